@@ -1,0 +1,1 @@
+"""Chroma: the vector index, so far its filter."""

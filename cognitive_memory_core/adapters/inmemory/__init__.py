@@ -1,0 +1,1 @@
+"""Memory that ends with the process: shipped, for tests and for a memory that is switched off."""

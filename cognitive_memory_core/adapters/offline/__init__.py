@@ -1,0 +1,1 @@
+"""What stands in for models without a key and without a network."""

@@ -1,0 +1,1 @@
+"""SQLite: the ledger, its lexical index, and exact search over its vectors."""

@@ -1,0 +1,1 @@
+"""The nouns of memory and their rules: standard library only, frozen, synchronous."""

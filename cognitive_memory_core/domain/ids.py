@@ -1,0 +1,37 @@
+"""Ids of people, places, bots and messages: text, never a number, never a path."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import unicodedata
+
+from .. import sentences
+from ..errors import BadArgument
+
+ID_LENGTH = 128
+_SAFE_COMPONENT = re.compile(r"[0-9][0-9a-z_-]{0,63}")
+
+
+def checked_id(value: object, what: str) -> str:
+    """Give the id back when it is 1 to 128 characters of text without control characters; else raise BadArgument."""
+    if not isinstance(value, str) or not 0 < len(value) <= ID_LENGTH or any(_is_control(char) for char in value):
+        raise BadArgument(sentences.bad_id(what, value))
+    return value
+
+
+def path_component(identifier: str) -> str:
+    """Name the one file or folder of an id: the id where that is safe on every system, else a hash of it."""
+    if _SAFE_COMPONENT.fullmatch(identifier):
+        return identifier
+    return "x-" + hashlib.sha256(identifier.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+
+def derived_id(*parts: object) -> str:
+    """Make the same 128-bit id of the same parts, so that doing something twice writes it once."""
+    joined = "\x1f".join(str(part) for part in parts)
+    return hashlib.sha256(joined.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+
+def _is_control(char: str) -> bool:
+    return unicodedata.category(char) in {"Cc", "Cs", "Zl", "Zp"}

@@ -1,0 +1,30 @@
+"""Short-term and manual memory: memos and pins."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from .scope import Scope
+
+
+@dataclass(frozen=True)
+class Memo:
+    """A short note on what the bot did in one turn; injected by recency, never recalled."""
+
+    id: str
+    scope: Scope
+    text: str
+    written_at: datetime
+    user_id: str = ""
+
+
+@dataclass(frozen=True)
+class Pin:
+    """A fact that a person wrote down to be always injected. ``owner_id`` is "" for a pin of the whole group."""
+
+    id: str
+    scope: Scope
+    text: str
+    owner_id: str
+    pinned_at: datetime

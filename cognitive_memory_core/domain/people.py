@@ -1,0 +1,36 @@
+"""Who is who: the fixed points that a historian may lean on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from .scope import Scope
+
+
+@dataclass(frozen=True)
+class Person:
+    """A known person: the id counts, the name is what they are called here now."""
+
+    id: str
+    name: str = ""
+
+    @property
+    def label(self) -> str:
+        """``name(id)``, the only form in which a person enters a statement."""
+        return f"{self.name}({self.id})" if self.name else f"QQ({self.id})"
+
+
+@dataclass(frozen=True)
+class Anchors:
+    """What is known for sure around a job: when (with zone), where, who spoke, who was there."""
+
+    when: datetime
+    place: Scope
+    place_name: str
+    speaker: Person
+    people: tuple[Person, ...] = ()
+
+    def named(self, user_id: str) -> Person:
+        """Give the known person of an id, nameless if nobody knows the name."""
+        return next((person for person in (self.speaker, *self.people) if person.id == user_id), Person(user_id))

@@ -1,0 +1,113 @@
+"""Whose memory something is, where we are now, and the one rule that joins the two."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from .. import sentences
+from ..errors import BadArgument, NotPermitted
+from .ids import checked_id
+
+DEFAULT_AGENT = "default"
+SceneKind = Literal["group", "private", "operator"]
+PlaceKind = Literal["group", "private"]
+_SEPARATOR = "\x1f"  # a control character: no id can hold it, so no two scopes share a key
+
+
+@dataclass(frozen=True)
+class Scene:
+    """Where we are now and who asks. Made by :meth:`group`, :meth:`private` or :meth:`operator`; names are decoration."""
+
+    kind: SceneKind
+    agent: str
+    group_id: str = ""
+    user_id: str = ""
+    user_name: str = field(default="", compare=False)
+    group_name: str = field(default="", compare=False)
+
+    def __post_init__(self) -> None:
+        """Refuse ids that no scene could have."""
+        checked_id(self.agent, "agent")
+        if self.kind == "group" or self.group_id:
+            checked_id(self.group_id, "group_id")
+        if self.kind != "operator":
+            checked_id(self.user_id, "user_id")
+
+    @classmethod
+    def group(
+        cls, group_id: str, user_id: str, *, user_name: str = "", group_name: str = "", agent: str = DEFAULT_AGENT
+    ) -> Scene:
+        """Stand in a group, with the person who speaks or asks."""
+        return cls("group", agent, checked_id(group_id, "group_id"), user_id, user_name, group_name)
+
+    @classmethod
+    def private(cls, user_id: str, *, user_name: str = "", agent: str = DEFAULT_AGENT) -> Scene:
+        """Stand in the private chat with a person."""
+        return cls("private", agent, "", user_id, user_name)
+
+    @classmethod
+    def operator(cls, agent: str = DEFAULT_AGENT, *, group_id: str | None = None) -> Scene:
+        """Stand behind the counter: reads everything of its agent; ``group_id`` says where something is written."""
+        return cls("operator", agent, "" if group_id is None else checked_id(group_id, "group_id"))
+
+    @property
+    def scope(self) -> Scope:
+        """Whose memory is made here; an operator without a group stands nowhere (BadArgument)."""
+        if self.kind == "private":
+            return Scope(self.agent, "private", self.user_id)
+        if not self.group_id:
+            raise BadArgument(sentences.place_needed())
+        return Scope(self.agent, "group", self.group_id)
+
+    def permit(self, *, user_id: str | None = None, group_id: str | None = None) -> None:
+        """Raise NotPermitted when a target lies outside what this scene may read: arguments narrow, never widen."""
+        if self.kind == "operator":
+            return
+        if group_id and self.kind == "group" and group_id != self.group_id:
+            raise NotPermitted(sentences.foreign_target("群"))
+        if user_id and self.kind == "private" and user_id != self.user_id:
+            raise NotPermitted(sentences.foreign_target("人"))
+
+
+@dataclass(frozen=True, order=True)
+class Scope:
+    """Where something was learned: a group, or the private chat with a person, of one agent."""
+
+    agent: str
+    kind: PlaceKind
+    place_id: str
+
+    @classmethod
+    def of_key(cls, key: str) -> Scope:
+        """Read a scope back from its key."""
+        agent, kind, place_id = key.split(_SEPARATOR)
+        if kind not in ("group", "private"):
+            raise BadArgument(sentences.bad_value("scope", key, "group 或 private"))
+        return cls(agent, kind, place_id)
+
+    @property
+    def key(self) -> str:
+        """One text for one scope, for stores."""
+        return _SEPARATOR.join((self.agent, self.kind, self.place_id))
+
+    @property
+    def group_id(self) -> str:
+        """The group, or "" in private."""
+        return self.place_id if self.kind == "group" else ""
+
+    def readable_by(self, scene: Scene, *, sender_id: str = "") -> bool:
+        """Tell whether ``scene`` may read what ``sender_id`` said here. This is the whole rule (behaviour.md § 1).
+
+        In a group: what was learned in that group. In private: what was learned in that chat, and what the same
+        person said in groups. An operator: everything of the agent. Agents never read each other.
+        """
+        if scene.agent != self.agent:
+            return False
+        if scene.kind == "operator":
+            return True
+        if scene.kind == "group":
+            return self.kind == "group" and self.place_id == scene.group_id
+        if self.kind == "private":
+            return self.place_id == scene.user_id
+        return bool(sender_id) and sender_id == scene.user_id

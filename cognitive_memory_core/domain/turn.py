@@ -1,0 +1,114 @@
+"""What a chat plugin hands in: a finished exchange, or a dialogue to be judged."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+
+from .. import sentences
+from ..errors import BadArgument
+from .ids import checked_id
+from .interval import checked_instant
+from .message import Message
+from .scope import Scene
+
+ELLIPSIS = "…"
+
+
+@dataclass(frozen=True)
+class TurnLimits:
+    """Bounds of what one turn may hold: characters, observations, lines."""
+
+    text: int = 500
+    observations: int = 20
+    source_message: int = 800
+    recent_messages: int = 12
+    recent_line: int = 240
+
+
+@dataclass(frozen=True)
+class Turn:
+    """One finished exchange: a memo of what was done and raw observations of what was learned.
+
+    ``recent_messages`` may be Message objects or plain lines. ``request_id`` makes handing it in twice one job.
+    """
+
+    scene: Scene
+    memo: str = field(default="", kw_only=True)
+    observations: Sequence[str] = field(default=(), kw_only=True)
+    perspective: str | None = field(default=None, kw_only=True)
+    force: bool = field(default=False, kw_only=True)
+    source_message: str = field(default="", kw_only=True)
+    recent_messages: Sequence[Message | str] = field(default=(), kw_only=True)
+    message_ids: Sequence[str] = field(default=(), kw_only=True)
+    request_id: str | None = field(default=None, kw_only=True)
+    happened_at: datetime | None = field(default=None, kw_only=True)
+
+    def __post_init__(self) -> None:
+        """Refuse what could not be written down, and drop blank observations."""
+        if self.scene.kind == "operator":
+            raise BadArgument(sentences.place_needed())
+        if self.happened_at is not None:
+            checked_instant(self.happened_at, "happened_at")
+        object.__setattr__(self, "memo", _text(self.memo, "memo").strip())
+        object.__setattr__(self, "source_message", _text(self.source_message, "source_message"))
+        observations = [_text(item, "observations").strip() for item in _listed(self.observations)]
+        object.__setattr__(self, "observations", tuple(item for item in observations if item))
+        object.__setattr__(self, "recent_messages", tuple(self.recent_messages))
+        object.__setattr__(self, "message_ids", tuple(checked_id(item, "message_ids") for item in self.message_ids))
+
+    @property
+    def is_blank(self) -> bool:
+        """Whether there is nothing to write down."""
+        return not self.memo and not self.observations
+
+    def within(self, limits: TurnLimits) -> tuple[Turn, bool]:
+        """Cut to the limits (what is cut ends in "…"); the flag says whether anything was."""
+        recent = self.recent_messages[-limits.recent_messages :] if limits.recent_messages else ()
+        cut = replace(
+            self,
+            memo=shortened(self.memo, limits.text),
+            observations=tuple(shortened(item, limits.text) for item in self.observations[: limits.observations]),
+            source_message=shortened(self.source_message, limits.source_message),
+            recent_messages=tuple(shortened_line(line, limits.recent_line) for line in recent),
+        )
+        return cut, cut != self
+
+
+@dataclass(frozen=True)
+class Dialogue:
+    """A stretch of chat handed in to be judged: is anything in it worth remembering?"""
+
+    scene: Scene
+    messages: tuple[Message, ...]
+
+    def __post_init__(self) -> None:
+        """Refuse a dialogue that took place nowhere."""
+        if self.scene.kind == "operator":
+            raise BadArgument(sentences.place_needed())
+
+    def within(self, limits: TurnLimits) -> tuple[Dialogue, bool]:
+        """Cut each line to the limit of a turn's text; the flag says whether anything was."""
+        lines = tuple(replace(line, text=shortened(line.text, limits.text)) for line in self.messages)
+        return replace(self, messages=lines), lines != self.messages
+
+
+def shortened(text: str, limit: int) -> str:
+    """Cut a text to at most ``limit`` characters; what is cut ends in "…"."""
+    return text if len(text) <= limit else text[: max(limit - 1, 0)] + ELLIPSIS
+
+
+def shortened_line(line: Message | str, limit: int) -> Message | str:
+    """Cut one recent line, whatever its form."""
+    return shortened(line, limit) if isinstance(line, str) else replace(line, text=shortened(line.text, limit))
+
+
+def _text(value: object, what: str) -> str:
+    if not isinstance(value, str):
+        raise BadArgument(sentences.bad_value(what, value, "文本"))
+    return value
+
+
+def _listed(value: Iterable[str]) -> tuple[str, ...]:
+    return (value,) if isinstance(value, str) else tuple(value)

@@ -1,0 +1,1 @@
+"""The write path: from accepted jobs to stored events."""

@@ -1,0 +1,241 @@
+"""The truth: what must outlive every index. One Protocol a noun; absent things are None or left out, never errors.
+
+Every method may raise StorageRefused (a write) or UnavailableError (a read). Every write is durable when it returns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Literal, Protocol
+
+from ..domain.event import Draft, Event
+from ..domain.hit import Reading
+from ..domain.message import Message
+from ..domain.note import Memo, Pin
+from ..domain.people import Person
+from ..domain.scope import Scope
+from .models import Vector
+
+Switch = Literal["on", "off", "record_only", "recall_only"]
+
+
+class EventLedger(Protocol):
+    """Events, for good."""
+
+    async def commit(self, draft: Draft) -> None:
+        """Write a draft in one transaction and mark its job done; a job that is marked done is not written again.
+
+        An active event of equal :func:`duplicate_key` in the same scope from the same sender absorbs a new one: its
+        count and last-seen time rise. An event all of whose messages are withdrawn is written retired. Events whose
+        sender has opted out are left out.
+        """
+        ...
+
+    async def done(self, job_id: str) -> bool:
+        """Tell whether the job's draft was committed within the time that the ledger remembers jobs."""
+        ...
+
+    async def find(self, event_id: str) -> Event | None:
+        """Give an event, retired or not."""
+        ...
+
+    async def fetch(self, event_ids: Sequence[str]) -> list[Event]:
+        """Give those of the events that stand, in the order asked for."""
+        ...
+
+    async def recent(self, reading: Reading, limit: int, offset: int = 0) -> list[Event]:
+        """List what the reading admits, newest first by the time it happened."""
+        ...
+
+    async def retire(self, event_id: str, at: datetime) -> None:
+        """Take an event out of every reading; nothing is erased."""
+        ...
+
+    async def restore(self, event_id: str) -> Event | None:
+        """Let a retired event stand again; where an equal one stands meanwhile, answer that one."""
+        ...
+
+
+class LexicalIndex(Protocol):
+    """Words to events and messages, within what a reading admits."""
+
+    async def events(self, terms: Sequence[str], reading: Reading, limit: int) -> list[tuple[Event, float]]:
+        """Find events that share terms, best first, with BM25 (higher is better, unbounded)."""
+        ...
+
+    async def messages(self, terms: Sequence[str], reading: Reading, limit: int) -> list[tuple[Message, float]]:
+        """The same over the log."""
+        ...
+
+
+@dataclass(frozen=True)
+class VectorRow:
+    """A vector on its way to the ledger."""
+
+    event_id: str
+    vector: Vector
+
+
+class VectorLedger(Protocol):
+    """Each event's vector beside it, so that an index can be rebuilt without paying for embedding again."""
+
+    async def waiting(self, fingerprint: str, limit: int) -> list[tuple[str, str]]:
+        """Give ids and texts of standing events that have no vector of this fingerprint, oldest first."""
+        ...
+
+    async def store(self, fingerprint: str, rows: Sequence[VectorRow]) -> None:
+        """Keep vectors; a row of an event that is gone is dropped."""
+        ...
+
+    async def lag(self, fingerprint: str) -> int:
+        """Count what :meth:`waiting` would give."""
+        ...
+
+
+class MessageLog(Protocol):
+    """The recent-message log."""
+
+    async def append(self, messages: Sequence[Message]) -> None:
+        """Keep messages; one that stands already (same scope and id) is left as it is, a withdrawn one stays out."""
+        ...
+
+    async def recent(self, scope: Scope, limit: int, *, before: datetime | None = None) -> list[Message]:
+        """Give the newest messages of a place, oldest first; with ``before`` only older ones."""
+        ...
+
+    async def withdraw(self, scope: Scope, message_id: str, at: datetime) -> int:
+        """Take a message out and remember that it was withdrawn; retire events all of whose messages are.
+
+        Answers how many events were retired. Works for messages that were never seen.
+        """
+        ...
+
+    async def prune(self, before: datetime) -> int:
+        """Drop messages sent before, and withdrawal marks and done-marks as old; answer how many messages."""
+        ...
+
+
+class NoteBook(Protocol):
+    """Memos and pins."""
+
+    async def write_memo(self, memo: Memo) -> None:
+        """Keep a memo; writing the same id twice keeps one."""
+        ...
+
+    async def memos(self, scope: Scope, limit: int) -> list[Memo]:
+        """Give the newest memos of a place, newest last."""
+        ...
+
+    async def write_pin(self, pin: Pin) -> None:
+        """Keep a pin, or replace the text of the pin of this id."""
+        ...
+
+    async def pins(self, scope: Scope) -> list[Pin]:
+        """Give all pins of a place, oldest first, whoever owns them."""
+        ...
+
+    async def erase_pin(self, pin_id: str) -> None:
+        """Drop a pin; dropping one that is gone is fine."""
+        ...
+
+
+class ConsentBook(Protocol):
+    """Who wants to be left out, and where the memory is switched."""
+
+    async def opt_out(self, user_id: str, at: datetime) -> None:
+        """Remember that a person wants to be left out, everywhere."""
+        ...
+
+    async def opt_in(self, user_id: str) -> None:
+        """Forget that wish."""
+        ...
+
+    async def opted_out(self) -> frozenset[str]:
+        """Give everybody who wants to be left out."""
+        ...
+
+    async def set_switch(self, scope: Scope, switch: Switch) -> None:
+        """Switch a place."""
+        ...
+
+    async def switches(self) -> Mapping[Scope, Switch]:
+        """Give every place that is not simply on."""
+        ...
+
+
+class NameBook(Protocol):
+    """What people are and were called, by place."""
+
+    async def note(self, scope: Scope, user_id: str, name: str, at: datetime) -> None:
+        """Remember that a person goes by this name here; blank names are ignored."""
+        ...
+
+    async def people(self, scope: Scope, user_ids: Iterable[str] = ()) -> list[Person]:
+        """Give the people known in a place with their latest names, latest seen first; all, or those asked for."""
+        ...
+
+
+@dataclass(frozen=True)
+class Spending:
+    """What a purpose cost on a day."""
+
+    purpose: str
+    calls: int = 0
+    tokens: int = 0
+
+
+class Accounts(Protocol):
+    """Model calls and tokens by purpose and day."""
+
+    async def spend(self, day: date, spending: Spending) -> None:
+        """Add to a day."""
+        ...
+
+    async def spent(self, day: date) -> list[Spending]:
+        """Give a day's spending by purpose."""
+        ...
+
+
+@dataclass(frozen=True)
+class Alias:
+    """One name that a person had in one place, as it is exported."""
+
+    scope: Scope
+    user_id: str
+    name: str
+    first_seen_at: datetime
+    last_seen_at: datetime
+
+
+@dataclass(frozen=True)
+class OptOut:
+    """One person's wish to be left out, as it is exported."""
+
+    user_id: str
+    at: datetime
+
+
+@dataclass(frozen=True)
+class EmbeddedEvent:
+    """An event with its vector, as it is exported; ``fingerprint`` is "" where there is none."""
+
+    event: Event
+    fingerprint: str = ""
+    vector: Vector | None = None
+
+
+ArchiveRow = EmbeddedEvent | Message | Memo | Pin | Alias | OptOut
+
+
+class Archive(Protocol):
+    """Everything, row by row, for export, import and backup."""
+
+    def rows(self, *, user_id: str | None = None) -> AsyncIterator[ArchiveRow]:
+        """Stream all standing rows, or what one person said (and their pins), without holding them all in memory."""
+        ...
+
+    async def absorb(self, rows: Sequence[ArchiveRow]) -> int:
+        """Write rows in one transaction; rows whose id stands already change nothing. Answers how many were new."""
+        ...

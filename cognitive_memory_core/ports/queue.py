@@ -1,0 +1,82 @@
+"""Accepted work that must not be lost."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from ..domain.job import FailedJob, Job, QueueCounts
+from ..domain.note import Memo
+from ..domain.scope import Scope
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A job in hand. ``attempts`` counts this one; ``ticket`` is the queue's own and means nothing to others."""
+
+    job: Job
+    attempts: int
+    ticket: str
+
+
+class JobQueue(Protocol):
+    """Three durable states: pending, processing, failed. A job is in exactly one of them until it is complete.
+
+    Jobs of one scope are claimed in the order of their arrival and one at a time; scopes take turns.
+    """
+
+    async def enqueue(self, job: Job) -> None:
+        """Return once the job would survive a power cut; raise QueueFull or StorageRefused with nothing written."""
+        ...
+
+    async def claim(self) -> Claim | None:
+        """Take the next job, its attempt counted durably first; None when nothing may be claimed now."""
+        ...
+
+    async def complete(self, claim: Claim) -> None:
+        """Forget a job whose effects are stored."""
+        ...
+
+    async def requeue(self, claim: Claim, *, delay: float, counted: bool) -> None:
+        """Put the job back at its place, claimable after ``delay`` seconds; ``counted=False`` takes the attempt back."""
+        ...
+
+    async def bury(self, claim: Claim, error: str) -> None:
+        """Give the job up, its content and error kept for :meth:`revive`."""
+        ...
+
+    async def recover(self) -> int:
+        """Put back what a dead process held; answer how many. Called once, by the owner, before the first claim."""
+        ...
+
+    async def revive(self, job_id: str | None = None) -> int:
+        """Put one buried job, or all, back to pending with no attempts; answer how many."""
+        ...
+
+
+class QueueView(Protocol):
+    """What can be seen of the queue without claiming."""
+
+    def knows(self, job_id: str) -> bool:
+        """Tell whether the job is pending, processing or failed."""
+        ...
+
+    def counts(self) -> QueueCounts:
+        """Count the jobs by state, from memory."""
+        ...
+
+    def waiting_memos(self, scope: Scope) -> list[Memo]:
+        """Give the memos of pending and processing jobs of a scope, oldest first; a memo's id is its job's."""
+        ...
+
+    async def failed(self) -> list[FailedJob]:
+        """List the buried jobs, oldest first, also those that cannot be read."""
+        ...
+
+    async def withdraw(self, scope: Scope, message_id: str) -> int:
+        """Take a withdrawn message out of the pending jobs that hold it.
+
+        A dialogue loses the line; a turn loses its recent line; a turn all of whose ``message_ids`` are withdrawn
+        leaves the queue, its memo with it. Answers how many jobs changed.
+        """
+        ...

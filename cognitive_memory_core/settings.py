@@ -1,0 +1,355 @@
+"""Every setting, frozen: names and defaults of contract.md § 5. Reads no file and no environment.
+
+A default exists once, here. Settings marked :data:`HOT` may change while running; :data:`DORMANT` groups are part of
+the contract but steer nothing in this version, and whoever sets one is told so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar, Generic, Literal, TypeVar
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    SecretStr,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
+
+from . import sentences
+from .errors import BadArgument
+
+HOT = (
+    "query",
+    "historian",
+    "capture",
+    "evolution",
+    "profile.merge_delay_seconds",
+    "profile.merge_max_facts",
+)
+DORMANT = (
+    "sharing",
+    "daily_calls",
+    "models",
+    "vector_store",
+    "profile",
+    "evolution",
+    "http",
+    "query.enable_rerank",
+    "query.profile_top_k",
+    "historian.rewrite_max_retry",
+    "historian.min_confidence",
+)
+
+
+def _as_text(value: object) -> object:
+    """Take a number or a truth value where text is meant: NoneBot decodes .env values as JSON first."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return str(value) if isinstance(value, int | float) else value
+
+
+def _as_ids(value: object) -> object:
+    """Take one id, or ids separated by commas, where a list is meant; numbers become text."""
+    if isinstance(value, str):
+        value = value.replace("，", ",").split(",")
+    if isinstance(value, int):
+        value = [value]
+    if isinstance(value, list | tuple | set | frozenset):
+        return tuple(str(item).strip() for item in value if str(item).strip())
+    return value
+
+
+Text = Annotated[str, BeforeValidator(_as_text)]
+Secret = Annotated[SecretStr, BeforeValidator(_as_text)]
+Ids = Annotated[tuple[str, ...], BeforeValidator(_as_ids)]
+Share = Annotated[float, Field(ge=0, le=1)]
+Count = Annotated[int, Field(ge=0)]
+Amount = Annotated[float, Field(ge=0)]
+
+
+class _Group(BaseModel):
+    """A group of settings. A blank value means the default; unknown keys are left to :func:`unknown_keys`."""
+
+    model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True, extra="ignore")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _blank_means_default(cls, values: object) -> object:
+        if isinstance(values, Mapping):
+            return {key: value for key, value in values.items() if value is not None and value != ""}
+        return values
+
+
+@dataclass(frozen=True)
+class Decay:
+    """How much newness lifts a hit: ``relevance * (1 + boost * 0.5 ** (age / half_life))`` from ``floor`` on."""
+
+    half_life_days: float
+    boost: float
+    floor: float
+
+
+class ModelSettings(_Group):
+    """One model behind an OpenAI-compatible address."""
+
+    api_url: Text = ""
+    api_key: Secret = SecretStr("")
+    model_name: Text = ""
+    max_tokens: Annotated[int, Field(gt=0)] = 2048
+    timeout_seconds: Annotated[float, Field(gt=0)] = 60.0
+    temperature: Annotated[float, Field(ge=0, le=2)] | None = None
+    extra_body: dict[str, Any] = Field(default_factory=dict)
+
+
+class EmbeddingSettings(_Group):
+    """The embedding model; without a name the local hashing embedder works."""
+
+    api_url: Text = ""
+    api_key: Secret = SecretStr("")
+    model_name: Text = ""
+    dimensions: Annotated[int, Field(gt=0)] | None = None
+    query_instruction: Text = ""
+    document_instruction: Text = ""
+    batch_size: Annotated[int, Field(gt=0, le=2048)] = 64
+
+
+class RerankSettings(_Group):
+    """A reranking model of Jina's or Cohere's form."""
+
+    api_url: Text = ""
+    api_key: Secret = SecretStr("")
+    model_name: Text = ""
+
+
+class ModelsSettings(_Group):
+    """A model for each purpose; triage, merge and evolution inherit the historian's keys one by one."""
+
+    historian: ModelSettings = ModelSettings()
+    triage: ModelSettings = ModelSettings()
+    merge: ModelSettings = ModelSettings()
+    evolution: ModelSettings = ModelSettings()
+    embedding: EmbeddingSettings = EmbeddingSettings()
+    rerank: RerankSettings = RerankSettings()
+
+
+class QuerySettings(_Group):
+    """The read path."""
+
+    auto_top_k: Count = 3
+    enable_rerank: bool = True
+    recent_end_summaries_inject_k: Count = 30
+    time_decay_enabled: bool = True
+    time_decay_half_life_days_auto: Annotated[float, Field(gt=0)] = 14.0
+    time_decay_half_life_days_tool: Annotated[float, Field(gt=0)] = 60.0
+    time_decay_boost: Amount = 0.2
+    time_decay_min_similarity: Share = 0.35
+    tool_default_top_k: Annotated[int, Field(gt=0)] = 12
+    profile_top_k: Annotated[int, Field(gt=0)] = 8
+    rerank_candidate_multiplier: Annotated[int, Field(gt=0)] = 3
+    lexical_weight: Share = 0.5
+    diversity: Share = 0.3
+    min_relevance: Share = 0.1
+    context_token_budget: Count = 2400
+
+    @property
+    def auto_decay(self) -> Decay | None:
+        """Decay in automatic context; None when switched off."""
+        return self._decay(self.time_decay_half_life_days_auto)
+
+    @property
+    def tool_decay(self) -> Decay | None:
+        """Decay in searches by tool; None when switched off."""
+        return self._decay(self.time_decay_half_life_days_tool)
+
+    def _decay(self, half_life_days: float) -> Decay | None:
+        if not self.time_decay_enabled:
+            return None
+        return Decay(half_life_days, self.time_decay_boost, self.time_decay_min_similarity)
+
+
+class HistorianSettings(_Group):
+    """The write path."""
+
+    rewrite_max_retry: Count = 2
+    min_confidence: Share = 0.3
+    recent_messages_inject_k: Count = 12
+    recent_message_line_max_len: Annotated[int, Field(gt=0)] = 240
+    source_message_max_len: Annotated[int, Field(gt=0)] = 800
+    poll_interval_seconds: float = 1.0
+    stale_job_timeout_seconds: Annotated[float, Field(gt=0)] = 300.0
+    concurrency: Annotated[int, Field(gt=0, le=64)] = 2
+    shutdown_seconds: Amount = 10.0
+
+
+class ProfileSettings(_Group):
+    """Profiles and their merging."""
+
+    revision_keep: Count = 5
+    merge_delay_seconds: Amount = 600.0
+    merge_max_facts: Annotated[int, Field(gt=0)] = 12
+    max_chars: Annotated[int, Field(gt=0)] = 800
+
+
+class PinsSettings(_Group):
+    """Pinned facts."""
+
+    max: Count = 50
+
+
+class QueueSettings(_Group):
+    """Bounds of the queue."""
+
+    failed_max_age_days: Count = 30
+    failed_max_files: Count = 500
+    failed_cleanup_interval: Count = 100
+    job_max_retries: Count = 3
+    max_pending: Annotated[int, Field(gt=0)] = 50_000
+    max_pending_per_group: Annotated[int, Field(gt=0)] = 2_000
+    max_pending_mb: Annotated[float, Field(gt=0)] = 64
+
+
+class CaptureSettings(_Group):
+    """What is captured, and when it is considered."""
+
+    auto_consider: Literal["off", "mentions", "all"] = "mentions"
+    consider_every: Annotated[int, Field(gt=0)] = 20
+    consider_idle_minutes: Annotated[float, Field(gt=0)] = 10
+    log_days: Annotated[int, Field(gt=0)] = 30
+    announce: Literal["reply", "off"] = "reply"
+    groups: Ids = ()
+    ignore_groups: Ids = ()
+    ignore_users: Ids = ()
+
+    @field_validator("auto_consider", "announce", mode="before")
+    @classmethod
+    def _false_means_off(cls, value: object) -> object:
+        return "off" if value is False else value
+
+
+class EvolutionSettings(_Group):
+    """Slow memory of groups."""
+
+    enabled: bool = True
+    cron: Text = "0 4 * * *"
+    min_messages: Count = 30
+    max_beliefs: Annotated[int, Field(gt=0)] = 50
+    max_messages: Annotated[int, Field(gt=0)] = 200
+
+
+class VectorStoreSettings(_Group):
+    """Where vectors are indexed."""
+
+    backend: Literal["chroma"] = "chroma"
+    url: Text = ""
+    tenant: Text = ""
+    database: Text = ""
+    token: Secret = SecretStr("")
+
+
+class HttpSettings(_Group):
+    """The HTTP interface; without a token it is not started."""
+
+    token: Secret = SecretStr("")
+    console: bool = True
+
+
+class Settings(_Group):
+    """All settings. ``Settings()`` holds every default."""
+
+    enabled: bool = True
+    agent: Text = Field(default="default", min_length=1, max_length=128)
+    isolate_bots: bool = False
+    timezone: Text = "Asia/Shanghai"
+    sharing: Literal["isolated", "shared"] = "isolated"
+    daily_calls: Count = 1000
+    models: ModelsSettings = ModelsSettings()
+    query: QuerySettings = QuerySettings()
+    historian: HistorianSettings = HistorianSettings()
+    profile: ProfileSettings = ProfileSettings()
+    pins: PinsSettings = PinsSettings()
+    queue: QueueSettings = QueueSettings()
+    capture: CaptureSettings = CaptureSettings()
+    evolution: EvolutionSettings = EvolutionSettings()
+    vector_store: VectorStoreSettings = VectorStoreSettings()
+    http: HttpSettings = HttpSettings()
+
+    @field_validator("timezone")
+    @classmethod
+    def _known_zone(cls, value: str) -> str:
+        try:
+            ZoneInfo(value)
+        except (ZoneInfoNotFoundError, ValueError, OSError) as unknown:
+            raise ValueError(sentences.unknown_zone(value)) from unknown
+        return value
+
+    @property
+    def zone(self) -> ZoneInfo:
+        """The zone in which people here speak of time."""
+        return ZoneInfo(self.timezone)
+
+    @classmethod
+    def from_mapping(cls, mapping: Mapping[str, Any]) -> Settings:
+        """Read nested settings as .env gives them; a bad value raises BadArgument with one line that names the key."""
+        try:
+            return cls.model_validate(dict(mapping))
+        except ValidationError as refused:
+            first = refused.errors()[0]
+            key = ".".join(str(part) for part in first["loc"])
+            raise BadArgument(sentences.bad_setting(key, first.get("input"), first["msg"])) from None
+
+
+def unknown_keys(mapping: Mapping[str, Any]) -> tuple[str, ...]:
+    """Name the keys of a mapping that no setting has, dotted."""
+    return tuple(_unknown(Settings, mapping, ""))
+
+
+def dormant_keys(settings: Settings) -> tuple[str, ...]:
+    """Name the settings that were set to something else than their default and steer nothing in this version."""
+    return tuple(key for key in DORMANT if _at(settings, key) != _at(Settings(), key))
+
+
+def _unknown(group: type[BaseModel], mapping: Mapping[str, Any], prefix: str) -> Iterator[str]:
+    for key, value in mapping.items():
+        known = group.model_fields.get(key)
+        if known is None:
+            yield prefix + key
+        elif (
+            isinstance(value, Mapping)
+            and isinstance(known.annotation, type)
+            and issubclass(known.annotation, BaseModel)
+        ):
+            yield from _unknown(known.annotation, value, f"{prefix}{key}.")
+
+
+def _at(settings: Settings, dotted: str) -> object:
+    value: object = settings
+    for part in dotted.split("."):
+        value = getattr(value, part)
+    return value
+
+
+T = TypeVar("T")
+
+
+class Live(Generic[T]):
+    """A value that is replaced whole while running; read ``current`` once at the start of a call."""
+
+    def __init__(self, current: T) -> None:
+        """Begin with a value."""
+        self._current = current
+
+    @property
+    def current(self) -> T:
+        """The value of now."""
+        return self._current
+
+    def replace(self, value: T) -> None:
+        """Put another value in force; a running call ends with what it began with."""
+        self._current = value

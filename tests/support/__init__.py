@@ -1,0 +1,1 @@
+"""Builders and stand-ins that every kind of test shares."""
