@@ -1,0 +1,94 @@
+"""The memory of chat bots: plain asyncio Python that has never heard of a bot."""
+
+from __future__ import annotations
+
+from .context.render import Context, Section
+from .domain.event import Event
+from .domain.hit import Hit
+from .domain.interval import Interval
+from .domain.job import FailedJob
+from .domain.message import Message
+from .domain.note import Memo, Pin
+from .domain.profile import Profile, ProfileHit, ProfileKey
+from .domain.scope import Scene
+from .domain.turn import Turn
+from .errors import (
+    AlreadyEvolving,
+    BadArgument,
+    CognitiveMemoryError,
+    DirectoryInUse,
+    LimitReached,
+    MistakeError,
+    NotPermitted,
+    PermanentError,
+    QueueFull,
+    StorageRefused,
+    TransientError,
+    UnavailableError,
+    UnknownBelief,
+    UnknownEvent,
+    UnknownPin,
+    UnknownRevision,
+)
+from .memory import CognitiveMemory
+from .settings import (
+    CaptureSettings,
+    HistorianSettings,
+    PinsSettings,
+    ProfileSettings,
+    QuerySettings,
+    QueueSettings,
+    Settings,
+    dormant_keys,
+    unknown_keys,
+)
+from .status import Status
+from .text.lexicon import Offence, offences
+from .text.timewords import time_window
+
+__all__ = [
+    "AlreadyEvolving",
+    "BadArgument",
+    "CaptureSettings",
+    "CognitiveMemory",
+    "CognitiveMemoryError",
+    "Context",
+    "DirectoryInUse",
+    "Event",
+    "FailedJob",
+    "HistorianSettings",
+    "Hit",
+    "Interval",
+    "LimitReached",
+    "Memo",
+    "Message",
+    "MistakeError",
+    "NotPermitted",
+    "Offence",
+    "PermanentError",
+    "Pin",
+    "PinsSettings",
+    "Profile",
+    "ProfileHit",
+    "ProfileKey",
+    "ProfileSettings",
+    "QuerySettings",
+    "QueueFull",
+    "QueueSettings",
+    "Scene",
+    "Section",
+    "Settings",
+    "Status",
+    "StorageRefused",
+    "TransientError",
+    "Turn",
+    "UnavailableError",
+    "UnknownBelief",
+    "UnknownEvent",
+    "UnknownPin",
+    "UnknownRevision",
+    "dormant_keys",
+    "offences",
+    "time_window",
+    "unknown_keys",
+]

@@ -302,7 +302,8 @@ class Settings(_Group):
         except ValidationError as refused:
             first = refused.errors()[0]
             key = ".".join(str(part) for part in first["loc"])
-            raise BadArgument(sentences.bad_setting(key, first.get("input"), first["msg"])) from None
+            reason = sentences.refusal(first["type"], first.get("ctx", {}))
+            raise BadArgument(sentences.bad_setting(key, first.get("input"), reason)) from None
 
 
 def unknown_keys(mapping: Mapping[str, Any]) -> tuple[str, ...]:

@@ -1,1 +1,7 @@
-"""The command `cognitive-memory`."""
+"""The command ``cognitive-memory``: one file a subcommand, gathered in :mod:`.main`."""
+
+from __future__ import annotations
+
+from .main import main
+
+__all__ = ["main"]

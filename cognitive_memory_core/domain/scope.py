@@ -17,7 +17,7 @@ _SEPARATOR = "\x1f"  # a control character: no id can hold it, so no two scopes 
 
 @dataclass(frozen=True)
 class Scene:
-    """Where we are now and who asks. Made by :meth:`group`, :meth:`private` or :meth:`operator`; names are decoration."""
+    """Where we are now and who asks; made by :meth:`group`, :meth:`private`, :meth:`operator`. Names are decoration."""
 
     kind: SceneKind
     agent: str

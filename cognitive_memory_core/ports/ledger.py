@@ -229,6 +229,17 @@ class EmbeddedEvent:
 ArchiveRow = EmbeddedEvent | Message | Memo | Pin | Alias | OptOut
 
 
+@dataclass(frozen=True)
+class Totals:
+    """How much the ledger holds: standing events, retired ones, messages, memos, pins."""
+
+    events: int = 0
+    retired: int = 0
+    messages: int = 0
+    memos: int = 0
+    pins: int = 0
+
+
 class Archive(Protocol):
     """Everything, row by row, for export, import and backup."""
 
@@ -238,4 +249,8 @@ class Archive(Protocol):
 
     async def absorb(self, rows: Sequence[ArchiveRow]) -> int:
         """Write rows in one transaction; rows whose id stands already change nothing. Answers how many were new."""
+        ...
+
+    async def totals(self) -> Totals:
+        """Count what there is."""
         ...

@@ -38,7 +38,7 @@ class JobQueue(Protocol):
         ...
 
     async def requeue(self, claim: Claim, *, delay: float, counted: bool) -> None:
-        """Put the job back at its place, claimable after ``delay`` seconds; ``counted=False`` takes the attempt back."""
+        """Put the job back at its place, claimable after ``delay`` seconds; uncounted, the attempt is taken back."""
         ...
 
     async def bury(self, claim: Claim, error: str) -> None:
@@ -79,4 +79,8 @@ class QueueView(Protocol):
         A dialogue loses the line; a turn loses its recent line; a turn all of whose ``message_ids`` are withdrawn
         leaves the queue, its memo with it. Answers how many jobs changed.
         """
+        ...
+
+    async def refresh(self) -> None:
+        """Notice jobs that somebody put into the queue from outside."""
         ...

@@ -1,0 +1,72 @@
+"""``cognitive-memory demo``: starts the bot script that ships inside the plugin package, as a process of its own.
+
+The core never imports NoneBot: the plugin is only looked for on disk, never imported.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+
+from .. import sentences
+from .parser import Parser, Subcommand, existing_file, fresh_directory
+
+NEEDED = ("nonebot", "fastapi", "uvicorn", "websockets")
+FOREIGN_SETTINGS = ("COGNITIVE_MEMORY__", "LOCALSTORE_")  # a key in the shell must not send a sample to a paid model
+FAILED = 1
+
+
+def declare(parser: Parser) -> None:
+    """Add the demo's arguments."""
+    parser.options.add_argument("--transcript", type=existing_file, metavar="FILE", help=sentences.transcript_option())
+    parser.options.add_argument("--keep", type=fresh_directory, metavar="DIR", help=sentences.keep_option())
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Start the script and wait for it; its exit status is ours."""
+    script = _script()
+    missing = [name for name in NEEDED if find_spec(name) is None]
+    if script is None or missing:
+        sys.stderr.write(sentences.demo_needs(missing or ["nonebot_plugin_cognitive_memory"]) + "\n")
+        return FAILED
+    command = [sys.executable, str(script), *_passed_on(arguments)]
+    return _status(subprocess.Popen(command, env=_environment()))  # noqa: S603  # our own script, no shell
+
+
+def _script() -> Path | None:
+    """Find the script without importing the plugin, which would need a running bot."""
+    found = find_spec("nonebot_plugin_cognitive_memory")
+    if found is None or found.origin is None:
+        return None
+    script = Path(found.origin).parent / "demo" / "run.py"
+    return script if script.is_file() else None
+
+
+def _passed_on(arguments: argparse.Namespace) -> Iterator[str]:
+    for name in ("transcript", "keep"):
+        path: Path | None = getattr(arguments, name)
+        if path is not None:
+            yield from (f"--{name}", str(path.resolve()))
+
+
+def _environment() -> dict[str, str]:
+    kept = {name: value for name, value in os.environ.items() if not name.upper().startswith(FOREIGN_SETTINGS)}
+    return kept | {"PYTHONIOENCODING": "utf-8"}
+
+
+def _status(script: subprocess.Popen[bytes]) -> int:
+    """Wait for the script; an interrupt reaches it too, so it is given the time to end by itself."""
+    while True:
+        try:
+            status = script.wait()
+        except KeyboardInterrupt:
+            continue
+        return status if status in (0, 1, 2) else FAILED
+
+
+COMMAND = Subcommand("demo", sentences.demo_summary(), declare, run)

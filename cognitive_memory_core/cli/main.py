@@ -1,0 +1,36 @@
+"""Reads the command line and hands over to the subcommand. Status 0 done, 1 failed, 2 misused."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+from .. import sentences
+from . import demo
+from .parser import MISUSE, Parser
+
+PROGRAM = "cognitive-memory"
+
+
+SUBCOMMANDS = (demo.COMMAND,)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command and answer its exit status; misuse and help leave through SystemExit."""
+    words = list(sys.argv[1:] if argv is None else argv)
+    chosen = next((command for command in SUBCOMMANDS if words[:1] == [command.name]), None)
+    if chosen is None:
+        return _overview(words)
+    parser = Parser(f"{PROGRAM} {chosen.name}", chosen.summary)
+    chosen.declare(parser)
+    return chosen.run(parser.parse_args(words[1:]))
+
+
+def _overview(words: Sequence[str]) -> int:
+    wanted = words in (["-h"], ["--help"])
+    lines = [sentences.command_overview(PROGRAM)]
+    if words and not wanted:
+        lines.insert(0, sentences.misused(PROGRAM, sentences.unknown_subcommand(words[0])))
+    lines += [f"  {command.name:<10}{command.summary}" for command in SUBCOMMANDS]
+    (sys.stdout if wanted else sys.stderr).write("\n".join(lines) + "\n")
+    return 0 if wanted else MISUSE

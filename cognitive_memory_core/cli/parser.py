@@ -1,0 +1,84 @@
+"""argparse in Chinese: help, usage and misuse."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NoReturn
+
+from .. import sentences
+
+MISUSE = 2
+_COMPLAINTS: tuple[tuple[re.Pattern[str], Callable[[str], str]], ...] = (
+    (re.compile(r"unrecognized arguments: (.+)", re.DOTALL), sentences.unknown_arguments),
+    (re.compile(r"argument (\S+): expected"), sentences.value_wanted),
+    (re.compile(r"argument \S+: (.+)", re.DOTALL), str),
+)
+
+
+class _ChineseHelp(argparse.HelpFormatter):
+    """Help whose headings are Chinese."""
+
+    def add_usage(
+        self,
+        usage: str | None,
+        actions: Iterable[argparse.Action],
+        groups: Iterable[argparse._MutuallyExclusiveGroup],  # pyright: ignore[reportPrivateUsage]  # argparse's own name
+        prefix: str | None = None,
+    ) -> None:
+        """Put the Chinese word before the usage line."""
+        super().add_usage(usage, actions, groups, sentences.usage() if prefix is None else prefix)
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser that speaks Chinese and leaves with status 2 when it is misused."""
+
+    def __init__(self, prog: str, description: str) -> None:
+        """Begin with the help option alone."""
+        super().__init__(
+            prog=prog, description=description, add_help=False, allow_abbrev=False, formatter_class=_ChineseHelp
+        )
+        self.options = self.add_argument_group(sentences.options())
+        self.options.add_argument("-h", "--help", action="help", help=sentences.help_option())
+
+    def error(self, message: str) -> NoReturn:
+        """Say in Chinese what was not understood, show the usage, leave with status 2."""
+        self.exit(MISUSE, f"{sentences.misused(self.prog, _in_chinese(message))}\n{self.format_usage()}")
+
+
+@dataclass(frozen=True)
+class Subcommand:
+    """One word of the command line: adds its arguments, then does its work and answers the exit status."""
+
+    name: str
+    summary: str
+    declare: Callable[[Parser], None]
+    run: Callable[[argparse.Namespace], int]
+
+
+def existing_file(text: str) -> Path:
+    """Take the path of a file that is there."""
+    path = Path(text)
+    if not path.is_file():
+        raise argparse.ArgumentTypeError(sentences.no_such_file(path))
+    return path
+
+
+def fresh_directory(text: str) -> Path:
+    """Take the path of a directory that is empty or not there yet."""
+    path = Path(text)
+    if path.is_dir() and not any(path.iterdir()):
+        return path
+    if path.exists():
+        raise argparse.ArgumentTypeError(sentences.not_empty(path))
+    return path
+
+
+def _in_chinese(complaint: str) -> str:
+    for pattern, sentence in _COMPLAINTS:
+        if found := pattern.match(complaint):
+            return sentence(found[1])
+    return complaint

@@ -1,0 +1,92 @@
+"""Who gets how much of a token budget, and what goes first when it is not enough."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import Literal
+
+from ..text.tokens import sentences_of, token_count
+from .render import Section, block, heading
+
+Kind = Literal["profiles", "events", "memos", "rest"]
+SHARES: Mapping[Kind, float] = MappingProxyType({"profiles": 0.35, "events": 0.35, "memos": 0.15, "rest": 0.15})
+
+
+@dataclass(frozen=True)
+class Part:
+    """A section on its way into the budget: from which share it lives, and whether its newest lines stand last."""
+
+    kind: Kind
+    section: Section
+    newest_last: bool = False
+
+
+def fitted(parts: Sequence[Part], budget: int) -> tuple[Section, ...]:
+    """Give the sections, in order and without empty ones, whose block has at most ``budget`` tokens.
+
+    Each kind has its share, and what one leaves unused flows on to whoever lacks it, in the order of the parts. Whole
+    sentences go, from the least relevant end: the last lines, or the first where the newest stand last.
+    """
+    room = budget - _frame()
+    if room <= 0:
+        return ()
+    sections = _shared(parts, room)
+    while token_count(block(sections)) > budget:  # a count of the whole may exceed the sum of its parts
+        room -= token_count(block(sections)) - budget
+        sections = _shared(parts, room)
+    return sections
+
+
+def _shared(parts: Sequence[Part], room: int) -> tuple[Section, ...]:
+    """Cut each part to its kind's share, then let each grow by what all of them left."""
+    left = {kind: int(room * share) for kind, share in SHARES.items()}
+    kept: list[Section] = []
+    for part in parts:
+        kept.append(_cut(part, left[part.kind]))
+        left[part.kind] -= _cost(kept[-1])
+    spare = room - sum(map(_cost, kept))
+    for at, (part, section) in enumerate(zip(parts, kept, strict=True)):
+        if section != part.section:
+            kept[at] = _cut(part, _cost(section) + spare)
+            spare -= _cost(kept[at]) - _cost(section)
+    return tuple(section for section in kept if section.lines)
+
+
+def _cut(part: Part, limit: int) -> Section:
+    left = limit - _line_cost(heading(part.section))
+    kept: list[str] = []
+    for line in reversed(part.section.lines) if part.newest_last else part.section.lines:
+        fitting = _head(line, left)
+        if fitting:
+            kept.append(fitting)
+        if fitting != line:
+            break
+        left -= _line_cost(line)
+    return replace(part.section, lines=tuple(reversed(kept) if part.newest_last else kept))
+
+
+def _head(line: str, limit: int) -> str:
+    """Give as many whole sentences of a line as fit, from its beginning."""
+    if _line_cost(line) <= limit:
+        return line
+    fitting = ""
+    for sentence in sentences_of(line):
+        limit -= _line_cost(sentence)
+        if limit < 0:
+            break
+        fitting += sentence
+    return fitting
+
+
+def _cost(section: Section) -> int:
+    return sum(map(_line_cost, (heading(section), *section.lines))) if section.lines else 0
+
+
+def _line_cost(line: str) -> int:
+    return token_count(line + "\n")
+
+
+def _frame() -> int:
+    return token_count(block((Section("", ("",)),)))

@@ -1,0 +1,129 @@
+"""From a message to the block that stands before the model: everything asked at once, whatever is away left out."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass
+
+from .. import sentences
+from ..domain.hit import Reading
+from ..domain.note import Memo, Pin
+from ..domain.scope import Scene, Scope
+from ..ports.ambient import Clock
+from ..ports.ledger import NoteBook
+from ..recall.query import query_of
+from ..recall.retriever import AWAY, Retriever
+from ..settings import Live, Settings
+from ..text.tokens import token_count
+from .budget import Part, fitted
+from .render import Context, Section, block, event_lines, memo_lines, pin_lines
+
+DEGRADED = ("embedding", "vectors", "lexical", "rerank", "profiles", "ledger", "disabled")
+
+
+@dataclass(frozen=True)
+class _Found:
+    """A part of the context, and what was away while it was looked for."""
+
+    part: Part
+    degraded: tuple[str, ...] = ()
+
+
+class ContextBuilder:
+    """Builds the context of a turn. Whatever store or model is away, there is less of it and never an error."""
+
+    def __init__(
+        self,
+        retriever: Retriever,
+        notes: NoteBook,
+        waiting_memos: Callable[[Scope], list[Memo]],
+        settings: Live[Settings],
+        clock: Clock,
+    ) -> None:
+        """Build from a retriever, a notebook, and the memos of jobs that still wait."""
+        self._retriever = retriever
+        self._notes = notes
+        self._waiting_memos = waiting_memos
+        self._settings = settings
+        self._clock = clock
+
+    async def build(
+        self, scene: Scene, text: str, *, budget: int | None = None, without: frozenset[str] = frozenset()
+    ) -> Context:
+        """Build the context for what was just said in a scene.
+
+        ``budget`` is in tokens (None: as set); ``without`` names people who want to be left out.
+        """
+        settings = self._settings.current
+        found = await asyncio.gather(
+            self._pins(scene, without),
+            self._events(Reading(scene, without=without), text, settings),
+            self._recent_memos(scene, settings, without),
+        )
+        return _context(found, budget, settings)
+
+    async def memos_only(self, scene: Scene, *, budget: int | None = None) -> Context:
+        """Build what is left of the context while the memory is switched off."""
+        settings = self._settings.current
+        found = await self._recent_memos(scene, settings, frozenset())
+        return _context([found], budget, settings, "disabled")
+
+    async def memos(self, scope: Scope, limit: int) -> list[Memo]:
+        """Give the newest memos of a place, newest last, with those whose job still waits; UnavailableError as it comes."""
+        if limit <= 0:
+            return []
+        return _newest((*await self._notes.memos(scope, limit), *self._waiting_memos(scope)), limit)
+
+    async def _pins(self, scene: Scene, without: Collection[str]) -> _Found:
+        pins, degraded = await self._pinned(scene)
+        shown = [pin for pin in pins if pin.owner_id in ("", scene.user_id) and pin.owner_id not in without]
+        section = Section(sentences.title_pins(), pin_lines(shown))
+        return _Found(Part("rest", section, newest_last=True), degraded)
+
+    async def _pinned(self, scene: Scene) -> tuple[list[Pin], tuple[str, ...]]:
+        if not _has_place(scene):
+            return [], ()
+        try:
+            return await self._notes.pins(scene.scope), ()
+        except AWAY:
+            return [], ("ledger",)
+
+    async def _events(self, reading: Reading, text: str, settings: Settings) -> _Found:
+        asked = settings.query
+        query = query_of(text, reading.scene, self._clock.now().astimezone(settings.zone))
+        found = await self._retriever.search(
+            reading, query, top_k=asked.auto_top_k, decay=asked.auto_decay, floor=asked.min_relevance
+        )
+        lines = event_lines((hit.event for hit in found.hits), settings.zone)
+        return _Found(Part("events", Section(sentences.title_events(), lines)), found.degraded)
+
+    async def _recent_memos(self, scene: Scene, settings: Settings, without: Collection[str]) -> _Found:
+        memos, degraded = await self._noted(scene, settings.query.recent_end_summaries_inject_k)
+        lines = memo_lines([memo for memo in memos if memo.user_id not in without], settings.zone)
+        return _Found(Part("memos", Section(sentences.title_memos(), lines), newest_last=True), degraded)
+
+    async def _noted(self, scene: Scene, limit: int) -> tuple[Sequence[Memo], tuple[str, ...]]:
+        if not _has_place(scene):
+            return (), ()
+        try:
+            return await self.memos(scene.scope, limit), ()
+        except AWAY:  # what waits in the queue is known without the ledger
+            return _newest(self._waiting_memos(scene.scope), limit), ("ledger",)
+
+
+def _has_place(scene: Scene) -> bool:
+    return scene.kind != "operator" or bool(scene.group_id)
+
+
+def _newest(memos: Iterable[Memo], limit: int) -> list[Memo]:
+    """Give the newest, newest last, each once."""
+    once = {memo.id: memo for memo in memos}
+    return sorted(once.values(), key=lambda memo: memo.written_at)[-limit:] if limit > 0 else []
+
+
+def _context(found: Sequence[_Found], budget: int | None, settings: Settings, *degraded: str) -> Context:
+    sections = fitted([one.part for one in found], settings.query.context_token_budget if budget is None else budget)
+    text = block(sections)
+    named = {*degraded, *(word for one in found for word in one.degraded)}
+    return Context(text, sections, token_count(text), tuple(word for word in DEGRADED if word in named))

@@ -1,0 +1,150 @@
+"""The parts put together and set in motion: one object owns every background loop."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+from .consent import Consent
+from .context.builder import ContextBuilder
+from .errors import UnavailableError
+from .historian.indexer import Indexer
+from .historian.intake import Intake
+from .historian.journal import Journal
+from .historian.pipeline import Pipeline
+from .historian.upkeep import Upkeep
+from .historian.worker import HistorianWorker
+from .pinboard import Pinboard
+from .ports.ambient import Clock
+from .ports.models import Embedder
+from .recall.retriever import Retriever
+from .settings import Live, Settings
+from .status import Status
+from .wiring import Parts, parts_of
+
+DRAIN_POLL = 0.01  # seconds
+
+
+class Engine:
+    """An open memory's insides. :meth:`start` and :meth:`stop` are idempotent."""
+
+    def __init__(self, parts: Parts, settings: Live[Settings]) -> None:
+        """Put parts together."""
+        self.parts = parts
+        self.settings = settings
+        self.consent = Consent(parts.consent, parts.names)
+        self.journal = Journal(parts.log, parts.names)
+        self.pinboard = Pinboard(parts.notes, parts.clock)
+        self.indexer = Indexer(parts.embedder, parts.events, parts.shelf, parts.index)
+        self.worker = self._worker()
+        self.intake = self._intake()
+        self.upkeep = Upkeep(parts.log, settings, parts.clock)
+        self.retriever = Retriever(parts.events, parts.lexical, parts.index, parts.embedder, settings, parts.clock)
+        self.builder = ContextBuilder(self.retriever, parts.notes, parts.view.waiting_memos, settings, parts.clock)
+        self._loops: list[asyncio.Task[None]] = []
+
+    @classmethod
+    async def open(
+        cls, settings: Live[Settings], data_dir: Path, *, clock: Clock | None, embedder: Embedder | None
+    ) -> Engine:
+        """Open a data directory as its owner; the parts' resources are the caller's to close."""
+        engine = cls(await parts_of(settings.current, data_dir, clock=clock, embedder=embedder), settings)
+        try:
+            await engine.consent.load()
+        except BaseException:
+            await engine.close()
+            raise
+        return engine
+
+    def start(self) -> None:
+        """Set the loops going; a memory that is switched off only keeps its log and memos."""
+        if self._loops:
+            return
+        wanted = [self.journal.run(), self.upkeep.run()]
+        if self.settings.current.enabled:
+            wanted += [self.worker.run(), self.indexer.run()]
+        self._loops = [asyncio.create_task(loop) for loop in wanted]
+
+    async def stop(self) -> None:
+        """End the loops; jobs in hand get ``shutdown_seconds``."""
+        await self.worker.stop()
+        for loop in self._loops:
+            loop.cancel()
+        await asyncio.gather(*self._loops, return_exceptions=True)
+        self._loops = []
+        await self.journal.settle()
+
+    async def close(self) -> None:
+        """Stop, and let go of files and directory, whatever happens."""
+        try:
+            await self.stop()
+        finally:
+            await self.parts.resources.aclose()
+
+    async def drain(self, seconds: float) -> bool:
+        """Wait until nothing waits any more; False when that takes longer. Works without the background, too."""
+        resting = not self._loops
+        self.start()
+        try:
+            return await asyncio.wait_for(self._until_idle(), max(seconds, 0.0))
+        except asyncio.TimeoutError:
+            return False
+        finally:
+            if resting:
+                await self.stop()
+
+    async def status(self) -> Status:
+        """Say how everything is; a ledger that is away leaves its figures at zero and says so."""
+        worker, parts = self.worker, self.parts
+        status = Status(
+            is_running=self.settings.current.enabled,
+            jobs=parts.view.counts(),
+            paused=worker.paused,
+            last_error=worker.last_error or self.indexer.last_error or self.journal.last_error,
+            without_model=("historian", "embedding"),
+        )
+        return await self._with_figures(status)
+
+    async def _with_figures(self, status: Status) -> Status:
+        today = self.parts.clock.now().astimezone(self.settings.current.zone).date()
+        try:
+            return status.with_figures(
+                await self.parts.archive.totals(), await self.indexer.lag(), await self.parts.accounts.spent(today)
+            )
+        except UnavailableError as away:
+            return status.with_error(str(away))
+
+    async def _until_idle(self) -> bool:
+        await self.journal.settle()
+        while not (self.worker.is_idle and await self._is_indexed()):
+            self.worker.nudge()
+            self.indexer.nudge()
+            await asyncio.sleep(DRAIN_POLL)
+        return True
+
+    async def _is_indexed(self) -> bool:
+        try:
+            return not await self.indexer.lag()
+        except UnavailableError:
+            return False
+
+    def _worker(self) -> HistorianWorker:
+        parts = self.parts
+        pipeline = Pipeline(
+            parts.historian, parts.events, parts.notes, parts.names, parts.mirror, self.settings.current.zone
+        )
+        return HistorianWorker(parts.queue, parts.view, pipeline, self.settings, on_stored=self.indexer.nudge)
+
+    def _intake(self) -> Intake:
+        parts = self.parts
+        return Intake(
+            parts.queue,
+            parts.view,
+            parts.events,
+            parts.notes,
+            parts.mirror,
+            self.journal,
+            self.consent,
+            self.settings,
+            parts.clock,
+        )

@@ -1,0 +1,113 @@
+"""What is accepted, and in which form, before it costs one durable write."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from ..consent import Consent
+from ..domain.ids import derived_id
+from ..domain.job import Job
+from ..domain.message import Message
+from ..domain.note import Memo
+from ..domain.scope import Scene
+from ..domain.turn import Dialogue, Turn, TurnLimits, shortened
+from ..ports.ambient import Clock
+from ..ports.ledger import EventLedger, NoteBook
+from ..ports.mirror import MemoMirror
+from ..ports.queue import JobQueue, QueueView
+from ..settings import Live, Settings
+from ..text.names import clean_text
+from .journal import Journal
+from .pipeline import memo_of
+
+MESSAGE_LENGTH = 4000
+DIALOGUE_LINES = 200
+
+
+@dataclass(frozen=True)
+class Intake:
+    """The door: consent first, then size bounds, then the write."""
+
+    queue: JobQueue
+    view: QueueView
+    events: EventLedger
+    notes: NoteBook
+    mirror: MemoMirror
+    journal: Journal
+    consent: Consent
+    settings: Live[Settings]
+    clock: Clock
+    _request: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    async def observe(self, message: Message) -> None:
+        """Take a message into the log, unless its person or place is left out."""
+        if message.scene.kind != "operator" and self.consent.may_record(message.scene):
+            bounded = replace(message, text=shortened(clean_text(message.text), MESSAGE_LENGTH))
+            self.journal.take(await self.consent.admitted_message(bounded))
+
+    async def remember(self, turn: Turn) -> str | None:
+        """Make a turn durable: its job's id, its memo's where there is nothing else, or None."""
+        if turn.is_blank or not self.consent.may_record(turn.scene):
+            return None
+        bounded, trimmed = (await self.consent.admitted_turn(_cleaned(turn))).within(self._limits)
+        job = Job(_job_id(turn), bounded, self.clock.now(), trimmed)
+        if bounded.is_blank:
+            return None
+        if not bounded.observations or not self.settings.current.enabled:
+            return await self._keep_memo(memo_of(job))
+        await self._enqueue_once(job, named=turn.request_id is not None)
+        return job.id
+
+    async def consider(self, scene: Scene, messages: Sequence[Message]) -> str | None:
+        """Make a dialogue durable for triage: its job's id, or None when no person said anything in it."""
+        if not self.settings.current.enabled or not self.consent.may_record(scene):
+            return None
+        dialogue = await self.consent.admitted_dialogue(Dialogue(scene, tuple(messages)[-DIALOGUE_LINES:]))
+        if not any(line.sender_id and line.text.strip() for line in dialogue.messages):
+            return None
+        bounded, trimmed = dialogue.within(self._limits)
+        job_id = derived_id("dialogue", scene.scope.key, *(line.id for line in bounded.messages))
+        await self._enqueue_once(Job(job_id, bounded, self.clock.now(), trimmed), named=True)
+        return job_id
+
+    async def _keep_memo(self, memo: Memo) -> str | None:
+        if not memo.text:
+            return None
+        await self.notes.write_memo(memo)
+        await self.mirror.copy(memo)
+        return memo.id
+
+    async def _enqueue_once(self, job: Job, *, named: bool) -> None:
+        if not named:
+            return await self.queue.enqueue(job)
+        async with self._request:
+            if not self.view.knows(job.id) and not await self.events.done(job.id):
+                await self.queue.enqueue(job)
+        return None
+
+    @property
+    def _limits(self) -> TurnLimits:
+        historian = self.settings.current.historian
+        return TurnLimits(
+            source_message=historian.source_message_max_len,
+            recent_messages=historian.recent_messages_inject_k,
+            recent_line=historian.recent_message_line_max_len,
+        )
+
+
+def _job_id(turn: Turn) -> str:
+    if turn.request_id is None:
+        return secrets.token_hex(16)
+    return derived_id("turn", turn.scene.scope.key, turn.request_id)
+
+
+def _cleaned(turn: Turn) -> Turn:
+    return replace(
+        turn,
+        memo=clean_text(turn.memo),
+        observations=tuple(clean_text(text) for text in turn.observations),
+        source_message=clean_text(turn.source_message),
+    )

@@ -1,0 +1,85 @@
+"""What happens to one claimed job, from memo to committed events."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import tzinfo
+
+from ..domain.event import Statement
+from ..domain.job import Job
+from ..domain.message import Message
+from ..domain.note import Memo
+from ..domain.people import Anchors, Person
+from ..domain.scope import Scene
+from ..domain.turn import Turn
+from ..ports.ledger import EventLedger, NameBook, NoteBook
+from ..ports.mirror import MemoMirror
+from ..ports.models import Historian
+from ..text.names import clean_name
+from .draft import drafted
+from .gate import judged
+
+
+@dataclass(frozen=True)
+class Pipeline:
+    """Memo first, then thinking, then one commit. Running it twice on a job writes it once."""
+
+    historian: Historian
+    events: EventLedger
+    notes: NoteBook
+    names: NameBook
+    mirror: MemoMirror
+    zone: tzinfo
+
+    async def process(self, job: Job) -> None:
+        """Store everything that a job holds."""
+        await self._keep_memo(job)
+        if await self.events.done(job.id):
+            return
+        await self._note_names(job)
+        anchors = await self._anchors(job)
+        known = [person.name for person in (anchors.speaker, *anchors.people) if person.name]
+        statements = [judged(said, known) for said in await self._statements(job, anchors)]
+        await self.events.commit(drafted(job, statements, anchors))
+
+    async def _keep_memo(self, job: Job) -> None:
+        """Store the memo before any model is asked: memos never wait."""
+        if isinstance(job.work, Turn) and job.work.memo:
+            memo = memo_of(job)
+            await self.notes.write_memo(memo)
+            await self.mirror.copy(memo)
+
+    async def _statements(self, job: Job, anchors: Anchors) -> list[Statement]:
+        if not isinstance(job.work, Turn):
+            return await self.historian.triage(job.work, anchors)
+        return await self.historian.rewrite(job.work, anchors) if job.work.observations else []
+
+    async def _note_names(self, job: Job) -> None:
+        for scene in _scenes(job):
+            await self.names.note(scene.scope, scene.user_id, clean_name(scene.user_name), job.happened_at)
+
+    async def _anchors(self, job: Job) -> Anchors:
+        scene = job.work.scene
+        people = await self.names.people(job.scope)
+        speaker = next((person for person in people if person.id == scene.user_id), None)
+        return Anchors(
+            job.happened_at.astimezone(self.zone),
+            job.scope,
+            clean_name(scene.group_name),
+            speaker or Person(scene.user_id, clean_name(scene.user_name)),
+            tuple(people),
+        )
+
+
+def memo_of(job: Job) -> Memo:
+    """Give the memo of a turn; its id is the job's."""
+    turn = job.work
+    text = turn.memo if isinstance(turn, Turn) else ""
+    return Memo(job.id, job.scope, text, job.happened_at, turn.scene.user_id)
+
+
+def _scenes(job: Job) -> Iterator[Scene]:
+    lines = job.work.recent_messages if isinstance(job.work, Turn) else job.work.messages
+    people = {line.scene.user_id: line.scene for line in lines if isinstance(line, Message) and not line.is_bot}
+    yield from (people | {job.work.scene.user_id: job.work.scene}).values()

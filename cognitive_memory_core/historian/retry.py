@@ -1,0 +1,50 @@
+"""What becomes of a job that went wrong: a value, decided by a pure function."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..errors import CognitiveMemoryError, PermanentError, TransientError, UnavailableError
+from ..text.names import one_line
+
+FIRST_PAUSE = 1.0
+LONGEST_PAUSE = 300.0
+ERROR_LENGTH = 300
+
+
+@dataclass(frozen=True)
+class Requeue:
+    """Try again after ``delay`` seconds; ``counted=False`` where the job is not to blame."""
+
+    delay: float
+    counted: bool
+
+
+@dataclass(frozen=True)
+class Bury:
+    """Give up, with the reason in one line."""
+
+    error: str
+
+
+def decision(error: Exception, attempts: int, *, retries: int, spread: float) -> Requeue | Bury:
+    """Decide after the ``attempts``-th try failed; ``spread`` in [0, 1] is the jitter.
+
+    A store or endpoint that is away burns no attempts; everything else does, also errors nobody foresaw.
+    """
+    if isinstance(error, UnavailableError):
+        return Requeue(_pause(attempts, spread), counted=False)
+    if isinstance(error, PermanentError) or attempts > retries:
+        return Bury(described(error))
+    wished = error.retry_after if isinstance(error, TransientError) else None
+    return Requeue(min(max(_pause(attempts, spread), wished or 0.0), LONGEST_PAUSE), counted=True)
+
+
+def described(error: BaseException) -> str:
+    """Say an error in one bounded line; our own errors speak for themselves, others with their class."""
+    said = str(error) if isinstance(error, CognitiveMemoryError) and str(error) else f"{type(error).__name__}: {error}"
+    return one_line(said, ERROR_LENGTH)
+
+
+def _pause(attempts: int, spread: float) -> float:
+    return min(FIRST_PAUSE * 2 ** min(attempts - 1, 10) * (0.75 + spread / 2), LONGEST_PAUSE)

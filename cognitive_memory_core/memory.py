@@ -1,0 +1,345 @@
+"""The façade: everything that can be asked of the memory, one thin method a wish."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, get_args
+
+from . import sentences
+from .context.render import Context
+from .domain.event import MEMORY_KINDS, Event
+from .domain.hit import Hit, Reading
+from .domain.ids import checked_id
+from .domain.job import FailedJob
+from .domain.message import Message
+from .domain.note import Memo, Pin
+from .domain.profile import EntityType, Profile, ProfileHit, ProfileKey
+from .domain.scope import Scene
+from .domain.turn import Turn
+from .errors import BadArgument, NotPermitted, UnavailableError, UnknownEvent
+from .ports.ambient import Clock
+from .ports.ledger import Switch
+from .ports.models import Embedder
+from .recall.query import query_of
+from .settings import Live, Settings
+from .status import Status
+from .text.instants import interval_of
+
+if TYPE_CHECKING:
+    from .engine import Engine
+
+MAX_RESULTS = 200
+MAX_QUERY = 4000
+RESTORABLE = timedelta(days=30)
+NOTHING = Context("", (), 0, ("disabled",))
+
+
+class CognitiveMemory:
+    """The memory of bots. Made by :meth:`open`, or by :meth:`absent` where there is none.
+
+    All methods but :meth:`absent` are coroutines of one event loop. Reading gives less where a part is away; writing
+    raises StorageRefused or QueueFull with nothing half-written; a mistake raises a MistakeError that says what to do.
+    """
+
+    def __init__(self, settings: Settings, engine: Engine | None = None, reason: str = "") -> None:
+        """Stand in front of an engine; use :meth:`open` instead."""
+        self._settings = Live(settings) if engine is None else engine.settings
+        self._engine = engine
+        self._reason = reason
+
+    @classmethod
+    def absent(cls, reason: str = "") -> CognitiveMemory:
+        """Give a memory that stores and recalls nothing, and says so; touches no disk."""
+        return cls(Settings(enabled=False), None, reason or sentences.not_running())
+
+    @classmethod
+    @asynccontextmanager
+    async def open(
+        cls,
+        settings: Settings,
+        data_dir: Path,
+        *,
+        background: bool = True,
+        clock: Clock | None = None,
+        embedder: Embedder | None = None,
+    ) -> AsyncIterator[CognitiveMemory]:
+        """Own a data directory and work on it until the block is left; nothing accepted is lost.
+
+        Raises DirectoryInUse when another process holds it for ``shutdown_seconds`` + 5 s, StorageRefused when the
+        disk refuses it. With ``background=False`` jobs wait for :meth:`drain`.
+        """
+        engine_class = await asyncio.to_thread(_engine_class)
+        engine = await engine_class.open(Live(settings), Path(data_dir), clock=clock, embedder=embedder)
+        memory = cls(settings, engine)
+        try:
+            if background:
+                engine.start()
+            yield memory
+        finally:
+            memory._engine, memory._reason = None, sentences.not_running()
+            await engine.close()
+
+    @property
+    def is_running(self) -> bool:
+        """Whether new memories are made: open, and not switched off by ``enabled=false``."""
+        return self._engine is not None and self._settings.current.enabled
+
+    @property
+    def reason(self) -> str:
+        """Why the memory is not running, for people; "" while it is."""
+        return "" if self.is_running else self._reason or sentences.not_running()
+
+    async def observe(self, message: Message) -> None:
+        """Log a message: visible to searches and windows at once, written within half a second; raises for no log."""
+        if self.is_running:
+            await self._open.intake.observe(message)
+
+    async def remember(self, turn: Turn) -> str | None:
+        """Make a turn durable before returning its job's id (its memo's, where there is nothing else).
+
+        None when it is blank, the place is switched off or the person opted out. Raises QueueFull, StorageRefused.
+        """
+        if self._engine is None:
+            return None
+        stored = await self._engine.intake.remember(turn)
+        self._engine.worker.nudge()
+        return stored
+
+    async def consider(self, scene: Scene, messages: Sequence[Message]) -> str | None:
+        """Queue a dialogue to be judged, as durably as :meth:`remember`; None when there is nothing to judge."""
+        if self._engine is None:
+            return None
+        stored = await self._engine.intake.consider(scene, messages)
+        self._engine.worker.nudge()
+        return stored
+
+    async def recall_message(self, scene: Scene, message_id: str) -> None:
+        """Withdraw a message: from the log, from jobs not yet processed, and events that rest on it alone retire."""
+        engine, message_id = self._open, checked_id(message_id, "message_id")
+        engine.journal.drop(scene.scope, message_id)
+        await engine.parts.log.withdraw(scene.scope, message_id, engine.parts.clock.now())
+        await engine.parts.view.withdraw(scene.scope, message_id)
+
+    async def context(self, scene: Scene, query: str, *, budget: int | None = None) -> Context:
+        """Build the block for the model; what a failing part would have given is missing and named in ``degraded``."""
+        engine = self._engine
+        if engine is None or not _recalls(engine, scene):
+            return NOTHING
+        if not self.is_running:
+            return await engine.builder.memos_only(scene, budget=budget)
+        await engine.journal.settle()
+        return await engine.builder.build(scene, query[:MAX_QUERY], budget=budget, without=engine.consent.opted_out)
+
+    async def search_events(  # noqa: PLR0913  # the contract's signature
+        self,
+        scene: Scene,
+        query: str,
+        *,
+        user_id: str | None = None,
+        group_id: str | None = None,
+        kinds: Sequence[str] = (),
+        top_k: int | None = None,
+        time_from: datetime | str | None = None,
+        time_to: datetime | str | None = None,
+    ) -> list[Hit]:
+        """Search what the scene may read, best first; ``kinds=("message",)`` searches the raw log.
+
+        A target outside the scene raises NotPermitted. Times: aware datetimes, or ISO text read in the configured zone
+        where naive; a bare end date includes its day.
+        """
+        reading = self._reading(scene, user_id, group_id, kinds)
+        reading = replace(reading, window=interval_of(time_from, time_to, self._settings.current.zone))
+        engine = self._engine
+        if engine is None or not self.is_running or not _recalls(engine, scene):
+            return []
+        settings = self._settings.current.query
+        limit = settings.tool_default_top_k if top_k is None else min(max(top_k, 1), MAX_RESULTS)
+        asked = query_of(_checked_query(query), scene, engine.parts.clock.now().astimezone(self._settings.current.zone))
+        await engine.journal.settle()
+        hits: list[Hit] = []
+        if "message" in reading.kinds:
+            hits += (await engine.retriever.messages(reading, asked, top_k=limit)).hits
+        if reading.kinds != ("message",):
+            events = replace(reading, kinds=tuple(kind for kind in reading.kinds if kind != "message"))
+            hits += (await engine.retriever.search(events, asked, top_k=limit, decay=settings.tool_decay)).hits
+        return sorted(hits, key=lambda hit: -hit.score)[:limit]
+
+    async def events(self, scene: Scene, *, limit: int = 20, offset: int = 0) -> list[Event]:
+        """List what the scene may read, newest first."""
+        engine = self._engine
+        if engine is None or not _recalls(engine, scene):
+            return []
+        reading = self._reading(scene, None, None, ())
+        return await engine.parts.events.recent(reading, min(max(limit, 0), MAX_RESULTS), max(offset, 0))
+
+    async def recent_messages(
+        self, scene: Scene, limit: int | None = None, *, until: datetime | None = None
+    ) -> list[Message]:
+        """Give the newest logged messages of the place, oldest first, without people who opted out."""
+        engine = self._engine
+        if engine is None or not _recalls(engine, scene):
+            return []
+        wanted = self._settings.current.historian.recent_messages_inject_k if limit is None else limit
+        found = await engine.journal.recent(scene.scope, min(max(wanted, 0), MAX_RESULTS), before=until)
+        return [message for message in found if message.scene.user_id not in engine.consent.opted_out]
+
+    async def memos(self, scene: Scene, limit: int | None = None) -> list[Memo]:
+        """Give the newest memos of the place, newest last, also those whose job still waits."""
+        engine = self._engine
+        if engine is None or not _recalls(engine, scene):
+            return []
+        wanted = self._settings.current.query.recent_end_summaries_inject_k if limit is None else max(limit, 0)
+        return await engine.builder.memos(scene.scope, wanted)
+
+    async def get_profile(self, scene: Scene, entity_type: EntityType, entity_id: str) -> Profile | None:
+        """Give a portrait; there is none before the historian draws them."""
+        if not ProfileKey.asked(scene, entity_type, entity_id).readable_by(scene):
+            raise NotPermitted(sentences.foreign_profile())
+        return None
+
+    async def search_profiles(  # the signature is the contract's
+        self, scene: Scene, query: str, *, entity_type: EntityType | None = None, top_k: int | None = None
+    ) -> list[ProfileHit]:
+        """Search portraits; there are none before the historian draws them."""
+        _checked_query(query)
+        return []
+
+    async def forget_event(self, scene: Scene, event_id: str) -> None:
+        """Retire an event that the scene may read; :meth:`restore_event` brings it back within 30 days."""
+        engine = self._open
+        event = await self._readable(scene, event_id)
+        if event.retired_at is None:
+            await engine.parts.events.retire(event.id, engine.parts.clock.now())
+
+    async def restore_event(self, scene: Scene, event_id: str) -> Event:
+        """Let a retired event stand again."""
+        engine = self._open
+        event = await self._readable(scene, event_id)
+        if event.retired_at is not None and event.retired_at < engine.parts.clock.now() - RESTORABLE:
+            raise UnknownEvent(sentences.unknown_event())
+        restored = await engine.parts.events.restore(event.id)
+        if restored is None:
+            raise UnknownEvent(sentences.unknown_event())
+        return restored
+
+    async def pin(self, scene: Scene, text: str, *, for_group: bool = False) -> Pin:
+        """Pin a fact; an exact duplicate is the pin that stands; over ``pins.max`` raises LimitReached."""
+        return await self._open.pinboard.pin(scene, text, for_group=for_group, limit=self._settings.current.pins.max)
+
+    async def update_pin(self, scene: Scene, pin_id: str, text: str) -> Pin:
+        """Replace a pin's text."""
+        return await self._open.pinboard.update(scene, pin_id, text)
+
+    async def unpin(self, scene: Scene, pin_id: str) -> None:
+        """Take a pin down."""
+        await self._open.pinboard.unpin(scene, pin_id)
+
+    async def pins(self, scene: Scene) -> list[Pin]:
+        """Give the group's pins and the asker's own there, oldest first."""
+        return [] if self._engine is None else await self._engine.pinboard.pins(scene)
+
+    async def opt_out(self, user_id: str) -> None:
+        """Stop recording and recalling a person, everywhere and at once, also in other people's words."""
+        engine = self._open
+        await engine.consent.opt_out(checked_id(user_id, "user_id"), engine.parts.clock.now())
+
+    async def opt_in(self, user_id: str) -> None:
+        """Take :meth:`opt_out` back."""
+        await self._open.consent.opt_in(checked_id(user_id, "user_id"))
+
+    async def set_switch(self, scene: Scene, switch: Switch) -> None:
+        """Switch a place: "on", "off", "record_only" or "recall_only"."""
+        if switch not in get_args(Switch):
+            raise BadArgument(sentences.bad_value("switch", switch, " on、off、record_only 或 recall_only"))
+        await self._open.consent.set_switch(scene.scope, switch)
+
+    async def status(self) -> Status:
+        """Say how everything is; never raises for a failing store."""
+        if self._engine is None:
+            return Status(is_running=False, reason=self.reason)
+        return replace(await self._engine.status(), reason=self.reason)
+
+    async def failed_jobs(self) -> list[FailedJob]:
+        """List the buried jobs with their errors, oldest first."""
+        return [] if self._engine is None else await self._engine.parts.view.failed()
+
+    async def revive(self, job_id: str | None = None) -> int:
+        """Queue one buried job again, or all; answers how many."""
+        revived = await self._open.parts.queue.revive(job_id)
+        self._open.worker.nudge()
+        return revived
+
+    async def pause(self) -> None:
+        """Claim no more jobs until :meth:`resume`; what is accepted meanwhile waits."""
+        self._open.worker.paused = True
+
+    async def resume(self) -> None:
+        """Work on."""
+        self._open.worker.paused = False
+        self._open.worker.nudge()
+
+    async def drain(self, timeout: float) -> bool:
+        """Wait until queue and indexer are idle; False when ``timeout`` seconds were not enough."""
+        return True if self._engine is None else await self._engine.drain(timeout)
+
+    async def export(self, path: Path, *, user_id: str | None = None) -> int:
+        """Write JSON Lines of everything, or of what one person said and pinned; answers how many rows."""
+        from .transfer import exported  # noqa: PLC0415  # not needed by a bot that never exports
+
+        engine = self._open
+        await engine.journal.settle()
+        return await exported(engine.parts.archive, Path(path), user_id=user_id)
+
+    async def import_(self, path: Path) -> int:
+        """Read an export back, idempotent by id; bad lines are logged by number and left out. Answers how many rows."""
+        from .transfer import imported  # noqa: PLC0415  # not needed by a bot that never imports
+
+        engine = self._open
+        absorbed = await imported(engine.parts.archive, Path(path))
+        await engine.consent.load()
+        engine.indexer.nudge()
+        return absorbed
+
+    @property
+    def _open(self) -> Engine:
+        if self._engine is None:
+            raise UnavailableError(self.reason)
+        return self._engine
+
+    def _reading(self, scene: Scene, user_id: str | None, group_id: str | None, kinds: Sequence[str]) -> Reading:
+        wanted = (kinds,) if isinstance(kinds, str) else tuple(kinds)
+        for kind in wanted:
+            if kind not in (*MEMORY_KINDS, "message"):
+                raise BadArgument(sentences.bad_value("kinds", kind, "、".join((*MEMORY_KINDS, "message"))))
+        target_user = checked_id(user_id, "user_id") if user_id is not None else ""
+        target_group = checked_id(group_id, "group_id") if group_id is not None else ""
+        scene.permit(user_id=target_user, group_id=target_group)
+        hidden = self._engine.consent.opted_out if self._engine else frozenset[str]()
+        return Reading(scene, target_user, target_group, wanted, without=hidden)
+
+    async def _readable(self, scene: Scene, event_id: str) -> Event:
+        event = await self._open.parts.events.find(checked_id(event_id, "event_id"))
+        if event is None or not event.scope.readable_by(scene, sender_id=event.sender_id):
+            raise UnknownEvent(sentences.unknown_event())
+        return event
+
+
+def _engine_class() -> type[Engine]:
+    from .engine import Engine  # noqa: PLC0415  # numpy and SQLite cost nothing until a memory is opened, off the loop
+
+    return Engine
+
+
+def _recalls(engine: Engine, scene: Scene) -> bool:
+    return engine.consent.may_recall(scene)
+
+
+def _checked_query(query: object) -> str:
+    if not isinstance(query, str):
+        raise BadArgument(sentences.bad_value("query", query, "文本"))
+    return query[:MAX_QUERY]

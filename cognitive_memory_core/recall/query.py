@@ -1,0 +1,63 @@
+"""What is asked: the words of the current message, and the time that they name."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+
+from .. import sentences
+from ..domain.interval import Interval
+from ..domain.scope import Scene
+from ..text.names import clean_name, clean_text
+from ..text.terms import query_terms
+from ..text.timewords import time_window
+
+QUERY_LENGTH = 4_000
+SHORT = 20
+_MESSAGE, _OPENED, _CLOSED = "<message", "<content>", "</content>"
+
+
+@dataclass(frozen=True)
+class Query:
+    """What is searched for: ``text`` is embedded, ``terms`` are looked up as words, ``window`` is the time named."""
+
+    text: str
+    terms: tuple[str, ...] = ()
+    window: Interval | None = None
+
+
+def query_of(text: str, scene: Scene, reference: datetime) -> Query:
+    """Read a message, a batch of lines, or ``<message><content>`` frames of them (seed 001).
+
+    Only the first 4,000 characters count. What has at most 20 is embedded with a line that says where and who, so
+    that "那个呢" means something; words and time are taken without that line. ``reference`` says when, and in whose zone.
+    """
+    said = clean_text(_said(text[:QUERY_LENGTH])).strip()
+    return Query(_placed(said, scene), tuple(query_terms(said)), time_window(said, reference))
+
+
+def _said(text: str) -> str:
+    contents = [html.unescape(content).strip() for content in _contents(text)]
+    return "\n".join(contents) if contents else text
+
+
+def _contents(text: str) -> Iterator[str]:
+    """Give what stands in each message's content; every step goes forward, so that no input costs more than its length."""
+    at = text.find(_MESSAGE)
+    while at >= 0:
+        opened = text.find(_OPENED, at)
+        if opened < 0:
+            return
+        start = opened + len(_OPENED)
+        closed = text.find(_CLOSED, start)
+        stop = closed if closed >= 0 else len(text)
+        yield text[start:stop]
+        at = text.find(_MESSAGE, stop)
+
+
+def _placed(said: str, scene: Scene) -> str:
+    if not said or len(said) > SHORT or scene.kind == "operator":
+        return said
+    return f"{said}\n{sentences.query_place(scene.kind, clean_name(scene.group_name), clean_name(scene.user_name))}"

@@ -1,0 +1,150 @@
+"""From two lists of candidates to one ranked list. Pure functions over hits; none changes what it is given."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from ..domain.event import Event, duplicate_key
+from ..domain.hit import Hit
+from ..domain.interval import Interval
+from ..settings import Decay
+from ..text.terms import index_terms, query_terms
+
+Scored = tuple[Event, float]
+OUTSIDE = 0.3  # what a hit is worth outside the time that the question names
+_SECONDS_A_DAY = 86_400.0
+_HALF_WAY = 0.5
+
+
+def matched(terms: Sequence[str], found: Sequence[Scored]) -> list[Scored]:
+    """Map what a lexical index found from BM25, which has no scale, to [0, 1].
+
+    The measure is absolute: how much of the question a hit covers, each term weighed by its rarity among what was
+    found, and what nobody has as the rarest. All of it gives 1; one common pair out of many stays near 0. Half of that
+    is BM25's against the best one's, which knows rarity beyond these candidates and the lengths of texts.
+    """
+    texts = [_words(event) for event, _ in found]
+    rarity = {term: math.log1p(len(texts) / max(sum(term in text for text in texts), 1)) for term in terms}
+    whole = sum(rarity.values())
+    best = max((score for _, score in found if math.isfinite(score)), default=0.0)
+    return [
+        (event, _bent(sum(rarity[term] for term in rarity if term in text) / whole) * _beside(score, best))
+        for (event, score), text in zip(found, texts, strict=True)
+    ]
+
+
+def fused(dense: Sequence[Scored] | None, lexical: Sequence[Scored] | None, weight: float) -> list[Hit]:
+    """Join the legs, best first: ``(1 - weight) * similarity + weight * lexical``, both in [0, 1].
+
+    None is a leg that is missing: the other carries on alone. An event that only one leg found has 0 in the other.
+    """
+    share = weight if dense is not None and lexical is not None else float(dense is None)
+    similarities, words = _scores(dense), _scores(lexical)
+    events = {event.id: event for event, _ in (*(dense or ()), *(lexical or ()))}
+    hits = [_hit(event, similarities.get(key, 0.0), words.get(key, 0.0), share) for key, event in events.items()]
+    return _ordered(hits)
+
+
+def above(hits: Iterable[Hit], min_relevance: float) -> list[Hit]:
+    """Keep what is relevant enough; the time that a question names has no say in that."""
+    return [hit for hit in hits if hit.relevance >= min_relevance]
+
+
+def preferring(hits: Iterable[Hit], window: Interval | None) -> list[Hit]:
+    """Put back, but never drop, what lies outside the time that the question names."""
+    if window is None:
+        return list(hits)
+    return _ordered(hit if hit.event.happened_at in window else _weighed(hit, OUTSIDE) for hit in hits)
+
+
+def decayed(hits: Iterable[Hit], decay: Decay | None, now: datetime) -> list[Hit]:
+    """Lift what is new, as seed 001 has it, but only what is relevant from ``decay.floor`` on."""
+    if decay is None:
+        return list(hits)
+    return _ordered(_weighed(hit, 1.0 + decay.boost * freshness(hit, decay, now)) for hit in hits)
+
+
+def freshness(hit: Hit, decay: Decay, now: datetime) -> float:
+    """Give how new a hit counts, in [0, 1]; what a clock says lies in the future is as new as can be."""
+    if hit.relevance < decay.floor:
+        return 0.0
+    age_days = max((now - hit.event.happened_at).total_seconds(), 0.0) / _SECONDS_A_DAY
+    return 0.5 ** (age_days / decay.half_life_days)
+
+
+def collapsed(hits: Iterable[Hit]) -> list[Hit]:
+    """Keep the first of equal texts; words that nobody made absolute are equal only from the same mouth."""
+    first: dict[tuple[str, str], Hit] = {}
+    for hit in hits:
+        first.setdefault(_sameness(hit.event), hit)
+    return list(first.values())
+
+
+def diversified(hits: Iterable[Hit], diversity: float, limit: int) -> list[Hit]:
+    """Choose at most ``limit`` hits, one by one, each by its score less what those before it say already (MMR).
+
+    ``score * (1 - diversity * overlap)``, the overlap being the largest with a chosen hit: shared terms by all terms
+    (Jaccard). That becomes the hit's score, so that scores still fall along the list.
+    """
+    waiting = list(hits)
+    texts = [frozenset(query_terms(hit.event.text)) for hit in waiting]
+    overlaps = [0.0] * len(waiting)
+    chosen: list[Hit] = []
+    left = list(range(len(waiting)))
+    while left and len(chosen) < limit:
+        worth = {at: waiting[at].score * (1.0 - diversity * overlaps[at]) for at in left}
+        best = max(left, key=worth.__getitem__)
+        chosen.append(replace(waiting[best], score=worth[best]))
+        left.remove(best)
+        for at in left:
+            overlaps[at] = max(overlaps[at], overlap(texts[at], texts[best]))
+    return chosen
+
+
+def overlap(one: frozenset[str], other: frozenset[str]) -> float:
+    """Give the share of common terms among all terms of two texts (Jaccard), in [0, 1]."""
+    common = len(one & other)
+    return common / (len(one) + len(other) - common) if common else 0.0
+
+
+def _words(event: Event) -> frozenset[str]:
+    """Give the words under which an event is found: its text's and its speaker's name's."""
+    return frozenset(index_terms(f"{event.sender_name}\n{event.text}"))
+
+
+def _bent(coverage: float) -> float:
+    """Lift the middle: a good answer seldom shares more than a third of the question's words."""
+    return coverage * (1.0 + _HALF_WAY) / (coverage + _HALF_WAY)
+
+
+def _beside(score: float, best: float) -> float:
+    return 0.5 + 0.5 * _clamped(score / best) if best > 0.0 else 1.0
+
+
+def _scores(leg: Sequence[Scored] | None) -> Mapping[str, float]:
+    return {event.id: _clamped(score) for event, score in leg or ()}
+
+
+def _hit(event: Event, similarity: float, lexical: float, weight: float) -> Hit:
+    relevance = (1.0 - weight) * similarity + weight * lexical
+    return Hit(event, relevance, similarity, lexical, relevance)
+
+
+def _weighed(hit: Hit, factor: float) -> Hit:
+    return replace(hit, score=hit.score * factor)
+
+
+def _ordered(hits: Iterable[Hit]) -> list[Hit]:
+    return sorted(hits, key=lambda hit: -hit.score)
+
+
+def _sameness(event: Event) -> tuple[str, str]:
+    bound = not event.is_absolute or event.kind == "message"
+    return duplicate_key(event.text), event.sender_id if bound else ""
+
+
+def _clamped(score: float) -> float:
+    return min(max(score, 0.0), 1.0) if math.isfinite(score) else 0.0

@@ -1,0 +1,46 @@
+"""What the memory says of itself."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from .domain.job import QueueCounts
+from .ports.ledger import Spending, Totals
+
+
+@dataclass(frozen=True)
+class Status:
+    """How the memory is. ``index_lag`` counts events without a vector; ``without_model`` names what runs on rules.
+
+    ``breakers`` pairs each guarded store or model with its state; there is none while every part is local.
+    """
+
+    is_running: bool
+    reason: str = ""
+    jobs: QueueCounts = field(default_factory=QueueCounts)
+    totals: Totals = field(default_factory=Totals)
+    index_lag: int = 0
+    paused: bool = False
+    breakers: tuple[tuple[str, str], ...] = ()
+    last_error: str = ""
+    spent_today: tuple[Spending, ...] = ()
+    without_model: tuple[str, ...] = ()
+
+    @property
+    def calls_today(self) -> int:
+        """Model calls of the day."""
+        return sum(spending.calls for spending in self.spent_today)
+
+    @property
+    def tokens_today(self) -> int:
+        """Tokens of the day."""
+        return sum(spending.tokens for spending in self.spent_today)
+
+    def with_figures(self, totals: Totals, index_lag: int, spent: Sequence[Spending]) -> Status:
+        """Fill in what only the ledger knows."""
+        return replace(self, totals=totals, index_lag=index_lag, spent_today=tuple(spent))
+
+    def with_error(self, error: str) -> Status:
+        """Say what went wrong while asking."""
+        return replace(self, last_error=error)

@@ -1,0 +1,110 @@
+"""Stretches of the calendar, on the wall clock of one place, and how each is written in Chinese."""
+
+from __future__ import annotations
+
+from calendar import monthrange
+from dataclasses import dataclass
+from datetime import date, datetime, time, timedelta
+
+DAY = timedelta(days=1)
+WEEK = timedelta(days=7)
+_HOURS = {
+    "凌晨": (0, 6),
+    "清晨": (4, 9),
+    "早上": (5, 12),
+    "上午": (6, 12),
+    "中午": (11, 14),
+    "下午": (12, 19),
+    "傍晚": (16, 20),
+    "晚上": (17, 29),  # an evening lasts into the night, and so does the talk about it
+    "夜里": (20, 30),
+}
+_MONTHS_OF = {
+    "初": (1, 2),
+    "中": (6, 2),
+    "底": (11, 2),
+    "上半年": (1, 6),
+    "下半年": (7, 6),
+    "春天": (3, 3),
+    "夏天": (6, 3),
+    "秋天": (9, 3),
+    "冬天": (12, 3),
+    "第一季度": (1, 3),
+    "第二季度": (4, 3),
+    "第三季度": (7, 3),
+    "第四季度": (10, 3),
+}
+_DAYS_OF = {"初": (1, 10), "上旬": (1, 10), "中": (11, 20), "中旬": (11, 20), "下旬": (21, 31), "底": (21, 31)}
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """``[start, stop)`` without a zone. ``text`` says it in Chinese, or is "" where that would say too much."""
+
+    start: datetime
+    stop: datetime
+    text: str = ""
+
+
+def day(when: date, part: str = "") -> Stretch:
+    """Give a day, or the part of it that is named (上午, 晚上)."""
+    start = datetime.combine(when, time())
+    first, last = _HOURS.get(part, (0, 24))
+    return Stretch(start + timedelta(hours=first), start + timedelta(hours=last), written(when) + part)
+
+
+def days(first: date, last: date) -> Stretch:
+    """Give the days from the first to the last, both included."""
+    start, stop = datetime.combine(first, time()), datetime.combine(last, time()) + DAY
+    end = written(last)
+    if first.year == last.year:
+        end = end.partition("年")[2]
+        end = end.partition("月")[2] if first.month == last.month else end
+    return Stretch(start, stop, written(first) if first == last else f"{written(first)}至{end}")
+
+
+def week(monday: date) -> Stretch:
+    """Give the week that begins on a Monday."""
+    return days(monday, monday + 6 * DAY)
+
+
+def weekend(monday: date) -> Stretch:
+    """Give Saturday and Sunday of the week that begins on a Monday."""
+    return days(monday + 5 * DAY, monday + 6 * DAY)
+
+
+def month(first: date, part: str = "") -> Stretch:
+    """Give the month of a day, or the third of it that is named (初, 中旬, 底)."""
+    length = monthrange(first.year, first.month)[1]
+    start, last = _DAYS_OF.get(part, (1, 31))
+    stretch = days(first.replace(day=start), first.replace(day=min(last, length)))
+    return Stretch(stretch.start, stretch.stop, f"{first.year}年{first.month}月{part}")
+
+
+def year(number: int, part: str = "") -> Stretch:
+    """Give a year, or what is named of it (初, 上半年, 夏天)."""
+    start, length = _MONTHS_OF.get(part, (1, 12))
+    first = date(number, start, 1)
+    last = shifted(first, length) - DAY
+    return Stretch(days(first, last).start, days(first, last).stop, f"{number}年{part}")
+
+
+def moment(when: datetime, margin: timedelta) -> Stretch:
+    """Give what lies around an instant."""
+    return Stretch(when - margin, when + margin, f"{written(when)}{when.hour}:{when.minute:02d}左右")
+
+
+def shifted(when: date, months: int) -> date:
+    """Go on by months; a day that the month does not have is its last."""
+    years, index = divmod(when.year * 12 + when.month - 1 + months, 12)
+    return date(years, index + 1, min(when.day, monthrange(years, index + 1)[1]))
+
+
+def monday_of(when: date) -> date:
+    """Give the Monday on which the week of a day begins."""
+    return when - when.weekday() * DAY
+
+
+def written(when: date) -> str:
+    """Write a day out in Chinese."""
+    return f"{when.year}年{when.month}月{when.day}日"

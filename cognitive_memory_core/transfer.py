@@ -1,0 +1,323 @@
+"""Export and import: JSON Lines, version 1, one object a line, streamed both ways."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import os
+from array import array
+from collections.abc import AsyncIterator, Sequence
+from pathlib import Path
+from typing import Annotated, BinaryIO, ClassVar, Literal
+
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+
+from . import sentences
+from .domain.event import Event
+from .domain.message import Message
+from .domain.note import Memo, Pin
+from .domain.scope import Scene, Scope
+from .errors import BadArgument, MistakeError, StorageRefused
+from .ports.ledger import Alias, Archive, ArchiveRow, EmbeddedEvent, OptOut
+
+log = logging.getLogger(__name__)
+HEAD = {"format": "cognitive-memory", "version": 1}
+BATCH = 500
+LONGEST_LINE = 1_000_000  # bytes; a line over it is a bad line
+
+ShortId = Annotated[str, Field(min_length=1, max_length=128)]
+PersonId = Annotated[str, Field(max_length=128)]
+Content = Annotated[str, Field(min_length=1, max_length=8000)]
+PlaceKind = Literal["group", "private"]
+
+
+class _Line(BaseModel):
+    model_config: ClassVar[ConfigDict] = ConfigDict(extra="ignore", frozen=True)
+
+
+class _Detail(_Line):
+    pain: str = ""
+    solution: str = ""
+    outcome: str = ""
+
+
+class EventLine(_Line):
+    """An event; ``vector`` counts only beside ``embedding``, its fingerprint."""
+
+    type: Literal["event"] = "event"
+    id: ShortId
+    agent: ShortId = "default"
+    text: Content
+    kind: Literal["event", "preference", "knowledge", "experience"] = "event"
+    request_type: PlaceKind
+    group_id: PersonId = ""
+    user_id: PersonId = ""
+    sender_id: PersonId = ""
+    subjects: tuple[ShortId, ...] = ()
+    perspective: str | None = None
+    happened_at: AwareDatetime
+    is_absolute: bool = True
+    detail: _Detail | None = None
+    vector: tuple[float, ...] | None = None
+    embedding: str = ""
+    message_ids: tuple[ShortId, ...] = ()
+    count: Annotated[int, Field(ge=1)] = 1
+    last_seen_at: AwareDatetime | None = None
+    confidence: Annotated[float, Field(ge=0, le=1)] = 1.0
+    sender_name: str = ""
+
+    def row(self) -> EmbeddedEvent:
+        """Give what the line says."""
+        fields = self.model_dump(exclude={"type", "detail", "vector", "embedding"})
+        detail = {} if self.detail is None else self.detail.model_dump()
+        event = Event(**fields, **detail)
+        _checked_place(event.scope)
+        if self.vector is None or not self.embedding:
+            return EmbeddedEvent(event)
+        return EmbeddedEvent(event, self.embedding, array("f", self.vector))
+
+    @classmethod
+    def of(cls, event: Event) -> EventLine:
+        """Write an event; vectors of the local embedder cost nothing to make again and are left out."""
+        detail = _Detail(pain=event.pain, solution=event.solution, outcome=event.outcome)
+        said = {name: getattr(event, name) for name in cls.model_fields if hasattr(event, name)}
+        return cls.model_construct(**said, detail=detail if event.kind == "experience" else None)
+
+
+class MessageLine(_Line):
+    """A logged message."""
+
+    type: Literal["message"] = "message"
+    id: ShortId
+    agent: ShortId = "default"
+    text: str
+    request_type: PlaceKind
+    group_id: PersonId = ""
+    user_id: ShortId
+    user_name: str = ""
+    group_name: str = ""
+    sent_at: AwareDatetime
+    reply_to: str | None = None
+    is_bot: bool = False
+    addressed_to_bot: bool = False
+
+    def row(self) -> Message:
+        """Give what the line says."""
+        place = "" if self.request_type == "private" else self.group_id
+        scene = Scene(self.request_type, self.agent, place, self.user_id, self.user_name, self.group_name)
+        flags = self.model_dump(include={"reply_to", "is_bot", "addressed_to_bot"})
+        return Message(self.id, scene, self.text, self.sent_at, **flags)
+
+    @classmethod
+    def of(cls, message: Message) -> MessageLine:
+        """Write a message."""
+        scene = message.scene
+        return cls(
+            id=message.id,
+            agent=scene.agent,
+            text=message.text,
+            request_type="group" if scene.kind == "group" else "private",
+            group_id=scene.group_id,
+            user_id=scene.user_id,
+            user_name=scene.user_name,
+            group_name=scene.group_name,
+            sent_at=message.sent_at,
+            reply_to=message.reply_to,
+            is_bot=message.is_bot,
+            addressed_to_bot=message.addressed_to_bot,
+        )
+
+
+class _PlacedLine(_Line):
+    agent: ShortId = "default"
+    place: PlaceKind
+    place_id: ShortId
+
+    @property
+    def scope(self) -> Scope:
+        """Where it belongs."""
+        return _checked_place(Scope(self.agent, self.place, self.place_id))
+
+
+class MemoLine(_PlacedLine):
+    """A memo."""
+
+    type: Literal["memo"] = "memo"
+    id: ShortId
+    text: Content
+    written_at: AwareDatetime
+    user_id: PersonId = ""
+
+    def row(self) -> Memo:
+        """Give what the line says."""
+        return Memo(self.id, self.scope, self.text, self.written_at, self.user_id)
+
+
+class PinLine(_PlacedLine):
+    """A pin; ``owner_id`` is "" for the whole group's."""
+
+    type: Literal["pin"] = "pin"
+    id: ShortId
+    text: Content
+    owner_id: PersonId = ""
+    pinned_at: AwareDatetime
+
+    def row(self) -> Pin:
+        """Give what the line says."""
+        return Pin(self.id, self.scope, self.text, self.owner_id, self.pinned_at)
+
+
+class AliasLine(_PlacedLine):
+    """A name that a person had in a place."""
+
+    type: Literal["alias"] = "alias"
+    user_id: ShortId
+    name: Content
+    first_seen_at: AwareDatetime
+    last_seen_at: AwareDatetime
+
+    def row(self) -> Alias:
+        """Give what the line says."""
+        return Alias(self.scope, self.user_id, self.name, self.first_seen_at, self.last_seen_at)
+
+
+class ConsentLine(_Line):
+    """A person's wish to be left out."""
+
+    type: Literal["consent"] = "consent"
+    user_id: ShortId
+    at: AwareDatetime
+
+    def row(self) -> OptOut:
+        """Give what the line says."""
+        return OptOut(self.user_id, self.at)
+
+
+Line = Annotated[EventLine | MessageLine | MemoLine | PinLine | AliasLine | ConsentLine, Field(discriminator="type")]
+_LINES: TypeAdapter[Line] = TypeAdapter(Line)
+
+
+async def exported(archive: Archive, path: Path, *, user_id: str | None = None) -> int:
+    """Write all rows, or one person's, to a file that is there whole or not at all; answers how many."""
+    draft = path.with_name(f".{path.name}.part")
+    count = 0
+    try:
+        with await asyncio.to_thread(draft.open, "wb") as file:
+            await asyncio.to_thread(file.write, json.dumps(HEAD).encode() + b"\n")
+            async for rows in _batches(archive.rows(user_id=user_id)):
+                await asyncio.to_thread(_write, file, rows)
+                count += len(rows)
+            await asyncio.to_thread(_sync, file)
+        await asyncio.to_thread(os.replace, draft, path)
+    except OSError as refused:
+        raise StorageRefused(sentences.storage_refused(path, refused.strerror)) from refused
+    finally:
+        await asyncio.to_thread(draft.unlink, missing_ok=True)
+    return count
+
+
+async def imported(archive: Archive, path: Path) -> int:
+    """Read an export; a bad line is logged with its number and left out. Answers how many rows were new."""
+    count = 0
+    try:
+        with await asyncio.to_thread(path.open, "rb") as file:
+            number = 1
+            if not await asyncio.to_thread(_head_fits, file):
+                raise BadArgument(sentences.bad_export(path))
+            while lines := await asyncio.to_thread(_next_lines, file):
+                rows = await asyncio.to_thread(_rows, lines, number)
+                number += len(lines)
+                count += await archive.absorb(rows) if rows else 0
+    except OSError as unreadable:
+        raise BadArgument(sentences.unreadable_file(path, unreadable.strerror)) from unreadable
+    return count
+
+
+async def _batches(rows: AsyncIterator[ArchiveRow]) -> AsyncIterator[list[ArchiveRow]]:
+    batch: list[ArchiveRow] = []
+    async for row in rows:
+        batch.append(row)
+        if len(batch) == BATCH:
+            yield batch
+            batch = []
+    if batch:
+        yield batch
+
+
+def _write(file: BinaryIO, rows: Sequence[ArchiveRow]) -> None:
+    lines = (_line_of(row).model_dump_json(exclude_none=True) for row in rows)
+    file.write(b"".join(line.encode("utf-8", "replace") + b"\n" for line in lines))
+
+
+def _sync(file: BinaryIO) -> None:
+    file.flush()
+    os.fsync(file.fileno())
+
+
+def _line_of(row: ArchiveRow) -> Line:
+    match row:
+        case EmbeddedEvent(event=event):
+            return EventLine.of(event)
+        case Message():
+            return MessageLine.of(row)
+        case Memo():
+            return MemoLine(
+                **_place(row.scope), id=row.id, text=row.text, written_at=row.written_at, user_id=row.user_id
+            )
+        case Pin():
+            return PinLine(
+                **_place(row.scope), id=row.id, text=row.text, owner_id=row.owner_id, pinned_at=row.pinned_at
+            )
+        case Alias():
+            seen = {"first_seen_at": row.first_seen_at, "last_seen_at": row.last_seen_at}
+            return AliasLine(**_place(row.scope), user_id=row.user_id, name=row.name, **seen)
+        case OptOut():
+            return ConsentLine(user_id=row.user_id, at=row.at)
+
+
+def _place(scope: Scope) -> dict[str, str]:
+    return {"agent": scope.agent, "place": scope.kind, "place_id": scope.place_id}
+
+
+def _head_fits(file: BinaryIO) -> bool:
+    try:
+        head = json.loads(file.readline(1000))
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(head, dict) and all(head.get(key) == value for key, value in HEAD.items())
+
+
+def _next_lines(file: BinaryIO) -> list[bytes]:
+    lines: list[bytes] = []
+    while len(lines) < BATCH and (line := file.readline(LONGEST_LINE)):
+        while not line.endswith(b"\n") and (rest := file.readline(LONGEST_LINE)):
+            line = b"\n" if rest.endswith(b"\n") else rest  # too long: walked over, kept as a bad line
+        lines.append(line)
+    return lines
+
+
+def _rows(lines: Sequence[bytes], before: int) -> list[ArchiveRow]:
+    rows: list[ArchiveRow] = []
+    for number, line in enumerate(lines, before + 1):
+        try:
+            rows.append(_LINES.validate_json(line).row())
+        except (ValidationError, MistakeError, OverflowError) as bad:
+            log.warning("import: line %d left out: %s", number, _reason(bad))
+    return rows
+
+
+def _reason(bad: Exception) -> str:
+    if isinstance(bad, ValidationError):
+        first = bad.errors(include_input=False, include_url=False)[0]
+        return f"{'.'.join(str(part) for part in first['loc'])}: {first['msg']}"
+    return str(bad)
+
+
+def _checked_place(scope: Scope) -> Scope:
+    """Refuse a place whose ids no scene could have."""
+    if scope.kind == "group":
+        Scene.group(scope.place_id, "0", agent=scope.agent)
+    else:
+        Scene.private(scope.place_id, agent=scope.agent)
+    return scope

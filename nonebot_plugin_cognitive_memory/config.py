@@ -1,0 +1,109 @@
+"""Settings as NoneBot and the process environment give them, and the one data directory; both read once, at import."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from nonebot import get_driver, logger
+from nonebot_plugin_localstore import get_plugin_data_dir
+from pydantic import BaseModel, Field
+
+import cognitive_memory_core as core
+
+from . import replies
+
+FIELD = "cognitive_memory"
+_NESTED = FIELD + "__"
+
+
+class Config(BaseModel):
+    """What this plugin reads of NoneBot's settings: ``COGNITIVE_MEMORY__GROUP__KEY`` lines of .env, nested."""
+
+    cognitive_memory: dict[str, Any] = Field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Setup:
+    """What the plugin starts with. A ``problem`` is one Chinese line, and the memory stays absent."""
+
+    settings: core.Settings
+    data_dir: Path | None
+    problem: str = ""
+
+
+def read_setup(given: object, environ: Mapping[str, str], data_dir: Path | None) -> Setup:
+    """Read settings from NoneBot's value of ``cognitive_memory`` and the environment, which wins; never raises.
+
+    NoneBot looks at the environment only for keys that stand in .env too, so the rest is read here.
+    """
+    if given is not None and not isinstance(given, Mapping):
+        return Setup(core.Settings(), data_dir, replies.settings_are_no_group())
+    mapping = _merged(given or {}, _from_environment(environ))
+    try:
+        settings = core.Settings.from_mapping(mapping)
+    except core.BadArgument as refused:
+        return Setup(core.Settings(), data_dir, str(refused))
+    _warn(mapping, settings)
+    return Setup(settings, data_dir, "" if data_dir else replies.no_directory())
+
+
+def _warn(mapping: Mapping[str, object], settings: core.Settings) -> None:
+    if unknown := core.unknown_keys(mapping):
+        logger.warning(replies.logged(replies.unknown_settings(unknown)))
+    if dormant := core.dormant_keys(settings):
+        logger.warning(replies.logged(replies.dormant_settings(dormant)))
+
+
+def _from_environment(environ: Mapping[str, str]) -> Mapping[str, object]:
+    found: dict[str, object] = {}
+    for name, value in sorted((name.lower(), value) for name, value in environ.items()):
+        if name == FIELD and isinstance(whole := _decoded(value), dict):
+            found.update(whole)
+        elif name.startswith(_NESTED):
+            _put(found, name.removeprefix(_NESTED).split("__"), _decoded(value))
+    return found
+
+
+def _put(group: dict[str, object], path: list[str], value: object) -> None:
+    *parents, key = path
+    for parent in parents:
+        child = group.get(parent)
+        if not isinstance(child, dict):
+            child = group[parent] = {}
+        group = child
+    group[key] = value
+
+
+def _decoded(value: str) -> object:
+    """Decode as NoneBot decodes a line of .env: JSON where it is JSON, else the text."""
+    try:
+        return json.loads(value.strip())
+    except ValueError:
+        return value
+
+
+def _merged(under: Mapping[str, object], over: Mapping[str, object]) -> Mapping[str, object]:
+    merged = dict(under)
+    for key, value in over.items():
+        below = merged.get(key)
+        both = isinstance(below, Mapping) and isinstance(value, Mapping)
+        merged[key] = _merged(below, value) if both else value
+    return merged
+
+
+def _data_dir() -> Path | None:
+    """Ask localstore where this plugin's files lie; it looks at who calls, so it is asked here and nowhere else."""
+    try:
+        return get_plugin_data_dir()
+    except (OSError, RuntimeError):
+        return None
+
+
+setup = read_setup(getattr(get_driver().config, FIELD, None), os.environ, _data_dir())
+if setup.problem:
+    logger.error(replies.logged(setup.problem))

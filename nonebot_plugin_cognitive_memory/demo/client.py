@@ -1,0 +1,122 @@
+"""The other end of the wire: what NapCat or Lagrange are to a bot, as little of it as a conversation needs."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from itertools import count
+from types import TracebackType
+from typing import Any
+
+from transcript import Line, Place, Transcript
+from websockets.asyncio.client import ClientConnection, connect
+from websockets.exceptions import ConnectionClosed
+
+FIRST_OWN_NUMBER = 1_000_000  # the bot's own messages are numbered from here, above every line of a transcript
+
+
+@dataclass(frozen=True)
+class Said:
+    """What the bot sent."""
+
+    place: tuple[str, int]
+    text: str
+
+
+class OneBotClient:
+    """Speaks OneBot v11 over a reverse WebSocket: sends events, answers what the bot calls."""
+
+    def __init__(self, url: str, transcript: Transcript) -> None:
+        """Stand ready to speak for everybody of a transcript."""
+        self._url = url
+        self._transcript = transcript
+        self._known = {line.number: line for line in (*transcript.lines, *transcript.by_bot)}
+        self._own_numbers = count(FIRST_OWN_NUMBER)
+        self._listening: asyncio.Task[None] | None = None
+        self.said: list[Said] = []
+
+    async def __aenter__(self) -> OneBotClient:
+        """Connect and say that the account is online."""
+        headers = {"X-Self-ID": str(self._transcript.bot), "X-Client-Role": "Universal"}
+        self._wire: ClientConnection = await connect(self._url, additional_headers=headers, max_size=None)
+        self._listening = asyncio.create_task(self._listen())
+        await self._push(post_type="meta_event", meta_event_type="lifecycle", sub_type="connect", time=0)
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Hang up."""
+        if self._listening is not None:
+            self._listening.cancel()
+        with suppress(ConnectionClosed):
+            await self._wire.close()
+
+    async def send(self, line: Line) -> None:
+        """Let a person say a line, with the line's own time."""
+        self._known[line.number] = line
+        await self._push(
+            post_type="message",
+            sub_type="normal" if line.place.kind == "group" else "friend",
+            message_type=line.place.kind,
+            time=int(line.at.timestamp()),
+            user_id=line.user,
+            raw_message=line.text,
+            font=0,
+            **_whereabouts(line.place),
+            **self._content(line),
+        )
+
+    def replies_in(self, place: Place) -> list[str]:
+        """Give what the bot said in a place so far."""
+        return [said.text for said in self.said if said.place == (place.kind, place.number)]
+
+    async def _push(self, **event: Any) -> None:
+        await self._wire.send(json.dumps({"self_id": self._transcript.bot, **event}, ensure_ascii=False))
+
+    async def _listen(self) -> None:
+        async for frame in self._wire:
+            call = json.loads(frame)
+            answer = self._answer(call["action"], call["params"])
+            await self._wire.send(json.dumps({"status": "ok", "retcode": 0, "data": answer, "echo": call["echo"]}))
+
+    def _answer(self, action: str, params: Mapping[str, Any]) -> Any:
+        if action == "get_msg":
+            return self._looked_up(int(params["message_id"]))
+        if action.startswith("send_"):
+            kind = "group" if params.get("group_id") else "private"
+            text = "".join(part["data"]["text"] for part in params["message"] if part["type"] == "text")
+            self.said.append(Said((kind, int(params.get("group_id") or params["user_id"])), text))
+            return {"message_id": next(self._own_numbers)}
+        return {}
+
+    def _looked_up(self, number: int) -> Mapping[str, Any]:
+        line = self._known[number]
+        return {
+            "time": int(line.at.timestamp()),
+            "message_type": line.place.kind,
+            "real_id": number,
+            **self._content(line),
+        }
+
+    def _content(self, line: Line) -> Mapping[str, Any]:
+        card = line.name if line.place.kind == "group" else ""
+        sender = {"user_id": line.user, "nickname": line.name, "card": card, "role": "member"}
+        return {"message_id": line.number, "message": list(self._segments(line)), "sender": sender}
+
+    def _segments(self, line: Line) -> list[Mapping[str, Any]]:
+        calling = f"@{self._transcript.bot_name}"
+        parts: list[Mapping[str, Any]] = []
+        if line.reply_to is not None:
+            parts.append({"type": "reply", "data": {"id": str(line.reply_to)}})
+        if line.text.startswith(calling):
+            parts.append({"type": "at", "data": {"qq": str(self._transcript.bot)}})
+        parts.append({"type": "text", "data": {"text": line.text.removeprefix(calling)}})
+        return parts
+
+
+def _whereabouts(place: Place) -> Mapping[str, int]:
+    return {"group_id": place.number} if place.kind == "group" else {}

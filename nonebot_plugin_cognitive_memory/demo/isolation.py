@@ -1,0 +1,119 @@
+"""The isolation check: asks in every place for what was said in the others, and counts what comes back.
+
+Its rule is its own and not the memory's: a group may be shown what was said in it; a private chat what was said in it
+and what that person said elsewhere. Where something was said is looked up in the transcript by message id.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass, field
+
+from transcript import Line, Place, Transcript
+
+import cognitive_memory_core as core
+
+PROBES = 20  # foreign events and foreign lines asked for in each place
+
+
+@dataclass
+class Finding:
+    """What one place was asked for, what it was shown, and what of it was not its own."""
+
+    place: Place
+    asked: int = 0
+    shown: int = 0
+    refused: int = 0
+    leaks: list[str] = field(default_factory=list[str])
+
+
+class IsolationCheck:
+    """Asks a memory that has lived through a transcript."""
+
+    def __init__(self, memory: core.CognitiveMemory, transcript: Transcript) -> None:
+        """Ask this memory about that conversation."""
+        self._memory = memory
+        self._transcript = transcript
+        self._said_in = {str(line.number): line for line in transcript.lines}
+
+    async def run(self) -> list[Finding]:
+        """Check every place."""
+        events = [event async for event in self._all_events()]
+        return [await self._checked(place, events) for place in self._transcript.places]
+
+    async def _all_events(self) -> AsyncIterator[core.Event]:
+        page, size = 0, 200
+        while found := await self._memory.events(core.Scene.operator(), limit=size, offset=page * size):
+            for event in found:
+                yield event
+            page += 1
+
+    async def _checked(self, place: Place, events: Sequence[core.Event]) -> Finding:
+        finding = Finding(place)
+        scene = scene_in(place, self._speaker(place))
+        foreign = [event.text for event in events if not _may_see_event(place, event)]
+        lines = [line.text for line in self._transcript.lines if not may_see(place, line)]
+        for text in (*spread(foreign, PROBES), *spread(lines, PROBES)):
+            await self._probe(finding, scene, text)
+        await self._secrets(finding, scene)
+        await self._named(finding, scene)
+        return finding
+
+    async def _probe(self, finding: Finding, scene: core.Scene, text: str) -> str:
+        """Ask for a text by search, in the log and as context; answer the context."""
+        hits = await self._memory.search_events(scene, text, kinds=("message",), top_k=20)
+        hits += await self._memory.search_events(scene, text, top_k=20)
+        context = (await self._memory.context(scene, text)).text
+        finding.asked += 3
+        finding.shown += len(hits)
+        finding.leaks += [hit.event.text for hit in hits if not self._may_see_hit(finding.place, hit.event)]
+        return "\n".join((context, *(hit.event.text for hit in hits)))
+
+    async def _secrets(self, finding: Finding, scene: core.Scene) -> None:
+        own = "\n".join(line.text for line in self._transcript.lines if may_see(finding.place, line))
+        for secret in self._transcript.secrets:
+            if secret.place != finding.place:
+                shown = await self._probe(finding, scene, " ".join(secret.words))
+                finding.leaks += [word for word in secret.words if word in shown and word not in own]
+
+    async def _named(self, finding: Finding, scene: core.Scene) -> None:
+        """Ask for another group by its number, as a model might."""
+        for place in self._transcript.places:
+            if place.kind == "group" and finding.place.kind == "group" and place != finding.place:
+                try:
+                    await self._memory.search_events(scene, "最近", group_id=str(place.number))
+                    finding.leaks.append(f"没有拒绝对 {place.number} 的点名搜索")
+                except core.NotPermitted:
+                    finding.refused += 1
+
+    def _may_see_hit(self, place: Place, event: core.Event) -> bool:
+        said = [self._said_in[number] for number in event.message_ids if number in self._said_in]
+        return _may_see_event(place, event) and all(may_see(place, line) for line in said)
+
+    def _speaker(self, place: Place) -> int:
+        return next((line.user for line in self._transcript.lines if line.place == place), place.number)
+
+
+def scene_in(place: Place, user: int) -> core.Scene:
+    """Stand in a place as a person."""
+    if place.kind == "group":
+        return core.Scene.group(str(place.number), str(user), group_name=place.name)
+    return core.Scene.private(str(user))
+
+
+def may_see(place: Place, line: Line) -> bool:
+    """Tell whether a line may be shown in a place."""
+    return line.place == place or (place.kind == "private" and line.user == place.number)
+
+
+def _may_see_event(place: Place, event: core.Event) -> bool:
+    number = str(place.number)
+    if place.kind == "group":
+        return event.group_id == number
+    return event.sender_id == number or (not event.group_id and event.user_id == number)
+
+
+def spread(texts: Sequence[str], wanted: int) -> Sequence[str]:
+    """Take texts evenly from the whole length."""
+    step = max(len(texts) // wanted, 1)
+    return texts[::step][:wanted]

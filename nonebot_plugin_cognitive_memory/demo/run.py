@@ -1,0 +1,62 @@
+"""The demo: a real bot and a real OneBot client in one process, and what the memory made of a conversation.
+
+Started by ``cognitive-memory demo`` as a process of its own. Status 0: all was shown; 1: something leaked or failed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from transcript import NotATranscript, Transcript, read_transcript
+
+FAILED = 1
+
+
+def main() -> int:
+    """Play the transcript that the arguments name, or the sample."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--transcript", type=Path, default=Path(__file__).with_name("sample.json"))
+    parser.add_argument("--keep", type=Path)
+    arguments = parser.parse_args()
+    try:
+        transcript = read_transcript(arguments.transcript)
+        with _home(arguments.keep) as home:
+            return _play(transcript, home, kept=arguments.keep is not None)
+    except NotATranscript as refused:
+        print(refused, file=sys.stderr)
+    except KeyboardInterrupt:
+        print("\n已中断", file=sys.stderr)
+    return FAILED
+
+
+def _play(transcript: Transcript, home: Path, *, kept: bool) -> int:
+    from stage import Stage  # noqa: PLC0415  # a file that cannot be played needs no bot
+
+    stage = Stage(home)
+    from show import Show  # noqa: PLC0415  # imports the plugin, which wants a bot first
+
+    return 0 if asyncio.run(Show(stage, transcript, home, kept=kept).run()) else FAILED
+
+
+@contextmanager
+def _home(kept: Path | None) -> Iterator[Path]:
+    if kept is not None:
+        kept.mkdir(parents=True, exist_ok=True)
+        yield kept.resolve()
+        return
+    with tempfile.TemporaryDirectory(prefix="cognitive-memory-demo-", ignore_cleanup_errors=True) as home:
+        try:
+            yield Path(home).resolve()
+        finally:
+            os.chdir(Path(__file__).parent)  # Windows would not remove a directory under our feet
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,167 @@
+"""The seven things that the demo shows, in order."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from datetime import timedelta
+from itertools import count
+from pathlib import Path
+from statistics import median, quantiles
+
+import companion
+from client import OneBotClient
+from isolation import Finding, IsolationCheck, scene_in, spread
+from replay import Progress, Replay
+from stage import Stage, on_handled
+from transcript import Line, Place, Question, Transcript
+
+import cognitive_memory_core as core
+from nonebot_plugin_cognitive_memory import get_memory
+
+PATIENCE = 90.0  # seconds for the historian
+QUESTIONS = 3
+NEWEST = 8
+ASKED_FROM = 500_000  # numbers of the follow-up questions, above every line of a transcript
+
+
+class Show:
+    """One run of the demo."""
+
+    def __init__(self, stage: Stage, transcript: Transcript, home: Path, *, kept: bool) -> None:
+        """Prepare to play a transcript on a stage whose files lie under ``home``."""
+        self._stage = stage
+        self._transcript = transcript
+        self._home = home
+        self._kept = kept
+        self._names = {line.user: line.name for line in transcript.lines}
+
+    async def run(self) -> bool:
+        """Show everything; answer whether all of it was as it should be."""
+        async with self._stage.running(), OneBotClient(self._stage.url, self._transcript) as client:
+            replay = Replay(client)
+            on_handled(replay.note_handled)
+            self._opening()
+            heard = await self._captured(replay)
+            self._ends()
+            settled = await self._events()
+            await self._questions(client, replay)
+            await self._searches()
+            tight = await self._isolation()
+            self._files()
+            return heard and settled and tight
+
+    def _opening(self) -> None:
+        groups = sum(place.kind == "group" for place in self._transcript.places)
+        print(f"认知记忆演示：{self._transcript.name}")
+        print(f"   NoneBot（FastAPI 驱动，OneBot v11）听在 {self._stage.url}，一个 OneBot 客户端已经连上")
+        print(f"   {groups} 个群，{len(self._transcript.places) - groups} 个私聊；没有模型，没有密钥，不联网\n")
+
+    async def _captured(self, replay: Replay) -> bool:
+        lines = self._transcript.lines
+        print(f"1. 回放 {len(lines)} 条消息（{lines[0].at:%Y-%m-%d} 到 {lines[-1].at:%Y-%m-%d}）", flush=True)
+        if self._transcript.by_bot:
+            print(f"   文件里机器人自己说的 {len(self._transcript.by_bot)} 条不回放")
+        started = time.perf_counter()
+        handled = await replay.play(lines, Progress(len(lines)))
+        status = await get_memory().status()
+        queued = sum(end.job_id is not None for end in companion.ends)
+        print(
+            f"   {time.perf_counter() - started:.1f} 秒，处理完 {handled} 条，消息记录里有 {status.totals.messages} 条"
+        )
+        print(f"   聊天插件结束了 {len(companion.ends)} 轮，记下 {queued} 轮；现在还排着 {_waiting(status)} 个任务\n")
+        return handled == len(lines)
+
+    def _ends(self) -> None:
+        spent = sorted(end.seconds * 1000 for end in companion.ends)
+        print("2. 每轮 end 占用聊天插件多久（返回时已经落盘）")
+        if len(spent) > 1:
+            print(f"   中位 {median(spent):.2f} 毫秒，p95 {quantiles(spent, n=20)[-1]:.2f} 毫秒，共 {len(spent)} 轮\n")
+        else:
+            print("   没有一轮可量\n")
+
+    async def _events(self) -> bool:
+        memory = get_memory()
+        started = time.perf_counter()
+        settled = await memory.drain(PATIENCE)
+        status = await memory.status()
+        print(
+            f"3. 史官在后台整理：又等了 {time.perf_counter() - started:.1f} 秒，得到 {status.totals.events} 条事件",
+            end="",
+        )
+        print("" if settled else f"；{PATIENCE:.0f} 秒内没有整理完，还有 {_waiting(status)} 个任务")
+        for event in reversed(await memory.events(core.Scene.operator(), limit=NEWEST)):
+            print(f"   [{event.happened_at:%Y-%m-%d %H:%M}] {self._whereabouts(event)} {event.text}")
+        print(f"   （最近 {NEWEST} 条；失败的任务 {status.jobs.failed} 个）\n")
+        return settled and not status.jobs.failed
+
+    async def _questions(self, client: OneBotClient, replay: Replay) -> None:
+        print("4. 追问：下一轮给模型看的上下文")
+        numbers = count(ASKED_FROM)
+        for question in self._asked():
+            scene = scene_in(question.place, question.user)
+            context = await get_memory().context(scene, question.text)
+            print(f"   {self._where(question.place)} {self._name(question.user)} 问：{question.text}")
+            print("\n".join(f"   │ {line}" for line in context.text.splitlines()) or "   │ （没有相关的记忆）")
+            await replay.say(self._said(question, next(numbers)))
+            print(f"   机器人回：{(client.replies_in(question.place) or ['（没有回）'])[-1]}\n")
+
+    async def _searches(self) -> None:
+        print("5. 搜索")
+        for search in self._transcript.searches or self._asked()[:1]:
+            started = time.perf_counter()
+            hits = await get_memory().search_events(scene_in(search.place, search.user), search.text, top_k=3)
+            spent = (time.perf_counter() - started) * 1000
+            print(f"   {self._where(search.place)} {self._name(search.user)} 搜：{search.text}（{spent:.1f} 毫秒）")
+            for hit in hits:
+                print(f"   {hit.score:.2f} [{hit.event.happened_at:%Y-%m-%d %H:%M}] {hit.event.text}")
+        print()
+
+    async def _isolation(self) -> bool:
+        print("6. 隔离：在每个地方拿别处说过的话去搜、去要上下文")
+        findings = await IsolationCheck(get_memory(), self._transcript).run()
+        for finding in findings:
+            print(f"   {self._where(finding.place)} {_outcome(finding)}")
+            print("".join(f"      泄漏：{text}\n" for text in finding.leaks[:3]), end="")
+        leaks = sum(len(finding.leaks) for finding in findings)
+        print(f"   合计泄漏 {leaks} 条\n")
+        return not leaks
+
+    def _files(self) -> None:
+        print(f"7. 数据在 {self._home / 'data'}")
+        for path in sorted(path for path in (self._home / "data").rglob("*") if path.is_file())[:20]:
+            print(f"   {path.relative_to(self._home / 'data')}  {path.stat().st_size / 1024:.1f} KB")
+        print("   已经留下" if self._kept else "   演示结束就删；想留下来看，加 --keep 目录")
+
+    def _asked(self) -> Sequence[Question]:
+        """Take the transcript's own questions, or what people asked each other in it."""
+        if self._transcript.questions:
+            return spread(self._transcript.questions, QUESTIONS)
+        asked = [line for line in self._transcript.lines if line.text.endswith(("？", "?"))]
+        candidates = asked or self._transcript.lines
+        longest = sorted(candidates, key=lambda line: -len(line.text))[:QUESTIONS]
+        return [Question(line.place, line.user, line.text) for line in longest]
+
+    def _said(self, question: Question, number: int) -> Line:
+        """Say a question to the bot, a while after everything else."""
+        addressed = f"@{self._transcript.bot_name} {question.text}" if question.place.kind == "group" else question.text
+        at = self._transcript.lines[-1].at + timedelta(hours=1, minutes=number - ASKED_FROM)
+        return Line(number, question.place, question.user, self._name(question.user), at, addressed)
+
+    def _where(self, place: Place) -> str:
+        return f"在群「{place.name}」里" if place.kind == "group" else f"和 {self._name(place.number)} 私聊时"
+
+    def _whereabouts(self, event: core.Event) -> str:
+        return f"群 {event.group_id}" if event.group_id else f"私聊 {event.user_id}"
+
+    def _name(self, user: int) -> str:
+        return self._names.get(user, str(user))
+
+
+def _waiting(status: core.Status) -> int:
+    return status.jobs.pending + status.jobs.processing
+
+
+def _outcome(finding: Finding) -> str:
+    refused = f"，点名别的群被拒 {finding.refused} 次" if finding.refused else ""
+    return f"问了 {finding.asked} 次，看到 {finding.shown} 条，泄漏 {len(finding.leaks)} 条{refused}"

@@ -1,0 +1,59 @@
+"""From a message event to the core's message."""
+
+from __future__ import annotations
+
+from datetime import datetime, timezone
+
+from nonebot.adapters import Bot, Event
+from nonebot.adapters.onebot import v11, v12
+
+import cognitive_memory_core as core
+
+from .config import setup
+from .scene import find_scene
+from .wording import worded
+
+
+def find_message(bot: Bot, event: Event) -> core.Message | None:
+    """Give the message of an event, or None where there is no message or nobody to have said it."""
+    scene = find_scene(bot, event)
+    if scene is None or not isinstance(event, v11.MessageEvent | v12.MessageEvent):
+        return None
+    wording = worded(event.original_message, own_id(event))
+    return core.Message(
+        str(event.message_id),
+        scene,
+        wording.text,
+        sent_at(event),
+        reply_to=wording.reply_to,
+        addressed_to_bot=event.is_tome(),
+    )
+
+
+def own_id(event: v11.Event | v12.BotEvent) -> str:
+    """Name the bot that heard the event."""
+    return event.self.user_id if isinstance(event, v12.BotEvent) else str(event.self_id)
+
+
+def sent_at(event: v11.Event | v12.Event) -> datetime:
+    """Tell when an event took place, with a zone; a time that no calendar has is now."""
+    if isinstance(event.time, datetime):
+        return event.time if event.time.tzinfo else event.time.replace(tzinfo=timezone.utc)
+    try:
+        return datetime.fromtimestamp(event.time, tz=timezone.utc)
+    except (OverflowError, OSError, ValueError):
+        return datetime.now(timezone.utc)
+
+
+def plain_text(event: Event) -> str:
+    """Give the words of an event's message as chat plugins see them, "" where there are none."""
+    return event.get_plaintext() if event.get_type() == "message" else ""
+
+
+def is_captured(scene: core.Scene) -> bool:
+    """Tell whether the operator's settings let this person and place be recorded."""
+    capture = setup.settings.capture
+    if scene.user_id in capture.ignore_users:
+        return False
+    is_wanted = not capture.groups or scene.group_id in capture.groups
+    return not scene.group_id or (is_wanted and scene.group_id not in capture.ignore_groups)

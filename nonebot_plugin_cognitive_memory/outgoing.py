@@ -1,0 +1,92 @@
+"""What the bot itself says: recorded, but for our own answers to commands."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from datetime import datetime, timezone
+from typing import Any
+from uuid import uuid4
+
+from nonebot import logger
+from nonebot.adapters import Bot, Event
+from nonebot.adapters.onebot import v11, v12
+from nonebot.compat import type_validate_python
+from nonebot.matcher import current_bot, current_event
+
+import cognitive_memory_core as core
+
+from . import replies
+from .consideration import considerer
+from .incoming import is_captured
+from .lifecycle import get_memory
+from .scene import agent_of, find_scene, qq_id, scene_at, text_id
+from .wording import worded
+
+SENDING = frozenset({"send_msg", "send_group_msg", "send_private_msg", "send_message"})
+FORWARDING = frozenset({"send_forward_msg", "send_group_forward_msg", "send_private_forward_msg"})
+_unrecorded: ContextVar[bool] = ContextVar("cognitive_memory_unrecorded", default=False)
+
+
+@contextmanager
+def unrecorded() -> Iterator[None]:
+    """Keep what the bot sends inside the block out of the log."""
+    token = _unrecorded.set(True)
+    try:
+        yield
+    finally:
+        _unrecorded.reset(token)
+
+
+@Bot.on_called_api
+async def hear_itself(bot: Bot, exception: Exception | None, api: str, data: dict[str, Any], result: Any) -> None:
+    """Record what the bot said."""
+    if exception is not None or api not in SENDING | FORWARDING or _unrecorded.get() or not get_memory().is_running:
+        return
+    try:
+        message = find_own_message(bot, api, data, result)
+        if message is not None and message.text and is_captured(message.scene):
+            await get_memory().observe(message)
+            considerer.note(message)
+    except Exception as unforeseen:  # noqa: BLE001  # capture must never cost a reply
+        logger.error(replies.logged(replies.not_captured(type(unforeseen).__name__)))
+
+
+def find_own_message(bot: Bot, api: str, data: Mapping[str, Any], result: object) -> core.Message | None:
+    """Make a message out of a call that sent one, or None where it went to no place that has a scene."""
+    scene = _addressed(bot, data)
+    if scene is None:
+        return None
+    text = "[合并转发]" if api in FORWARDING else _words(bot, data.get("message"))
+    message_id = result.get("message_id") if isinstance(result, Mapping) else None
+    return core.Message(
+        str(message_id or f"bot-{uuid4().hex}"), scene, text, datetime.now(timezone.utc), is_bot=True
+    )
+
+
+def _addressed(bot: Bot, data: Mapping[str, Any]) -> core.Scene | None:
+    """Give the scene of the person who is being answered, else of the place alone."""
+    place, asker = _place(bot, data), _asker(bot)
+    is_answer = place is not None and asker is not None and asker.scope == place.scope
+    return asker if is_answer else place
+
+
+def _asker(bot: Bot) -> core.Scene | None:
+    event: Event | None = current_event.get(None)
+    return find_scene(bot, event) if event is not None and current_bot.get(None) is bot else None
+
+
+def _place(bot: Bot, data: Mapping[str, Any]) -> core.Scene | None:
+    identify = text_id if isinstance(bot, v12.Bot) else qq_id
+    if data.get("channel_id") or data.get("guild_id"):
+        return None
+    is_private = "private" in (data.get("message_type"), data.get("detail_type"))
+    if is_private or not data.get("group_id"):
+        return scene_at(agent_of(bot), "", identify(data.get("user_id")))
+    return scene_at(agent_of(bot), identify(data["group_id"]), bot.self_id)
+
+
+def _words(bot: Bot, message: object) -> str:
+    kind = v12.Message if isinstance(bot, v12.Bot) else v11.Message
+    return worded(type_validate_python(kind, message), "").text

@@ -1,0 +1,107 @@
+"""From an event to the scene: where we are and who speaks. Everything is taken from the event itself."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from nonebot.adapters import Bot, Event
+from nonebot.adapters.onebot import v11, v12
+from nonebot.exception import SkippedException
+
+import cognitive_memory_core as core
+
+from .config import setup
+
+NAME_LENGTH = 64
+_QQ = re.compile(r"[1-9][0-9]{4,19}", re.ASCII)
+
+
+def scene_of(bot: Bot, event: Event) -> core.Scene:
+    """Give the scene of an event; an event without a person or a place skips the handler that asks."""
+    scene = find_scene(bot, event)
+    if scene is None:
+        raise SkippedException
+    return scene
+
+
+def find_scene(bot: Bot, event: Event) -> core.Scene | None:
+    """Give the scene of an event, or None: anonymous members, the bot itself and channels have none."""
+    if isinstance(event, v11.Event):
+        return _of_v11(agent_of(bot), event)
+    return _of_v12(agent_of(bot), event) if isinstance(event, v12.Event) else None
+
+
+def scene_at(
+    agent: str, group_id: str | None, user_id: str | None, *, user_name: str = "", group_name: str = ""
+) -> core.Scene | None:
+    """Make a scene of ids from outside; ``group_id`` is "" in private, None is no id at all."""
+    if not user_id or group_id is None:
+        return None
+    try:
+        if not group_id:
+            return core.Scene.private(user_id, user_name=user_name, agent=agent)
+        return core.Scene.group(group_id, user_id, user_name=user_name, group_name=group_name, agent=agent)
+    except core.BadArgument:
+        return None
+
+
+def agent_of(bot: Bot) -> str:
+    """Name the agent whose memory this bot uses."""
+    return bot.self_id if setup.settings.isolate_bots else setup.settings.agent
+
+
+def qq_id(value: object) -> str | None:
+    """Give the one text of a QQ number, or None: no sign, no zero in front, ASCII digits, 5 to 20 of them."""
+    text = str(value) if isinstance(value, str | int) else ""
+    return text if _QQ.fullmatch(text) else None
+
+
+def text_id(value: object) -> str | None:
+    """Give an id of OneBot v12, which is text, or None."""
+    return value if isinstance(value, str) and value else None
+
+
+def name_of(sender: object) -> str:
+    """Read a person's name out of an event's own sender: the group card before the nickname."""
+    for key in ("card", "nickname"):
+        name = sender.get(key) if isinstance(sender, Mapping) else getattr(sender, key, None)
+        if isinstance(name, str) and name.strip():
+            return name.strip()[:NAME_LENGTH]
+    return ""
+
+
+def _of_v11(agent: str, event: v11.Event) -> core.Scene | None:
+    if event.post_type == "message_sent" or getattr(event, "anonymous", None) is not None:
+        return None
+    user = qq_id(getattr(event, "user_id", None))
+    if user == str(event.self_id) or getattr(event, "sub_type", "") == "anonymous":
+        return None
+    group = "" if isinstance(event, v11.PrivateMessageEvent) else getattr(event, "group_id", None)
+    return scene_at(
+        agent,
+        qq_id(group) if group else "",
+        user,
+        user_name=name_of(getattr(event, "sender", None)),
+        group_name=_text(getattr(event, "group_name", "")),
+    )
+
+
+def _of_v12(agent: str, event: v12.Event) -> core.Scene | None:
+    if not isinstance(event, v12.BotEvent) or getattr(event, "guild_id", None) or getattr(event, "channel_id", None):
+        return None
+    user = text_id(getattr(event, "user_id", None))
+    if user == event.self.user_id:
+        return None
+    group = getattr(event, "group_id", None)
+    return scene_at(
+        agent,
+        text_id(group) if group else "",
+        user,
+        user_name=name_of(getattr(event, "sender", None)),
+        group_name=_text(getattr(event, "group_name", "")),
+    )
+
+
+def _text(value: object) -> str:
+    return value.strip()[:NAME_LENGTH] if isinstance(value, str) else ""

@@ -1,0 +1,113 @@
+"""From message segments to the text that is kept: words, short markers for everything else, and what is answered."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+
+from nonebot.adapters import MessageSegment
+
+TEXT_LENGTH = 4_000
+SEGMENTS = 200
+LABEL_LENGTH = 40
+Fields = Mapping[str, object]
+
+
+@dataclass(frozen=True)
+class Wording:
+    """What a message says, and the id of the message that it answers."""
+
+    text: str
+    reply_to: str | None = None
+
+
+def worded(segments: Iterable[MessageSegment], self_id: str) -> Wording:
+    """Put a message into words; cut before anything else looks at it. Calling the bot itself is no word."""
+    parts: list[str] = []
+    reply_to: str | None = None
+    room = TEXT_LENGTH
+    for segment in list(segments)[:SEGMENTS]:
+        if segment.type == "reply":
+            reply_to = reply_to or _label(segment.data, "id", "message_id") or None
+        elif _mentioned(segment) != self_id and room > 0:
+            parts.append(_words(segment)[:room])
+            room -= len(parts[-1])
+    return Wording(writable("".join(parts)).strip(), reply_to)
+
+
+def writable(text: str) -> str:
+    """Replace what no file and no database can hold: lone surrogates and NUL."""
+    return text.encode("utf-8", "replace").decode("utf-8").replace("\0", "")
+
+
+def _mentioned(segment: MessageSegment) -> str:
+    key = {"at": "qq", "mention": "user_id"}.get(segment.type)
+    return _label(segment.data, key) if key else ""
+
+
+def _words(segment: MessageSegment) -> str:
+    if segment.type == "text":
+        text = segment.data.get("text")
+        return text if isinstance(text, str) else ""
+    marker = _MARKERS.get(segment.type) or _MARKERS.get(segment.type.rsplit(".", 1)[-1], "[其他]")
+    return marker if isinstance(marker, str) else marker(segment.data)
+
+
+def _label(fields: Fields, *keys: str) -> str:
+    """Give the first filled field as one short line that cannot close a marker."""
+    for key in keys:
+        value = fields.get(key)
+        if isinstance(value, str | int) and str(value).strip():
+            return " ".join(str(value)[:LABEL_LENGTH].translate(_NO_BRACKETS).split())
+    return ""
+
+
+def _titled(name: str, *keys: str) -> Callable[[Fields], str]:
+    def marker(fields: Fields) -> str:
+        label = _label(fields, *keys)
+        return f"[{name}:{label}]" if label else f"[{name}]"
+
+    return marker
+
+
+def _at(fields: Fields) -> str:
+    target = _label(fields, "qq", "user_id")
+    if target == "all":
+        return "@全体成员 "
+    return f"@{_label(fields, 'name').lstrip('@') or 'QQ'}({target}) " if target else ""
+
+
+def _image(fields: Fields) -> str:
+    is_sticker = str(fields.get("sub_type")) == "1" or fields.get("summary") == "[动画表情]"
+    return "[表情]" if is_sticker else "[图片]"
+
+
+_NO_BRACKETS = str.maketrans("[]", "  ")
+_MARKERS: Mapping[str, str | Callable[[Fields], str]] = {
+    "at": _at,
+    "mention": _at,
+    "mention_all": "@全体成员 ",
+    "face": "[表情]",
+    "mface": "[表情]",
+    "marketface": "[表情]",
+    "emoji": "[表情]",
+    "image": _image,
+    "record": "[语音]",
+    "voice": "[语音]",
+    "audio": "[音频]",
+    "video": "[视频]",
+    "file": _titled("文件", "name", "file_name"),
+    "share": _titled("链接", "title"),
+    "location": _titled("位置", "title"),
+    "music": _titled("音乐", "title"),
+    "contact": "[名片]",
+    "forward": "[合并转发]",
+    "node": "[合并转发]",
+    "json": "[卡片]",
+    "xml": "[卡片]",
+    "rps": "[猜拳]",
+    "dice": "[骰子]",
+    "shake": "[戳一戳]",
+    "poke": "[戳一戳]",
+    "anonymous": "",
+}

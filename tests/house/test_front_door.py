@@ -1,0 +1,131 @@
+"""The public names and signatures, which others build on."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+from typing import get_type_hints
+
+import pytest
+
+import cognitive_memory_core as core
+
+NOUNS = {
+    "Context",
+    "Event",
+    "FailedJob",
+    "Hit",
+    "Interval",
+    "Memo",
+    "Message",
+    "Offence",
+    "Pin",
+    "Profile",
+    "ProfileHit",
+    "ProfileKey",
+    "Scene",
+    "Status",
+    "Turn",
+}
+FUNCTIONS = {"offences", "time_window"}
+ERRORS = {
+    "AlreadyEvolving",
+    "BadArgument",
+    "CognitiveMemoryError",
+    "DirectoryInUse",
+    "LimitReached",
+    "MistakeError",
+    "NotPermitted",
+    "PermanentError",
+    "QueueFull",
+    "StorageRefused",
+    "TransientError",
+    "UnavailableError",
+    "UnknownBelief",
+    "UnknownEvent",
+    "UnknownPin",
+    "UnknownRevision",
+}
+SETTINGS = {
+    "CaptureSettings",
+    "HistorianSettings",
+    "PinsSettings",
+    "ProfileSettings",
+    "QuerySettings",
+    "QueueSettings",
+    "Settings",
+    "dormant_keys",
+    "unknown_keys",
+}
+BESIDE = {"Section"}  # the parts of a Context
+METHODS = {
+    "observe": "(self, message)",
+    "remember": "(self, turn)",
+    "consider": "(self, scene, messages)",
+    "context": "(self, scene, query, *, budget=None)",
+    "search_events": (
+        "(self, scene, query, *, user_id=None, group_id=None, kinds=(), top_k=None, time_from=None, time_to=None)"
+    ),
+    "get_profile": "(self, scene, entity_type, entity_id)",
+    "search_profiles": "(self, scene, query, *, entity_type=None, top_k=None)",
+    "pin": "(self, scene, text, *, for_group=False)",
+    "update_pin": "(self, scene, pin_id, text)",
+    "unpin": "(self, scene, pin_id)",
+    "pins": "(self, scene)",
+    "memos": "(self, scene, limit=None)",
+    "events": "(self, scene, *, limit=20, offset=0)",
+    "forget_event": "(self, scene, event_id)",
+    "restore_event": "(self, scene, event_id)",
+    "opt_out": "(self, user_id)",
+    "opt_in": "(self, user_id)",
+    "set_switch": "(self, scene, switch)",
+    "recall_message": "(self, scene, message_id)",
+    "status": "(self)",
+    "failed_jobs": "(self)",
+    "revive": "(self, job_id=None)",
+    "pause": "(self)",
+    "resume": "(self)",
+    "drain": "(self, timeout)",
+    "export": "(self, path, *, user_id=None)",
+    "import_": "(self, path)",
+}
+
+
+def bare(function: object) -> str:
+    """Write a signature without its annotations."""
+    signature = inspect.signature(function)
+    parameters = [each.replace(annotation=inspect.Parameter.empty) for each in signature.parameters.values()]
+    return str(signature.replace(parameters=parameters, return_annotation=inspect.Signature.empty))
+
+
+def test_all_public_names_are_meant() -> None:
+    """The core offers exactly the names that are promised, in order, and each of them exists."""
+    assert list(core.__all__) == sorted(NOUNS | FUNCTIONS | ERRORS | SETTINGS | BESIDE | {"CognitiveMemory"})
+    assert all(hasattr(core, name) for name in core.__all__)
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_a_method_is_called_as_promised(name: str) -> None:
+    """Each method of the façade is a coroutine function with the promised parameters and defaults."""
+    method = getattr(core.CognitiveMemory, name)
+    assert bare(method) == METHODS[name]
+    assert inspect.iscoroutinefunction(method)
+
+
+def test_the_memory_is_opened_as_promised() -> None:
+    """A memory is opened on settings and a directory, with its background work unless told otherwise."""
+    parameters = inspect.signature(core.CognitiveMemory.open).parameters
+    assert list(parameters)[:2] == ["settings", "data_dir"]
+    assert parameters["background"].default is True
+    beside = [parameter for name, parameter in parameters.items() if name not in ("settings", "data_dir")]
+    assert all(parameter.kind is inspect.Parameter.KEYWORD_ONLY for parameter in beside)
+    assert {"clock", "embedder"} <= set(parameters)
+
+
+@pytest.mark.parametrize("name", sorted(NOUNS))
+def test_a_noun_is_frozen_and_can_be_injected(name: str) -> None:
+    """Every public noun is a frozen dataclass whose annotations resolve at run time, as dependency injection needs."""
+    noun = getattr(core, name)
+    assert dataclasses.is_dataclass(noun)
+    assert noun.__dataclass_params__.frozen
+    assert set(get_type_hints(noun)) >= {field.name for field in dataclasses.fields(noun)}

@@ -1,0 +1,68 @@
+"""What the memory holds."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cognitive_memory_core.domain.event import duplicate_key
+from cognitive_memory_core.domain.scope import Scope
+from tests.support.builders import GROUP, PRIVATE, an_event
+
+
+def test_an_event_belongs_where_it_was_learned() -> None:
+    """A group's event is the group's, a private one the person's, each of its own agent."""
+    assert an_event(scene=GROUP).scope == Scope("default", "group", GROUP.group_id)
+    assert an_event(scene=PRIVATE).scope == Scope("default", "private", PRIVATE.user_id)
+    assert an_event(scene=PRIVATE, agent="second").scope.agent == "second"
+
+
+def test_a_private_event_is_not_its_senders_alone() -> None:
+    """What the bot said in private belongs to that chat, though nobody is its sender."""
+    assert an_event(scene=PRIVATE, sender_id="").scope == PRIVATE.scope
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("阿棠喜欢乌龙茶", "阿棠 喜欢乌龙茶。"),
+        ("阿棠喜欢乌龙茶", "「阿棠」喜欢，乌龙茶！"),
+        ("Python 3.11", "ｐｙｔｈｏｎ ３.１１"),
+        ("Straße", "STRASSE"),
+        ("①号", "1号"),
+        ("a\u0301", "á"),
+    ],
+)
+def test_the_same_statement_has_one_key(one: str, other: str) -> None:
+    """Width, case, spaces and punctuation do not make another statement."""
+    assert duplicate_key(one) == duplicate_key(other)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("阿棠对花生过敏", "阿棠对花生不过敏"),
+        ("阿棠同意", "阿棠反对"),
+        ("阿棠喜欢小雨", "小雨喜欢阿棠"),
+        ("买了 3 本", "买了 4 本"),
+        ("先吃饭后洗澡", "先洗澡后吃饭"),
+        ("+1", "=1"),
+        ("😀", "😭"),
+    ],
+)
+def test_another_statement_has_another_key(one: str, other: str) -> None:
+    """A negation, a polarity word, an order, a number, swapped names or a sign make another statement."""
+    assert duplicate_key(one) != duplicate_key(other)
+
+
+@pytest.mark.parametrize("text", ["。。。", "……", "!?", " "])
+def test_a_text_of_punctuation_alone_keeps_a_key(text: str) -> None:
+    """A text that is nothing but punctuation is not the same as every other such text."""
+    assert duplicate_key(text)
+
+
+@given(st.text(min_size=1))
+def test_a_key_is_its_own_key(text: str) -> None:
+    """Reducing a text once more changes nothing, so that a stored key can be compared with a fresh one."""
+    assert duplicate_key(duplicate_key(text)) == duplicate_key(text)

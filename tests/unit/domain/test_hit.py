@@ -1,0 +1,71 @@
+"""What is asked of the stores: the choke point that every row passes."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from cognitive_memory_core.domain.hit import Reading
+from cognitive_memory_core.domain.interval import Interval
+from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE, an_event
+from tests.support.clock import NOON
+
+U, V, W = "2000001", "2000002", "2000003"
+FROM_NOON = Interval(NOON, NOON + timedelta(hours=1))
+UNTIL_NOON = Interval(NOON - timedelta(hours=1), NOON)
+
+
+def test_the_scene_bounds_what_is_read() -> None:
+    """An event of another group is not admitted, whatever else is asked."""
+    event = an_event(scene=OTHER_GROUP)
+    assert not Reading(GROUP).admits(event)
+    assert not Reading(GROUP, group_id=OTHER_GROUP.group_id).admits(event)
+    assert not Reading(GROUP, user_id=event.user_id).admits(event)
+    assert Reading(OPERATOR, group_id=OTHER_GROUP.group_id).admits(event)
+
+
+def test_in_private_only_ones_own_words_of_a_group_are_admitted() -> None:
+    """What others said about a person in a group is not recited to that person."""
+    assert Reading(PRIVATE).admits(an_event(scene=GROUP, sender_id=U))
+    assert not Reading(PRIVATE).admits(an_event(scene=GROUP, sender_id=V, subjects=(U,)))
+
+
+def test_a_retired_event_is_admitted_nowhere() -> None:
+    """An event that was taken out is shown to nobody, the operator included."""
+    retired = an_event(retired_at=NOON)
+    assert not Reading(GROUP).admits(retired)
+    assert not Reading(OPERATOR).admits(retired)
+
+
+@pytest.mark.parametrize(
+    ("asked", "admitted"),
+    [
+        ({"user_id": U}, True),
+        ({"user_id": V}, True),
+        ({"user_id": W}, True),
+        ({"user_id": "2000009"}, False),
+        ({"group_id": GROUP.group_id}, True),
+        ({"group_id": OTHER_GROUP.group_id}, False),
+        ({"kinds": ("preference",)}, True),
+        ({"kinds": ("event", "preference")}, True),
+        ({"kinds": ("event",)}, False),
+        ({"window": FROM_NOON}, True),
+        ({"window": UNTIL_NOON}, False),
+        ({"user_id": U, "kinds": ("event",)}, False),
+    ],
+)
+def test_everything_else_narrows(asked: dict[str, object], admitted: bool) -> None:
+    """A person is found as who was there, who spoke and of whom; kind, group and time each narrow further."""
+    event = an_event(scene=GROUP, user_id=U, sender_id=V, subjects=(W,), kind="preference")
+    assert Reading(GROUP, **asked).admits(event) is admitted
+
+
+@pytest.mark.parametrize(
+    ("sender", "subjects", "admitted"), [(V, (), False), (U, (V,), False), (U, (W, V), False), (U, (W,), True)]
+)
+def test_who_opted_out_is_left_out(sender: str, subjects: tuple[str, ...], admitted: bool) -> None:
+    """Words of a person who opted out, and words about them, are admitted nowhere."""
+    event = an_event(sender_id=sender, subjects=subjects)
+    assert Reading(GROUP, without=frozenset({V})).admits(event) is admitted
+    assert Reading(OPERATOR, without=frozenset({V})).admits(event) is admitted

@@ -1,0 +1,106 @@
+"""Ids: text, never a number, never a path."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cognitive_memory_core.domain.ids import ID_LENGTH, checked_id, derived_id, path_component
+from cognitive_memory_core.errors import BadArgument
+
+
+@pytest.mark.parametrize("good", ["1", "2000001", "x" * ID_LENGTH, "群 7", "../../etc", "👩\u200d🚀", "0123", "+123"])
+def test_an_id_is_any_short_text(good: str) -> None:
+    """Any text of 1 to 128 characters without control characters is an id, kept as it is."""
+    assert checked_id(good, "user_id") == good
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        "",
+        "x" * (ID_LENGTH + 1),
+        "1\n",
+        "\t1",
+        "1\x00",
+        "1\x7f",
+        "1\x85",
+        "1\u2028",
+        "1\u2029",
+        "1\ud800",
+        None,
+        0,
+        2000001,
+        1.0,
+        True,
+        b"1",
+        ["1"],
+        {"$ne": ""},
+    ],
+)
+def test_nothing_else_is(bad: object) -> None:
+    """What is no text, blank, endless or holds control characters is refused with its name and what was received."""
+    with pytest.raises(BadArgument, match=r"^user_id 必须是"):
+        checked_id(bad, "user_id")
+
+
+@pytest.mark.parametrize("safe", ["0", "2000001", "10001-a_b", "1" + "z" * 63])
+def test_an_ordinary_number_names_its_own_file(safe: str) -> None:
+    """An operator finds the file of a QQ number under that number."""
+    assert path_component(safe) == safe
+
+
+@pytest.mark.parametrize(
+    "unsafe",
+    [
+        "..",
+        ".",
+        "../../x",
+        "/etc/passwd",
+        "..\\x",
+        "C:\\x",
+        "CON",
+        "nul",
+        "con.txt",
+        "%2e%2e",
+        "1/2",
+        "1.md",
+        "1 ",
+        "1A",
+        "１２３",
+        "²",
+        "阿棠",
+        "-1",
+        "_1",
+        "a1",
+        "x-1",
+        "1" * 65,
+        "1\n",
+        "1\ud800",
+        "1:2",
+    ],
+)
+def test_anything_else_is_hashed(unsafe: str) -> None:
+    """No id escapes its folder, meets a device name, or depends on a file system's case."""
+    component = path_component(unsafe)
+    assert component.startswith("x-")
+    assert len(component) == 34
+    assert set(component[2:]) <= set("0123456789abcdef")
+
+
+@given(st.text(max_size=140), st.text(max_size=140))
+def test_two_ids_never_share_a_file(one: str, other: str) -> None:
+    """Different ids lie in different files, also where letters are folded."""
+    assert (path_component(one).casefold() == path_component(other).casefold()) is (one == other)
+
+
+def test_a_derived_id_depends_on_its_parts_alone() -> None:
+    """The same parts make the same 128-bit id in every process, so that doing something twice writes it once."""
+    assert derived_id("job", 1) == derived_id("job", "1") == "2c44e6ba971e5a03ae5b85edfe4116cc"
+
+
+def test_parts_do_not_run_into_each_other() -> None:
+    """Parts that read alike when joined still make different ids."""
+    assert derived_id("ab", "c") != derived_id("a", "bc")
+    assert derived_id("a", "") != derived_id("a")

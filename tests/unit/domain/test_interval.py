@@ -1,0 +1,37 @@
+"""Stretches of time."""
+
+from __future__ import annotations
+
+from datetime import date, datetime, timedelta, timezone
+
+import pytest
+
+from cognitive_memory_core.domain.interval import Interval, checked_instant
+from cognitive_memory_core.errors import BadArgument
+from tests.support.clock import NOON
+
+
+def test_an_interval_is_half_open() -> None:
+    """The start lies inside, the stop outside, so that neighbouring days share no instant."""
+    day = Interval(NOON, NOON + timedelta(days=1))
+    assert NOON in day
+    assert NOON + timedelta(hours=23, minutes=59, seconds=59, microseconds=999_999) in day
+    assert NOON + timedelta(days=1) not in day
+    assert NOON - timedelta(microseconds=1) not in day
+
+
+def test_instants_are_compared_across_zones() -> None:
+    """The same instant written in another zone is the same instant."""
+    day = Interval(NOON, NOON + timedelta(hours=1))
+    assert NOON.astimezone(timezone.utc) in day
+    assert NOON.replace(tzinfo=timezone.utc) not in day
+
+
+@pytest.mark.parametrize("bad", [datetime(2026, 3, 4), None, "2026-03-04T12:00:00+08:00", date(2026, 3, 4), 0])  # noqa: DTZ001  # a time without a zone is what is refused
+def test_a_time_without_a_zone_is_refused(bad: object) -> None:
+    """A time whose zone would have to be guessed is refused by name, at both ends."""
+    with pytest.raises(BadArgument, match=r"^sent_at 必须带时区"):
+        checked_instant(bad, "sent_at")
+    for start, stop in ((bad, NOON), (NOON, bad)):
+        with pytest.raises(BadArgument):
+            Interval(start, stop)

@@ -1,0 +1,21 @@
+"""Who is who."""
+
+from __future__ import annotations
+
+from cognitive_memory_core.domain.people import Anchors, Person
+from tests.support.builders import GROUP
+from tests.support.clock import NOON
+
+
+def test_a_person_is_written_with_the_id() -> None:
+    """A statement names people as name(id), so that two of one name stay two; a nameless one is still told apart."""
+    assert Person("2000001", "阿棠").label == "阿棠(2000001)"
+    assert Person("2000001").label == "QQ(2000001)"
+
+
+def test_a_known_person_is_found_by_id() -> None:
+    """The speaker and those who were there are known by id, and an unknown id stays that id without a name."""
+    anchors = Anchors(NOON, GROUP.scope, "读书会(10001)", Person("1", "阿棠"), (Person("2", "小雨"),))
+    assert anchors.named("1").name == "阿棠"
+    assert anchors.named("2").name == "小雨"
+    assert anchors.named("3") == Person("3")

@@ -1,0 +1,167 @@
+"""Whose memory it is, and who may read it."""
+
+from __future__ import annotations
+
+import pytest
+
+from cognitive_memory_core.domain.scope import Scene, Scope
+from cognitive_memory_core.errors import BadArgument, NotPermitted
+
+U, V = "2000001", "2000002"
+GROUP_G = Scope("default", "group", "10001")
+OTHER_GROUP = Scope("default", "group", "10002")
+CHAT_WITH_U = Scope("default", "private", U)
+CHAT_WITH_V = Scope("default", "private", V)
+
+IN_G_ASKED_BY_U = Scene.group("10001", U)
+IN_G_ASKED_BY_V = Scene.group("10001", V)
+ALONE_WITH_U = Scene.private(U)
+OPERATOR = Scene.operator()
+OPERATOR_IN_G = Scene.operator(group_id="10001")
+
+
+@pytest.mark.parametrize(
+    ("learned", "said_by", "in_group_g", "alone_with_u"),
+    [
+        pytest.param(GROUP_G, U, True, True, id="U in this group"),
+        pytest.param(GROUP_G, V, True, False, id="somebody else in this group"),
+        pytest.param(GROUP_G, "", True, False, id="the bot in this group"),
+        pytest.param(OTHER_GROUP, U, False, True, id="U in another group"),
+        pytest.param(OTHER_GROUP, V, False, False, id="somebody else in another group"),
+        pytest.param(OTHER_GROUP, "", False, False, id="the bot in another group"),
+        pytest.param(CHAT_WITH_U, U, False, True, id="U in private"),
+        pytest.param(CHAT_WITH_U, "", False, True, id="the bot to U in private"),
+        pytest.param(CHAT_WITH_V, V, False, False, id="somebody else in private"),
+        pytest.param(CHAT_WITH_V, "", False, False, id="the bot to somebody else in private"),
+        pytest.param(CHAT_WITH_V, U, False, False, id="U's name on what was said in somebody else's chat"),
+    ],
+)
+def test_every_cell_of_the_rule(learned: Scope, said_by: str, in_group_g: bool, alone_with_u: bool) -> None:
+    """A group reads what was learned in it, a person what they said themselves, the operator everything."""
+    assert learned.readable_by(IN_G_ASKED_BY_U, sender_id=said_by) is in_group_g
+    assert learned.readable_by(IN_G_ASKED_BY_V, sender_id=said_by) is in_group_g
+    assert learned.readable_by(ALONE_WITH_U, sender_id=said_by) is alone_with_u
+    assert learned.readable_by(OPERATOR, sender_id=said_by) is True
+    assert learned.readable_by(OPERATOR_IN_G, sender_id=said_by) is True
+
+
+@pytest.mark.parametrize("learned", [GROUP_G, CHAT_WITH_U])
+@pytest.mark.parametrize(
+    "scene",
+    [
+        Scene.group("10001", U, agent="second"),
+        Scene.private(U, agent="second"),
+        Scene.operator("second"),
+        Scene.operator("second", group_id="10001"),
+    ],
+)
+def test_agents_never_read_each_other(learned: Scope, scene: Scene) -> None:
+    """What one agent learned no other agent reads, not even as an operator."""
+    assert learned.readable_by(scene, sender_id=U) is False
+
+
+def test_a_group_and_a_person_of_one_number_are_two_places() -> None:
+    """A group whose number is a person's id does not open that person's private chat."""
+    assert Scope("default", "private", "10001").readable_by(IN_G_ASKED_BY_U, sender_id="10001") is False
+    assert Scope("default", "group", U).readable_by(ALONE_WITH_U) is False
+
+
+@pytest.mark.parametrize("scope", [GROUP_G, CHAT_WITH_U, Scope("a b", "group", "群:1/..")])
+def test_a_scope_survives_its_key(scope: Scope) -> None:
+    """A scope's key is one text from which the same scope is read back."""
+    assert Scope.of_key(scope.key) == scope
+
+
+def test_a_key_of_no_kind_is_refused() -> None:
+    """A key that names no kind of place is refused and does not become a place."""
+    with pytest.raises(BadArgument):
+        Scope.of_key("default\x1foperator\x1f1")
+
+
+@pytest.mark.parametrize(
+    ("scene", "scope"),
+    [
+        (IN_G_ASKED_BY_U, GROUP_G),
+        (ALONE_WITH_U, CHAT_WITH_U),
+        (OPERATOR_IN_G, GROUP_G),
+        (Scene.private(U, agent="second"), Scope("second", "private", U)),
+    ],
+)
+def test_a_scene_makes_memory_of_its_own_place(scene: Scene, scope: Scope) -> None:
+    """What is learned in a scene belongs to that group or that private chat."""
+    assert scene.scope == scope
+
+
+def test_an_operator_without_a_group_stands_nowhere() -> None:
+    """An operator that names no group cannot write anywhere, and is told so in Chinese."""
+    with pytest.raises(BadArgument, match="场合"):
+        _ = OPERATOR.scope
+
+
+def test_only_groups_have_a_group_id() -> None:
+    """A scope knows its group in a group and none in private."""
+    assert GROUP_G.group_id == "10001"
+    assert CHAT_WITH_U.group_id == ""
+
+
+def test_names_take_no_part_in_equality() -> None:
+    """A person who renames the group card stands in the same scene."""
+    assert Scene.group("1", U, user_name="阿棠", group_name="读书会") == Scene.group("1", U)
+    assert hash(Scene.private(U, user_name="阿棠")) == hash(Scene.private(U))
+
+
+@pytest.mark.parametrize("bad", ["", "x" * 129, "1\n", "1\x00", None, 10001, ["1"], {"$ne": ""}])
+def test_a_scene_takes_no_id_that_nobody_has(bad: object) -> None:
+    """Ids that are no text, blank, endless or hold control characters make no scene."""
+    for make in (
+        lambda: Scene.group(bad, U),
+        lambda: Scene.group("10001", bad),
+        lambda: Scene.private(bad),
+        lambda: Scene.group("10001", U, agent=bad),
+        lambda: Scene.operator(bad),
+    ):
+        with pytest.raises(BadArgument):
+            make()
+
+
+@pytest.mark.parametrize("bad", ["", "x" * 129, 5])
+def test_an_operator_names_a_group_or_none(bad: object) -> None:
+    """A blank group of an operator is a mistake and never means every group."""
+    with pytest.raises(BadArgument):
+        Scene.operator(group_id=bad)
+
+
+@pytest.mark.parametrize(
+    ("scene", "target"),
+    [
+        (IN_G_ASKED_BY_U, {}),
+        (IN_G_ASKED_BY_U, {"group_id": "10001"}),
+        (IN_G_ASKED_BY_U, {"group_id": "10001", "user_id": V}),
+        (IN_G_ASKED_BY_U, {"user_id": V}),
+        (IN_G_ASKED_BY_U, {"user_id": "", "group_id": ""}),
+        (ALONE_WITH_U, {"user_id": U}),
+        (ALONE_WITH_U, {"group_id": "10002"}),
+        (OPERATOR, {"group_id": "10002", "user_id": V}),
+    ],
+)
+def test_a_target_may_narrow(scene: Scene, target: dict[str, str]) -> None:
+    """A target inside what the scene reads is permitted; a person may ask for their own words of any group."""
+    scene.permit(**target)
+
+
+@pytest.mark.parametrize(
+    ("scene", "target"),
+    [
+        (IN_G_ASKED_BY_U, {"group_id": "10002"}),
+        (IN_G_ASKED_BY_U, {"group_id": "*"}),
+        (IN_G_ASKED_BY_U, {"group_id": "10001 OR 1=1"}),
+        (IN_G_ASKED_BY_U, {"group_id": "10002", "user_id": U}),
+        (ALONE_WITH_U, {"user_id": V}),
+        (ALONE_WITH_U, {"user_id": V, "group_id": "10001"}),
+        (ALONE_WITH_U, {"user_id": "*"}),
+    ],
+)
+def test_a_target_never_widens(scene: Scene, target: dict[str, str]) -> None:
+    """A target outside the scene is refused in Chinese, never answered with less or more."""
+    with pytest.raises(NotPermitted, match="这里看不到别的"):
+        scene.permit(**target)

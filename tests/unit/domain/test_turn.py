@@ -1,0 +1,130 @@
+"""What a chat plugin hands in."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cognitive_memory_core.domain.message import Message
+from cognitive_memory_core.domain.turn import Dialogue, Turn, TurnLimits, shortened, shortened_line
+from cognitive_memory_core.errors import BadArgument
+from tests.support.builders import GROUP, OPERATOR, PRIVATE, a_message
+
+LIMITS = TurnLimits()
+
+
+def test_blank_observations_are_dropped() -> None:
+    """Blank observations vanish, the others are trimmed and keep their order."""
+    turn = Turn(GROUP, memo="  答了  ", observations=["", " 乙 ", "\n", "甲"])
+    assert (turn.memo, turn.observations) == ("答了", ("乙", "甲"))
+
+
+def test_one_observation_may_be_handed_in_bare() -> None:
+    """A text where a list is meant is one observation and not its letters."""
+    assert Turn(GROUP, observations="阿棠喜欢乌龙茶").observations == ("阿棠喜欢乌龙茶",)
+
+
+@pytest.mark.parametrize(
+    ("memo", "observations", "blank"),
+    [
+        ("", (), True),
+        (" \n", ("", "  "), True),
+        ("答了", (), False),
+        ("", ("甲",), False),
+    ],
+)
+def test_a_turn_is_blank_when_there_is_nothing_to_write(memo: str, observations: tuple[str, ...], blank: bool) -> None:
+    """Only memo and observations make a turn worth writing."""
+    assert Turn(GROUP, memo=memo, observations=observations, source_message="早").is_blank is blank
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"memo": None},
+        {"memo": 3},
+        {"observations": [1]},
+        {"observations": [None]},
+        {"source_message": b"x"},
+        {"message_ids": [5]},
+        {"message_ids": [""]},
+        {"happened_at": datetime(2026, 3, 4)},  # noqa: DTZ001  # a time without a zone is what is refused
+    ],
+)
+def test_what_cannot_be_written_down_is_refused(fields: dict[str, object]) -> None:
+    """A part of the wrong kind is refused when the turn is made, not when the job is done."""
+    with pytest.raises(BadArgument):
+        Turn(GROUP, **fields)
+
+
+def test_an_operator_has_no_turn() -> None:
+    """A turn took place somewhere with somebody, so an operator hands in none, in either form."""
+    with pytest.raises(BadArgument):
+        Turn(OPERATOR, memo="x")
+    with pytest.raises(BadArgument):
+        Dialogue(OPERATOR, ())
+
+
+def test_lists_become_tuples() -> None:
+    """A list that the caller goes on filling does not change a turn that was handed in."""
+    lines: list[Message | str] = ["早"]
+    turn = Turn(GROUP, observations=["甲"], recent_messages=lines, message_ids=["1"])
+    lines.append("晚")
+    assert (turn.recent_messages, turn.message_ids) == (("早",), ("1",))
+
+
+def test_a_turn_within_its_limits_stays_as_it_is() -> None:
+    """What fits is not touched and not called cut."""
+    turn = Turn(GROUP, memo="答" * 500, observations=["观" * 500] * 20, source_message="源" * 800)
+    assert turn.within(LIMITS) == (turn, False)
+
+
+@pytest.mark.parametrize(
+    ("fields", "kept"),
+    [
+        ({"memo": "答" * 501}, {"memo": "答" * 499 + "…"}),
+        ({"observations": ["观" * 501]}, {"observations": ("观" * 499 + "…",)}),
+        ({"observations": ["观"] * 21}, {"observations": ("观",) * 20}),
+        ({"source_message": "源" * 801}, {"source_message": "源" * 799 + "…"}),
+        ({"recent_messages": ["行" * 241]}, {"recent_messages": ("行" * 239 + "…",)}),
+        ({"recent_messages": [str(n) for n in range(13)]}, {"recent_messages": tuple(str(n) for n in range(1, 13))}),
+    ],
+)
+def test_what_is_cut_ends_in_an_ellipsis_and_is_said(fields: dict[str, object], kept: dict[str, object]) -> None:
+    """Each part is cut to its own bound, the newest recent lines are kept, and the turn says that it was cut."""
+    cut, was_cut = Turn(GROUP, **fields).within(LIMITS)
+    assert was_cut
+    assert {name: getattr(cut, name) for name in kept} == kept
+
+
+def test_no_recent_lines_means_none() -> None:
+    """A bound of zero recent lines keeps none of them, instead of all."""
+    cut, was_cut = Turn(GROUP, memo="x", recent_messages=["早", "晚"]).within(TurnLimits(recent_messages=0))
+    assert (cut.recent_messages, was_cut) == ((), True)
+
+
+def test_a_message_keeps_everything_but_its_length() -> None:
+    """A long recent message is cut in its text and stays the same message."""
+    line = shortened_line(a_message("长" * 300, id="m-1", reply_to="m-0"), 240)
+    assert isinstance(line, Message)
+    assert (line.id, line.reply_to, line.text) == ("m-1", "m-0", "长" * 239 + "…")
+
+
+def test_each_line_of_a_dialogue_is_cut() -> None:
+    """A dialogue of endless lines is cut line by line, and one that fits is not called cut."""
+    short = Dialogue(PRIVATE, (a_message("短", PRIVATE),))
+    assert short.within(LIMITS) == (short, False)
+    cut, was_cut = Dialogue(PRIVATE, (a_message("长" * 501, PRIVATE), *short.messages)).within(LIMITS)
+    assert was_cut
+    assert [line.text for line in cut.messages] == ["长" * 499 + "…", "短"]
+
+
+@given(st.text(max_size=40), st.integers(min_value=1, max_value=50))
+def test_a_cut_text_never_exceeds_its_bound(text: str, limit: int) -> None:
+    """At most the bound stays, a text that fits stays whole, and what is cut is a beginning of it."""
+    cut = shortened(text, limit)
+    assert len(cut) <= limit
+    assert cut == text if len(text) <= limit else text.startswith(cut.removesuffix("…"))

@@ -1,0 +1,81 @@
+"""Messages on their way to the log."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from cognitive_memory_core.adapters.inmemory.ledger import InMemoryLedger
+from cognitive_memory_core.domain.message import Message
+from cognitive_memory_core.errors import StorageRefused
+from cognitive_memory_core.historian.journal import Journal
+from tests.support.builders import GROUP, OTHER_GROUP, a_message
+from tests.support.clock import NOON
+
+
+class RefusingLog:
+    """A log whose disk is full until it is told otherwise."""
+
+    def __init__(self, log: object) -> None:
+        self._log = log
+        self.refuses = True
+
+    def __getattr__(self, name: str) -> object:
+        if self.refuses:
+            raise StorageRefused("满了")
+        return getattr(self._log, name)
+
+
+async def test_a_message_is_visible_at_once() -> None:
+    """What was said a moment ago stands in the window, and only in its own place."""
+    ledger = InMemoryLedger()
+    journal = Journal(ledger.log, ledger.names)
+    message = a_message("刚说的")
+    journal.take(message)
+    journal.take(a_message("别处", scene=OTHER_GROUP))
+    assert await journal.recent(GROUP.scope, 5) == [message]
+
+
+async def test_a_refusing_log_loses_nothing_and_raises_nothing() -> None:
+    """Messages that the disk refuses stay visible, and are written once it takes them again."""
+    ledger = InMemoryLedger()
+    log = RefusingLog(ledger.log)
+    journal = Journal(log, ledger.names)  # type: ignore[arg-type]
+    message = a_message("写不进去")
+    journal.take(message)
+    assert not await journal.settle()
+    assert await journal.recent(GROUP.scope, 5) == [message]
+    log.refuses = False
+    assert await journal.settle()
+    assert await ledger.log.recent(GROUP.scope, 5) == [message]
+
+
+async def test_a_withdrawn_message_is_dropped_before_it_is_written() -> None:
+    """A message that is withdrawn before it reaches the disk never does."""
+    ledger = InMemoryLedger()
+    journal = Journal(ledger.log, ledger.names)
+    message = a_message("手滑")
+    journal.take(message)
+    journal.drop(GROUP.scope, message.id)
+    assert await journal.recent(GROUP.scope, 5) == []
+
+
+async def test_names_are_noted_once_a_change() -> None:
+    """The latest card of a person is what they are called, however often they speak."""
+    ledger = InMemoryLedger()
+    journal = Journal(ledger.log, ledger.names)
+    for minute, name in enumerate(("阿棠", "阿棠", "海棠未眠")):
+        scene = type(GROUP).group("10001", "2000001", user_name=name)
+        journal.take(Message(f"n{minute}", scene, "嗨", NOON + timedelta(minutes=minute)))
+        await journal.settle()
+    (person,) = await ledger.names.people(GROUP.scope)
+    assert person.name == "海棠未眠"
+
+
+async def test_the_window_is_bounded_and_oldest_first() -> None:
+    """A window holds the newest messages up to its limit, oldest first."""
+    ledger = InMemoryLedger()
+    journal = Journal(ledger.log, ledger.names)
+    for minute in range(5):
+        journal.take(a_message(str(minute), sent_at=NOON + timedelta(minutes=minute)))
+    assert [message.text for message in await journal.recent(GROUP.scope, 2)] == ["3", "4"]
+    assert await journal.recent(GROUP.scope, 0) == []

@@ -1,0 +1,51 @@
+"""What becomes of a failed job, as a table."""
+
+from __future__ import annotations
+
+import pytest
+
+from cognitive_memory_core.errors import PermanentError, StorageRefused, TransientError
+from cognitive_memory_core.historian.retry import LONGEST_PAUSE, Bury, Requeue, decision, described
+
+
+@pytest.mark.parametrize(
+    ("error", "attempts", "expected"),
+    [
+        (TransientError("x"), 1, Requeue(1.0, counted=True)),
+        (TransientError("x"), 3, Requeue(4.0, counted=True)),
+        (TransientError("x"), 4, Bury("x")),
+        (TransientError("x", retry_after=7), 1, Requeue(7.0, counted=True)),
+        (TransientError("x", retry_after=86_400), 1, Requeue(LONGEST_PAUSE, counted=True)),
+        (TransientError("x", retry_after=-1), 1, Requeue(1.0, counted=True)),
+        (PermanentError("bad"), 1, Bury("bad")),
+        (StorageRefused("full"), 9, Requeue(256.0, counted=False)),
+        (ValueError("bug"), 2, Requeue(2.0, counted=True)),
+        (ValueError("bug"), 4, Bury("ValueError: bug")),
+    ],
+)
+def test_every_error_has_one_outcome(error: Exception, attempts: int, expected: Requeue | Bury) -> None:
+    """A job that cannot succeed is buried, one that may is requeued, and a store that is away burns no attempt."""
+    assert decision(error, attempts, retries=3, spread=0.5) == expected
+
+
+def test_no_retries_means_the_first_failure_buries() -> None:
+    """``job_max_retries=0`` means that nothing is tried twice."""
+    assert decision(TransientError("x"), 1, retries=0, spread=0.5) == Bury("x")
+
+
+@pytest.mark.parametrize("attempts", [1, 2, 5, 40, 10_000])
+def test_pauses_are_spread_and_bounded(attempts: int) -> None:
+    """However often a job failed, its pause stays bounded, and jitter never makes it vanish."""
+    low = decision(StorageRefused(""), attempts, retries=3, spread=0.0)
+    high = decision(StorageRefused(""), attempts, retries=3, spread=1.0)
+    assert isinstance(low, Requeue)
+    assert isinstance(high, Requeue)
+    assert 0.5 <= low.delay <= high.delay <= LONGEST_PAUSE
+
+
+def test_an_error_is_one_bounded_line() -> None:
+    """An error's text from outside cannot break a log line or flood a job file."""
+    said = described(RuntimeError("a\nb\u202e" + "x" * 5000))
+    assert "\n" not in said
+    assert "\u202e" not in said
+    assert len(said) <= 300

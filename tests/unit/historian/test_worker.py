@@ -1,0 +1,213 @@
+"""The historian at work, over parts that live in memory."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+
+from cognitive_memory_core.adapters.inmemory.ledger import InMemoryLedger
+from cognitive_memory_core.adapters.inmemory.queue import InMemoryQueue
+from cognitive_memory_core.domain.event import Statement
+from cognitive_memory_core.domain.people import Anchors
+from cognitive_memory_core.domain.turn import Dialogue, Turn
+from cognitive_memory_core.errors import PermanentError, StorageRefused, TransientError
+from cognitive_memory_core.historian.pipeline import Pipeline
+from cognitive_memory_core.historian.worker import HistorianWorker
+from cognitive_memory_core.settings import HistorianSettings, Live, QueueSettings, Settings
+from tests.support.builders import GROUP, OTHER_GROUP, a_job
+from tests.support.clock import SHANGHAI, FrozenClock
+from tests.support.mirrors import NoMirror
+
+
+class ScriptedHistorian:
+    """Answers each observation with itself, unless its text has a reaction."""
+
+    def __init__(self, **reactions: Callable[[], object]) -> None:
+        self.reactions = reactions
+        self.seen: list[str] = []
+
+    async def rewrite(self, turn: Turn, anchors: Anchors) -> list[Statement]:
+        for text in turn.observations:
+            self.seen.append(text)
+            reaction = self.reactions.get(text, lambda: None)()
+            if asyncio.iscoroutine(reaction):
+                await reaction
+        return [Statement(text, speaker=turn.scene.user_id) for text in turn.observations]
+
+    async def triage(self, dialogue: Dialogue, anchors: Anchors) -> list[Statement]:
+        return []
+
+
+def raising(error: Exception, times: int = 10**9) -> Callable[[], None]:
+    """React by raising, the first ``times`` times."""
+    left = [times]
+
+    def react() -> None:
+        if left[0] > 0:
+            left[0] -= 1
+            raise error
+
+    return react
+
+
+@asynccontextmanager
+async def at_work(
+    historian: ScriptedHistorian, *, retries: int = 0, concurrency: int = 2, stale: float = 300.0
+) -> AsyncIterator[tuple[InMemoryQueue, InMemoryLedger, HistorianWorker]]:
+    settings = Settings(
+        historian=HistorianSettings(
+            poll_interval_seconds=0.05,
+            concurrency=concurrency,
+            shutdown_seconds=0.2,
+            stale_job_timeout_seconds=stale,
+        ),
+        queue=QueueSettings(job_max_retries=retries),
+    )
+    queue, ledger = InMemoryQueue(settings.queue, FrozenClock()), InMemoryLedger()
+    pipeline = Pipeline(historian, ledger.events, ledger.notes, ledger.names, NoMirror(), SHANGHAI)
+    worker = HistorianWorker(queue, queue, pipeline, Live(settings), on_stored=lambda: None)
+    loop = asyncio.create_task(worker.run())
+    try:
+        yield queue, ledger, worker
+    finally:
+        await worker.stop()
+        loop.cancel()
+        await asyncio.gather(loop, return_exceptions=True)
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    """Wait for something to come true; the test's own time-out ends a vain wait."""
+    while not condition():
+        await asyncio.sleep(0.005)
+
+
+async def test_a_job_that_always_raises_is_buried_and_the_others_go_on() -> None:
+    """One bad job never holds up the others, and its error is kept."""
+    historian = ScriptedHistorian(坏=raising(PermanentError("坏掉了")))
+    async with at_work(historian) as (queue, ledger, worker):
+        for text in ("甲", "坏", "乙"):
+            await queue.enqueue(a_job(text))
+        worker.nudge()
+        await until(lambda: worker.is_idle)
+        (failed,) = await queue.failed()
+        assert failed.error == "坏掉了"
+        assert historian.seen == ["甲", "坏", "乙"]
+
+
+async def test_an_unforeseen_error_ends_neither_worker_nor_bot() -> None:
+    """An error that nobody foresaw is buried like any other; the loop goes on."""
+    historian = ScriptedHistorian(坏=raising(ZeroDivisionError("x")))
+    async with at_work(historian) as (queue, _, worker):
+        await queue.enqueue(a_job("坏"))
+        await queue.enqueue(a_job("好"))
+        worker.nudge()
+        await until(lambda: worker.is_idle)
+        assert (await queue.failed())[0].error == "ZeroDivisionError: x"
+        assert historian.seen[-1] == "好"
+
+
+async def test_a_revived_job_is_worked_again() -> None:
+    """A buried job that is revived is done as if it were new."""
+    historian = ScriptedHistorian(坏=raising(PermanentError("x"), times=1))
+    async with at_work(historian) as (queue, ledger, worker):
+        job = a_job("坏")
+        await queue.enqueue(job)
+        worker.nudge()
+        await until(lambda: worker.is_idle)
+        assert await queue.revive(job.id) == 1
+        worker.nudge()
+        await until(lambda: worker.is_idle)
+        assert await ledger.events.done(job.id)
+        assert not await queue.failed()
+
+
+async def test_a_store_that_is_away_burns_no_attempts() -> None:
+    """With no retries allowed, a job survives a store that refuses and is stored once it is back."""
+    historian = ScriptedHistorian(甲=raising(StorageRefused("满了"), times=1))
+    async with at_work(historian, retries=0) as (queue, ledger, worker):
+        job = a_job("甲")
+        await queue.enqueue(job)
+        worker.nudge()
+        await until(lambda: worker.is_idle)
+        assert await ledger.events.done(job.id)
+
+
+async def test_a_slow_scene_does_not_hold_up_another() -> None:
+    """While a model thinks about one group, the jobs of another are done."""
+    gate = asyncio.Event()
+    historian = ScriptedHistorian(慢=gate.wait)
+    async with at_work(historian) as (queue, ledger, worker):
+        await queue.enqueue(a_job("慢", scene=GROUP))
+        quick = a_job("快", scene=OTHER_GROUP)
+        await queue.enqueue(quick)
+        worker.nudge()
+        await until(lambda: "快" in historian.seen)
+        gate.set()
+        await until(lambda: worker.is_idle)
+        assert await ledger.events.done(quick.id)
+
+
+async def test_jobs_in_flight_are_bounded() -> None:
+    """However many jobs wait, no more than ``concurrency`` are in hand."""
+    gate, most = asyncio.Event(), [0]
+    historian = ScriptedHistorian(慢=gate.wait)
+    async with at_work(historian, concurrency=2) as (queue, _, worker):
+        for number in range(6):
+            scene = type(GROUP).group(str(20001 + number), "2000001")
+            await queue.enqueue(a_job("慢", scene=scene))
+        worker.nudge()
+        await until(lambda: len(historian.seen) == 2)
+        most[0] = queue.counts().processing
+        gate.set()
+        await until(lambda: worker.is_idle)
+        assert most[0] == 2
+
+
+async def test_stopping_gives_hanging_jobs_back() -> None:
+    """A job whose model hangs when the bot stops is back in pending, with its attempt taken back."""
+    historian = ScriptedHistorian(慢=asyncio.Event().wait)
+    async with at_work(historian) as (queue, _, worker):
+        await queue.enqueue(a_job("慢"))
+        worker.nudge()
+        await until(lambda: historian.seen == ["慢"])
+    assert queue.counts().pending == 1
+    claim = await queue.claim()
+    assert claim is not None
+    assert claim.attempts == 1
+
+
+async def test_a_claim_that_runs_too_long_is_requeued() -> None:
+    """A hanging model does not hold a job for ever."""
+    historian = ScriptedHistorian(慢=asyncio.Event().wait)
+    async with at_work(historian, stale=0.05) as (queue, _, worker):
+        await queue.enqueue(a_job("慢"))
+        worker.nudge()
+        await until(lambda: queue.counts().failed == 1)
+
+
+async def test_a_paused_worker_claims_nothing() -> None:
+    """While paused, accepted jobs wait; resumed, they are done."""
+    historian = ScriptedHistorian()
+    async with at_work(historian) as (queue, _, worker):
+        worker.paused = True
+        await queue.enqueue(a_job("甲"))
+        worker.nudge()
+        await asyncio.sleep(0.15)
+        assert historian.seen == []
+        worker.paused = False
+        worker.nudge()
+        await until(lambda: worker.is_idle)
+        assert historian.seen == ["甲"]
+
+
+async def test_a_transient_failure_is_tried_again() -> None:
+    """A job that failed once for a passing reason is done at the next try."""
+    historian = ScriptedHistorian(甲=raising(TransientError("x"), times=1))
+    async with at_work(historian, retries=1) as (queue, ledger, worker):
+        job = a_job("甲")
+        await queue.enqueue(job)
+        worker.nudge()
+        await until(lambda: worker.is_idle)
+        assert await ledger.events.done(job.id)
+        assert not await queue.failed()

@@ -1,0 +1,474 @@
+"""The façade over real parts, in a folder of its own."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import cognitive_memory_core as core
+from cognitive_memory_core import CognitiveMemory, Message, Scene, Settings, Turn
+from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE, a_message
+from tests.support.clock import NOON, FrozenClock
+
+STRANGER = Scene.group("10001", "2000009", user_name="路人")
+
+
+@asynccontextmanager
+async def opened(path: Path, settings: Settings | None = None, **options: Any) -> AsyncIterator[CognitiveMemory]:
+    """Open a memory whose clock stands still."""
+    options.setdefault("clock", FrozenClock())
+    async with CognitiveMemory.open(settings or Settings(), path, **options) as memory:
+        yield memory
+
+
+async def remembered(memory: CognitiveMemory, *observations: str, scene: Scene = GROUP, **fields: Any) -> str:
+    """Remember a turn and wait until it is stored."""
+    job_id = await memory.remember(Turn(scene, observations=observations, **fields))
+    assert job_id is not None
+    assert await memory.drain(20)
+    return job_id
+
+
+async def test_what_was_observed_is_in_the_next_context(tmp_path: Path) -> None:
+    """What a turn was worth stands in the next turn's block, and in no other group's."""
+    async with opened(tmp_path) as memory:
+        await remembered(memory, "阿棠对花生过敏")
+        assert "花生" in (await memory.context(GROUP, "阿棠能吃花生吗")).text
+        assert "花生" not in (await memory.context(OTHER_GROUP, "阿棠能吃花生吗")).text
+
+
+async def test_the_job_is_on_disk_when_remember_returns(tmp_path: Path) -> None:
+    """A turn is durable before its chat goes on: its job file holds what was observed."""
+    async with opened(tmp_path, background=False) as memory:
+        job_id = await memory.remember(Turn(GROUP, observations=["阿棠对花生过敏"]))
+        (file,) = (tmp_path / "queues" / "pending").iterdir()
+        assert file.name.endswith(f"-{job_id}.0.json")
+        assert "花生" in file.read_text(encoding="utf-8")
+
+
+async def test_an_accepted_turn_survives_the_process(tmp_path: Path) -> None:
+    """What was accepted before a stop becomes an event after the next start."""
+    async with opened(tmp_path, background=False) as memory:
+        await memory.remember(Turn(GROUP, observations=["阿棠养了一只叫年糕的猫"]))
+    async with opened(tmp_path) as memory:
+        assert await memory.drain(20)
+        assert [event.text for event in await memory.events(GROUP)] == ["阿棠(2000001)养了一只叫年糕的猫"]
+
+
+async def test_a_person_finds_what_they_said_in_a_group_in_their_private_chat(tmp_path: Path) -> None:
+    """What somebody said in a group may be recalled in their own private chat, and in nobody else's."""
+    async with opened(tmp_path) as memory:
+        await remembered(memory, "阿棠对花生过敏")
+        assert await memory.search_events(PRIVATE, "花生")
+        assert not await memory.search_events(Scene.private("2000009"), "花生")
+
+
+async def test_what_was_said_in_private_stays_there(tmp_path: Path) -> None:
+    """A private confidence is found in that chat and by the operator, and in no group."""
+    async with opened(tmp_path) as memory:
+        await remembered(memory, "阿棠打算七月辞职", scene=PRIVATE)
+        assert await memory.search_events(PRIVATE, "辞职")
+        assert await memory.search_events(OPERATOR, "辞职")
+        assert not await memory.search_events(GROUP, "辞职")
+
+
+@pytest.mark.parametrize(
+    "arguments", [{"group_id": "10002"}, {"group_id": "10002", "user_id": "2000001"}], ids=["group", "both"]
+)
+async def test_a_foreign_target_is_refused(tmp_path: Path, arguments: dict[str, str]) -> None:
+    """A search can be narrowed, never turned to another place."""
+    async with opened(tmp_path) as memory:
+        with pytest.raises(core.NotPermitted):
+            await memory.search_events(GROUP, "花生", **arguments)
+        with pytest.raises(core.NotPermitted):
+            await memory.search_events(PRIVATE, "花生", user_id="2000009")
+
+
+@pytest.mark.parametrize("target", [{"$ne": ""}, ["1"], "", 5, "a\nb", "x" * 200])
+async def test_a_target_that_is_no_id_is_refused(tmp_path: Path, target: Any) -> None:
+    """Only text of an id's form is a target: nothing can be smuggled into a filter."""
+    async with opened(tmp_path) as memory:
+        with pytest.raises(core.BadArgument):
+            await memory.search_events(OPERATOR, "花生", group_id=target)
+
+
+async def test_blank_turns_are_not_accepted(tmp_path: Path) -> None:
+    """A turn with nothing in it costs nothing and answers None."""
+    async with opened(tmp_path) as memory:
+        assert await memory.remember(Turn(GROUP, memo=" ", observations=["", "  "])) is None
+
+
+async def test_a_memo_is_there_at_once_and_needs_no_job(tmp_path: Path) -> None:
+    """A turn with only a memo is one transaction; its memo is there when the call returns."""
+    async with opened(tmp_path, background=False) as memory:
+        memo_id = await memory.remember(Turn(GROUP, memo="帮阿棠查了天气"))
+        (memo,) = await memory.memos(GROUP)
+        assert (memo.id, memo.text) == (memo_id, "帮阿棠查了天气")
+        assert not list((tmp_path / "queues" / "pending").iterdir())
+        assert "查了天气" in (await memory.context(GROUP, "今天聊点别的事情吧")).text
+
+
+async def test_memos_do_not_wait_for_the_historian(tmp_path: Path) -> None:
+    """The memo of a job that still waits is in the list and in the block, once, also after the job is done."""
+    async with opened(tmp_path, background=False) as memory:
+        await memory.remember(Turn(GROUP, memo="记下了过敏", observations=["阿棠对花生过敏"]))
+        assert [memo.text for memo in await memory.memos(GROUP)] == ["记下了过敏"]
+        assert await memory.drain(20)
+        assert [memo.text for memo in await memory.memos(GROUP)] == ["记下了过敏"]
+
+
+async def test_one_request_is_one_job(tmp_path: Path) -> None:
+    """The same request in the same scene is one job, before and after it is done; in another scene it is another."""
+    async with opened(tmp_path) as memory:
+        first = await remembered(memory, "阿棠对花生过敏", request_id="r1")
+        again = await memory.remember(Turn(GROUP, observations=["别的"], request_id="r1"))
+        other = await memory.remember(Turn(OTHER_GROUP, observations=["别的"], request_id="r1"))
+        assert again == first != other
+        assert await memory.drain(20)
+        assert len(await memory.events(GROUP)) == 1
+
+
+async def test_five_equal_observations_are_one_event(tmp_path: Path) -> None:
+    """Hearing the same thing again raises a count and makes no second event."""
+    async with opened(tmp_path) as memory:
+        for _ in range(5):
+            await remembered(memory, "阿棠 对花生过敏。")
+        (event,) = await memory.events(GROUP)
+        assert event.count == 5
+
+
+async def test_a_forgotten_event_is_gone_and_can_come_back(tmp_path: Path) -> None:
+    """A forgotten event is found by nothing until it is restored."""
+    async with opened(tmp_path) as memory:
+        await remembered(memory, "阿棠对花生过敏")
+        (event,) = await memory.events(GROUP)
+        await memory.forget_event(GROUP, event.id)
+        assert not await memory.events(GROUP)
+        assert not await memory.search_events(GROUP, "花生")
+        assert "花生" not in (await memory.context(GROUP, "花生")).text
+        assert (await memory.restore_event(GROUP, event.id)).id == event.id
+        assert await memory.search_events(GROUP, "花生")
+
+
+async def test_a_forgotten_event_is_restorable_for_thirty_days(tmp_path: Path) -> None:
+    """After thirty days a forgotten event stays forgotten."""
+    clock = FrozenClock()
+    async with opened(tmp_path, clock=clock) as memory:
+        await remembered(memory, "阿棠对花生过敏")
+        (event,) = await memory.events(GROUP)
+        await memory.forget_event(GROUP, event.id)
+        clock.advance(days=31)
+        with pytest.raises(core.UnknownEvent):
+            await memory.restore_event(GROUP, event.id)
+
+
+async def test_another_place_can_neither_forget_nor_restore(tmp_path: Path) -> None:
+    """An event's id is worth nothing in a place that may not read it."""
+    async with opened(tmp_path) as memory:
+        await remembered(memory, "阿棠对花生过敏")
+        (event,) = await memory.events(GROUP)
+        with pytest.raises(core.UnknownEvent):
+            await memory.forget_event(OTHER_GROUP, event.id)
+        with pytest.raises(core.UnknownEvent):
+            await memory.restore_event(Scene.private("2000009"), event.id)
+
+
+async def test_what_was_just_said_is_found(tmp_path: Path) -> None:
+    """A message is found in the raw log the moment after it was said, and only where it was said."""
+    async with opened(tmp_path) as memory:
+        message = a_message("服务器密码贴在会议室白板上")
+        await memory.observe(message)
+        (hit,) = await memory.search_events(GROUP, "会议室白板", kinds=("message",))
+        assert (hit.event.kind, hit.event.id, hit.event.text) == ("message", message.id, message.text)
+        assert not await memory.search_events(OTHER_GROUP, "会议室白板", kinds=("message",))
+
+
+async def test_a_withdrawn_message_leaves_log_queue_and_events(tmp_path: Path) -> None:
+    """Withdrawing a message is forgetting it, wherever it had got to."""
+    async with opened(tmp_path, background=False) as memory:
+        message = a_message("我对花生过敏")
+        await memory.observe(message)
+        await remembered(memory, "阿棠对花生过敏", message_ids=[message.id])
+        await memory.remember(Turn(GROUP, observations=["阿棠怕狗"], message_ids=[message.id]))
+        await memory.recall_message(GROUP, message.id)
+        assert await memory.drain(20)
+        assert await memory.events(GROUP) == []
+        assert await memory.recent_messages(GROUP) == []
+
+
+async def test_opting_out_stops_recording_and_recall_at_once(tmp_path: Path) -> None:
+    """Who opts out is recorded no more and recalled no more, anywhere, also in other people's words."""
+    async with opened(tmp_path) as memory:
+        await remembered(memory, "阿棠对花生过敏")
+        await memory.observe(a_message("我住在河边"))
+        await memory.opt_out("2000001")
+        assert await memory.remember(Turn(GROUP, observations=["阿棠怕狗"])) is None
+        assert await memory.events(STRANGER) == []
+        assert await memory.recent_messages(STRANGER) == []
+        said = a_message("阿棠(2000001)昨天请客了", scene=STRANGER)
+        await memory.observe(said)
+        await remembered(memory, "阿棠昨天请客了", scene=STRANGER, recent_messages=[a_message("秘密", scene=GROUP)])
+        assert all("阿棠" not in event.text and "2000001" not in event.text for event in await memory.events(STRANGER))
+        assert [message.text for message in await memory.recent_messages(STRANGER)] == ["某位成员(某位成员)昨天请客了"]
+        await memory.opt_in("2000001")
+        assert await memory.remember(Turn(GROUP, observations=["阿棠怕狗"])) is not None
+
+
+@pytest.mark.parametrize(
+    ("switch", "records", "recalls"),
+    [("on", True, True), ("off", False, False), ("record_only", True, False), ("recall_only", False, True)],
+)
+async def test_a_switch_steers_recording_and_recall(tmp_path: Path, switch: Any, records: bool, recalls: bool) -> None:
+    """Each switch position does what it says, and survives a restart."""
+    async with opened(tmp_path) as memory:
+        await remembered(memory, "阿棠对花生过敏")
+        await memory.set_switch(GROUP, switch)
+    async with opened(tmp_path) as memory:
+        assert (await memory.remember(Turn(GROUP, observations=["阿棠怕狗"])) is not None) is records
+        assert bool(await memory.search_events(GROUP, "花生")) is recalls
+        assert ("花生" in (await memory.context(GROUP, "花生")).text) is recalls
+
+
+async def test_a_switched_off_memory_keeps_memos_and_pending_jobs(tmp_path: Path) -> None:
+    """``enabled=false`` queues nothing new, keeps what waits, and still keeps memos for the older mode."""
+    async with opened(tmp_path, background=False) as memory:
+        await memory.remember(Turn(GROUP, observations=["阿棠对花生过敏"]))
+    async with opened(tmp_path, Settings(enabled=False)) as memory:
+        assert await memory.remember(Turn(GROUP, observations=["阿棠怕狗"])) is None
+        assert await memory.remember(Turn(GROUP, memo="说了晚安", observations=["阿棠怕狗"])) is not None
+        context = await memory.context(GROUP, "花生")
+        assert context.degraded == ("disabled",)
+        assert "说了晚安" in context.text
+        assert "花生" not in context.text
+        assert not memory.is_running
+    assert "说了晚安" in (tmp_path / "end_summaries.json").read_text(encoding="utf-8")
+    async with opened(tmp_path) as memory:
+        assert await memory.drain(20)
+        assert [event.text for event in await memory.events(GROUP)] == ["阿棠(2000001)对花生过敏"]
+
+
+async def test_an_absent_memory_stores_and_recalls_nothing() -> None:
+    """Where there is no memory every call answers, and none breaks a reply."""
+    memory = CognitiveMemory.absent("配置有误")
+    assert await memory.remember(Turn(GROUP, memo="x", observations=["y"])) is None
+    assert await memory.consider(GROUP, [a_message()]) is None
+    await memory.observe(a_message())
+    assert await memory.context(GROUP, "x") == core.Context("", (), 0, ("disabled",))
+    assert await memory.search_events(GROUP, "x") == []
+    assert await memory.events(GROUP) == await memory.pins(GROUP) == await memory.memos(GROUP) == []
+    assert (await memory.status()).reason == "配置有误"
+    with pytest.raises(core.UnavailableError, match="配置有误"):
+        await memory.pin(GROUP, "x")
+
+
+async def test_a_full_queue_refuses_and_keeps_what_it_has(tmp_path: Path) -> None:
+    """Over its bound the queue refuses the new turn with a clear error; what was accepted is still done."""
+    settings = Settings(queue=core.QueueSettings(max_pending=1))
+    async with opened(tmp_path, settings, background=False) as memory:
+        await memory.remember(Turn(GROUP, observations=["甲乙丙"]))
+        with pytest.raises(core.QueueFull):
+            await memory.remember(Turn(GROUP, observations=["丁戊己"]))
+        assert await memory.drain(20)
+        assert len(await memory.events(GROUP)) == 1
+
+
+async def test_a_dialogue_is_judged_by_rules(tmp_path: Path) -> None:
+    """Without a model, what people say of themselves becomes events, and small talk does not."""
+    async with opened(tmp_path) as memory:
+        lines = [a_message("哈哈哈哈"), a_message("我对花生过敏，点菜的时候帮我看着点"), a_message("吃了吗？")]
+        first = await memory.consider(GROUP, lines)
+        assert await memory.drain(20)
+        assert await memory.consider(GROUP, lines) == first
+        assert await memory.drain(20)
+        (event,) = await memory.events(GROUP)
+        assert "阿棠(2000001)" in event.text
+        assert "花生过敏" in event.text
+        assert event.message_ids == (lines[1].id,)
+
+
+async def test_a_dialogue_of_bots_alone_is_nothing(tmp_path: Path) -> None:
+    """A dialogue in which no person speaks is not queued."""
+    async with opened(tmp_path) as memory:
+        assert await memory.consider(GROUP, [a_message("我是机器人", is_bot=True)]) is None
+        assert await memory.consider(GROUP, []) is None
+
+
+async def test_pins_are_the_groups_and_ones_own(tmp_path: Path) -> None:
+    """A member sees the group's pins and their own, never another member's; the block holds the same."""
+    async with opened(tmp_path) as memory:
+        await memory.pin(GROUP, "周五晚上八点开黑", for_group=True)
+        own = await memory.pin(GROUP, "叫我海棠")
+        assert [pin.text for pin in await memory.pins(GROUP)] == ["周五晚上八点开黑", "叫我海棠"]
+        assert [pin.text for pin in await memory.pins(STRANGER)] == ["周五晚上八点开黑"]
+        assert "叫我海棠" in (await memory.context(GROUP, "嗨")).text
+        assert "叫我海棠" not in (await memory.context(STRANGER, "嗨")).text
+        assert await memory.pins(OTHER_GROUP) == await memory.pins(PRIVATE) == []
+        with pytest.raises(core.UnknownPin):
+            await memory.unpin(STRANGER, own.id)
+        assert (await memory.update_pin(GROUP, own.id, "叫我阿棠")).text == "叫我阿棠"
+        await memory.unpin(GROUP, own.id)
+        assert len(await memory.pins(GROUP)) == 1
+
+
+async def test_pins_are_bounded_and_never_doubled(tmp_path: Path) -> None:
+    """An exact duplicate is the pin that stands; over the bound the caller is told, and nothing is dropped."""
+    async with opened(tmp_path, Settings(pins=core.PinsSettings(max=2))) as memory:
+        first = await memory.pin(GROUP, "一")
+        assert await memory.pin(GROUP, "一") == first
+        await memory.pin(GROUP, "二")
+        with pytest.raises(core.LimitReached):
+            await memory.pin(GROUP, "三")
+        assert len(await memory.pins(GROUP)) == 2
+        with pytest.raises(core.BadArgument):
+            await memory.pin(GROUP, " \n ")
+
+
+async def test_status_counts_and_names_what_runs_without_a_model(tmp_path: Path) -> None:
+    """Status says what waits, what failed, what is held, and what runs on rules."""
+    async with opened(tmp_path, background=False) as memory:
+        await memory.remember(Turn(GROUP, observations=["阿棠对花生过敏"]))
+        assert (await memory.status()).jobs.pending == 1
+        assert await memory.drain(20)
+        status = await memory.status()
+        assert (status.jobs.pending, status.totals.events, status.index_lag) == (0, 1, 0)
+        assert "historian" in status.without_model
+        assert status.is_running
+
+
+async def test_an_unreadable_job_is_buried_and_the_others_go_on(tmp_path: Path) -> None:
+    """A job file that is garbage is moved aside with its error, and the next job is done."""
+    async with opened(tmp_path, background=False) as memory:
+        await memory.remember(Turn(GROUP, observations=["阿棠对花生过敏"]))
+    bad = tmp_path / "queues" / "pending" / f"0000000000000001-{'b' * 32}.0.json"
+    bad.write_bytes(b"\xff\xfe{not json")
+    async with opened(tmp_path) as memory:
+        assert await memory.drain(20)
+        assert len(await memory.events(GROUP)) == 1
+        (failed,) = await memory.failed_jobs()
+        assert failed.error
+
+
+async def test_export_and_import_carry_everything_over(tmp_path: Path) -> None:
+    """An export read into an empty memory gives the same events, memos, pins, messages and wishes; twice changes nothing."""
+    async with opened(tmp_path / "a") as memory:
+        await remembered(memory, "阿棠对花生过敏", memo="记下了")
+        await remembered(memory, "阿棠打算七月辞职", scene=PRIVATE)
+        await memory.pin(GROUP, "叫我海棠")
+        await memory.observe(a_message("我住在河边"))
+        await memory.opt_out("2000009")
+        written = await memory.export(tmp_path / "all.jsonl")
+        before = await memory.events(OPERATOR)
+    async with opened(tmp_path / "b") as memory:
+        assert await memory.import_(tmp_path / "all.jsonl") == written
+        assert await memory.import_(tmp_path / "all.jsonl") == 0
+        assert await memory.drain(20)
+        assert await memory.events(OPERATOR) == before
+        assert [pin.text for pin in await memory.pins(GROUP)] == ["叫我海棠"]
+        assert [memo.text for memo in await memory.memos(GROUP)] == ["记下了"]
+        assert [message.text for message in await memory.recent_messages(GROUP)] == ["我住在河边"]
+        assert await memory.search_events(GROUP, "花生")
+        assert await memory.remember(Turn(STRANGER, observations=["甲乙丙"])) is None
+
+
+async def test_a_personal_export_holds_only_what_the_person_said(tmp_path: Path) -> None:
+    """A person's export holds what they said and pinned, and nothing of anybody else."""
+    async with opened(tmp_path) as memory:
+        await remembered(memory, "阿棠对花生过敏")
+        await remembered(memory, "路人喜欢跑步", scene=STRANGER)
+        await memory.pin(STRANGER, "叫我路人甲")
+        await memory.export(tmp_path / "mine.jsonl", user_id="2000001")
+        text = (tmp_path / "mine.jsonl").read_text(encoding="utf-8")
+        assert "花生" in text
+        assert "路人" not in text
+
+
+async def test_a_bad_line_is_left_out_with_its_number(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """An import goes on after a bad line and says which one it was."""
+    good = {"type": "event", "id": "e1", "text": "甲乙丙丁", "request_type": "group", "group_id": "10001"}
+    good |= {"user_id": "2000001", "sender_id": "2000001", "happened_at": NOON.isoformat(), "is_absolute": True}
+    lines = [{"format": "cognitive-memory", "version": 1}, good, {"type": "event"}, [1], {**good, "id": "e2\n"}]
+    path = tmp_path / "x.jsonl"
+    path.write_text("\n".join(json.dumps(line, ensure_ascii=False) for line in lines), encoding="utf-8")
+    async with opened(tmp_path / "m") as memory:
+        assert await memory.import_(path) == 1
+    assert "line 3" in caplog.text
+    assert "line 4" in caplog.text
+
+
+async def test_a_file_that_is_no_export_is_refused(tmp_path: Path) -> None:
+    """Importing something else says so and changes nothing."""
+    (tmp_path / "x").write_text("hello", encoding="utf-8")
+    async with opened(tmp_path / "m") as memory:
+        with pytest.raises(core.BadArgument):
+            await memory.import_(tmp_path / "x")
+        with pytest.raises(core.BadArgument):
+            await memory.import_(tmp_path / "missing")
+
+
+async def test_times_narrow_hard(tmp_path: Path) -> None:
+    """A tool's times cut hard: naive ones in the configured zone, a bare end date with its day, reversed ones swapped."""
+    async with opened(tmp_path) as memory:
+        await remembered(memory, "阿棠买了花生酱", happened_at=NOON - timedelta(days=10))
+        await remembered(memory, "阿棠吃了花生糖", happened_at=NOON)
+        day = NOON.date().isoformat()
+
+        async def found(**times: Any) -> list[str]:
+            return [hit.event.text[-1] for hit in await memory.search_events(GROUP, "花生", **times)]
+
+        assert await found(time_from=day, time_to=day) == ["糖"]
+        assert await found(time_from="2026-03-04T11:59:00", time_to="2026-03-04T12:00:00") == ["糖"]
+        assert await found(time_to=day, time_from="2026-03-05") == ["糖"]
+        assert sorted(await found(time_to=NOON)) == sorted("酱糖")
+        with pytest.raises(core.BadArgument):
+            await memory.search_events(GROUP, "花生", time_from="上周")
+
+
+async def test_a_second_owner_is_refused(tmp_path: Path) -> None:
+    """Two memories on one directory: the second is refused by name and touches nothing."""
+    hurried = Settings(historian=core.HistorianSettings(shutdown_seconds=0))
+    async with opened(tmp_path):
+        with pytest.raises(core.DirectoryInUse, match="LOCALSTORE_USE_CWD"):
+            async with opened(tmp_path, hurried):
+                pass
+
+
+async def test_what_a_person_says_of_another_is_not_theirs(tmp_path: Path) -> None:
+    """What others said about somebody is not recited to them in private."""
+    async with opened(tmp_path) as memory:
+        await remembered(memory, "阿棠欠了路人一顿饭", scene=STRANGER)
+        assert not await memory.search_events(PRIVATE, "欠饭")
+        assert await memory.search_events(GROUP, "欠饭")
+
+
+async def test_profiles_are_not_drawn_yet(tmp_path: Path) -> None:
+    """Profile calls answer, refuse what the scene may not ask, and have nothing to show yet."""
+    async with opened(tmp_path) as memory:
+        assert await memory.get_profile(GROUP, "group", "10001") is None
+        assert await memory.search_profiles(GROUP, "猫") == []
+        with pytest.raises(core.NotPermitted):
+            await memory.get_profile(GROUP, "group", "10002")
+        with pytest.raises(core.BadArgument):
+            await memory.get_profile(GROUP, "", "10001")  # type: ignore[arg-type]
+
+
+async def test_agents_never_read_each_other(tmp_path: Path) -> None:
+    """One agent's memory is nothing to another, not even to its operator."""
+    async with opened(tmp_path) as memory:
+        await remembered(memory, "阿棠对花生过敏")
+        assert not await memory.events(replace(GROUP, agent="other"))
+        assert not await memory.events(Scene.operator("other"))
+
+
+async def test_messages_of_people_who_left_are_not_logged(tmp_path: Path) -> None:
+    """Nothing an opted-out person writes reaches the log."""
+    async with opened(tmp_path) as memory:
+        await memory.opt_out("2000001")
+        await memory.observe(Message("m", GROUP, "我的秘密", NOON))
+    assert "我的秘密".encode() not in (tmp_path / "ledger.db").read_bytes()

@@ -1,0 +1,311 @@
+"""Settings: the names and defaults that are promised, and how kindly they are read."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from pydantic import BaseModel, SecretStr
+
+from cognitive_memory_core.errors import BadArgument
+from cognitive_memory_core.settings import DORMANT, HOT, Live, Settings, dormant_keys, unknown_keys
+
+MODEL = {
+    "api_url": "",
+    "api_key": "",
+    "model_name": "",
+    "max_tokens": 2048,
+    "timeout_seconds": 60.0,
+    "temperature": None,
+    "extra_body": {},
+}
+PROMISED: dict[str, Any] = {
+    "enabled": True,
+    "agent": "default",
+    "isolate_bots": False,
+    "timezone": "Asia/Shanghai",
+    "sharing": "isolated",
+    "daily_calls": 1000,
+    "models": {
+        "historian": MODEL,
+        "triage": MODEL,
+        "merge": MODEL,
+        "evolution": MODEL,
+        "embedding": {
+            "api_url": "",
+            "api_key": "",
+            "model_name": "",
+            "dimensions": None,
+            "query_instruction": "",
+            "document_instruction": "",
+            "batch_size": 64,
+        },
+        "rerank": {"api_url": "", "api_key": "", "model_name": ""},
+    },
+    "query": {
+        "auto_top_k": 3,
+        "enable_rerank": True,
+        "recent_end_summaries_inject_k": 30,
+        "time_decay_enabled": True,
+        "time_decay_half_life_days_auto": 14.0,
+        "time_decay_half_life_days_tool": 60.0,
+        "time_decay_boost": 0.2,
+        "time_decay_min_similarity": 0.35,
+        "tool_default_top_k": 12,
+        "profile_top_k": 8,
+        "rerank_candidate_multiplier": 3,
+        "context_token_budget": 2400,
+    },
+    "historian": {
+        "rewrite_max_retry": 2,
+        "min_confidence": 0.3,
+        "recent_messages_inject_k": 12,
+        "recent_message_line_max_len": 240,
+        "source_message_max_len": 800,
+        "poll_interval_seconds": 1.0,
+        "stale_job_timeout_seconds": 300.0,
+        "concurrency": 2,
+        "shutdown_seconds": 10.0,
+    },
+    "profile": {"revision_keep": 5, "merge_delay_seconds": 600.0, "merge_max_facts": 12, "max_chars": 800},
+    "pins": {"max": 50},
+    "queue": {
+        "failed_max_age_days": 30,
+        "failed_max_files": 500,
+        "failed_cleanup_interval": 100,
+        "job_max_retries": 3,
+        "max_pending": 50000,
+        "max_pending_per_group": 2000,
+        "max_pending_mb": 64,
+    },
+    "capture": {
+        "auto_consider": "mentions",
+        "consider_every": 20,
+        "consider_idle_minutes": 10,
+        "log_days": 30,
+        "announce": "reply",
+        "groups": (),
+        "ignore_groups": (),
+        "ignore_users": (),
+    },
+    "evolution": {"enabled": True, "cron": "0 4 * * *", "min_messages": 30, "max_beliefs": 50, "max_messages": 200},
+    "vector_store": {"backend": "chroma", "url": "", "tenant": "", "database": "", "token": ""},
+    "http": {"token": "", "console": True},
+}
+MEASURED = {"lexical_weight", "diversity", "min_relevance"}  # named, their defaults are what measuring says
+
+
+def plain(group: BaseModel) -> dict[str, Any]:
+    """Give a group's values as they are, secrets opened."""
+    found: dict[str, Any] = {}
+    for key in type(group).model_fields:
+        value = getattr(group, key)
+        if isinstance(value, BaseModel):
+            value = plain(value)
+        found[key] = value.get_secret_value() if isinstance(value, SecretStr) else value
+    return found
+
+
+def with_key(dotted: str, value: object) -> dict[str, Any]:
+    """Nest one dotted key as .env does."""
+    head, _, rest = dotted.partition(".")
+    return {head: with_key(rest, value) if rest else value}
+
+
+def at(settings: Settings, dotted: str) -> Any:
+    """Read one dotted key."""
+    value: Any = settings
+    for part in dotted.split("."):
+        value = getattr(value, part)
+    return value
+
+
+def test_every_promised_key_has_its_default() -> None:
+    """The names and defaults that operators know are there, and no others."""
+    found = plain(Settings())
+    measured = {key: found["query"].pop(key) for key in MEASURED}
+    assert found == PROMISED
+    assert all(0 <= value <= 1 for value in measured.values())
+
+
+def test_nothing_set_is_every_default() -> None:
+    """An empty .env is a working .env."""
+    assert Settings.from_mapping({}) == Settings()
+
+
+@pytest.mark.parametrize(
+    ("key", "given", "read"),
+    [
+        ("agent", 123456, "123456"),
+        ("agent", 1.5, "1.5"),
+        ("agent", True, "true"),
+        ("models.historian.model_name", 4, "4"),
+        ("models.embedding.api_url", 127, "127"),
+        ("vector_store.database", 7, "7"),
+        ("capture.groups", 10001, ("10001",)),
+        ("capture.groups", "10001", ("10001",)),
+        ("capture.groups", "10001, 10002，10003,", ("10001", "10002", "10003")),
+        ("capture.groups", [10001, "10002", " "], ("10001", "10002")),
+        ("capture.ignore_users", ["2000001"], ("2000001",)),
+        ("capture.ignore_groups", (10001,), ("10001",)),
+        ("capture.auto_consider", False, "off"),
+        ("capture.announce", False, "off"),
+        ("query.auto_top_k", "5", 5),
+        ("query.auto_top_k", 5.0, 5),
+        ("query.time_decay_enabled", "false", False),
+        ("enabled", "true", True),
+        ("enabled", 0, False),
+        ("queue.max_pending_mb", 1, 1.0),
+        ("historian.poll_interval_seconds", -1, -1.0),
+        ("timezone", "UTC", "UTC"),
+    ],
+)
+def test_a_value_is_read_as_it_was_meant(key: str, given: object, read: object) -> None:
+    """Numbers stand for text, text for numbers, commas for lists, and false for off."""
+    assert at(Settings.from_mapping(with_key(key, given)), key) == read
+
+
+@pytest.mark.parametrize(("given", "read"), [(123456, "123456"), (1e5, "100000.0"), ("sk-1", "sk-1")])
+def test_a_key_of_digits_is_a_key(given: object, read: str) -> None:
+    """An API key or a token that NoneBot decoded as a number is taken as text."""
+    settings = Settings.from_mapping({"models": {"historian": {"api_key": given}}, "http": {"token": given}})
+    assert settings.models.historian.api_key.get_secret_value() == read
+    assert settings.http.token.get_secret_value() == read
+
+
+@pytest.mark.parametrize("blank", ["", None])
+@pytest.mark.parametrize(
+    "key",
+    ["enabled", "agent", "query", "query.auto_top_k", "models.embedding.dimensions", "capture.groups", "http.token"],
+)
+def test_a_blank_value_is_the_default(key: str, blank: object) -> None:
+    """A key that was left blank in .env is as if it were not there, whatever its type."""
+    assert Settings.from_mapping(with_key(key, blank)) == Settings()
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "reason"),
+    [
+        ("query.auto_top_k", "abc", "应为整数"),
+        ("query.auto_top_k", 1.5, "应为整数"),
+        ("query.auto_top_k", [3], "应为整数"),
+        ("query.auto_top_k", -1, "不能小于 0"),
+        ("query.auto_top_k", "9" * 5000, "这个数太大"),
+        ("query.diversity", 1.5, "不能大于 1"),
+        ("query.diversity", "nan", "不能大于 1"),
+        ("query.time_decay_boost", "多", "应为数"),
+        ("query.time_decay_boost", [], "应为数"),
+        ("queue.max_pending", 0, "必须大于 0"),
+        ("models.embedding.batch_size", 5000, "不能大于 2048"),
+        ("models.historian.temperature", "热", "应为数"),
+        ("models.historian.extra_body", "x", "应为一个 JSON 对象"),
+        ("enabled", "也许", "应为 true 或 false"),
+        ("enabled", [1], "应为 true 或 false"),
+        ("agent", "a" * 129, "最多 128 个字符"),
+        ("agent", {"a": 1}, "应为文本"),
+        ("agent", "\ud800", "含有不成字符的编码"),
+        ("timezone", "CST", "不认识的时区 'CST'，例如可以写 Asia/Shanghai"),
+        ("timezone", "../etc/passwd", "不认识的时区"),
+        ("sharing", "all", "只能是 'isolated' 或 'shared'"),
+        ("capture.auto_consider", "every", "只能是 'off', 'mentions' 或 'all'"),
+        ("capture.groups", {"a": 1}, "应为一串用逗号隔开的值"),
+        ("query", 5, "这是一组设置，请用双下划线写到具体的键"),
+        ("models.historian", "gpt", "这是一组设置，请用双下划线写到具体的键"),
+    ],
+)
+def test_a_bad_value_is_named_in_one_chinese_line(key: str, value: object, reason: str) -> None:
+    """A value that cannot be used gives one short line with the name as .env spells it, and why, in Chinese."""
+    with pytest.raises(BadArgument) as refused:
+        Settings.from_mapping(with_key(key, value))
+    line = str(refused.value)
+    assert "COGNITIVE_MEMORY__" + key.upper().replace(".", "__") + " 的值" in line
+    assert reason in line
+    assert "\n" not in line
+    assert len(line) < 250
+    assert "Input should" not in line
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("models.historian.api_key", ["sk-canary"]),
+        ("models.embedding.api_key", {"a": "sk-canary"}),
+        ("models.historian", "sk-canary"),
+        ("models.rerank", ["sk-canary"]),
+        ("models", "sk-canary"),
+        ("models.merge.extra_body", "Bearer sk-canary"),
+        ("vector_store.token", ["sk-canary"]),
+        ("vector_store", "sk-canary"),
+        ("http.token", ["sk-canary"]),
+        ("http", "sk-canary"),
+    ],
+)
+def test_a_refused_secret_is_not_repeated(key: str, value: object) -> None:
+    """The line that names a bad key or token never shows it, not even when the whole group was mistaken for it."""
+    with pytest.raises(BadArgument) as refused:
+        Settings.from_mapping(with_key(key, value))
+    assert "canary" not in str(refused.value)
+    assert refused.value.__cause__ is None
+
+
+def test_settings_never_print_a_secret() -> None:
+    """Keys and tokens appear neither in the settings' text nor in what is dumped of them."""
+    model = {"api_key": "sk-canary"}
+    settings = Settings.from_mapping(
+        {
+            "models": {"historian": model, "embedding": model, "rerank": model},
+            "vector_store": {"token": "canary"},
+            "http": {"token": "canary"},
+        }
+    )
+    assert "canary" not in f"{settings} {settings!r} {settings.model_dump()} {settings.model_dump_json()}"
+
+
+def test_unknown_keys_are_named() -> None:
+    """A key that no setting has is named with its place, and breaks nothing."""
+    given = {
+        "enabled": True,
+        "qury": 1,
+        "query": {"auto_topk": 5, "auto_top_k": 7},
+        "models": {"historian": {"key": 1}},
+    }
+    assert unknown_keys(given) == ("qury", "query.auto_topk", "models.historian.key")
+    assert Settings.from_mapping(given).query.auto_top_k == 7
+
+
+def test_settings_that_steer_nothing_yet_are_named() -> None:
+    """Whoever sets a key that this version does not read is told so; whoever does not is left in peace."""
+    assert dormant_keys(Settings()) == ()
+    changed = Settings.from_mapping({"daily_calls": 5, "http": {"token": "x"}, "query": {"auto_top_k": 9}})
+    assert dormant_keys(changed) == ("daily_calls", "http")
+
+
+@pytest.mark.parametrize("key", [*HOT, *DORMANT])
+def test_what_is_said_of_a_key_is_said_of_a_real_one(key: str) -> None:
+    """The lists of hot and of dormant keys name keys and groups that exist."""
+    assert at(Settings(), key) is not None
+
+
+def test_settings_are_frozen() -> None:
+    """No component can change the settings under another one."""
+    with pytest.raises(ValueError, match="frozen"):
+        Settings().query.auto_top_k = 1
+
+
+def test_decay_is_one_value_or_none() -> None:
+    """Decay carries its half-life, boost and floor for context and for tools apart, and is None when switched off."""
+    query = Settings().query
+    assert query.auto_decay is not None
+    assert query.tool_decay is not None
+    assert (query.auto_decay.half_life_days, query.auto_decay.boost, query.auto_decay.floor) == (14.0, 0.2, 0.35)
+    assert query.tool_decay.half_life_days == 60.0
+    off = Settings.from_mapping({"query": {"time_decay_enabled": False}}).query
+    assert (off.auto_decay, off.tool_decay) == (None, None)
+
+
+def test_a_live_value_is_replaced_whole() -> None:
+    """A call that read the settings keeps them to its end; the next one reads the new ones."""
+    live = Live(Settings())
+    held = live.current
+    live.replace(Settings(agent="second"))
+    assert (held.agent, live.current.agent) == ("default", "second")
