@@ -132,7 +132,6 @@ class CognitiveMemory:
             return NOTHING
         if not self.is_running:
             return await engine.builder.memos_only(scene, budget=budget)
-        await engine.journal.settle()
         return await engine.builder.build(scene, query[:MAX_QUERY], budget=budget, without=engine.consent.opted_out)
 
     async def search_events(  # noqa: PLR0913  # the contract's signature
@@ -160,9 +159,9 @@ class CognitiveMemory:
         settings = self._settings.current.query
         limit = settings.tool_default_top_k if top_k is None else min(max(top_k, 1), MAX_RESULTS)
         asked = query_of(_checked_query(query), scene, engine.parts.clock.now().astimezone(self._settings.current.zone))
-        await engine.journal.settle()
         hits: list[Hit] = []
         if "message" in reading.kinds:
+            await engine.journal.settle()
             hits += (await engine.retriever.messages(reading, asked, top_k=limit)).hits
         if reading.kinds != ("message",):
             events = replace(reading, kinds=tuple(kind for kind in reading.kinds if kind != "message"))
@@ -202,11 +201,18 @@ class CognitiveMemory:
             raise NotPermitted(sentences.foreign_profile())
         return None
 
-    async def search_profiles(  # the signature is the contract's
-        self, scene: Scene, query: str, *, entity_type: EntityType | None = None, top_k: int | None = None
+    async def search_profiles(
+        self,
+        scene: Scene,  # noqa: ARG002  # the contract's signature; there is nothing yet that a scene could bound
+        query: str,
+        *,
+        entity_type: EntityType | None = None,
+        top_k: int | None = None,  # noqa: ARG002  # the same
     ) -> list[ProfileHit]:
         """Search portraits; there are none before the historian draws them."""
         _checked_query(query)
+        if entity_type is not None and entity_type not in get_args(EntityType):
+            raise BadArgument(sentences.bad_value("entity_type", entity_type, " user、member 或 group"))
         return []
 
     async def forget_event(self, scene: Scene, event_id: str) -> None:

@@ -110,6 +110,36 @@ def directory_in_use(path: object) -> str:
     return f"数据目录 {path} 正被另一个机器人使用；若是两个机器人，请在各自的 .env 里加上 LOCALSTORE_USE_CWD=true"
 
 
+def ledger_damaged(path: object, reason: object) -> str:
+    """Say that the ledger is damaged, that nothing was touched, and what to do."""
+    return f"账本 {path} 已损坏（{reason}）：什么都没有改动，请从备份恢复，或把它移走后重启"
+
+
+def ledger_too_new(path: object, found: int, known: int) -> str:
+    """Say that a newer version wrote the ledger."""
+    return f"账本 {path} 是更新的版本写的（格式 {found}，这里只认到 {known}）：请升级插件，或用升级前留下的副本"
+
+
+def ledger_too_old(path: object, found: int, known: int) -> str:
+    """Say that a ledger cannot be read before its owner has brought it forward."""
+    return f"账本 {path} 还是旧格式（{found}，现在是 {known}）：请先启动一次机器人"
+
+
+def ledger_unreadable(path: object, reason: object) -> str:
+    """Say that the ledger cannot be read just now."""
+    return f"读不了账本 {path}（{reason}）"
+
+
+def ledger_closed() -> str:
+    """Say that the ledger was closed."""
+    return "账本已经关闭"
+
+
+def opened_read_only() -> str:
+    """Give the reason why nothing can be written."""
+    return "只读打开"
+
+
 def not_running() -> str:
     """Say that the memory is off."""
     return "未启用"
@@ -257,3 +287,66 @@ def title_memos() -> str:
 def own_words(speaker: str) -> str:
     """Mark a statement whose pronouns nobody resolved with the person whose words it is."""
     return f"（{speaker} 的话，未经改写）"
+
+
+# --- the queue's files -------------------------------------------------------------------------------------------
+
+
+def full_in_total(limit: int) -> str:
+    """Name the bound on all waiting jobs."""
+    return f"最多 {limit} 个任务"
+
+
+def full_here(limit: int) -> str:
+    """Name the bound on the waiting jobs of one place."""
+    return f"每个群或私聊最多 {limit} 个任务"
+
+
+def full_in_bytes(megabytes: float) -> str:
+    """Name the bound on the bytes that wait."""
+    return f"最多 {megabytes:g} MB"
+
+
+def job_too_large(size: int, limit: int) -> str:
+    """Say that a job is larger than anything this queue writes or reads."""
+    return f"任务有 {size} 字节，最多 {limit} 字节"
+
+
+def job_unreadable(reason: object) -> str:
+    """Say that a job's file cannot be read at all."""
+    return f"任务文件读不出来（{reason}）"
+
+
+def job_not_understood(reason: object) -> str:
+    """Say why the content of a job's file makes no job."""
+    return f"任务文件看不懂（{reason}）"
+
+
+def not_a_file() -> str:
+    """Say that something else stands where a file should."""
+    return "不是普通文件"
+
+
+def not_an_object() -> str:
+    """Say that JSON of another form than an object was found."""
+    return "应为一个 JSON 对象"
+
+
+def too_deep() -> str:
+    """Say that JSON is nested deeper than any job."""
+    return "嵌套太深"
+
+
+def newer_version(version: object) -> str:
+    """Say that a later release wrote this."""
+    return f"由更新的版本写下（{shown(version)}），升级后可以重新排队"
+
+
+def process_died(times: int) -> str:
+    """Say that a job ended the process each time it was tried."""
+    return f"处理它时进程结束了 {times} 次，先搁置；查明原因后可以重新排队"
+
+
+def reason_unknown() -> str:
+    """Stand in for an error that could not be written down."""
+    return "失败的原因没能写下来（当时磁盘拒绝写入）"

@@ -68,7 +68,7 @@ class Parts:
 async def parts_of(
     settings: Settings, data_dir: Path, *, clock: Clock | None = None, embedder: Embedder | None = None
 ) -> Parts:
-    """Open everything under a data directory, as its owner. Raises DirectoryInUse, StorageRefused, and then holds nothing."""
+    """Open everything under a data directory, as its owner; after DirectoryInUse or StorageRefused nothing is held."""
     clock = clock or SystemClock()
     async with AsyncExitStack() as stack:
         owner = DirectoryOwner(data_dir)

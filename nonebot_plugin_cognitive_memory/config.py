@@ -91,8 +91,9 @@ def _merged(under: Mapping[str, object], over: Mapping[str, object]) -> Mapping[
     merged = dict(under)
     for key, value in over.items():
         below = merged.get(key)
-        both = isinstance(below, Mapping) and isinstance(value, Mapping)
-        merged[key] = _merged(below, value) if both else value
+        if isinstance(below, Mapping) and isinstance(value, Mapping):
+            value = _merged(below, value)  # noqa: PLW2901  # the two groups, joined
+        merged[key] = value
     return merged
 
 

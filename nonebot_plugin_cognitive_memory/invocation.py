@@ -3,30 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 from nonebot import get_driver
 from nonebot.adapters import Event
 
 NAMES = ("memory", "记忆")
-STARTS = tuple(sorted(get_driver().config.command_start, key=len, reverse=True))
-"""The bot's COMMAND_START; a "/" in front of our own name is always understood."""
-FRONT = "|".join(re.escape(start) for start in sorted({"/", *STARTS}, key=len, reverse=True))
-_OURS = re.compile(rf"\s*(?P<front>{FRONT})(?:{'|'.join(NAMES)})(?:\s+(?P<word>\S+)|\s*$)", re.IGNORECASE)
-
-
-def is_any_command(event: Event) -> bool:
-    """Tell whether a message starts like a command of some plugin, or is ours."""
-    text = event.get_plaintext().lstrip()
-    return any(start and text.startswith(start) for start in STARTS) or is_ours(text)
-
-
-def is_ours(text: str) -> bool:
-    """Tell whether a text calls ``/memory``; without any sign in front only a known word behind it makes it a call."""
-    called = _OURS.match(text)
-    return called is not None and bool(called["front"] or not called["word"] or called["word"].lower() in WORDS)
-
-
-SUBCOMMANDS = {
+SUBCOMMANDS: Mapping[str, str] = {
     "help": "帮助",
     "status": "状态",
     "list": "列表",
@@ -34,4 +17,27 @@ SUBCOMMANDS = {
     "add": "记住",
     "forget": "忘掉",
 }
-WORDS = frozenset((*SUBCOMMANDS, *SUBCOMMANDS.values()))
+_BY_WORD = {word: name for name, chinese in SUBCOMMANDS.items() for word in (name, chinese)}
+_STARTS = tuple(get_driver().config.command_start)
+_SIGNS = "|".join(re.escape(sign) for sign in sorted({"/", *_STARTS}, key=len, reverse=True))
+HEAD = rf"(?i:(?:{_SIGNS})(?:{'|'.join(NAMES)}))"
+"""Our name behind one of the bot's COMMAND_START; a "/" is always understood."""
+_CALL = re.compile(rf"\s*(?P<sign>{_SIGNS})(?i:{'|'.join(NAMES)})(?:\s+(?P<word>\S+)|\s*$)")
+
+
+def is_any_command(event: Event) -> bool:
+    """Tell whether a message starts like a command of some plugin, or is ours."""
+    text = event.get_plaintext().lstrip()
+    return any(start and text.startswith(start) for start in _STARTS) or is_ours(text)
+
+
+def is_ours(text: str) -> bool:
+    """Tell whether a text calls ``/memory``; without a sign in front only a known subcommand makes it a call."""
+    call = _CALL.match(text)
+    return call is not None and bool(call["sign"] or not call["word"] or called_subcommand(text))
+
+
+def called_subcommand(text: str) -> str | None:
+    """Name the subcommand that a call of ours means, or None for none that we know."""
+    call = _CALL.match(text)
+    return _BY_WORD.get((call["word"] or "").lower()) if call else None

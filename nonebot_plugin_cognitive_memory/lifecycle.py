@@ -63,7 +63,7 @@ class Lifetime:
         except core.CognitiveMemoryError as refused:
             reason = str(refused)
             logger.error(replies.logged(replies.not_opened(reason)))
-        except Exception as unforeseen:  # a start-up hook that raises would end the bot
+        except Exception as unforeseen:  # noqa: BLE001  # a start-up hook that raises would end the bot
             reason = type(unforeseen).__name__
             logger.opt(exception=unforeseen).error(replies.logged(replies.not_opened(reason)))
         finally:

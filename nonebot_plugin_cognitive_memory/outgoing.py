@@ -60,9 +60,7 @@ def find_own_message(bot: Bot, api: str, data: Mapping[str, Any], result: object
         return None
     text = "[合并转发]" if api in FORWARDING else _words(bot, data.get("message"))
     message_id = result.get("message_id") if isinstance(result, Mapping) else None
-    return core.Message(
-        str(message_id or f"bot-{uuid4().hex}"), scene, text, datetime.now(timezone.utc), is_bot=True
-    )
+    return core.Message(str(message_id or f"bot-{uuid4().hex}"), scene, text, datetime.now(timezone.utc), is_bot=True)
 
 
 def _addressed(bot: Bot, data: Mapping[str, Any]) -> core.Scene | None:

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Literal
 
 from ..text.tokens import sentences_of, token_count
-from .render import Section, block, heading
+from .render import Section, block, fenced, heading
 
 Kind = Literal["profiles", "events", "memos", "rest"]
 SHARES: Mapping[Kind, float] = MappingProxyType({"profiles": 0.35, "events": 0.35, "memos": 0.15, "rest": 0.15})
@@ -29,7 +29,7 @@ def fitted(parts: Sequence[Part], budget: int) -> tuple[Section, ...]:
     Each kind has its share, and what one leaves unused flows on to whoever lacks it, in the order of the parts. Whole
     sentences go, from the least relevant end: the last lines, or the first where the newest stand last.
     """
-    room = budget - _frame()
+    room = budget - token_count(fenced(()))
     if room <= 0:
         return ()
     sections = _shared(parts, room)
@@ -86,7 +86,3 @@ def _cost(section: Section) -> int:
 
 def _line_cost(line: str) -> int:
     return token_count(line + "\n")
-
-
-def _frame() -> int:
-    return token_count(block((Section("", ("",)),)))

@@ -70,7 +70,7 @@ class ContextBuilder:
         return _context([found], budget, settings, "disabled")
 
     async def memos(self, scope: Scope, limit: int) -> list[Memo]:
-        """Give the newest memos of a place, newest last, with those whose job still waits; UnavailableError as it comes."""
+        """Give the newest memos of a place, newest last, with those whose job still waits."""
         if limit <= 0:
             return []
         return _newest((*await self._notes.memos(scope, limit), *self._waiting_memos(scope)), limit)

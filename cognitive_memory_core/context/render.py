@@ -39,9 +39,14 @@ class Context:
 
 
 def block(sections: Iterable[Section]) -> str:
-    """Put the sections into the fence, after the notice; "" when no section has a line."""
-    shown = [line for section in sections if section.lines for line in (heading(section), *section.lines)]
-    return "\n".join((OPENED, sentences.memory_notice(), *shown, CLOSED)) if shown else ""
+    """Put the sections into the fence; "" when no section has a line."""
+    lines = [line for section in sections if section.lines for line in (heading(section), *section.lines)]
+    return fenced(lines) if lines else ""
+
+
+def fenced(lines: Iterable[str]) -> str:
+    """Put lines into the fence, after the notice."""
+    return "\n".join((OPENED, sentences.memory_notice(), *lines, CLOSED))
 
 
 def heading(section: Section) -> str:

@@ -6,6 +6,7 @@ import html
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import zip_longest
 
 from .. import sentences
 from ..domain.interval import Interval
@@ -16,6 +17,7 @@ from ..text.timewords import time_window
 
 QUERY_LENGTH = 4_000
 SHORT = 20
+TERMS = 64
 _MESSAGE, _OPENED, _CLOSED = "<message", "<content>", "</content>"
 
 
@@ -32,10 +34,10 @@ def query_of(text: str, scene: Scene, reference: datetime) -> Query:
     """Read a message, a batch of lines, or ``<message><content>`` frames of them (seed 001).
 
     Only the first 4,000 characters count. What has at most 20 is embedded with a line that says where and who, so
-    that "那个呢" means something; words and time are taken without that line. ``reference`` says when, and in whose zone.
+    that "那个呢" means something; words and time are taken without it. ``reference`` says when, and in whose zone.
     """
     said = clean_text(_said(text[:QUERY_LENGTH])).strip()
-    return Query(_placed(said, scene), tuple(query_terms(said)), time_window(said, reference))
+    return Query(_placed(said, scene), _terms(said), time_window(said, reference))
 
 
 def _said(text: str) -> str:
@@ -44,7 +46,7 @@ def _said(text: str) -> str:
 
 
 def _contents(text: str) -> Iterator[str]:
-    """Give what stands in each message's content; every step goes forward, so that no input costs more than its length."""
+    """Give what stands in each message's content, going forward only: no text costs more than its length."""
     at = text.find(_MESSAGE)
     while at >= 0:
         opened = text.find(_OPENED, at)
@@ -55,6 +57,16 @@ def _contents(text: str) -> Iterator[str]:
         stop = closed if closed >= 0 else len(text)
         yield text[start:stop]
         at = text.find(_MESSAGE, stop)
+
+
+def _terms(said: str) -> tuple[str, ...]:
+    """Take the words of a batch's lines in turns, so that a long first line does not use up the room."""
+    if "\n" not in said:
+        return tuple(query_terms(said))
+    in_turn = zip_longest(*(query_terms(line) for line in said.split("\n")))
+    terms = dict.fromkeys(term for turn in in_turn for term in turn if term)
+    has_pairs = any(len(term) > 1 for term in terms)
+    return tuple(term for term in terms if len(term) > 1 or term.isascii() or not has_pairs)[:TERMS]
 
 
 def _placed(said: str, scene: Scene) -> str:

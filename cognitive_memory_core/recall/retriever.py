@@ -42,7 +42,7 @@ class _Leg:
 class Retriever:
     """Searches events by meaning and by words, and messages by words, within what a reading admits."""
 
-    def __init__(  # noqa: PLR0913  # what a search rests on
+    def __init__(  # noqa: PLR0917  # all that a search rests on, in the order of the ports
         self,
         events: EventLedger,
         lexical: LexicalIndex,

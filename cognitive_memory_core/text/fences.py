@@ -4,20 +4,23 @@ from __future__ import annotations
 
 from .names import one_line
 
-_ANGLES = ("<＜﹤〈〈⟨❬❮❰⧼˂ᐸ≺‹", ">＞﹥〉〉⟩❭❯❱⧽˃ᐳ≻›")
-_SQUARES = ("[［【〚⟦⁅❲﹇", "]］】〛⟧⁆❳﹈")
-_TICKS = "`｀`ˋ"
-_HARMLESS = str.maketrans(
-    {
-        **dict.fromkeys(_ANGLES[0], "‹"),
-        **dict.fromkeys(_ANGLES[1], "›"),
-        **dict.fromkeys(_SQUARES[0], "〔"),
-        **dict.fromkeys(_SQUARES[1], "〕"),
-        **dict.fromkeys(_TICKS, "'"),
-    }
-)
+_SWAPPED = {
+    "‹": "<＜﹤≮〈\u2329⟨❬❮❰⧼˂ᐸ≺",
+    "›": ">＞﹥≯〉\u232a⟩❭❯❱⧽˃ᐳ≻",
+    "〔": "[［﹇【〚⟦⁅❲",
+    "〕": "]］﹈】〛⟧⁆❳",
+    "'": "`｀\u1fefˋ",
+}
+_HARMLESS = str.maketrans({char: harmless for harmless, chars in _SWAPPED.items() for char in chars})
 
 
 def defused(text: str) -> str:
-    """Give a text as one line that can neither close the block it stands in nor look like a part of a prompt."""
-    return one_line(one_line(text).translate(_HARMLESS))
+    """Give a text as one line that can neither close the block it stands in nor pass for another part of a prompt.
+
+    Every angle and square bracket, of any width and likeness, becomes one that opens nothing, and backticks become
+    quotes: no tag, chat-template token, [INST], 【系统】, [CQ:…] or code fence is left, and NFKC brings none back. No list
+    of bad words that somebody would walk round. Swapped, not escaped: one sign stays one sign, a second pass changes
+    nothing, and no reader can unescape it. A line that begins with "system:" is made harmless by whoever writes
+    something before it.
+    """
+    return one_line(text.translate(_HARMLESS))

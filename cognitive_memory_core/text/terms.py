@@ -1,91 +1,126 @@
-"""What a text is found by: the words of the lexical index, the same on both sides of a search."""
+"""What a text is found by: the terms of the lexical index, the same on both sides of a search.
+
+Chinese, Japanese and Korean run on without spaces, so pairs of neighbouring characters stand for words there; other
+words are kept whole. A term holds only characters that SQLite's unicode61 takes for letters and leaves as they are,
+so that one term is one token of the index.
+"""
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from operator import add
 
 from .characters import CharacterTable
+from .frequency import FUNCTION_WORDS, telling
 
 TERMS_VERSION = 1
 _READ = 8_000  # characters of a text that are looked at
-_INDEXED = 4_000  # terms of a text that are kept: about 2,000 Chinese characters
+_INDEXED = 4_000  # terms of a text: 2,000 characters of Chinese
 _ASKED = 64
 _WORD_LENGTH = 64
+_LAST_OF_16_BITS = "\uffff"
+_FIRST_WITHOUT_ACCENTS = "\u2000"
 
-_WRITTEN_TOGETHER = "々-〇ぁ-ゖゝ-ゟァ-ヺー-ヿㄅ-ㄯㇰ-ㇿ㐀-䶿一-鿿가-힣豈-﫿\U00020000-\U000323af"
-_PIECE = re.compile(f"([{_WRITTEN_TOGETHER}]+)|([^\\W_{_WRITTEN_TOGETHER}]+(?:[-._'@+][^\\W_{_WRITTEN_TOGETHER}]+)*)")
+_HAN = "\U00020000", "\U000323af"
+_RUNNING_ON = f"々-〇ぁ-ゖゝ-ゟァ-ヺー-ヿㄅ-ㄯㇰ-ㇿ㐀-䶿一-鿿가-힣\uf900-\ufaff{_HAN[0]}-{_HAN[1]}"
+_WORD = f"[^\\W_{_RUNNING_ON}]+"
+_PIECE = re.compile(f"([{_RUNNING_ON}]+)|({_WORD}(?:[-._'@+]{_WORD})*)")
 _PARTS = re.compile(r"[^\W_]+")
-_LETTERS_OR_DIGITS = re.compile(r"[^\W\d_]+|\d+")
+_CODE = re.compile(r"([^\W\d_]{2,})(\d{2,})")
 
 
 def index_terms(text: str) -> list[str]:
-    """Give the terms under which a text is found, repeated as often as they occur."""
+    """Give the terms under which a text is found, as often as they occur: characters, pairs, words and emoji."""
     terms: list[str] = []
-    for together, word in _PIECE.findall(_normal(text)):
-        terms.extend(_written_together(together) if together else _of_word(word))
+    for run, word in pieces_of(text):
+        if word:
+            terms += _words(word)
+        else:
+            characters = _spelled(run)
+            terms += characters
+            terms += map(add, characters, characters[1:])
         if len(terms) >= _INDEXED:
             break
     return terms[:_INDEXED]
 
 
-def query_terms(text: str) -> list[str]:
-    """Give the terms of a question, each once, in order; single characters only where no pair can be asked for."""
-    pieces = _PIECE.findall(_normal(text))
-    runs = [_spelled(together) for together, _ in pieces if together]
-    has_pairs = any(len(run) > 1 for run in runs)
-    terms: dict[str, None] = {}
-    for together, word in pieces:
-        if not together:
-            terms.update(dict.fromkeys(_asked(word)))
+def query_terms(text: str, *, rare_characters: bool = False) -> list[str]:
+    """Give the terms of a question, each once, in order: pairs and words, and characters where there is no pair at all.
+
+    What stands in every other sentence is asked for only where there is nothing else. ``rare_characters`` asks for
+    the uncommon characters beside the pairs; asking for all of them finds no more and walks through half the index.
+    """
+    pieces = pieces_of(text)
+    has_pairs = any(len(run) > 1 for run, _ in pieces)
+    terms: list[str] = []
+    for run, word in pieces:
+        if word:
+            terms += _asked(word)
+        elif not has_pairs:
+            terms += _spelled(run)
         else:
-            run = _spelled(together)
-            terms.update(dict.fromkeys(_pairs(run) if has_pairs else run))
-    return list(terms)[:_ASKED]
+            characters = _spelled(run)
+            terms += map(add, characters, characters[1:])
+            terms += _rare(run) if rare_characters else ()
+    asked = list(dict.fromkeys(terms))
+    return ([term for term in asked if term not in FUNCTION_WORDS] or asked)[:_ASKED]
 
 
-def _normal(text: str) -> str:
-    folded = unicodedata.normalize("NFKC", text[:_READ]).casefold()
-    return unicodedata.normalize("NFKC", folded).translate(_CHARACTERS)
-
-
-def _written_together(run: str) -> Iterator[str]:
-    characters = _spelled(run)
-    yield from characters
-    yield from _pairs(characters)
-
-
-def _pairs(characters: list[str]) -> list[str]:
-    return [first + second for first, second in zip(characters, characters[1:], strict=False)]
+def pieces_of(text: str) -> list[tuple[str, str]]:
+    """Split a text, folded, into runs of characters without spaces between, and words; one of each two is ""."""
+    plain = unicodedata.normalize("NFKC", text[:_READ])
+    folded = plain.casefold()
+    if folded != plain:
+        folded = unicodedata.normalize("NFKC", folded)
+    return _PIECE.findall(folded.translate(_FOLDED))
 
 
 def _spelled(run: str) -> list[str]:
-    return [char if char <= "\uffff" else f"u{ord(char):x}" for char in run]
+    """Give each character as a term; those beyond 16 bits by their number."""
+    return list(run) if max(run) <= _LAST_OF_16_BITS else [_numbered(char) if char > _LAST_OF_16_BITS else char for char in run]
 
 
-def _of_word(word: str) -> list[str]:
-    parts = _PARTS.findall(word)
-    whole = "".join(parts)[:_WORD_LENGTH]
-    return [whole, *(part[:_WORD_LENGTH] for part in parts)] if len(parts) > 1 else [whole]
+def _rare(run: str) -> list[str]:
+    return [term for char, term in zip(run, _spelled(run), strict=True) if telling(char) == 1.0]
+
+
+def _words(word: str) -> list[str]:
+    """Give a word whole, then its parts: v2.3.1 as v231, v2, 3 and 1; rtx4090 also as rtx and 4090."""
+    if word.isalpha():
+        return [word[:_WORD_LENGTH]]
+    parts = [part[:_WORD_LENGTH] for part in _PARTS.findall(word)]
+    terms = ["".join(parts)[:_WORD_LENGTH], *parts] if len(parts) > 1 else parts
+    for part in parts:
+        if halves := _CODE.fullmatch(part):
+            terms += halves.groups()
+    return terms
 
 
 def _asked(word: str) -> list[str]:
-    return [term for term in _of_word(word) if len(term) > 1] or [word]
+    return [term for term in _words(word) if len(term) > 1] or [word]
 
 
-def _character(char: str) -> str:
-    """Fold a character to what FTS5's unicode61 keeps as it is, or to a space."""
-    kind = unicodedata.category(char)
-    if kind == "So":
-        return f" u{ord(char):x} "
-    if kind[0] == "M":
+def _folded(char: str) -> str:
+    """Fold a character to what unicode61 leaves alone: accents go, an emoji is a word, what is no letter parts words."""
+    category = unicodedata.category(char)
+    if category[0] == "M":
         return ""
-    if kind[0] not in "LN":
-        return char if char in "-._'@+" else " "
-    if char > "\uffff" and not "\U00020000" <= char <= "\U000323af":
-        return f" u{ord(char):x} "
-    return unicodedata.normalize("NFKD", char)[0] if char < "\u2000" else char
+    if category[0] in "LN":
+        return _folded_letter(char)
+    if category == "So":
+        return f" {_numbered(char)} "
+    return char if char in "-._'@+" else " "
 
 
-_CHARACTERS = CharacterTable(_character)
+def _folded_letter(char: str) -> str:
+    if char > _LAST_OF_16_BITS:
+        return char if _HAN[0] <= char <= _HAN[1] else f" {_numbered(char)} "
+    return unicodedata.normalize("NFKD", char)[0] if char < _FIRST_WITHOUT_ACCENTS else char
+
+
+def _numbered(char: str) -> str:
+    return f"u{ord(char):x}"
+
+
+_FOLDED = CharacterTable(_folded)

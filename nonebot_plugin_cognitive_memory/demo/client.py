@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import json
+import socket
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import count
 from types import TracebackType
 from typing import Any
+from urllib.parse import urlsplit
 
 from transcript import Line, Place, Transcript
+from typing_extensions import Self
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
 
+PATIENCE = 30.0  # seconds for a bot to start
 FIRST_OWN_NUMBER = 1_000_000  # the bot's own messages are numbered from here, above every line of a transcript
 
 
@@ -38,10 +42,14 @@ class OneBotClient:
         self._listening: asyncio.Task[None] | None = None
         self.said: list[Said] = []
 
-    async def __aenter__(self) -> OneBotClient:
+    async def __aenter__(self) -> Self:
         """Connect and say that the account is online."""
         headers = {"X-Self-ID": str(self._transcript.bot), "X-Client-Role": "Universal"}
-        self._wire: ClientConnection = await connect(self._url, additional_headers=headers, max_size=None)
+        there = urlsplit(self._url)
+        wire = socket.create_connection((there.hostname, there.port or 80))  # our own, so that no proxy is asked
+        self._wire: ClientConnection = await connect(
+            self._url, additional_headers=headers, max_size=None, open_timeout=PATIENCE, sock=wire
+        )
         self._listening = asyncio.create_task(self._listen())
         await self._push(post_type="meta_event", meta_event_type="lifecycle", sub_type="connect", time=0)
         return self
@@ -118,5 +126,5 @@ class OneBotClient:
         return parts
 
 
-def _whereabouts(place: Place) -> Mapping[str, int]:
-    return {"group_id": place.number} if place.kind == "group" else {}
+def _whereabouts(place: Place) -> Mapping[str, int | str]:
+    return {"group_id": place.number, "group_name": place.name} if place.kind == "group" else {}

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from transcript import Line, Place, Transcript
 
 import cognitive_memory_core as core
 
+T = TypeVar("T")
 PROBES = 20  # foreign events and foreign lines asked for in each place
 
 
@@ -113,7 +115,7 @@ def _may_see_event(place: Place, event: core.Event) -> bool:
     return event.sender_id == number or (not event.group_id and event.user_id == number)
 
 
-def spread(texts: Sequence[str], wanted: int) -> Sequence[str]:
-    """Take texts evenly from the whole length."""
-    step = max(len(texts) // wanted, 1)
-    return texts[::step][:wanted]
+def spread(items: Sequence[T], wanted: int) -> Sequence[T]:
+    """Take items evenly from the whole length."""
+    step = max(len(items) // wanted, 1)
+    return items[::step][:wanted]

@@ -2,8 +2,9 @@
 
 The shipped sample's format: ``bot`` {user_id, name}, ``places`` [{id, kind "group" | "private", group_id or user_id,
 name}], ``messages`` [{id, place, user_id, name, time, text, reply_to}], and, each optional, ``questions`` [{place,
-asker, question}], ``searches`` [{place, asker, query}], ``secrets`` [{place, words}]. The other format is a work group's
-log: ``session_meta`` with the group, ``conversation_list`` [{message_id, create_time, sender, sender_name, content}].
+asker, question}], ``searches`` [{place, asker, query}], ``secrets`` [{place, words}]. The other format is a work
+group's log: ``session_meta`` {name, group_id}, ``conversation_list`` [{message_id, create_time, sender, sender_name,
+content}].
 """
 
 from __future__ import annotations
@@ -66,7 +67,7 @@ class Secret:
 
 @dataclass(frozen=True)
 class Transcript:
-    """A conversation over several places, in the order of time. ``by_bot`` are the lines that the file's own bot said."""
+    """A conversation over several places, in the order of time; ``by_bot`` is what the file's own bot said."""
 
     name: str
     bot: int

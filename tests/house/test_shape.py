@@ -11,7 +11,9 @@ from .sources import CORE, PLUGIN, ROOT, functions, modules
 
 CODE = modules(CORE, PLUGIN)
 LONGEST = 40
-EMPTY_WORDS = re.compile(r"(Manager|Service|Handler|Helper|Utils?|Data|Info|Base)$|^_?safe_|_v\d+$|(^|_)(utils?|helpers?)$")
+EMPTY_WORDS = re.compile(
+    r"(Manager|Service|Handler|Helper|Utils?|Data|Info|Base)$|^_?safe_|_v\d+$|(^|_)(utils?|helpers?)$"
+)
 BLANKET: set[tuple[str, str]] = set()
 MUTED = re.compile(r"#\s*(noqa|type:\s*ignore|pyright:\s*ignore)(?P<rest>[^#]*)(?P<reason>#.*)?$")
 

@@ -1,0 +1,91 @@
+"""The naive ways that the memory is compared with: exact numpy over a scope, and bare lexical queries."""
+
+from __future__ import annotations
+
+import math
+import sqlite3
+from collections import Counter, defaultdict
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cognitive_memory_core.text.terms import index_terms, query_terms
+
+from .workload import Line, vector_of
+
+K = 12
+K1, B = 1.2, 0.75
+Search = Callable[[str], object]
+
+
+def numpy_search(lines: Sequence[Line]) -> Search:
+    """Search one scope's vectors exactly: one matrix product and the best ``K``."""
+    matrix = np.stack([vector_of(line.text) for line in lines])
+
+    def search(query: str) -> object:
+        scores = matrix @ vector_of(query)
+        best = np.argpartition(-scores, min(K, len(scores) - 1))[:K]
+        return best[np.argsort(-scores[best])]
+
+    return search
+
+
+def fts_search(lines: Sequence[Line], group_id: str, folder: Path, *, singles: bool) -> Search:
+    """Search SQLite's FTS5 over the whole year, the scope as an indexed column; pairs alone, or single characters too."""
+    database = sqlite3.connect(folder / f"bare-{int(singles)}.db")
+    database.execute(
+        "CREATE VIRTUAL TABLE IF NOT EXISTS bare USING fts5(scope, body, content='', tokenize='unicode61')"
+    )
+    if not database.execute("SELECT count(*) FROM bare_docsize").fetchone()[0]:
+        rows = ((number, _scope(line.group_id), _body(line.text, singles=singles)) for number, line in enumerate(lines))
+        with database:
+            database.executemany("INSERT INTO bare (rowid, scope, body) VALUES (?, ?, ?)", rows)
+    ask = "SELECT rowid, bm25(bare, 0, 1) AS score FROM bare WHERE bare MATCH ? ORDER BY score LIMIT ?"
+
+    def search(query: str) -> object:
+        terms = index_terms(query) if singles else query_terms(query)
+        anything = " OR ".join(f'"{term}"' for term in dict.fromkeys(terms))
+        return database.execute(ask, (f"scope:{_scope(group_id)} AND body:({anything})", K)).fetchall()
+
+    return search
+
+
+def postings_search(lines: Sequence[Line]) -> Search:
+    """Search one scope's own postings, held in memory with their BM25 weights made beforehand."""
+    bodies = [Counter(_terms(line.text)) for line in lines]
+    mean = sum(body.total() for body in bodies) / len(bodies)
+    holders: defaultdict[str, list[tuple[int, float]]] = defaultdict(list)
+    for number, body in enumerate(bodies):
+        for term, count in body.items():
+            norm = K1 * (1 - B + B * body.total() / mean)
+            holders[term].append((number, count * (K1 + 1) / (count + norm)))
+    postings: dict[str, tuple[NDArray[np.int64], NDArray[np.float64]]] = {}
+    for term, found in holders.items():
+        rarity = math.log(1 + (len(lines) - len(found) + 0.5) / (len(found) + 0.5))
+        numbers, weights = zip(*found, strict=True)
+        postings[term] = (np.array(numbers), rarity * np.array(weights))
+
+    def search(query: str) -> object:
+        scores = np.zeros(len(lines))
+        for term in query_terms(query):
+            if term in postings:
+                numbers, weights = postings[term]
+                scores[numbers] += weights
+        best = np.argpartition(-scores, min(K, len(scores) - 1))[:K]
+        return best[np.argsort(-scores[best])]
+
+    return search
+
+
+def _terms(text: str) -> list[str]:
+    return [term for term in index_terms(text) if len(term) > 1]
+
+
+def _body(text: str, *, singles: bool) -> str:
+    return " ".join(index_terms(text) if singles else _terms(text))
+
+
+def _scope(group_id: str) -> str:
+    return f"g{group_id}" if group_id else "private"

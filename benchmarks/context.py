@@ -1,0 +1,134 @@
+"""What a turn's context costs, beside exact numpy over the scope plus the best bare lexical query, in the same run.
+
+Groups at rank 1, rank 5 and the median of a year (see workload.py); every query is new; models answer in 0 ms.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import tempfile
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+
+import cognitive_memory_core as core
+
+from .baselines import Search, fts_search, numpy_search, postings_search
+from .measure import Report, Sample
+from .workload import Line, Noon, Speech, TextVectors, group_years, groups_by_size, ranked, write_export
+
+AT_ONCE = 8
+COLUMNS = ("events", "rank", "rows", "numpy p95", "lexical p95", "both p95", "context p50", "context p95", "x p95",
+           "first ms", "8 at once p95", "x alone", "writing p95", "x alone ")  # fmt: skip
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Say how large the years are."""
+    parser.add_argument("--events", type=int, nargs="+", default=[1_000, 10_000])
+    parser.add_argument("--queries", type=int, default=200)
+    parser.add_argument("--directory", type=Path, help="a folder on the disk to measure (default: temporary files)")
+
+
+def run(options: argparse.Namespace) -> Report:
+    """Measure every size."""
+    report = Report("context: one group scene, new queries, ms", COLUMNS)
+    for events in options.events:
+        with tempfile.TemporaryDirectory(dir=options.directory) as folder:
+            asyncio.run(_measure(report, list(group_years(events)), options.queries, Path(folder)))
+    report.notes.append("x p95: context against both; x alone: against context alone")
+    medians = [float(row[6]) for row in report.rows if row[1] == "median"]
+    report.notes.append(f"growth of the median group's p50, first to last size: {medians[-1] / medians[0]:.2f} x")
+    return report
+
+
+async def _measure(report: Report, lines: Sequence[Line], queries: int, folder: Path) -> None:
+    async with _opened(lines, folder / "data") as memory:
+        for rank, (group_id, rows) in ranked(groups_by_size(lines)).items():
+            scope = [line for line in lines if line.group_id == group_id]
+            bare = {
+                "FTS5 over pairs": fts_search(lines, group_id, folder, singles=False),
+                "FTS5 over pairs and single characters": fts_search(lines, group_id, folder, singles=True),
+                "postings of the scope in memory": postings_search(scope),
+            }
+            asked = Speech(100 + rows)
+            lexical = {name: _sampled([search], asked.texts(queries)) for name, search in bare.items()}
+            best = min(lexical, key=lambda name: lexical[name].p95)
+            exact = numpy_search(scope)
+            alone, both, dense = Sample(), Sample(), Sample()
+            scene = core.Scene.group(group_id, "2000001")
+            first = Sample()
+            with first.watch():
+                await memory.context(scene, asked.text(25))
+            for query in asked.texts(queries):
+                _sample(both, [exact, bare[best]], query)
+                _sample(dense, [exact], query)
+                with alone.watch():
+                    await memory.context(scene, query)
+            together = await _together(memory, scene, asked.texts(queries))
+            writing = await _while_writing(memory, scene, asked.texts(queries))
+            report.add(
+                len(lines), rank, rows, dense.p95, lexical[best].p95, both.p95, alone.p50, alone.p95,
+                alone.p95 / both.p95, first.p50, together.p95, together.p95 / alone.p95,
+                writing.p95, writing.p95 / alone.p95,
+            )  # fmt: skip
+            tried = ", ".join(f"{name} {sample.p50:.2f} / {sample.p95:.2f}" for name, sample in lexical.items())
+            report.notes.append(f"{len(lines)} events, rank {rank}: best lexical is {best} (p50 / p95: {tried})")
+
+
+@asynccontextmanager
+async def _opened(lines: Sequence[Line], folder: Path) -> AsyncIterator[core.CognitiveMemory]:
+    folder.mkdir()
+    write_export(lines, folder / "year.jsonl")
+    settings = core.Settings(historian=core.HistorianSettings(concurrency=2))
+    async with core.CognitiveMemory.open(settings, folder, clock=Noon(), embedder=TextVectors()) as memory:
+        await memory.import_(folder / "year.jsonl")
+        assert await memory.drain(600)
+        yield memory
+
+
+async def _together(memory: core.CognitiveMemory, scene: core.Scene, queries: Sequence[str]) -> Sample:
+    sample = Sample()
+
+    async def ask(query: str) -> None:
+        with sample.watch():
+            await memory.context(scene, query)
+
+    for start in range(0, len(queries), AT_ONCE):
+        await asyncio.gather(*[ask(query) for query in queries[start : start + AT_ONCE]])
+    return sample
+
+
+async def _while_writing(memory: core.CognitiveMemory, scene: core.Scene, queries: Sequence[str]) -> Sample:
+    sample = Sample()
+    writer = asyncio.create_task(_write(memory))
+    await asyncio.sleep(0.2)
+    for query in queries:
+        with sample.watch():
+            await memory.context(scene, query)
+    writer.cancel()
+    with suppress(asyncio.CancelledError):
+        await writer
+    await memory.drain(60)
+    return sample
+
+
+async def _write(memory: core.CognitiveMemory) -> None:
+    """Keep the historian busy, in groups of their own."""
+    speech = Speech(9)
+    for number in range(10**6):
+        scene = core.Scene.group(str(900_000 + number % 10), "2000009")
+        await memory.remember(core.Turn(scene, observations=speech.texts(1, 30)))
+
+
+def _sampled(searches: Sequence[Search], queries: Sequence[str]) -> Sample:
+    sample = Sample()
+    for query in queries:
+        _sample(sample, searches, query)
+    return sample
+
+
+def _sample(sample: Sample, searches: Sequence[Search], query: str) -> None:
+    with sample.watch():
+        for search in searches:
+            search(query)

@@ -1,0 +1,132 @@
+"""What every benchmark shares: percentiles, a watch on the event loop, a table with its machine."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import math
+import os
+import platform
+import sqlite3
+import time
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass, field
+from datetime import datetime, timezone
+from pathlib import Path
+
+Cell = str | int | float
+TICK = 0.001  # seconds
+
+
+def percentile(values: Sequence[float], share: float) -> float:
+    """Give the smallest value that ``share`` of the values do not exceed (nearest rank)."""
+    return sorted(values)[max(math.ceil(share * len(values)) - 1, 0)]
+
+
+@dataclass
+class Sample:
+    """Durations of one thing, in seconds; read in milliseconds."""
+
+    seconds: list[float] = field(default_factory=list)
+
+    @contextmanager
+    def watch(self) -> Iterator[None]:
+        """Time a block."""
+        started = time.perf_counter()
+        yield
+        self.seconds.append(time.perf_counter() - started)
+
+    @property
+    def p50(self) -> float:
+        """The median, in ms."""
+        return 1000 * percentile(self.seconds, 0.50)
+
+    @property
+    def p95(self) -> float:
+        """What 95 of 100 stay under, in ms."""
+        return 1000 * percentile(self.seconds, 0.95)
+
+
+@dataclass
+class Gap:
+    """The longest time that the event loop did nothing else, in ms beyond the tick asked for."""
+
+    longest: float = 0.0
+
+
+@asynccontextmanager
+async def loop_watched() -> AsyncIterator[Gap]:
+    """Watch the event loop with a ticker while a block runs."""
+    gap = Gap()
+    ticker = asyncio.create_task(_tick(gap))
+    await asyncio.sleep(0)
+    try:
+        yield gap
+    finally:
+        await asyncio.sleep(0)  # the ticker sees a stall that ended with the block
+        ticker.cancel()
+
+
+async def _tick(gap: Gap) -> None:
+    while True:
+        before = time.perf_counter()
+        await asyncio.sleep(TICK)
+        gap.longest = max(gap.longest, 1000 * (time.perf_counter() - before - TICK))
+
+
+@dataclass
+class Report:
+    """A table of figures, printed and written as JSON; ``failed`` when a count that must be 0 is not."""
+
+    title: str
+    columns: tuple[str, ...]
+    rows: list[tuple[Cell, ...]] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    failed: bool = False
+
+    def add(self, *cells: Cell) -> None:
+        """Add a row."""
+        self.rows.append(cells)
+
+    def text(self) -> str:
+        """Draw the table, with the machine above and the notes below."""
+        table = [self.columns, *[tuple(_shown(cell) for cell in row) for row in self.rows]]
+        widths = [max(len(row[at]) for row in table) for at in range(len(self.columns))]
+        drawn = ["  ".join(_fitted(cell, width, at) for at, (cell, width) in enumerate(zip(row, widths, strict=True)))
+                 for row in table]  # fmt: skip
+        drawn.insert(1, "  ".join("-" * width for width in widths))
+        return "\n".join([self.title, machine(), "", *drawn, *self.notes])
+
+    def json(self) -> str:
+        """Write the same as JSON."""
+        rows = [dict(zip(self.columns, row, strict=True)) for row in self.rows]
+        at = datetime.now(timezone.utc).isoformat(timespec="seconds")
+        whole = {"benchmark": self.title, "machine": machine(), "at": at, "rows": rows, "notes": self.notes}
+        return json.dumps(whole, ensure_ascii=False, indent=2) + "\n"
+
+
+def machine() -> str:
+    """Name what the figures were taken on."""
+    return (
+        f"{os.cpu_count()} cores ({_processor()}), {platform.system()} {platform.release()}, "
+        f"Python {platform.python_version()}, SQLite {sqlite3.sqlite_version}"
+    )
+
+
+def _processor() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text("utf-8").splitlines()
+    except OSError:
+        return platform.processor() or platform.machine()
+    return next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), platform.machine())
+
+
+def _shown(cell: Cell) -> str:
+    if not isinstance(cell, float):
+        return str(cell)
+    return f"{cell:.0f}" if abs(cell) >= 100 else f"{cell:.2f}"
+
+
+def _fitted(cell: str, width: int, at: int) -> str:
+    return cell.ljust(width) if at == 0 else cell.rjust(width)

@@ -1,0 +1,77 @@
+"""The longest time that the event loop stood still during each operation, with a year of events open."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import tempfile
+from collections.abc import Awaitable, Callable
+from functools import partial
+from pathlib import Path
+
+import cognitive_memory_core as core
+
+from .measure import Report, loop_watched
+from .workload import Noon, Speech, TextVectors, group_years, groups_by_size, write_export
+
+TIMES = 100
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Say how many events."""
+    parser.add_argument("--events", type=int, default=10_000)
+
+
+def run(options: argparse.Namespace) -> Report:
+    """Watch the loop during each operation in turn."""
+    report = Report(f"stall: longest gap of the event loop, {options.events} events", ("during", "ms"))
+    with tempfile.TemporaryDirectory() as folder:
+        asyncio.run(_measure(report, options.events, Path(folder)))
+    report.notes.append("the first row is a loop that has nothing to do: the machine's own share")
+    return report
+
+
+async def _measure(report: Report, events: int, folder: Path) -> None:
+    lines = list(group_years(events))
+    group_id, _ = groups_by_size(lines)[0]
+    await asyncio.to_thread(write_export, lines, folder / "year.jsonl")
+    speech, scene = Speech(4), core.Scene.group(group_id, "2000001")
+    await _during(report, "nothing (1 s)", partial(asyncio.sleep, 1.0))
+    opening = core.CognitiveMemory.open(core.Settings(), folder, clock=Noon(), embedder=TextVectors())
+    opened: list[core.CognitiveMemory] = []
+
+    async def enter() -> None:
+        opened.append(await opening.__aenter__())
+
+    await _during(report, "open", enter)
+    memory = opened[0]
+    await _during(report, "import", partial(memory.import_, folder / "year.jsonl"))
+    await _during(report, "drain (indexing)", partial(memory.drain, 600))
+    await _during(report, "context, first", lambda: memory.context(scene, speech.text(25)))
+    await _during(report, f"context, {TIMES} times", _often(lambda: memory.context(scene, speech.text(25))))
+    await _during(report, f"search, {TIMES} times", _often(lambda: memory.search_events(scene, speech.text(25))))
+    operator = core.Scene.operator()
+    await _during(
+        report, "search by the operator, 10", _often(lambda: memory.search_events(operator, speech.text(25)), 10)
+    )
+    turns = [core.Turn(scene, memo=speech.text(20), observations=speech.texts(2, 30)) for _ in range(TIMES)]
+    await _during(report, f"remember, {TIMES} times", lambda: _all(memory.remember(turn) for turn in turns))
+    await _during(report, "drain (historian)", partial(memory.drain, 600))
+    await _during(report, "export", partial(memory.export, folder / "out.jsonl"))
+    await _during(report, "status", memory.status)
+    await _during(report, "close", partial(opening.__aexit__, None, None, None))
+
+
+async def _during(report: Report, name: str, operation: Callable[[], Awaitable[object]]) -> None:
+    async with loop_watched() as gap:
+        await operation()
+    report.add(name, gap.longest)
+
+
+def _often(operation: Callable[[], Awaitable[object]], times: int = TIMES) -> Callable[[], Awaitable[None]]:
+    return lambda: _all(operation() for _ in range(times))
+
+
+async def _all(operations) -> None:  # noqa: ANN001  # a generator of coroutines, awaited one by one
+    for operation in operations:
+        await operation

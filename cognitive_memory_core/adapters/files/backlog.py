@@ -1,0 +1,238 @@
+"""The queue as it stands, in memory: who is next costs the same at fifty jobs and at fifty thousand."""
+
+from __future__ import annotations
+
+import bisect
+import heapq
+import itertools
+from collections import deque
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from enum import Enum, auto
+
+from ...domain.job import QueueCounts
+from ...domain.note import Memo
+from ...domain.scope import Scope
+
+_CENTURY = 36_500  # days; what is set beyond it means the same
+
+
+class State(Enum):
+    """What is known of a job: on its way to the disk, waiting, in hand, given up."""
+
+    ARRIVING = auto()
+    WAITING = auto()
+    HELD = auto()
+    FAILED = auto()
+
+
+@dataclass(eq=False, slots=True)
+class Entry:
+    """One job: where its file lies, and what may be asked without reading it. ``scope`` is None where unreadable."""
+
+    instant: int
+    job_id: str
+    attempts: int
+    folder: str
+    name: str
+    size: int
+    state: State
+    scope: Scope | None = None
+    memo: Memo | None = None
+    failed_at: datetime | None = None
+
+    @property
+    def place(self) -> tuple[int, str]:
+        """Its place in the order of arrival."""
+        return self.instant, self.job_id
+
+
+@dataclass(eq=False)
+class _Lane:
+    """The jobs of one scope, in order; one in hand at a time."""
+
+    key: Scope | str
+    waiting: deque[Entry] = field(default_factory=deque[Entry])
+    held: list[Entry] = field(default_factory=list[Entry])
+    rests_until: datetime | None = None
+    in_turn: bool = False
+
+    @property
+    def is_ready(self) -> bool:
+        head = self.waiting[0] if self.waiting else None
+        return head is not None and head.state is State.WAITING and not self.held and self.rests_until is None
+
+    def insert(self, entry: Entry) -> None:
+        if not self.waiting or self.waiting[-1].place < entry.place:
+            self.waiting.append(entry)
+        elif entry.place < self.waiting[0].place:
+            self.waiting.appendleft(entry)
+        else:
+            in_order = list(self.waiting)
+            bisect.insort(in_order, entry, key=lambda item: item.place)
+            self.waiting = deque(in_order)
+
+
+class Backlog:
+    """Every job that is not done, by id, by scope and by turn. Not thread-safe: one event loop changes it."""
+
+    def __init__(self) -> None:
+        """Begin empty."""
+        self._entries: dict[str, Entry] = {}
+        self._lanes: dict[Scope | str, _Lane] = {}
+        self._turns: deque[_Lane] = deque()
+        self._resting: list[tuple[datetime, int, _Lane]] = []
+        self._serial = itertools.count()
+        self._seen_at: datetime | None = None
+        self._numbers = dict.fromkeys(State, 0)
+        self._bytes = 0
+
+    def find(self, job_id: str) -> Entry | None:
+        """Give the job of an id, in whatever state."""
+        return self._entries.get(job_id)
+
+    def failed(self) -> list[Entry]:
+        """Give the buried jobs in order of arrival."""
+        found = [entry for entry in self._entries.values() if entry.state is State.FAILED]
+        return sorted(found, key=lambda entry: entry.place)
+
+    def expired(self, now: datetime, max_age_days: int, max_files: int) -> list[Entry]:
+        """Give the buried jobs beyond a bound, the longest buried first; a bound of 0 is none."""
+        failed = sorted(self.failed(), key=lambda entry: entry.failed_at or now)
+        excess = len(failed) - max_files if max_files else 0
+        oldest = now - timedelta(days=min(max_age_days, _CENTURY)) if max_age_days else None
+        return [
+            entry
+            for rank, entry in enumerate(failed)
+            if rank < excess or (oldest is not None and (entry.failed_at or now) < oldest)
+        ]
+
+    def held(self) -> list[Entry]:
+        """Give the jobs in hand, in order of arrival."""
+        return sorted((entry for lane in self._lanes.values() for entry in lane.held), key=lambda entry: entry.place)
+
+    def waiting_in(self, scope: Scope) -> list[Entry]:
+        """Give the jobs that wait in a scope, in order."""
+        lane = self._lanes.get(scope)
+        return [entry for entry in lane.waiting if entry.state is State.WAITING] if lane else []
+
+    def memos(self, scope: Scope) -> list[Memo]:
+        """Give the memos of waiting jobs and of those in hand, oldest first."""
+        lane = self._lanes.get(scope)
+        held = sorted(lane.held, key=lambda entry: entry.place) if lane else []
+        return [entry.memo for entry in (*held, *self.waiting_in(scope)) if entry.memo is not None]
+
+    def counts(self) -> QueueCounts:
+        """Count by state."""
+        waiting, held = self._numbers[State.WAITING], self._numbers[State.HELD]
+        return QueueCounts(waiting, held, self._numbers[State.FAILED], self._bytes)
+
+    def load(self, scope: Scope) -> tuple[int, int, int]:
+        """Give what bounds are about: jobs waiting or arriving, those of a scope, and their bytes."""
+        lane = self._lanes.get(scope)
+        total = self._numbers[State.WAITING] + self._numbers[State.ARRIVING]
+        return total, len(lane.waiting) if lane else 0, self._bytes
+
+    def admit(self, entry: Entry) -> None:
+        """Take a job in, in its state; one that arrives keeps its place but is not seen yet."""
+        self._entries[entry.job_id] = entry
+        self._count(entry, 1)
+        if entry.state is State.HELD:
+            self._lane(entry).held.append(entry)
+        elif entry.state is not State.FAILED:
+            self._queue(entry)
+
+    def settle(self, entry: Entry) -> None:
+        """Let an arriving job wait: it is durable now."""
+        self._turn_to(entry, State.WAITING)
+        self._offer(self._lane(entry))
+
+    def take(self, now: datetime) -> Entry | None:
+        """Put the next job in hand, scopes taking turns; None when none may be taken now."""
+        self._wake(now)
+        while self._turns:
+            lane = self._turns.popleft()
+            lane.in_turn = False
+            if lane.is_ready:
+                entry = lane.waiting.popleft()
+                lane.held.append(entry)
+                self._turn_to(entry, State.HELD)
+                return entry
+        return None
+
+    def put_back(self, entry: Entry, rests_until: datetime | None = None) -> None:
+        """Let a job in hand wait again at its place; its scope rests with it."""
+        lane = self._let_go(entry)
+        if rests_until is not None:
+            lane.rests_until = rests_until
+            heapq.heappush(self._resting, (rests_until, next(self._serial), lane))
+        self._turn_to(entry, State.WAITING)
+        self._queue(entry)
+
+    def fail(self, entry: Entry, at: datetime) -> None:
+        """Keep a job in hand as given up."""
+        lane = self._let_go(entry)
+        entry.failed_at = at
+        self._turn_to(entry, State.FAILED)
+        self._offer(lane)
+
+    def drop(self, entry: Entry) -> None:
+        """Forget a job, whatever its state; forgetting it twice is fine."""
+        if self._entries.get(entry.job_id) is not entry:
+            return
+        del self._entries[entry.job_id]
+        self._count(entry, -1)
+        if entry.state is State.FAILED:
+            return
+        lane = self._lane(entry)
+        (lane.held if entry.state is State.HELD else lane.waiting).remove(entry)
+        self._offer(lane)
+
+    def resize(self, entry: Entry, size: int) -> None:
+        """Note that a waiting job's file has another size now."""
+        self._bytes += size - entry.size
+        entry.size = size
+
+    def _queue(self, entry: Entry) -> None:
+        lane = self._lane(entry)
+        lane.insert(entry)
+        self._offer(lane)
+
+    def _lane(self, entry: Entry) -> _Lane:
+        key = entry.job_id if entry.scope is None else entry.scope
+        if key not in self._lanes:
+            self._lanes[key] = _Lane(key)
+        return self._lanes[key]
+
+    def _let_go(self, entry: Entry) -> _Lane:
+        lane = self._lane(entry)
+        lane.held.remove(entry)
+        return lane
+
+    def _offer(self, lane: _Lane) -> None:
+        """Put a lane at the end of the turns if it can be served, and forget it when it is empty."""
+        if lane.is_ready and not lane.in_turn:
+            lane.in_turn = True
+            self._turns.append(lane)
+        elif not lane.waiting and not lane.held and not lane.in_turn and lane.rests_until is None:
+            self._lanes.pop(lane.key, None)
+
+    def _wake(self, now: datetime) -> None:
+        """End the rests that are over; a clock that went back ends them all, so that none lasts for ever."""
+        went_back = self._seen_at is not None and now < self._seen_at
+        self._seen_at = now
+        while self._resting and (went_back or self._resting[0][0] <= now):
+            until, _, lane = heapq.heappop(self._resting)
+            if lane.rests_until == until:
+                lane.rests_until = None
+                self._offer(lane)
+
+    def _turn_to(self, entry: Entry, state: State) -> None:
+        self._count(entry, -1)
+        entry.state = state
+        self._count(entry, 1)
+
+    def _count(self, entry: Entry, sign: int) -> None:
+        self._numbers[entry.state] += sign
+        if entry.state in (State.ARRIVING, State.WAITING):
+            self._bytes += sign * entry.size

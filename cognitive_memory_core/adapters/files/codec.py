@@ -1,0 +1,158 @@
+"""Jobs to bytes and back. A file once written is only renamed or patched, so fields of other versions survive."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any, cast
+
+import orjson
+from pydantic import ValidationError
+
+from ... import sentences
+from ...domain.job import FailedJob, Job
+from ...domain.note import Memo
+from ...domain.scope import Scope
+from ...domain.turn import Turn
+from ...errors import BadArgument, LimitReached, PermanentError
+from ...text.names import one_line
+from .disk import MAX_BYTES
+from .schema import VERSION, FailureFile, form_of, written_instant, written_job
+
+ERROR_LENGTH = 500
+Body = dict[str, Any]  # a JSON object, before it is a Job
+_DEEPEST = 64
+_HOLDERS = ("message_ids", "recent_messages", "messages")  # where a job's object keeps messages or their ids
+_SECRET = re.compile(r"(?i)\b(?:bearer\s|sk-|(?:api[_-]?key|token|authorization|password)[\"']?\s?[=:]\s?)[^\s,;]+")
+_BOM = b"\xef\xbb\xbf"  # editors on Windows put it before what an operator mends by hand
+
+
+def encoded(job: Job) -> bytes:
+    """Write a job; what no UTF-8 text can hold becomes U+FFFD. LimitReached when nobody could read it back."""
+    body = written_job(job)
+    try:
+        data = orjson.dumps(body)
+    except orjson.JSONEncodeError:
+        data = orjson.dumps(_writable(body))
+    if len(data) > MAX_BYTES:
+        raise LimitReached(sentences.job_too_large(len(data), MAX_BYTES))
+    return data
+
+
+def body_of(data: bytes) -> Body:
+    """Read the object of a job's file; PermanentError with a reason of one line when there is none."""
+    try:
+        body = orjson.loads(data.removeprefix(_BOM))
+    except orjson.JSONDecodeError as error:
+        raise _not_understood(error) from None
+    if not isinstance(body, dict):
+        raise _not_understood(sentences.not_an_object())
+    if _is_too_deep(cast("Body", body)):
+        raise _not_understood(sentences.too_deep())
+    return cast("Body", body)
+
+
+def job_of(body: Mapping[str, Any], job_id: str, arrived_at: datetime) -> Job:
+    """Make the job of a file's object; its id stands in the file's name. PermanentError when it makes none."""
+    version = body.get("schema_version")
+    if isinstance(version, int) and version > VERSION:
+        raise _not_understood(sentences.newer_version(version))
+    try:
+        return form_of(body).model_validate(body).job(job_id, arrived_at)
+    except ValidationError as refused:
+        raise _not_understood(_first_reason(refused)) from None
+    except BadArgument as refused:
+        raise _not_understood(refused) from None
+
+
+def label_of(body: Mapping[str, Any], job_id: str, arrived_at: datetime) -> tuple[Scope, Memo | None]:
+    """Read only what an index wants to know of a job; its lines are looked at when it is claimed."""
+    job = job_of({**body, "recent_messages": [], "messages": []}, job_id, arrived_at)
+    return job.scope, memo_of(job)
+
+
+def memo_of(job: Job) -> Memo | None:
+    """Give the memo that waits in a job; its id is the job's."""
+    if not isinstance(job.work, Turn) or not job.work.memo:
+        return None
+    return Memo(job.id, job.scope, _writable_text(job.work.memo), job.happened_at, job.work.scene.user_id)
+
+
+def buried(body: Body, error: str, failed_at: datetime) -> bytes:
+    """Write the object of a failed job: as it was, with its error in one line that shows no key."""
+    said = one_line(_SECRET.sub("…", error), ERROR_LENGTH)
+    return packed({**body, "error": said, "failed_at": written_instant(failed_at)})
+
+
+def packed(body: Body) -> bytes:
+    """Write an object that :func:`body_of` has read, with all its fields."""
+    return orjson.dumps(body)
+
+
+def failure_of(body: Mapping[str, Any], job_id: str, attempts: int, moved_at: datetime) -> FailedJob:
+    """Read the object of a failed job; ``moved_at`` stands in for a time that nobody wrote down."""
+    try:
+        written = FailureFile.model_validate(body)
+    except ValidationError:
+        written = FailureFile()
+    error, failed_at = one_line(written.error, ERROR_LENGTH), written.failed_at or moved_at
+    try:
+        job = job_of(body, job_id, moved_at)
+    except PermanentError as unreadable:
+        return FailedJob(job_id, error or str(unreadable), attempts, failed_at)
+    return FailedJob(job_id, error or sentences.reason_unknown(), attempts, failed_at, job)
+
+
+def without_message(body: Body, message_id: str) -> Body | None:
+    """Take a withdrawn message out of a job's object; None when nothing of the job is left."""
+    held = {key: cast("list[Any]", body[key]) for key in _HOLDERS if isinstance(body.get(key), list)}
+    kept = {key: [item for item in items if _id_in(item, key) != message_id] for key, items in held.items()}
+    emptied = any(held.get(key) and not kept[key] for key in ("message_ids", "messages"))
+    return None if emptied else {**body, **kept}
+
+
+def _id_in(item: object, key: str) -> str | None:
+    if key == "message_ids":
+        return str(item)
+    return str(cast("Body", item).get("id")) if isinstance(item, dict) else None
+
+
+def _writable(value: object) -> object:
+    if isinstance(value, str):
+        return _writable_text(value)
+    if isinstance(value, dict):
+        return {key: _writable(item) for key, item in cast("dict[str, object]", value).items()}
+    if isinstance(value, list | tuple):
+        return [_writable(item) for item in cast("Sequence[object]", value)]
+    return value
+
+
+def _writable_text(text: str) -> str:
+    """Join halves of characters that belong together, and replace those that stand alone."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def _is_too_deep(body: object) -> bool:
+    level = [body]
+    for _ in range(_DEEPEST):
+        level = [item for outer in level for item in _inner(outer) if isinstance(item, dict | list)]
+        if not level:
+            return False
+    return True
+
+
+def _inner(outer: object) -> Iterable[object]:
+    if isinstance(outer, dict):
+        return cast("Body", outer).values()
+    return cast("list[object]", outer)
+
+
+def _first_reason(refused: ValidationError) -> str:
+    first = refused.errors(include_url=False)[0]
+    where = ".".join(str(part) for part in first["loc"])
+    return f"{where}：{sentences.refusal(first['type'], first.get('ctx', {}))}"
+
+
+def _not_understood(reason: object) -> PermanentError:
+    return PermanentError(one_line(sentences.job_not_understood(reason), ERROR_LENGTH))

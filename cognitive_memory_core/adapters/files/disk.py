@@ -1,0 +1,209 @@
+"""Durable file operations, in one small class so that tests can let any single one of them fail."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import stat
+import time
+from collections.abc import Callable, Generator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ParamSpec, TypeVar
+
+from ... import sentences
+from ...errors import PermanentError, StorageRefused
+
+P = ParamSpec("P")
+T = TypeVar("T")
+MAX_BYTES = 8 * 1024 * 1024  # no file that is read whole may be larger
+TEMP = ".tmp"
+_SHARING_VIOLATIONS = (5, 32, 33)  # Windows: a virus scanner or an indexer has the file open for a moment
+_TRIES = 10
+_PAUSE = 0.02  # seconds
+_NO_FOLDER_SYNC = (errno.EINVAL, errno.EBADF, errno.ENOTSUP)  # file systems that know no fsync of a folder
+_EXHAUSTED = (errno.EMFILE, errno.ENFILE, errno.ENOMEM)  # the process is short of something; the file is not to blame
+_CREATE = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_BINARY", 0) | getattr(os, "O_NOFOLLOW", 0)
+_READ = os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+
+
+@dataclass(frozen=True)
+class Found:
+    """A plain file in a folder: its name, its size in bytes, and when it was last written, in seconds."""
+
+    name: str
+    size: int
+    written_at: float
+
+
+class Disk:
+    """Blocking; called in executors only. Refused writes raise StorageRefused and leave nothing half-written."""
+
+    def act(self, operation: str, call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Make one system call; what another program on Windows holds open for a moment is tried again.
+
+        Never a failed fsync: after one nobody knows what the disk holds.
+        """
+        tries = 1 if operation == "fsync" else _TRIES
+        while True:
+            tries -= 1
+            try:
+                return call(*args, **kwargs)
+            except OSError as error:
+                if not tries or getattr(error, "winerror", None) not in _SHARING_VIOLATIONS:
+                    raise
+            time.sleep(_PAUSE)
+
+    def make_folder(self, folder: Path) -> None:
+        """Create a folder that only its owner may enter, with its parents."""
+        with refusals(folder):
+            self.act("mkdir", os.makedirs, folder, mode=0o700, exist_ok=True)
+            with contextlib.suppress(OSError):  # a folder of somebody else's, or a file system without modes
+                self.act("chmod", os.chmod, folder, 0o700)
+
+    def names(self, folder: Path) -> list[str]:
+        """List what is in a folder, in no order."""
+        with refusals(folder):
+            return self.act("list", os.listdir, folder)
+
+    def find(self, path: Path) -> Found | None:
+        """Look at a plain file; None when there is none: links, pipes and folders are not followed or opened."""
+        with refusals(path), contextlib.suppress(FileNotFoundError):
+            state = self.act("stat", os.lstat, path)
+            if stat.S_ISREG(state.st_mode):
+                return Found(path.name, state.st_size, state.st_mtime)
+        return None
+
+    def changed_at(self, folder: Path) -> int:
+        """Tell when a name in a folder was last added or removed, in nanoseconds since 1970."""
+        with refusals(folder):
+            return self.act("stat", os.stat, folder).st_mtime_ns
+
+    def create(self, path: Path, data: bytes) -> None:
+        """Write a file that is not there yet; once this returns it outlives a power cut."""
+        with refusals(path):
+            self._put(path, data)
+            try:
+                self._sync(path.parent)
+            except OSError:
+                self.discard(path)
+                raise
+
+    def rewrite(self, path: Path, data: bytes) -> None:
+        """Replace a file's content at one stroke: the old or the new, never a part."""
+        with refusals(path):
+            self._put(path, data)
+            self._sync(path.parent)
+
+    def move(self, source: Path, target: Path) -> None:
+        """Rename at one stroke; durable after :meth:`sync_folder`. FileNotFoundError when the source is gone."""
+        with refusals(target):
+            try:
+                self.act("replace", os.replace, source, target)
+            except FileNotFoundError:
+                if source.exists():
+                    raise
+                raise Vanished(source) from None
+
+    def sync_folder(self, folder: Path) -> None:
+        """Make the names in a folder durable."""
+        with refusals(folder):
+            self._sync(folder)
+
+    def remove(self, path: Path) -> None:
+        """Unlink a file; one that is gone is fine."""
+        with refusals(path), contextlib.suppress(FileNotFoundError):
+            self.act("unlink", os.unlink, path)
+
+    def discard(self, path: Path) -> None:
+        """Unlink a file if the disk lets us."""
+        with contextlib.suppress(OSError):
+            self.act("unlink", os.unlink, path)
+
+    def touch(self, path: Path) -> None:
+        """Mark a file as written now, if the disk lets us."""
+        with contextlib.suppress(OSError):
+            self.act("utime", os.utime, path)
+
+    def read(self, path: Path) -> bytes:
+        """Give a file's content; PermanentError when it cannot be read or has over :data:`MAX_BYTES`.
+
+        Vanished when it is gone; StorageRefused when the process is short of file handles or memory.
+        """
+        try:
+            return self._content(path)
+        except FileNotFoundError:
+            raise Vanished(path) from None
+        except OSError as error:
+            if error.errno in _EXHAUSTED:
+                raise StorageRefused(sentences.job_unreadable(reason_of(error))) from error
+            raise PermanentError(sentences.job_unreadable(reason_of(error))) from error
+
+    def _put(self, path: Path, data: bytes) -> None:
+        temp = path.with_name(path.name + TEMP)
+        try:
+            self._write(temp, data)
+            self.act("replace", os.replace, temp, path)
+        except OSError:
+            self.discard(temp)
+            raise
+
+    def _write(self, path: Path, data: bytes) -> None:
+        descriptor = self.act("open", os.open, path, _CREATE, 0o600)
+        try:
+            rest = memoryview(data)
+            while rest:
+                written = self.act("write", os.write, descriptor, rest)
+                rest = rest[written:]
+            self.act("fsync", os.fsync, descriptor)
+        finally:
+            self.act("close", os.close, descriptor)
+
+    def _sync(self, folder: Path) -> None:
+        if os.name == "nt":
+            return  # Windows has no fsync of folders
+        descriptor = self.act("open", os.open, folder, os.O_RDONLY)
+        try:
+            self.act("fsync", os.fsync, descriptor)
+        except OSError as error:
+            if error.errno not in _NO_FOLDER_SYNC:
+                raise
+        finally:
+            self.act("close", os.close, descriptor)
+
+    def _content(self, path: Path) -> bytes:
+        descriptor = self.act("open", os.open, path, _READ)
+        try:
+            state = os.fstat(descriptor)
+            if not stat.S_ISREG(state.st_mode):
+                raise PermanentError(sentences.job_unreadable(sentences.not_a_file()))
+            if state.st_size > MAX_BYTES:
+                raise PermanentError(sentences.job_too_large(state.st_size, MAX_BYTES))
+            return self._bytes(descriptor, state.st_size)
+        finally:
+            os.close(descriptor)
+
+    def _bytes(self, descriptor: int, size: int) -> bytes:
+        data = b""
+        while len(data) <= size and (part := self.act("read", os.read, descriptor, size + 1 - len(data))):
+            data += part
+        return data
+
+
+class Vanished(Exception):
+    """A file is gone that stood there: somebody took it away by hand."""
+
+
+@contextlib.contextmanager
+def refusals(path: Path) -> Generator[None, None, None]:
+    """Turn what the system says about a write into the one error that callers know."""
+    try:
+        yield
+    except OSError as error:
+        raise StorageRefused(sentences.storage_refused(path, reason_of(error))) from error
+
+
+def reason_of(error: OSError) -> str:
+    """Say in a few words what the system objects to."""
+    return error.strerror or type(error).__name__

@@ -1,0 +1,75 @@
+"""The queue's file names, which carry order, identity and attempts: ``{instant}-{job_id}.{attempts}.json``."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import datetime, timedelta, timezone
+
+from ...domain.ids import derived_id
+
+SUFFIX = ".json"
+INSTANT_WIDTH = 17  # sixteen digits and the dash
+LATEST = 9_000_000_000_000_000  # microseconds, the year 2255: what lies beyond came from no clock
+_EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
+_MICROSECOND = timedelta(microseconds=1)
+_JOB_ID = re.compile(r"[0-9A-Za-z_-]{1,64}")
+_OURS = re.compile(r"([0-9]{16})-([0-9A-Za-z_-]{1,64})\.([0-9]{1,6})\.json")
+
+
+@dataclass(frozen=True)
+class JobName:
+    """What a file's name says about its job."""
+
+    instant: int
+    job_id: str
+    attempts: int
+
+    def __str__(self) -> str:
+        return f"{self.instant:016d}-{self.job_id}.{self.attempts}{SUFFIX}"
+
+
+def parsed(name: str) -> JobName | None:
+    """Read a name of ours; None for any other."""
+    match = _OURS.fullmatch(name)
+    if match is None or int(match[1]) > LATEST:
+        return None
+    return JobName(int(match[1]), match[2], int(match[3]))
+
+
+def job_id_of(name: str) -> str:
+    """Take the job's id out of a foreign name (older versions had ``{job_id}.json``), or make one of it."""
+    stem = name.removesuffix(SUFFIX)
+    return stem if is_job_id(stem) else derived_id("file", stem)
+
+
+def is_job_id(text: str) -> bool:
+    """Tell whether a job's id can stand in a file's name on every system."""
+    return _JOB_ID.fullmatch(text) is not None
+
+
+def microseconds(instant: datetime) -> int:
+    """Count an instant's microseconds since 1970, within what sixteen digits and :data:`LATEST` allow."""
+    return min(max((instant - _EPOCH) // _MICROSECOND, 0), LATEST)
+
+
+def moment(instant: int) -> datetime:
+    """Give the instant of a count of microseconds since 1970."""
+    return _EPOCH + instant * _MICROSECOND
+
+
+class Instants:
+    """Issues instants that only rise, whatever the clock does, so that sorted names are in order of arrival."""
+
+    def __init__(self) -> None:
+        """Begin with the clock."""
+        self._last = 0
+
+    def note(self, instant: int) -> None:
+        """Stay above an instant that was found in a name."""
+        self._last = max(self._last, instant)
+
+    def issued(self, now: datetime) -> int:
+        """Give the instant of now, or the one after the last."""
+        self._last = max(microseconds(now), self._last + 1)
+        return self._last

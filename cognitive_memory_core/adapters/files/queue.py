@@ -1,0 +1,387 @@
+"""The durable queue: one JSON file a job, in pending, processing or failed; an index in memory says who is next."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import Callable, Coroutine
+from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime, timedelta
+from functools import partial
+from pathlib import Path
+from typing import ParamSpec, TypeVar
+
+from ... import sentences
+from ...domain.job import FailedJob, Job, QueueCounts
+from ...domain.note import Memo
+from ...domain.scope import Scope
+from ...errors import BadArgument, PermanentError, QueueFull, StorageRefused, UnavailableError
+from ...ports.ambient import Clock
+from ...ports.queue import Claim
+from ...settings import QueueSettings
+from . import codec
+from .backlog import Backlog, Entry, State
+from .disk import Disk, Found, Vanished
+from .names import INSTANT_WIDTH, Instants, JobName, is_job_id, parsed
+from .spool import PENDING, Spool
+
+P = ParamSpec("P")
+T = TypeVar("T")
+log = logging.getLogger(__name__)
+THREADS = 4  # its own, so that no search or model holds up a remember()
+MEGABYTE = 1024 * 1024
+COMPLAINT_PAUSE = timedelta(minutes=1)
+
+
+class FileQueue:
+    """JobQueue and QueueView over a folder that one process owns. Made by :meth:`open`; of one event loop.
+
+    Every step is finished once it is begun, also when its caller is cancelled: disk and index never part.
+    """
+
+    def __init__(self, spool: Spool, settings: QueueSettings, clock: Clock) -> None:
+        """Stand before a spool that is not indexed yet; use :meth:`open`."""
+        self._spool = spool
+        self._settings = settings
+        self._clock = clock
+        self._backlog = Backlog()
+        self._instants = Instants()
+        self._pool = ThreadPoolExecutor(THREADS, thread_name_prefix="memory-queue")
+        self._arriving: dict[str, asyncio.Event] = {}
+        self._moving = asyncio.Lock()
+        self._running: set[asyncio.Task[object]] = set()
+        self._stranded: list[Entry] = []
+        self._claims = 0
+        self._complained_at: datetime | None = None
+        self._is_closed = False
+
+    @classmethod
+    async def open(cls, folder: Path, settings: QueueSettings, clock: Clock, *, disk: Disk | None = None) -> FileQueue:
+        """Create and index the folders; StorageRefused when the disk does not allow it."""
+        queue = cls(Spool(folder, disk or Disk()), settings, clock)
+        try:
+            await queue._index()
+        except BaseException:
+            await queue.close()
+            raise
+        return queue
+
+    async def close(self) -> None:
+        """Finish what is under way; the files stay."""
+        while self._running:
+            await asyncio.wait(self._running)
+        self._is_closed = True
+        self._pool.shutdown(wait=False)
+
+    # --- JobQueue ------------------------------------------------------------------------------------------------
+
+    async def enqueue(self, job: Job) -> None:
+        """Return once the job would survive a power cut; a job of a known id is there already."""
+        await self._finished(self._enqueue(job))
+
+    async def claim(self) -> Claim | None:
+        """Take the next job; files that cannot be read are buried on the way."""
+        task = self._begun(self._claim())
+        try:
+            return await asyncio.shield(task)
+        except asyncio.CancelledError:
+            task.add_done_callback(self._give_back)  # nobody is left who would complete it
+            raise
+
+    async def complete(self, claim: Claim) -> None:
+        """Forget a job; a claim that is no longer held changes nothing."""
+        await self._finished(self._complete(claim))
+
+    async def requeue(self, claim: Claim, *, delay: float, counted: bool) -> None:
+        """Put the job back at its place; its scope rests for ``delay`` seconds, so that order holds."""
+        await self._finished(self._requeue(claim, delay=delay, counted=counted))
+
+    async def bury(self, claim: Claim, error: str) -> None:
+        """Give the job up, with its error."""
+        await self._finished(self._bury_claim(claim, error))
+
+    async def recover(self) -> int:
+        """Put back what a dead process held; a job that ended the process too often is buried instead."""
+        return await self._finished(self._recover())
+
+    async def revive(self, job_id: str | None = None) -> int:
+        """Put one buried job, or all, back to pending as the newest, with no attempts."""
+        return await self._finished(self._revive(job_id))
+
+    # --- QueueView -----------------------------------------------------------------------------------------------
+
+    def knows(self, job_id: str) -> bool:
+        """Tell whether the job is pending, processing or failed."""
+        entry = self._backlog.find(job_id)
+        return entry is not None and entry.state is not State.ARRIVING
+
+    def counts(self) -> QueueCounts:
+        """Count the jobs by state."""
+        return self._backlog.counts()
+
+    def waiting_memos(self, scope: Scope) -> list[Memo]:
+        """Give the memos that no ledger holds yet, oldest first."""
+        return self._backlog.memos(scope)
+
+    async def failed(self) -> list[FailedJob]:
+        """List the buried jobs, oldest first, with the reason where one cannot be read."""
+        found = await self._run(self._spool.reports, self._backlog.failed())
+        return sorted(found, key=lambda failed: failed.failed_at)
+
+    async def withdraw(self, scope: Scope, message_id: str) -> int:
+        """Take a withdrawn message out of the pending jobs of its scope; answer how many changed."""
+        return await self._finished(self._withdraw(scope, message_id))
+
+    async def refresh(self) -> None:
+        """Take in what somebody put into pending by hand."""
+        await self._finished(self._refresh())
+
+    # --- arrival -------------------------------------------------------------------------------------------------
+
+    async def _enqueue(self, job: Job) -> None:
+        while (same := self._arriving.get(job.id)) is not None:
+            await same.wait()
+        if self.knows(job.id):
+            return
+        data = codec.encoded(job)
+        entry = self._arrival(job, len(data))
+        self._check_bounds(job.scope, len(data))
+        self._arriving[job.id] = arrived = asyncio.Event()
+        self._backlog.admit(entry)
+        try:
+            await self._run(self._spool.arrive, entry, data)
+        except BaseException:
+            self._backlog.drop(entry)
+            raise
+        finally:
+            del self._arriving[job.id]
+            arrived.set()
+        self._backlog.settle(entry)
+
+    def _arrival(self, job: Job, size: int) -> Entry:
+        if not is_job_id(job.id):
+            raise BadArgument(sentences.bad_id("job id", job.id))
+        name = JobName(self._instants.issued(self._clock.now()), job.id, 0)
+        entry = Entry(name.instant, job.id, 0, PENDING, str(name), size, State.ARRIVING)
+        entry.scope, entry.memo = job.scope, codec.memo_of(job)
+        return entry
+
+    def _check_bounds(self, scope: Scope, size: int) -> None:
+        bounds = self._settings
+        total, here, waiting = self._backlog.load(scope)
+        if total >= bounds.max_pending:
+            raise self._full(sentences.full_in_total(bounds.max_pending))
+        if here >= bounds.max_pending_per_group:
+            raise self._full(sentences.full_here(bounds.max_pending_per_group))
+        if waiting + size > bounds.max_pending_mb * MEGABYTE:
+            raise self._full(sentences.full_in_bytes(bounds.max_pending_mb))
+
+    def _full(self, bound: str) -> QueueFull:
+        said, now, last = sentences.queue_full(bound), self._clock.now(), self._complained_at
+        if last is None or abs(now - last) >= COMPLAINT_PAUSE:
+            self._complained_at = now
+            log.warning("%s", said)
+        return QueueFull(said)
+
+    # --- in hand -------------------------------------------------------------------------------------------------
+
+    async def _claim(self) -> Claim | None:
+        async with self._moving:
+            while (entry := self._backlog.take(self._clock.now())) is not None:
+                claim = await self._taken(entry)
+                if claim is not None:
+                    await self._count_claim()
+                    return claim
+        return None
+
+    async def _taken(self, entry: Entry) -> Claim | None:
+        try:
+            job = await self._run(self._spool.claim, entry)
+            return Claim(job, entry.attempts, entry.name)
+        except Vanished:
+            self._backlog.drop(entry)
+        except PermanentError as unreadable:
+            await self._bury_unreadable(entry, str(unreadable))
+        except StorageRefused:
+            self._backlog.put_back(entry)
+            raise
+        return None
+
+    async def _bury_unreadable(self, entry: Entry, reason: str) -> None:
+        log.warning("HistorianWorker job=%s: %s", entry.job_id, reason)
+        try:
+            await self._bury(entry, reason)
+        except StorageRefused:
+            self._backlog.put_back(entry)
+            raise
+
+    def _held(self, claim: Claim) -> Entry | None:
+        """Give the job of a claim while it is in hand; what was settled meanwhile is nobody's."""
+        entry = self._backlog.find(claim.job.id)
+        return entry if entry is not None and entry.state is State.HELD and entry.name == claim.ticket else None
+
+    async def _complete(self, claim: Claim) -> None:
+        if (entry := self._held(claim)) is not None:
+            await self._run(self._spool.forget, entry)
+            self._backlog.drop(entry)
+
+    async def _requeue(self, claim: Claim, *, delay: float, counted: bool) -> None:
+        if (entry := self._held(claim)) is not None:
+            attempts = entry.attempts if counted else entry.attempts - 1
+            rests_until = self._clock.now() + timedelta(seconds=delay) if delay > 0 else None
+            await self._put_back(entry, attempts, rests_until)
+
+    async def _put_back(self, entry: Entry, attempts: int, rests_until: datetime | None = None) -> None:
+        try:
+            await self._run(self._spool.put_back, entry, attempts=attempts)
+            self._backlog.put_back(entry, rests_until)
+        except Vanished:
+            self._backlog.drop(entry)
+
+    async def _bury_claim(self, claim: Claim, error: str) -> None:
+        if (entry := self._held(claim)) is not None:
+            await self._bury(entry, error)
+
+    async def _bury(self, entry: Entry, error: str) -> None:
+        now = self._clock.now()
+        try:
+            await self._run(self._spool.bury, entry, error, now)
+            self._backlog.fail(entry, now)
+        except Vanished:
+            self._backlog.drop(entry)
+
+    def _give_back(self, task: asyncio.Task[Claim | None]) -> None:
+        claim = None if task.cancelled() or task.exception() else task.result()
+        if claim is not None:
+            self._begun(self._requeue(claim, delay=0, counted=False))
+
+    # --- what is done to many ------------------------------------------------------------------------------------
+
+    async def _index(self) -> None:
+        self._backlog = await self._run(self._surveyed)
+        self._stranded = self._backlog.held()
+
+    def _surveyed(self) -> Backlog:
+        backlog = Backlog()
+        for entry in self._spool.survey(self._clock.now()):
+            backlog.admit(entry)
+            self._instants.note(entry.instant)
+        return backlog
+
+    async def _recover(self) -> int:
+        back = 0
+        async with self._moving:
+            while self._stranded:
+                entry = self._stranded[0]
+                if entry.attempts > self._settings.job_max_retries + 1:
+                    await self._bury(entry, sentences.process_died(entry.attempts))
+                else:
+                    await self._put_back(entry, entry.attempts)
+                    back += 1
+                self._stranded.remove(entry)
+        return back
+
+    async def _revive(self, job_id: str | None) -> int:
+        revived = 0
+        async with self._moving:
+            for entry in self._backlog.failed():
+                if job_id in (None, entry.job_id) and await self._has_revived(entry):
+                    revived += 1
+        return revived
+
+    async def _has_revived(self, entry: Entry) -> bool:
+        instant = self._instants.issued(self._clock.now())
+        try:
+            await self._run(self._spool.revive, entry, instant)
+        except Vanished:
+            self._backlog.drop(entry)
+            return False
+        self._backlog.drop(entry)
+        entry.state, entry.failed_at = State.WAITING, None
+        self._backlog.admit(entry)
+        return True
+
+    async def _withdraw(self, scope: Scope, message_id: str) -> int:
+        changed = 0
+        async with self._moving:
+            for entry in self._backlog.waiting_in(scope):
+                changed += await self._has_lost(entry, message_id)
+        return changed
+
+    async def _has_lost(self, entry: Entry, message_id: str) -> bool:
+        try:
+            rest = await self._run(self._spool.withdraw, entry, message_id)
+        except Vanished:
+            rest = b""
+        if rest:
+            self._backlog.resize(entry, len(rest))
+        elif rest is not None:
+            self._backlog.drop(entry)
+        return rest is not None
+
+    async def _refresh(self) -> None:
+        async with self._moving:
+            for found in await self._run(self._spool.strangers, self._is_indexed):
+                await self._adopt(found)
+
+    async def _count_claim(self) -> None:
+        self._claims += 1
+        every = self._settings.failed_cleanup_interval
+        if every and self._claims % every == 0:
+            await self._prune()
+
+    async def _prune(self) -> None:
+        """Remove buried jobs beyond the bounds; what the disk keeps is tried again next time."""
+        bounds = self._settings
+        gone: list[str] = []
+        for entry in self._backlog.expired(self._clock.now(), bounds.failed_max_age_days, bounds.failed_max_files):
+            with contextlib.suppress(StorageRefused):
+                await self._run(self._spool.forget, entry)
+                self._backlog.drop(entry)
+                gone.append(entry.job_id)
+        if gone:
+            log.warning("queue: buried jobs removed: %s", " ".join(gone))
+
+    def _is_indexed(self, name: str) -> bool:
+        """Tell quickly, of fifty thousand names, whether a file in pending is known; called in the executor."""
+        entry = self._backlog.find(name[INSTANT_WIDTH:].partition(".")[0])
+        if entry is None:
+            return False
+        return entry.name == name or (entry.state is not State.FAILED and parsed(name) is not None)
+
+    async def _adopt(self, found: Found) -> None:
+        name = parsed(found.name)
+        twin = self._backlog.find(name.job_id) if name else None
+        if twin is not None:
+            if twin.state is not State.FAILED or await self._run(self._spool.is_there, twin):
+                return
+            self._backlog.drop(twin)  # moved out of failed by hand
+        with contextlib.suppress(Vanished):
+            entry = await self._run(self._spool.adopt, found, self._clock.now(), self._is_taken)
+            self._instants.note(entry.instant)
+            self._backlog.admit(entry)
+
+    def _is_taken(self, job_id: str) -> bool:
+        return self._backlog.find(job_id) is not None
+
+    # --- running -------------------------------------------------------------------------------------------------
+
+    async def _run(self, step: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        if self._is_closed:
+            raise UnavailableError(sentences.not_running())
+        return await asyncio.get_running_loop().run_in_executor(self._pool, partial(step, *args, **kwargs))
+
+    async def _finished(self, steps: Coroutine[object, object, T]) -> T:
+        return await asyncio.shield(self._begun(steps))
+
+    def _begun(self, steps: Coroutine[object, object, T]) -> asyncio.Task[T]:
+        task = asyncio.get_running_loop().create_task(steps)
+        self._running.add(task)
+        task.add_done_callback(self._ended)
+        return task
+
+    def _ended(self, task: asyncio.Task[T]) -> None:
+        self._running.discard(task)
+        if not task.cancelled():
+            task.exception()  # seen, also where the caller has gone

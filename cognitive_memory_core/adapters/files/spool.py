@@ -1,0 +1,241 @@
+"""What happens to the queue's files: each step is one rename, or one durable write followed by one unlink.
+
+A crash between the two leaves a job in two folders; :meth:`Spool.survey` then keeps one: the newest instant (it was
+revived), else the buried one (it holds the error), else the one with more attempts.
+
+What cannot be read is buried as it stands, by a rename: its bytes are kept, whatever their size, and the reason is
+found again whenever the buried jobs are listed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import time
+from collections.abc import Callable, Iterable
+from datetime import datetime
+from pathlib import Path
+
+from ...domain.ids import derived_id
+from ...domain.job import FailedJob, Job
+from ...errors import PermanentError, StorageRefused
+from . import codec
+from .backlog import Entry, State
+from .disk import TEMP, Disk, Found, Vanished
+from .names import LATEST, SUFFIX, JobName, job_id_of, microseconds, moment, parsed
+
+log = logging.getLogger(__name__)
+PENDING, PROCESSING, FAILED = "pending", "processing", "failed"
+_STATES = {PENDING: State.WAITING, PROCESSING: State.HELD, FAILED: State.FAILED}
+_STRAYS = (TEMP, ".lock")  # older versions left a .lock beside each job
+_SETTLED_AFTER = 1.0  # seconds without a write: nobody is copying any more
+
+
+class Spool:
+    """The folders pending, processing and failed. Blocking; an Entry is given to one call at a time.
+
+    Whatever a step raises, the entry says where its file really is.
+    """
+
+    def __init__(self, root: Path, disk: Disk) -> None:
+        """Work under a folder; :meth:`survey` creates what is missing."""
+        self._root = root
+        self._disk = disk
+        self._pending_seen = 0
+
+    def survey(self, now: datetime) -> list[Entry]:
+        """Bring the folders in order and index them, in order of arrival: every job in exactly one place."""
+        ours: dict[str, list[Entry]] = {}
+        strangers: list[tuple[str, Found]] = []
+        for folder in _STATES:
+            for found in self._files_in(folder):
+                name = parsed(found.name)
+                if name is None:
+                    strangers.append((folder, found))
+                else:
+                    ours.setdefault(name.job_id, []).append(_entry(folder, name, found))
+        kept = {job_id: self._only_one(entries) for job_id, entries in ours.items()}
+        for folder, found in strangers:
+            with contextlib.suppress(Vanished):
+                entry = self._adopted(folder, found, now, kept.__contains__)
+                kept[entry.job_id] = entry
+        for entry in kept.values():
+            if entry.state is not State.FAILED:
+                self._label(entry)
+        return sorted(kept.values(), key=lambda entry: entry.place)
+
+    def arrive(self, entry: Entry, data: bytes) -> None:
+        """Write a new job so that it outlives a power cut, or not at all."""
+        self._disk.create(self._path(entry), data)
+
+    def claim(self, entry: Entry) -> Job:
+        """Move a job into processing, its attempt counted durably, and read it.
+
+        PermanentError when it makes no job, Vanished when its file is gone; StorageRefused when the attempt could not
+        be made durable or the process is short of something, and then it does not count.
+        """
+        self._move(entry, PROCESSING, attempts=entry.attempts + 1)
+        try:
+            self._disk.sync_folder(self._root / PROCESSING)
+            return codec.job_of(self._body(entry), entry.job_id, moment(entry.instant))
+        except StorageRefused:
+            entry.attempts -= 1
+            with contextlib.suppress(StorageRefused, Vanished):
+                self._move(entry, PENDING, attempts=entry.attempts)
+            raise
+
+    def put_back(self, entry: Entry, *, attempts: int) -> None:
+        """Move a job to pending again; a power cut may undo that, and then it is recovered from processing."""
+        self._move(entry, PENDING, attempts=attempts)
+        self._try_to_sync(PENDING)
+
+    def forget(self, entry: Entry) -> None:
+        """Remove a job's file."""
+        self._disk.remove(self._path(entry))
+
+    def bury(self, entry: Entry, error: str, at: datetime) -> None:
+        """Move a job to failed with its error, or without one where it can only be renamed."""
+        try:
+            data = codec.buried(self._body(entry), error, at)
+            self._disk.create(self._root / FAILED / entry.name, data)
+        except (PermanentError, StorageRefused):
+            self._move(entry, FAILED, attempts=entry.attempts)
+            self._disk.touch(self._path(entry))
+            self._try_to_sync(FAILED)
+        else:
+            self._disk.remove(self._path(entry))
+            entry.folder = FAILED
+
+    def revive(self, entry: Entry, instant: int) -> None:
+        """Move a buried job to pending as if it arrived now, with no attempts."""
+        self._label(entry)
+        self._move(entry, PENDING, attempts=0, instant=instant)
+        self._try_to_sync(PENDING)
+
+    def withdraw(self, entry: Entry, message_id: str) -> bytes | None:
+        """Take a message out of a waiting job's file: None when it holds no such message (or cannot be read).
+
+        Else the file's new content; nothing when nothing of the job was left, and then the file is gone.
+        """
+        try:
+            body = self._body(entry)
+        except PermanentError:
+            return None
+        rest = codec.without_message(body, message_id)
+        if rest is None:
+            self.forget(entry)
+            self._try_to_sync(entry.folder)
+            return b""
+        if rest == body:
+            return None
+        data = codec.packed(rest)
+        self._disk.rewrite(self._path(entry), data)
+        return data
+
+    def reports(self, entries: Iterable[Entry]) -> list[FailedJob]:
+        """Read buried jobs; of one that cannot be read the reason why. A file that is gone is left out."""
+        found: list[FailedJob] = []
+        for entry in entries:
+            with contextlib.suppress(Vanished):
+                found.append(self._report(entry))
+        return found
+
+    def strangers(self, is_known: Callable[[str], bool]) -> list[Found]:
+        """Find files in pending that somebody put there by hand; cheap while nothing in the folder has changed."""
+        folder = self._root / PENDING
+        changed_at = self._disk.changed_at(folder)
+        if changed_at == self._pending_seen:
+            return []
+        now = time.time()
+        names = [name for name in self._disk.names(folder) if _is_job_file(name) and not is_known(name)]
+        found = [row for row in (self._disk.find(folder / name) for name in names) if row is not None]
+        if not found and now - changed_at / 1e9 >= _SETTLED_AFTER:
+            self._pending_seen = changed_at
+        return [row for row in found if abs(now - row.written_at) >= _SETTLED_AFTER]
+
+    def adopt(self, found: Found, now: datetime, is_taken: Callable[[str], bool]) -> Entry:
+        """Take in a file that lies in pending, under a name of ours: its instant is when it was last written.
+
+        Vanished when it is gone meanwhile.
+        """
+        name = parsed(found.name)
+        entry = _entry(PENDING, name, found) if name else self._adopted(PENDING, found, now, is_taken)
+        self._label(entry)
+        return entry
+
+    def is_there(self, entry: Entry) -> bool:
+        """Tell whether a job's file still stands where it was left."""
+        return self._disk.find(self._path(entry)) is not None
+
+    def _files_in(self, folder: str) -> list[Found]:
+        path = self._root / folder
+        self._disk.make_folder(path)
+        names = self._disk.names(path)
+        for name in names:
+            if name.endswith(_STRAYS):
+                self._disk.discard(path / name)
+        found = (self._disk.find(path / name) for name in names if _is_job_file(name))
+        return [row for row in found if row is not None]
+
+    def _only_one(self, entries: list[Entry]) -> Entry:
+        best = max(entries, key=lambda entry: (entry.instant, entry.folder == FAILED, entry.attempts))
+        for entry in entries:
+            if entry is not best:
+                log.warning("queue: %s/%s is also in %s, removed", entry.folder, entry.name, best.folder)
+                self._disk.discard(self._path(entry))
+        return best
+
+    def _adopted(self, folder: str, found: Found, now: datetime, is_taken: Callable[[str], bool]) -> Entry:
+        instant = min(_last_written(found), microseconds(now))
+        job_id = job_id_of(found.name)
+        if is_taken(job_id):
+            job_id = derived_id("file", folder, found.name, instant)
+        name = JobName(instant, job_id, 0)
+        self._disk.move(self._root / folder / found.name, self._root / folder / str(name))
+        self._try_to_sync(folder)
+        return _entry(folder, name, found)
+
+    def _label(self, entry: Entry) -> None:
+        """Read what the index wants to know; of what cannot be read nothing is known."""
+        with contextlib.suppress(PermanentError, Vanished):
+            arrived_at = moment(entry.instant)
+            entry.scope, entry.memo = codec.label_of(self._body(entry), entry.job_id, arrived_at)
+
+    def _report(self, entry: Entry) -> FailedJob:
+        failed_at = entry.failed_at or moment(entry.instant)
+        try:
+            return codec.failure_of(self._body(entry), entry.job_id, entry.attempts, failed_at)
+        except (PermanentError, StorageRefused) as unreadable:
+            return FailedJob(entry.job_id, str(unreadable), entry.attempts, failed_at)
+
+    def _body(self, entry: Entry) -> codec.Body:
+        return codec.body_of(self._disk.read(self._path(entry)))
+
+    def _move(self, entry: Entry, folder: str, *, attempts: int, instant: int | None = None) -> None:
+        name = JobName(entry.instant if instant is None else instant, entry.job_id, attempts)
+        self._disk.move(self._path(entry), self._root / folder / str(name))
+        entry.folder, entry.name, entry.instant, entry.attempts = folder, str(name), name.instant, attempts
+
+    def _try_to_sync(self, folder: str) -> None:
+        """Make a move durable where losing it in a power cut would lose no job."""
+        try:
+            self._disk.sync_folder(self._root / folder)
+        except StorageRefused as refused:
+            log.warning("queue: %s", refused)
+
+    def _path(self, entry: Entry) -> Path:
+        return self._root / entry.folder / entry.name
+
+
+def _is_job_file(name: str) -> bool:
+    return name.endswith(SUFFIX) and not name.startswith(".")
+
+
+def _entry(folder: str, name: JobName, found: Found) -> Entry:
+    entry = Entry(name.instant, name.job_id, name.attempts, folder, str(name), found.size, _STATES[folder])
+    entry.failed_at = moment(_last_written(found)) if folder == FAILED else None
+    return entry
+
+
+def _last_written(found: Found) -> int:
+    return min(max(int(found.written_at * 1e6), 0), LATEST)

@@ -1,0 +1,216 @@
+"""A queue that lives as long as its process: the same behaviour as the durable one, written as plainly as possible."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from typing import Literal
+
+from ... import sentences
+from ...domain.job import FailedJob, Job, QueueCounts
+from ...domain.message import Message
+from ...domain.note import Memo
+from ...domain.scope import Scope
+from ...domain.turn import Dialogue, Turn
+from ...errors import QueueFull
+from ...ports.ambient import Clock
+from ...ports.queue import Claim
+from ...settings import QueueSettings
+from ...text.names import one_line
+
+MEGABYTE = 1024 * 1024
+ERROR_LENGTH = 500
+
+
+@dataclass
+class _Row:
+    job: Job
+    place: int
+    state: Literal["pending", "processing", "failed"] = "pending"
+    attempts: int = 0
+    rests: tuple[datetime, datetime] | None = None  # from, until
+    error: str = ""
+    failed_at: datetime | None = None
+    ticket: str = ""
+
+    def is_resting(self, now: datetime) -> bool:
+        return self.rests is not None and self.rests[0] <= now < self.rests[1]
+
+
+@dataclass
+class InMemoryQueue:
+    """JobQueue and QueueView without files; what a process holds in hand when it ends is gone with the rest."""
+
+    settings: QueueSettings
+    clock: Clock
+    _rows: dict[str, _Row] = field(default_factory=dict[str, _Row], init=False)
+    _served: dict[Scope, int] = field(default_factory=dict[Scope, int], init=False)
+    _numbers: itertools.count[int] = field(default_factory=itertools.count, init=False)
+    _claims: int = field(default=0, init=False)
+
+    async def enqueue(self, job: Job) -> None:
+        """Take a job; one of a known id is there already."""
+        if job.id not in self._rows:
+            self._check_bounds(job)
+            self._rows[job.id] = _Row(job, next(self._numbers))
+
+    async def claim(self) -> Claim | None:
+        """Take the next job of the scope that has waited longest for its turn."""
+        now = self.clock.now()
+        ready = [row for row in self._heads() if not row.is_resting(now)]
+        if not ready:
+            return None
+        row = min(ready, key=lambda row: (self._served.get(row.job.scope, -1), row.place))
+        number = next(self._numbers)
+        self._served[row.job.scope] = number
+        row.state, row.attempts, row.rests, row.ticket = "processing", row.attempts + 1, None, str(number)
+        self._count_claim()
+        return Claim(row.job, row.attempts, row.ticket)
+
+    async def complete(self, claim: Claim) -> None:
+        """Forget a job; a claim that is no longer held changes nothing."""
+        if self._held(claim):
+            del self._rows[claim.job.id]
+
+    async def requeue(self, claim: Claim, *, delay: float, counted: bool) -> None:
+        """Put the job back at its place; its scope rests with it."""
+        if (row := self._held(claim)) is not None:
+            now = self.clock.now()
+            row.state, row.attempts = "pending", row.attempts - (not counted)
+            row.rests = (now, now + timedelta(seconds=delay)) if delay > 0 else None
+
+    async def bury(self, claim: Claim, error: str) -> None:
+        """Give the job up, with its error."""
+        if (row := self._held(claim)) is not None:
+            self._bury(row, error)
+
+    async def recover(self) -> int:
+        """Put back what is in hand; a job that was tried too often is buried instead."""
+        rows = self._in("processing")
+        back = [row for row in rows if row.attempts <= self.settings.job_max_retries + 1]
+        for row in rows:
+            if row in back:
+                row.state = "pending"
+            else:
+                self._bury(row, sentences.process_died(row.attempts))
+        return len(back)
+
+    async def revive(self, job_id: str | None = None) -> int:
+        """Put one buried job, or all, back to pending as the newest, with no attempts."""
+        rows = [row for row in self._in("failed") if job_id in (None, row.job.id)]
+        for row in rows:
+            self._rows[row.job.id] = _Row(row.job, next(self._numbers))
+        return len(rows)
+
+    def knows(self, job_id: str) -> bool:
+        """Tell whether the job is pending, processing or failed."""
+        return job_id in self._rows
+
+    def counts(self) -> QueueCounts:
+        """Count the jobs by state; bytes are those of the texts."""
+        pending = self._in("pending")
+        weight = sum(_weight(row.job) for row in pending)
+        return QueueCounts(len(pending), len(self._in("processing")), len(self._in("failed")), weight)
+
+    def waiting_memos(self, scope: Scope) -> list[Memo]:
+        """Give the memos of pending and processing jobs of a scope, oldest first."""
+        rows = [row for row in self._in("pending", "processing") if row.job.scope == scope]
+        return [memo for row in rows if (memo := _memo_of(row.job)) is not None]
+
+    async def failed(self) -> list[FailedJob]:
+        """List the buried jobs, oldest first."""
+        rows = sorted(self._in("failed"), key=lambda row: row.failed_at or row.job.accepted_at)
+        return [
+            FailedJob(row.job.id, row.error, row.attempts, row.failed_at or row.job.accepted_at, row.job)
+            for row in rows
+        ]
+
+    async def withdraw(self, scope: Scope, message_id: str) -> int:
+        """Take a withdrawn message out of the pending jobs of its scope; answer how many changed."""
+        changed = 0
+        for row in self._in("pending"):
+            work = _without(row.job.work, message_id)
+            if row.job.scope != scope or work == row.job.work:
+                continue
+            changed += 1
+            if work is None:
+                del self._rows[row.job.id]
+            else:
+                row.job = replace(row.job, work=work)
+        return changed
+
+    async def refresh(self) -> None:
+        """Do nothing: nobody else can put a job here."""
+
+    def _in(self, *states: str) -> list[_Row]:
+        return sorted((row for row in self._rows.values() if row.state in states), key=lambda row: row.place)
+
+    def _heads(self) -> list[_Row]:
+        """Give the oldest pending job of each scope that has none in hand."""
+        busy = {row.job.scope for row in self._in("processing")}
+        heads: dict[Scope, _Row] = {}
+        for row in self._in("pending"):
+            heads.setdefault(row.job.scope, row)
+        return [row for scope, row in heads.items() if scope not in busy]
+
+    def _held(self, claim: Claim) -> _Row | None:
+        row = self._rows.get(claim.job.id)
+        return row if row is not None and row.state == "processing" and row.ticket == claim.ticket else None
+
+    def _bury(self, row: _Row, error: str) -> None:
+        row.state, row.error, row.failed_at = "failed", one_line(error, ERROR_LENGTH), self.clock.now()
+
+    def _check_bounds(self, job: Job) -> None:
+        bounds, pending = self.settings, self._in("pending")
+        if len(pending) >= bounds.max_pending:
+            raise QueueFull(sentences.queue_full(sentences.full_in_total(bounds.max_pending)))
+        if sum(row.job.scope == job.scope for row in pending) >= bounds.max_pending_per_group:
+            raise QueueFull(sentences.queue_full(sentences.full_here(bounds.max_pending_per_group)))
+        if sum(_weight(row.job) for row in pending) + _weight(job) > bounds.max_pending_mb * MEGABYTE:
+            raise QueueFull(sentences.queue_full(sentences.full_in_bytes(bounds.max_pending_mb)))
+
+    def _count_claim(self) -> None:
+        self._claims += 1
+        every = self.settings.failed_cleanup_interval
+        if every and self._claims % every == 0:
+            self._prune(self.clock.now())
+
+    def _prune(self, now: datetime) -> None:
+        bounds = self.settings
+        failed = sorted(self._in("failed"), key=lambda row: row.failed_at or now)
+        excess = len(failed) - bounds.failed_max_files if bounds.failed_max_files else 0
+        for rank, row in enumerate(failed):
+            age = now - (row.failed_at or now)
+            if rank < excess or (bounds.failed_max_age_days and age.days >= bounds.failed_max_age_days):
+                del self._rows[row.job.id]
+
+
+def _memo_of(job: Job) -> Memo | None:
+    if not isinstance(job.work, Turn) or not job.work.memo:
+        return None
+    return Memo(job.id, job.scope, job.work.memo, job.happened_at, job.work.scene.user_id)
+
+
+def _weight(job: Job) -> int:
+    if isinstance(job.work, Dialogue):
+        return sum(len(line.text.encode(errors="replace")) for line in job.work.messages)
+    lines = [line if isinstance(line, str) else line.text for line in job.work.recent_messages]
+    texts = (job.work.memo, job.work.source_message, *job.work.observations, *lines)
+    return sum(len(text.encode(errors="replace")) for text in texts)
+
+
+def _without(work: Turn | Dialogue, message_id: str) -> Turn | Dialogue | None:
+    if isinstance(work, Dialogue):
+        messages = tuple(_kept(work.messages, message_id))
+        return replace(work, messages=messages) if messages or not work.messages else None
+    ids = tuple(item for item in work.message_ids if item != message_id)
+    if work.message_ids and not ids:
+        return None
+    lines = [line for line in work.recent_messages if isinstance(line, str) or line.id != message_id]
+    return replace(work, message_ids=ids, recent_messages=lines)
+
+
+def _kept(messages: Sequence[Message], message_id: str) -> list[Message]:
+    return [message for message in messages if message.id != message_id]

@@ -1,0 +1,182 @@
+"""Everything, row by row, for export, import and status."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import dataclass, replace
+from sqlite3 import Connection
+
+from ...domain.message import Message
+from ...domain.note import Memo, Pin
+from ...domain.scope import Scope
+from ...ports.ledger import Alias, ArchiveRow, EmbeddedEvent, OptOut, Totals
+from . import entering
+from .consent import add_opt_out
+from .database import Database
+from .messages import append
+from .names import add_alias
+from .notes import add_memo, add_pin
+from .rows import (
+    EVENT_FIELDS,
+    MEMO_COLUMNS,
+    MESSAGE_FIELDS,
+    PIN_COLUMNS,
+    Row,
+    bound,
+    event_of,
+    instant_of,
+    memo_of,
+    message_of,
+    pin_of,
+)
+from .statements import next_revision, select
+from .vectors import is_finite, put, vector_of
+
+PAGE = 500  # rows read at a time
+
+
+@dataclass(frozen=True)
+class _Shelf:
+    """One kind of row: where it stands, how it is read, and by which column it is a person's own."""
+
+    source: str
+    columns: str
+    read: Callable[[Row], ArchiveRow]
+    person: str = ""
+    standing: str = "TRUE"
+
+    def page(self, connection: Connection, user_id: str | None, after: int) -> list[Row]:
+        """Read the next rows, each with its seq in front."""
+        where = f"r.seq > ? AND {self.standing}" + ("" if user_id is None else f" AND {self.person} = ?")
+        values = (after,) if user_id is None else (after, *bound(user_id))
+        query = select(f"r.seq, {self.columns}", self.source, where, "ORDER BY r.seq LIMIT ?")
+        return connection.execute(query, (*values, PAGE)).fetchall()
+
+
+class SqliteArchive:
+    """All of a database."""
+
+    def __init__(self, database: Database) -> None:
+        """Read and fill a database."""
+        self._database = database
+
+    async def rows(self, *, user_id: str | None = None) -> AsyncIterator[ArchiveRow]:
+        """Stream all standing rows, or one person's; wishes first, since they decide what an import takes.
+
+        Read page by page: nothing is held open between two rows, so a stream that is left alone blocks nobody.
+        """
+        for shelf in _SHELVES:
+            after = 0
+            while user_id is None or shelf.person:
+                page = await self._database.read(shelf.page, user_id, after)
+                for row in page:
+                    yield shelf.read(row[1:])
+                if len(page) < PAGE:
+                    break
+                after = page[-1][0]
+
+    async def absorb(self, rows: Sequence[ArchiveRow]) -> int:
+        """Write what is not known yet and of nobody who opted out, in one transaction; answers how many rows."""
+        return await self._database.write(_absorb, rows)
+
+    async def totals(self) -> Totals:
+        """Count what there is."""
+        return await self._database.read(_totals)
+
+
+def _absorb(connection: Connection, rows: Sequence[ArchiveRow]) -> int:
+    wishes = [row for row in rows if isinstance(row, OptOut)]
+    new = sum(add_opt_out(connection, wish.user_id, wish.at) for wish in wishes)
+    left_out = entering.opted_out(connection)
+    revision = next_revision(connection)
+    others = [row for row in rows if not isinstance(row, OptOut) and left_out.isdisjoint(_people(row))]
+    return new + sum(_absorbed(connection, row, revision) for row in others)
+
+
+def _people(row: EmbeddedEvent | Message | Memo | Pin | Alias) -> tuple[str, ...]:
+    match row:
+        case EmbeddedEvent():
+            return (row.event.sender_id, *row.event.subjects)
+        case Message():
+            return (row.scene.user_id,)
+        case Pin():
+            return (row.owner_id,)
+        case Memo() | Alias():
+            return (row.user_id,)
+
+
+def _absorbed(connection: Connection, row: EmbeddedEvent | Message | Memo | Pin | Alias, revision: int) -> bool:
+    match row:
+        case EmbeddedEvent():
+            return _absorb_event(connection, row, revision)
+        case Message():
+            return append(connection, [row]) > 0
+        case Memo():
+            return add_memo(connection, row)
+        case Pin():
+            return add_pin(connection, row)
+        case Alias():
+            return add_alias(connection, row)
+
+
+def _absorb_event(connection: Connection, row: EmbeddedEvent, revision: int) -> bool:
+    """Write an event, unless it or one that says the same is known: counting that again would not be idempotent."""
+    event = row.event
+    if entering.is_known(connection, event) or entering.standing_twin(connection, event) is not None:
+        return False
+    sources = entering.sources_left(connection, event)
+    retired_at = event.retired_at or entering.withdrawn_at(connection, event, sources)
+    seq = entering.add(connection, replace(event, retired_at=retired_at), sources)
+    if row.fingerprint and row.vector is not None and is_finite(row.vector):
+        put(connection, seq, row.fingerprint, row.vector, revision)
+    return True
+
+
+def _totals(connection: Connection) -> Totals:
+    return Totals(
+        events=_count(connection, "events", "retired_at IS NULL"),
+        retired=_count(connection, "events", "retired_at IS NOT NULL"),
+        messages=_count(connection, "messages"),
+        memos=_count(connection, "memos"),
+        pins=_count(connection, "pins"),
+    )
+
+
+def _count(connection: Connection, table: str, where: str = "TRUE") -> int:
+    return connection.execute(select("count(*)", table, where)).fetchone()[0]
+
+
+def _embedded_event_of(row: Row) -> EmbeddedEvent:
+    *fields, fingerprint, vector = row
+    if vector is None:
+        return EmbeddedEvent(event_of(fields))
+    return EmbeddedEvent(event_of(fields), fingerprint, vector_of(vector))
+
+
+def _alias_of(row: Row) -> Alias:
+    scope, user_id, name, first_us, last_us = row
+    return Alias(Scope.of_key(scope), user_id, name, instant_of(first_us), instant_of(last_us))
+
+
+def _opt_out_of(row: Row) -> OptOut:
+    return OptOut(row[0], instant_of(row[1]))
+
+
+def _of_r(columns: Sequence[str]) -> str:
+    return ", ".join(f"r.{name}" for name in columns)
+
+
+_SHELVES = (
+    _Shelf("opt_outs r", "r.user_id, r.at_us", _opt_out_of),
+    _Shelf("names r", "r.scope, r.user_id, r.name, r.first_us, r.last_us", _alias_of),
+    _Shelf(
+        "events r LEFT JOIN vectors v ON v.seq = r.seq",
+        f"{_of_r(EVENT_FIELDS)}, r.embedded_as, v.vector",
+        _embedded_event_of,
+        "r.sender_id",
+        "r.retired_at IS NULL",
+    ),
+    _Shelf("messages r", _of_r(MESSAGE_FIELDS), message_of, "r.sender_id"),
+    _Shelf("memos r", _of_r(MEMO_COLUMNS), memo_of),
+    _Shelf("pins r", _of_r(PIN_COLUMNS), pin_of, "r.owner_id"),
+)

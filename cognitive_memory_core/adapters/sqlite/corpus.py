@@ -1,0 +1,74 @@
+"""The two things that can be searched, and the one door through which their rows leave the ledger."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from sqlite3 import Connection
+from typing import Generic, TypeVar
+
+from ...domain.event import Event
+from ...domain.hit import Reading
+from ...domain.message import Message
+from .filters import Filter, message_filter, sql_filter
+from .rows import EVENT_FIELDS, MESSAGE_FIELDS, Row, event_of, message_of
+from .statements import LISTED, listed, select
+from .words import EVENT_WORDS, MESSAGE_WORDS
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Corpus(Generic[T]):
+    """Events, or the log: their tables, how a row is read, and who may see it."""
+
+    table: str
+    words: str
+    fields: tuple[str, ...]
+    filter_of: Callable[[Reading], Filter]
+    read: Callable[[Row], T]
+    admits: Callable[[Reading, T], bool]
+
+    @property
+    def columns(self) -> str:
+        """What :meth:`admitted` takes: seq and the fields, from the table as ``e``."""
+        return ", ".join(f"e.{name}" for name in ("seq", *self.fields))
+
+    def admitted(self, reading: Reading, rows: Iterable[Row]) -> dict[int, T]:
+        """Read rows, and leave out what the reading does not admit whatever the query let through."""
+        found = ((row[0], self.read(row[1:])) for row in rows)
+        return {seq: item for seq, item in found if self.admits(reading, item)}
+
+    def at(self, connection: Connection, reading: Reading, seqs: Sequence[int]) -> dict[int, T]:
+        """Give those of the rows that the reading admits, by seq, in the order asked for."""
+        query = select(self.columns, f"{self.table} e", f"e.seq IN {LISTED}")
+        found = self.admitted(reading, connection.execute(query, (listed(seqs),)))
+        return {seq: found[seq] for seq in seqs if seq in found}
+
+
+def _admits_event(reading: Reading, event: Event) -> bool:
+    return reading.admits(event)
+
+
+def _admits_message(reading: Reading, message: Message) -> bool:
+    return reading.admits(_as_event(message))
+
+
+def _as_event(message: Message) -> Event:
+    scene = message.scene
+    return Event(
+        message.id,
+        "",
+        "message",
+        user_id=scene.user_id,
+        group_id=scene.group_id,
+        sender_id=message.sender_id,
+        subjects=(scene.user_id,) if message.is_bot else (),
+        request_type="private" if scene.kind == "private" else "group",
+        happened_at=message.sent_at,
+        agent=scene.agent,
+    )
+
+
+EVENTS = Corpus("events", EVENT_WORDS, EVENT_FIELDS, sql_filter, event_of, _admits_event)
+MESSAGES = Corpus("messages", MESSAGE_WORDS, MESSAGE_FIELDS, message_filter, message_of, _admits_message)

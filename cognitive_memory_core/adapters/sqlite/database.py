@@ -1,0 +1,196 @@
+"""One owner of the connections: one thread that writes, a few that read, none of them the event loop's."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sqlite3
+from collections.abc import Callable, Generator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from queue import SimpleQueue
+from sqlite3 import Connection
+from typing import Concatenate, ParamSpec, TypeVar
+
+from ... import sentences
+from ...errors import StorageRefused, UnavailableError
+from . import schema
+
+READERS = 3
+BUSY_SECONDS = 5.0  # how long another process that reads the file may keep a write waiting
+READER_CACHE = "-8000"  # KiB of pages that a reading connection keeps
+_OUR_MISTAKES = (sqlite3.IntegrityError, sqlite3.ProgrammingError)
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+class Database:
+    """A file of SQLite in WAL mode. A write that was cancelled while it waited never happens; once begun, it ends."""
+
+    def __init__(self, path: Path, *, read_only: bool = False) -> None:
+        """Name the file; :meth:`open` opens it."""
+        self._path = path
+        self._read_only = read_only
+        self._closed = False
+        self._writer: Connection | None = None
+        self._readers: SimpleQueue[Connection] = SimpleQueue()
+        self._writing = ThreadPoolExecutor(1, "ledger-writer")
+        self._reading = ThreadPoolExecutor(READERS, "ledger-reader")
+
+    @classmethod
+    async def open(cls, path: Path, *, read_only: bool = False) -> Database:
+        """Open, check and bring forward; a new file is made only where none is.
+
+        Raises StorageRefused when the disk refuses, UnavailableError when the file is damaged or of a newer version:
+        then nothing was changed.
+        """
+        database = cls(path, read_only=read_only)
+        try:
+            await asyncio.get_running_loop().run_in_executor(database._writing, database._connect)
+        except BaseException:
+            database._closed = True
+            database._writing.submit(database._disconnect)
+            database._writing.shutdown(wait=False)
+            raise
+        return database
+
+    async def read(self, work: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Run ``work(connection, ...)`` in a reading thread; raises UnavailableError."""
+        self._refuse_if_closed()
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._reading, lambda: self._read(work, *args, **kwargs))
+
+    async def write(self, work: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Run ``work(connection, ...)`` in the writing thread as one transaction, on disk when this returns.
+
+        Raises StorageRefused, and then nothing of it was written.
+        """
+        self._refuse_if_closed()
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._writing, lambda: self._write(work, *args, **kwargs))
+
+    async def close(self) -> None:
+        """Wait for what runs, move the log into the file, and let go of it."""
+        if not self._closed:
+            self._closed = True
+            await asyncio.to_thread(self._finish)
+
+    def _finish(self) -> None:
+        self._writing.shutdown(wait=True)
+        self._reading.shutdown(wait=True)
+        self._disconnect()
+
+    def _connect(self) -> None:
+        with self._opening():
+            if not self._read_only:
+                self._writer = _writer(self._path)
+            for _ in range(READERS):
+                self._readers.put(_reader(self._path))
+            if self._read_only:
+                self._with_reader(schema.check, self._path)
+
+    def _disconnect(self) -> None:
+        while not self._readers.empty():
+            self._readers.get().close()
+        if self._writer is not None:
+            with suppress(sqlite3.Error):  # what cannot be moved now stays in the write-ahead log, as safe as before
+                self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            self._writer.close()
+            self._writer = None
+
+    def _read(self, work: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
+        with self._translated(writing=False):
+            return self._with_reader(work, *args, **kwargs)
+
+    def _with_reader(self, work: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
+        connection = self._readers.get()  # never waits: there are as many connections as threads
+        try:
+            return work(connection, *args, **kwargs)
+        finally:
+            self._readers.put(connection)
+
+    def _write(self, work: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
+        if self._writer is None:
+            raise StorageRefused(sentences.storage_refused(self._path, sentences.opened_read_only()))
+        with self._translated(writing=True), _transaction(self._writer):
+            return work(self._writer, *args, **kwargs)
+
+    def _refuse_if_closed(self) -> None:
+        if self._closed:
+            raise UnavailableError(sentences.ledger_closed())
+
+    @contextmanager
+    def _opening(self) -> Generator[None, None, None]:
+        try:
+            yield
+        except (sqlite3.OperationalError, OSError) as refused:
+            if self._read_only:
+                raise UnavailableError(sentences.ledger_unreadable(self._path, refused)) from refused
+            raise StorageRefused(sentences.storage_refused(self._path, refused)) from refused
+        except sqlite3.DatabaseError as damage:
+            raise UnavailableError(sentences.ledger_damaged(self._path, damage)) from damage
+
+    @contextmanager
+    def _translated(self, *, writing: bool) -> Generator[None, None, None]:
+        try:
+            yield
+        except _OUR_MISTAKES:
+            raise
+        except sqlite3.DatabaseError as failure:
+            if writing:
+                raise StorageRefused(sentences.storage_refused(self._path, failure)) from failure
+            raise UnavailableError(sentences.ledger_unreadable(self._path, failure)) from failure
+
+
+@contextmanager
+def _transaction(connection: Connection) -> Generator[None, None, None]:
+    _roll_back(connection)
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        connection.execute("COMMIT")
+    except BaseException:
+        with suppress(sqlite3.Error):  # the reason that counts is on its way; the next transaction tries again
+            _roll_back(connection)
+        raise
+
+
+def _roll_back(connection: Connection) -> None:
+    if connection.in_transaction:
+        connection.execute("ROLLBACK")
+
+
+def _writer(path: Path) -> Connection:
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+    connection = _connection(path.absolute().as_uri() + "?mode=rw")
+    try:
+        _refuse_damage(connection)
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = FULL")
+        connection.execute("PRAGMA secure_delete = ON")
+        connection.execute("PRAGMA foreign_keys = ON")
+        schema.migrate(connection, path)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _reader(path: Path) -> Connection:
+    connection = _connection(path.absolute().as_uri() + "?mode=ro")
+    connection.execute("PRAGMA query_only = ON")
+    connection.execute(f"PRAGMA cache_size = {READER_CACHE}")
+    return connection
+
+
+def _connection(uri: str) -> Connection:
+    return sqlite3.connect(uri, BUSY_SECONDS, isolation_level=None, check_same_thread=False, uri=True)
+
+
+def _refuse_damage(connection: Connection) -> None:
+    found = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
+    if found != "ok":
+        raise sqlite3.DatabaseError(found)

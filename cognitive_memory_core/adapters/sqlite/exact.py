@@ -1,0 +1,148 @@
+"""Exact search over the vectors that the ledger holds: a place's own, from memory where they fit."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from sqlite3 import Connection
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...domain.hit import Reading
+from ...ports.ledger import EmbeddedEvent
+from ...ports.models import Vector
+from .corpus import EVENTS
+from .database import Database
+from .filters import Filter, place_filter
+from .rows import Row
+from .slices import Changes, Matrix, Seqs, SliceCache
+from .statements import bounded, select
+
+HELD_BYTES = 64 * 1024 * 1024
+SPARE = 16  # nearest rows looked at beyond the limit, before a narrow reading pays for a query
+CHUNK = 2000  # rows looked at together where a place is too large to be held
+_FLOAT_BYTES = 4
+Cosines = NDArray[np.float32]
+Scores = tuple[Seqs, Cosines]
+
+
+class ExactIndex:
+    """Cosine over all that a reading admits, of vectors of one model: the one that is followed."""
+
+    def __init__(self, database: Database, *, held_bytes: int = HELD_BYTES) -> None:
+        """Search a database's vectors, holding at most ``held_bytes`` of them in memory."""
+        self._database = database
+        self._cache = SliceCache(held_bytes)
+        self._fingerprint = ""
+
+    def follow(self, fingerprint: str) -> None:
+        """Compare only vectors of this model from now on."""
+        self._fingerprint = fingerprint
+
+    async def nearest(self, vector: Vector, reading: Reading, limit: int) -> list[tuple[str, float]]:
+        """Give event ids with their cosine, best first; [] for a vector of another length, or no direction."""
+        asked = _direction(vector)
+        if asked is None or limit <= 0 or not self._fingerprint:
+            return []
+        return await self._database.read(self._nearest, asked, self._fingerprint, reading, bounded(limit))
+
+    async def upsert(self, rows: Sequence[EmbeddedEvent]) -> None:
+        """Take note of the model; the vectors are read from the ledger."""
+        if rows:
+            self._fingerprint = rows[-1].fingerprint or self._fingerprint
+
+    def _nearest(
+        self, connection: Connection, asked: Cosines, fingerprint: str, reading: Reading, limit: int
+    ) -> list[tuple[str, float]]:
+        seqs, cosines = self._scores(connection, asked, fingerprint, place_filter(reading))
+        first = _best(seqs, cosines, limit + SPARE)
+        found = _admitted(connection, reading, first)
+        if len(found) < limit and len(first) < len(seqs):  # too many of the nearest lie outside a narrow reading
+            inside = np.isin(seqs, _seqs_within(connection, reading))
+            found = _admitted(connection, reading, _best(seqs[inside], cosines[inside], limit))
+        return found[:limit]
+
+    def _scores(self, connection: Connection, asked: Cosines, fingerprint: str, place: Filter) -> Scores:
+        key = (fingerprint, asked.size, place)
+        if self._cache.find(key) is None and _bytes_of(connection, place, asked.size) > self._cache.limit:
+            return _scanned(connection, asked, fingerprint, place)
+        held = self._cache.fresh(
+            key, asked.size, lambda since: _changes(connection, fingerprint, place, asked.size, since)
+        )
+        return held.seqs, held.matrix @ asked
+
+
+def _direction(vector: Vector) -> Cosines | None:
+    asked = np.array(vector, np.float64)
+    length = float(np.linalg.norm(asked))
+    return (asked / length).astype(np.float32) if math.isfinite(length) and length > 0 else None
+
+
+def _bytes_of(connection: Connection, place: Filter, dimensions: int) -> int:
+    query = select("count(*)", "events e", f"{place[0]} AND e.revision > 0")
+    return connection.execute(query, place[1]).fetchone()[0] * dimensions * _FLOAT_BYTES
+
+
+def _changes(connection: Connection, fingerprint: str, place: Filter, dimensions: int, since: int) -> Changes:
+    rows = list(_rows(connection, fingerprint, place, since))
+    seqs, matrix = _matrix(rows, dimensions)
+    touched = np.fromiter((row[0] for row in rows), np.int64, len(rows))
+    return Changes(max((row[1] for row in rows), default=since), touched, seqs, matrix)
+
+
+def _scanned(connection: Connection, asked: Cosines, fingerprint: str, place: Filter) -> Scores:
+    seqs: list[Seqs] = [np.empty(0, np.int64)]
+    cosines: list[Cosines] = [np.empty(0, np.float32)]
+    for rows in _chunks(connection, fingerprint, place):
+        here, matrix = _matrix(rows, asked.size)
+        seqs.append(here)
+        cosines.append(matrix @ asked)
+    return np.concatenate(seqs), np.concatenate(cosines)
+
+
+def _chunks(connection: Connection, fingerprint: str, place: Filter) -> Iterator[list[Row]]:
+    rows = _rows(connection, fingerprint, place, 0)
+    while chunk := [row for row, _ in zip(rows, range(CHUNK), strict=False)]:
+        yield chunk
+
+
+def _rows(connection: Connection, fingerprint: str, place: Filter, since: int) -> Iterator[Row]:
+    """Give seq, revision and vector (None where it is out) of what changed after a revision."""
+    stands = "CASE WHEN e.retired_at IS NULL AND e.embedded_as = ? THEN v.vector END"
+    query = select(
+        f"e.seq, e.revision, {stands}",
+        "events e LEFT JOIN vectors v ON v.seq = e.seq",
+        f"{place[0]} AND e.revision > ?",
+    )
+    return iter(connection.execute(query, (fingerprint, *place[1], since)))
+
+
+def _matrix(rows: Sequence[Row], dimensions: int) -> tuple[Seqs, Matrix]:
+    """Put vectors together, each made a unit; those of another length are left out."""
+    whole = [row for row in rows if row[2] is not None and len(row[2]) == dimensions * _FLOAT_BYTES]
+    seqs = np.fromiter((row[0] for row in whole), np.int64, len(whole))
+    numbers = np.frombuffer(b"".join(row[2] for row in whole), np.float32)
+    matrix = np.reshape(numbers, (len(whole), dimensions))
+    lengths = np.sqrt(np.einsum("ij,ij->i", matrix, matrix, dtype=np.float64))
+    lengths[lengths == 0] = 1.0
+    return seqs, (matrix / lengths[:, np.newaxis]).astype(np.float32)
+
+
+def _best(seqs: Seqs, cosines: Cosines, limit: int) -> list[tuple[int, float]]:
+    candidates = np.arange(len(seqs))
+    if len(seqs) > limit:
+        candidates = np.argpartition(-cosines, limit - 1)[:limit]
+    order = candidates[np.lexsort((-seqs[candidates], -cosines[candidates]))]
+    return list(zip(seqs[order].tolist(), cosines[order].tolist(), strict=True))
+
+
+def _admitted(connection: Connection, reading: Reading, best: Sequence[tuple[int, float]]) -> list[tuple[str, float]]:
+    events = EVENTS.at(connection, reading, [seq for seq, _ in best])
+    return [(events[seq].id, cosine) for seq, cosine in best if seq in events]
+
+
+def _seqs_within(connection: Connection, reading: Reading) -> Seqs:
+    clause, values = EVENTS.filter_of(reading)
+    found = connection.execute(select("e.seq", "events e", clause), values).fetchall()
+    return np.fromiter((row[0] for row in found), np.int64, len(found))

@@ -1,0 +1,70 @@
+"""The whole ledger in one file of SQLite."""
+
+from __future__ import annotations
+
+from datetime import datetime, timezone
+from pathlib import Path
+from sqlite3 import Connection
+
+from ...ports.ambient import Clock
+from . import words
+from .accounts import SqliteAccounts
+from .archive import SqliteArchive
+from .consent import SqliteConsent
+from .database import Database
+from .events import SqliteEvents
+from .exact import ExactIndex
+from .lexical import SqliteLexical
+from .messages import SqliteLog
+from .names import SqliteNames
+from .notes import SqliteNotes
+from .vectors import SqliteShelf
+
+
+class SqliteLedger:
+    """Every noun of the ledger over one database; made by :meth:`open`."""
+
+    def __init__(self, database: Database, clock: Clock) -> None:
+        """Divide a database among the ports; use :meth:`open` instead."""
+        self._database = database
+        self.events = SqliteEvents(database, clock)
+        self.lexical = SqliteLexical(database)
+        self.index = ExactIndex(database)
+        self.shelf = SqliteShelf(database, self.index)
+        self.log = SqliteLog(database)
+        self.notes = SqliteNotes(database)
+        self.consent = SqliteConsent(database)
+        self.names = SqliteNames(database)
+        self.accounts = SqliteAccounts(database)
+        self.archive = SqliteArchive(database)
+
+    @classmethod
+    async def open(cls, path: Path, *, clock: Clock | None = None, read_only: bool = False) -> SqliteLedger:
+        """Open a ledger, or make one where there is none.
+
+        Raises StorageRefused when the disk refuses, UnavailableError when the file is damaged or of a newer version;
+        it is never replaced. ``read_only`` reads beside the process that owns it.
+        """
+        database = await Database.open(path, read_only=read_only)
+        try:
+            if not read_only:
+                await database.write(words.refresh)
+            ledger = cls(database, clock or _MachineClock())
+            ledger.index.follow(await database.read(_last_model))
+        except BaseException:
+            await database.close()
+            raise
+        return ledger
+
+    async def close(self) -> None:
+        """Wait for what runs, and let go of the file; the same path can be opened again then."""
+        await self._database.close()
+
+
+class _MachineClock:
+    def now(self) -> datetime:
+        return datetime.now(timezone.utc)
+
+
+def _last_model(connection: Connection) -> str:
+    return connection.execute("SELECT value FROM meta WHERE key = 'fingerprint'").fetchone()[0]

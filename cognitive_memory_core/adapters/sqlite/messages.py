@@ -1,0 +1,110 @@
+"""The recent-message log."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from sqlite3 import Connection
+
+from ...domain.message import Message
+from ...domain.scope import Scope
+from . import entering, words
+from .database import Database
+from .rows import MESSAGE_COLUMNS, MESSAGE_FIELDS, bound, message_of, message_values, micros
+from .statements import LISTED, bounded, insert, listed, new_seq, select
+
+PRUNED_TOGETHER = 500  # messages a transaction, so that nobody waits long behind a daily clean-up
+_FIELDS = ", ".join(MESSAGE_FIELDS)
+
+
+class SqliteLog:
+    """The messages of a database."""
+
+    def __init__(self, database: Database) -> None:
+        """Keep messages in a database."""
+        self._database = database
+
+    async def append(self, messages: Sequence[Message]) -> None:
+        """Keep messages, all in one transaction; known and withdrawn ones change nothing."""
+        if messages:
+            await self._database.write(append, messages)
+
+    async def recent(self, scope: Scope, limit: int, *, before: datetime | None = None) -> list[Message]:
+        """Give the newest messages of a place, oldest first; with ``before`` only older ones."""
+        return await self._database.read(_recent, scope, bounded(limit), before)
+
+    async def withdraw(self, scope: Scope, message_id: str, at: datetime) -> int:
+        """Take a message out for good; answers how many events rested on it alone and were retired."""
+        return await self._database.write(_withdraw, scope, message_id, at)
+
+    async def prune(self, before: datetime) -> int:
+        """Drop what is older: messages, withdrawal marks, done-marks; answers how many messages."""
+        await self._database.write(_prune_marks, micros(before))
+        pruned = 0
+        while dropped := await self._database.write(_prune_some, micros(before)):
+            pruned += dropped
+        return pruned
+
+
+def append(connection: Connection, messages: Sequence[Message]) -> int:
+    """Write messages that are neither known nor withdrawn; answers how many."""
+    return sum(_append(connection, message) for message in messages)
+
+
+def _append(connection: Connection, message: Message) -> bool:
+    place = bound(message.scene.scope.key, message.id)
+    query = "SELECT 1 FROM withdrawals WHERE scope = ? AND message_id = ?"
+    if connection.execute(query, place).fetchone() is not None:
+        return False
+    query = insert("messages", MESSAGE_COLUMNS, "ON CONFLICT DO NOTHING")
+    is_new = connection.execute(query, message_values(message)).rowcount > 0
+    if is_new:
+        words.add_message(connection, new_seq(connection), message)
+    return is_new
+
+
+def _recent(connection: Connection, scope: Scope, limit: int, before: datetime | None) -> list[Message]:
+    older = ("scope = ?", (scope.key,)) if before is None else ("scope = ? AND at_us < ?", (scope.key, micros(before)))
+    query = select(_FIELDS, "messages", older[0], "ORDER BY at_us DESC, seq DESC LIMIT ?")
+    newest_first = [message_of(row) for row in connection.execute(query, (*older[1], limit))]
+    return newest_first[::-1]
+
+
+def _withdraw(connection: Connection, scope: Scope, message_id: str, at: datetime) -> int:
+    place = bound(scope.key, message_id)
+    connection.execute("INSERT INTO withdrawals VALUES (?, ?, ?) ON CONFLICT DO NOTHING", (*place, micros(at)))
+    known = connection.execute(select("seq", "messages", "scope = ? AND id = ?"), place).fetchall()
+    _drop(connection, [row[0] for row in known])
+    resting = connection.execute(
+        "SELECT e.seq FROM event_sources s JOIN events e ON e.seq = s.seq WHERE s.message_id = ? AND e.scope = ?",
+        place[::-1],
+    ).fetchall()
+    return entering.retire(connection, _without_source(connection, [row[0] for row in resting], place[1]), at)
+
+
+def _without_source(connection: Connection, seqs: Sequence[int], message_id: str) -> list[int]:
+    """Take a message from under events; answers which of them rest on nothing now."""
+    connection.executemany(
+        "DELETE FROM event_sources WHERE seq = ? AND message_id = ?", [(seq, message_id) for seq in seqs]
+    )
+    query = select("DISTINCT seq", "event_sources", f"seq IN {LISTED}")
+    resting = {row[0] for row in connection.execute(query, (listed(seqs),))}
+    return [seq for seq in seqs if seq not in resting]
+
+
+def _prune_marks(connection: Connection, before_us: int) -> None:
+    connection.execute("DELETE FROM withdrawals WHERE at_us < ?", (before_us,))
+    connection.execute("DELETE FROM jobs_done WHERE at_us < ?", (before_us,))
+
+
+def _prune_some(connection: Connection, before_us: int) -> int:
+    old = connection.execute("SELECT seq FROM messages WHERE at_us < ? LIMIT ?", (before_us, PRUNED_TOGETHER))
+    return _drop(connection, [row[0] for row in old.fetchall()])
+
+
+def _drop(connection: Connection, seqs: Sequence[int]) -> int:
+    query = select(f"seq, {_FIELDS}", "messages", f"seq IN {LISTED}")
+    rows = [(row[0], message_of(row[1:])) for row in connection.execute(query, (listed(seqs),)).fetchall()]
+    words.drop_messages(connection, rows)
+    connection.execute("DELETE FROM messages WHERE seq IN (SELECT value FROM json_each(?))", (listed(seqs),))
+    return len(rows)

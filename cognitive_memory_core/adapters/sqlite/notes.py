@@ -1,0 +1,71 @@
+"""Memos and pins."""
+
+from __future__ import annotations
+
+from sqlite3 import Connection
+
+from ...domain.note import Memo, Pin
+from ...domain.scope import Scope
+from .database import Database
+from .rows import MEMO_COLUMNS, PIN_COLUMNS, bound, memo_of, memo_values, pin_of, pin_values
+from .statements import bounded, insert, select
+
+
+class SqliteNotes:
+    """The memos and pins of a database."""
+
+    def __init__(self, database: Database) -> None:
+        """Keep notes in a database."""
+        self._database = database
+
+    async def write_memo(self, memo: Memo) -> None:
+        """Keep a memo; the same id twice is one."""
+        await self._database.write(add_memo, memo)
+
+    async def memos(self, scope: Scope, limit: int) -> list[Memo]:
+        """Give the newest memos of a place, newest last."""
+        return await self._database.read(_memos, scope, bounded(limit))
+
+    async def write_pin(self, pin: Pin) -> None:
+        """Keep a pin, or replace the text of the pin of this id."""
+        await self._database.write(_write_pin, pin)
+
+    async def pins(self, scope: Scope) -> list[Pin]:
+        """Give all pins of a place, oldest first."""
+        return await self._database.read(_pins, scope)
+
+    async def erase_pin(self, pin_id: str) -> None:
+        """Drop a pin, if there is one."""
+        await self._database.write(_erase_pin, pin_id)
+
+
+def add_memo(connection: Connection, memo: Memo) -> bool:
+    """Write a memo that is not known; tells whether it was."""
+    query = insert("memos", MEMO_COLUMNS, "ON CONFLICT DO NOTHING")
+    return connection.execute(query, memo_values(memo)).rowcount > 0
+
+
+def add_pin(connection: Connection, pin: Pin) -> bool:
+    """Write a pin that is not known; tells whether it was."""
+    query = insert("pins", PIN_COLUMNS, "ON CONFLICT DO NOTHING")
+    return connection.execute(query, pin_values(pin)).rowcount > 0
+
+
+def _memos(connection: Connection, scope: Scope, limit: int) -> list[Memo]:
+    query = select(", ".join(MEMO_COLUMNS), "memos", "scope = ?", "ORDER BY at_us DESC, seq DESC LIMIT ?")
+    newest_first = [memo_of(row) for row in connection.execute(query, (scope.key, limit))]
+    return newest_first[::-1]
+
+
+def _write_pin(connection: Connection, pin: Pin) -> None:
+    query = insert("pins", PIN_COLUMNS, "ON CONFLICT (id) DO UPDATE SET text = excluded.text")
+    connection.execute(query, pin_values(pin))
+
+
+def _pins(connection: Connection, scope: Scope) -> list[Pin]:
+    query = select(", ".join(PIN_COLUMNS), "pins", "scope = ?", "ORDER BY at_us, seq")
+    return [pin_of(row) for row in connection.execute(query, (scope.key,))]
+
+
+def _erase_pin(connection: Connection, pin_id: str) -> None:
+    connection.execute("DELETE FROM pins WHERE id = ?", bound(pin_id))

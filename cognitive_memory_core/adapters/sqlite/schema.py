@@ -1,0 +1,183 @@
+"""The tables, and how an older file is brought forward."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Sequence
+from contextlib import closing
+from pathlib import Path
+from sqlite3 import Connection
+
+from ... import sentences
+from ...errors import UnavailableError
+
+# Instants: *_us are microseconds since 1970 in UTC, for order and comparison; the text beside them keeps the offset.
+# scope is Scope.key. revision rises with every change of what vector search sees; embedded_as names the vector's model.
+_FIRST = """
+CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
+INSERT INTO meta VALUES ('revision', 0), ('terms', ''), ('fingerprint', '');
+
+CREATE TABLE events (
+    seq INTEGER PRIMARY KEY AUTOINCREMENT,
+    id TEXT NOT NULL UNIQUE,
+    text TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    user_id TEXT NOT NULL,
+    group_id TEXT NOT NULL,
+    sender_id TEXT NOT NULL,
+    subjects TEXT NOT NULL,
+    message_ids TEXT NOT NULL,
+    request_type TEXT NOT NULL,
+    perspective TEXT,
+    happened_at TEXT NOT NULL,
+    is_absolute INTEGER NOT NULL,
+    count INTEGER NOT NULL,
+    last_seen_at TEXT,
+    agent TEXT NOT NULL,
+    confidence REAL NOT NULL,
+    pain TEXT NOT NULL,
+    solution TEXT NOT NULL,
+    outcome TEXT NOT NULL,
+    sender_name TEXT NOT NULL,
+    retired_at TEXT,
+    scope TEXT NOT NULL,
+    at_us INTEGER NOT NULL,
+    duplicate_key TEXT NOT NULL,
+    embedded_as TEXT NOT NULL DEFAULT '',
+    revision INTEGER NOT NULL DEFAULT 0
+);
+CREATE UNIQUE INDEX events_standing ON events (scope, sender_id, duplicate_key) WHERE retired_at IS NULL;
+CREATE INDEX events_by_time ON events (scope, at_us);
+CREATE INDEX events_by_place ON events (scope, revision);
+CREATE INDEX events_by_sender ON events (agent, sender_id, revision);
+CREATE INDEX events_by_model ON events (embedded_as, seq) WHERE retired_at IS NULL;
+
+CREATE TABLE event_subjects (
+    seq INTEGER NOT NULL REFERENCES events (seq) ON DELETE CASCADE,
+    subject TEXT NOT NULL,
+    PRIMARY KEY (seq, subject)
+) WITHOUT ROWID;
+CREATE TABLE event_sources (
+    seq INTEGER NOT NULL REFERENCES events (seq) ON DELETE CASCADE,
+    message_id TEXT NOT NULL,
+    PRIMARY KEY (seq, message_id)
+) WITHOUT ROWID;
+CREATE INDEX event_sources_by_message ON event_sources (message_id);
+CREATE TABLE vectors (seq INTEGER PRIMARY KEY REFERENCES events (seq) ON DELETE CASCADE, vector BLOB NOT NULL);
+CREATE TABLE jobs_done (job_id TEXT PRIMARY KEY, at_us INTEGER NOT NULL) WITHOUT ROWID;
+
+CREATE TABLE messages (
+    seq INTEGER PRIMARY KEY AUTOINCREMENT,
+    id TEXT NOT NULL,
+    text TEXT NOT NULL,
+    sent_at TEXT NOT NULL,
+    reply_to TEXT,
+    is_bot INTEGER NOT NULL,
+    addressed_to_bot INTEGER NOT NULL,
+    agent TEXT NOT NULL,
+    request_type TEXT NOT NULL,
+    group_id TEXT NOT NULL,
+    user_id TEXT NOT NULL,
+    user_name TEXT NOT NULL,
+    group_name TEXT NOT NULL,
+    sender_id TEXT NOT NULL,
+    scope TEXT NOT NULL,
+    at_us INTEGER NOT NULL,
+    UNIQUE (scope, id)
+);
+CREATE INDEX messages_by_place ON messages (scope, at_us);
+CREATE INDEX messages_by_time ON messages (at_us);
+CREATE TABLE withdrawals (
+    scope TEXT NOT NULL,
+    message_id TEXT NOT NULL,
+    at_us INTEGER NOT NULL,
+    PRIMARY KEY (scope, message_id)
+) WITHOUT ROWID;
+
+CREATE VIRTUAL TABLE event_words USING fts5 (
+    place, voice, body, content = '', tokenize = 'unicode61 remove_diacritics 0'
+);
+CREATE VIRTUAL TABLE message_words USING fts5 (
+    place, voice, body, content = '', tokenize = 'unicode61 remove_diacritics 0'
+);
+INSERT INTO event_words (event_words, rank) VALUES ('rank', 'bm25(0.0, 0.0, 1.0)');
+INSERT INTO message_words (message_words, rank) VALUES ('rank', 'bm25(0.0, 0.0, 1.0)');
+
+CREATE TABLE memos (
+    seq INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    scope TEXT NOT NULL,
+    text TEXT NOT NULL,
+    written_at TEXT NOT NULL,
+    user_id TEXT NOT NULL,
+    at_us INTEGER NOT NULL
+);
+CREATE INDEX memos_by_place ON memos (scope, at_us);
+CREATE TABLE pins (
+    seq INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    scope TEXT NOT NULL,
+    text TEXT NOT NULL,
+    owner_id TEXT NOT NULL,
+    pinned_at TEXT NOT NULL,
+    at_us INTEGER NOT NULL
+);
+CREATE INDEX pins_by_place ON pins (scope, at_us);
+
+CREATE TABLE opt_outs (seq INTEGER PRIMARY KEY, user_id TEXT NOT NULL UNIQUE, at_us INTEGER NOT NULL);
+CREATE TABLE switches (scope TEXT PRIMARY KEY, switch TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE names (
+    seq INTEGER PRIMARY KEY,
+    scope TEXT NOT NULL,
+    user_id TEXT NOT NULL,
+    name TEXT NOT NULL,
+    first_us INTEGER NOT NULL,
+    last_us INTEGER NOT NULL,
+    UNIQUE (scope, user_id, name)
+);
+CREATE TABLE spending (
+    day TEXT NOT NULL,
+    purpose TEXT NOT NULL,
+    calls INTEGER NOT NULL,
+    tokens INTEGER NOT NULL,
+    PRIMARY KEY (day, purpose)
+) WITHOUT ROWID;
+"""
+
+STEPS: tuple[str, ...] = (_FIRST,)
+
+
+def migrate(connection: Connection, path: Path, steps: Sequence[str] = STEPS) -> None:
+    """Take the steps that the file has not seen, each whole or not at all, after keeping a copy of it.
+
+    Raises UnavailableError for a file of a newer version.
+    """
+    found = _version(connection)
+    if found > len(steps):
+        raise UnavailableError(sentences.ledger_too_new(path, found, len(steps)))
+    if 0 < found < len(steps):
+        _keep_copy(connection, path.with_name(f"{path.stem}.v{found}{path.suffix}"))
+    for number, step in enumerate(steps[found:], found + 1):
+        connection.executescript(f"BEGIN IMMEDIATE;\n{step}\nPRAGMA user_version = {number};\nCOMMIT;")
+
+
+def check(connection: Connection, path: Path) -> None:
+    """Raise UnavailableError unless the file is of this version."""
+    found = _version(connection)
+    if found > len(STEPS):
+        raise UnavailableError(sentences.ledger_too_new(path, found, len(STEPS)))
+    if found < len(STEPS):
+        raise UnavailableError(sentences.ledger_too_old(path, found, len(STEPS)))
+
+
+def _version(connection: Connection) -> int:
+    return connection.execute("PRAGMA user_version").fetchone()[0]
+
+
+def _keep_copy(connection: Connection, copy: Path) -> None:
+    draft = copy.with_name(copy.name + ".part")
+    os.close(os.open(draft, os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o600))
+    with closing(sqlite3.connect(draft)) as target:
+        connection.backup(target)
+    draft.replace(copy)  # only a whole copy bears the name

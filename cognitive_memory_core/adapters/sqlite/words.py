@@ -1,0 +1,106 @@
+"""The lexical index: FTS5 over terms made in Python, contentless, the place as an indexed column of its own.
+
+Matching the place inside the index keeps a group from paying for the others. An event keeps its row while it is
+retired, because a contentless row can only be taken out by naming its very words; whoever reads leaves retired ones
+out. A message that is withdrawn or pruned is taken out with its words, which are made anew from its row: so a row's
+words must never change without :data:`FORM` changing, which rebuilds the index at the next start.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import unicodedata
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from sqlite3 import Connection
+
+from ...domain.event import Event
+from ...domain.hit import Reading
+from ...domain.message import Message
+from ...domain.scope import Scope
+from ...text.terms import TERMS_VERSION, index_terms
+from .rows import EVENT_FIELDS, MESSAGE_FIELDS, event_of, message_of
+from .statements import insert, select
+
+EVENT_WORDS = "event_words"
+MESSAGE_WORDS = "message_words"
+FORM = f"1/{TERMS_VERSION}/{unicodedata.unidata_version}"
+_COLUMNS = ("rowid", "place", "voice", "body")
+_DELETE = "INSERT INTO message_words (message_words, rowid, place, voice, body) VALUES ('delete', ?, ?, ?, ?)"
+Words = tuple[str, str, str]
+
+
+def add_event(connection: Connection, seq: int, event: Event) -> None:
+    """Index an event."""
+    connection.execute(insert(EVENT_WORDS, _COLUMNS), (seq, *event_words(event)))
+
+
+def add_message(connection: Connection, seq: int, message: Message) -> None:
+    """Index a message."""
+    connection.execute(insert(MESSAGE_WORDS, _COLUMNS), (seq, *message_words(message)))
+
+
+def drop_messages(connection: Connection, rows: Iterable[tuple[int, Message]]) -> None:
+    """Take messages out of the index."""
+    connection.executemany(_DELETE, ((seq, *message_words(message)) for seq, message in rows))
+
+
+def event_words(event: Event) -> Words:
+    """Give place, voice and body of an event: found by its text, its speaker's name and its date."""
+    text = f"{event.text}\n{event.pain}\n{event.solution}\n{event.outcome}"
+    return _words(event.scope, event.sender_id, event.sender_name, event.happened_at, text)
+
+
+def message_words(message: Message) -> Words:
+    """Give place, voice and body of a message."""
+    scene = message.scene
+    name = "" if message.is_bot else scene.user_name
+    return _words(scene.scope, message.sender_id, name, message.sent_at, message.text)
+
+
+def match(terms: Sequence[str], reading: Reading) -> str | None:
+    """Ask for any of the terms within the places of a scene; None when there is nothing to ask for."""
+    asked = [_quoted(term) for term in terms if any(char.isalnum() for char in term)]
+    return f"({_where(reading)}) AND body : ({' OR '.join(asked)})" if asked else None
+
+
+def refresh(connection: Connection) -> None:
+    """Build the index anew when its words are made in another way now."""
+    known = connection.execute("SELECT value FROM meta WHERE key = 'terms'").fetchone()[0]
+    if known == FORM:
+        return
+    events = connection.execute(select(", ".join(("seq", *EVENT_FIELDS)), "events", "TRUE"))
+    _rebuild(connection, EVENT_WORDS, ((row[0], *event_words(event_of(row[1:]))) for row in events))
+    messages = connection.execute(select(", ".join(("seq", *MESSAGE_FIELDS)), "messages", "TRUE"))
+    _rebuild(connection, MESSAGE_WORDS, ((row[0], *message_words(message_of(row[1:]))) for row in messages))
+    connection.execute("UPDATE meta SET value = ? WHERE key = 'terms'", (FORM,))
+
+
+def _rebuild(connection: Connection, table: str, rows: Iterable[tuple[int, str, str, str]]) -> None:
+    connection.execute(insert(table, (table,)), ("delete-all",))
+    connection.executemany(insert(table, _COLUMNS), rows)
+
+
+def _words(scope: Scope, sender_id: str, sender_name: str, at: datetime, text: str) -> Words:
+    body = index_terms(f"{sender_name}\n{at.date().isoformat()}\n{at.month}月{at.day}日\n{text}")
+    voice = _token("u", scope.agent, sender_id) if scope.kind == "group" and sender_id else ""
+    return f"{_token('s', scope.key)} {_token('a', scope.agent)}", voice, " ".join(body)
+
+
+def _where(reading: Reading) -> str:
+    scene = reading.scene
+    if scene.kind == "operator":
+        if reading.group_id:
+            return f"place : {_token('s', Scope(scene.agent, 'group', reading.group_id).key)}"
+        return f"place : {_token('a', scene.agent)}"
+    here = f"place : {_token('s', scene.scope.key)}"
+    return here if scene.kind == "group" else f"{here} OR voice : {_token('u', scene.agent, scene.user_id)}"
+
+
+def _token(kind: str, *parts: str) -> str:
+    joined = "\x1f".join(parts).encode("utf-8", "replace")
+    return kind + hashlib.sha256(joined).hexdigest()[:16]
+
+
+def _quoted(term: str) -> str:
+    return '"' + term.replace('"', '""') + '"'

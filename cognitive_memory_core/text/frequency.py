@@ -1,0 +1,33 @@
+"""Which characters and words are in every other sentence, and so tell little about what a text is about."""
+
+from __future__ import annotations
+
+import math
+
+# Modern Chinese, the commonest first, with the particles of chat moved to the front.
+COMMON_CHARACTERS = (
+    "的一是不了在人有我他这个们中来上大为和国地到以说时要就出会可也你对生能而子那得于着下自之年过发后作里吗呢吧啊呀嘛哦嗯哈哪谁怎什么把又"
+    "用道行所然家种事成方多经去法学如都同现当没动面起看定天分还进好小部其些主样理心她本前开但因只从想实日军者意无力它与长机十民第公此已工使情"
+    "明性知全三关点正业外将两高间由问很最重并物手应战向头文体政美相见被利二等产或新己制身果加西斯月话合回特代内信表化老给世位次度门任常先海通"
+    "教儿原东声提立及比员解水名真论处走义各入几口认条平系气题活尔更别打女变四神总何电数安少报才结反受目太量再感建务做接必场件计管期市直德资命"
+    "山金指克许统区保至队形社便空决治展马科司五基眼书非则听白却界达光放强即像难且权思王象完设式色路记南品住告类求据程北边死张该交规万取拉格望"
+    "觉术领共确传师观清今切院让识候带导争运"
+)
+_RANK = {char: rank for rank, char in enumerate(COMMON_CHARACTERS)}
+_LEAST = 0.2
+
+FUNCTION_WORDS = frozenset(
+    (
+        "a about all am an and any are as at be been but by can could did do does for from had has have he her him his "
+        "how i if in into is it its just me my no not of on or our out she so some that the their them then there "
+        "these they this to up us was we were what when where which who whom whose why will with would you your "
+        "什么 怎么 怎样 我们 你们 他们 她们 它们 咱们 这个 那个 哪个 这些 那些 哪些 这样 那样 这里 那里 哪里 哪儿 一个 一下 没有 有没 还是 "
+        "不是 是不 就是 可以 时候 自己 现在 知道 觉得 因为 所以 但是 如果 已经 还有 有人"
+    ).split()
+)
+
+
+def telling(char: str) -> float:
+    """Say how much a character tells, in (0, 1]: what is not among the commonest few hundred tells all it can."""
+    rank = _RANK.get(char)
+    return 1.0 if rank is None else _LEAST + (1.0 - _LEAST) * math.log1p(rank) / math.log1p(len(_RANK))

@@ -1,0 +1,38 @@
+"""Numbers as people write them in Chinese and in English."""
+
+from __future__ import annotations
+
+_DIGITS = {char: value for value, char in enumerate("零一二三四五六七八九")} | {"两": 2}
+_WORDS = dict(
+    zip(
+        "a an one two three four five six seven eight nine ten eleven twelve".split(),
+        (1, 1, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12),
+        strict=True,
+    )
+)
+
+
+def number(text: str) -> int:
+    """Read digits, Chinese numerals below a thousand, or an English word up to twelve; else raise ValueError."""
+    word = text.casefold()
+    if word.isascii():
+        return _WORDS[word] if word in _WORDS else int(word)
+    return _chinese(text)
+
+
+def digits(text: str) -> int:
+    """Read a number that is spelt digit by digit (二零二五); else raise ValueError."""
+    return int("".join(str(_DIGITS[char]) if char in _DIGITS else char for char in text))
+
+
+def _chinese(text: str) -> int:
+    total, digit = 0, None
+    for char in text:
+        if char in "十百":
+            total += (1 if digit is None else digit) * (10 if char == "十" else 100)
+            digit = None
+        elif digit in (None, 0) and char in _DIGITS:
+            digit = _DIGITS[char]
+        else:  # 两三天: two digits side by side are no number
+            raise ValueError(text)
+    return total + (digit or 0)

@@ -1,0 +1,62 @@
+"""Places of a text where words are not read as words: names, titles, quotations."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator
+
+Span = tuple[int, int]
+_QUOTED = re.compile(
+    "《[^《》]*》|“[^“”]*”|「[^「」]*」|『[^『』]*』|【[^【】]*】"
+    '|"[^"\n]*"|`[^`\n]*`|(?:https?|ftp)://[!-~]+|[A-Za-z0-9._%+-]{1,64}@[A-Za-z0-9.-]{1,255}'
+)
+_LABEL = re.compile(r"[(（][^()（）\s]{1,128}[)）]")
+
+
+class Spared:
+    """Which characters of one text are not read as words."""
+
+    def __init__(self, length: int, spans: Iterable[Span] = ()) -> None:
+        """Spare the characters of the spans."""
+        self._marks = bytearray(length)
+        for start, stop in spans:
+            self._marks[start:stop] = b"\x01" * (min(stop, length) - start)
+
+    def touches(self, start: int, stop: int) -> bool:
+        """Tell whether any of the characters is spared."""
+        return any(self._marks[start:stop])
+
+
+def quoted(text: str) -> Iterator[Span]:
+    """Find titles, quotations and addresses, with their marks."""
+    return (match.span() for match in _QUOTED.finditer(text))
+
+
+def named(text: str, names: Collection[str], is_word: Callable[[str], bool]) -> Iterator[Span]:
+    """Find known names, each with the id behind it.
+
+    A name that is one character, only digits, or a word of its own (somebody who is called 昨天) counts only as
+    ``name(id)``: nobody disarms a word by taking it as a name.
+    """
+    for name in names:
+        if not name.strip() or name not in text:
+            continue
+        needs_label = len(name) == 1 or name.isdecimal() or is_word(name)
+        for start, stop in occurrences(text, name):
+            label = _LABEL.match(text, stop)
+            if label or not needs_label:
+                yield start, label.end() if label else stop
+
+
+def occurrences(text: str, name: str) -> Iterator[Span]:
+    """Find a name where it is not a piece of a longer Latin word or number."""
+    at = text.find(name)
+    while at >= 0:
+        stop = at + len(name)
+        if not (_clings(text[at - 1 : at], name[0]) or _clings(name[-1], text[stop : stop + 1])):
+            yield at, stop
+        at = text.find(name, stop)
+
+
+def _clings(left: str, right: str) -> bool:
+    return left.isascii() and right.isascii() and left.isalnum() and right.isalnum()

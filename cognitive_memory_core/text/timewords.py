@@ -1,0 +1,158 @@
+"""What a text says about when: found once, read by gate, rules and recall alike."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from datetime import datetime
+
+from ..domain.interval import Interval, checked_instant
+from .chinese_time import CHINESE
+from .edits import Edit, edited
+from .folding import folded
+from .instants import EARLIEST, LATEST
+from .spared import Spared, named, quoted
+from .stretch import Stretch
+from .timerule import Frame, Kind, Lean, Rule
+from .western_time import WESTERN
+
+_READ = 2_000  # characters of a text that are looked at
+_RULES = CHINESE + WESTERN
+_JOINED = re.compile(r" ?(?:到|至|~|—|–|-|to|until|till|through|and) ?", re.IGNORECASE)
+_BESIDE = " (（,，、)）的"
+_HABIT_BEFORE = re.compile("(?:每|逢|隔|凡是|所有的?)$")
+_HABIT_AFTER = re.compile("[^，。！？!?；;\n]{0,3}?(?:都|一般|通常|经常|常|总|照例|照旧|固定|习惯|例会)")
+_SENTENCE_END = re.compile("[。！？!?；;\n]")
+_PAST = re.compile("了|(?<![超通经路度难])过(?![两几来去年会不节日敏])|已经|曾|当时")
+_AHEAD = re.compile(
+    "(?<![需主重])要(?!求|不|是|么)|(?<![开聚宴晚年社机误体])会(?![议员长上了场])|准备|打算|计划|将|想去|截止|之前|前交|记得|提醒|约|别忘|出发|放假|报名"
+)
+
+
+@dataclass(frozen=True)
+class Mention:
+    """One time expression of a text, from ``start`` up to ``stop``."""
+
+    start: int
+    stop: int
+    kind: Kind
+    _match: re.Match[str]
+    _rule: Rule
+
+    def at(self, now: datetime, lean: Lean = "back") -> Stretch | None:
+        """Find it on the calendar, read at a wall-clock time; None for what no calendar has."""
+        if self._rule.reading is None:
+            return None
+        try:
+            return self._rule.reading(self._match, Frame(now, lean))
+        except (ValueError, OverflowError):
+            return None
+
+
+def mentions(text: str) -> list[Mention]:
+    """Find the time expressions of a text in order, the longest of those that begin at one place."""
+    found = folded(text[:_READ])
+    candidates = [
+        (match.start(), -match.end(), order, match)
+        for order, rule in enumerate(_RULES)
+        for match in rule.pattern.finditer(found)
+    ]
+    return [mention for mention in _leftmost(sorted(candidates, key=lambda it: it[:3])) if mention.kind != "decoy"]
+
+
+def time_window(text: str, reference: datetime) -> Interval | None:
+    """Read the window that a query names, in the zone of ``reference``; None where it names none.
+
+    The first time expression counts, together with a second one that it is joined to (3月1日到3月5日). A month, date
+    or weekday without more looks backwards, today included. Raises BadArgument for a reference without a zone.
+    """
+    checked_instant(reference, "reference")
+    now = reference.replace(tzinfo=None)
+    stretches = [(mention, stretch) for mention in mentions(text) if (stretch := _asked(mention, now))]
+    if not stretches:
+        return None
+    (first, stretch), *others = stretches
+    if others and _JOINED.fullmatch(text, first.stop, others[0][0].start) and others[0][1].stop > stretch.start:
+        stretch = Stretch(stretch.start, others[0][1].stop)
+    return _zoned(stretch, reference)
+
+
+def with_dates(text: str, when: datetime, names: Collection[str] = ()) -> str:
+    """Write the dates that a statement made at ``when`` means; what cannot be told stays as it is.
+
+    Names, and what stands in quotation marks, are not touched.
+    """
+    spared = Spared(len(text), [*quoted(text), *named(text, names, is_time)])
+    return edited(text, datings(text, when, spared))
+
+
+def datings(text: str, when: datetime, spared: Spared) -> list[Edit]:
+    """Give the replacements that :func:`with_dates` makes."""
+    now = when.replace(tzinfo=None)
+    found = [mention for mention in leaning(text) if not spared.touches(mention.start, mention.stop)]
+    told = [(mention, _told(mention, text, now)) for mention in found]
+    return [Edit(mention.start, mention.stop, stretch.text) for mention, stretch in told if stretch and stretch.text]
+
+
+def is_time(word: str) -> bool:
+    """Tell whether a word is a time expression and nothing else."""
+    return any(mention.start == 0 and mention.stop == len(word) for mention in mentions(word))
+
+
+def leaning(text: str) -> Iterator[Mention]:
+    """Give the time expressions that mean another time when they are read on another day."""
+    found = mentions(text)
+    for index, mention in enumerate(found):
+        if mention.kind in ("relative", "now"):
+            yield mention
+        if mention.kind == "open" and not _is_habit(text, mention) and not _dated_beside(text, found, index):
+            yield mention
+        if mention.kind == "vague" and not _dated_beside(text, found, index):
+            yield mention
+
+
+def _leftmost(candidates: list[tuple[int, int, int, re.Match[str]]]) -> Iterator[Mention]:
+    at = 0
+    for start, stop, order, match in candidates:
+        if start >= at and -stop > start:
+            at = -stop
+            yield Mention(start, at, _RULES[order].kind, match, _RULES[order])
+
+
+def _asked(mention: Mention, now: datetime) -> Stretch | None:
+    return None if mention.kind == "now" else mention.at(now)
+
+
+def _told(mention: Mention, text: str, now: datetime) -> Stretch | None:
+    if mention.kind != "open":
+        return mention.at(now)
+    lean = _tense(text, mention)
+    return mention.at(now, lean) if lean else None
+
+
+def _tense(text: str, mention: Mention) -> Lean | None:
+    """Tell whether the sentence around a weekday looks back or ahead; None where it does both or neither."""
+    before = _SENTENCE_END.split(text[max(mention.start - 60, 0) : mention.start])[-1]
+    after = _SENTENCE_END.split(text[mention.stop : mention.stop + 60])[0]
+    is_past, is_ahead = (bool(marks.search(before) or marks.search(after)) for marks in (_PAST, _AHEAD))
+    if is_past == is_ahead:
+        return None
+    return "past" if is_past else "ahead"
+
+
+def _is_habit(text: str, mention: Mention) -> bool:
+    before = text[max(mention.start - 4, 0) : mention.start]
+    return bool(_HABIT_BEFORE.search(before) or _HABIT_AFTER.match(text[mention.stop : mention.stop + 12]))
+
+
+def _dated_beside(text: str, found: list[Mention], index: int) -> bool:
+    """Tell whether a full date stands directly beside: 2026年3月4日（周三）."""
+    here = found[index]
+    gaps = [(other, text[min(other.stop, here.stop) : max(other.start, here.start)]) for other in found[max(index - 1, 0) : index + 2]]
+    return any(other is not here and other.kind in ("absolute", "yearless") and not gap.strip(_BESIDE) for other, gap in gaps)
+
+
+def _zoned(stretch: Stretch, reference: datetime) -> Interval | None:
+    interval = Interval(stretch.start.replace(tzinfo=reference.tzinfo), stretch.stop.replace(tzinfo=reference.tzinfo))
+    return interval if EARLIEST <= interval.start < interval.stop <= LATEST else None

@@ -1,0 +1,32 @@
+"""The names that a chat plugin injects into its handlers."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Annotated
+
+from nonebot.params import Depends
+
+import cognitive_memory_core as core
+
+from . import params
+from .tools import MemoryToolbox
+
+Memory = Annotated[core.CognitiveMemory, Depends(params.running_memory)]
+"""The running memory."""
+CurrentScene = Annotated[core.Scene, Depends(params.current_scene)]
+"""Where the event took place and who spoke."""
+MemoryContext = Annotated[core.Context, Depends(params.memory_context)]
+"""The block for the model, built for the event's message."""
+RecordEnd = Annotated[Callable[..., Awaitable[str | None]], Depends(params.turn_end)]
+"""``await record_end(memo="", observations=(), *, perspective=None, force=False)``"""
+Consider = Annotated[Callable[..., Awaitable[str | None]], Depends(params.consideration)]
+"""``await consider()``: the recent dialogue of this scene."""
+SearchEvents = Annotated[Callable[..., Awaitable[list[core.Hit]]], Depends(params.event_search)]
+"""``await search_events(query, ...)`` in this scene."""
+GetProfile = Annotated[Callable[..., Awaitable[core.Profile | None]], Depends(params.profile)]
+"""``await get_profile(entity_type, entity_id)`` in this scene."""
+SearchProfiles = Annotated[Callable[..., Awaitable[list[core.ProfileHit]]], Depends(params.profile_search)]
+"""``await search_profiles(query, ...)`` in this scene."""
+MemoryTools = Annotated[MemoryToolbox, Depends(params.memory_tools)]
+"""``.schemas`` and ``await tools.call(name, arguments)``"""

@@ -1,0 +1,128 @@
+"""Arguments of a tool call, as models write them: read tolerantly, bounded first, refused in a clear sentence."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Mapping
+from typing import cast
+
+from json_repair import repair_json
+
+from . import replies
+from .wording import writable
+
+JSON_LENGTH = 64 * 1024
+REPAIRABLE_LENGTH = 4 * 1024  # mending takes seconds where text is long, nested and broken
+REPAIRABLE_BRACKETS = 16  # the arguments are flat
+TEXT_LENGTH = 4_000
+ITEMS = 50
+MOST = 50
+_TRUE = frozenset({"true", "1", "yes", "y", "on", "是"})
+
+
+class BadToolArgument(Exception):
+    """An argument that cannot be understood; the message is for the model."""
+
+
+class Arguments:
+    """One call's arguments by name. Blank and missing are the same."""
+
+    def __init__(self, values: Mapping[str, object]) -> None:
+        """Hold what the model wrote."""
+        self._values = values
+
+    @classmethod
+    async def read(cls, written: object, *, repair: bool) -> Arguments:
+        """Read arguments from a mapping or from JSON text; broken text is mended only where ``repair`` allows it."""
+        if isinstance(written, Mapping):
+            return cls(cast("Mapping[str, object]", written))
+        if written is None or written == "":
+            return cls({})
+        if not isinstance(written, str):
+            raise BadToolArgument(replies.arguments_are_no_object())
+        if len(written) > JSON_LENGTH:
+            raise BadToolArgument(replies.arguments_too_long(JSON_LENGTH))
+        return cls(await _object(written, repair=repair))
+
+    def text(self, name: str) -> str:
+        """Give a text, "" where there is none; a number is text too."""
+        return _text(self._values.get(name), name)
+
+    def needed(self, name: str) -> str:
+        """Give a text that must be there."""
+        text = self.text(name)
+        if not text:
+            raise BadToolArgument(replies.argument_missing(name))
+        return text
+
+    def texts(self, name: str) -> list[str]:
+        """Give a list of texts; one text is a list of one."""
+        value = self._values.get(name)
+        if not isinstance(value, list | tuple):
+            return [text] if (text := _text(value, name)) else []
+        return [text for item in value[:ITEMS] if (text := _text(item, name))]
+
+    def identifier(self, name: str) -> str | None:
+        """Give an id, or None where there is none."""
+        value = self._values.get(name)
+        if isinstance(value, float) and value.is_integer():
+            value = int(value)
+        return _text(value, name) or None
+
+    def flag(self, name: str) -> bool:
+        """Give a truth value; everything that does not say yes says no."""
+        value = self._values.get(name)
+        return value == 1 or (isinstance(value, str) and value.strip().lower() in _TRUE)
+
+    def count(self, name: str) -> int | None:
+        """Give a number from 1 to ``MOST``, or None for everything that is no such wish."""
+        value = self._values.get(name)
+        if isinstance(value, bool) or not isinstance(value, str | int | float):
+            return None
+        try:
+            number = float(value)
+        except (ValueError, OverflowError):
+            return None
+        return int(min(number, MOST)) if number >= 1 else None
+
+
+def _text(value: object, name: str) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        raise BadToolArgument(replies.argument_is_no_text(name))
+    try:
+        return writable(str(value)[:TEXT_LENGTH]).strip()
+    except ValueError as endless:  # Python writes out no number of more than 4,300 digits
+        raise BadToolArgument(replies.argument_is_no_text(name)) from endless
+
+
+async def _object(written: str, *, repair: bool) -> Mapping[str, object]:
+    try:
+        value = _loaded(written)
+    except (ValueError, RecursionError) as broken:
+        if not repair or not _is_repairable(written):
+            raise BadToolArgument(replies.arguments_are_broken()) from broken
+        value = await asyncio.to_thread(_repaired, written)
+    if value is None:
+        return {}
+    if not isinstance(value, dict):
+        raise BadToolArgument(replies.arguments_are_no_object())
+    return cast("Mapping[str, object]", value)
+
+
+def _loaded(written: str) -> object:
+    value = json.loads(written)
+    return json.loads(value) if isinstance(value, str) and value else value  # some models write it twice over
+
+
+def _is_repairable(written: str) -> bool:
+    return len(written) <= REPAIRABLE_LENGTH and written.count("[") + written.count("{") <= REPAIRABLE_BRACKETS
+
+
+def _repaired(written: str) -> object:
+    try:
+        return repair_json(written, return_objects=True)
+    except (ValueError, RecursionError) as broken:
+        raise BadToolArgument(replies.arguments_are_broken()) from broken

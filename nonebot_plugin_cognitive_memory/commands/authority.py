@@ -1,0 +1,77 @@
+"""Who may act on other people's memories. What an event says of a sender's role is not believed."""
+
+from __future__ import annotations
+
+from ipaddress import ip_address
+from typing import Any
+
+from nonebot.adapters import Bot, Event
+from nonebot.adapters.onebot import v11
+from nonebot.compat import type_validate_python
+from nonebot.exception import AdapterException
+from nonebot.permission import SUPERUSER
+
+from .. import replies
+from ..complaints import complain
+
+ADMINS = frozenset({"owner", "admin"})
+
+
+async def objection(bot: Bot, event: Event) -> str:
+    """Say why the sender may not remove what others said here; "" when they may.
+
+    A superuser may, and who is an admin of the group at this moment, as the platform says. The message itself is read
+    back too: over HTTP anybody who reaches the port could have made the event up.
+    """
+    if not await SUPERUSER(bot, event) and not await _is_admin(bot, event):
+        return replies.not_yours()
+    if await _is_genuine(bot, event):
+        return ""
+    complain(replies.forgeable())
+    return replies.unproven()
+
+
+async def _is_admin(bot: Bot, event: Event) -> bool:
+    if not isinstance(event, v11.GroupMessageEvent) or event.anonymous is not None:
+        return False
+    try:
+        member = await bot.call_api(
+            "get_group_member_info", group_id=event.group_id, user_id=event.user_id, no_cache=True
+        )
+    except AdapterException:
+        return False
+    return isinstance(member, dict) and member.get("role") in ADMINS
+
+
+async def _is_genuine(bot: Bot, event: Event) -> bool:
+    """Read the message back; where the platform cannot, believe it only if no stranger could have sent the event."""
+    if isinstance(event, v11.MessageEvent):
+        try:
+            return _agrees(event, await bot.call_api("get_msg", message_id=event.message_id))
+        except AdapterException:
+            return _is_guarded(bot, "onebot_v11_secret", "onebot_secret")
+    return _is_guarded(bot, "onebot_v12_access_token", "onebot_access_token")
+
+
+def _agrees(event: v11.MessageEvent, message: Any) -> bool:
+    if not isinstance(message, dict) or not isinstance(message.get("sender"), dict):
+        return False
+    group = message.get("group_id") or getattr(event, "group_id", None)
+    return (
+        str(message["sender"].get("user_id")) == str(event.user_id)
+        and str(group) == str(getattr(event, "group_id", group))
+        and message.get("message_type", event.message_type) == event.message_type
+        and _plain(message.get("message")) == event.original_message.extract_plain_text()
+    )
+
+
+def _plain(message: object) -> str | None:
+    try:
+        return type_validate_python(v11.Message, message).extract_plain_text()
+    except ValueError:
+        return None
+
+
+def _is_guarded(bot: Bot, *secrets: str) -> bool:
+    config = bot.config
+    return any(getattr(config, name, None) for name in secrets) or ip_address(str(config.host)).is_loopback

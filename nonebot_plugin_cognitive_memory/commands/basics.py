@@ -1,0 +1,26 @@
+"""Help and status."""
+
+from __future__ import annotations
+
+from nonebot.adapters import Bot, Event
+
+from .. import replies
+from ..lifecycle import get_memory
+from .entry import answer, memory_command, say
+
+
+@memory_command.assign("$main")
+@memory_command.assign("help")
+async def show_help(bot: Bot, event: Event) -> None:
+    """Say what there is."""
+    await say(bot, event, replies.HELP)
+
+
+@memory_command.assign("status")
+async def show_status(bot: Bot, event: Event) -> None:
+    """Say how the memory is."""
+    await answer(bot, event, _status())
+
+
+async def _status() -> str:
+    return replies.status(await get_memory().status())

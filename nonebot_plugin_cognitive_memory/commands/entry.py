@@ -1,0 +1,101 @@
+"""The command itself: what it looks like, who is let in, and how it answers."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable
+
+from arclet.alconna import Alconna, AllParam, Args, Arparma, CommandMeta, Namespace, Subcommand, config
+from nonebot.adapters import Bot, Event
+from nonebot.permission import SUPERUSER
+from nonebot_plugin_alconna import AlcMatches, on_alconna
+
+import cognitive_memory_core as core
+
+from .. import replies
+from ..complaints import complain
+from ..invocation import HEAD, SUBCOMMANDS, called_subcommand, is_ours
+from ..lifecycle import get_memory
+from ..outgoing import unrecorded
+from ..scene import find_scene
+from .pace import Pace
+
+REPLY_LENGTH = 1_800
+_NAMESPACE = Namespace(
+    "cognitive_memory",
+    disable_builtin_options={"help", "shortcut", "completion"},  # a shortcut would let anybody rename commands
+    enable_message_cache=False,
+)
+config.namespaces[_NAMESPACE.name] = _NAMESPACE
+_ARGUMENTS = {
+    "list": Args["page?", int],
+    "search": Args["words", AllParam],
+    "add": Args["words", AllParam],
+    "forget": Args["number", int],
+}
+
+
+async def _calls_us(event: Event) -> bool:
+    return event.get_type() == "message" and is_ours(event.get_plaintext())
+
+
+memory_command = on_alconna(
+    Alconna(
+        f"re:{HEAD}",
+        *(Subcommand(name, _ARGUMENTS.get(name, Args()), alias=[word]) for name, word in SUBCOMMANDS.items()),
+        namespace=_NAMESPACE,
+        meta=CommandMeta(description="认知记忆"),
+    ),
+    rule=_calls_us,
+    skip_for_unmatch=False,
+    auto_send_output=False,
+    use_cmd_start=False,
+    use_cmd_sep=False,
+    use_origin=False,
+    priority=0,  # before chat plugins, whose default priority is 1
+    block=True,
+)
+_pace = Pace()
+
+
+@memory_command.handle()
+async def admit(bot: Bot, event: Event, result: AlcMatches) -> None:
+    """Let the call pass to its subcommand, or answer why not."""
+    scene = find_scene(bot, event)
+    verdict = _pace.verdict((bot.self_id, scene.user_id if scene else event.get_session_id()))
+    if verdict == "ignore":
+        await memory_command.finish()
+    refusal = replies.too_often() if verdict == "warn" else await _refusal(bot, event, scene, result)
+    if refusal:
+        await say(bot, event, refusal)
+        await memory_command.finish()
+
+
+async def answer(bot: Bot, event: Event, work: Awaitable[str]) -> None:
+    """Send what the work says, or in one sentence why it could not be done."""
+    try:
+        text = await work
+    except core.MistakeError as mistake:
+        text = str(mistake)
+    except core.CognitiveMemoryError as away:
+        complain(str(away))
+        text = replies.trouble()
+    await say(bot, event, text)
+
+
+async def say(bot: Bot, event: Event, text: str) -> None:
+    """Reply with plain text: nothing in it is ever parsed, and it is no part of the conversation."""
+    segment = event.get_message().get_segment_class()
+    with unrecorded():
+        await bot.send(event, segment("text", {"text": text[:REPLY_LENGTH]}))
+
+
+async def _refusal(bot: Bot, event: Event, scene: core.Scene | None, result: Arparma) -> str:
+    if scene is None:
+        return replies.nobody()
+    subcommand = called_subcommand(event.get_plaintext())
+    if not result.matched:
+        return replies.usage(subcommand) if subcommand else replies.unknown_subcommand()
+    memory = get_memory()
+    if memory.is_running or subcommand in (None, "help"):
+        return ""
+    return replies.off(memory.reason if await SUPERUSER(bot, event) else "")

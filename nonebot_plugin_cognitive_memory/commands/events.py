@@ -1,0 +1,87 @@
+"""What is remembered here: list, search, forget."""
+
+from __future__ import annotations
+
+import re
+
+from nonebot.adapters import Bot, Event
+from nonebot_plugin_alconna import Match
+
+import cognitive_memory_core as core
+
+from .. import replies
+from ..config import setup
+from ..lifecycle import get_memory
+from ..params import Here
+from .authority import objection
+from .entry import answer, memory_command
+from .numbers import shown_lists
+from .words import words_of
+
+PAGE = 10
+LAST_PAGE = 1_000
+FOUND, MOST_FOUND = 5, 20
+_COUNT = re.compile(r"(?:^|\s)-n\s+(\d{1,3})(?=\s|$)", re.ASCII)
+
+
+@memory_command.assign("list")
+async def list_events(bot: Bot, event: Event, here: Here, page: Match[int]) -> None:
+    """List what is remembered here, newest first."""
+    await answer(bot, event, _listed(here, page.result if page.available else 1))
+
+
+@memory_command.assign("search")
+async def search_events(bot: Bot, event: Event, here: Here, words: Match[list[object]]) -> None:
+    """Search what is remembered here."""
+    await answer(bot, event, _found(here, words_of(words.result)))
+
+
+@memory_command.assign("forget")
+async def forget_event(bot: Bot, event: Event, here: Here, number: Match[int]) -> None:
+    """Forget one event of the list shown last."""
+    await answer(bot, event, _forgotten(bot, event, here, number.result))
+
+
+async def _listed(scene: core.Scene, page: int) -> str:
+    page = min(max(page, 1), LAST_PAGE)
+    first = (page - 1) * PAGE
+    events = await get_memory().events(scene, limit=PAGE + 1, offset=first)
+    if not events:
+        return replies.nothing_listed(page)
+    shown = events[:PAGE]
+    shown_lists.show(scene, shown, first + 1)
+    return replies.event_list(shown, first + 1, setup.settings.zone, page=page, is_more=len(events) > PAGE)
+
+
+async def _found(scene: core.Scene, text: str) -> str:
+    query, wanted = split_count(text)
+    if not query:
+        return replies.usage("search")
+    memory = get_memory()
+    hits = await memory.search_events(scene, query, top_k=wanted)
+    if hits:
+        events = [hit.event for hit in hits]
+        shown_lists.show(scene, events)
+        return replies.found_events(events, setup.settings.zone)
+    lines = await memory.search_events(scene, query, kinds=("message",), top_k=wanted)
+    return replies.found_lines([hit.event for hit in lines], setup.settings.zone)
+
+
+async def _forgotten(bot: Bot, event: Event, scene: core.Scene, number: int) -> str:
+    chosen = shown_lists.find(scene, number)
+    if chosen is None:
+        return replies.number_unknown()
+    refusal = "" if chosen.sender_id == scene.user_id else await objection(bot, event)
+    if refusal:
+        return refusal
+    await get_memory().forget_event(scene, chosen.id)
+    return replies.forgotten()
+
+
+def split_count(text: str) -> tuple[str, int]:
+    """Take ``-n N`` out of a query: the rest, and how many hits are wanted."""
+    asked = _COUNT.search(text)
+    if asked is None:
+        return text.strip(), FOUND
+    rest = text[: asked.start()] + text[asked.end() :]
+    return rest.strip(), min(max(int(asked[1]), 1), MOST_FOUND)

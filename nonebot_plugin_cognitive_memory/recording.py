@@ -1,0 +1,126 @@
+"""A chat plugin's turn: handed in, together with what the plugin need not gather itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import cognitive_memory_core as core
+
+from . import replies
+from .complaints import complain
+from .config import setup
+from .consideration import considerer
+from .lifecycle import get_memory
+from .wording import writable
+
+
+@dataclass(frozen=True)
+class Source:
+    """What a turn answers: the words, and the message where it is known which one it was."""
+
+    text: str = ""
+    message_ids: tuple[str, ...] = ()
+    sent_at: datetime | None = None
+
+    @classmethod
+    def of(cls, message: core.Message) -> Source:
+        """Name a message as what was answered."""
+        return cls(message.text, (message.id,), message.sent_at)
+
+
+@dataclass(frozen=True)
+class TurnEnd:
+    """Ends turns of one scene. Without a source it is the asker's newest line that is answered."""
+
+    scene: core.Scene
+    source: Source | None = None
+
+    async def __call__(
+        self,
+        memo: str = "",
+        observations: Iterable[str] = (),
+        *,
+        perspective: str | None = None,
+        force: bool = False,
+    ) -> str | None:
+        """Hand a turn in; None when nothing was taken. Never raises for what a chat plugin cannot mend."""
+        lines = await _recent(self.scene)
+        source = self.source or _newest(self.scene, lines)
+        try:
+            turn = core.Turn(
+                self.scene,
+                memo=_text(memo),
+                observations=_texts(observations),
+                perspective=perspective or None,
+                force=bool(force),
+                source_message=source.text,
+                recent_messages=_before(lines, source),
+                message_ids=source.message_ids,
+                happened_at=source.sent_at,
+            )
+            job_id = await get_memory().remember(turn)
+        except core.CognitiveMemoryError as refused:
+            complain(replies.not_recorded(refused))
+            return None
+        considerer.learned(self.scene, source.message_ids)
+        return job_id
+
+
+async def record_end(  # the contract's signature
+    scene: core.Scene,
+    memo: str = "",
+    observations: Iterable[str] = (),
+    *,
+    perspective: str | None = None,
+    force: bool = False,
+    source_message: str | None = None,
+) -> str | None:
+    """Record a finished turn of a scene; without ``source_message`` it answers the asker's newest line there."""
+    source = None if source_message is None else Source(_text(source_message))
+    return await TurnEnd(scene, source)(memo, observations, perspective=perspective, force=force)
+
+
+async def consider(scene: core.Scene) -> str | None:
+    """Hand in the recent dialogue of a scene, but for what is learned already; None when nothing is new or taken."""
+    try:
+        memory = get_memory()
+        lines = await memory.recent_messages(scene, setup.settings.capture.consider_every)
+        new = considerer.fresh(scene, lines)
+        job_id = await memory.consider(scene, new) if new else None
+    except core.CognitiveMemoryError as refused:
+        complain(replies.not_considered(refused))
+        return None
+    considerer.learned(scene, [line.id for line in new])
+    return job_id
+
+
+async def _recent(scene: core.Scene) -> list[core.Message]:
+    """Give enough of the log to find the answered line and what was said before it."""
+    try:
+        return await get_memory().recent_messages(scene, 2 * setup.settings.historian.recent_messages_inject_k)
+    except core.CognitiveMemoryError:
+        return []
+
+
+def _newest(scene: core.Scene, lines: list[core.Message]) -> Source:
+    own = (line for line in reversed(lines) if not line.is_bot and line.scene.user_id == scene.user_id)
+    return next(map(Source.of, own), Source())
+
+
+def _before(lines: list[core.Message], source: Source) -> tuple[core.Message, ...]:
+    """Give what was said before the answered line; that line itself, known by its id, is no recent one."""
+    at = next((index for index, line in enumerate(lines) if line.id in source.message_ids), len(lines))
+    return tuple(lines[:at])
+
+
+def _text(value: Any) -> Any:
+    """Clean a text; what is none is left for the core to refuse."""
+    return writable(value) if isinstance(value, str) else value or ""
+
+
+def _texts(values: Any) -> tuple[Any, ...]:
+    is_many = isinstance(values, Iterable) and not isinstance(values, str | dict)
+    return tuple(map(_text, values)) if is_many else (_text(values),)

@@ -1,0 +1,290 @@
+"""Every sentence of the plugin that a person or a model can see, in Chinese."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import tzinfo
+from pathlib import Path
+
+import cognitive_memory_core as core
+
+# --- the log: one line, one keyword ------------------------------------------------------------------------------
+
+
+def logged(sentence: object) -> str:
+    """Put the log keyword in front, and everything on one line."""
+    return f"[认知记忆] {' '.join(str(sentence).split())}"
+
+
+def started(directory: Path, settings: core.Settings) -> str:
+    """Say where the files lie, what works, and what is recorded."""
+    if not settings.enabled:
+        return f"已按 COGNITIVE_MEMORY__ENABLED=false 停用，只保留备忘；数据目录 {directory}"
+    mode = "无模型：规则史官；本地 n-gram 向量"
+    return f"已启动；数据目录 {directory}；{mode}；{_recorded(settings.capture)}"
+
+
+def _recorded(capture: core.CaptureSettings) -> str:
+    groups = f"{len(capture.groups)} 个群" if capture.groups else "所有群"
+    considered = {
+        "off": "不自动整理",
+        "mentions": "对机器人说的话自动整理成记忆",
+        "all": "所有消息自动整理成记忆",
+    }[capture.auto_consider]
+    return f"记录{groups}和私聊的消息 {capture.log_days} 天，{considered}"
+
+
+def still_opening() -> str:
+    """Say that the memory is not open yet."""
+    return "记忆还在打开（上一个进程可能还没有放开数据目录），机器人照常工作"
+
+
+def not_opened(reason: str) -> str:
+    """Say why there is no memory; the bot goes on."""
+    return f"记忆没有打开，机器人照常工作，只是记不住事：{reason}"
+
+
+def settings_are_no_group() -> str:
+    """Refuse a value that stands where the group of settings belongs."""
+    return "设置 COGNITIVE_MEMORY 应为一组设置（例如 COGNITIVE_MEMORY__QUERY__AUTO_TOP_K=5），请改正 .env 后重启"
+
+
+def no_directory() -> str:
+    """Say that localstore gave no directory."""
+    return "拿不到数据目录：请检查 LOCALSTORE_DATA_DIR 的权限，并用 require 或 load_plugin 加载本插件，然后重启"
+
+
+def unknown_settings(names: Iterable[str]) -> str:
+    """Name settings that nothing reads."""
+    return f"不认识的设置，已忽略：{'、'.join(_env_name(name) for name in names)}"
+
+
+def dormant_settings(names: Iterable[str]) -> str:
+    """Name settings that steer nothing in this version."""
+    return f"这些设置在这个版本里还不起作用：{'、'.join(_env_name(name) for name in names)}"
+
+
+def _env_name(dotted: str) -> str:
+    return "COGNITIVE_MEMORY__" + dotted[:80].upper().replace(".", "__")
+
+
+def not_captured(reason: object) -> str:
+    """Say that a message was not recorded."""
+    return f"有一条消息没有记下：{reason}"
+
+
+def not_withdrawn(reason: object) -> str:
+    """Say that a withdrawn message could not be withdrawn here."""
+    return f"有一条撤回的消息没有从记忆里撤掉：{reason}"
+
+
+def not_considered(reason: object) -> str:
+    """Say that a dialogue waits for another try."""
+    return f"有一段对话没有交给史官，稍后再试：{reason}"
+
+
+def not_recorded(reason: object) -> str:
+    """Say that a turn was not taken."""
+    return f"有一轮对话没有记下：{reason}"
+
+
+def refused_tool(tool: str, scene: core.Scene) -> str:
+    """Audit a tool call that reached beyond its scene: who asked where, and nothing of what was asked."""
+    place = f"群 {scene.group_id}" if scene.group_id else "私聊"
+    return f"拒绝了一次越界的工具调用：{tool}，{place}，用户 {scene.user_id}"
+
+
+# --- tools: for a model --------------------------------------------------------------------------------------------
+
+
+def not_enabled() -> str:
+    """Say that the memory is off."""
+    return "未启用"
+
+
+def unknown_tool() -> str:
+    """Say that there is no such tool."""
+    return "没有这个工具"
+
+
+def arguments_are_no_object() -> str:
+    """Say what arguments have to be."""
+    return "参数应为一个 JSON 对象"
+
+
+def arguments_are_broken() -> str:
+    """Say that the arguments could not be read."""
+    return "参数不是完整的 JSON，没有执行；请重新写一遍"
+
+
+def arguments_too_long(limit: int) -> str:
+    """Say how long arguments may be."""
+    return f"参数太长，没有执行；最多 {limit} 个字符"
+
+
+def argument_missing(name: str) -> str:
+    """Name an argument that is needed."""
+    return f"缺少参数 {name}"
+
+
+def argument_is_no_text(name: str) -> str:
+    """Name an argument that should be one text."""
+    return f"参数 {name} 应为一个字符串"
+
+
+def bad_entity_type() -> str:
+    """Say which kinds of profiles there are."""
+    return "entity_type 应为 user、member 或 group"
+
+
+def unknown_pin() -> str:
+    """Say that there is no such pin."""
+    return "这里没有这条置顶，请先用 memory_list 查看编号"
+
+
+def pin_of_the_group() -> str:
+    """Say whose pin it is."""
+    return "这是全群的置顶，不属于这个人，不能在这里改"
+
+
+def speaker(event: core.Event) -> str:
+    """Write a person as ``name(id)``."""
+    if not event.sender_id:
+        return "机器人"
+    return f"{event.sender_name or 'QQ'}({event.sender_id})"
+
+
+# --- commands: for people ------------------------------------------------------------------------------------------
+
+LINE_LENGTH = 80
+HELP = """\
+认知记忆 · /memory 或 /记忆
+帮助 help：看这份说明
+状态 status：记忆是否在工作
+列表 list [页]：这里记住了什么，新的在前
+搜索 search 内容 [-n 条数]：找一件事
+记住 add 内容：置顶一件事，和你说话时总会想起
+忘掉 forget 序号：忘掉列表或搜索里的一条"""
+_USAGE = {
+    "help": "/记忆 帮助",
+    "status": "/记忆 状态",
+    "list": "/记忆 列表 [页]，例如 /记忆 列表 2",
+    "search": "/记忆 搜索 内容 [-n 条数]，例如 /记忆 搜索 花生 -n 5",
+    "add": "/记忆 记住 内容，例如 /记忆 记住 我对花生过敏",
+    "forget": "/记忆 忘掉 序号，例如 /记忆 忘掉 3；序号看最近一次列表或搜索",
+}
+
+
+def usage(subcommand: str) -> str:
+    """Show how a subcommand is written."""
+    return f"写法：{_USAGE[subcommand]}"
+
+
+def unknown_subcommand() -> str:
+    """Say that there is no such subcommand."""
+    return "没有这个子命令，发送 /记忆 帮助 看看能做什么"
+
+
+def nobody() -> str:
+    """Answer where nobody can be told apart."""
+    return "匿名发言或频道里分不清是谁，用不了这个命令"
+
+
+def too_often() -> str:
+    """Ask for a pause; said once."""
+    return "命令用得太快了，请过一会儿再试"
+
+
+def forgeable() -> str:
+    """Name the line of .env that keeps strangers from making events up."""
+    return "端口对外开放又没有签名口令，别人可以伪造消息：请在 .env 里加上 ONEBOT_V11_SECRET（与协议端的 secret 相同）"
+
+
+def off(reason: str) -> str:
+    """Say that the memory is off, and why."""
+    return "记忆未启用" if reason in ("", not_enabled()) else f"记忆未启用：{reason}"
+
+
+def trouble() -> str:
+    """Say that a store failed, without its paths."""
+    return "记忆暂时读写不了，请稍后再试；机器人管理员可以看日志"
+
+
+def status(now: core.Status) -> str:
+    """Say how the memory is, to anybody: no paths, no errors' texts."""
+    lines = [
+        f"记忆正在工作；记住 {now.totals.events} 件事，置顶 {now.totals.pins} 条",
+        f"待整理 {now.jobs.pending + now.jobs.processing} 条，失败 {now.jobs.failed} 条",
+    ]
+    if "historian" in now.without_model:
+        lines.append("没有配置模型：由规则史官整理")
+    if now.paused:
+        lines.append("整理已暂停")
+    if now.index_lag:
+        lines.append(f"还有 {now.index_lag} 条没有建好索引")
+    return "\n".join(lines)
+
+
+def event_list(events: Sequence[core.Event], first: int, zone: tzinfo, *, page: int, is_more: bool) -> str:
+    """List events, numbered from ``first``."""
+    lines = [_numbered(number, event, zone) for number, event in enumerate(events, first)]
+    if is_more:
+        lines.append(f"下一页：/记忆 列表 {page + 1}")
+    return "\n".join((f"这里记住的事（第 {page} 页，忘掉：/记忆 忘掉 序号）", *lines))
+
+
+def found_events(events: Sequence[core.Event], zone: tzinfo) -> str:
+    """List the events that a search found, numbered from 1."""
+    lines = [_numbered(number, event, zone) for number, event in enumerate(events, 1)]
+    return "\n".join(("找到这些（忘掉：/记忆 忘掉 序号）", *lines))
+
+
+def found_lines(messages: Sequence[core.Event], zone: tzinfo) -> str:
+    """List lines of the log that a search found, where it found no events."""
+    if not messages:
+        return "没有找到相关的记忆"
+    lines = [f"{_dated(message, zone)} {speaker(message)}：{_shown(message)}" for message in messages]
+    return "\n".join(("还没有整理成记忆，但有人说过", *lines))
+
+
+def _numbered(number: int, event: core.Event, zone: tzinfo) -> str:
+    return f"{number}. {_dated(event, zone)} {_shown(event)}"
+
+
+def _dated(event: core.Event, zone: tzinfo) -> str:
+    return f"[{event.happened_at.astimezone(zone):%Y-%m-%d %H:%M}]"
+
+
+def _shown(event: core.Event) -> str:
+    text = " ".join(event.text.split())
+    return text if len(text) <= LINE_LENGTH else text[: LINE_LENGTH - 1] + "…"
+
+
+def nothing_listed(page: int) -> str:
+    """Say that a page is empty."""
+    return "这里还没有记住什么" if page == 1 else f"没有第 {page} 页"
+
+
+def pinned() -> str:
+    """Confirm a pin."""
+    return "记住了，以后和你说话时会想起"
+
+
+def forgotten() -> str:
+    """Confirm that an event is forgotten."""
+    return "忘掉了；30 天内机器人管理员还能恢复"
+
+
+def number_unknown() -> str:
+    """Say that a number stands for nothing any more."""
+    return "没有这个序号：请先发送 /记忆 列表 或 /记忆 搜索，序号只对最近那一次有效"
+
+
+def not_yours() -> str:
+    """Say who may remove what somebody else said."""
+    return "这条不是你说的，只有群主、管理员或机器人管理员能让机器人忘掉"
+
+
+def unproven() -> str:
+    """Say that a request to remove somebody else's words could not be confirmed with the platform."""
+    return "没能向平台核实这条消息，所以没有动别人说过的话；请稍后再试，或请机器人管理员操作"

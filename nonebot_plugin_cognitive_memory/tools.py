@@ -1,0 +1,78 @@
+"""The memory as tools of a chat model, with one dispatcher that answers whatever a model sends."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from nonebot import logger
+
+import cognitive_memory_core as core
+
+from . import replies
+from .arguments import Arguments, BadToolArgument
+from .lifecycle import get_memory
+from .recording import TurnEnd
+from .schemas import Schema, function_schemas
+from .tool_actions import ACTIONS, Action
+
+STRICT = frozenset({"memory_update", "memory_delete"})  # nothing is changed or removed by a guess at broken text
+_prefixes = {""}
+
+
+@dataclass(frozen=True)
+class MemoryToolbox:
+    """The tools, bound to the scene of whoever is being answered; no argument can leave that scene."""
+
+    end: TurnEnd
+
+    @property
+    def schemas(self) -> list[Schema]:
+        """OpenAI's ``tools`` list."""
+        return tool_schemas()
+
+    async def call(self, name: str, arguments: Mapping[str, object] | str | None) -> str:
+        """Run a tool, with arguments as an object or as JSON text; the answer is JSON text, also of every failure."""
+        return json.dumps(await self._answer(name, arguments), ensure_ascii=False)
+
+    async def _answer(self, name: str, written: object) -> Mapping[str, object]:
+        tool, action = _find(name)
+        if action is None:
+            return _failure(replies.unknown_tool())
+        if not get_memory().is_running:
+            return _failure(replies.not_enabled())
+        try:
+            arguments = await Arguments.read(written, repair=tool not in STRICT)
+            return {"ok": True, **await action(self.end, arguments)}
+        except core.NotPermitted as refused:
+            logger.warning(replies.logged(replies.refused_tool(tool, self.end.scene)))
+            return _failure(str(refused))
+        except (BadToolArgument, core.CognitiveMemoryError) as refused:
+            return _failure(str(refused))
+
+
+def tool_schemas(prefix: str = "") -> list[Schema]:
+    """Give OpenAI's ``tools`` list, with ``prefix`` before each name; :func:`call_tool` knows prefixes given here."""
+    _prefixes.add(prefix)
+    schemas = function_schemas()
+    for schema in schemas:
+        schema["function"]["name"] = prefix + schema["function"]["name"]
+    return schemas
+
+
+async def call_tool(name: str, arguments: Mapping[str, object] | str | None, scene: core.Scene) -> str:
+    """Run a tool in a scene; see :meth:`MemoryToolbox.call`."""
+    return await MemoryToolbox(TurnEnd(scene)).call(name, arguments)
+
+
+def _find(name: object) -> tuple[str, Action | None]:
+    named = name if isinstance(name, str) else ""
+    for tool, action in ACTIONS.items():
+        if named.endswith(tool) and named.removesuffix(tool) in _prefixes:
+            return tool, action
+    return named, None
+
+
+def _failure(error: str) -> Mapping[str, object]:
+    return {"ok": False, "error": error}

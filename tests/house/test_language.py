@@ -1,0 +1,75 @@
+"""What a person reads is Chinese and lives in one file a package."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+import pytest
+
+from .sources import CORE, PLUGIN, modules
+
+CODE = modules(CORE, PLUGIN)
+HAN = re.compile(r"[\u3400-\u9fff\uf900-\ufaff]")
+SENTENCES = {f"{CORE}/sentences.py", f"{PLUGIN}/replies.py"}
+ELSEWHERE = {  # folder or file: why Chinese stands there
+    f"{CORE}/text/": "the words that the rules know: data, not sentences",
+    f"{CORE}/adapters/offline/": "the words that the rule-based historian knows",
+    f"{PLUGIN}/demo/": "a script with a voice and a sample conversation of its own",
+    f"{PLUGIN}/invocation.py": "the commands' Chinese names, which people type",
+    f"{PLUGIN}/wording.py": "markers that stand for pictures and cards in what the model reads",
+}
+
+
+@pytest.mark.parametrize("file", sorted(set(CODE) - SENTENCES))
+def test_chinese_sentences_have_one_home(file: str) -> None:
+    """A sentence for people stands in sentences.py or replies.py; other files hold at most a word that completes one."""
+    if any(file.startswith(place) for place in ELSEWHERE):
+        return
+    assert not list(_stray(CODE[file]))
+
+
+@pytest.mark.parametrize("file", sorted(SENTENCES))
+def test_sentences_are_chinese(file: str) -> None:
+    """Every sentence for people is Chinese: no literal of several plain words in another language."""
+    english = [text for text in _texts(CODE[file], set()) if len(re.findall(r"[A-Za-z]{2,} ", text)) > 3]
+    assert not [text for text in english if not HAN.search(text)]
+
+
+def test_every_exception_is_in_use() -> None:
+    """No file is excused that says nothing in Chinese any more."""
+    idle = [
+        place
+        for place in ELSEWHERE
+        if not any(HAN.search(text) for file in CODE if file.startswith(place) for text in _texts(CODE[file], set()))
+    ]
+    assert not idle
+
+
+def _stray(tree: ast.Module) -> Iterator[str]:
+    completing = {
+        id(constant)
+        for call in ast.walk(tree)
+        if isinstance(call, ast.Call) and _is_sentence(call.func)
+        for argument in call.args
+        for constant in ast.walk(argument)
+    }
+    return (text for text in _texts(tree, completing) if HAN.search(text))
+
+
+def _is_sentence(function: ast.expr) -> bool:
+    return isinstance(function, ast.Attribute) and getattr(function.value, "id", "") in ("sentences", "replies")
+
+
+def _texts(tree: ast.Module, besides: set[int]) -> Iterator[str]:
+    docstrings = {
+        id(node.body[0].value)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
+        and ast.get_docstring(node) is not None
+        and isinstance(node.body[0], ast.Expr)
+    }
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docstrings | besides:
+            yield node.value

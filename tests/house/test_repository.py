@@ -1,0 +1,47 @@
+"""The repository is anybody's: it names no machine, no registry and no address that is not meant."""
+
+from __future__ import annotations
+
+import re
+
+from .sources import ROOT, files
+
+MACHINE_PATH = re.compile(r"(?<![\w.~-])/(?:root|home|Users|work|workspace|mnt|srv|opt|tmp)/[\w.]|[A-Z]:\\Users\\")
+REGISTRY = re.compile(
+    r"\b(?:pypi|registry|mirrors?|index)\.(?!html|md|py|js)[\w-]+\.\w+|--?(?:extra-)?index-url|-i http"
+)
+ADDRESS = re.compile(r"https?://([^\s/\"'`)>\]}，。；：]+)")
+KNOWN_HOSTS = re.compile(
+    r"(?:127\.0\.0\.1|localhost|0\.0\.0\.0|\[::1\]?)(?::\S+)?|(?:[\w-]+\.)?example(?:\.\w+)?(?::\d+)?"
+    r"|github\.com|(?:[\w-]+\.)*(?:nonebot\.dev|python\.org|sqlite\.org|onebot\.dev|12\.onebot\.dev)|img\.shields\.io"
+)
+
+
+def texts() -> dict[str, str]:
+    """Read every text file of the repository but this one, which has to name what it forbids."""
+    return {
+        path.relative_to(ROOT).as_posix(): path.read_text("utf-8", errors="replace")
+        for path in files()
+        if path.name != "test_repository.py"
+    }
+
+
+def test_no_file_names_a_machines_path() -> None:
+    """No file holds a path that exists on somebody's machine only."""
+    assert not {name: found[0] for name, text in texts().items() if (found := MACHINE_PATH.search(text))}
+
+
+def test_no_file_names_a_registry() -> None:
+    """Where packages come from is the installer's business."""
+    assert not {name: found[0] for name, text in texts().items() if (found := REGISTRY.search(text))}
+
+
+def test_every_address_is_meant() -> None:
+    """Each host in the repository is loopback, an example, or the home of something that the text is about."""
+    strange = {
+        (name, host)
+        for name, text in texts().items()
+        for host in ADDRESS.findall(text)
+        if not KNOWN_HOSTS.fullmatch(host.rstrip("\\"))
+    }
+    assert not strange

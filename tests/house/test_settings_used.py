@@ -1,0 +1,77 @@
+"""Every setting steers something, or is said to steer nothing yet."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+import pytest
+from pydantic import BaseModel
+
+from cognitive_memory_core.settings import DORMANT, Settings
+
+from .sources import CORE, PLUGIN, functions, modules
+
+SETTINGS = f"{CORE}/settings.py"
+CODE = modules(CORE, PLUGIN)
+
+
+def keys(group: type[BaseModel], prefix: str = "") -> Iterator[str]:
+    """List every leaf, dotted."""
+    for name, field in group.model_fields.items():
+        if isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel):
+            yield from keys(field.annotation, f"{prefix}{name}.")
+        else:
+            yield prefix + name
+
+
+def dormant(key: str) -> bool:
+    """Tell whether a key, or its group, is said to steer nothing."""
+    return any(key == named or key.startswith(named + ".") for named in DORMANT)
+
+
+def reads() -> set[str]:
+    """Collect what code outside settings.py reads: names, and ``group.name`` where both are written together."""
+    found: set[str] = set()
+    for file, tree in CODE.items():
+        if file != SETTINGS:
+            found |= set(_chains(tree))
+    while added := {name for method in _properties() if method.name in found for name in _own(method)} - found:
+        found |= added  # what a property of the settings reads is read where the property is
+    return found
+
+
+def _chains(tree: ast.AST) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
+            yield node.attr
+            if isinstance(node.value, ast.Attribute | ast.Name):
+                owner = node.value.attr if isinstance(node.value, ast.Attribute) else node.value.id
+                yield f"{owner}.{node.attr}"
+
+
+def _own(method: ast.FunctionDef) -> Iterator[str]:
+    return (name.replace("self.", "settings.") for name in _chains(method))
+
+
+def _properties() -> list[ast.FunctionDef]:
+    return [each for each in functions(CODE[SETTINGS]) if isinstance(each, ast.FunctionDef) and each.args.args]
+
+
+def is_read(key: str, found: set[str]) -> bool:
+    """Tell whether a key is read: a telling name anywhere, a common one only together with its group."""
+    group, _, name = key.rpartition(".")
+    owners = (group.rpartition(".")[2], "settings", "current")
+    return (name in found and "_" in name) or any(f"{owner}.{name}" in found for owner in owners if owner)
+
+
+@pytest.mark.parametrize("key", sorted(keys(Settings)))
+def test_every_key_steers_something(key: str) -> None:
+    """A key that can be set is read by code, or is named among those that steer nothing yet."""
+    assert dormant(key) or is_read(key, reads())
+
+
+@pytest.mark.parametrize("name", DORMANT)
+def test_a_dormant_name_is_a_key(name: str) -> None:
+    """What is called dormant exists."""
+    assert any(dormant_key == name or dormant_key.startswith(name + ".") for dormant_key in keys(Settings))

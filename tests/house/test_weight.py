@@ -1,0 +1,42 @@
+"""Importing costs little: nothing heavy, nothing that a bot without that feature needs."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+HEAVY = {"chromadb", "openai", "httpx", "numpy", "pandas", "sqlite3", "orjson", "jieba", "rjieba", "frontmatter"}
+SHOWN = "import sys; print(*sorted({name.partition('.')[0] for name in sys.modules}))"
+LOADED = (
+    "import nonebot; nonebot.init(driver='~none', localstore_data_dir='.', localstore_use_cwd=True); "
+    "assert nonebot.load_plugin('nonebot_plugin_cognitive_memory'); "
+)
+
+
+def imported(program: str, folder: Path) -> set[str]:
+    """Run a program in a fresh process and name the top-level modules that it has loaded."""
+    done = subprocess.run(
+        [sys.executable, "-c", program + SHOWN], cwd=folder, capture_output=True, text=True, check=True
+    )
+    return set(done.stdout.splitlines()[-1].split())
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        pytest.param("import cognitive_memory_core; ", id="core"),
+        pytest.param("import cognitive_memory_core.cli; ", id="cli"),
+        pytest.param(LOADED, id="plugin"),
+    ],
+)
+def test_importing_is_light(program: str, tmp_path: Path) -> None:
+    """Neither the core nor the plugin brings a vector store, a model client or numpy with its import."""
+    assert not imported(program, tmp_path) & HEAVY
+
+
+def test_the_core_has_never_heard_of_a_bot(tmp_path: Path) -> None:
+    """The core is imported without NoneBot."""
+    assert "nonebot" not in imported("import cognitive_memory_core, cognitive_memory_core.memory; ", tmp_path)

@@ -1,0 +1,1 @@
+"""Whole ways through the project: real bots, real sockets, real crashes."""

@@ -1,0 +1,89 @@
+"""The demo, started as anybody would start it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.support.onebot import ROOT
+
+pytestmark = pytest.mark.timeout(180)
+
+
+def demo(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    """Run ``cognitive-memory demo`` in a directory."""
+    return subprocess.run(
+        [sys.executable, "-m", "cognitive_memory_core.cli", "demo", *arguments],
+        cwd=cwd,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8"},
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        timeout=150,
+        check=False,
+    )
+
+
+def test_the_sample_ends_well(tmp_path: Path) -> None:
+    """The demo ends by itself with status 0, has shown all its parts and leaked nothing, whatever .env lies about."""
+    (tmp_path / ".env").write_text("COGNITIVE_MEMORY__ENABLED=false\nDRIVER=~none\n", "utf-8")
+    run = demo(cwd=tmp_path)
+    assert run.returncode == 0, run.stdout + run.stderr
+    assert run.stdout.count("【相关回忆】") == 3
+    for part in (
+        "1. 回放 96 条消息",
+        "2. 每轮 end",
+        "3. 史官",
+        "4. 追问",
+        "5. 搜索",
+        "6. 隔离",
+        "7. 数据在",
+    ):
+        assert part in run.stdout
+    assert "合计泄漏 0 条" in run.stdout
+    assert [path.name for path in tmp_path.iterdir()] == [".env"]
+
+
+def test_its_three_questions_are_answered_from_memory(tmp_path: Path) -> None:
+    """The three follow-up questions of the sample get the answers that were said days before."""
+    answers = [line for line in demo(cwd=tmp_path).stdout.splitlines() if line.strip().startswith("机器人回：")]
+    assert len(answers) == 3
+    assert "下午三点" in answers[0]
+    assert "卡坦岛" in answers[1]
+    assert "大理" in answers[2]
+
+
+def test_a_work_groups_log_can_be_played_and_kept(tmp_path: Path) -> None:
+    """``--transcript`` takes a work group's log with ids that are no QQ numbers; ``--keep`` leaves the data there."""
+    log = {
+        "session_meta": {"name": "项目组", "group_id": "group_sales"},
+        "conversation_list": [
+            {
+                "message_id": f"msg_{number}",
+                "create_time": f"2025-02-01T02:{number:02d}:00Z",
+                "sender": f"user_{number % 3}",
+                "sender_name": "ABC"[number % 3],
+                "content": f"第 {number} 步由我负责，下周交付",
+            }
+            for number in range(12)
+        ],
+    }
+    (tmp_path / "log.json").write_text(json.dumps(log), "utf-8")
+    run = demo("--transcript", "log.json", "--keep", "kept", cwd=tmp_path)
+    assert run.returncode == 0, run.stdout + run.stderr
+    assert "1. 回放 12 条消息" in run.stdout
+    assert (tmp_path / "kept/data/nonebot_plugin_cognitive_memory/ledger.db").is_file()
+
+
+def test_a_file_that_is_no_conversation_is_refused(tmp_path: Path) -> None:
+    """A file in no known format is refused in one sentence, with status 1."""
+    (tmp_path / "odd.json").write_text('{"a": 1}', "utf-8")
+    run = demo("--transcript", "odd.json", cwd=tmp_path)
+    assert run.returncode == 1
+    assert "不是能回放的对话" in run.stderr
+    assert len(run.stderr.splitlines()) == 1

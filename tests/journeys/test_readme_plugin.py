@@ -1,0 +1,46 @@
+"""README's chat plugin, verbatim, in a real bot."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.support.onebot import AHE, GROUP, MILI, OTHER_GROUP, ROOT, running_bot
+
+PLUGIN = re.compile(r"```python\n(.*?)```", re.DOTALL)
+ENV = re.compile(r"```dotenv\n(.*?)```", re.DOTALL)
+
+
+def shown(pattern: re.Pattern[str], file: str = "README.md") -> str:
+    """Cut the one block of a kind out of a README."""
+    [block] = pattern.findall((ROOT / file).read_text("utf-8"))
+    return block
+
+
+@pytest.mark.timeout(120)
+async def test_what_it_recorded_is_in_the_next_context(tmp_path: Path) -> None:
+    """Under README's .env, what README's plugin recorded of one turn stands in the context of the next, and only there."""
+    env = shown(ENV).splitlines()
+    async with running_bot(tmp_path, {"readme": shown(PLUGIN)}, env) as (bot, client):
+        await client.ask("我家的猫叫年糕，只吃罐头", group=GROUP, user=MILI, name="米粒")
+        answer = await client.ask_until("年糕吃什么", "只吃罐头", group=GROUP, user=AHE)
+        assert f"米粒({MILI})" in answer
+        assert "【相关回忆】" in answer
+        assert "只吃罐头" not in await client.ask("年糕吃什么", group=OTHER_GROUP, user=MILI, name="米粒")
+        assert (bot.data / "ledger.db").is_file()
+
+
+def test_both_readmes_show_the_same_plugin() -> None:
+    """The English README shows the same plugin, but for its Chinese words, and the same .env."""
+    chinese = re.compile(r"[\u4e00-\u9fff（），。：]+.*")
+    ours, theirs = (shown(PLUGIN, file).splitlines() for file in ("README.md", "README.en.md"))
+    code = [line for line in ours if not chinese.search(line)]
+    assert [line for line in theirs if line in code] == code
+    assert shown(ENV) == shown(ENV, "README.en.md")
+
+
+def test_the_plugin_is_short() -> None:
+    """README's plugin has at most twenty lines that are not blank."""
+    assert len([line for line in shown(PLUGIN).splitlines() if line.strip()]) <= 20

@@ -1,0 +1,131 @@
+"""The bot lives and answers, whatever is wrong with its memory."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from cognitive_memory_core import CognitiveMemory, Settings
+from tests.support.disks import fill, set_read_only, small_disk
+from tests.support.onebot import GROUP, BotProcess, data_of, prepare, running_bot
+
+pytestmark = pytest.mark.timeout(120)
+
+PROBE = """
+from nonebot import on_message, require
+from nonebot.adapters import Event
+
+require("nonebot_plugin_cognitive_memory")
+import cognitive_memory_core as core
+from nonebot_plugin_cognitive_memory import CurrentScene, MemoryContext, RecordEnd, get_memory
+
+probe = on_message(priority=50)
+
+
+@probe.handle()
+async def turn(event: Event, scene: CurrentScene, context: MemoryContext, record_end: RecordEnd):
+    text = event.get_plaintext()
+    try:
+        outcome = await get_memory().remember(core.Turn(scene, memo=text, observations=(text,)))
+    except core.CognitiveMemoryError as refused:
+        outcome = f"{type(refused).__name__}：{refused}"
+    ended = await record_end("", ["end " + text])
+    await probe.finish(f"活着 remember={outcome} end={ended} degraded={context.degraded} text={context.text}")
+"""
+ABSENT = "活着 remember=None end=None degraded=('disabled',) text="
+IMPATIENT = "COGNITIVE_MEMORY__HISTORIAN__SHUTDOWN_SECONDS=0"
+
+
+async def test_disabled(tmp_path: Path) -> None:
+    """With ``enabled=false`` the bot answers, takes nothing and leaves no job behind."""
+    async with running_bot(tmp_path, {"probe": PROBE}, ["COGNITIVE_MEMORY__ENABLED=false"]) as (bot, client):
+        answer = await client.ask("在吗", group=GROUP)
+        assert answer.startswith("活着 remember=None end=None")
+        assert not list(bot.data.glob("queues/*/*"))
+
+
+async def test_misconfigured(tmp_path: Path) -> None:
+    """A bad value is one line of the log, in Chinese, that names the key; the bot answers without a memory."""
+    async with running_bot(tmp_path, {"probe": PROBE}, ["COGNITIVE_MEMORY__QUERY__AUTO_TOP_K=很多"]) as (bot, client):
+        assert await client.ask("在吗", group=GROUP) == ABSENT
+        [line] = [line for line in bot.log().splitlines() if "COGNITIVE_MEMORY__QUERY__AUTO_TOP_K" in line]
+        assert "不能用" in line
+
+
+async def test_locked_out(tmp_path: Path) -> None:
+    """While another process owns the directory the bot answers without a memory, and its log says what to write."""
+    async with CognitiveMemory.open(Settings(), data_of(tmp_path), background=False):
+        before = _files(data_of(tmp_path))
+        async with running_bot(tmp_path, {"probe": PROBE}, [IMPATIENT]) as (bot, client):
+            assert await client.ask("在吗", group=GROUP) == ABSENT
+            await _logged(bot, "LOCALSTORE_USE_CWD=true")
+            assert await client.ask("还在吗", group=GROUP) == ABSENT
+        assert _files(data_of(tmp_path)) == before
+
+
+@pytest.mark.parametrize("blocked", ["", "queues", "ledger.db"])
+async def test_directory_blocked(tmp_path: Path, blocked: str) -> None:
+    """Where a file stands in a folder's place, or the other way round, the bot answers without a memory and says so."""
+    prepare(tmp_path, {})
+    stone = data_of(tmp_path) / blocked
+    stone.parent.mkdir(parents=True)
+    _ = stone.mkdir() if blocked.endswith(".db") else stone.touch()
+    async with running_bot(tmp_path, {"probe": PROBE}) as (bot, client):
+        assert await client.ask("在吗", group=GROUP) == ABSENT
+        assert "[认知记忆]" in bot.log()
+
+
+async def test_started_on_a_read_only_disk(tmp_path: Path) -> None:
+    """On a disk that takes no writes from the start, the bot answers without a memory and its log names the place."""
+    with small_disk(tmp_path / "data", 4) as disk:
+        data_of(tmp_path).mkdir()
+        set_read_only(disk, is_read_only=True)
+        async with running_bot(tmp_path, {"probe": PROBE}) as (bot, client):
+            assert await client.ask("在吗", group=GROUP) == ABSENT
+            assert str(data_of(tmp_path)) in bot.log()
+
+
+async def test_disk_becomes_read_only(tmp_path: Path) -> None:
+    """On a disk that turns read-only remember raises StorageRefused with nothing half-written; later all is well."""
+    with small_disk(tmp_path / "data", 16) as disk:
+        async with running_bot(tmp_path, {"probe": PROBE}) as (bot, client):
+            assert "StorageRefused" not in await client.ask("第一句", group=GROUP)
+            await client.ask_until("问一问", "第一句", group=GROUP)
+            set_read_only(disk, is_read_only=True)
+            answer = await client.ask("第二句", group=GROUP)
+            assert "remember=StorageRefused" in answer
+            assert "end=None" in answer
+            assert not [name for name in _files(bot.data) if "tmp" in name]
+            set_read_only(disk, is_read_only=False)
+            assert "StorageRefused" not in await client.ask("第三句", group=GROUP)
+            await client.ask_until("问一问", "第三句", group=GROUP)
+
+
+async def test_disk_full(tmp_path: Path) -> None:
+    """On a full disk remember raises StorageRefused with nothing half-written; with room again everything goes on."""
+    with small_disk(tmp_path / "data", 16) as disk:
+        async with running_bot(tmp_path, {"probe": PROBE}) as (bot, client):
+            await client.ask("第一句", group=GROUP)
+            await client.ask_until("问一问", "第一句", group=GROUP)
+            junk = fill(disk)
+            before = {name for name in _files(bot.data) if "queues" in name}
+            answer = await client.ask("第二句", group=GROUP)
+            assert "remember=StorageRefused" in answer
+            assert {name for name in _files(bot.data) if "queues" in name} == before
+            junk.unlink()
+            assert "StorageRefused" not in await client.ask("第三句", group=GROUP)
+            assert "第三句" in await client.ask_until("问一问", "第三句", group=GROUP)
+
+
+async def _logged(bot: BotProcess, wanted: str) -> None:
+    for _ in range(200):
+        if wanted in bot.log():
+            return
+        await asyncio.sleep(0.1)
+    raise AssertionError(bot.log())
+
+
+def _files(folder: Path) -> list[str]:
+    return sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())

@@ -1,0 +1,1 @@
+"""One file for each promise of README; the list there names them."""

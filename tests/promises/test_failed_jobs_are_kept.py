@@ -1,0 +1,25 @@
+"""README: a job that cannot be done is kept with its error, and can be tried again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from cognitive_memory_core import Turn
+from tests.support.telling import PATIENCE, READING, a_memory
+
+
+async def test_an_unreadable_job_is_kept_and_the_others_go_on(tmp_path: Path) -> None:
+    """A job file that was damaged lands among the failed with a reason, while the next job becomes an event."""
+    async with a_memory(tmp_path, background=False) as memory:
+        await memory.remember(Turn(READING, observations=("第一件事会被弄坏",)))
+    [file] = (tmp_path / "queues" / "pending").iterdir()
+    file.write_bytes(file.read_bytes()[:-20])
+    async with a_memory(tmp_path) as memory:
+        await memory.remember(Turn(READING, observations=("第二件事好好的",)))
+        assert await memory.drain(PATIENCE)
+        assert [event.text for event in await memory.events(READING)] == ["第二件事好好的"]
+        [failed] = await memory.failed_jobs()
+        assert failed.error
+        assert await memory.revive(failed.id) == 1
+        assert await memory.drain(PATIENCE)
+        assert len(await memory.failed_jobs()) == 1

@@ -1,0 +1,35 @@
+"""README: what is forgotten is gone at once, and can be brought back for 30 days."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from cognitive_memory_core import UnknownEvent
+from tests.support.clock import FrozenClock
+from tests.support.telling import READING, a_memory, recalled, tell
+
+
+async def test_a_forgotten_event_is_not_recalled_until_it_is_restored(tmp_path: Path) -> None:
+    """After forgetting, nothing brings the event back but restoring it."""
+    async with a_memory(tmp_path) as memory:
+        [event] = await tell(memory, READING, "老周(745920318) 要搬去上海")
+        await memory.forget_event(READING, event.id)
+        assert "上海" not in await recalled(memory, READING, "老周要搬去上海吗")
+        await memory.restore_event(READING, event.id)
+        assert "上海" in await recalled(memory, READING, "老周要搬去上海吗")
+
+
+async def test_it_can_be_restored_for_thirty_days(tmp_path: Path) -> None:
+    """On the 29th day restoring works, on the 31st there is nothing to restore."""
+    clock = FrozenClock()
+    async with a_memory(tmp_path, clock=clock) as memory:
+        [event] = await tell(memory, READING, "老周(745920318) 要搬去上海")
+        await memory.forget_event(READING, event.id)
+        clock.advance(days=29)
+        await memory.restore_event(READING, event.id)
+        await memory.forget_event(READING, event.id)
+        clock.advance(days=31)
+        with pytest.raises(UnknownEvent):
+            await memory.restore_event(READING, event.id)

@@ -1,0 +1,44 @@
+"""README: its table and .env.example are the settings, all of them, with their defaults."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from cognitive_memory_core import Settings
+from tests.support.tables import PREFIX, ROOT, Language, env_example, leaves, with_table
+
+
+@pytest.mark.parametrize(("file", "language"), [("README.md", "zh"), ("README.en.md", "en")])
+def test_the_table_is_made_of_the_model(file: str, language: Language) -> None:
+    """The table of a README is what the settings model makes of it; ``python -m tests.support.tables`` writes it."""
+    text = (ROOT / file).read_text("utf-8")
+    assert with_table(text, language) == text
+
+
+def test_the_example_is_made_of_the_model() -> None:
+    """.env.example lists every setting with its default, and nothing else."""
+    text = (ROOT / ".env.example").read_text("utf-8")
+    assert text == env_example()
+    assert text.count(PREFIX) == len(list(leaves()))
+
+
+def test_what_the_example_says_is_the_default() -> None:
+    """Taking every line of .env.example, decoded as NoneBot decodes it, changes nothing."""
+    given: dict[str, Any] = {}
+    for leaf in leaves():
+        *parents, key = leaf.key.split(".")
+        group = given
+        for parent in parents:
+            group = group.setdefault(parent, {})
+        group[key] = _decoded(leaf.default)
+    assert Settings.from_mapping(given) == Settings()
+
+
+def _decoded(text: str) -> object:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text

@@ -1,0 +1,127 @@
+"""What ranking promises of any hits."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cognitive_memory_core.domain.interval import Interval
+from cognitive_memory_core.recall.ranking import (
+    OUTSIDE,
+    above,
+    collapsed,
+    decayed,
+    diversified,
+    freshness,
+    fused,
+    matched,
+    preferring,
+)
+from cognitive_memory_core.settings import Decay
+from cognitive_memory_core.text.terms import query_terms
+from tests.support.builders import an_event
+from tests.support.clock import SHANGHAI
+
+QUESTION = query_terms("阿棠喜欢喝什么茶")
+WORDS = ("阿棠", "喜欢", "乌龙茶", "爬山", "什么", "tea")
+SCORES = st.floats(0, 1)
+ANY_SCORES = st.floats() | SCORES
+INSTANTS = st.datetimes(datetime(1, 1, 3), datetime(9999, 12, 29), timezones=st.just(SHANGHAI))  # noqa: DTZ001  # bounds
+TODAYS = st.datetimes(datetime(2020, 1, 1), timezones=st.just(SHANGHAI))  # noqa: DTZ001  # a bound
+EVENTS = st.builds(
+    an_event,
+    st.lists(st.sampled_from(WORDS), min_size=1, max_size=5).map("".join),
+    happened_at=INSTANTS,
+    is_absolute=st.booleans(),
+)
+ROWS = st.lists(st.tuples(EVENTS, ANY_SCORES), max_size=8)
+WINDOWS = st.none() | st.tuples(INSTANTS, INSTANTS).map(lambda ends: Interval(min(ends), max(ends)))
+DECAYS = st.none() | st.builds(Decay, st.floats(1e-300, 1e300), st.floats(0, 10), SCORES)
+
+
+def ranked(dense, lexical, weight, window, decay, now, diversity, limit, floor=0.0):
+    """Run every step, as the retriever does."""
+    hits = above(fused(dense, matched(QUESTION, lexical), weight), floor)
+    timely = decayed(preferring(hits, window), decay, now)
+    return diversified(collapsed(timely), diversity, limit)
+
+
+STEPS = (SCORES, WINDOWS, DECAYS, INSTANTS, SCORES, st.integers(0, 10))
+
+
+@given(ROWS, ROWS, *STEPS)
+def test_no_nan_passes_and_top_k_is_a_cap(dense, lexical, weight, window, decay, now, diversity, limit):
+    """Whatever the stores answer: at most ``limit`` hits, each once, finite scores that fall, relevance in [0, 1]."""
+    hits = ranked(dense, lexical, weight, window, decay, now, diversity, limit)
+    scores = [hit.score for hit in hits]
+    assert len(hits) <= limit
+    assert len({hit.event.id for hit in hits}) == len(hits)
+    assert all(math.isfinite(score) for score in scores)
+    assert scores == sorted(scores, reverse=True)
+    assert all(0.0 <= part <= 1.0 for hit in hits for part in (hit.similarity, hit.lexical, hit.relevance))
+
+
+@given(ROWS, ROWS, *STEPS)
+def test_equal_questions_have_equal_answers(dense, lexical, weight, window, decay, now, diversity, limit):
+    """The same input gives the same list."""
+    steps = (weight, window, decay, now, diversity, limit)
+    assert ranked(dense, lexical, *steps) == ranked(dense, lexical, *steps)
+
+
+@given(
+    st.lists(st.tuples(EVENTS, SCORES), min_size=1, max_size=8),
+    ROWS,
+    *STEPS,
+    st.floats(0, 1),
+    st.integers(0, 7),
+    SCORES,
+)
+def test_a_higher_similarity_never_hurts(
+    dense, lexical, weight, window, decay, now, diversity, limit, floor, chosen, better
+):
+    """An event that becomes more similar, all else equal, is never shown later or not at all."""
+    at = chosen % len(dense)
+    event, similarity = dense[at]
+    raised = [*dense[:at], (event, max(similarity, better)), *dense[at + 1 :]]
+    steps = (weight, window, decay, now, diversity, limit, floor)
+    before, after = (_place(ranked(rows, lexical, *steps), event, limit) for rows in (dense, raised))
+    assert after <= before
+
+
+def _place(hits, event, limit):
+    return next((place for place, hit in enumerate(hits) if hit.event.id == event.id), limit)
+
+
+@given(ROWS, WINDOWS)
+def test_the_time_named_drops_nothing(dense, window):
+    """Outside the window a hit counts 0.3 of itself, inside all of itself, and every hit stays."""
+    before = {hit.event.id: hit for hit in fused(dense, None, 0.5)}
+    after = preferring(before.values(), window)
+    assert {hit.event.id for hit in after} == set(before)
+    for hit in after:
+        share = 1.0 if window is None or hit.event.happened_at in window else OUTSIDE
+        assert hit == replace(before[hit.event.id], score=before[hit.event.id].score * share)
+
+
+@given(ROWS, st.builds(Decay, st.floats(1e-300, 1e300), st.floats(0, 10), SCORES), INSTANTS)
+def test_newness_lifts_within_bounds(dense, decay, now):
+    """Decay's weight lies in [0, 1] whatever the clock says, and only lifts."""
+    for hit in decayed(fused(dense, None, 0.5), decay, now):
+        assert 0.0 <= freshness(hit, decay, now) <= 1.0
+        assert hit.relevance <= hit.score <= hit.relevance * (1 + decay.boost) * (1 + 1e-9)
+        if hit.relevance < decay.floor:
+            assert hit.score == hit.relevance
+
+
+@given(st.floats(0.001, 1), TODAYS, st.floats(0.01, 1000), st.floats(0.01, 10))
+def test_of_two_equal_hits_the_newer_wins(relevance, now, half_life, boost):
+    """Decay changes the order of what is equally relevant."""
+    old = an_event("旧", happened_at=now - timedelta(days=half_life))
+    new = an_event("新", happened_at=now)
+    decay = Decay(half_life, boost, 0.0)
+    hits = decayed(fused([(old, relevance), (new, relevance)], None, 0.5), decay, now)
+    assert [hit.event.text for hit in hits] == ["新", "旧"]

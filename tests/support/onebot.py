@@ -1,0 +1,221 @@
+"""A real bot in a process of its own, and a OneBot v11 client on a real WebSocket: what journeys are made of."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+from websockets.asyncio.client import ClientConnection, connect
+from websockets.exceptions import ConnectionClosed, InvalidHandshake
+
+ROOT = Path(__file__).parents[2]
+BOT = 3850617294
+GROUP, OTHER_GROUP = 618203471, 930417652
+AHE, MILI = 2156083317, 2680914375
+PATIENCE, TRIES = 30.0, 100
+
+BOT_SCRIPT = """
+import nonebot
+from nonebot.adapters.onebot.v11 import Adapter
+
+nonebot.init()
+nonebot.get_driver().register_adapter(Adapter)
+nonebot.load_plugins("plugins")
+nonebot.run()
+"""
+
+
+class BotDied(AssertionError):
+    """The bot's process ended before it was reached."""
+
+
+@dataclass
+class OneBotClient:
+    """One account's connection: says lines, answers what the bot calls, keeps what the bot sent."""
+
+    wire: ClientConnection
+    sent: asyncio.Queue[str] = field(default_factory=asyncio.Queue)
+    calls: list[tuple[str, Mapping[str, Any]]] = field(default_factory=list)
+    answering: asyncio.Task[None] | None = None
+
+    async def say(
+        self, text: str, *, user: int = AHE, name: str = "阿禾", group: int | None = None, **more: Any
+    ) -> int:
+        """Let a person say a line to the bot; answers the message's number."""
+        number = next(_numbers)
+        kind = "private" if group is None else "group"
+        parts = [] if group is None else [{"type": "at", "data": {"qq": str(BOT)}}]
+        event = {
+            "self_id": BOT,
+            "post_type": "message",
+            "message_type": kind,
+            "sub_type": "friend" if group is None else "normal",
+            "time": int(time.time()),
+            "message_id": number,
+            "user_id": user,
+            "message": [*parts, {"type": "text", "data": {"text": text}}],
+            "raw_message": text,
+            "font": 0,
+            "sender": {"user_id": user, "nickname": name, "card": "" if group is None else name, "role": "member"},
+            **({} if group is None else {"group_id": group}),
+            **more,
+        }
+        await self.wire.send(json.dumps(event))
+        return number
+
+    async def ask(self, text: str, **who: Any) -> str:
+        """Say a line and give the bot's next message."""
+        await self.say(text, **who)
+        return await self.reply()
+
+    async def reply(self) -> str:
+        """Give the bot's next message."""
+        return await asyncio.wait_for(self.sent.get(), PATIENCE)
+
+    async def ask_until(self, text: str, wanted: str, **who: Any) -> str:
+        """Ask again and again, as people do, until the answer holds what is wanted; give the last answer."""
+        answer = ""
+        for _ in range(TRIES):
+            if wanted in (answer := await self.ask(text, **who)):
+                break
+            await asyncio.sleep(PATIENCE / TRIES)
+        return answer
+
+    async def serve(self) -> None:
+        """Answer every call with success."""
+        numbers = count(1_000_000)
+        with suppress(ConnectionClosed):
+            async for frame in self.wire:
+                call = json.loads(frame)
+                self.calls.append((call["action"], call["params"]))
+                answer = {"status": "ok", "retcode": 0, "data": {"message_id": next(numbers)}, "echo": call["echo"]}
+                await self.wire.send(json.dumps(answer))
+                if "message" in call["params"]:
+                    self.sent.put_nowait("".join(_texts(call["params"]["message"])))
+
+
+@dataclass
+class BotProcess:
+    """A bot in its own directory, started as its operator would."""
+
+    home: Path
+    port: int
+    process: subprocess.Popen[bytes]
+
+    @property
+    def data(self) -> Path:
+        """Where the memory's files lie."""
+        return data_of(self.home)
+
+    def log(self) -> str:
+        """Give everything that the bot printed so far."""
+        return (self.home / "bot.log").read_text("utf-8", "replace")
+
+    @asynccontextmanager
+    async def client(self) -> AsyncIterator[OneBotClient]:
+        """Connect as the account, as soon as the bot listens."""
+        client = OneBotClient(await self._connected())
+        client.answering = asyncio.create_task(client.serve())
+        try:
+            yield client
+        finally:
+            client.answering.cancel()
+            with suppress(ConnectionClosed, OSError):
+                await client.wire.close()
+
+    def kill(self) -> None:
+        """End the process as a power cut would."""
+        self.process.kill()
+        self.process.wait(PATIENCE)
+
+    def stop(self) -> int:
+        """End the process as its operator would; gives its exit status."""
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGINT)
+            with suppress(subprocess.TimeoutExpired):
+                return self.process.wait(PATIENCE)
+            self.kill()
+        return self.process.returncode
+
+    async def _connected(self) -> ClientConnection:
+        url = f"ws://127.0.0.1:{self.port}/onebot/v11/ws"
+        headers = {"X-Self-ID": str(BOT)}
+        deadline = time.monotonic() + PATIENCE
+        while time.monotonic() < deadline:
+            if self.process.poll() is not None:
+                raise BotDied(self.log())
+            with suppress(OSError, InvalidHandshake):
+                wire = socket.create_connection(("127.0.0.1", self.port))  # our own, so that no proxy is asked
+                return await connect(url, additional_headers=headers, max_size=None, sock=wire)
+            await asyncio.sleep(0.05)
+        raise BotDied(self.log())
+
+
+def data_of(home: Path) -> Path:
+    """Name the directory of the memory's files under a bot's directory."""
+    return home / "data" / "nonebot_plugin_cognitive_memory"
+
+
+def prepare(home: Path, plugins: Mapping[str, str], env: Sequence[str] = ()) -> None:
+    """Lay out a bot's directory: its script, its plugins by name, its .env."""
+    (home / "plugins").mkdir(parents=True, exist_ok=True)
+    (home / "bot.py").write_text(BOT_SCRIPT, "utf-8")
+    for name, source in plugins.items():
+        (home / "plugins" / f"{name}.py").write_text(source, "utf-8")
+    lines = ("DRIVER=~fastapi", "HOST=127.0.0.1", "LOCALSTORE_USE_CWD=true", "LOG_LEVEL=INFO", *env)
+    (home / ".env").write_text("\n".join(lines) + "\n", "utf-8")
+
+
+def start(home: Path) -> BotProcess:
+    """Start the bot that was prepared in a directory."""
+    port = _free_port()
+    environment = {
+        **{name: value for name, value in os.environ.items() if not name.startswith("COGNITIVE_MEMORY__")},
+        "PORT": str(port),
+        "PYTHONPATH": str(ROOT),
+        "PYTHONIOENCODING": "utf-8",
+    }
+    with (home / "bot.log").open("ab") as log:
+        process = subprocess.Popen(
+            [sys.executable, "bot.py"], cwd=home, env=environment, stdout=log, stderr=subprocess.STDOUT
+        )
+    return BotProcess(home, port, process)
+
+
+@asynccontextmanager
+async def running_bot(
+    home: Path, plugins: Mapping[str, str], env: Sequence[str] = ()
+) -> AsyncIterator[tuple[BotProcess, OneBotClient]]:
+    """Run a bot and be connected to it until the block is left."""
+    prepare(home, plugins, env)
+    bot = start(home)
+    try:
+        async with bot.client() as client:
+            yield bot, client
+    finally:
+        bot.stop()
+
+
+_numbers = count(1)
+
+
+def _texts(message: Any) -> list[str]:
+    parts = [{"type": "text", "data": {"text": message}}] if isinstance(message, str) else message
+    return [part["data"]["text"] for part in parts if part["type"] == "text"]
+
+
+def _free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        return listener.getsockname()[1]

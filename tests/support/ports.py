@@ -1,0 +1,125 @@
+"""Hand-written stand-ins for what the read path asks of the world: they answer what they were given, or are away."""
+
+from __future__ import annotations
+
+import asyncio
+from array import array
+from collections.abc import Sequence
+from typing import Any
+
+from cognitive_memory_core.domain.event import Event
+from cognitive_memory_core.domain.hit import Reading
+from cognitive_memory_core.domain.message import Message
+from cognitive_memory_core.domain.note import Memo, Pin
+from cognitive_memory_core.domain.scope import Scope
+from cognitive_memory_core.errors import UnavailableError
+from cognitive_memory_core.ports.models import Calibration, Vector
+
+
+class Away:
+    """A store or model that raises whatever it is asked."""
+
+    def __init__(self, error: Exception | None = None) -> None:
+        """Raise this error, or UnavailableError."""
+        self.error = error or UnavailableError("away")
+
+    def __getattr__(self, name: str) -> Any:
+        """Refuse any call."""
+
+        async def refuse(*_: object, **__: object) -> None:
+            raise self.error
+
+        return refuse
+
+
+class ListedEvents:
+    """An event ledger that holds these events; those retired do not stand."""
+
+    def __init__(self, *events: Event) -> None:
+        """Hold events."""
+        self._events = {event.id: event for event in events}
+
+    async def fetch(self, event_ids: Sequence[str]) -> list[Event]:
+        """Give the standing ones, in the order asked for."""
+        found = (self._events.get(event_id) for event_id in event_ids)
+        return [event for event in found if event is not None and event.retired_at is None]
+
+
+class ListedWords:
+    """A lexical index that finds these rows, whatever is asked, and remembers what was."""
+
+    def __init__(
+        self, events: Sequence[tuple[Event, float]] = (), messages: Sequence[tuple[Message, float]] = ()
+    ) -> None:
+        """Find rows."""
+        self._events = list(events)
+        self._messages = list(messages)
+        self.asked: list[tuple[tuple[str, ...], Reading, int]] = []
+
+    async def events(self, terms: Sequence[str], reading: Reading, limit: int) -> list[tuple[Event, float]]:
+        """Give the first rows, admitted or not: a store may err."""
+        self.asked.append((tuple(terms), reading, limit))
+        return self._events[:limit]
+
+    async def messages(self, terms: Sequence[str], reading: Reading, limit: int) -> list[tuple[Message, float]]:
+        """Give the first rows, admitted or not: a store may err."""
+        self.asked.append((tuple(terms), reading, limit))
+        return self._messages[:limit]
+
+
+class ListedVectors:
+    """A vector index that finds these cosines, whatever is asked."""
+
+    def __init__(self, *rows: tuple[str, float]) -> None:
+        """Find rows."""
+        self._rows = list(rows)
+        self.limits: list[int] = []
+
+    async def nearest(self, vector: Vector, reading: Reading, limit: int) -> list[tuple[str, float]]:
+        """Give the first rows, admitted or not: a store may err."""
+        self.limits.append(limit)
+        return self._rows[:limit]
+
+
+class CountingEmbedder:
+    """An embedder that answers one vector after another (the last for ever) and counts the questions."""
+
+    fingerprint = "counting"
+    calibration = Calibration(0.0, 1.0)
+
+    def __init__(self, *answers: Sequence[float] | Exception) -> None:
+        """Answer these."""
+        self._answers = list(answers) or [(1.0, 0.0)]
+        self.asked: list[str] = []
+        self.may_answer = asyncio.Event()
+        self.may_answer.set()
+
+    async def embed_query(self, text: str) -> Vector:
+        """Answer the next vector, once that is allowed."""
+        self.asked.append(text)
+        answer = self._answers[min(len(self.asked), len(self._answers)) - 1]
+        await self.may_answer.wait()
+        if isinstance(answer, Exception):
+            raise answer
+        return array("f", answer)
+
+    async def embed_documents(self, texts: Sequence[str]) -> list[Vector]:
+        """Answer the first vector for every text."""
+        return [array("f", (1.0, 0.0)) for _ in texts]
+
+
+class ListedNotes:
+    """A notebook that holds these memos and pins, wherever they are asked for."""
+
+    def __init__(self, memos: Sequence[Memo] = (), pins: Sequence[Pin] = ()) -> None:
+        """Hold notes."""
+        self._memos = list(memos)
+        self._pins = list(pins)
+
+    async def memos(self, scope: Scope, limit: int) -> list[Memo]:
+        """Give the newest of the place, newest last."""
+        return [memo for memo in self._memos if memo.scope == scope][-limit:]
+
+    async def pins(self, scope: Scope) -> list[Pin]:
+        """Give all of the place."""
+        return [pin for pin in self._pins if pin.scope == scope]

@@ -1,0 +1,166 @@
+"""README's settings tables and .env.example, made from the settings model.
+
+``python -m tests.support.tables`` writes them; tests/promises/test_settings_are_listed.py compares.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from pydantic import BaseModel, SecretStr
+
+from cognitive_memory_core.settings import DORMANT, Settings
+
+ROOT = Path(__file__).resolve().parents[2]
+PREFIX = "COGNITIVE_MEMORY__"
+BEGIN, END = "<!-- settings:begin -->", "<!-- settings:end -->"
+Language = Literal["zh", "en"]
+
+TEXTS: Mapping[str, tuple[str, str]] = {
+    "enabled": ("关掉后只写备忘，不记不想", "off: memos only, nothing else is recorded or recalled"),
+    "agent": ("记忆属于哪个角色；角色之间互不可见", "whose memory it is; agents never read each other"),
+    "isolate_bots": ("每个机器人账号各记各的", "each bot account is an agent of its own"),
+    "timezone": ("「昨天」「周五」按哪个时区算", "the zone in which people here speak of time"),
+    "sharing": ("一个人一份侧写，还是每个地方一份", "one profile a person, or one a place"),
+    "daily_calls": ("每天最多调用模型几次，0 为不限", "model calls a day, 0 for no limit"),
+    "models": ("各种用途的模型", "models for each purpose"),
+    "query.auto_top_k": ("每轮自动想起几条", "events recalled by themselves in a turn"),
+    "query.enable_rerank": ("用重排模型", "use the rerank model"),
+    "query.recent_end_summaries_inject_k": ("上下文里最多几条备忘", "memos in a context, at most"),
+    "query.time_decay_enabled": ("新的优先", "newer first"),
+    "query.time_decay_half_life_days_auto": ("自动想起时的半衰期（天）", "half-life in automatic context, days"),
+    "query.time_decay_half_life_days_tool": ("搜索时的半衰期（天）", "half-life in searches, days"),
+    "query.time_decay_boost": ("新近最多加多少分", "how much newness adds at most"),
+    "query.time_decay_min_similarity": ("多相关才看新旧", "relevance from which newness counts"),
+    "query.tool_default_top_k": ("搜索默认给几条", "hits of a search by default"),
+    "query.profile_top_k": ("搜索侧写给几份", "profiles of a search"),
+    "query.rerank_candidate_multiplier": ("先取几倍的候选再排", "candidates a hit before ranking"),
+    "query.lexical_weight": ("字面匹配占多少，其余归向量", "weight of words against vectors"),
+    "query.diversity": ("多大程度避开重复的内容", "how much alike hits push each other away"),
+    "query.min_relevance": ("低于它就不自动想起", "below it nothing is recalled by itself"),
+    "query.context_token_budget": ("上下文最多多少 token", "tokens of a context, at most"),
+    "historian.rewrite_max_retry": ("改写不合格时重试几次", "retries of a rewrite that fails the gate"),
+    "historian.min_confidence": ("低于它就不算确定", "below it a statement is not certain"),
+    "historian.recent_messages_inject_k": ("整理时参考前面几条消息", "earlier messages the historian sees"),
+    "historian.recent_message_line_max_len": ("参考消息每条最多几个字", "characters of such a message"),
+    "historian.source_message_max_len": ("原话最多几个字", "characters of the message in question"),
+    "historian.poll_interval_seconds": ("多久看一次有没有外来任务（秒）", "seconds between looks for foreign files"),
+    "historian.stale_job_timeout_seconds": ("一个任务最多跑多久（秒）", "seconds that one job may run"),
+    "historian.concurrency": ("同时整理几个地方", "places worked on at once"),
+    "historian.shutdown_seconds": ("关机时最多等多久（秒）", "seconds that a shutdown waits"),
+    "profile": ("侧写的合并与版本", "merging and revisions of profiles"),
+    "pins.max": ("每个地方最多几条置顶", "pins of a place"),
+    "queue.failed_max_age_days": ("失败的任务留几天", "days that failed jobs are kept"),
+    "queue.failed_max_files": ("失败的任务最多留几个", "failed jobs kept, at most"),
+    "queue.failed_cleanup_interval": ("每处理多少任务清理一次", "claims between clean-ups"),
+    "queue.job_max_retries": ("一个任务失败几次后放弃", "failures before a job is given up"),
+    "queue.max_pending": ("排队的任务最多几个", "waiting jobs, at most"),
+    "queue.max_pending_per_group": ("每个地方最多排几个", "waiting jobs of a place, at most"),
+    "queue.max_pending_mb": ("排队的任务最多多少 MB", "megabytes of waiting jobs, at most"),
+    "capture.auto_consider": ("自动记什么：mentions 对机器人说的，all 全部，off 不自动记", "mentions, all or off"),
+    "capture.consider_every": ("攒够几条就整理一次", "messages that make a dialogue"),
+    "capture.consider_idle_minutes": ("安静多久也整理一次（分钟）", "minutes of silence that end a dialogue"),
+    "capture.log_days": ("原始消息留几天", "days that raw messages are kept"),
+    "capture.announce": ("第一次在群里说话时告知会记忆，off 关掉", "tell a group once that there is a memory"),
+    "capture.groups": ("只记这些群，空为全部", "only these groups; empty for all"),
+    "capture.ignore_groups": ("不记这些群", "never these groups"),
+    "capture.ignore_users": ("不记这些人", "never these people"),
+    "evolution": ("群组记忆的演化", "slow memory of groups"),
+    "vector_store": ("外部向量库", "an external vector store"),
+    "http": ("HTTP 接口与网页", "HTTP and the web console"),
+}
+HEADS: Mapping[Language, tuple[str, str, str]] = {
+    "zh": ("设置", "默认", "说明"),
+    "en": ("setting", "default", "what it does"),
+}
+NOT_YET: Mapping[Language, str] = {"zh": "（此版本尚未起作用）", "en": " (steers nothing in this version)"}
+
+
+@dataclass(frozen=True)
+class Leaf:
+    """One setting: its dotted key and its default as .env writes it."""
+
+    key: str
+    default: str
+
+    @property
+    def variable(self) -> str:
+        """The line's name in .env."""
+        return PREFIX + self.key.upper().replace(".", "__")
+
+
+def leaves(group: BaseModel | None = None, prefix: str = "") -> Iterator[Leaf]:
+    """List every setting with its default."""
+    group = Settings() if group is None else group
+    for name in type(group).model_fields:
+        value = getattr(group, name)
+        if isinstance(value, BaseModel):
+            yield from leaves(value, f"{prefix}{name}.")
+        else:
+            yield Leaf(prefix + name, _written(value))
+
+
+def dormant(key: str) -> str:
+    """Give the dormant name that a key falls under, or ""."""
+    return next((name for name in DORMANT if key == name or key.startswith(name + ".")), "")
+
+
+def settings_table(language: Language) -> str:
+    """Make the table; a group that is dormant as a whole is one row."""
+    column = ("zh", "en").index(language)
+    rows = [HEADS[language], ("---", "---", "---")]
+    for key, default in _rows():
+        rows.append((f"`{key}`", default, TEXTS[key][column] + (NOT_YET[language] if dormant(key) else "")))
+    return "\n".join(f"| {' | '.join(row)} |" for row in rows)
+
+
+def env_example() -> str:
+    """Make .env.example: every setting with its default, commented out."""
+    lines = [
+        "# 每一项都可以不写；去掉行首的 # 才生效。下面写的是默认值。",
+        "# 记忆的文件放在机器人目录的 data/ 下（建议保留这一行，否则同一用户的机器人共用一个目录）：",
+        "LOCALSTORE_USE_CWD=true",
+    ]
+    group = None
+    for leaf in leaves():
+        above = leaf.key.rpartition(".")[0]
+        if above != group:
+            lines += ["", f"# --- {above or '总的'} ---"]
+            group = above
+        text = TEXTS.get(leaf.key, ("", ""))[0] + (NOT_YET["zh"] if dormant(leaf.key) else "")
+        lines += [f"# {text}"] * bool(text) + [f"# {leaf.variable}={leaf.default}"]
+    return "\n".join(lines) + "\n"
+
+
+def with_table(text: str, language: Language) -> str:
+    """Put the table between a text's markers."""
+    before, _, rest = text.partition(BEGIN)
+    _, _, after = rest.partition(END)
+    return f"{before}{BEGIN}\n{settings_table(language)}\n{END}{after}"
+
+
+def _rows() -> Iterator[tuple[str, str]]:
+    shown: set[str] = set()
+    for leaf in leaves():
+        name = dormant(leaf.key) or leaf.key
+        if name not in shown:
+            shown.add(name)
+            yield name, f"`{leaf.default}`" if name == leaf.key and leaf.default else ""
+
+
+def _written(value: object) -> str:
+    if value is None or isinstance(value, SecretStr):
+        return ""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+if __name__ == "__main__":
+    readmes: Mapping[Language, str] = {"zh": "README.md", "en": "README.en.md"}
+    for each, file in readmes.items():
+        path = ROOT / file
+        path.write_text(with_table(path.read_text("utf-8"), each), "utf-8")
+    (ROOT / ".env.example").write_text(env_example(), "utf-8")

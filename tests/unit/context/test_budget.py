@@ -1,0 +1,77 @@
+"""Who gets how much of the budget."""
+
+from __future__ import annotations
+
+import pytest
+
+from cognitive_memory_core.context.budget import SHARES, Part, fitted
+from cognitive_memory_core.context.render import Section, block, fenced
+from cognitive_memory_core.text.tokens import token_count
+
+FRAME = token_count(fenced(()))
+NEARLY = 0.15  # lines are whole, and each is counted up to the next token
+
+
+def a_part(kind="events", lines=50, *, newest_last=False, text="阿棠喜欢乌龙茶。"):
+    """Make a section of equal numbered lines."""
+    section = Section(kind, tuple(f"- {number:03} {text}" for number in range(lines)))
+    return Part(kind, section, newest_last)
+
+
+def tokens(section):
+    """Count a section with its heading."""
+    return token_count(block([section])) - FRAME
+
+
+def test_what_fits_is_left_as_it_is():
+    """With room enough nothing is dropped, and sections keep their order."""
+    parts = [a_part(kind, 3) for kind in ("rest", "profiles", "events", "memos")]
+    assert fitted(parts, 10_000) == tuple(part.section for part in parts)
+
+
+def test_each_kind_has_its_share():
+    """When all want more than there is, profiles and events get 35 % each, memos and the rest 15 %."""
+    sections = fitted([a_part(kind) for kind in ("rest", "profiles", "events", "memos")], 1_000 + FRAME)
+    for section in sections:
+        assert tokens(section) == pytest.approx(1_000 * SHARES[section.title], rel=NEARLY)
+
+
+def test_sections_of_one_kind_live_from_one_share():
+    """Two sections of profiles do not crowd out the events."""
+    first, second, events = a_part("profiles"), a_part("profiles"), a_part("events")
+    sections = fitted([first, second, events], 1_000 + FRAME)
+    assert tokens(sections[-1]) >= 0.35 * 1_000 * (1 - NEARLY)
+
+
+def test_what_one_leaves_unused_flows_on():
+    """Alone, the events take the whole budget."""
+    (section,) = fitted([a_part("profiles", 0), a_part("events", 200), a_part("memos", 0)], 1_000 + FRAME)
+    assert tokens(section) == pytest.approx(1_000, rel=NEARLY)
+
+
+def test_the_least_relevant_goes_first():
+    """Events lose their last lines, memos and pins, whose newest stand last, their first."""
+    (events,) = fitted([a_part("events")], 200 + FRAME)
+    (memos,) = fitted([a_part("memos", newest_last=True)], 200 + FRAME)
+    assert events.lines == a_part("events").section.lines[: len(events.lines)]
+    assert memos.lines == a_part("memos").section.lines[-len(memos.lines) :]
+    assert 0 < len(events.lines) < 50
+
+
+def test_no_sentence_is_cut_in_half():
+    """A line loses whole sentences from its end."""
+    line = "- 第一句说的是这个。第二句说的是那个！第三句没有了？"
+    (section,) = fitted([Part("events", Section("相关回忆", (line,)))], FRAME + 32)
+    assert section.lines == ("- 第一句说的是这个。第二句说的是那个！",)
+    assert fitted([Part("events", Section("相关回忆", (line,)))], FRAME + 10) == ()
+
+
+@pytest.mark.parametrize("budget", [-1, 0, 1, FRAME])
+def test_no_room_is_no_block(budget):
+    """A budget that does not even hold the fence gives nothing."""
+    assert fitted([a_part()], budget) == ()
+
+
+def test_empty_sections_are_left_out():
+    """A title stands for something only."""
+    assert fitted([a_part("events", 0), a_part("memos", 1)], 1_000) == (a_part("memos", 1).section,)

@@ -1,0 +1,201 @@
+"""The context of a turn."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import timedelta
+
+import pytest
+
+from cognitive_memory_core.context.builder import ContextBuilder
+from cognitive_memory_core.context.render import Context
+from cognitive_memory_core.domain.note import Memo, Pin
+from cognitive_memory_core.domain.scope import Scene
+from cognitive_memory_core.errors import TransientError, UnavailableError
+from cognitive_memory_core.recall.retriever import Retriever
+from cognitive_memory_core.settings import Live, QuerySettings, Settings
+from cognitive_memory_core.text.tokens import token_count
+from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE, an_event
+from tests.support.clock import NOON, FrozenClock
+from tests.support.ports import Away, CountingEmbedder, ListedEvents, ListedNotes, ListedVectors, ListedWords
+
+TEA = an_event("阿棠(2000001) 喜欢乌龙茶", id="tea")
+QUESTION = "阿棠喜欢什么茶"
+
+
+def a_memo(text, number=0, scene=GROUP):
+    """Make a memo of a given age."""
+    return Memo(text, scene.scope, text, NOON + timedelta(minutes=number), scene.user_id)
+
+
+def a_pin(text, owner_id="", scene=GROUP):
+    """Make a pin."""
+    return Pin(text, scene.scope, text, owner_id, NOON)
+
+
+NOTES = ListedNotes(
+    [a_memo("推荐了乌龙茶", 1), a_memo("讲了笑话", 2), a_memo("私下聊了工作", 3, PRIVATE)],
+    [
+        a_pin("群规：不剧透"),
+        a_pin("叫我棠姐", "2000001"),
+        a_pin("别人的话", "2000002"),
+        a_pin("私下的话", "2000001", PRIVATE),
+    ],
+)
+
+
+def a_builder(notes=NOTES, waiting=(), settings=None, events=None, words=None, vectors=None, embedder=None):
+    """Make a builder over stand-ins that hold TEA and NOTES."""
+    live = Live(settings or Settings())
+    clock = FrozenClock()
+    retriever = Retriever(
+        events or ListedEvents(TEA),
+        words or ListedWords([(TEA, 3.0)]),
+        vectors or ListedVectors(("tea", 0.9)),
+        embedder or CountingEmbedder(),
+        live,
+        clock,
+    )
+    return ContextBuilder(retriever, notes, lambda scope: [memo for memo in waiting if memo.scope == scope], live, clock)
+
+
+def shown(context):
+    """Give the block without its fence and notice."""
+    return context.text.split("\n")[2:-1]
+
+
+async def test_the_sections_stand_in_their_order():
+    """Pins, then memories, then memos: a stable prefix for prompt caches."""
+    context = await a_builder().build(GROUP, QUESTION)
+    assert shown(context) == [
+        "【置顶】",
+        "- 群规：不剧透",
+        "- 叫我棠姐",
+        "【相关回忆】",
+        "- [2026-03-04 12:00] 阿棠(2000001) 喜欢乌龙茶",
+        "【近期备忘】",
+        "- [2026-03-04 12:01] 推荐了乌龙茶",
+        "- [2026-03-04 12:02] 讲了笑话",
+    ]
+    assert (context.tokens, context.degraded) == (token_count(context.text), ())
+    assert [section.title for section in context.sections] == ["置顶", "相关回忆", "近期备忘"]
+
+
+async def test_a_private_chat_sees_its_own():
+    """Notes of the group stay in the group, those of the private chat in the private chat."""
+    lines = shown(await a_builder().build(PRIVATE, "？"))
+    assert lines == ["【置顶】", "- 私下的话", "【近期备忘】", "- [2026-03-04 12:03] 私下聊了工作"]
+
+
+async def test_elsewhere_there_is_nothing():
+    """Nothing at all is an empty text, no section and no token."""
+    builder = a_builder(ListedNotes())
+    assert await builder.build(OTHER_GROUP, QUESTION) == Context("", (), 0, ())
+
+
+async def test_an_operator_without_a_place_has_no_notes():
+    """Behind the counter there are memories, but neither pins nor memos."""
+    context = await a_builder().build(OPERATOR, QUESTION)
+    assert [section.title for section in context.sections] == ["相关回忆"]
+    placed = await a_builder().build(Scene.operator(group_id=GROUP.group_id), QUESTION)
+    assert [section.title for section in placed.sections] == ["置顶", "相关回忆", "近期备忘"]
+
+
+async def test_memos_that_wait_in_the_queue_are_there():
+    """A memo whose job still waits stands with the others, once, newest last."""
+    waiting = [a_memo("刚刚说完", 5), a_memo("讲了笑话", 2), a_memo("别处的", 6, OTHER_GROUP)]
+    lines = shown(await a_builder(waiting=waiting).build(GROUP, "？"))
+    assert [line.partition("] ")[2] for line in lines[-3:]] == ["推荐了乌龙茶", "讲了笑话", "刚刚说完"]
+
+
+async def test_the_number_of_memos_is_bounded():
+    """``recent_end_summaries_inject_k`` counts stored and waiting memos together; 0 means none."""
+    for wanted, left in ((1, ["刚刚说完"]), (2, ["讲了笑话", "刚刚说完"]), (0, [])):
+        settings = Settings(query=QuerySettings(recent_end_summaries_inject_k=wanted))
+        memos = await a_builder(waiting=[a_memo("刚刚说完", 5)]).memos(GROUP.scope, wanted)
+        assert [memo.text for memo in memos] == left
+        context = await a_builder(waiting=[a_memo("刚刚说完", 5)], settings=settings).build(GROUP, "？")
+        assert [line.partition("] ")[2] for line in shown(context) if "] " in line] == left
+
+
+async def test_no_memories_when_set_so_or_irrelevant():
+    """``auto_top_k=0`` asks nobody; what is under ``min_relevance`` gives no lines."""
+    embedder = CountingEmbedder()
+    off = a_builder(ListedNotes(), settings=Settings(query=QuerySettings(auto_top_k=0)), embedder=embedder)
+    assert (await off.build(GROUP, QUESTION)).text == ""
+    assert embedder.asked == []
+    strict = Settings(query=QuerySettings(min_relevance=0.99))
+    assert (await a_builder(ListedNotes(), settings=strict).build(GROUP, QUESTION)).text == ""
+
+
+async def test_new_memories_come_first_in_automatic_context():
+    """The decay of automatic context is applied."""
+    old = an_event("阿棠(2000001) 喜欢红茶", id="old", happened_at=NOON - timedelta(days=300))
+    new = an_event("阿棠(2000001) 喜欢白茶", id="new")
+    builder = a_builder(
+        ListedNotes(),
+        events=ListedEvents(old, new),
+        words=ListedWords([(old, 3.0), (new, 3.0)]),
+        vectors=ListedVectors(("old", 0.91), ("new", 0.9)),
+    )
+    assert "白茶" in shown(await builder.build(GROUP, QUESTION))[1]
+
+
+async def test_people_left_out_leave_no_trace():
+    """What somebody said, pinned or had noted is not shown after they opted out."""
+    context = await a_builder().build(GROUP, QUESTION, without=frozenset({"2000001"}))
+    assert shown(context) == ["【置顶】", "- 群规：不剧透"]
+
+
+async def test_the_budget_of_the_call_wins():
+    """A budget in hand replaces the one that is set; 0 gives nothing."""
+    builder = a_builder()
+    small = await builder.build(GROUP, QUESTION, budget=110)
+    assert 0 < small.tokens <= 110 < (await builder.build(GROUP, QUESTION)).tokens
+    assert (await builder.build(GROUP, QUESTION, budget=0)).text == ""
+
+
+@pytest.mark.parametrize("error", [UnavailableError("away"), TransientError("busy")])
+@pytest.mark.parametrize(
+    ("part", "word"),
+    [
+        ("notes", "ledger"),
+        ("events", "ledger"),
+        ("words", "lexical"),
+        ("vectors", "vectors"),
+        ("embedder", "embedding"),
+    ],
+)
+async def test_every_part_may_be_away(part, word, error):
+    """Whatever fails, there is less context and a word for what is missing, never an error."""
+    context = await a_builder(waiting=[a_memo("刚刚说完", 5)], **{part: Away(error)}).build(GROUP, QUESTION)
+    assert context.degraded == (word,)
+    assert "阿棠(2000001) 喜欢乌龙茶" in context.text
+    assert "刚刚说完" in context.text
+
+
+async def test_everything_away_still_answers():
+    """With every store and model gone, what waits in the queue is still known."""
+    builder = a_builder(Away(), [a_memo("刚刚说完", 5)], None, Away(), Away(), Away(), Away())
+    context = await builder.build(GROUP, QUESTION)
+    assert shown(context) == ["【近期备忘】", "- [2026-03-04 12:05] 刚刚说完"]
+    assert context.degraded == ("embedding", "lexical", "ledger")
+
+
+async def test_switched_off_there_are_memos_alone():
+    """The memory that is switched off still tells what was done lately, and says that it is off."""
+    context = await a_builder().memos_only(GROUP)
+    assert [section.title for section in context.sections] == ["近期备忘"]
+    assert context.degraded == ("disabled",)
+
+
+async def test_giving_up_is_not_swallowed():
+    """A cancelled turn is cancelled, even while a model hangs."""
+    embedder = CountingEmbedder()
+    embedder.may_answer.clear()
+    building = asyncio.create_task(a_builder(embedder=embedder).build(GROUP, QUESTION))
+    await asyncio.sleep(0)
+    building.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await building
+    embedder.may_answer.set()

@@ -1,0 +1,190 @@
+"""Ranking, step by step."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from cognitive_memory_core.domain.hit import Hit
+from cognitive_memory_core.domain.interval import Interval
+from cognitive_memory_core.recall.ranking import (
+    above,
+    collapsed,
+    decayed,
+    diversified,
+    freshness,
+    fused,
+    matched,
+    preferring,
+)
+from cognitive_memory_core.settings import Decay
+from cognitive_memory_core.text.terms import query_terms
+from tests.support.builders import an_event
+from tests.support.clock import NOON
+
+NAN = float("nan")
+DECAY = Decay(half_life_days=10.0, boost=0.2, floor=0.35)
+QUESTION = query_terms("阿棠喜欢喝什么茶")
+
+
+def a_hit(score, text="乌龙茶", **fields):
+    """Make a hit whose score is its relevance."""
+    return Hit(an_event(text, **fields), score, relevance=score)
+
+
+def texts(hits):
+    """Name hits by their texts."""
+    return [hit.event.text for hit in hits]
+
+
+def test_relevance_is_the_weighted_sum_of_both_legs():
+    """What both legs found stands above what one of them did."""
+    both, meant, worded = an_event("甲"), an_event("乙"), an_event("丙")
+    hits = fused([(both, 0.8), (meant, 0.9)], [(both, 0.4), (worded, 0.6)], 0.25)
+    assert texts(hits) == ["甲", "乙", "丙"]
+    assert [hit.relevance for hit in hits] == pytest.approx([0.7, 0.675, 0.15])
+    assert (hits[0].similarity, hits[0].lexical, hits[0].score) == (0.8, 0.4, hits[0].relevance)
+
+
+def test_a_missing_leg_leaves_the_other_its_full_weight():
+    """Without an embedder words decide alone, and the other way round; a leg that found nothing is not missing."""
+    event = an_event()
+    assert fused(None, [(event, 0.6)], 0.1)[0].relevance == pytest.approx(0.6)
+    assert fused([(event, 0.6)], None, 0.9)[0].relevance == pytest.approx(0.6)
+    assert fused([(event, 0.6)], [], 0.5)[0].relevance == pytest.approx(0.3)
+    assert fused(None, None, 0.5) == []
+
+
+@pytest.mark.parametrize(("given", "taken"), [(NAN, 0.0), (float("inf"), 0.0), (-0.5, 0.0), (1.5, 1.0)])
+def test_no_leg_leaves_the_scale(given, taken):
+    """Whatever a store answers as a score, relevance stays in [0, 1]."""
+    assert fused([(an_event(), given)], None, 0.5)[0].relevance == taken
+
+
+def test_equal_hits_keep_their_order():
+    """Among equals the store's own order stands."""
+    rows = [(an_event(str(number)), 0.5) for number in range(5)]
+    assert texts(fused(rows, None, 0.5)) == ["0", "1", "2", "3", "4"]
+
+
+def test_covering_the_whole_question_is_nearly_one():
+    """A text that holds every word of the question scores near 1, in a ledger of one row too."""
+    for bm25 in (0.000001, 8.0):
+        assert matched(QUESTION, [(an_event("阿棠喜欢喝什么茶"), bm25)])[0][1] > 0.9
+
+
+def test_one_common_pair_stays_low():
+    """What shares one pair that everybody has is hardly a match, although it is the best there is."""
+    crowd = [(an_event(f"{name}喜欢爬山"), 1.0) for name in ("小满", "老齐", "木鱼", "林檎", "饺子")]
+    assert max(score for _, score in matched(QUESTION, crowd)) < 0.2
+
+
+def test_rare_words_count_for_more_than_common_ones():
+    """Of two texts that share one pair each, the one that shares the rare pair wins."""
+    crowd = [(an_event(f"{name}喜欢爬山"), 2.0) for name in ("小满", "老齐", "木鱼")]
+    scores = [score for _, score in matched(QUESTION, [(an_event("阿棠去过黄山"), 2.0), *crowd])]
+    assert scores[0] > max(scores[1:])
+
+
+def test_bm25_decides_between_equal_coverage():
+    """Where two texts cover the same words, the index's own score orders them."""
+    scores = [score for _, score in matched(QUESTION, [(an_event("阿棠在家"), 1.0), (an_event("阿棠在外"), 3.0)])]
+    assert scores[1] > scores[0] > 0
+
+
+def test_a_speakers_name_is_among_the_words():
+    """What 阿棠 said is found by her name even where the words do not hold it."""
+    silent, named = (an_event("去过黄山", sender_name=name) for name in ("", "阿棠"))
+    scores = [score for _, score in matched(QUESTION, [(silent, 1.0), (named, 1.0)])]
+    assert scores[0] == 0.0 < scores[1]
+
+
+@pytest.mark.parametrize("bm25", [NAN, float("inf"), -3.0, 0.0])
+def test_an_odd_bm25_is_no_nan(bm25):
+    """Whatever an index answers, a match stays in [0, 1]."""
+    rows = matched(QUESTION, [(an_event("阿棠喜欢茶"), bm25), (an_event("阿棠"), 1.0)])
+    assert all(0.0 <= score <= 1.0 for _, score in rows)
+
+
+def test_nothing_found_is_nothing_matched():
+    """An index without an answer gives an empty leg."""
+    assert matched(QUESTION, []) == []
+
+
+def test_the_irrelevant_is_kept_out():
+    """Only relevance counts for the floor, and a NaN is never above it."""
+    assert texts(above([a_hit(0.2, "甲"), a_hit(0.1, "乙"), a_hit(0.09, "丙"), a_hit(NAN, "丁")], 0.1)) == ["甲", "乙"]
+
+
+def test_the_time_named_comes_first_without_dropping_the_rest():
+    """Outside the window a hit counts 0.3 of itself and keeps its relevance, so that no floor drops it."""
+    window = Interval(NOON - timedelta(days=7), NOON)
+    old = a_hit(0.9, "很久以前", happened_at=NOON - timedelta(days=30))
+    then = a_hit(0.4, "上周", happened_at=NOON - timedelta(days=3))
+    hits = preferring([old, then], window)
+    assert texts(hits) == ["上周", "很久以前"]
+    assert hits[1].score == pytest.approx(0.27)
+    assert hits[1].relevance == 0.9
+    assert preferring([old, then], None) == [old, then]
+
+
+def test_new_is_lifted_by_the_formula():
+    """The score is relevance * (1 + boost * 0.5 ** (age / half_life))."""
+    hit = a_hit(0.5, happened_at=NOON - timedelta(days=10))
+    assert decayed([hit], DECAY, NOON)[0].score == pytest.approx(0.5 * 1.1)
+    assert decayed([hit], None, NOON) == [hit]
+
+
+def test_newness_reorders_the_relevant_only():
+    """Of two equal hits the newer wins; under the floor newness lifts nothing."""
+    old, new = (a_hit(0.5, name, happened_at=NOON - timedelta(days=days)) for name, days in (("旧", 90), ("新", 1)))
+    assert texts(decayed([old, new], DECAY, NOON)) == ["新", "旧"]
+    assert decayed([a_hit(0.34)], DECAY, NOON)[0].score == 0.34
+
+
+@pytest.mark.parametrize("days", [-36_500.0, -1.0, 0.0, 1.0, 36_500.0])
+def test_freshness_stays_in_its_bounds_when_the_clock_jumps(days):
+    """Neither a future nor a distant past gives a weight outside [0, 1]."""
+    hit = a_hit(0.9)
+    assert 0.0 <= freshness(hit, DECAY, NOON + timedelta(days=days)) <= 1.0
+    assert freshness(hit, DECAY, NOON - timedelta(days=1)) == 1.0
+
+
+def test_equal_texts_are_shown_once():
+    """The best of equal statements stays, whatever their spaces and punctuation."""
+    hits = [a_hit(0.9, "阿棠(1) 喜欢茶。"), a_hit(0.8, "阿棠（1）喜欢茶"), a_hit(0.7, "别的")]
+    assert texts(collapsed(hits)) == ["阿棠(1) 喜欢茶。", "别的"]
+
+
+def test_equal_words_from_two_mouths_are_two():
+    """我喜欢茶 of two people are two facts, of one person one."""
+    own = [a_hit(0.9, "我喜欢茶", sender_id=who, is_absolute=False) for who in ("1", "2", "1")]
+    assert [hit.event.sender_id for hit in collapsed(own)] == ["1", "2"]
+    lines = [a_hit(0.9, "我喜欢茶", sender_id=who, kind="message") for who in ("1", "2", "1")]
+    assert [hit.event.sender_id for hit in collapsed(lines)] == ["1", "2"]
+
+
+def test_what_is_said_already_makes_room():
+    """Of three near-equal hits and one other, the other comes second."""
+    same = ["阿棠喜欢喝乌龙茶和红茶", "阿棠喜欢喝乌龙茶和绿茶", "阿棠喜欢喝乌龙茶和白茶"]
+    hits = [a_hit(0.8 - 0.01 * at, text) for at, text in enumerate(same)]
+    chosen = diversified([*hits, a_hit(0.7, "周六去爬山")], 0.3, 4)
+    assert texts(chosen)[:2] == [same[0], "周六去爬山"]
+    assert texts(diversified([*hits, a_hit(0.7, "周六去爬山")], 0.0, 4))[-1] == "周六去爬山"
+
+
+def test_diversity_chooses_on_the_decayed_score():
+    """Neither decay nor the time named is undone by the last step."""
+    old = a_hit(0.50, "旧的说法", happened_at=NOON - timedelta(days=365))
+    new = a_hit(0.48, "另一件事", happened_at=NOON)
+    assert texts(diversified(decayed([old, new], DECAY, NOON), 0.3, 2)) == ["另一件事", "旧的说法"]
+
+
+def test_the_limit_is_a_cap_and_scores_fall():
+    """No more than asked for comes, best first."""
+    hits = [a_hit(0.9 - 0.1 * at, text) for at, text in enumerate(("乌龙茶", "乌龙茶叶", "爬山", "下棋"))]
+    chosen = diversified(hits, 0.3, 3)
+    assert len(chosen) == 3
+    assert [hit.score for hit in chosen] == sorted((hit.score for hit in chosen), reverse=True)
+    assert diversified(hits, 0.3, 0) == []
