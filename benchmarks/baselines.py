@@ -33,7 +33,7 @@ def numpy_search(lines: Sequence[Line]) -> Search:
 
 
 def fts_search(lines: Sequence[Line], group_id: str, folder: Path, *, singles: bool) -> Search:
-    """Search SQLite's FTS5 over the whole year, the scope as an indexed column; pairs alone, or single characters too."""
+    """Search SQLite's FTS5 over the whole year, the scope an indexed column; by pairs, or single characters too."""
     database = sqlite3.connect(folder / f"bare-{int(singles)}.db")
     database.execute(
         "CREATE VIRTUAL TABLE IF NOT EXISTS bare USING fts5(scope, body, content='', tokenize='unicode61')"

@@ -43,7 +43,7 @@ def run(options: argparse.Namespace) -> Report:
 
 
 async def _measure(report: Report, lines: Sequence[Line], queries: int, folder: Path) -> None:
-    async with _opened(lines, folder / "data") as memory:
+    async with _opened(lines, folder) as memory:
         for rank, (group_id, rows) in ranked(groups_by_size(lines)).items():
             scope = [line for line in lines if line.group_id == group_id]
             bare = {
@@ -78,7 +78,6 @@ async def _measure(report: Report, lines: Sequence[Line], queries: int, folder: 
 
 @asynccontextmanager
 async def _opened(lines: Sequence[Line], folder: Path) -> AsyncIterator[core.CognitiveMemory]:
-    folder.mkdir()
     write_export(lines, folder / "year.jsonl")
     settings = core.Settings(historian=core.HistorianSettings(concurrency=2))
     async with core.CognitiveMemory.open(settings, folder, clock=Noon(), embedder=TextVectors()) as memory:

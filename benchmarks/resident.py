@@ -30,7 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> Report:
     """Fill a directory, then open it in a process of its own; the same with an empty one."""
-    report = Report("memory: resident, MB", ("events", "imported", "opened", "after 50 contexts in 50 groups"))
+    report = Report("memory: resident, MB", ("events", "before", "opened", "after 50 contexts"))
     for events in (0, options.events):
         with tempfile.TemporaryDirectory() as folder:
             asyncio.run(_fill(events, Path(folder)))

@@ -350,3 +350,13 @@ def process_died(times: int) -> str:
 def reason_unknown() -> str:
     """Stand in for an error that could not be written down."""
     return "失败的原因没能写下来（当时磁盘拒绝写入）"
+
+
+def not_a_list() -> str:
+    """Say that JSON of another form than a list was found."""
+    return "应为一个 JSON 列表"
+
+
+def nothing_shown() -> str:
+    """Stand in for an observation in which nothing can be shown."""
+    return "（内容无法显示）"

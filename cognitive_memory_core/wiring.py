@@ -74,7 +74,7 @@ async def parts_of(
         owner = DirectoryOwner(data_dir)
         await owner.acquire(settings.historian.shutdown_seconds + GRACE)
         stack.callback(owner.release)
-        ledger = await SqliteLedger.open(data_dir / "ledger.db")
+        ledger = await SqliteLedger.open(data_dir / "ledger.db", clock=clock)
         stack.push_async_callback(ledger.close)
         queue = await FileQueue.open(data_dir / "queues", settings.queue, clock)
         stack.push_async_callback(queue.close)

@@ -10,6 +10,7 @@ from nonebot.plugin import PluginMetadata
 require("nonebot_plugin_localstore")
 require("nonebot_plugin_alconna")
 
+from . import replies
 from .annotated import (
     Consider,
     CurrentScene,
@@ -24,18 +25,14 @@ from .annotated import (
 from .config import Config
 from .lifecycle import get_memory
 from .recording import consider, record_end
+from .replies import TOOL_GUIDE
 from .scene import scene_of
-from .schemas import TOOL_GUIDE
 from .tools import MemoryToolbox, call_tool, tool_schemas
 
 __plugin_meta__ = PluginMetadata(
-    name="认知记忆",
-    description="长期记忆：群聊与私聊里说过的事，机器人下一轮就想得起来；不用密钥，不用联网",
-    usage="""\
-装上就开始记：别人对机器人说的话会自动整理成记忆。发送 /记忆 帮助 看命令。
-聊天插件：require("nonebot_plugin_cognitive_memory") 之后注入 MemoryContext（放进提示词的记忆）、
-RecordEnd（一轮结束时记下备忘和观察）、MemoryTools（给模型的工具）；TOOL_GUIDE 是给系统提示词的说明。
-设置写在 .env，前缀 COGNITIVE_MEMORY__，都有默认值。""",
+    name=replies.PLUGIN_NAME,
+    description=replies.PLUGIN_DESCRIPTION,
+    usage=replies.PLUGIN_USAGE,
     type="application",
     homepage="https://github.com/nonebot-plugin-cognitive-memory/nonebot-plugin-cognitive-memory",
     config=Config,

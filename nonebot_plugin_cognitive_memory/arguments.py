@@ -7,8 +7,6 @@ import json
 from collections.abc import Mapping
 from typing import cast
 
-from json_repair import repair_json
-
 from . import replies
 from .wording import writable
 
@@ -18,7 +16,7 @@ REPAIRABLE_BRACKETS = 16  # the arguments are flat
 TEXT_LENGTH = 4_000
 ITEMS = 50
 MOST = 50
-_TRUE = frozenset({"true", "1", "yes", "y", "on", "是"})
+_TRUE = frozenset({"true", "1", "yes", "y", "on"})
 
 
 class BadToolArgument(Exception):
@@ -122,6 +120,8 @@ def _is_repairable(written: str) -> bool:
 
 
 def _repaired(written: str) -> object:
+    from json_repair import repair_json  # noqa: PLC0415  # costs the bot's start nothing, and runs in a thread
+
     try:
         return repair_json(written, return_objects=True)
     except (ValueError, RecursionError) as broken:

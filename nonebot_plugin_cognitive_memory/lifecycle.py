@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from pathlib import Path
 
 from nonebot import get_driver, logger
+from nonebot.log import LoguruHandler
 
 import cognitive_memory_core as core
 
@@ -31,6 +33,7 @@ class Lifetime:
         directory = self._setup.data_dir
         if self._life is not None or directory is None or self._setup.problem:
             return
+        _hear_the_core()
         self._opened, self._over = asyncio.Event(), asyncio.Event()
         self.memory = core.CognitiveMemory.absent(replies.still_opening())
         self._life = asyncio.create_task(self._live(directory))
@@ -68,6 +71,15 @@ class Lifetime:
             logger.opt(exception=unforeseen).error(replies.logged(replies.not_opened(reason)))
         finally:
             self.memory = core.CognitiveMemory.absent(reason)
+
+
+def _hear_the_core() -> None:
+    """Send the core's log, which is Python's own, where the bot's log goes."""
+    log = logging.getLogger(core.__name__)
+    if not log.handlers:
+        log.addHandler(LoguruHandler())
+        log.setLevel(logging.INFO)
+        log.propagate = False
 
 
 lifetime = Lifetime(setup)

@@ -9,7 +9,6 @@ from datetime import datetime, timezone
 from typing import Any
 from uuid import uuid4
 
-from nonebot import logger
 from nonebot.adapters import Bot, Event
 from nonebot.adapters.onebot import v11, v12
 from nonebot.compat import type_validate_python
@@ -18,11 +17,13 @@ from nonebot.matcher import current_bot, current_event
 import cognitive_memory_core as core
 
 from . import replies
+from .announcing import announce
+from .complaints import complain
 from .consideration import considerer
 from .incoming import is_captured
 from .lifecycle import get_memory
 from .scene import agent_of, find_scene, qq_id, scene_at, text_id
-from .wording import worded
+from .wording import FORWARDED, worded
 
 SENDING = frozenset({"send_msg", "send_group_msg", "send_private_msg", "send_message"})
 FORWARDING = frozenset({"send_forward_msg", "send_group_forward_msg", "send_private_forward_msg"})
@@ -45,12 +46,20 @@ async def hear_itself(bot: Bot, exception: Exception | None, api: str, data: dic
     if exception is not None or api not in SENDING | FORWARDING or _unrecorded.get() or not get_memory().is_running:
         return
     try:
-        message = find_own_message(bot, api, data, result)
-        if message is not None and message.text and is_captured(message.scene):
-            await get_memory().observe(message)
-            considerer.note(message)
+        await _hear(bot, find_own_message(bot, api, data, result))
     except Exception as unforeseen:  # noqa: BLE001  # capture must never cost a reply
-        logger.error(replies.logged(replies.not_captured(type(unforeseen).__name__)))
+        complain(replies.not_captured(type(unforeseen).__name__))
+
+
+async def _hear(bot: Bot, message: core.Message | None) -> None:
+    if message is None or not message.text or not is_captured(message.scene):
+        return
+    await get_memory().observe(message)
+    considerer.note(message)
+    event = current_event.get(None)
+    if event is not None and message.scene == _asker(bot):
+        with unrecorded():
+            await announce(bot, event, message.scene)
 
 
 def find_own_message(bot: Bot, api: str, data: Mapping[str, Any], result: object) -> core.Message | None:
@@ -58,7 +67,7 @@ def find_own_message(bot: Bot, api: str, data: Mapping[str, Any], result: object
     scene = _addressed(bot, data)
     if scene is None:
         return None
-    text = "[合并转发]" if api in FORWARDING else _words(bot, data.get("message"))
+    text = FORWARDED if api in FORWARDING else _words(bot, data.get("message"))
     message_id = result.get("message_id") if isinstance(result, Mapping) else None
     return core.Message(str(message_id or f"bot-{uuid4().hex}"), scene, text, datetime.now(timezone.utc), is_bot=True)
 

@@ -28,8 +28,8 @@ def scene_of(bot: Bot, event: Event) -> core.Scene:
 def find_scene(bot: Bot, event: Event) -> core.Scene | None:
     """Give the scene of an event, or None: anonymous members, the bot itself and channels have none."""
     if isinstance(event, v11.Event):
-        return _of_v11(agent_of(bot), event)
-    return _of_v12(agent_of(bot), event) if isinstance(event, v12.Event) else None
+        return _v11_scene(agent_of(bot), event)
+    return _v12_scene(agent_of(bot), event) if isinstance(event, v12.Event) else None
 
 
 def scene_at(
@@ -71,7 +71,7 @@ def name_of(sender: object) -> str:
     return ""
 
 
-def _of_v11(agent: str, event: v11.Event) -> core.Scene | None:
+def _v11_scene(agent: str, event: v11.Event) -> core.Scene | None:
     if event.post_type == "message_sent" or getattr(event, "anonymous", None) is not None:
         return None
     user = qq_id(getattr(event, "user_id", None))
@@ -87,7 +87,7 @@ def _of_v11(agent: str, event: v11.Event) -> core.Scene | None:
     )
 
 
-def _of_v12(agent: str, event: v12.Event) -> core.Scene | None:
+def _v12_scene(agent: str, event: v12.Event) -> core.Scene | None:
     if not isinstance(event, v12.BotEvent) or getattr(event, "guild_id", None) or getattr(event, "channel_id", None):
         return None
     user = text_id(getattr(event, "user_id", None))

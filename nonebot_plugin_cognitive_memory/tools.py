@@ -55,10 +55,7 @@ class MemoryToolbox:
 def tool_schemas(prefix: str = "") -> list[Schema]:
     """Give OpenAI's ``tools`` list, with ``prefix`` before each name; :func:`call_tool` knows prefixes given here."""
     _prefixes.add(prefix)
-    schemas = function_schemas()
-    for schema in schemas:
-        schema["function"]["name"] = prefix + schema["function"]["name"]
-    return schemas
+    return function_schemas(prefix)
 
 
 async def call_tool(name: str, arguments: Mapping[str, object] | str | None, scene: core.Scene) -> str:

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
-from nonebot.adapters import MessageSegment
+from nonebot.adapters import Bot, MessageSegment
+from nonebot.adapters.onebot import v11, v12
 
 TEXT_LENGTH = 4_000
 SEGMENTS = 200
 LABEL_LENGTH = 40
+FORWARDED = "[合并转发]"
 Fields = Mapping[str, object]
 
 
@@ -33,6 +35,11 @@ def worded(segments: Iterable[MessageSegment], self_id: str) -> Wording:
             parts.append(_words(segment)[:room])
             room -= len(parts[-1])
     return Wording(writable("".join(parts)).strip(), reply_to)
+
+
+def spoken(bot: Bot, text: str) -> MessageSegment:
+    """Make a segment that says a text as it stands: nothing in it is parsed."""
+    return v12.MessageSegment.text(text) if isinstance(bot, v12.Bot) else v11.MessageSegment.text(text)
 
 
 def writable(text: str) -> str:
@@ -101,8 +108,8 @@ _MARKERS: Mapping[str, str | Callable[[Fields], str]] = {
     "location": _titled("位置", "title"),
     "music": _titled("音乐", "title"),
     "contact": "[名片]",
-    "forward": "[合并转发]",
-    "node": "[合并转发]",
+    "forward": FORWARDED,
+    "node": FORWARDED,
     "json": "[卡片]",
     "xml": "[卡片]",
     "rps": "[猜拳]",

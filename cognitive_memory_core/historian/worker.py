@@ -14,6 +14,7 @@ from ..ports.queue import Claim, JobQueue, QueueView
 from ..settings import HistorianSettings, Live, Settings
 from .pipeline import Pipeline
 from .retry import Requeue, decision, described
+from .waiting import signalled
 
 log = logging.getLogger(__name__)
 SHORTEST_POLL = 0.05
@@ -76,11 +77,8 @@ class HistorianWorker:
         return self._settings.current.historian
 
     async def _rest(self) -> None:
-        try:
-            await asyncio.wait_for(self._wake.wait(), max(self._historian.poll_interval_seconds, SHORTEST_POLL))
-        except asyncio.TimeoutError:
+        if not await signalled(self._wake, max(self._historian.poll_interval_seconds, SHORTEST_POLL)):
             await self._look_for_foreign_files()
-        self._wake.clear()
 
     async def _look_for_foreign_files(self) -> None:
         try:

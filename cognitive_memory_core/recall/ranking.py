@@ -6,12 +6,14 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from functools import lru_cache
 
 from ..domain.event import Event, duplicate_key
 from ..domain.hit import Hit
 from ..domain.interval import Interval
 from ..settings import Decay
-from ..text.terms import index_terms, query_terms
+from ..text.frequency import telling
+from ..text.terms import index_terms
 
 Scored = tuple[Event, float]
 OUTSIDE = 0.3  # what a hit is worth outside the time that the question names
@@ -22,16 +24,17 @@ _HALF_WAY = 0.5
 def matched(terms: Sequence[str], found: Sequence[Scored]) -> list[Scored]:
     """Map what a lexical index found from BM25, which has no scale, to [0, 1].
 
-    The measure is absolute: how much of the question a hit covers, each term weighed by its rarity among what was
-    found, and what nobody has as the rarest. All of it gives 1; one common pair out of many stays near 0. Half of that
-    is BM25's against the best one's, which knows rarity beyond these candidates and the lengths of texts.
+    The measure is absolute: how much of the question a hit covers, each term weighed by how rare it is in the language
+    and among what was found; what nobody has is as rare as what one has. All of it gives 1, one common pair out of many
+    stays near 0. Half of that goes by BM25 against the best one's, which knows rarity beyond these candidates and the
+    length of texts.
     """
     texts = [_words(event) for event, _ in found]
-    rarity = {term: math.log1p(len(texts) / max(sum(term in text for text in texts), 1)) for term in terms}
-    whole = sum(rarity.values())
+    weights = {term: _weight(term, texts) for term in terms}
+    whole = sum(weights.values())
     best = max((score for _, score in found if math.isfinite(score)), default=0.0)
     return [
-        (event, _bent(sum(rarity[term] for term in rarity if term in text) / whole) * _beside(score, best))
+        (event, _bent(sum(weight for term, weight in weights.items() if term in text) / whole) * _beside(score, best))
         for (event, score), text in zip(found, texts, strict=True)
     ]
 
@@ -90,7 +93,7 @@ def diversified(hits: Iterable[Hit], diversity: float, limit: int) -> list[Hit]:
     (Jaccard). That becomes the hit's score, so that scores still fall along the list.
     """
     waiting = list(hits)
-    texts = [frozenset(query_terms(hit.event.text)) for hit in waiting]
+    texts = [_words(hit.event) for hit in waiting]
     overlaps = [0.0] * len(waiting)
     chosen: list[Hit] = []
     left = list(range(len(waiting)))
@@ -111,12 +114,23 @@ def overlap(one: frozenset[str], other: frozenset[str]) -> float:
 
 
 def _words(event: Event) -> frozenset[str]:
-    """Give the words under which an event is found: its text's and its speaker's name's."""
-    return frozenset(index_terms(f"{event.sender_name}\n{event.text}"))
+    """Give the words under which an event is found: its text's, its parts', and its speaker's name's."""
+    said = f"{event.text}\n{event.pain}\n{event.solution}\n{event.outcome}"
+    return _terms(f"{event.sender_name}\n{said}")
+
+
+@lru_cache(maxsize=1024)  # what matters in a scene is found again and again
+def _terms(text: str) -> frozenset[str]:
+    return frozenset(index_terms(text))
+
+
+def _weight(term: str, texts: Sequence[frozenset[str]]) -> float:
+    having = sum(term in text for text in texts)
+    return math.prod(map(telling, term)) * math.log1p(len(texts) / max(having, 1))
 
 
 def _bent(coverage: float) -> float:
-    """Lift the middle: a good answer seldom shares more than a third of the question's words."""
+    """Lift the middle: a good answer seldom shares more than a third of what a question says."""
     return coverage * (1.0 + _HALF_WAY) / (coverage + _HALF_WAY)
 
 

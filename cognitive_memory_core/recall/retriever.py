@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
+from functools import partial
 
 from ..domain.hit import Hit, Reading
 from ..errors import PermanentError, TransientError, UnavailableError
@@ -12,7 +14,7 @@ from ..ports.ambient import Clock
 from ..ports.ledger import EventLedger, LexicalIndex
 from ..ports.models import Embedder
 from ..ports.vectors import VectorIndex
-from ..settings import Decay, Live, QuerySettings, Settings
+from ..settings import Decay, Live, Settings
 from .embedding import QueryEmbedding
 from .messages import as_event
 from .query import Query
@@ -21,6 +23,7 @@ from .ranking import Scored, above, collapsed, decayed, diversified, fused, matc
 AWAY = (UnavailableError, TransientError, PermanentError)
 MAX_RESULTS = 200
 MAX_CANDIDATES = 1_000
+INLINE = 64  # candidates that are ranked in about a millisecond; more leave the event loop
 
 
 @dataclass(frozen=True)
@@ -37,6 +40,35 @@ class _Leg:
 
     rows: Sequence[Scored] | None
     degraded: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class _Wish:
+    """What a search wants, and the settings it began with."""
+
+    reading: Reading
+    query: Query
+    settings: Settings
+    top_k: int
+    decay: Decay | None
+    floor: float = 0.0
+
+    @property
+    def candidates(self) -> int:
+        """How many each leg is asked for; 0 where there is nothing to ask."""
+        if not self.query.terms:
+            return 0
+        return min(self.limit * self.settings.query.rerank_candidate_multiplier, MAX_CANDIDATES)
+
+    @property
+    def limit(self) -> int:
+        """How many hits there may be."""
+        return min(max(self.top_k, 0), MAX_RESULTS)
+
+    @property
+    def embedded(self) -> str:
+        """What is embedded: a model is told where and who, too; in hashed characters they would drown the question."""
+        return self.query.text if self.settings.models.embedding.model_name else self.query.said or self.query.text
 
 
 class Retriever:
@@ -67,41 +99,36 @@ class Retriever:
 
         A question without a word finds nothing.
         """
-        asked = self._settings.current.query
-        limit = _candidates(top_k, asked)
-        if not limit or not query.terms:
+        wish = _Wish(reading, query, self._settings.current, top_k, decay, floor)
+        if not wish.candidates:
             return Found()
-        dense, lexical = await asyncio.gather(
-            self._by_meaning(reading, query.text, limit), self._by_words(reading, query.terms, limit)
-        )
-        hits = above(_admitted(fused(dense.rows, lexical.rows, asked.lexical_weight), reading), floor)
-        return Found(self._best(hits, query, asked, decay, top_k), (*dense.degraded, *lexical.degraded))
+        dense, words = await asyncio.gather(self._by_meaning(wish), self._by_words(wish))
+        return Found(await self._best(wish, dense.rows, words.rows), (*dense.degraded, *words.degraded))
 
     async def messages(self, reading: Reading, query: Query, *, top_k: int, decay: Decay | None = None) -> Found:
         """Find lines of the log by their words; each hit's event is of kind "message" and has the message's id."""
-        asked = self._settings.current.query
-        limit = _candidates(top_k, asked)
-        if not limit or not query.terms:
+        wish = _Wish(reading, query, self._settings.current, top_k, decay)
+        if not wish.candidates:
             return Found()
         try:
-            found = await self._lexical.messages(query.terms, reading, limit)
+            found = await self._lexical.messages(query.terms, reading, wish.candidates)
         except AWAY:
             return Found((), ("lexical",))
-        rows = matched(query.terms, [(as_event(message), score) for message, score in found])
-        return Found(self._best(_admitted(fused(None, rows, 1.0), reading), query, asked, decay, top_k))
+        return Found(await self._best(wish, None, [(as_event(message), score) for message, score in found]))
 
-    def _best(
-        self, hits: Iterable[Hit], query: Query, asked: QuerySettings, decay: Decay | None, top_k: int
+    async def _best(
+        self, wish: _Wish, dense: Sequence[Scored] | None, words: Sequence[Scored] | None
     ) -> tuple[Hit, ...]:
-        timely = decayed(preferring(hits, query.window), decay, self._clock.now())
-        return tuple(diversified(collapsed(timely), asked.diversity, min(top_k, MAX_RESULTS)))
+        rank = partial(_ranked, wish, dense, words, self._clock.now())
+        many = len(dense or ()) + len(words or ()) > INLINE
+        return await asyncio.to_thread(rank) if many else rank()
 
-    async def _by_meaning(self, reading: Reading, text: str, limit: int) -> _Leg:
+    async def _by_meaning(self, wish: _Wish) -> _Leg:
         part = "embedding"
         try:
-            vector = await self._questions.vector(text)
+            vector = await self._questions.vector(wish.embedded)
             part = "vectors"
-            nearest = await self._vectors.nearest(vector, reading, limit)
+            nearest = await self._vectors.nearest(vector, wish.reading, wish.candidates)
             part = "ledger"
             events = {event.id: event for event in await self._events.fetch([found for found, _ in nearest])}
         except AWAY:
@@ -109,17 +136,19 @@ class Retriever:
         similarity = self._embedder.calibration.similarity
         return _Leg([(events[found], similarity(cosine)) for found, cosine in nearest if found in events])
 
-    async def _by_words(self, reading: Reading, terms: Sequence[str], limit: int) -> _Leg:
+    async def _by_words(self, wish: _Wish) -> _Leg:
         try:
-            return _Leg(matched(terms, await self._lexical.events(terms, reading, limit)))
+            return _Leg(await self._lexical.events(wish.query.terms, wish.reading, wish.candidates))
         except AWAY:
             return _Leg(None, ("lexical",))
 
 
-def _admitted(hits: Iterable[Hit], reading: Reading) -> list[Hit]:
-    """Check every row once more, whatever store it came from."""
-    return [hit for hit in hits if reading.admits(hit.event)]
-
-
-def _candidates(top_k: int, asked: QuerySettings) -> int:
-    return min(min(max(top_k, 0), MAX_RESULTS) * asked.rerank_candidate_multiplier, MAX_CANDIDATES)
+def _ranked(
+    wish: _Wish, dense: Sequence[Scored] | None, words: Sequence[Scored] | None, now: datetime
+) -> tuple[Hit, ...]:
+    """Rank what the legs found; every row passes the reading once more, whatever store it came from."""
+    asked = wish.settings.query
+    lexical = None if words is None else matched(wish.query.terms, words)
+    hits = [hit for hit in fused(dense, lexical, asked.lexical_weight) if wish.reading.admits(hit.event)]
+    timely = decayed(preferring(above(hits, wish.floor), wish.query.window), wish.decay, now)
+    return tuple(diversified(collapsed(timely), asked.diversity, wish.limit))

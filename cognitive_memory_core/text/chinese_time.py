@@ -39,7 +39,7 @@ _UNITS: dict[str, Unit] = {
     "月": "month",
     "年": "year",
 }
-_PARTS = {
+_PARTS = {  # what a part of a day, month or year is called by its calendar
     "清早": "清晨",
     "晨": "清晨",
     "一早": "早上",
@@ -52,11 +52,16 @@ _PARTS = {
     "半夜": "夜里",
     "深夜": "夜里",
     "末": "底",
-    "中旬": "中旬",
-    **{f"年{part}": shown for part, shown in zip("初中底末", "初中底底", strict=True)},
-    **{f"{season}季": f"{season}天" for season in "春夏秋冬"},
-    **{f"{lead}{sign}季度": f"第{char}季度" for char, n in zip("一二三四", "1234", strict=True) for lead in ("", "第") for sign in (char, n)},
-}  # fmt: skip
+    "年初": "初",
+    "年中": "中",
+    "年底": "底",
+    "年末": "底",
+    "春季": "春天",
+    "夏季": "夏天",
+    "秋季": "秋天",
+    "冬季": "冬天",
+}
+_QUARTERS = {sign: f"第{char}季度" for char, digit in zip("一二三四", "1234", strict=True) for sign in (char, digit)}
 
 # --- pieces of patterns: each repeats within bounds, so that a text costs what it is long ------------------------
 
@@ -83,26 +88,35 @@ _RELATIVE_YEAR = "(?P<ry>大前|前|去|今|明|后|本)年"
 _WEEK_WORD = "(?:周|星期|礼拜)"
 _ON_DAY = (
     "(?P<on>一(?![直起定共次些样般切下度步个位年半旦边])|[二三四五六](?![天次个种份篇场章遍家十])"
-    "|日(?![常报程志益均记])|天(?![气天空数使]))"
+    "|日(?![常报程志益均记])|天(?![气天空数使]))(?!局)"
 )
 _ALONE = "(?<![一二两三四五六七八九十几半整每0-9个上下本这隔逢])"
 _UNIT = "(?P<unit>小时|钟头|分钟|秒钟?|天|星期|礼拜|周|(?<=[个半])月|年)"
 _AMOUNT = f"(?P<n>(?<![0-9.第])[0-9]{{1,3}}|(?<![0-9.第]){_CN}{{1,4}}|半) ?个?(?P<half>半?){_UNIT}(?P<more>半?)"
-_FEW = f"(?:好几|十几|几十|几|数|若干)个?{_UNIT}"
-_BEFORE = "多?(?:之|以)?前(?![后提端台途])"
-_AFTER = "多?(?:之|以)?后(?![悔来面])"
-_NO_NUMBERED_DAY = "[线楼机位桌店门馆院厅电球员选车床字码键厂井房钻文首服坑仓舱口笔标宿舍群考公寓技师人参玩家种称令角色脚本]"
+_FEW = f"(?<!十)(?:好几|几|数|若干)个?{_UNIT}"
+_A_OR_B = f"(?<![0-9零一二三四五六七八九十百两第])(?P<a>[一两二三四五六七八])(?P<b>[两三四五六七八九])个?{_UNIT}"
+_BEFORE = "多?(?:之|以)?前(?![后端台])"
+_AFTER = "多?(?:之|以)?后(?![悔来面端])"
+_NO_NUMBERED_DAY = (
+    "[线楼机位桌店门馆院厅电球员选车床字码键厂井房钻文首服坑仓舱口笔标宿舍群考公寓技师人参玩家种称令角色脚本]"
+)
 
 # --- readings ----------------------------------------------------------------------------------------------------
 
 
 def _part(match: re.Match[str]) -> str:
     word = match["part"] or ""
+    if word.endswith("季度"):
+        return _QUARTERS[word.removeprefix("第")[0]]
     return _PARTS.get(word, word)
 
 
 def _day(match: re.Match[str], frame: Frame) -> Stretch:
     return day(frame.today + _DAYS[match["day"]] * DAY, _part(match))
+
+
+def _today_and_tomorrow(_match: re.Match[str], frame: Frame) -> Stretch:
+    return days(frame.today, frame.today + DAY)
 
 
 def _week(match: re.Match[str], frame: Frame) -> Stretch:
@@ -186,6 +200,10 @@ def _few(most: int, least: int) -> Reading:
     return read
 
 
+def _a_or_b(match: re.Match[str], frame: Frame) -> Stretch:
+    return some(_UNITS[match["unit"]], frame, most=number(match["b"]), least=number(match["a"]))
+
+
 def _lately(match: re.Match[str], frame: Frame) -> Stretch:
     return lately(_amount(match), _UNITS[match["unit"]], frame)
 
@@ -220,12 +238,13 @@ _LATELY = (
     "|前不久|不久(?:之|以)?前"
 )
 _SOON = (
-    "改天|改日|过(?:几|两|些)天|过(?:阵子|段时间|一阵)|回头|待会儿?|等会儿?|等下|稍后|晚些时候|早些时候|[这过]会儿|不久(?:之|以)?后"
-    "|(?<![机班车铁])晚点(?=再|来|去|到|发|说|给|聊|见|回|吃)|(?<![了过玩等坐睡待歇多])一会儿?(?=再|就|去|要|来|见)"
+    "改天|改日|过(?:几|两|些)天|过(?:阵子|段时间|一阵)|回头|待会儿?|等会儿?|等下|稍后|晚些时候|早些时候|[这过]会儿"
+    "|不久(?:之|以)?后|上一?[次回](?![序数要])|下一?[次回](?![序数要合])"
 )
-_THEN = (
-    "(?<![日节试学婚业号赛礼会年])那(?:天|晚|年(?!轻|龄|代|级)|时候?|会儿|几天|两天)"
-    "|上一?[次回](?![序数要])|下一?[次回](?![序数要合])"
+_SOON_HERE = (
+    "(?<![机班车铁])晚点(?=[再来去到发说给聊见回吃])|(?<![了过玩等坐睡待歇多])一会儿?(?=[再就去要来见])"
+    "|(?:(?<![一-龥])|(?<=[我你他她它们在去来到从是就还说把让和跟也都又想要会不没但等由于了的]))"
+    "那(?:天|晚|年(?![轻龄代级])|时候?|会儿|几天|两天)"
 )
 _SO_FAR = "(?:[到截]至?|截止)?(?:目前|如今|当前)(?:为止)?|当下(?![午周])|至今(?:为止)?|迄今(?:为止)?"
 _EVERY = (
@@ -246,14 +265,17 @@ _LOOK_ALIKES = (  # words and names with a time word inside
     "|五月天|六月雪|七月与安生|十月革命|八月长安|四月是你的谎言|三月的狮子|十月怀胎|周一围|周末愉快"
     f"|(?:十[一二]?|[一二三四五六七八九])月{_CN_DAY}(?![日号十一二三四五六七八九])"
     "|大?年初[一二三四五六]|现在(?:时态?|完成时|进行时|分词)|回头(?:客|率|路|草|是岸|看(?!看)|一看|想想)|改日期"
-    "|最近(?:邻|公共|发展区|端|点对)|刚刚(?:好|够)|等下(?:[午周次班课雨雪车])|等会[议员长]|[接招款优看虐善]待会"
+    "|最近(?:邻|公共|发展区|端|点对|的?(?:一?[家个座条站]|地铁|车站|公交|出口|医院|药店|超市|便利店|商场|机场|餐厅))"
+    "|(?<=[离距])[一-龥a-z0-9]{1,10}最近|最近的?[0-9一二三五十两]{1,4}[条个次行页篇章名场局张]|当周(?:周?[一二三四五六日末])?"
+    "|刚刚(?:好|够)|等下(?:[午周次班课雨雪车])|等会[议员长]|[接招款优看虐善]待会"
     "|当前(?:版本|页|目录|用户|窗口|进程|文件|任务|状态|分支|节点|路径|会话|行|项|值|线程|模型)"
 )
 
 CHINESE: tuple[Rule, ...] = (
     rule("relative", f"(?P<day>大前|前|昨|今|明|大后|后)[天日]{_PART}", _day),
     rule("relative", f"(?P<day>昨|今|明|后)儿个?{_PART}", _day),
-    rule("relative", "(?P<day>前|昨|今|明)(?P<part>早|晚|夜|晨)上?(?![餐饭宵班])", _day),
+    rule("relative", "(?P<day>昨|今|明|(?<![一-龥])前)(?P<part>早|晚|夜|晨)上?(?![餐饭宵班])", _day),
+    rule("relative", "今明两?[天日]", _today_and_tomorrow),
     rule(
         "relative",
         f"(?P<which>上上|上|这|本|下下|下)[一1]?个?{_WEEK_WORD}(?![杰边围]|期(?![中末]))(?:(?P<end>末)|{_ON_DAY}{_PART})?",
@@ -264,21 +286,32 @@ CHINESE: tuple[Rule, ...] = (
     rule("open", f"{_ALONE}周末", _weekend),
     rule("relative", f"(?P<which>上上|上|这|下下|下)[一1]?个月份?{_IN_MONTH}", _month),
     rule("relative", f"(?P<which>上|下|本|这)月份?(?![亮光球色饼嫂经台]){_IN_MONTH}", _month),
-    rule("relative", f"(?<![个0-9零一二三四五六七八九十])月(?P<part>[初底末])(?![一二三薪层])", _this_month),
+    rule("relative", "(?<![个0-9零一二三四五六七八九十])月(?P<part>[初底末])(?![一二三薪层])", _this_month),
     rule("absolute", f"{_CALENDAR_YEAR} ?{_MONTH}{_IN_MONTH}", _date),
     rule("absolute", f"{_SHORT_YEAR}{_MONTH}{_IN_MONTH}", _date),
     rule("relative", f"{_RELATIVE_YEAR}的?{_MONTH}{_IN_MONTH}", _date),
     rule("yearless", f"{_MONTH}(?![球亮饼台嫂]){_IN_MONTH}", _date),
     rule("absolute", f"{_CALENDAR_YEAR}(?![代级制薪龄]){_YEAR_PART}", _year),
     rule("relative", f"{_RELATIVE_YEAR}(?![代轻龄级]){_YEAR_PART}", _year),
-    rule("relative", "(?<![0-9零一二三四五六七八九十几年])(?P<part>[上下]半年(?!级)|年[初中底末](?![一二三考秋级]))", _year),
-    rule("open", f"(?<![0-9第#.A-Za-z年月-])(?P<d>{_ARABIC_DAY})[日号](?!{_NO_NUMBERED_DAY}){_PART}", _numbered_day),
+    rule(
+        "relative",
+        "(?<![0-9零一二三四五六七八九十几年])(?P<part>[上下]半年(?!级)|年[初中底末](?![一二三考秋级]))",
+        _year,
+    ),
+    rule("open", f"(?<![0-9第#.a-z年月-])(?P<d>{_ARABIC_DAY})[日号](?!{_NO_NUMBERED_DAY}){_PART}", _numbered_day),
+    rule("relative", f"{_A_OR_B}{_BEFORE}", _a_or_b),
     rule("relative", f"{_AMOUNT}{_BEFORE}", _ago),
     rule("relative", f"(?:再过)?{_AMOUNT}{_AFTER}", _ahead),
     rule("relative", f"再过{_AMOUNT}", _ahead),
     rule("relative", f"{_FEW}{_BEFORE}", _few(5, 2)),
     rule("relative", f"{_FEW}{_AFTER}", _few(-5, -2)),
-    rule("relative", f"(?<![之的试赛学假发婚节])前[几两]个?{_UNIT}", _few(5, 1)),
+    rule("relative", f"十几个?{_UNIT}{_BEFORE}", _few(19, 11)),
+    rule("vague", f"几[十百]个?{_UNIT}{_BEFORE}"),
+    rule(
+        "relative",
+        f"(?<![之的试赛学假发婚节业本课会演展期产院开])前[几两](?!个?小时|分钟|秒|个?钟头)个?{_UNIT}",
+        _few(5, 1),
+    ),
     rule("relative", f"(?:最近|近|过去)的?这?{_AMOUNT}", _lately),
     rule("relative", f"(?:最近|近|过去|这)的?这?{_FEW}", _few(5, 0)),
     rule("relative", f"这{_AMOUNT}", _these),
@@ -287,6 +320,7 @@ CHINESE: tuple[Rule, ...] = (
     rule("relative", "刚才|刚刚|方才", _just_now),
     rule("now", "现在|此刻|此时此刻", _now),
     rule("now", _SO_FAR, _so_far),
-    rule("vague", f"{_LATELY}|{_SOON}|{_THEN}"),
+    rule("vague", f"{_LATELY}|{_SOON}"),
+    rule("vague", _SOON_HERE),
     rule("decoy", f"{_OTHER_WORDS}|{_LOOK_ALIKES}|{_EVERY}"),
 )

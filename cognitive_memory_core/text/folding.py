@@ -1,15 +1,17 @@
-"""One spelling for patterns to meet: half width, simplified, no accents; every character keeps its place."""
+"""One spelling for patterns: half width, simplified, small, without accents; every character keeps its place."""
 
 from __future__ import annotations
 
-_FULL_WIDTH = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)} | {0x3000: 0x20}
 _VARIANTS = (
     "週周後后個个禮礼這这點点時时幾几兩两過过剛刚現现會会兒儿邊边裡里裏里們们妳你祂他牠它對对號号從从來来為为還还"
     "說说請请開开長长間间頭头處处際际遠远愛爱歡欢厭厌習习慣惯問问應应該该東东車车飯饭學学業业電电話话嗎吗麼么誰谁"
     "’'‘'´'ʼ'〇零"
 )
 _ACCENTS = "àaáaâaãaäaåaçcèeéeêeëeìiíiîiïiñnòoóoôoõoöoùuúuûuüuýyÀAÁAÂAÄAÇCÈEÉEÊEËEÍIÎIÏIÑNÓOÔOÖOÙUÚUÛUÜU"
-_TABLE = _FULL_WIDTH | {ord(old): ord(new) for old, new in zip(*[iter(_VARIANTS + _ACCENTS)] * 2, strict=True)}
+_WIDE = str.maketrans({0x3000: " ", **{code: chr(code - 0xFEE0) for code in range(0xFF01, 0xFF5F)}})
+_PAIRS = {ord(old): new.lower() for old, new in zip(*[iter(_VARIANTS + _ACCENTS)] * 2, strict=True)}
+_SMALL = {code: chr(code + 32) for code in range(ord("A"), ord("Z") + 1)}
+_TABLE = {code: char.lower() for code, char in _WIDE.items()} | _PAIRS | _SMALL
 
 
 def folded(text: str) -> str:

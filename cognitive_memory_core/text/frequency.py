@@ -16,15 +16,16 @@ COMMON_CHARACTERS = (
 _RANK = {char: rank for rank, char in enumerate(COMMON_CHARACTERS)}
 _LEAST = 0.2
 
-FUNCTION_WORDS = frozenset(
-    (
-        "a about all am an and any are as at be been but by can could did do does for from had has have he her him his "
-        "how i if in into is it its just me my no not of on or our out she so some that the their them then there "
-        "these they this to up us was we were what when where which who whom whose why will with would you your "
-        "什么 怎么 怎样 我们 你们 他们 她们 它们 咱们 这个 那个 哪个 这些 那些 哪些 这样 那样 这里 那里 哪里 哪儿 一个 一下 没有 有没 还是 "
-        "不是 是不 就是 可以 时候 自己 现在 知道 觉得 因为 所以 但是 如果 已经 还有 有人"
-    ).split()
+_ENGLISH = (
+    "a about all am an and any are as at be been but by can could did do does for from had has have he her him his "
+    "how i if in into is it its just me my no not of on or our out she so some that the their them then there "
+    "these they this to up us was we were what when where which who whom whose why will with would you your"
 )
+_CHINESE = (
+    "什么 怎么 怎样 我们 你们 他们 她们 它们 咱们 这个 那个 哪个 这些 那些 哪些 这样 那样 这里 那里 哪里 哪儿 "
+    "一个 一下 没有 有没 还是 不是 是不 就是 可以 时候 自己 现在 知道 觉得 因为 所以 但是 如果 已经 还有 有人"
+)
+FUNCTION_WORDS = frozenset((*_ENGLISH.split(), *_CHINESE.split()))
 
 
 def telling(char: str) -> float:

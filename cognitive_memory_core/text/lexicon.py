@@ -1,16 +1,18 @@
-"""What keeps a statement from being absolute: words that mean something else in another mouth, at another time or place."""
+"""What keeps a statement from being absolute: words that mean something else in another mouth, day or place."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 from .folding import folded
 from .spared import Spared, named, quoted
 from .timewords import is_time, leaning
 
+Kind = Literal["pronoun", "time", "place"]
 _READ = 8_000  # characters of a text that are looked at
 
 
@@ -18,7 +20,7 @@ _READ = 8_000  # characters of a text that are looked at
 class Offence:
     """One word that leans on its moment; ``word`` is as it stands in the text."""
 
-    kind: Literal["pronoun", "time", "place"]
+    kind: Kind
     word: str
 
 
@@ -33,46 +35,51 @@ class Sighting:
 
 # --- Chinese -----------------------------------------------------------------------------------------------------
 
+_NO_HAN = "(?<![一-龥])"
 _PERSONS = (
-    "(?:我|你|他|她|它|咱|俺)们|咱俩?|俺|[我你他她它]俩|我|你|您|他|她|它"
-    "|对方(?![便程法言案向形块糖圆框格阵差针剂太志才法])"
-    "|(?:这|那)(?:个?人(?![物数群气设格工民选称头力员机体类才口均间生家道马潮性缘脉品])|家伙|货(?![币物车运架品])|谁|位(?![置数于移]))"
-    "|(?<![一-龥A-Za-z0-9)）〕])本人|(?<![一-龥])人家|(?<![a-z0-9])ta(?![a-z0-9])"
+    "(?:[我你他她它]|咱|俺)们|咱俩?|俺|[我你他她它]俩?|您"
+    "|(?<![面应针相反绝核校比配敌查])对方(?![便程法言案向形块糖圆框格阵差针剂太志才])"
+    "|[这那]个?人(?![物数群气设格工民选称头力员机体类才口均间生家道马潮性缘脉品])|[这那](?:家伙|货(?![币物车运架品])|谁|位(?![置数于移]))"
+    "|(?<![一-龥a-z0-9)）〕])本人|(?<![一-龥])人家|(?<![a-z0-9])ta们?(?![a-z0-9])"
 )
-_NO_PERSONS = (  # the character belongs to a word that means nobody
-    "其[他它](?<!尤其[他它])|吉他|维他命|维他奶|利他|排他|他人|他乡|他国|他杀|他山之石|他律|无他|犹他|马耳他|他汀|他克莫司|他妈的?|他娘的?|他奶奶的"
+_NOBODY = (  # the character belongs to a word, a saying or a title that points to nobody
+    "其[他它](?<!尤其[他它])|吉他|维他|利他|排他|他人|他乡|他国|他杀|他山之石|他律|无他|犹他|马耳他|他汀|他克莫司|他妈的|他娘的|他奶奶的"
     "|她经济|她力量|她时代|她理财|他趣|他信"
-    "|自我(?<![来出源发选]自我)(?!们)|忘我|无我|超我(?=[，、。和与]|$)|本我(?<!根本我)(?=[，、。和与]|$)|真我(?<![认当]真我)|敌我|唯我独尊|舍我其谁"
-    "|依然故我|故我在|我思|我见犹怜|尔虞我诈|时不我待|卿卿我我|我行我素|我国|我佛|我执|非我莫属|我靠(?![一-龥])|我去(?![一-龥])|我擦|我勒个|我的天(?![一-龥])|我滴?天啊|我晕(?![一-龥])"
-    "|我的世界|我推的孩子|我的英雄学院|我不是药神|我是歌手|我们的歌|我爱我家|我的青春恋爱物语|你的名字(?=[，。、》]|$)|你画我猜|你追我赶|你来我往|你死我活|你情我愿|你侬我侬|不分你我"
-    "|你一言我一语|你好(?![一-龥])|您好(?![一-龥])|你好世界|迷你|你我他"
+    "|自我(?<![来出源发选]自我)(?!们)|忘我|无我|[超本]我(?<!根本我)(?=[，、。和与]|$)|真我(?<![认当]真我)|敌我|唯我独尊|舍我其谁"
+    "|依然故我|故我在|我思|我见犹怜|尔虞我诈|时不我待|卿卿我我|我行我素|我国|我佛|我执|非我莫属"
+    "|我[靠去晕擦](?![一-龥])|我勒个|我的天(?![一-龥])|我滴?天啊"
+    "|我的世界|我推的孩子|我的英雄学院|我不是药神|我是歌手|我们的歌|我爱我家|你的名字(?=[，。、]|$)|你画我猜|你追我赶|你来我往|你死我活"
+    "|你情我愿|你侬我侬|不分你我|你一言我一语|[你您]好(?![一-龥])|你好世界|迷你|你我他"
 )
-_NEAR_VERBS = "在去来到从往回住给放留搬飞是就还说向朝看把让对和与跟也都又想要会能不没而但等由于爱了着过的"
-_UNANCHORED = f"(?:(?<![一-龥A-Za-z0-9)）〕])|(?<=[{_NEAR_VERBS}])|(?<=喜欢|讨厌|离开|知道|记得|熟悉|路过|怀念))"
+_LEADING = "在去来到从往回住给放留搬飞是就还说向朝看把让对和与跟也都又想要会能不没而但等由于爱了着过的天周月年晚午末"
+_LEADING_PAIRS = "喜欢|讨厌|离开|知道|记得|熟悉|路过|怀念|早上|晚上"
+_ALONE = f"(?:(?<![一-龥a-z0-9)）〕])|(?<=[{_LEADING}])|(?<={_LEADING_PAIRS}))"  # not 阿棠那里
+_GROUP_WORD = "(?![人岛众落体狗猫鸟羊牛马伙混少年孩小大学])"
 _PLACES = (
-    f"{_UNANCHORED}[这那](?:里|儿(?!子|女|童|歌|科)|边|头(?!发|像|部|皮|盔|疼|痛|猪|牛|羊|象|驴|大))"
-    f"|{_UNANCHORED}群(?:里|内)|[这此本]个?群(?![人岛众落体聊号名主管员友狗猫鸟羊牛马家伙混少年孩小大学])|[这此本]个?群(?=里|内|聊|号|名|主|管|员|友)"
+    f"{_ALONE}[这那](?:里(?![程应约氏弄])|边(?![境界疆缘框锋防际角塞])|儿(?![子女童歌科])|头(?![发像部皮盔疼痛猪牛羊象驴大]))"
+    f"|{_ALONE}群[里内]|[这此本]个?群{_GROUP_WORD}"
     "|此地(?!无银)|此处|(?<![一-龥])本地人|(?<=[在住到回离是])本地(?=$|[，。！？、；,.!?]|工作|上学|读书|生活|住|的)"
-    "|(?<![日基资版样文副脚书课剧成根原标绘读账木唱抄底足赔亏手孤珍译全蓝范正草一记])本(?:校|公司|店|班(?!次)|市(?!场)|省|县|镇(?!静)|村|小区|宿舍|频道|部门|院|系(?!统|列))"
-    "|在(?:附近|隔壁|对面|旁边|楼上|楼下)(?![一-龥]{0,3}楼下)"
+    "|(?<![日基资版样文副脚书课剧成根原标绘读账木唱抄底足赔亏手孤珍译全蓝范正草一记])"
+    "本(?:校|公司|店|班(?!次)|市(?!场)|省|县|镇(?!静)|村|小区|宿舍|频道|部门|院|系(?![统列]))"
+    "|在(?:附近|隔壁|对面|旁边|楼[上下])"
 )
 
 # --- English -----------------------------------------------------------------------------------------------------
 
-_WORD, _END = "(?<![a-z0-9_.@/-])", "(?![a-z0-9_@/])"
+_WORD, _END = "(?=[a-z])(?<![a-z0-9_.@/-])", "(?![a-z0-9_@/])"
 _ENGLISH_PERSONS = (
-    f"{_WORD}(?:i(?=['’](?:m|ve|ll|d)(?![a-z])| [a-z'])|me|my|mine|myself|you|your|yours|yourself|he|him|his|himself|she|her|hers|herself"
-    f"|we|us|our|ours|they|them|their|theirs){_END}"
+    f"{_WORD}(?:i(?='(?:m|ve|ll|d)(?![a-z])| [a-z'])|me|my|mine|myself|you|yours?|yourself|he|him|his|himself"
+    f"|she|hers?|herself|we|us|ours?|they|them|theirs?){_END}"
 )
-_NO_ENGLISH_PERSONS = (
-    "(?:war|type|part|phase|class|level|stage|volume|chapter|grade|elizabeth|charles) i(?![a-z])|you know what|thank you|thank u"
+_ENGLISH_NOBODY = (
+    "(?:war|type|part|phase|class|level|stage|volume|chapter|grade|elizabeth|charles) i(?![a-z])|thank you"
 )
-_ENGLISH_PLACES = f"{_WORD}(?:here|(?:over |out |up |down )there|there(?! (?:is|are|was|were|will|has|have|had|be|may|might|seems?)\\b)){_END}"
+_ENGLISH_PLACES = f"{_WORD}(?:here|there(?! (?:is|are|was|were|will|has|have|had|be|may|might|seems?)(?![a-z]))){_END}"
 
-_SPEAKERS = {"pronoun": (_PERSONS, _ENGLISH_PERSONS), "place": (_PLACES, _ENGLISH_PLACES)}
-_FINE = re.compile(f"{_NO_PERSONS}|{_NO_ENGLISH_PERSONS}", re.IGNORECASE)
-_PRONOUN = re.compile(f"{_PERSONS}|{_ENGLISH_PERSONS}", re.IGNORECASE)
-_PLACE = re.compile(f"{_PLACES}|{_ENGLISH_PLACES}", re.IGNORECASE)
+_PERSON = re.compile(f"{_PERSONS}|{_ENGLISH_PERSONS}")
+_PLACE = re.compile(f"{_PLACES}|{_ENGLISH_PLACES}")
+_PATTERNS: tuple[tuple[Kind, re.Pattern[str]], ...] = (("pronoun", _PERSON), ("place", _PLACE))
+_FINE = re.compile(f"{_NOBODY}|{_ENGLISH_NOBODY}")
 
 
 def offences(text: str, *, names: Collection[str] = ()) -> tuple[Offence, ...]:
@@ -94,18 +101,19 @@ def spared_in(text: str, names: Collection[str] = ()) -> Spared:
     return Spared(len(text), [*quoted(text), *named(text, names, is_leaning_word)])
 
 
+@lru_cache(maxsize=10_000)  # the names of a busy bot's groups, asked again with every line
 def is_leaning_word(word: str) -> bool:
     """Tell whether a word, standing alone, is an offence or a time expression."""
-    return bool(_PRONOUN.fullmatch(word) or _PLACE.fullmatch(word)) or is_time(word)
+    return bool(_PERSON.fullmatch(word) or _PLACE.fullmatch(word)) or is_time(word)
 
 
 def _words(text: str, spared: Spared) -> Iterator[Sighting]:
     found = folded(text[:_READ])
     fine = Spared(len(found), (match.span() for match in _FINE.finditer(found)))
-    for kind, pattern in (("pronoun", _PRONOUN), ("place", _PLACE)):
+    for kind, pattern in _PATTERNS:
         for match in pattern.finditer(found):
             start, stop = match.span()
-            if not (spared.touches(start, stop) or fine.touches(start, stop) or _is_acronym(found, start, stop)):
+            if not (spared.touches(start, stop) or fine.touches(start, stop) or _is_acronym(text, start, stop)):
                 yield Sighting(start, stop, Offence(kind, text[start:stop]))
 
 

@@ -12,7 +12,20 @@ NAME_LENGTH = 40
 _NAME_READ = 1_000  # of a longer name no more than this is looked at
 _MOST_MARKS = 3  # accents on one letter; no living script needs more
 _PLACEHOLDERS = frozenset(
-    ("用户", "qq用户", "匿名", "匿名用户", "未知", "未知用户", "unknown", "anonymous", "null", "none", "nil", "undefined")
+    (
+        "用户",
+        "qq用户",
+        "匿名",
+        "匿名用户",
+        "未知",
+        "未知用户",
+        "unknown",
+        "anonymous",
+        "null",
+        "none",
+        "nil",
+        "undefined",
+    )
 )
 _LINE_END = re.compile("\r\n|[\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029]")
 _BLANKS = "\u115f\u1160\u3164\uffa0\u2800"  # letters and symbols that show nothing, worn as invisible names

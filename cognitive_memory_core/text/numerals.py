@@ -3,13 +3,8 @@
 from __future__ import annotations
 
 _DIGITS = {char: value for value, char in enumerate("零一二三四五六七八九")} | {"两": 2}
-_WORDS = dict(
-    zip(
-        "a an one two three four five six seven eight nine ten eleven twelve".split(),
-        (1, 1, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12),
-        strict=True,
-    )
-)
+_UP_TO_TWELVE = "one two three four five six seven eight nine ten eleven twelve"
+_WORDS = {"a": 1, "an": 1} | {word: value for value, word in enumerate(_UP_TO_TWELVE.split(), 1)}
 
 
 def number(text: str) -> int:

@@ -21,6 +21,7 @@ _ASKED = 64
 _WORD_LENGTH = 64
 _LAST_OF_16_BITS = "\uffff"
 _FIRST_WITHOUT_ACCENTS = "\u2000"
+_ONCE_MARKS = frozenset(map(chr, (*range(0x19B0, 0x19CA), 0x1CF2, 0x1CF3)))  # letters now; SQLite's Unicode is older
 
 _HAN = "\U00020000", "\U000323af"
 _RUNNING_ON = f"々-〇ぁ-ゖゝ-ゟァ-ヺー-ヿㄅ-ㄯㇰ-ㇿ㐀-䶿一-鿿가-힣\uf900-\ufaff{_HAN[0]}-{_HAN[1]}"
@@ -69,16 +70,17 @@ def query_terms(text: str, *, rare_characters: bool = False) -> list[str]:
 
 def pieces_of(text: str) -> list[tuple[str, str]]:
     """Split a text, folded, into runs of characters without spaces between, and words; one of each two is ""."""
-    plain = unicodedata.normalize("NFKC", text[:_READ])
-    folded = plain.casefold()
-    if folded != plain:
-        folded = unicodedata.normalize("NFKC", folded)
+    folded = unicodedata.normalize("NFKC", text[:_READ]).casefold()
     return _PIECE.findall(folded.translate(_FOLDED))
 
 
 def _spelled(run: str) -> list[str]:
     """Give each character as a term; those beyond 16 bits by their number."""
-    return list(run) if max(run) <= _LAST_OF_16_BITS else [_numbered(char) if char > _LAST_OF_16_BITS else char for char in run]
+    return (
+        list(run)
+        if max(run) <= _LAST_OF_16_BITS
+        else [_numbered(char) if char > _LAST_OF_16_BITS else char for char in run]
+    )
 
 
 def _rare(run: str) -> list[str]:
@@ -102,7 +104,7 @@ def _asked(word: str) -> list[str]:
 
 
 def _folded(char: str) -> str:
-    """Fold a character to what unicode61 leaves alone: accents go, an emoji is a word, what is no letter parts words."""
+    """Fold a character to what unicode61 leaves alone: accents go, an emoji is a word, other signs part words."""
     category = unicodedata.category(char)
     if category[0] == "M":
         return ""
@@ -114,8 +116,10 @@ def _folded(char: str) -> str:
 
 
 def _folded_letter(char: str) -> str:
-    if char > _LAST_OF_16_BITS:
-        return char if _HAN[0] <= char <= _HAN[1] else f" {_numbered(char)} "
+    if _HAN[0] <= char <= _HAN[1]:
+        return char
+    if char > _LAST_OF_16_BITS or char in _ONCE_MARKS:
+        return f" {_numbered(char)} "
     return unicodedata.normalize("NFKD", char)[0] if char < _FIRST_WITHOUT_ACCENTS else char
 
 

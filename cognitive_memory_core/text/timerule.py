@@ -64,7 +64,7 @@ class Rule:
 
 def rule(kind: Kind, pattern: str, reading: Reading | None = None) -> Rule:
     """Compile a rule. Patterns repeat within bounds only, so that a text costs what it is long."""
-    return Rule(kind, re.compile(pattern, re.IGNORECASE), reading)
+    return Rule(kind, re.compile(pattern), reading)
 
 
 def ago(amount: float, unit: Unit, frame: Frame) -> Stretch:

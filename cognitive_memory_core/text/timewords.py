@@ -13,7 +13,7 @@ from .edits import Edit, edited
 from .folding import folded
 from .instants import EARLIEST, LATEST
 from .spared import Spared, named, quoted
-from .stretch import Stretch
+from .stretch import DAY, Stretch
 from .timerule import Frame, Kind, Lean, Rule
 from .western_time import WESTERN
 
@@ -23,10 +23,12 @@ _JOINED = re.compile(r" ?(?:到|至|~|—|–|-|to|until|till|through|and) ?", r
 _BESIDE = " (（,，、)）的"
 _HABIT_BEFORE = re.compile("(?:每|逢|隔|凡是|所有的?)$")
 _HABIT_AFTER = re.compile("[^，。！？!?；;\n]{0,3}?(?:都|一般|通常|经常|常|总|照例|照旧|固定|习惯|例会)")
-_SENTENCE_END = re.compile("[。！？!?；;\n]")
-_PAST = re.compile("了|(?<![超通经路度难])过(?![两几来去年会不节日敏])|已经|曾|当时")
+_CLAUSE_END = re.compile("[。！？!?；;，,\n]|(?<=[一-龥]) +(?=[一-龥0-9])")
+_TENSE_READ = 40  # characters on either side that are looked at
+_PAST = re.compile("了|(?<![超通经路度难])过(?![两几来去年会不节日敏])|已经|曾|当时|没[来去到交做]")
 _AHEAD = re.compile(
-    "(?<![需主重])要(?!求|不|是|么)|(?<![开聚宴晚年社机误体])会(?![议员长上了场])|准备|打算|计划|将|想去|截止|之前|前交|记得|提醒|约|别忘|出发|放假|报名"
+    "(?<![需主重])要(?!求|不|是|么)|(?<![开聚宴晚年社机误体周例大展议工班协学委集])会(?![议员长上场])|准备|打算|计划|将|想去|截止"
+    "|之?前[交给发]|记得|提醒|约|别忘|出发|放假|报名|[挪改换延推订定]|就[到来去走回]|起[改去]"
 )
 
 
@@ -69,12 +71,13 @@ def time_window(text: str, reference: datetime) -> Interval | None:
     """
     checked_instant(reference, "reference")
     now = reference.replace(tzinfo=None)
-    stretches = [(mention, stretch) for mention in mentions(text) if (stretch := _asked(mention, now))]
-    if not stretches:
+    asked = ((mention, stretch) for mention in mentions(text) if (stretch := _asked(mention, now)))
+    first, second = next(asked, None), next(asked, None)
+    if first is None:
         return None
-    (first, stretch), *others = stretches
-    if others and _JOINED.fullmatch(text, first.stop, others[0][0].start) and others[0][1].stop > stretch.start:
-        stretch = Stretch(stretch.start, others[0][1].stop)
+    mention, stretch = first
+    if second and _JOINED.fullmatch(text, mention.stop, second[0].start):
+        stretch = _joined(stretch, *second)
     return _zoned(stretch, reference)
 
 
@@ -124,6 +127,13 @@ def _asked(mention: Mention, now: datetime) -> Stretch | None:
     return None if mention.kind == "now" else mention.at(now)
 
 
+def _joined(first: Stretch, mention: Mention, last: Stretch) -> Stretch:
+    """Join two ends; a second date without a year belongs to the year that begins with the first."""
+    if last.stop <= first.start and mention.kind in ("yearless", "open"):
+        last = mention.at(first.start + 364 * DAY) or last
+    return Stretch(first.start, last.stop) if last.stop > first.start else first
+
+
 def _told(mention: Mention, text: str, now: datetime) -> Stretch | None:
     if mention.kind != "open":
         return mention.at(now)
@@ -132,9 +142,9 @@ def _told(mention: Mention, text: str, now: datetime) -> Stretch | None:
 
 
 def _tense(text: str, mention: Mention) -> Lean | None:
-    """Tell whether the sentence around a weekday looks back or ahead; None where it does both or neither."""
-    before = _SENTENCE_END.split(text[max(mention.start - 60, 0) : mention.start])[-1]
-    after = _SENTENCE_END.split(text[mention.stop : mention.stop + 60])[0]
+    """Tell whether the clause around a weekday looks back or ahead; None where it does both or neither."""
+    before = _CLAUSE_END.split(text[max(mention.start - _TENSE_READ, 0) : mention.start])[-1]
+    after = _CLAUSE_END.split(text[mention.stop : mention.stop + _TENSE_READ])[0]
     is_past, is_ahead = (bool(marks.search(before) or marks.search(after)) for marks in (_PAST, _AHEAD))
     if is_past == is_ahead:
         return None
@@ -149,8 +159,13 @@ def _is_habit(text: str, mention: Mention) -> bool:
 def _dated_beside(text: str, found: list[Mention], index: int) -> bool:
     """Tell whether a full date stands directly beside: 2026年3月4日（周三）."""
     here = found[index]
-    gaps = [(other, text[min(other.stop, here.stop) : max(other.start, here.start)]) for other in found[max(index - 1, 0) : index + 2]]
-    return any(other is not here and other.kind in ("absolute", "yearless") and not gap.strip(_BESIDE) for other, gap in gaps)
+    gaps = [
+        (other, text[min(other.stop, here.stop) : max(other.start, here.start)])
+        for other in found[max(index - 1, 0) : index + 2]
+    ]
+    return any(
+        other is not here and other.kind in ("absolute", "yearless") and not gap.strip(_BESIDE) for other, gap in gaps
+    )
 
 
 def _zoned(stretch: Stretch, reference: datetime) -> Interval | None:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from datetime import date
 
 from .numerals import number
-from .stretch import DAY, WEEK, Stretch, day, days, moment, month, monday_of, shifted, week, weekend, year
+from .stretch import DAY, WEEK, Stretch, day, days, moment, monday_of, month, shifted, week, weekend, year
 from .timerule import (
     Frame,
     Reading,
@@ -32,12 +32,13 @@ _MONTH_NAMES = (
     "gennaio febbraio marzo aprile maggio giugno luglio agosto settembre ottobre novembre dicembre",
 )
 _MONTHS = {name: index for names in _MONTH_NAMES for index, name in enumerate(names.split(), 1)} | {"sept": 9}
-_WEEKDAYS = {name: index for index, name in enumerate("monday tuesday wednesday thursday friday saturday sunday".split())}
+_WEEKDAY_NAMES = "monday tuesday wednesday thursday friday saturday sunday"
+_WEEKDAYS = {name: index for index, name in enumerate(_WEEKDAY_NAMES.split())}
 _DAYS = {
     "the day before yesterday": -2,
-    **dict.fromkeys("yesterday gestern hier ieri ayer".split(), -1),
-    **dict.fromkeys("today tonight heute oggi hoy aujourd'hui".split(), 0),
-    **dict.fromkeys("tomorrow morgen demain domani manana".split(), 1),
+    **dict.fromkeys(("yesterday", "gestern", "hier", "ieri", "ayer"), -1),
+    **dict.fromkeys(("today", "tonight", "heute", "oggi", "hoy", "aujourd'hui"), 0),
+    **dict.fromkeys(("tomorrow", "morgen", "demain", "domani", "manana"), 1),
     "the day after tomorrow": 2,
 }
 _STEPS = {"last": -1, "previous": -1, "this": 0, "current": 0, "next": 1, "coming": 1}
@@ -58,7 +59,8 @@ def _either(words: Iterable[str]) -> str:
     return "|".join(sorted(words, key=len, reverse=True))
 
 
-_FROM, _TO = "(?<![a-z0-9_])", "(?![a-z0-9_])"  # a Chinese character beside a word ends it too
+_FROM = "(?=[a-z0-9])(?<![a-z0-9_])"  # a Chinese character beside a word ends it; the cheap half is asked first
+_TO = "(?![a-z0-9_])"
 _UNIT = f"(?P<unit>{_either(_UNITS)}){_TO}"
 _MONTH = f"(?P<month>{_either(_MONTHS)})\\.?"
 _WEEKDAY = f"(?P<on>{_either(_WEEKDAYS)})"
@@ -74,7 +76,7 @@ _WEEKEND = "weekend|week-end|wochenende|fine settimana|fin de semana"
 
 
 def _word(match: re.Match[str], group: str) -> str:
-    return (match[group] or "").casefold()
+    return match[group] or ""
 
 
 def _day(match: re.Match[str], frame: Frame) -> Stretch:
@@ -187,7 +189,11 @@ def _now(_match: re.Match[str], frame: Frame) -> Stretch:
 
 
 WESTERN: tuple[Rule, ...] = (
-    rule("absolute", "(?<![0-9./-])(?P<y>[0-9]{4})(?P<s>[-/.])(?P<m>[0-9]{1,2})(?P=s)(?P<d>[0-9]{1,2})(?![0-9])", _numeric),
+    rule(
+        "absolute",
+        "(?<![0-9./-])(?P<y>[0-9]{4})(?P<s>[-/.])(?P<m>[0-9]{1,2})(?P=s)(?P<d>[0-9]{1,2})(?![0-9])",
+        _numeric,
+    ),
     rule("absolute", "(?<![0-9./-])(?P<y>(?:19|20)[0-9]{2})[-/](?P<m>1[0-2]|0?[1-9])(?![0-9./-])", _numeric_month),
     rule(
         "yearless",
@@ -203,7 +209,9 @@ WESTERN: tuple[Rule, ...] = (
     rule("relative", f"{_FROM}(?P<which>last|this) (?P<part>{_either(_PARTS)}){_TO}", _part_of_day),
     rule("relative", f"{_FROM}{_STEP} (?P<unit>week|month|year|weekend){_TO}", _step),
     rule("relative", f"{_FROM}(?:letzte|vergangene)[snr]? (?P<unit>woche|monat|jahr|wochenende){_TO}", _last),
-    rule("relative", f"{_FROM}(?P<unit>{_LATIN_UNITS}) (?:derniere?|passee?|scors[ao]|passat[ao]|pasad[ao]){_TO}", _last),
+    rule(
+        "relative", f"{_FROM}(?P<unit>{_LATIN_UNITS}) (?:derniere?|passee?|scors[ao]|passat[ao]|pasad[ao]){_TO}", _last
+    ),
     rule("relative", f"{_FROM}{_STEP} {_WEEKDAY}{_TO}", _stepped_weekday),
     rule("open", f"{_FROM}(?:on )?{_WEEKDAY}{_TO}", _weekday),
     rule("relative", f"{_FROM}{_STEP} {_MONTH}{_TO}", _stepped_month),

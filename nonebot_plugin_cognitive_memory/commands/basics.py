@@ -9,8 +9,7 @@ from ..lifecycle import get_memory
 from .entry import answer, memory_command, say
 
 
-@memory_command.assign("$main")
-@memory_command.assign("help")
+@memory_command.assign("help", or_not=True)
 async def show_help(bot: Bot, event: Event) -> None:
     """Say what there is."""
     await say(bot, event, replies.HELP)

@@ -12,11 +12,13 @@ from nonebot_plugin_alconna import AlcMatches, on_alconna
 import cognitive_memory_core as core
 
 from .. import replies
+from ..announcing import announce
 from ..complaints import complain
 from ..invocation import HEAD, SUBCOMMANDS, called_subcommand, is_ours
 from ..lifecycle import get_memory
 from ..outgoing import unrecorded
 from ..scene import find_scene
+from ..wording import spoken
 from .pace import Pace
 
 REPLY_LENGTH = 1_800
@@ -43,7 +45,7 @@ memory_command = on_alconna(
         f"re:{HEAD}",
         *(Subcommand(name, _ARGUMENTS.get(name, Args()), alias=[word]) for name, word in SUBCOMMANDS.items()),
         namespace=_NAMESPACE,
-        meta=CommandMeta(description="认知记忆"),
+        meta=CommandMeta(description=replies.PLUGIN_NAME),
     ),
     rule=_calls_us,
     skip_for_unmatch=False,
@@ -83,10 +85,11 @@ async def answer(bot: Bot, event: Event, work: Awaitable[str]) -> None:
 
 
 async def say(bot: Bot, event: Event, text: str) -> None:
-    """Reply with plain text: nothing in it is ever parsed, and it is no part of the conversation."""
-    segment = event.get_message().get_segment_class()
+    """Reply with plain text, outside the conversation; in a group that was not told yet the notice goes with it."""
     with unrecorded():
-        await bot.send(event, segment("text", {"text": text[:REPLY_LENGTH]}))
+        await bot.send(event, spoken(bot, text[:REPLY_LENGTH]))
+        if scene := find_scene(bot, event):
+            await announce(bot, event, scene)
 
 
 async def _refusal(bot: Bot, event: Event, scene: core.Scene | None, result: Arparma) -> str:

@@ -71,11 +71,15 @@ async def _forgotten(bot: Bot, event: Event, scene: core.Scene, number: int) -> 
     chosen = shown_lists.find(scene, number)
     if chosen is None:
         return replies.number_unknown()
-    refusal = "" if chosen.sender_id == scene.user_id else await objection(bot, event)
+    refusal = "" if _is_own(scene, chosen) else await objection(bot, event)
     if refusal:
         return refusal
     await get_memory().forget_event(scene, chosen.id)
     return replies.forgotten()
+
+
+def _is_own(scene: core.Scene, event: core.Event) -> bool:
+    return event.sender_id == scene.user_id or scene.kind == event.request_type == "private"
 
 
 def split_count(text: str) -> tuple[str, int]:

@@ -26,7 +26,8 @@ __plugin_meta__ = PluginMetadata(
 )
 
 SYSTEM_PROMPT = "你是群里的一员，说话简短。"
-ASKING = re.compile(r"[?？吗呢]\s*$")
+ASKING = re.compile(r"[?？]|谁|哪|几|多少|怎么|什么|(?:[吗呢没]|来着)\s*$")
+ENDS_ASKING = re.compile(r"(?:[?？吗呢没]|来着)\s*$")
 FIRST_PERSON = re.compile(r"我(?!们)")
 WORTH_NOTING = 8  # characters; shorter lines are mostly greetings
 
@@ -58,7 +59,7 @@ async def turn(event: Event, scene: CurrentScene, context: MemoryContext, record
     if event.is_tome():
         answer = await ask_model(f"{SYSTEM_PROMPT}\n{context.text}", text)
         await chat.send(answer)
-        memo = f"回应了 {speaker}：{answer}"
+        memo = f"回答了 {speaker} 的提问：{answer}" if ASKING.search(text) else ""
     observations = [_observation(text, speaker)] if _is_worth_noting(text) else []
     started = perf_counter()
     job_id = await record_end(memo, observations)
@@ -75,7 +76,7 @@ async def ask_model(system: str, text: str) -> str:
 
 
 def _is_worth_noting(text: str) -> bool:
-    return len(text.strip()) >= WORTH_NOTING and not ASKING.search(text)
+    return len(text.strip()) >= WORTH_NOTING and not ENDS_ASKING.search(text)
 
 
 def _observation(text: str, speaker: str) -> str:

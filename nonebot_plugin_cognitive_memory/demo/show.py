@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Sequence
 from datetime import timedelta
@@ -10,18 +11,19 @@ from pathlib import Path
 from statistics import median, quantiles
 
 import companion
+from bare import bare_writes
 from client import OneBotClient
 from isolation import Finding, IsolationCheck, scene_in, spread
 from replay import Progress, Replay
-from stage import Stage, on_handled
+from stage import Stage, hush, on_handled
 from transcript import Line, Place, Question, Transcript
 
 import cognitive_memory_core as core
 from nonebot_plugin_cognitive_memory import get_memory
 
 PATIENCE = 90.0  # seconds for the historian
-QUESTIONS = 3
-NEWEST = 8
+QUESTIONS, QUESTION_LENGTHS = 3, range(8, 40)
+NEWEST, WIDTH = 8, 80
 ASKED_FROM = 500_000  # numbers of the follow-up questions, above every line of a transcript
 
 
@@ -43,12 +45,13 @@ class Show:
             on_handled(replay.note_handled)
             self._opening()
             heard = await self._captured(replay)
-            self._ends()
+            await self._ends()
             settled = await self._events()
             await self._questions(client, replay)
             await self._searches()
             tight = await self._isolation()
             self._files()
+            hush("ERROR")  # that the client hangs up is no news
             return heard and settled and tight
 
     def _opening(self) -> None:
@@ -66,32 +69,27 @@ class Show:
         handled = await replay.play(lines, Progress(len(lines)))
         status = await get_memory().status()
         queued = sum(end.job_id is not None for end in companion.ends)
-        print(
-            f"   {time.perf_counter() - started:.1f} 秒，处理完 {handled} 条，消息记录里有 {status.totals.messages} 条"
-        )
-        print(f"   聊天插件结束了 {len(companion.ends)} 轮，记下 {queued} 轮；现在还排着 {_waiting(status)} 个任务\n")
+        print(f"   {time.perf_counter() - started:.1f} 秒，机器人处理完 {handled} 条")
+        print(f"   聊天插件结束了 {len(companion.ends)} 轮，记下 {queued} 轮；此刻有 {_waiting(status)} 个任务还排着\n")
         return handled == len(lines)
 
-    def _ends(self) -> None:
-        spent = sorted(end.seconds * 1000 for end in companion.ends)
+    async def _ends(self) -> None:
         print("2. 每轮 end 占用聊天插件多久（返回时已经落盘）")
-        if len(spent) > 1:
-            print(f"   中位 {median(spent):.2f} 毫秒，p95 {quantiles(spent, n=20)[-1]:.2f} 毫秒，共 {len(spent)} 轮\n")
-        else:
-            print("   没有一轮可量\n")
+        if len(companion.ends) > 1:
+            print(f"   {_spread([end.seconds for end in companion.ends])}")
+        print(f"   {_spread(await asyncio.to_thread(bare_writes, self._home))}：这块盘写一个小文件并落盘，什么都不做\n")
 
     async def _events(self) -> bool:
         memory = get_memory()
         started = time.perf_counter()
         settled = await memory.drain(PATIENCE)
         status = await memory.status()
-        print(
-            f"3. 史官在后台整理：又等了 {time.perf_counter() - started:.1f} 秒，得到 {status.totals.events} 条事件",
-            end="",
-        )
+        totals = status.totals
+        print(f"3. 史官在后台整理：又等了 {time.perf_counter() - started:.1f} 秒", end="")
+        print(f"；消息记录 {totals.messages} 条，事件 {totals.events} 条", end="")
         print("" if settled else f"；{PATIENCE:.0f} 秒内没有整理完，还有 {_waiting(status)} 个任务")
         for event in reversed(await memory.events(core.Scene.operator(), limit=NEWEST)):
-            print(f"   [{event.happened_at:%Y-%m-%d %H:%M}] {self._whereabouts(event)} {event.text}")
+            print(f"   [{_minute(event)}] {self._whereabouts(event)} {_short(event.text)}")
         print(f"   （最近 {NEWEST} 条；失败的任务 {status.jobs.failed} 个）\n")
         return settled and not status.jobs.failed
 
@@ -114,7 +112,7 @@ class Show:
             spent = (time.perf_counter() - started) * 1000
             print(f"   {self._where(search.place)} {self._name(search.user)} 搜：{search.text}（{spent:.1f} 毫秒）")
             for hit in hits:
-                print(f"   {hit.score:.2f} [{hit.event.happened_at:%Y-%m-%d %H:%M}] {hit.event.text}")
+                print(f"   {hit.score:.2f} [{_minute(hit.event)}] {_short(hit.event.text)}")
         print()
 
     async def _isolation(self) -> bool:
@@ -123,6 +121,8 @@ class Show:
         for finding in findings:
             print(f"   {self._where(finding.place)} {_outcome(finding)}")
             print("".join(f"      泄漏：{text}\n" for text in finding.leaks[:3]), end="")
+        if len(findings) == 1:
+            print("   只有一个地方，没有别处可问")
         leaks = sum(len(finding.leaks) for finding in findings)
         print(f"   合计泄漏 {leaks} 条\n")
         return not leaks
@@ -137,10 +137,9 @@ class Show:
         """Take the transcript's own questions, or what people asked each other in it."""
         if self._transcript.questions:
             return spread(self._transcript.questions, QUESTIONS)
-        asked = [line for line in self._transcript.lines if line.text.endswith(("？", "?"))]
-        candidates = asked or self._transcript.lines
-        longest = sorted(candidates, key=lambda line: -len(line.text))[:QUESTIONS]
-        return [Question(line.place, line.user, line.text) for line in longest]
+        lines = self._transcript.lines
+        asked = [line for line in lines if line.text.endswith(("？", "?")) and len(line.text) in QUESTION_LENGTHS]
+        return [Question(line.place, line.user, line.text) for line in spread(asked or lines, QUESTIONS)]
 
     def _said(self, question: Question, number: int) -> Line:
         """Say a question to the bot, a while after everything else."""
@@ -156,6 +155,19 @@ class Show:
 
     def _name(self, user: int) -> str:
         return self._names.get(user, str(user))
+
+
+def _spread(seconds: Sequence[float]) -> str:
+    spent = [one * 1000 for one in seconds]
+    return f"中位 {median(spent):.2f} 毫秒，p95 {quantiles(spent, n=20)[-1]:.2f} 毫秒，{len(spent)} 次"
+
+
+def _minute(event: core.Event) -> str:
+    return f"{event.happened_at.astimezone(core.Settings().zone):%Y-%m-%d %H:%M}"
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= WIDTH else text[: WIDTH - 1] + "…"
 
 
 def _waiting(status: core.Status) -> int:

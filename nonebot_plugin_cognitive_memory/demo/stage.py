@@ -27,6 +27,7 @@ class Stage:
         os.chdir(home)  # no .env of whoever runs the demo takes part
         self._listener = socket.create_server((HOST, 0))
         self.port: int = self._listener.getsockname()[1]
+        hush("WARNING")
         nonebot.init(
             driver="~fastapi",
             host=HOST,
@@ -58,6 +59,11 @@ class Stage:
         finally:
             server.should_exit = True
             await serving
+
+
+def hush(level: str) -> None:
+    """Let NoneBot log nothing below a level."""
+    nonebot.logger.configure(extra={"nonebot_log_level": level})
 
 
 def on_handled(told: Callable[[OneBotEvent], None]) -> None:

@@ -38,5 +38,5 @@ def _below(folder: Path) -> Iterator[Path]:
         if path.is_dir():
             if path.name not in NOT_OURS and not (path.name.startswith(".") and path.name != ".ci"):
                 yield from _below(path)
-        elif path.suffix in TEXT and not path.name.startswith((".env.", ".coverage")) or path.name == ".env.example":
+        elif path.name == ".env.example" or (path.suffix in TEXT and not path.name.startswith((".env", ".coverage"))):
             yield path

@@ -14,7 +14,14 @@ LONGEST = 40
 EMPTY_WORDS = re.compile(
     r"(Manager|Service|Handler|Helper|Utils?|Data|Info|Base)$|^_?safe_|_v\d+$|(^|_)(utils?|helpers?)$"
 )
-BLANKET: set[tuple[str, str]] = set()
+BLANKET = {  # where everything is caught and life goes on, how often, and why
+    f"{CORE}/historian/worker.py": (2, "the loop runner: one bad job must not end the historian"),
+    f"{CORE}/historian/indexer.py": (1, "the loop runner: one bad batch must not end the indexer"),
+    f"{PLUGIN}/lifecycle.py": (1, "the start-up hook: raising would end the bot"),
+    f"{PLUGIN}/consideration.py": (1, "the loop runner: one bad round must not end the considering"),
+    f"{PLUGIN}/capture.py": (1, "the capture hook: what goes wrong must not cost the bot an event"),
+    f"{PLUGIN}/outgoing.py": (1, "the capture hook: what goes wrong must not cost a reply"),
+}
 MUTED = re.compile(r"#\s*(noqa|type:\s*ignore|pyright:\s*ignore)(?P<rest>[^#]*)(?P<reason>#.*)?$")
 
 
@@ -41,13 +48,11 @@ def test_names_say_something(file: str) -> None:
 def test_blanket_excepts_stand_in_named_places() -> None:
     """Everything is caught only where a loop, a hook or a child process must outlive whatever happens."""
     found = {
-        (file, function.name)
-        for file, tree in CODE.items()
-        for function in functions(tree)
-        for node in ast.walk(function)
-        if isinstance(node, ast.ExceptHandler) and _catches_everything(node)
+        file: sum(1 for node in ast.walk(tree) if _swallows_everything(node)) for file, tree in sorted(CODE.items())
     }
-    assert found == BLANKET
+    assert {file: count for file, count in found.items() if count} == {
+        file: count for file, (count, _) in BLANKET.items()
+    }
 
 
 @pytest.mark.parametrize("file", sorted(CODE))
@@ -61,6 +66,15 @@ def test_a_muted_check_gives_its_reason(file: str) -> None:
     assert not bare
 
 
-def _catches_everything(handler: ast.ExceptHandler) -> bool:
-    caught = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
-    return any(each is None or getattr(each, "id", "") in ("Exception", "BaseException") for each in caught)
+def _swallows_everything(node: ast.AST) -> bool:
+    if isinstance(node, ast.Call) and getattr(node.func, "attr", getattr(node.func, "id", "")) == "suppress":
+        return any(_is_everything(argument) for argument in node.args)
+    if not isinstance(node, ast.ExceptHandler):
+        return False
+    caught = node.type.elts if isinstance(node.type, ast.Tuple) else [node.type]
+    raises_again = isinstance(node.body[-1], ast.Raise) and node.body[-1].exc is None
+    return any(_is_everything(each) for each in caught) and not raises_again
+
+
+def _is_everything(caught: ast.expr | None) -> bool:
+    return caught is None or getattr(caught, "id", "") in {"Exception", "BaseException"}

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from .sources import ROOT
 
 HEAVY = {"chromadb", "openai", "httpx", "numpy", "pandas", "sqlite3", "orjson", "jieba", "rjieba", "frontmatter"}
 SHOWN = "import sys; print(*sorted({name.partition('.')[0] for name in sys.modules}))"
@@ -19,7 +22,12 @@ LOADED = (
 def imported(program: str, folder: Path) -> set[str]:
     """Run a program in a fresh process and name the top-level modules that it has loaded."""
     done = subprocess.run(
-        [sys.executable, "-c", program + SHOWN], cwd=folder, capture_output=True, text=True, check=True
+        [sys.executable, "-c", program + SHOWN],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=True,
     )
     return set(done.stdout.splitlines()[-1].split())
 

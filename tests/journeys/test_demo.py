@@ -50,12 +50,12 @@ def test_the_sample_ends_well(tmp_path: Path) -> None:
 
 
 def test_its_three_questions_are_answered_from_memory(tmp_path: Path) -> None:
-    """The three follow-up questions of the sample get the answers that were said days before."""
-    answers = [line for line in demo(cwd=tmp_path).stdout.splitlines() if line.strip().startswith("机器人回：")]
-    assert len(answers) == 3
-    assert "下午三点" in answers[0]
-    assert "卡坦岛" in answers[1]
-    assert "大理" in answers[2]
+    """The contexts of the sample's three follow-up questions hold what was said days before, and the bot quotes it."""
+    shown = demo(cwd=tmp_path).stdout.partition("4. 追问")[2].partition("5. 搜索")[0]
+    blocks = shown.split("</cognitive_memory>")
+    for block, wanted in zip(blocks, (("下午三点", "青石巷"), ("六点半", "卡坦岛"), ("大理",)), strict=False):
+        assert all(word in block for word in wanted), block
+    assert shown.count("机器人回：我记得：") == 3
 
 
 def test_a_work_groups_log_can_be_played_and_kept(tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ def shown(pattern: re.Pattern[str], file: str = "README.md") -> str:
 
 @pytest.mark.timeout(120)
 async def test_what_it_recorded_is_in_the_next_context(tmp_path: Path) -> None:
-    """Under README's .env, what README's plugin recorded of one turn stands in the context of the next, and only there."""
+    """Under README's .env, what README's plugin recorded stands in the next turn's context, and in no other group's."""
     env = shown(ENV).splitlines()
     async with running_bot(tmp_path, {"readme": shown(PLUGIN)}, env) as (bot, client):
         await client.ask("我家的猫叫年糕，只吃罐头", group=GROUP, user=MILI, name="米粒")

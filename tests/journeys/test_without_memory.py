@@ -39,11 +39,16 @@ IMPATIENT = "COGNITIVE_MEMORY__HISTORIAN__SHUTDOWN_SECONDS=0"
 
 
 async def test_disabled(tmp_path: Path) -> None:
-    """With ``enabled=false`` the bot answers, takes nothing and leaves no job behind."""
+    """With ``enabled=false`` the bot answers, observations make no job, and memos alone are kept and shown."""
     async with running_bot(tmp_path, {"probe": PROBE}, ["COGNITIVE_MEMORY__ENABLED=false"]) as (bot, client):
-        answer = await client.ask("在吗", group=GROUP)
-        assert answer.startswith("活着 remember=None end=None")
+        assert "end=None degraded=('disabled',)" in await client.ask("第一句", group=GROUP)
+        answer = await client.ask("第二句", group=GROUP)
+        assert answer.startswith("活着")
+        assert "【近期备忘】" in answer
+        assert "第一句" in answer
+        assert "【相关回忆】" not in answer
         assert not list(bot.data.glob("queues/*/*"))
+    assert "第一句" in (data_of(tmp_path) / "end_summaries.json").read_text("utf-8")
 
 
 async def test_misconfigured(tmp_path: Path) -> None:
@@ -87,36 +92,37 @@ async def test_started_on_a_read_only_disk(tmp_path: Path) -> None:
             assert str(data_of(tmp_path)) in bot.log()
 
 
-async def test_disk_becomes_read_only(tmp_path: Path) -> None:
-    """On a disk that turns read-only remember raises StorageRefused with nothing half-written; later all is well."""
-    with small_disk(tmp_path / "data", 16) as disk:
-        async with running_bot(tmp_path, {"probe": PROBE}) as (bot, client):
-            assert "StorageRefused" not in await client.ask("第一句", group=GROUP)
-            await client.ask_until("问一问", "第一句", group=GROUP)
-            set_read_only(disk, is_read_only=True)
-            answer = await client.ask("第二句", group=GROUP)
-            assert "remember=StorageRefused" in answer
-            assert "end=None" in answer
-            assert not [name for name in _files(bot.data) if "tmp" in name]
-            set_read_only(disk, is_read_only=False)
-            assert "StorageRefused" not in await client.ask("第三句", group=GROUP)
-            await client.ask_until("问一问", "第三句", group=GROUP)
+async def test_queue_becomes_unwritable(tmp_path: Path) -> None:
+    """When jobs can no longer be written, remember raises StorageRefused with nothing half-written; later all is well."""
+    async with running_bot(tmp_path, {"probe": PROBE}) as (bot, client):
+        assert "StorageRefused" not in await client.ask("第一句说苹果", group=GROUP)
+        assert "【相关回忆】" in await client.ask_until("苹果", "【相关回忆】", group=GROUP)
+        pending, aside = bot.data / "queues" / "pending", bot.data / "queues" / "aside"
+        pending.rename(aside)
+        pending.touch()
+        answer = await client.ask("第二句说香蕉", group=GROUP)
+        assert "remember=StorageRefused" in answer
+        assert "end=None" in answer
+        pending.unlink()
+        aside.rename(pending)
+        assert not [name for name in _files(bot.data) if "tmp" in name]
+        assert "StorageRefused" not in await client.ask("第三句说橘子", group=GROUP)
+        assert "第三句说橘子" in await client.ask_until("橘子", "- [", group=GROUP)
 
 
 async def test_disk_full(tmp_path: Path) -> None:
     """On a full disk remember raises StorageRefused with nothing half-written; with room again everything goes on."""
     with small_disk(tmp_path / "data", 16) as disk:
         async with running_bot(tmp_path, {"probe": PROBE}) as (bot, client):
-            await client.ask("第一句", group=GROUP)
-            await client.ask_until("问一问", "第一句", group=GROUP)
+            await client.ask("第一句说苹果", group=GROUP)
+            assert "【相关回忆】" in await client.ask_until("苹果", "【相关回忆】", group=GROUP)
             junk = fill(disk)
-            before = {name for name in _files(bot.data) if "queues" in name}
-            answer = await client.ask("第二句", group=GROUP)
-            assert "remember=StorageRefused" in answer
-            assert {name for name in _files(bot.data) if "queues" in name} == before
+            before = _jobs(bot)
+            assert "remember=StorageRefused" in await client.ask("第二句说香蕉", group=GROUP)
+            assert _jobs(bot) == before
             junk.unlink()
-            assert "StorageRefused" not in await client.ask("第三句", group=GROUP)
-            assert "第三句" in await client.ask_until("问一问", "第三句", group=GROUP)
+            assert "StorageRefused" not in await client.ask("第三句说橘子", group=GROUP)
+            assert "第三句说橘子" in await client.ask_until("橘子", "第三句说橘子", group=GROUP)
 
 
 async def _logged(bot: BotProcess, wanted: str) -> None:
@@ -129,3 +135,7 @@ async def _logged(bot: BotProcess, wanted: str) -> None:
 
 def _files(folder: Path) -> list[str]:
     return sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
+
+
+def _jobs(bot: BotProcess) -> list[str]:
+    return [name for name in _files(bot.data) if name.startswith("queues")]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from hypothesis import given
@@ -43,57 +43,60 @@ WINDOWS = st.none() | st.tuples(INSTANTS, INSTANTS).map(lambda ends: Interval(mi
 DECAYS = st.none() | st.builds(Decay, st.floats(1e-300, 1e300), st.floats(0, 10), SCORES)
 
 
-def ranked(dense, lexical, weight, window, decay, now, diversity, limit, floor=0.0):
+@dataclass(frozen=True)
+class Steps:
+    """How a list is ranked."""
+
+    weight: float
+    window: Interval | None
+    decay: Decay | None
+    now: datetime
+    diversity: float
+    limit: int
+    floor: float = 0.0
+
+
+STEPS = st.builds(Steps, SCORES, WINDOWS, DECAYS, INSTANTS, SCORES, st.integers(0, 10))
+
+
+def ranked(dense, lexical, steps):
     """Run every step, as the retriever does."""
-    hits = above(fused(dense, matched(QUESTION, lexical), weight), floor)
-    timely = decayed(preferring(hits, window), decay, now)
-    return diversified(collapsed(timely), diversity, limit)
+    hits = above(fused(dense, matched(QUESTION, lexical), steps.weight), steps.floor)
+    timely = decayed(preferring(hits, steps.window), steps.decay, steps.now)
+    return diversified(collapsed(timely), steps.diversity, steps.limit)
 
 
-STEPS = (SCORES, WINDOWS, DECAYS, INSTANTS, SCORES, st.integers(0, 10))
-
-
-@given(ROWS, ROWS, *STEPS)
-def test_no_nan_passes_and_top_k_is_a_cap(dense, lexical, weight, window, decay, now, diversity, limit):
+@given(ROWS, ROWS, STEPS)
+def test_no_nan_passes_and_top_k_is_a_cap(dense, lexical, steps):
     """Whatever the stores answer: at most ``limit`` hits, each once, finite scores that fall, relevance in [0, 1]."""
-    hits = ranked(dense, lexical, weight, window, decay, now, diversity, limit)
+    hits = ranked(dense, lexical, steps)
     scores = [hit.score for hit in hits]
-    assert len(hits) <= limit
+    assert len(hits) <= steps.limit
     assert len({hit.event.id for hit in hits}) == len(hits)
     assert all(math.isfinite(score) for score in scores)
     assert scores == sorted(scores, reverse=True)
     assert all(0.0 <= part <= 1.0 for hit in hits for part in (hit.similarity, hit.lexical, hit.relevance))
 
 
-@given(ROWS, ROWS, *STEPS)
-def test_equal_questions_have_equal_answers(dense, lexical, weight, window, decay, now, diversity, limit):
+@given(ROWS, ROWS, STEPS)
+def test_equal_questions_have_equal_answers(dense, lexical, steps):
     """The same input gives the same list."""
-    steps = (weight, window, decay, now, diversity, limit)
-    assert ranked(dense, lexical, *steps) == ranked(dense, lexical, *steps)
+    assert ranked(dense, lexical, steps) == ranked(dense, lexical, steps)
 
 
-@given(
-    st.lists(st.tuples(EVENTS, SCORES), min_size=1, max_size=8),
-    ROWS,
-    *STEPS,
-    st.floats(0, 1),
-    st.integers(0, 7),
-    SCORES,
-)
-def test_a_higher_similarity_never_hurts(
-    dense, lexical, weight, window, decay, now, diversity, limit, floor, chosen, better
-):
+@given(st.lists(st.tuples(EVENTS, SCORES), min_size=1, max_size=8), ROWS, STEPS, SCORES, st.data())
+def test_a_higher_similarity_never_hurts(dense, lexical, steps, floor, data):
     """An event that becomes more similar, all else equal, is never shown later or not at all."""
-    at = chosen % len(dense)
+    steps = replace(steps, floor=floor)
+    at = data.draw(st.integers(0, len(dense) - 1))
     event, similarity = dense[at]
-    raised = [*dense[:at], (event, max(similarity, better)), *dense[at + 1 :]]
-    steps = (weight, window, decay, now, diversity, limit, floor)
-    before, after = (_place(ranked(rows, lexical, *steps), event, limit) for rows in (dense, raised))
+    raised = [*dense[:at], (event, data.draw(st.floats(similarity, 1))), *dense[at + 1 :]]
+    before, after = (_place(ranked(rows, lexical, steps), event) for rows in (dense, raised))
     assert after <= before
 
 
-def _place(hits, event, limit):
-    return next((place for place, hit in enumerate(hits) if hit.event.id == event.id), limit)
+def _place(hits, event):
+    return next((place for place, hit in enumerate(hits) if hit.event.id == event.id), len(hits))
 
 
 @given(ROWS, WINDOWS)

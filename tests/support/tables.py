@@ -129,9 +129,9 @@ def env_example() -> str:
     for leaf in leaves():
         above = leaf.key.rpartition(".")[0]
         if above != group:
-            lines += ["", f"# --- {above or '总的'} ---"]
+            lines += ["", f"# --- {above or '总的'} ---{NOT_YET['zh'] if dormant(above) else ''}"]
             group = above
-        text = TEXTS.get(leaf.key, ("", ""))[0] + (NOT_YET["zh"] if dormant(leaf.key) else "")
+        text = TEXTS.get(leaf.key, ("", ""))[0] + (NOT_YET["zh"] if dormant(leaf.key) == leaf.key else "")
         lines += [f"# {text}"] * bool(text) + [f"# {leaf.variable}={leaf.default}"]
     return "\n".join(lines) + "\n"
 

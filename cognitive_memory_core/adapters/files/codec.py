@@ -24,7 +24,10 @@ ERROR_LENGTH = 500
 Body = dict[str, Any]  # a JSON object, before it is a Job
 _DEEPEST = 64
 _HOLDERS = ("message_ids", "recent_messages", "messages")  # where a job's object keeps messages or their ids
-_SECRET = re.compile(r"(?i)\b(?:bearer\s|sk-|(?:api[_-]?key|token|authorization|password)[\"']?\s?[=:]\s?)[^\s,;]+")
+_SECRET = re.compile(
+    r"""(?i)(?:\b(?:api[_-]?key|authorization|password|secret|token)["']?\s?[=:]\s?["']?(?:bearer\s)?|\bbearer\s|\bsk-)"""
+    r"""[^\s"',;]+"""
+)
 _BOM = b"\xef\xbb\xbf"  # editors on Windows put it before what an operator mends by hand
 
 
@@ -42,15 +45,21 @@ def encoded(job: Job) -> bytes:
 
 def body_of(data: bytes) -> Body:
     """Read the object of a job's file; PermanentError with a reason of one line when there is none."""
-    try:
-        body = orjson.loads(data.removeprefix(_BOM))
-    except orjson.JSONDecodeError as error:
-        raise _not_understood(error) from None
+    body = json_of(data)
     if not isinstance(body, dict):
         raise _not_understood(sentences.not_an_object())
-    if _is_too_deep(cast("Body", body)):
-        raise _not_understood(sentences.too_deep())
     return cast("Body", body)
+
+
+def json_of(data: bytes) -> object:
+    """Read JSON of bounded depth, which can be written again; PermanentError when it is none."""
+    try:
+        value: object = orjson.loads(data.removeprefix(_BOM))
+    except orjson.JSONDecodeError as error:
+        raise _not_understood(error) from None
+    if data.count(b"{") + data.count(b"[") > _DEEPEST and _is_too_deep(value):
+        raise _not_understood(sentences.too_deep())
+    return value
 
 
 def job_of(body: Mapping[str, Any], job_id: str, arrived_at: datetime) -> Job:
@@ -76,7 +85,7 @@ def memo_of(job: Job) -> Memo | None:
     """Give the memo that waits in a job; its id is the job's."""
     if not isinstance(job.work, Turn) or not job.work.memo:
         return None
-    return Memo(job.id, job.scope, _writable_text(job.work.memo), job.happened_at, job.work.scene.user_id)
+    return Memo(job.id, job.scope, writable_text(job.work.memo), job.happened_at, job.work.scene.user_id)
 
 
 def buried(body: Body, error: str, failed_at: datetime) -> bytes:
@@ -120,7 +129,7 @@ def _id_in(item: object, key: str) -> str | None:
 
 def _writable(value: object) -> object:
     if isinstance(value, str):
-        return _writable_text(value)
+        return writable_text(value)
     if isinstance(value, dict):
         return {key: _writable(item) for key, item in cast("dict[str, object]", value).items()}
     if isinstance(value, list | tuple):
@@ -128,24 +137,28 @@ def _writable(value: object) -> object:
     return value
 
 
-def _writable_text(text: str) -> str:
+def writable_text(text: str) -> str:
     """Join halves of characters that belong together, and replace those that stand alone."""
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
-def _is_too_deep(body: object) -> bool:
-    level = [body]
+def _is_too_deep(value: object) -> bool:
+    level = [value]
     for _ in range(_DEEPEST):
-        level = [item for outer in level for item in _inner(outer) if isinstance(item, dict | list)]
+        level = [item for outer in level for item in _inner(outer)]
         if not level:
             return False
     return True
 
 
-def _inner(outer: object) -> Iterable[object]:
+def _inner(outer: object) -> list[object]:
+    """Give the lists and objects right inside one."""
+    items: Iterable[object] = ()
     if isinstance(outer, dict):
-        return cast("Body", outer).values()
-    return cast("list[object]", outer)
+        items = cast("Body", outer).values()
+    elif isinstance(outer, list):
+        items = cast("list[object]", outer)
+    return [item for item in items if isinstance(item, dict | list)]
 
 
 def _first_reason(refused: ValidationError) -> str:

@@ -56,11 +56,14 @@ class Disk:
             time.sleep(_PAUSE)
 
     def make_folder(self, folder: Path) -> None:
-        """Create a folder that only its owner may enter, with its parents."""
+        """Create a folder that only its owner may enter, with its parents; one that stands is narrowed to that."""
         with refusals(folder):
+            is_new = not folder.exists()
             self.act("mkdir", os.makedirs, folder, mode=0o700, exist_ok=True)
             with contextlib.suppress(OSError):  # a folder of somebody else's, or a file system without modes
                 self.act("chmod", os.chmod, folder, 0o700)
+            if is_new:
+                self._sync(folder.parent)
 
     def names(self, folder: Path) -> list[str]:
         """List what is in a folder, in no order."""

@@ -126,7 +126,7 @@ class FileQueue:
 
     async def failed(self) -> list[FailedJob]:
         """List the buried jobs, oldest first, with the reason where one cannot be read."""
-        found = await self._run(self._spool.reports, self._backlog.failed())
+        found = await self._finished(self._run(self._spool.reports, self._backlog.failed()))
         return sorted(found, key=lambda failed: failed.failed_at)
 
     async def withdraw(self, scope: Scope, message_id: str) -> int:
@@ -313,7 +313,8 @@ class FileQueue:
         try:
             rest = await self._run(self._spool.withdraw, entry, message_id)
         except Vanished:
-            rest = b""
+            self._backlog.drop(entry)
+            return False
         if rest:
             self._backlog.resize(entry, len(rest))
         elif rest is not None:
@@ -346,9 +347,9 @@ class FileQueue:
     def _is_indexed(self, name: str) -> bool:
         """Tell quickly, of fifty thousand names, whether a file in pending is known; called in the executor."""
         entry = self._backlog.find(name[INSTANT_WIDTH:].partition(".")[0])
-        if entry is None:
+        if entry is None or entry.state is State.FAILED:  # a failed one may have been moved by hand
             return False
-        return entry.name == name or (entry.state is not State.FAILED and parsed(name) is not None)
+        return entry.name == name or parsed(name) is not None
 
     async def _adopt(self, found: Found) -> None:
         name = parsed(found.name)
@@ -368,14 +369,15 @@ class FileQueue:
     # --- running -------------------------------------------------------------------------------------------------
 
     async def _run(self, step: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        if self._is_closed:
-            raise UnavailableError(sentences.not_running())
         return await asyncio.get_running_loop().run_in_executor(self._pool, partial(step, *args, **kwargs))
 
     async def _finished(self, steps: Coroutine[object, object, T]) -> T:
         return await asyncio.shield(self._begun(steps))
 
     def _begun(self, steps: Coroutine[object, object, T]) -> asyncio.Task[T]:
+        if self._is_closed:
+            steps.close()
+            raise UnavailableError(sentences.not_running())
         task = asyncio.get_running_loop().create_task(steps)
         self._running.add(task)
         task.add_done_callback(self._ended)

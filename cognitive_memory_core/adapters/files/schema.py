@@ -250,5 +250,5 @@ class SeedFile(_Words):
 class FailureFile(_File):
     """What burying adds to an object, whatever the object is."""
 
-    error: str = ""
-    failed_at: AwareDatetime | None = None
+    error: IdText = ""
+    failed_at: SeedInstant = None

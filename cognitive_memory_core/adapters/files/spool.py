@@ -45,6 +45,7 @@ class Spool:
 
     def survey(self, now: datetime) -> list[Entry]:
         """Bring the folders in order and index them, in order of arrival: every job in exactly one place."""
+        self._disk.make_folder(self._root)
         ours: dict[str, list[Entry]] = {}
         strangers: list[tuple[str, Found]] = []
         for folder in _STATES:

@@ -22,6 +22,7 @@ from ...text.names import one_line
 
 MEGABYTE = 1024 * 1024
 ERROR_LENGTH = 500
+CENTURY = 36_500  # days; what is set beyond it means the same
 
 
 @dataclass
@@ -181,9 +182,9 @@ class InMemoryQueue:
         bounds = self.settings
         failed = sorted(self._in("failed"), key=lambda row: row.failed_at or now)
         excess = len(failed) - bounds.failed_max_files if bounds.failed_max_files else 0
+        longest = timedelta(days=min(bounds.failed_max_age_days or CENTURY, CENTURY))
         for rank, row in enumerate(failed):
-            age = now - (row.failed_at or now)
-            if rank < excess or (bounds.failed_max_age_days and age.days >= bounds.failed_max_age_days):
+            if rank < excess or now - (row.failed_at or now) > longest:
                 del self._rows[row.job.id]
 
 

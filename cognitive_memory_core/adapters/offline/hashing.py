@@ -16,12 +16,16 @@ from ...text.terms import pieces_of
 
 _BATCH = 16  # texts that the event loop may wait for
 _REMEMBERED = 30_000  # features whose places are kept
-_RESERVED = 16  # places that hold no feature
+_NOTHING = 0  # the place of a text without words
+_PADDED = 16  # places that hold padding, behind it
+_RESERVED = 1 + _PADDED  # places that hold no feature
 _WEIGHT_OF_PAIR = 0.3
 _WEIGHT_OF_PART = 0.4
 _WEIGHT_OF_FUNCTION_WORD = 0.1
 _PADDING = 3.0  # about the length of a line of chat
 _PART = 3
+_TOO_SHORT = 1e-6
+_CALIBRATION = Calibration(unrelated=0.004, paraphrase=0.35)
 
 _Places = tuple[int, float, int, float]  # two places, each with its signed weight
 
@@ -47,7 +51,7 @@ class HashingEmbedder:
     @property
     def calibration(self) -> Calibration:
         """Give the medians measured on the pairs of the test suite."""
-        return Calibration(unrelated=0.006, paraphrase=0.349)
+        return _CALIBRATION
 
     async def embed_documents(self, texts: Sequence[str]) -> list[Vector]:
         """Embed what is to be found."""
@@ -78,7 +82,12 @@ class HashingEmbedder:
         digest = hashlib.blake2b(feature.encode("utf-8", "surrogatepass"), digest_size=8).digest()
         weight = _weight(feature) / math.sqrt(2.0)
         one, other = int.from_bytes(digest[:4], "big"), int.from_bytes(digest[4:], "big")
-        places = (self._place(one), weight if one & 1 else -weight, self._place(other), weight if other & 1 else -weight)
+        places = (
+            self._place(one),
+            weight if one & 1 else -weight,
+            self._place(other),
+            weight if other & 1 else -weight,
+        )
         self._places[feature] = places
         return places
 
@@ -88,8 +97,8 @@ class HashingEmbedder:
     def _vector(self, sums: dict[int, float]) -> Vector:
         vector = array("f", bytes(4 * self._dimensions))
         length = math.sqrt(math.fsum(value * value for value in sums.values()))
-        if length < 1e-6:
-            vector[0] = 1.0
+        if length < _TOO_SHORT:
+            vector[_NOTHING] = 1.0
             return vector
         for place, value in sums.items():
             vector[place] = value / length
@@ -125,4 +134,4 @@ def _weight(feature: str) -> float:
 
 def _padding(text: str) -> dict[int, float]:
     digest = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=2).digest()
-    return {digest[0] % _RESERVED: _PADDING if digest[1] & 1 else -_PADDING}
+    return {1 + digest[0] % _PADDED: _PADDING if digest[1] & 1 else -_PADDING}

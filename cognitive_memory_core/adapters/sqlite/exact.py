@@ -70,7 +70,7 @@ class ExactIndex:
         held = self._cache.fresh(
             key, asked.size, lambda since: _changes(connection, fingerprint, place, asked.size, since)
         )
-        return held.seqs, held.matrix @ asked
+        return held.seqs, _cosines(held.matrix, asked)
 
 
 def _direction(vector: Vector) -> Cosines | None:
@@ -97,7 +97,7 @@ def _scanned(connection: Connection, asked: Cosines, fingerprint: str, place: Fi
     for rows in _chunks(connection, fingerprint, place):
         here, matrix = _matrix(rows, asked.size)
         seqs.append(here)
-        cosines.append(matrix @ asked)
+        cosines.append(_cosines(matrix, asked))
     return np.concatenate(seqs), np.concatenate(cosines)
 
 
@@ -116,6 +116,11 @@ def _rows(connection: Connection, fingerprint: str, place: Filter, since: int) -
         f"{place[0]} AND e.revision > ?",
     )
     return iter(connection.execute(query, (fingerprint, *place[1], since)))
+
+
+def _cosines(matrix: Matrix, asked: Cosines) -> Cosines:
+    """Multiply row by row: the threads of one big product wait for each other on a busy machine, up to 20 ms."""
+    return np.matmul(matrix[:, np.newaxis, :], asked[:, np.newaxis])[:, 0, 0]
 
 
 def _matrix(rows: Sequence[Row], dimensions: int) -> tuple[Seqs, Matrix]:

@@ -60,7 +60,7 @@ def message_words(message: Message) -> Words:
 
 def match(terms: Sequence[str], reading: Reading) -> str | None:
     """Ask for any of the terms within the places of a scene; None when there is nothing to ask for."""
-    asked = [_quoted(term) for term in terms if any(char.isalnum() for char in term)]
+    asked = [f'"{word}"' for word in map(_plain, terms) if word]
     return f"({_where(reading)}) AND body : ({' OR '.join(asked)})" if asked else None
 
 
@@ -102,5 +102,6 @@ def _token(kind: str, *parts: str) -> str:
     return kind + hashlib.sha256(joined).hexdigest()[:16]
 
 
-def _quoted(term: str) -> str:
-    return '"' + term.replace('"', '""') + '"'
+def _plain(term: str) -> str:
+    """Keep of a term what can stand in the index: no quote, no NUL, nothing that the query language could read."""
+    return "".join(char if char.isalnum() else " " for char in term).strip()

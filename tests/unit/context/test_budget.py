@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from cognitive_memory_core.context.budget import SHARES, Part, fitted
@@ -60,10 +62,12 @@ def test_the_least_relevant_goes_first():
 
 def test_no_sentence_is_cut_in_half():
     """A line loses whole sentences from its end."""
-    line = "- 第一句说的是这个。第二句说的是那个！第三句没有了？"
-    (section,) = fitted([Part("events", Section("相关回忆", (line,)))], FRAME + 32)
-    assert section.lines == ("- 第一句说的是这个。第二句说的是那个！",)
-    assert fitted([Part("events", Section("相关回忆", (line,)))], FRAME + 10) == ()
+    two, three = "- 第一句说的是这个。第二句说的是那个！", "第三句什么都没有说？"
+    section = Section("相关回忆", (f"{two}{three}",))
+    room = token_count(block([replace(section, lines=(two,))]))
+    (kept,) = fitted([Part("events", section)], room + 4)
+    assert kept.lines == (two,)
+    assert fitted([Part("events", section)], FRAME + 8) == ()
 
 
 @pytest.mark.parametrize("budget", [-1, 0, 1, FRAME])

@@ -44,10 +44,13 @@ NOTES = ListedNotes(
 )
 
 
-def a_builder(notes=NOTES, waiting=(), settings=None, events=None, words=None, vectors=None, embedder=None):
+def a_builder(notes=NOTES, waiting=(), *, settings=None, events=None, words=None, vectors=None, embedder=None):
     """Make a builder over stand-ins that hold TEA and NOTES."""
-    live = Live(settings or Settings())
-    clock = FrozenClock()
+    live, clock = Live(settings or Settings()), FrozenClock()
+
+    def waiting_memos(scope):
+        return [memo for memo in waiting if memo.scope == scope]
+
     retriever = Retriever(
         events or ListedEvents(TEA),
         words or ListedWords([(TEA, 3.0)]),
@@ -56,7 +59,7 @@ def a_builder(notes=NOTES, waiting=(), settings=None, events=None, words=None, v
         live,
         clock,
     )
-    return ContextBuilder(retriever, notes, lambda scope: [memo for memo in waiting if memo.scope == scope], live, clock)
+    return ContextBuilder(retriever, notes, waiting_memos, live, clock)
 
 
 def shown(context):
@@ -176,7 +179,7 @@ async def test_every_part_may_be_away(part, word, error):
 
 async def test_everything_away_still_answers():
     """With every store and model gone, what waits in the queue is still known."""
-    builder = a_builder(Away(), [a_memo("刚刚说完", 5)], None, Away(), Away(), Away(), Away())
+    builder = a_builder(Away(), [a_memo("刚刚说完", 5)], events=Away(), words=Away(), vectors=Away(), embedder=Away())
     context = await builder.build(GROUP, QUESTION)
     assert shown(context) == ["【近期备忘】", "- [2026-03-04 12:05] 刚刚说完"]
     assert context.degraded == ("embedding", "lexical", "ledger")

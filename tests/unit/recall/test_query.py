@@ -60,7 +60,7 @@ def test_a_short_question_is_embedded_with_place_and_people():
 
 def test_the_line_of_context_is_not_looked_up_as_words():
     """The words asked for are those that were said."""
-    assert query_of("喝什么茶", GROUP, NOON).terms == tuple(query_terms("喝什么茶"))
+    assert query_of("喝什么茶", GROUP, NOON).terms == tuple(query_terms("喝什么茶", rare_characters=True))
 
 
 def test_a_long_question_speaks_for_itself():
@@ -89,9 +89,9 @@ def test_all_lines_of_a_batch_count():
     assert len(query.terms) <= TERMS
 
 
-def test_lone_characters_of_a_batch_are_no_words():
-    """As in one line, single characters are asked for only where there is no pair."""
-    assert query_of("好\n爬山", GROUP, NOON).terms == ("爬山",)
+def test_lone_common_characters_of_a_batch_are_no_words():
+    """As in one line, common characters are asked for only where there is no pair, rare ones always."""
+    assert query_of("好\n爬山", GROUP, NOON).terms == ("爬山", "爬")
     assert query_of("好\n行", GROUP, NOON).terms == ("好", "行")
 
 

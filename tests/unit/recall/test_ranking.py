@@ -76,7 +76,7 @@ def test_covering_the_whole_question_is_nearly_one():
 
 def test_one_common_pair_stays_low():
     """What shares one pair that everybody has is hardly a match, although it is the best there is."""
-    crowd = [(an_event(f"{name}喜欢爬山"), 1.0) for name in ("小满", "老齐", "木鱼", "林檎", "饺子")]
+    crowd = [(an_event(f"{name}喜欢爬山"), 1.0) for name in "甲乙丙丁戊己庚辛壬癸"]
     assert max(score for _, score in matched(QUESTION, crowd)) < 0.2
 
 

@@ -38,7 +38,7 @@ def a_retriever(events=None, words=None, vectors=None, embedder=None, **query):
     )
 
 
-async def search(retriever, reading=None, query=ASKED, top_k=5, decay=None, floor=0.0):
+async def search(retriever, reading=None, *, query=ASKED, top_k=5, decay=None, floor=0.0):
     """Search in the group."""
     return await retriever.search(reading or Reading(GROUP), query, top_k=top_k, decay=decay, floor=floor)
 
@@ -129,6 +129,18 @@ async def test_a_question_without_a_word_finds_nothing():
     embedder = CountingEmbedder()
     assert await search(a_retriever(embedder=embedder), query=Query("？？？\n群聊 读书会 阿棠")) == Found()
     assert embedder.asked == []
+
+
+async def test_where_and_who_are_for_models_only():
+    """A model gets the line of context with a short question; hashed characters get the question alone."""
+    query = Query("茶呢\n群聊 读书会 阿棠", ("茶呢",), None, "茶呢")
+    for name, text in (("", "茶呢"), ("bge-m3", "茶呢\n群聊 读书会 阿棠")):
+        embedder = CountingEmbedder()
+        settings = Live(Settings.from_mapping({"models": {"embedding": {"model_name": name}}}))
+        await search(
+            Retriever(ListedEvents(), ListedWords(), ListedVectors(), embedder, settings, FrozenClock()), query=query
+        )
+        assert embedder.asked == [text]
 
 
 async def test_top_k_is_a_cap():

@@ -1,0 +1,98 @@
+"""The scope rule and its narrowings as a Chroma ``where``: pure, from typed readings only, never from anybody's text.
+
+What Chroma demands is kept by construction: one operator a clause, ``$and`` and ``$or`` of two at least, no empty
+list, and every value under an operator of ours, so that no value can be read as one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import timezone
+from typing import Any
+
+from ...domain.event import Event
+from ...domain.hit import Reading
+from ...domain.interval import Interval
+from ...domain.scope import Scene
+
+SCHEMA_VERSION = "final_v1"
+Where = dict[str, Any]
+Metadata = dict[str, str | float | bool | list[str]]
+
+
+def chroma_filter(reading: Reading) -> Where:
+    """Compile a reading over :func:`event_metadata`: it matches exactly the standing events that are admitted.
+
+    Retired events are not in the index, so there is no clause about them.
+    """
+    return _all([*_of_scene(reading.scene), *_narrowing(reading), *_leaving_out(reading.without)])
+
+
+def event_metadata(event: Event) -> Metadata:
+    """Give what stands beside an event's vector (seed 001's ten fields, kind, agent and subjects); no key is None."""
+    metadata: Metadata = {
+        "user_id": event.user_id,
+        "group_id": event.group_id,
+        "sender_id": event.sender_id,
+        "timestamp_utc": event.happened_at.astimezone(timezone.utc).isoformat(),
+        "timestamp_local": event.happened_at.isoformat(),
+        "timestamp_epoch": event.happened_at.timestamp(),
+        "request_type": event.request_type,
+        "perspective": event.perspective or "",
+        "is_absolute": event.is_absolute,
+        "schema_version": SCHEMA_VERSION,
+        "kind": event.kind,
+        "agent": event.agent,
+    }
+    return {**metadata, "subjects": list(event.subjects)} if event.subjects else metadata
+
+
+def _of_scene(scene: Scene) -> list[Where]:
+    agent = _is("agent", scene.agent)
+    if scene.kind == "operator":
+        return [agent]
+    if scene.kind == "group":
+        return [agent, _is("request_type", "group"), _is("group_id", scene.group_id)]
+    this_chat = _all([_is("request_type", "private"), _is("user_id", scene.user_id)])
+    own_words = _all([_is("request_type", "group"), _is("sender_id", scene.user_id)])
+    return [agent, _any([this_chat, own_words])]
+
+
+def _narrowing(reading: Reading) -> Iterable[Where]:
+    if reading.user_id:
+        person = reading.user_id
+        yield _any([_is("sender_id", person), _is("user_id", person), _holds("subjects", person)])
+    if reading.group_id:
+        yield _is("group_id", reading.group_id)
+    if reading.kinds:
+        yield {"kind": {"$in": [str(kind) for kind in reading.kinds]}}
+    if reading.window is not None:
+        yield from _within(reading.window)
+
+
+def _leaving_out(people: frozenset[str]) -> Iterable[Where]:
+    if people:
+        yield {"sender_id": {"$nin": [str(person) for person in sorted(people)]}}
+    for person in sorted(people):
+        yield {"subjects": {"$not_contains": str(person)}}
+
+
+def _within(window: Interval) -> Iterable[Where]:
+    yield {"timestamp_epoch": {"$gte": window.start.timestamp()}}
+    yield {"timestamp_epoch": {"$lt": window.stop.timestamp()}}
+
+
+def _is(key: str, value: str) -> Where:
+    return {key: {"$eq": str(value)}}
+
+
+def _holds(key: str, value: str) -> Where:
+    return {key: {"$contains": str(value)}}
+
+
+def _all(clauses: Sequence[Where]) -> Where:
+    return clauses[0] if len(clauses) == 1 else {"$and": list(clauses)}
+
+
+def _any(clauses: Sequence[Where]) -> Where:
+    return {"$or": list(clauses)}

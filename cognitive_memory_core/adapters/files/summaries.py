@@ -1,0 +1,121 @@
+"""The second copy of memos: ``end_summaries.json``, as the mode without cognitive memory reads and writes it.
+
+A JSON list, oldest first, of ``{"summary", "timestamp", "location": {"type", "name"}}`` (older still: of plain
+strings). Ours carry an ``id`` beside, which the older mode leaves out when it writes the list itself.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Mapping
+from pathlib import Path
+from typing import cast
+
+import orjson
+
+from ... import sentences
+from ...domain.note import Memo
+from ...errors import PermanentError, StorageRefused
+from ...ports.ambient import Clock
+from .codec import json_of, writable_text
+from .disk import Disk, Vanished
+from .names import microseconds
+
+log = logging.getLogger(__name__)
+KEPT = 1_000
+PAUSE = 5.0  # seconds between two writes
+Row = Mapping[str, object]
+
+
+class EndSummaries:
+    """MemoMirror into one file. Of one event loop; a write is at most :data:`PAUSE` seconds behind."""
+
+    def __init__(self, path: Path, clock: Clock, *, disk: Disk | None = None) -> None:
+        """Touch nothing yet."""
+        self._path = path
+        self._clock = clock
+        self._disk = disk or Disk()
+        self._waiting: dict[str, Row] = {}
+        self._writing = asyncio.Lock()
+        self._timer: asyncio.TimerHandle | None = None
+        self._task: asyncio.Task[None] | None = None
+        self._wrote_at = float("-inf")
+        self._is_failing = False
+
+    async def copy(self, memo: Memo) -> None:
+        """Take a memo, to be written soon."""
+        self._wait(_row(memo))
+        if self._timer is None:
+            loop = asyncio.get_running_loop()
+            self._timer = loop.call_at(max(self._wrote_at + PAUSE, loop.time()), self._begin)
+
+    async def flush(self) -> None:
+        """Write what waits; what the disk refuses goes on waiting."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        async with self._writing:
+            await self._write()
+
+    def _begin(self) -> None:
+        self._timer = None
+        self._task = asyncio.get_running_loop().create_task(self.flush())
+
+    async def _write(self) -> None:
+        batch, self._waiting = self._waiting, {}
+        if not batch:
+            return
+        try:
+            await asyncio.to_thread(self._merge, batch)
+        except StorageRefused as refused:
+            later, self._waiting = self._waiting, {}
+            for row in (*batch.values(), *later.values()):
+                self._wait(row)
+            self._complain(refused)
+        else:
+            self._is_failing = False
+        finally:
+            self._wrote_at = asyncio.get_running_loop().time()
+
+    def _wait(self, row: Row) -> None:
+        self._waiting[str(row["id"])] = row
+        if len(self._waiting) > KEPT:
+            self._waiting.pop(next(iter(self._waiting)))
+
+    def _merge(self, batch: Mapping[str, Row]) -> None:
+        """Add to what stands in the file now: the older mode may have written meanwhile."""
+        standing = self._standing()
+        known = {str(cast("Row", row).get("id")) for row in standing if isinstance(row, dict)}
+        rows = [*standing, *(row for memo_id, row in batch.items() if memo_id not in known)]
+        self._disk.rewrite(self._path, orjson.dumps(rows[-KEPT:], option=orjson.OPT_INDENT_2))
+
+    def _standing(self) -> list[object]:
+        try:
+            rows = json_of(self._disk.read(self._path))
+        except Vanished:
+            return []
+        except PermanentError as error:
+            return self._put_aside(error)
+        return cast("list[object]", rows) if isinstance(rows, list) else self._put_aside(sentences.not_a_list())
+
+    def _put_aside(self, reason: object) -> list[object]:
+        """Keep what cannot be read under another name; a new list begins."""
+        aside = self._path.with_name(f"{self._path.stem}.corrupt-{microseconds(self._clock.now())}.json")
+        self._disk.move(self._path, aside)
+        log.warning("%s -> %s: %s", self._path.name, aside.name, reason)
+        return []
+
+    def _complain(self, refused: StorageRefused) -> None:
+        if not self._is_failing:
+            log.warning("%s", refused)
+        self._is_failing = True
+
+
+def _row(memo: Memo) -> Row:
+    return {
+        "summary": writable_text(memo.text),
+        "timestamp": memo.written_at.isoformat(timespec="seconds"),
+        "location": {"type": memo.scope.kind, "name": memo.scope.place_id},
+        "id": memo.id,
+    }

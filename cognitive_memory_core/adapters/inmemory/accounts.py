@@ -1,0 +1,26 @@
+"""Model calls and tokens by purpose and day."""
+
+from __future__ import annotations
+
+from datetime import date
+
+from ...ports.ledger import Spending
+
+
+class InMemoryAccounts:
+    """Spending, until the process ends."""
+
+    def __init__(self) -> None:
+        """Begin with nothing spent."""
+        self._spent: dict[tuple[date, str], Spending] = {}
+
+    async def spend(self, day: date, spending: Spending) -> None:
+        """Add to a day."""
+        before = self._spent.get((day, spending.purpose), Spending(spending.purpose))
+        self._spent[day, spending.purpose] = Spending(
+            spending.purpose, before.calls + spending.calls, before.tokens + spending.tokens
+        )
+
+    async def spent(self, day: date) -> list[Spending]:
+        """Give a day's spending by purpose."""
+        return [self._spent[key] for key in sorted(self._spent) if key[0] == day]

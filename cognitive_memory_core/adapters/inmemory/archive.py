@@ -1,0 +1,105 @@
+"""Everything, row by row, for export, import and status."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator, Sequence
+from typing import TypeVar
+
+from ...domain.message import Message
+from ...domain.note import Memo, Pin
+from ...ports.ledger import Alias, ArchiveRow, EmbeddedEvent, OptOut, Totals
+from .messages import add_message
+from .state import State
+from .vectors import is_finite
+
+Owned = EmbeddedEvent | Message | Memo | Pin | Alias
+K = TypeVar("K")
+V = TypeVar("V")
+
+
+class InMemoryArchive:
+    """All of a state."""
+
+    def __init__(self, state: State) -> None:
+        """Share a state with the other ports."""
+        self._state = state
+
+    async def rows(self, *, user_id: str | None = None) -> AsyncIterator[ArchiveRow]:
+        """Stream all standing rows, or one person's; wishes first, since they decide what an import takes."""
+        for row in list(self._all() if user_id is None else self._said_by(user_id)):
+            yield row
+
+    async def absorb(self, rows: Sequence[ArchiveRow]) -> int:
+        """Take in what is not known yet and of nobody who opted out; answers how many rows."""
+        opted_out = self._state.opted_out
+        new = sum(_is_added(opted_out, row.user_id, row.at) for row in rows if isinstance(row, OptOut))
+        others = [row for row in rows if not isinstance(row, OptOut)]
+        return new + sum(self._absorbed(row) for row in others if opted_out.keys().isdisjoint(_people(row)))
+
+    async def totals(self) -> Totals:
+        """Count what there is."""
+        state = self._state
+        standing = len(state.standing())
+        retired = len(state.events) - standing
+        return Totals(standing, retired, len(state.messages), len(state.memos), len(state.pins))
+
+    def _all(self) -> Iterator[ArchiveRow]:
+        state = self._state
+        yield from (OptOut(user_id, at) for user_id, at in state.opted_out.items())
+        yield from state.names.values()
+        yield from self._events()
+        yield from state.messages.values()
+        yield from state.memos.values()
+        yield from state.pins.values()
+
+    def _said_by(self, user_id: str) -> Iterator[ArchiveRow]:
+        yield from (row for row in self._events() if row.event.sender_id == user_id)
+        yield from (message for message in self._state.messages.values() if message.sender_id == user_id)
+        yield from (pin for pin in self._state.pins.values() if pin.owner_id == user_id)
+
+    def _events(self) -> Iterator[EmbeddedEvent]:
+        for event in self._state.standing():
+            fingerprint, vector = self._state.vectors.get(event.id, ("", None))
+            yield EmbeddedEvent(event, fingerprint, vector)
+
+    def _absorbed(self, row: Owned) -> bool:
+        state = self._state
+        match row:
+            case EmbeddedEvent():
+                return self._absorb_event(row)
+            case Message():
+                return add_message(state, row)
+            case Memo():
+                return _is_added(state.memos, row.id, row)
+            case Pin():
+                return _is_added(state.pins, row.id, row)
+            case Alias():
+                return _is_added(state.names, (row.scope, row.user_id, row.name), row)
+
+    def _absorb_event(self, row: EmbeddedEvent) -> bool:
+        """Take in an event, unless it or one that says the same is known: counting again would not be idempotent."""
+        state = self._state
+        if row.event.id in state.events or state.standing_twin(row.event) is not None:
+            return False
+        state.add(row.event)
+        if row.fingerprint and row.vector is not None and is_finite(row.vector):
+            state.vectors[row.event.id] = (row.fingerprint, row.vector)
+        return True
+
+
+def _is_added(known: dict[K, V], key: K, value: V) -> bool:
+    is_new = key not in known
+    known.setdefault(key, value)
+    return is_new
+
+
+def _people(row: Owned) -> tuple[str, ...]:
+    match row:
+        case EmbeddedEvent():
+            return (row.event.sender_id, *row.event.subjects)
+        case Message():
+            return (row.scene.user_id,)
+        case Pin():
+            return (row.owner_id,)
+        case Memo() | Alias():
+            return (row.user_id,)

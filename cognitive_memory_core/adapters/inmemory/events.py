@@ -1,0 +1,74 @@
+"""Events, until the process ends."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from ...domain.event import Draft, Event
+from ...domain.hit import Reading
+from .state import State
+
+
+class InMemoryEvents:
+    """The events of a state."""
+
+    def __init__(self, state: State) -> None:
+        """Share a state with the other ports."""
+        self._state = state
+
+    async def commit(self, draft: Draft) -> None:
+        """Take in a draft and mark its job done."""
+        state = self._state
+        if draft.job_id in state.done:
+            return
+        for event in draft.events:
+            if state.opted_out.keys().isdisjoint((event.sender_id, *event.subjects)):
+                self._enter(event)
+        state.done[draft.job_id] = state.clock.now()
+
+    async def done(self, job_id: str) -> bool:
+        """Tell whether the job's draft was committed."""
+        return job_id in self._state.done
+
+    async def find(self, event_id: str) -> Event | None:
+        """Give an event, retired or not."""
+        return self._state.events.get(event_id)
+
+    async def fetch(self, event_ids: Sequence[str]) -> list[Event]:
+        """Give those of the events that stand, in the order asked for."""
+        events = self._state.events
+        found = [events[event_id] for event_id in event_ids if event_id in events]
+        return [event for event in found if event.retired_at is None]
+
+    async def recent(self, reading: Reading, limit: int, offset: int = 0) -> list[Event]:
+        """List what the reading admits, newest first."""
+        start = max(offset, 0)
+        newest_first = sorted(
+            (event for event in reversed(self._state.events.values()) if reading.admits(event)),
+            key=lambda event: event.happened_at,
+            reverse=True,
+        )
+        return newest_first[start : start + max(limit, 0)]
+
+    async def retire(self, event_id: str, at: datetime) -> None:
+        """Take an event out of every reading."""
+        self._state.retire(event_id, at)
+
+    async def restore(self, event_id: str) -> Event | None:
+        """Let a retired event stand again, or answer the equal one that stands."""
+        event = self._state.events.get(event_id)
+        if event is None or event.retired_at is None:
+            return event
+        return self._state.standing_twin(event) or self._state.restore(event)
+
+    def _enter(self, event: Event) -> None:
+        state = self._state
+        if event.id in state.events:
+            return
+        is_retired = event.retired_at is not None or state.is_withdrawn(event)
+        twin = None if is_retired else state.standing_twin(event)
+        if twin is None:
+            state.add(event)
+        else:
+            state.absorb(twin, event)

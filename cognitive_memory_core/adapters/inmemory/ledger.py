@@ -1,0 +1,43 @@
+"""The whole ledger without a file."""
+
+from __future__ import annotations
+
+from datetime import datetime, timezone
+
+from ...ports.ambient import Clock
+from .accounts import InMemoryAccounts
+from .archive import InMemoryArchive
+from .consent import InMemoryConsent
+from .events import InMemoryEvents
+from .lexical import InMemoryLexical
+from .messages import InMemoryLog
+from .names import InMemoryNames
+from .notes import InMemoryNotes
+from .state import State
+from .vectors import InMemoryIndex, InMemoryShelf
+
+
+class InMemoryLedger:
+    """Every noun of the ledger, for as long as the object lives."""
+
+    def __init__(self, *, clock: Clock | None = None) -> None:
+        """Begin with nothing; the clock dates done-marks."""
+        state = State(clock or _MachineClock())
+        self.events = InMemoryEvents(state)
+        self.lexical = InMemoryLexical(state)
+        self.index = InMemoryIndex(state)
+        self.shelf = InMemoryShelf(state)
+        self.log = InMemoryLog(state)
+        self.notes = InMemoryNotes(state)
+        self.consent = InMemoryConsent(state)
+        self.names = InMemoryNames(state)
+        self.accounts = InMemoryAccounts()
+        self.archive = InMemoryArchive(state)
+
+    async def close(self) -> None:
+        """Do nothing: there is nothing to let go of."""
+
+
+class _MachineClock:
+    def now(self) -> datetime:
+        return datetime.now(timezone.utc)

@@ -1,0 +1,103 @@
+"""Search by words, with FTS5's own BM25."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Generic, TypeVar
+
+from ...domain.event import Event
+from ...domain.hit import Reading
+from ...domain.message import Message
+from ...text.terms import index_terms
+from .state import State
+
+_SATURATION, _LENGTH_SHARE, _LEAST_WEIGHT = 1.2, 0.75, 1e-6
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class _Document(Generic[T]):
+    item: T
+    terms: Counter[str]
+    length: int
+
+
+class InMemoryLexical:
+    """The words of a state, counted anew for each search."""
+
+    def __init__(self, state: State) -> None:
+        """Share a state with the other ports."""
+        self._state = state
+
+    async def events(self, terms: Sequence[str], reading: Reading, limit: int) -> list[tuple[Event, float]]:
+        """Find events that share terms, best first."""
+        documents = [_document(event, _event_text(event)) for event in self._state.events.values()]
+        return _ranked(documents, terms, reading.admits, limit)
+
+    async def messages(self, terms: Sequence[str], reading: Reading, limit: int) -> list[tuple[Message, float]]:
+        """Find messages that share terms, best first."""
+        documents = [_document(message, _message_text(message)) for message in self._state.messages.values()]
+        return _ranked(documents, terms, lambda message: reading.admits(_as_event(message)), limit)
+
+
+def _ranked(
+    documents: Sequence[_Document[T]], terms: Sequence[str], admits: Callable[[T], bool], limit: int
+) -> list[tuple[T, float]]:
+    weights = {term: _weight(term, documents) for term in terms}
+    usual = sum(document.length for document in documents) / max(len(documents), 1)
+    shared = (document for document in documents if not document.terms.keys().isdisjoint(terms))
+    scored = [(document.item, _score(document, weights, usual)) for document in shared if admits(document.item)]
+    return sorted(scored, key=lambda pair: -pair[1])[: max(limit, 0)]
+
+
+def _weight(term: str, documents: Iterable[_Document[T]]) -> float:
+    holding = [term in document.terms for document in documents]
+    having = sum(holding)
+    return max(math.log((len(holding) - having + 0.5) / (having + 0.5)), _LEAST_WEIGHT)
+
+
+def _score(document: _Document[T], weights: dict[str, float], usual_length: float) -> float:
+    damping = _SATURATION * (1 - _LENGTH_SHARE + _LENGTH_SHARE * document.length / usual_length)
+    return sum(
+        weight * count * (_SATURATION + 1) / (count + damping)
+        for term, weight in weights.items()
+        if (count := document.terms[term])
+    )
+
+
+def _document(item: T, text: str) -> _Document[T]:
+    terms = index_terms(text)
+    return _Document(item, Counter(terms), len(terms))
+
+
+def _event_text(event: Event) -> str:
+    said = f"{event.text}\n{event.pain}\n{event.solution}\n{event.outcome}"
+    return _text(event.sender_name, event.happened_at, said)
+
+
+def _message_text(message: Message) -> str:
+    return _text("" if message.is_bot else message.scene.user_name, message.sent_at, message.text)
+
+
+def _text(name: str, at: datetime, said: str) -> str:
+    return f"{name}\n{at.date().isoformat()}\n{at.month}月{at.day}日\n{said}"
+
+
+def _as_event(message: Message) -> Event:
+    scene = message.scene
+    return Event(
+        message.id,
+        "",
+        "message",
+        user_id=scene.user_id,
+        group_id=scene.group_id,
+        sender_id=message.sender_id,
+        subjects=(scene.user_id,) if message.is_bot else (),
+        request_type="private" if scene.kind == "private" else "group",
+        happened_at=message.sent_at,
+        agent=scene.agent,
+    )

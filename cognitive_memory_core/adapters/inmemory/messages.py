@@ -1,0 +1,66 @@
+"""The recent-message log."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from ...domain.message import Message
+from ...domain.scope import Scope
+from .state import State
+
+
+class InMemoryLog:
+    """The messages of a state."""
+
+    def __init__(self, state: State) -> None:
+        """Share a state with the other ports."""
+        self._state = state
+
+    async def append(self, messages: Sequence[Message]) -> None:
+        """Keep messages; known and withdrawn ones change nothing."""
+        for message in messages:
+            add_message(self._state, message)
+
+    async def recent(self, scope: Scope, limit: int, *, before: datetime | None = None) -> list[Message]:
+        """Give the newest messages of a place, oldest first; with ``before`` only older ones."""
+        here = (message for (place, _), message in self._state.messages.items() if place == scope)
+        older = [message for message in here if before is None or message.sent_at < before]
+        return sorted(older, key=lambda message: message.sent_at)[max(len(older) - max(limit, 0), 0) :]
+
+    async def withdraw(self, scope: Scope, message_id: str, at: datetime) -> int:
+        """Take a message out for good; answers how many events rested on it alone and were retired."""
+        state = self._state
+        state.withdrawn.setdefault((scope, message_id), at)
+        state.messages.pop((scope, message_id), None)
+        return sum(self._take_from_under(event_id, message_id, at) for event_id in self._resting(scope, message_id))
+
+    async def prune(self, before: datetime) -> int:
+        """Drop what is older: messages, withdrawal marks, done-marks; answers how many messages."""
+        state = self._state
+        old = [place for place, message in state.messages.items() if message.sent_at < before]
+        for place in old:
+            del state.messages[place]
+        state.withdrawn = {place: at for place, at in state.withdrawn.items() if at >= before}
+        state.done = {job_id: at for job_id, at in state.done.items() if at >= before}
+        return len(old)
+
+    def _resting(self, scope: Scope, message_id: str) -> list[str]:
+        state = self._state
+        return [
+            one for one, sources in state.sources.items() if message_id in sources and state.events[one].scope == scope
+        ]
+
+    def _take_from_under(self, event_id: str, message_id: str, at: datetime) -> bool:
+        sources = self._state.sources[event_id]
+        sources.discard(message_id)
+        return not sources and self._state.retire(event_id, at)
+
+
+def add_message(state: State, message: Message) -> bool:
+    """Take in a message that is neither known nor withdrawn; tells whether it was."""
+    place = (message.scene.scope, message.id)
+    if place in state.messages or place in state.withdrawn:
+        return False
+    state.messages[place] = message
+    return True

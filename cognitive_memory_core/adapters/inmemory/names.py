@@ -1,0 +1,38 @@
+"""What people are and were called, by place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from datetime import datetime
+
+from ...domain.people import Person
+from ...domain.scope import Scope
+from ...ports.ledger import Alias
+from .state import State
+
+
+class InMemoryNames:
+    """The names of a state."""
+
+    def __init__(self, state: State) -> None:
+        """Share a state with the other ports."""
+        self._state = state
+
+    async def note(self, scope: Scope, user_id: str, name: str, at: datetime) -> None:
+        """Remember that a person goes by this name here; blank names are ignored."""
+        if not name.strip():
+            return
+        known = self._state.names.setdefault((scope, user_id, name), Alias(scope, user_id, name, at, at))
+        first, last = min(known.first_seen_at, at), max(known.last_seen_at, at)
+        self._state.names[scope, user_id, name] = replace(known, first_seen_at=first, last_seen_at=last)
+
+    async def people(self, scope: Scope, user_ids: Iterable[str] = ()) -> list[Person]:
+        """Give the people known in a place with their latest names, latest seen first; all, or those asked for."""
+        asked = frozenset(user_ids)
+        here = (alias for alias in reversed(self._state.names.values()) if alias.scope == scope)
+        latest: dict[str, Person] = {}
+        for alias in sorted(here, key=lambda one: (one.last_seen_at, one.first_seen_at), reverse=True):
+            if not asked or alias.user_id in asked:
+                latest.setdefault(alias.user_id, Person(alias.user_id, alias.name))
+        return list(latest.values())

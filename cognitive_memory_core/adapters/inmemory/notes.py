@@ -1,0 +1,40 @@
+"""Memos and pins."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ...domain.note import Memo, Pin
+from ...domain.scope import Scope
+from .state import State
+
+
+class InMemoryNotes:
+    """The memos and pins of a state."""
+
+    def __init__(self, state: State) -> None:
+        """Share a state with the other ports."""
+        self._state = state
+
+    async def write_memo(self, memo: Memo) -> None:
+        """Keep a memo; the same id twice is one."""
+        self._state.memos.setdefault(memo.id, memo)
+
+    async def memos(self, scope: Scope, limit: int) -> list[Memo]:
+        """Give the newest memos of a place, newest last."""
+        here = [memo for memo in self._state.memos.values() if memo.scope == scope]
+        return sorted(here, key=lambda memo: memo.written_at)[max(len(here) - max(limit, 0), 0) :]
+
+    async def write_pin(self, pin: Pin) -> None:
+        """Keep a pin, or replace the text of the pin of this id."""
+        standing = self._state.pins.get(pin.id)
+        self._state.pins[pin.id] = pin if standing is None else replace(standing, text=pin.text)
+
+    async def pins(self, scope: Scope) -> list[Pin]:
+        """Give all pins of a place, oldest first."""
+        here = [pin for pin in self._state.pins.values() if pin.scope == scope]
+        return sorted(here, key=lambda pin: pin.pinned_at)
+
+    async def erase_pin(self, pin_id: str) -> None:
+        """Drop a pin, if there is one."""
+        self._state.pins.pop(pin_id, None)

@@ -1,0 +1,78 @@
+"""Who is known in a place, and which of their names say who is meant."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from functools import cached_property
+
+from ...domain.people import Anchors, Person
+from ...text.lexicon import is_leaning_word
+from ...text.names import clean_name
+
+_BARE_ID = 5  # characters from which an id is taken for one where it stands without a name
+_TOKEN = re.compile("[0-9A-Za-z_-]{1,128}")
+_SPOKEN = re.compile(r"\w{2,}")
+_NUMERALS = re.compile("[零〇一二三四五六七八九十百千万两0-9]+")
+_EVERYBODYS_WORDS = """
+大家 自己 别人 有人 没人 管理员 群主 机器人 老师 老板 同学 妈妈 爸爸 哥哥 姐姐 弟弟 妹妹 宝宝 朋友 学生 打工人
+可以 什么 怎么 知道 不知道 没有 不是 喜欢 讨厌 开心 难过 高兴 快乐 谢谢 你好 哈哈 晚安 早安 加油 吃饭 睡觉 上班 下班 猫猫 狗狗
+ok no yes hi test bot admin love
+"""
+_COMMON = frozenset(_EVERYBODYS_WORDS.split())
+
+
+class Cast:
+    """The people of one place, by names that are fit to be shown."""
+
+    def __init__(self, anchors: Anchors, others: Iterable[Person] = ()) -> None:
+        """Take the people of the anchors and others who are there, perhaps under several names."""
+        known: dict[str, dict[str, None]] = {}
+        for person in (*others, anchors.speaker, *anchors.people):
+            known.setdefault(person.id, {}).setdefault(clean_name(person.name))
+        self._called = {user_id: [name for name in names if name] for user_id, names in known.items()}
+        self.place = Person(anchors.place.group_id, clean_name(anchors.place_name) or "群")
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """What people and the place are called."""
+        return frozenset({name for names in self._called.values() for name in names} | {self.place.name})
+
+    @cached_property
+    def by_name(self) -> Mapping[str, Person]:
+        """Names that stand for one person and for nothing else, also in the short form that people say.
+
+        A name that passed from one person to another stands for neither.
+        """
+        bearers: dict[str, set[str]] = {}
+        for user_id, names in self._called.items():
+            for name in {*names, *map(_spoken, names)}:
+                bearers.setdefault(name, set()).add(user_id)
+        alone = {name: ids for name, ids in bearers.items() if len(ids) == 1 and _is_telling(name)}
+        return {name: Person(next(iter(ids)), name) for name, ids in alone.items()}
+
+    def person(self, user_id: str) -> Person:
+        """Give the known person of an id by the first name that was given, nameless if nobody knows one."""
+        names = self._called.get(user_id)
+        return Person(user_id, names[0] if names else "")
+
+    def standing_in(self, text: str) -> tuple[str, ...]:
+        """Give the ids of the known people who stand in a text, with or without a name."""
+        tokens = frozenset(_TOKEN.findall(text))
+        return tuple(user_id for user_id in self._called if _stands(user_id, text, tokens))
+
+
+def _stands(user_id: str, text: str, tokens: frozenset[str]) -> bool:
+    return (len(user_id) >= _BARE_ID and user_id in tokens) or f"({user_id})" in text
+
+
+def _spoken(name: str) -> str:
+    """Give what others call somebody whose card says more: 陈皮 of 陈皮〔已还魂〕, 饺子 of 饺子🥟."""
+    spoken = _SPOKEN.match(name)
+    return spoken[0] if spoken else name
+
+
+def _is_telling(name: str) -> bool:
+    """Tell whether a name says who is meant wherever it stands."""
+    is_plain = len(name) > 1 and not _NUMERALS.fullmatch(name) and any(char.isalnum() for char in name)
+    return is_plain and name.casefold() not in _COMMON and not is_leaning_word(name)

@@ -1,0 +1,99 @@
+"""The historian without a model: what rules can tell, said plainly; what they cannot, marked."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import tzinfo
+
+from ... import sentences
+from ...domain.event import Statement
+from ...domain.message import Message
+from ...domain.people import Anchors, Person
+from ...domain.turn import Dialogue, Turn, shortened
+from ...text.names import clean_name
+from .cast import Cast
+from .phrasing import STATEMENT_LENGTH, Phrasing
+from .worth import kind_of, worthy
+
+CONFIDENCE = 0.6
+_NEAR = 20  # characters within which a sentence that speaks for its speaker names them
+
+
+@dataclass(frozen=True)
+class RuleHistorian:
+    """Writes dates, labels and names in ``zone``. Asks nobody, costs nothing, answers the same each time."""
+
+    zone: tzinfo
+
+    async def rewrite(self, turn: Turn, anchors: Anchors) -> list[Statement]:
+        """Turn each observation into one statement; 我 and 你 stay, since a chat model wrote them, and mark it."""
+        phrasing = Phrasing(Cast(anchors))
+        written: list[Statement] = []
+        for observation in turn.observations:
+            written.append(self._observed(observation, turn, anchors, phrasing))
+            await asyncio.sleep(0)  # one line at a time, so that the bot goes on answering
+        return written
+
+    async def triage(self, dialogue: Dialogue, anchors: Anchors) -> list[Statement]:
+        """Keep what people disclosed, planned, decided or asked to remember, each line under its sender's name."""
+        by_id = {message.id: message for message in dialogue.messages}
+        senders = [_sender(message) for message in reversed(dialogue.messages) if not message.is_bot]
+        cast = Cast(anchors, senders)
+        kept: list[Statement] = []
+        for message in dialogue.messages:
+            kept.extend(self._kept(message, by_id, cast))
+            await asyncio.sleep(0)
+        return kept
+
+    def _observed(self, observation: str, turn: Turn, anchors: Anchors, phrasing: Phrasing) -> Statement:
+        text = phrasing.phrase(observation, anchors.when.astimezone(self.zone)) or sentences.nothing_shown()
+        return Statement(
+            text,
+            kind_of(text),
+            subjects=phrasing.cast.standing_in(text),
+            speaker=anchors.speaker.id,
+            confidence=CONFIDENCE,
+            is_absolute=phrasing.is_absolute(text),
+            message_ids=tuple(turn.message_ids),
+        )
+
+    def _kept(self, message: Message, by_id: Mapping[str, Message], cast: Cast) -> Iterator[Statement]:
+        if message.is_bot:
+            return
+        sender = _sender(message) if message.scene.user_name else cast.person(message.sender_id)
+        phrasing = Phrasing(cast, sender, _addressee(message, by_id, cast))
+        others = [name for name, person in cast.by_name.items() if person.id != sender.id]
+        for sentence in worthy(message.text, others):
+            text = _attributed(phrasing.phrase(sentence, message.sent_at.astimezone(self.zone)), sender, cast)
+            yield Statement(
+                text,
+                kind_of(text),
+                subjects=cast.standing_in(text),
+                speaker=sender.id,
+                confidence=CONFIDENCE,
+                is_absolute=phrasing.is_absolute(text),
+                message_ids=(message.id,),
+                happened_at=message.sent_at,
+            )
+
+
+def _sender(message: Message) -> Person:
+    """Name the sender as they were called when they spoke."""
+    return Person(message.sender_id, clean_name(message.scene.user_name))
+
+
+def _addressee(message: Message, by_id: Mapping[str, Message], cast: Cast) -> Person | None:
+    """Find the person whom 你 means: whoever wrote the line that is answered, never the bot."""
+    answered = by_id.get(message.reply_to or "")
+    if answered is None or answered.is_bot or message.addressed_to_bot or answered.sender_id == message.sender_id:
+        return None
+    return cast.person(answered.sender_id)
+
+
+def _attributed(text: str, sender: Person, cast: Cast) -> str:
+    """Put "A 说：" before what A does not say of A alone: nobody's word becomes a fact about somebody else."""
+    at = text.find(sender.label)
+    is_own = 0 <= at <= _NEAR and not set(text[:at]) & set("，,。：:") and cast.standing_in(text) == (sender.id,)
+    return text if is_own else shortened(f"{sender.label} 说：{text}", STATEMENT_LENGTH)

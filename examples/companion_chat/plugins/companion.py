@@ -1,0 +1,84 @@
+"""A chat plugin with a memory, in one file: put your model where ``ask_model`` is, and go on from there.
+
+It takes part in a turn when it is spoken to, or when somebody says something worth noting. What it remembers stands
+in ``context``; what the turn was worth goes into ``record_end``, which costs one durable file write.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from dataclasses import dataclass
+from time import perf_counter
+
+from nonebot import on_message, require
+from nonebot.adapters import Event
+from nonebot.plugin import PluginMetadata
+
+require("nonebot_plugin_cognitive_memory")
+
+from nonebot_plugin_cognitive_memory import CurrentScene, MemoryContext, RecordEnd  # noqa: E402  # after its require()
+
+__plugin_meta__ = PluginMetadata(
+    name="有记忆的聊天搭子",
+    description="不用模型的示例：被叫到就翻记忆回答，听到值得记的就记下",
+    usage="@机器人 说话，或者在群里聊天",
+)
+
+SYSTEM_PROMPT = "你是群里的一员，说话简短。"
+ASKING = re.compile(r"[?？]|谁|哪|几|多少|怎么|什么|(?:[吗呢没]|来着)\s*$")
+ENDS_ASKING = re.compile(r"(?:[?？吗呢没]|来着)\s*$")
+FIRST_PERSON = re.compile(r"我(?!们)")
+WORTH_NOTING = 8  # characters; shorter lines are mostly greetings
+
+
+@dataclass(frozen=True)
+class End:
+    """One ended turn: the job that was queued, if any, and how long handing it in took."""
+
+    job_id: str | None
+    seconds: float
+
+
+ends: deque[End] = deque(maxlen=10_000)
+
+
+async def _takes_part(event: Event) -> bool:
+    return event.is_tome() or _is_worth_noting(event.get_plaintext())
+
+
+chat = on_message(rule=_takes_part, priority=50, block=False)
+
+
+@chat.handle()
+async def turn(event: Event, scene: CurrentScene, context: MemoryContext, record_end: RecordEnd) -> None:
+    """Answer when spoken to, then end the turn."""
+    text = event.get_plaintext().strip()
+    speaker = f"{scene.user_name}({scene.user_id})"
+    memo = ""
+    if event.is_tome():
+        answer = await ask_model(f"{SYSTEM_PROMPT}\n{context.text}", text)
+        await chat.send(answer)
+        memo = f"回答了 {speaker} 的提问：{answer}" if ASKING.search(text) else ""
+    observations = [_observation(text, speaker)] if _is_worth_noting(text) else []
+    started = perf_counter()
+    job_id = await record_end(memo, observations)
+    ends.append(End(job_id, perf_counter() - started))
+
+
+async def ask_model(system: str, text: str) -> str:
+    """Stand in for your model: quotes the memory that fits best, and says so when there is none."""
+    if not ASKING.search(text):
+        return "好，记下了。"
+    _, _, recalled = system.partition("【相关回忆】\n")
+    first = recalled.partition("\n")[0]
+    return f"我记得：{first.removeprefix('- ')}" if first.startswith("- [") else "这个我还没有印象。"
+
+
+def _is_worth_noting(text: str) -> bool:
+    return len(text.strip()) >= WORTH_NOTING and not ENDS_ASKING.search(text)
+
+
+def _observation(text: str, speaker: str) -> str:
+    """Say in the third person what was said in the first, as a model would."""
+    return FIRST_PERSON.sub(speaker, text) if FIRST_PERSON.search(text) else f"{speaker} 说：{text}"

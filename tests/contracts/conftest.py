@@ -1,0 +1,28 @@
+"""Both ledgers, so that every contract of the ledger's ports is tried on each."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from cognitive_memory_core.adapters.inmemory import InMemoryLedger
+from cognitive_memory_core.adapters.sqlite import SqliteLedger
+from tests.support.clock import FrozenClock
+from tests.support.ledgers import Ledger
+
+
+@pytest.fixture
+def clock() -> FrozenClock:
+    """Stand at noon."""
+    return FrozenClock()
+
+
+@pytest.fixture(params=["sqlite", "in memory"])
+async def ledger(request: pytest.FixtureRequest, tmp_path: Path, clock: FrozenClock) -> AsyncIterator[Ledger]:
+    """Open one ledger of each make."""
+    is_file = request.param == "sqlite"
+    ledger = await SqliteLedger.open(tmp_path / "ledger.db", clock=clock) if is_file else InMemoryLedger(clock=clock)
+    yield ledger
+    await ledger.close()

@@ -1,0 +1,154 @@
+"""The contract of Archive."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+from cognitive_memory_core.domain.hit import Reading
+from cognitive_memory_core.domain.scope import Scene
+from cognitive_memory_core.ports.ledger import Alias, ArchiveRow, EmbeddedEvent, OptOut, Totals
+from cognitive_memory_core.text.terms import query_terms
+from tests.support.builders import GROUP, OPERATOR, PRIVATE, a_message, an_event
+from tests.support.clock import NOON
+from tests.support.ledgers import (
+    MODEL,
+    Ledger,
+    a_memo,
+    a_pin,
+    a_vector,
+    archived,
+    committed,
+    embedded,
+    later,
+    shown,
+)
+
+EMBEDDED = EmbeddedEvent(an_event("乌龙茶", subjects=("2000001",), message_ids=("m-1",)), MODEL, a_vector(1, 0))
+ROWS: list[ArchiveRow] = [
+    OptOut("2000009", NOON),
+    Alias(GROUP.scope, "2000001", "阿棠", NOON, later(hours=1)),
+    EMBEDDED,
+    EmbeddedEvent(an_event("红茶", PRIVATE)),
+    a_message("乌龙茶真香", reply_to="m0"),
+    a_message("机器人说", is_bot=True),
+    a_memo(user_id="2000001"),
+    a_pin(owner_id="2000001"),
+]
+
+
+async def test_what_is_absorbed_is_streamed_again(ledger: Ledger) -> None:
+    """Everything comes back equal, vectors included, and wishes come first."""
+    assert await ledger.archive.absorb(ROWS) == len(ROWS)
+    rows = await archived(ledger)
+    assert rows[0] == ROWS[0]
+    assert sorted(rows, key=repr) == sorted(ROWS, key=repr)
+
+
+async def test_absorbing_again_changes_nothing(ledger: Ledger) -> None:
+    """An import is idempotent by id, and what stands wins over what comes."""
+    await ledger.archive.absorb(ROWS)
+    changed: list[ArchiveRow] = [
+        replace(EMBEDDED, event=replace(EMBEDDED.event, text="改了")),
+        replace(ROWS[6], text="改了"),
+        replace(ROWS[7], text="改了"),
+    ]
+    assert await ledger.archive.absorb(ROWS) == 0
+    assert await ledger.archive.absorb(changed) == 0
+    assert sorted(await archived(ledger), key=repr) == sorted(ROWS, key=repr)
+
+
+async def test_absorbed_rows_are_found_like_any_other(ledger: Ledger) -> None:
+    """Words find imported events and messages, vectors the events that brought one; the rest waits for theirs."""
+    await ledger.archive.absorb(ROWS)
+    events = await ledger.lexical.events(query_terms("乌龙"), Reading(GROUP), 5)
+    messages = await ledger.lexical.messages(query_terms("乌龙"), Reading(GROUP), 5)
+    assert [event.text for event, _ in events] == ["乌龙茶"]
+    assert [message.text for message, _ in messages] == ["乌龙茶真香"]
+    assert await ledger.shelf.waiting(MODEL, 5) == [(ROWS[3].event.id, "红茶")]
+    assert [one for one, _ in await ledger.index.nearest(a_vector(1, 0), Reading(OPERATOR), 5)] == [EMBEDDED.event.id]
+
+
+async def test_nobody_who_opted_out_is_absorbed(ledger: Ledger) -> None:
+    """A wish counts for everything of that person, also when it stands behind them in the same batch."""
+    theirs = Scene.group("10001", "2000009")
+    rows: list[ArchiveRow] = [
+        EmbeddedEvent(an_event("他说", theirs)),
+        EmbeddedEvent(an_event("说他", subjects=("2000009",))),
+        a_message("他说", theirs),
+        a_message("对他说", theirs, is_bot=True),
+        a_memo(user_id="2000009"),
+        a_pin(owner_id="2000009"),
+        Alias(GROUP.scope, "2000009", "他", NOON, NOON),
+        OptOut("2000009", NOON),
+    ]
+    assert await ledger.archive.absorb(rows) == 1
+    assert await archived(ledger) == [OptOut("2000009", NOON)]
+
+
+async def test_what_was_retired_or_withdrawn_here_does_not_come_back(ledger: Ledger) -> None:
+    """An import never undoes a deletion."""
+    forgotten = an_event("忘掉", message_ids=("m-9",))
+    await committed(ledger, forgotten)
+    await ledger.events.retire(forgotten.id, NOON)
+    await ledger.log.withdraw(GROUP.scope, "m-1", NOON)
+    withdrawn = a_message("撤回", id="m-1")
+    assert await ledger.archive.absorb([EmbeddedEvent(forgotten), EMBEDDED, withdrawn]) == 1
+    assert await shown(ledger, OPERATOR) == []
+    assert await archived(ledger) == []
+
+
+async def test_an_event_that_says_what_stands_changes_nothing(ledger: Ledger) -> None:
+    """Another id for the same statement is neither written nor counted, however often it is imported."""
+    event = an_event("甲")
+    await committed(ledger, event)
+    for _ in range(2):
+        assert await ledger.archive.absorb([EmbeddedEvent(an_event("甲。"))]) == 0
+    assert await archived(ledger) == [EmbeddedEvent(event)]
+
+
+async def test_a_vector_that_is_no_number_is_left_behind(ledger: Ledger) -> None:
+    """The event is taken, and waits for a vector of its own."""
+    event = an_event("甲", count=10**40)
+    assert await ledger.archive.absorb([EmbeddedEvent(event, MODEL, a_vector(math.nan, 1))]) == 1
+    assert await ledger.shelf.lag(MODEL) == 1
+    assert await ledger.index.nearest(a_vector(1, 0), Reading(GROUP), 5) == []
+
+
+async def test_one_person_gets_what_they_said_and_their_pins(ledger: Ledger) -> None:
+    """What others said, also about them, what the bot said, and everybody's memos are not theirs."""
+    await ledger.archive.absorb(ROWS)
+    other = EmbeddedEvent(an_event("别人说", sender_id="2000002", subjects=("2000001",)))
+    await ledger.archive.absorb([other, a_pin("群的")])
+    mine = await archived(ledger, user_id="2000001")
+    assert sorted(mine, key=repr) == sorted([ROWS[2], ROWS[3], ROWS[4], ROWS[7]], key=repr)
+    assert await archived(ledger, user_id="nobody") == []
+
+
+async def test_retired_events_are_not_streamed(ledger: Ledger) -> None:
+    """An export holds what stands."""
+    event = an_event()
+    await embedded(ledger, [(event, a_vector(1, 0))])
+    await ledger.events.retire(event.id, NOON)
+    assert await archived(ledger) == []
+
+
+async def test_a_stream_longer_than_a_page_is_whole_while_others_write(ledger: Ledger) -> None:
+    """Every row that stood at the start is given once, though events come in and go meanwhile."""
+    events = [an_event(f"第{number}件") for number in range(1234)]
+    await committed(ledger, *events)
+    seen: list[str] = []
+    async for row in ledger.archive.rows():
+        if not seen:
+            await committed(ledger, an_event("后来的"))
+        seen.append(row.event.id)
+    assert seen[:1234] == [event.id for event in events]
+    assert len(seen) in (1234, 1235)
+
+
+async def test_totals_count_what_there_is(ledger: Ledger) -> None:
+    """Standing and retired events, messages, memos and pins are counted apart."""
+    assert await ledger.archive.totals() == Totals()
+    await ledger.archive.absorb(ROWS)
+    await ledger.events.retire(EMBEDDED.event.id, NOON)
+    assert await ledger.archive.totals() == Totals(events=1, retired=1, messages=2, memos=1, pins=1)

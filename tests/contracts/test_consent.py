@@ -1,0 +1,28 @@
+"""The contract of ConsentBook."""
+
+from __future__ import annotations
+
+from tests.support.builders import GROUP, OTHER_GROUP, PRIVATE
+from tests.support.clock import NOON
+from tests.support.ledgers import Ledger
+
+
+async def test_a_wish_to_be_left_out_stands_until_it_is_taken_back(ledger: Ledger) -> None:
+    """Saying it twice is saying it once; taking back what was never said is fine."""
+    assert await ledger.consent.opted_out() == frozenset()
+    for person in ("2000001", "2000001", "2000002"):
+        await ledger.consent.opt_out(person, NOON)
+    assert await ledger.consent.opted_out() == {"2000001", "2000002"}
+    await ledger.consent.opt_in("2000001")
+    await ledger.consent.opt_in("2000003")
+    assert await ledger.consent.opted_out() == {"2000002"}
+
+
+async def test_only_places_that_are_not_simply_on_are_remembered(ledger: Ledger) -> None:
+    """The last switch counts, and "on" is the same as never switched."""
+    await ledger.consent.set_switch(GROUP.scope, "off")
+    await ledger.consent.set_switch(GROUP.scope, "record_only")
+    await ledger.consent.set_switch(PRIVATE.scope, "recall_only")
+    await ledger.consent.set_switch(OTHER_GROUP.scope, "off")
+    await ledger.consent.set_switch(OTHER_GROUP.scope, "on")
+    assert await ledger.consent.switches() == {GROUP.scope: "record_only", PRIVATE.scope: "recall_only"}

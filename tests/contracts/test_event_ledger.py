@@ -1,0 +1,244 @@
+"""The contract of EventLedger."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime, timedelta, timezone
+
+import pytest
+
+from cognitive_memory_core.domain.hit import Reading
+from cognitive_memory_core.domain.interval import Interval
+from cognitive_memory_core.domain.scope import Scene
+from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE, a_draft, an_event
+from tests.support.clock import NOON
+from tests.support.ledgers import Ledger, committed, later, shown
+
+FULL = an_event(
+    "小林(2000002) 用梯子修好了屋顶",
+    GROUP,
+    kind="experience",
+    sender_id="2000002",
+    subjects=("2000002", "2000003"),
+    message_ids=("m-1", "m-2"),
+    perspective="群聊",
+    happened_at=datetime(2026, 3, 4, 23, 30, 0, 123456, tzinfo=timezone(timedelta(hours=-3, minutes=-30))),
+    is_absolute=False,
+    count=2,
+    last_seen_at=NOON,
+    confidence=0.4,
+    pain="漏雨",
+    solution="铺油毡",
+    outcome="不漏了",
+    sender_name="小林",
+)
+
+
+async def test_an_event_comes_back_as_it_was_written(ledger: Ledger) -> None:
+    """Every field survives, the offset of its time included."""
+    await committed(ledger, FULL)
+    found = await ledger.events.find(FULL.id)
+    assert found == FULL
+    assert found is not None
+    assert found.happened_at.utcoffset() == FULL.happened_at.utcoffset()
+
+
+async def test_what_is_absent_is_none_or_left_out(ledger: Ledger) -> None:
+    """Asking for what is not there is no error."""
+    event = an_event()
+    await committed(ledger, event)
+    assert await ledger.events.find("nobody") is None
+    assert await ledger.events.fetch(["nobody", event.id]) == [event]
+    assert await ledger.events.restore("nobody") is None
+    await ledger.events.retire("nobody", NOON)
+
+
+async def test_a_job_is_written_once(ledger: Ledger) -> None:
+    """A draft committed again changes nothing, even when its events differ."""
+    draft = a_draft(an_event("甲"), job_id="job")
+    assert not await ledger.events.done("job")
+    await ledger.events.commit(draft)
+    await ledger.events.commit(draft)
+    await ledger.events.commit(a_draft(an_event("乙"), job_id="job"))
+    assert await ledger.events.done("job")
+    assert await shown(ledger, GROUP) == ["甲"]
+    assert [event.count for event in await ledger.events.recent(Reading(GROUP), 9)] == [1]
+
+
+async def test_a_known_id_is_not_written_again(ledger: Ledger) -> None:
+    """Another job that brings an event of the same id, standing or retired, changes nothing."""
+    event = an_event("甲")
+    await committed(ledger, event, replace(event, text="乙"))
+    await ledger.events.retire(event.id, NOON)
+    await committed(ledger, replace(event, text="丙"))
+    found = await ledger.events.find(event.id)
+    assert found == replace(event, retired_at=NOON)
+
+
+async def test_five_equal_observations_are_one_event(ledger: Ledger) -> None:
+    """What differs in case, width, spaces and punctuation alone raises a count and the last-seen time."""
+    said = ("喝ＴＥＡ。", "喝tea", "喝 Tea!", "“喝TEA”", "喝tea…")
+    first, *others = (an_event(text, happened_at=later(hours=hour)) for hour, text in enumerate(said))
+    await committed(ledger, first, *others[:2])
+    await committed(ledger, *others[2:])
+    (event,) = await ledger.events.recent(Reading(GROUP), 9)
+    assert (event.id, event.text, event.count) == (first.id, "喝ＴＥＡ。", 5)
+    assert event.last_seen_at == later(hours=4)
+    assert event.happened_at == NOON
+
+
+async def test_an_older_echo_does_not_turn_back_the_last_seen_time(ledger: Ledger) -> None:
+    """The last-seen time is the latest, in whatever order statements arrive."""
+    await committed(ledger, an_event("甲", happened_at=later(hours=2)), an_event("甲", happened_at=later(hours=-2)))
+    (event,) = await ledger.events.recent(Reading(GROUP), 9)
+    assert (event.count, event.last_seen_at) == (2, later(hours=2))
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        an_event("阿棠(2000001) 不喜欢乌龙茶"),
+        an_event(sender_id="2000002"),
+        an_event(scene=OTHER_GROUP),
+        an_event(scene=PRIVATE),
+        an_event(scene=Scene.group("10001", "2000001", agent="another")),
+    ],
+    ids=["another text", "another speaker", "another group", "in private", "another agent"],
+)
+async def test_only_the_same_statement_of_the_same_person_in_the_same_place_is_a_duplicate(
+    ledger: Ledger, other: object
+) -> None:
+    """A negation, another speaker, place or agent make an event of its own."""
+    event = an_event()
+    await committed(ledger, event, other)
+    assert [(await ledger.events.find(one.id)).count for one in (event, other)] == [1, 1]
+
+
+async def test_an_opted_out_person_enters_no_event(ledger: Ledger) -> None:
+    """What such a person said, or what speaks of them, is left out; the job is done nevertheless."""
+    await ledger.consent.opt_out("2000009", NOON)
+    said = an_event("甲", sender_id="2000009")
+    spoken_of = an_event("乙", subjects=("2000001", "2000009"))
+    await ledger.events.commit(a_draft(said, spoken_of, an_event("丙"), job_id="job"))
+    assert await shown(ledger, OPERATOR) == ["丙"]
+    assert await ledger.events.done("job")
+
+
+async def test_an_event_of_withdrawn_messages_alone_comes_in_retired(ledger: Ledger) -> None:
+    """A message that was withdrawn before the historian came to it makes nothing that can be read."""
+    await ledger.log.withdraw(GROUP.scope, "m-1", NOON)
+    await ledger.log.withdraw(GROUP.scope, "m-2", later(minutes=1))
+    gone, half, elsewhere = (
+        an_event("甲", message_ids=("m-1", "m-2")),
+        an_event("乙", message_ids=("m-1", "m-3")),
+        an_event("丙", OTHER_GROUP, message_ids=("m-1",)),
+    )
+    await committed(ledger, gone, half, elsewhere)
+    assert await shown(ledger, OPERATOR) == ["丙", "乙"]
+    assert (await ledger.events.find(gone.id)).retired_at == later(minutes=1)
+
+
+async def test_an_echo_keeps_an_event_standing_when_the_first_message_goes(ledger: Ledger) -> None:
+    """An event rests on the messages of all its echoes, and falls with the last."""
+    await committed(ledger, an_event("甲", message_ids=("m-1",)), an_event("甲", message_ids=("m-2",)))
+    assert await ledger.log.withdraw(GROUP.scope, "m-1", NOON) == 0
+    assert await shown(ledger, GROUP) == ["甲"]
+    assert await ledger.log.withdraw(GROUP.scope, "m-2", NOON) == 1
+    assert await shown(ledger, GROUP) == []
+
+
+async def test_events_come_newest_first_page_by_page(ledger: Ledger) -> None:
+    """The order is that of happening, not of writing; of two at one time the later written comes first."""
+    await committed(
+        ledger,
+        an_event("午", happened_at=NOON),
+        an_event("晚", happened_at=later(hours=8)),
+        an_event("早", happened_at=later(hours=-4)),
+        an_event("也是午", happened_at=NOON.astimezone(timezone.utc)),
+    )
+    assert await shown(ledger, GROUP) == ["晚", "也是午", "午", "早"]
+    assert [event.text for event in await ledger.events.recent(Reading(GROUP), 2, 1)] == ["也是午", "午"]
+    assert await ledger.events.recent(Reading(GROUP), 0) == []
+    assert await ledger.events.recent(Reading(GROUP), -1, -1) == []
+    assert len(await ledger.events.recent(Reading(GROUP), 10**30, -5)) == 4
+
+
+async def test_a_reading_bounds_and_narrows_what_is_listed(ledger: Ledger) -> None:
+    """Scene, person, group, kind, window and people to leave out all count."""
+    await committed(
+        ledger,
+        an_event("群里我说", happened_at=later(hours=1)),
+        an_event("群里别人说", sender_id="2000002", user_id="2000002", subjects=("2000003",), kind="preference"),
+        an_event("别的群我说", OTHER_GROUP),
+        an_event("私聊", PRIVATE),
+        an_event("别的私聊", Scene.private("2000002")),
+        an_event("别的主体", Scene.group("10001", "2000001", agent="another")),
+    )
+
+    async def texts(scene: Scene, **narrowing: object) -> set[str]:
+        return set(await shown(ledger, Reading(scene, **narrowing)))
+
+    assert await texts(GROUP) == {"群里我说", "群里别人说"}
+    assert await texts(PRIVATE) == {"私聊", "群里我说", "别的群我说"}
+    assert await texts(PRIVATE, group_id="10002") == {"别的群我说"}
+    assert len(await texts(OPERATOR)) == 5
+    assert await texts(GROUP, user_id="2000003") == {"群里别人说"}
+    assert await texts(GROUP, kinds=("preference", "knowledge")) == {"群里别人说"}
+    assert await texts(GROUP, window=Interval(NOON, later(hours=1))) == {"群里别人说"}
+    assert await texts(GROUP, without=frozenset({"2000003"})) == {"群里我说"}
+    assert await texts(GROUP, without=frozenset({"2000001"})) == {"群里别人说"}
+    assert await texts(OPERATOR, group_id="10002") == {"别的群我说"}
+
+
+async def test_a_retired_event_is_out_of_every_reading_until_it_is_restored(ledger: Ledger) -> None:
+    """Retiring hides and erases nothing; restoring brings all of it back."""
+    event = an_event()
+    await committed(ledger, event)
+    await ledger.events.retire(event.id, NOON)
+    await ledger.events.retire(event.id, later(days=1))
+    assert await shown(ledger, OPERATOR) == []
+    assert await ledger.events.fetch([event.id]) == []
+    assert await ledger.events.find(event.id) == replace(event, retired_at=NOON)
+    assert await ledger.events.restore(event.id) == event
+    assert await ledger.events.restore(event.id) == event
+    assert await shown(ledger, GROUP) == [event.text]
+
+
+async def test_restoring_beside_an_equal_event_answers_that_one(ledger: Ledger) -> None:
+    """Two equal statements never stand side by side."""
+    first, second = an_event("甲"), an_event("甲！")
+    await committed(ledger, first)
+    await ledger.events.retire(first.id, NOON)
+    await committed(ledger, second)
+    assert await ledger.events.restore(first.id) == second
+    assert await shown(ledger, GROUP) == ["甲！"]
+
+
+async def test_a_statement_that_comes_in_retired_leaves_its_standing_twin_alone(ledger: Ledger) -> None:
+    """A withdrawn echo neither counts nor hides the one that stands."""
+    standing = an_event("甲")
+    await ledger.log.withdraw(GROUP.scope, "m-1", NOON)
+    await committed(ledger, standing, an_event("甲", message_ids=("m-1",)))
+    await committed(ledger, an_event("甲"))
+    assert (await ledger.events.find(standing.id)).count == 2
+    assert await shown(ledger, GROUP) == ["甲"]
+
+
+async def test_fetch_gives_the_order_that_was_asked_for(ledger: Ledger) -> None:
+    """A ranked list of ids keeps its rank."""
+    events = [an_event(f"第{number}件") for number in range(30)]
+    await committed(ledger, *events)
+    wanted = events[::-3]
+    assert await ledger.events.fetch([event.id for event in wanted]) == wanted
+
+
+HOSTILE = ["\ud800半个字", "零\x00字节", "'; DROP TABLE events; --", '"*" OR body:x', "🙂" * 400]
+
+
+@pytest.mark.parametrize("hostile", HOSTILE)
+async def test_hostile_text_is_only_text(ledger: Ledger, hostile: str) -> None:
+    """Whatever people type, it is stored, listed and found like anything else."""
+    await committed(ledger, an_event(f"乌龙茶{hostile}", sender_name=hostile), an_event("别的"))
+    assert len(await shown(ledger, GROUP)) == 2
+    found = await ledger.lexical.events([hostile, "乌龙"], Reading(GROUP), 5)
+    assert [event.text[:3] for event, _ in found] == ["乌龙茶"]

@@ -1,0 +1,147 @@
+"""The contract of LexicalIndex."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from cognitive_memory_core.domain.hit import Reading
+from cognitive_memory_core.domain.interval import Interval
+from cognitive_memory_core.domain.scope import Scene
+from cognitive_memory_core.text.terms import query_terms
+from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE, a_message, an_event
+from tests.support.clock import NOON
+from tests.support.ledgers import Ledger, committed, later
+
+
+async def found(ledger: Ledger, query: str, reading: Reading | Scene, limit: int = 50) -> list[str]:
+    """Give the texts of the events that a query finds."""
+    asked = Reading(reading) if isinstance(reading, Scene) else reading
+    return [event.text for event, _ in await ledger.lexical.events(query_terms(query), asked, limit)]
+
+
+async def logged(ledger: Ledger, query: str, reading: Reading | Scene, limit: int = 50) -> list[str]:
+    """Give the texts of the messages that a query finds."""
+    asked = Reading(reading) if isinstance(reading, Scene) else reading
+    return [message.text for message, _ in await ledger.lexical.messages(query_terms(query), asked, limit)]
+
+
+async def test_words_find_events_best_first(ledger: Ledger) -> None:
+    """The more of the rarer words an event holds, the earlier it comes, and its score is positive."""
+    filler = [an_event(f"今天讨论第{number}章", sender_id=f"3{number}") for number in range(20)]
+    await committed(ledger, an_event("阿棠喜欢乌龙茶"), an_event("阿棠喜欢散步"), *filler)
+    ranked = await ledger.lexical.events(query_terms("谁喜欢乌龙茶"), Reading(GROUP), 10)
+    assert [event.text for event, _ in ranked] == ["阿棠喜欢乌龙茶", "阿棠喜欢散步"]
+    assert ranked[0][1] > ranked[1][1] > 0
+    assert await found(ledger, "谁喜欢乌龙茶", GROUP, 1) == ["阿棠喜欢乌龙茶"]
+
+
+@pytest.mark.parametrize("query", ["乌龙", "茶", "ＣＯＦＦＥＥ", "阿棠", "2026-03-04", "3月4日", "漏雨"])
+async def test_an_event_is_found_by_text_speaker_date_and_detail(ledger: Ledger, query: str) -> None:
+    """One character is enough, and the day counts where it happened."""
+    event = an_event("乌龙茶配coffee", sender_name="阿棠", pain="漏雨", kind="experience")
+    await committed(ledger, event)
+    assert await found(ledger, query, GROUP) == [event.text]
+
+
+@pytest.mark.parametrize("terms", [[], [""], ["…"], ['"'], ["没有"]])
+async def test_nothing_asked_or_nothing_shared_finds_nothing(ledger: Ledger, terms: Sequence[str]) -> None:
+    """An empty question is answered by an empty list."""
+    await committed(ledger, an_event("乌龙茶"))
+    assert await ledger.lexical.events(terms, Reading(GROUP), 5) == []
+    assert await ledger.lexical.messages(terms, Reading(GROUP), 5) == []
+    assert await ledger.lexical.events(["乌龙"], Reading(GROUP), 0) == []
+    assert await ledger.lexical.events(["乌龙"], Reading(GROUP), -3) == []
+
+
+async def test_a_scene_finds_only_what_it_may_read(ledger: Ledger) -> None:
+    """A group finds its own, a private chat its own and the person's words in groups, an operator the agent's."""
+    await committed(
+        ledger,
+        an_event("乌龙茶 群里"),
+        an_event("乌龙茶 群里别人", sender_id="2000002"),
+        an_event("乌龙茶 别的群", OTHER_GROUP),
+        an_event("乌龙茶 私聊", PRIVATE),
+        an_event("乌龙茶 别人私聊", Scene.private("2000002")),
+        an_event("乌龙茶 别的主体", Scene.private("2000001", agent="another")),
+    )
+    assert set(await found(ledger, "乌龙茶", GROUP)) == {"乌龙茶 群里", "乌龙茶 群里别人"}
+    assert set(await found(ledger, "乌龙茶", PRIVATE)) == {"乌龙茶 群里", "乌龙茶 别的群", "乌龙茶 私聊"}
+    assert len(await found(ledger, "乌龙茶", OPERATOR)) == 5
+    assert await found(ledger, "乌龙茶", Reading(OPERATOR, group_id="10002")) == ["乌龙茶 别的群"]
+    assert await found(ledger, "乌龙茶", Scene.group("10003", "2000001")) == []
+
+
+async def test_a_narrow_reading_is_filled_however_many_better_matches_lie_outside(ledger: Ledger) -> None:
+    """A narrowing never costs hits: the best of what is inside are found behind any number outside."""
+    outside = [an_event("乌龙茶" * 5, sender_id=f"3{number}", kind="event") for number in range(60)]
+    inside = [an_event(f"乌龙茶 里面{number}", sender_id="2000002", kind="knowledge") for number in range(3)]
+    await committed(ledger, *outside, *inside)
+    wanted = {event.text for event in inside}
+    assert set(await found(ledger, "乌龙茶", Reading(GROUP, user_id="2000002"), 3)) == wanted
+    assert set(await found(ledger, "乌龙茶", Reading(GROUP, kinds=("knowledge",)), 5)) == wanted
+    others = frozenset(event.sender_id for event in outside)
+    assert set(await found(ledger, "乌龙茶", Reading(GROUP, without=others), 5)) == wanted
+
+
+async def test_time_kind_and_people_narrow_a_search(ledger: Ledger) -> None:
+    """What lies outside the window or speaks of somebody left out is not found."""
+    await committed(
+        ledger,
+        an_event("乌龙茶 昨天", happened_at=later(days=-1)),
+        an_event("乌龙茶 今天", subjects=("2000003",)),
+    )
+    assert await found(ledger, "乌龙茶", Reading(GROUP, window=Interval(NOON, later(days=1)))) == ["乌龙茶 今天"]
+    assert await found(ledger, "乌龙茶", Reading(GROUP, without=frozenset({"2000003"}))) == ["乌龙茶 昨天"]
+    assert await found(ledger, "乌龙茶", Reading(GROUP, kinds=("message",))) == []
+
+
+async def test_a_retired_event_is_not_found_and_a_restored_one_is(ledger: Ledger) -> None:
+    """Search follows retiring and restoring at once."""
+    event = an_event("乌龙茶")
+    await committed(ledger, event)
+    await ledger.events.retire(event.id, NOON)
+    assert await found(ledger, "乌龙茶", OPERATOR) == []
+    await ledger.events.restore(event.id)
+    assert await found(ledger, "乌龙茶", OPERATOR) == ["乌龙茶"]
+
+
+async def test_the_log_is_searched_by_the_same_rules(ledger: Ledger) -> None:
+    """A message is found where its scene may read it, by its text, its sender's name and its date."""
+    mine, bots = a_message("乌龙茶 我说"), a_message("乌龙茶 机器人说", is_bot=True)
+    others = a_message("乌龙茶 别人说", Scene.group("10001", "2000002", user_name="小林"))
+    private = a_message("乌龙茶 私聊", PRIVATE, sent_at=later(days=1))
+    private_bot = a_message("乌龙茶 私聊机器人", PRIVATE, is_bot=True)
+    await ledger.log.append([mine, bots, others, private, private_bot])
+    assert set(await logged(ledger, "乌龙茶", GROUP)) == {mine.text, bots.text, others.text}
+    assert set(await logged(ledger, "乌龙茶", PRIVATE)) == {mine.text, private.text, private_bot.text}
+    assert await logged(ledger, "小林", GROUP) == [others.text]
+    assert await logged(ledger, "3月5日", OPERATOR, 1) == [private.text]
+
+
+async def test_the_log_is_narrowed_by_the_same_rules(ledger: Ledger) -> None:
+    """Person, time, kind and people left out count for messages too; a bot's line goes with whom it was said to."""
+    mine = a_message("乌龙茶 我说", sent_at=later(hours=1))
+    to_me = a_message("乌龙茶 对我说", is_bot=True)
+    others = a_message("乌龙茶 别人说", Scene.group("10001", "2000002"))
+    await ledger.log.append([mine, to_me, others])
+    assert set(await logged(ledger, "乌龙茶", Reading(GROUP, user_id="2000001"))) == {mine.text, to_me.text}
+    assert await logged(ledger, "乌龙茶", Reading(GROUP, without=frozenset({"2000001"}))) == [others.text]
+    at_one = Interval(later(hours=1), later(hours=2))
+    assert await logged(ledger, "乌龙茶", Reading(GROUP, window=at_one)) == [mine.text]
+    assert await logged(ledger, "乌龙茶", Reading(GROUP, kinds=("event",))) == []
+    assert len(await logged(ledger, "乌龙茶", Reading(GROUP, kinds=("event", "message")))) == 3
+    assert await logged(ledger, "乌龙茶", Reading(OPERATOR, group_id="10002")) == []
+
+
+async def test_a_message_that_left_the_log_is_not_found(ledger: Ledger) -> None:
+    """Withdrawn and pruned messages are gone from search, and the rest is found as before."""
+    kept, withdrawn = a_message("乌龙茶 留"), a_message("乌龙茶 撤")
+    old = a_message("乌龙茶 旧", sent_at=later(days=-40))
+    await ledger.log.append([kept, withdrawn, old])
+    await ledger.log.withdraw(GROUP.scope, withdrawn.id, NOON)
+    await ledger.log.prune(later(days=-30))
+    assert await logged(ledger, "乌龙茶", OPERATOR) == [kept.text]
+    await ledger.log.append([a_message("乌龙茶 新")])
+    assert set(await logged(ledger, "乌龙茶", OPERATOR)) == {kept.text, "乌龙茶 新"}

@@ -1,0 +1,108 @@
+"""The contract of MessageLog."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta, timezone
+
+from cognitive_memory_core.domain.scope import Scene
+from tests.support.builders import GROUP, OTHER_GROUP, PRIVATE, a_draft, a_message, an_event
+from tests.support.clock import NOON, FrozenClock
+from tests.support.ledgers import Ledger, committed, later, shown
+
+
+async def texts(ledger: Ledger, scene: Scene = GROUP, limit: int = 100, **narrowing: datetime) -> list[str]:
+    """Give the texts of the newest messages of a scene's place."""
+    return [message.text for message in await ledger.log.recent(scene.scope, limit, **narrowing)]
+
+
+async def test_a_message_comes_back_as_it_was_said(ledger: Ledger) -> None:
+    """Names, flags, what it answers and the offset of its time survive, in groups and in private."""
+    sent = datetime(2026, 3, 4, 1, 2, 3, 456789, tzinfo=timezone(timedelta(hours=-5)))
+    group = a_message("甲", sent_at=sent, reply_to="m0", addressed_to_bot=True)
+    bots = a_message("乙", Scene.private("2000001", user_name="阿棠", agent="another"), sent, is_bot=True)
+    await ledger.log.append([group, bots])
+    for message in (group, bots):
+        (found,) = await ledger.log.recent(message.scene.scope, 5)
+        assert found == message
+        names = (message.scene.user_name, message.scene.group_name)
+        assert (found.scene.user_name, found.scene.group_name) == names
+        assert found.sent_at.utcoffset() == sent.utcoffset()
+
+
+async def test_the_newest_messages_of_a_place_come_oldest_first(ledger: Ledger) -> None:
+    """The order is that of sending; of two at one instant that of arrival; other places stay out."""
+    await ledger.log.append([a_message("丙", sent_at=later(minutes=2)), a_message("甲")])
+    await ledger.log.append([a_message("乙"), a_message("私", PRIVATE), a_message("别处", OTHER_GROUP)])
+    assert await texts(ledger) == ["甲", "乙", "丙"]
+    assert await texts(ledger, limit=2) == ["乙", "丙"]
+    assert await texts(ledger, limit=0) == []
+    assert await texts(ledger, limit=-1) == []
+    assert await texts(ledger, before=later(minutes=2)) == ["甲", "乙"]
+    assert await texts(ledger, limit=1, before=later(minutes=2)) == ["乙"]
+
+
+async def test_a_known_message_is_left_as_it_is(ledger: Ledger) -> None:
+    """The id counts once a place; the same id elsewhere is another message."""
+    await ledger.log.append([a_message("甲", id="1"), a_message("别处", OTHER_GROUP, id="1")])
+    await ledger.log.append([a_message("又来", id="1"), a_message("再来", id="1")])
+    assert await texts(ledger) == ["甲"]
+    assert await texts(ledger, OTHER_GROUP) == ["别处"]
+
+
+async def test_a_withdrawn_message_leaves_and_stays_out(ledger: Ledger) -> None:
+    """Withdrawing works before the message is seen, too, and touches no other place."""
+    await ledger.log.append([a_message("甲", id="1"), a_message("别处", OTHER_GROUP, id="1")])
+    await ledger.log.withdraw(GROUP.scope, "1", NOON)
+    await ledger.log.withdraw(GROUP.scope, "2", NOON)
+    await ledger.log.append([a_message("甲", id="1"), a_message("乙", id="2"), a_message("丙", id="3")])
+    assert await texts(ledger) == ["丙"]
+    assert await texts(ledger, OTHER_GROUP) == ["别处"]
+
+
+async def test_withdrawing_retires_events_that_rest_on_nothing_else(ledger: Ledger) -> None:
+    """The last message to go takes the event with it; the answer counts them, once."""
+    both, one = an_event("甲", message_ids=("1", "2")), an_event("乙", message_ids=("1",))
+    unsourced, elsewhere = an_event("丙"), an_event("丁", OTHER_GROUP, message_ids=("1",))
+    await committed(ledger, both, one, unsourced, elsewhere)
+    assert await ledger.log.withdraw(GROUP.scope, "1", NOON) == 1
+    assert await ledger.log.withdraw(GROUP.scope, "1", NOON) == 0
+    assert (await ledger.events.find(one.id)).retired_at == NOON
+    assert await shown(ledger, GROUP) == ["丙", "甲"]
+    assert await ledger.log.withdraw(GROUP.scope, "2", later(hours=1)) == 1
+    assert await shown(ledger, GROUP) == ["丙"]
+    assert await shown(ledger, OTHER_GROUP) == ["丁"]
+
+
+async def test_a_withdrawal_counts_after_its_mark_is_pruned(ledger: Ledger) -> None:
+    """An event does not stand on a message that was withdrawn long ago."""
+    event = an_event("甲", message_ids=("1", "2"))
+    await committed(ledger, event)
+    await ledger.log.withdraw(GROUP.scope, "1", NOON)
+    await ledger.log.prune(later(days=1))
+    assert await ledger.log.withdraw(GROUP.scope, "2", later(days=2)) == 1
+    assert await shown(ledger, GROUP) == []
+
+
+async def test_pruning_drops_what_is_older_and_counts_messages(ledger: Ledger, clock: FrozenClock) -> None:
+    """Messages, withdrawal marks and done-marks go by their own time; what is younger stays."""
+    await ledger.log.append([a_message(f"旧{number}", sent_at=later(days=-2)) for number in range(1203)])
+    await ledger.log.append([a_message("界"), a_message("新", sent_at=later(days=1))])
+    await ledger.log.withdraw(GROUP.scope, "old", later(days=-2))
+    await ledger.log.withdraw(GROUP.scope, "new", NOON)
+    clock.advance(days=-1)
+    await ledger.events.commit(a_draft(an_event("甲"), job_id="old"))
+    clock.advance(days=1)
+    await ledger.events.commit(a_draft(an_event("乙"), job_id="new"))
+    assert await ledger.log.prune(NOON) == 1203
+    assert await texts(ledger) == ["界", "新"]
+    assert not await ledger.events.done("old")
+    assert await ledger.events.done("new")
+    await ledger.log.append([a_message("回来", id="old"), a_message("出去", id="new")])
+    assert await texts(ledger) == ["界", "回来", "新"]
+    assert await shown(ledger, GROUP) == ["乙", "甲"]
+
+
+async def test_nothing_to_append_is_fine(ledger: Ledger) -> None:
+    """An empty batch is no write."""
+    await ledger.log.append([])
+    assert await texts(ledger) == []

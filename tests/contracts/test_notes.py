@@ -1,0 +1,53 @@
+"""The contract of NoteBook."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from tests.support.builders import GROUP, OTHER_GROUP, PRIVATE
+from tests.support.ledgers import Ledger, a_memo, a_pin, later
+
+
+async def test_memos_of_a_place_come_newest_last(ledger: Ledger) -> None:
+    """The newest are kept when there are more than asked for; other places stay out."""
+    memos = [a_memo(f"第{hour}次", at=later(hours=hour), user_id="2000001") for hour in (2, 0, 1)]
+    for memo in (*memos, a_memo("别处", OTHER_GROUP), a_memo("私", PRIVATE)):
+        await ledger.notes.write_memo(memo)
+    assert await ledger.notes.memos(GROUP.scope, 9) == [memos[1], memos[2], memos[0]]
+    assert await ledger.notes.memos(GROUP.scope, 2) == [memos[2], memos[0]]
+    assert await ledger.notes.memos(GROUP.scope, 0) == []
+    assert await ledger.notes.memos(PRIVATE.scope, -1) == []
+
+
+async def test_a_memo_is_kept_once(ledger: Ledger) -> None:
+    """Writing an id twice keeps the first."""
+    memo = a_memo()
+    await ledger.notes.write_memo(memo)
+    await ledger.notes.write_memo(replace(memo, text="别的"))
+    assert await ledger.notes.memos(GROUP.scope, 9) == [memo]
+
+
+async def test_pins_of_a_place_come_oldest_first_whoever_owns_them(ledger: Ledger) -> None:
+    """The group's and each member's own pins are all given."""
+    pins = [a_pin(f"第{hour}条", at=later(hours=hour), owner_id=owner) for hour, owner in ((2, ""), (1, "2000002"))]
+    for pin in (*pins, a_pin("别处", OTHER_GROUP)):
+        await ledger.notes.write_pin(pin)
+    assert await ledger.notes.pins(GROUP.scope) == pins[::-1]
+
+
+async def test_writing_a_pin_again_replaces_its_text_alone(ledger: Ledger) -> None:
+    """Place, owner and time stay those of the first."""
+    pin = a_pin(owner_id="2000001")
+    await ledger.notes.write_pin(pin)
+    await ledger.notes.write_pin(replace(pin, text="改了", owner_id="2000002", pinned_at=later(days=1)))
+    assert await ledger.notes.pins(GROUP.scope) == [replace(pin, text="改了")]
+
+
+async def test_an_erased_pin_is_gone_and_erasing_it_again_is_fine(ledger: Ledger) -> None:
+    """Dropping what is gone is no error."""
+    pin, other = a_pin(), a_pin("另一条")
+    await ledger.notes.write_pin(pin)
+    await ledger.notes.write_pin(other)
+    await ledger.notes.erase_pin(pin.id)
+    await ledger.notes.erase_pin(pin.id)
+    assert await ledger.notes.pins(GROUP.scope) == [other]

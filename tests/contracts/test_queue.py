@@ -1,0 +1,448 @@
+"""What every queue promises, shown on each of them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from cognitive_memory_core import sentences
+from cognitive_memory_core.adapters.files.queue import FileQueue
+from cognitive_memory_core.adapters.inmemory.queue import InMemoryQueue
+from cognitive_memory_core.domain.job import Job, QueueCounts
+from cognitive_memory_core.domain.scope import Scene
+from cognitive_memory_core.domain.turn import Dialogue
+from cognitive_memory_core.errors import QueueFull
+from cognitive_memory_core.ports.queue import Claim
+from cognitive_memory_core.settings import QueueSettings
+from tests.support.builders import GROUP, OTHER_GROUP, PRIVATE, a_job, a_message
+from tests.support.clock import NOON, FrozenClock
+
+Queue = FileQueue | InMemoryQueue
+Make = Callable[..., Awaitable[Queue]]
+
+
+@pytest.fixture
+def clock() -> FrozenClock:
+    """Stand at noon."""
+    return FrozenClock()
+
+
+@pytest.fixture(params=["files", "memory"])
+async def make(request: pytest.FixtureRequest, tmp_path: Path, clock: FrozenClock) -> AsyncIterator[Make]:
+    """Open queues with other bounds, or a queue again after its process has died; close them in the end."""
+    opened: list[FileQueue] = []
+
+    async def open_queue(dead: Queue | None = None, **bounds: float) -> Queue:
+        if isinstance(dead, InMemoryQueue):
+            return dead
+        settings = dead._settings if dead else QueueSettings.model_validate(bounds)
+        if request.param == "memory":
+            return InMemoryQueue(settings, clock)
+        opened.append(await FileQueue.open(tmp_path / "queues", settings, clock))
+        return opened[-1]
+
+    yield open_queue
+    for queue in opened:
+        await queue.close()
+
+
+@pytest.fixture
+async def queue(make: Make) -> Queue:
+    """Open a queue with the default bounds."""
+    return await make()
+
+
+async def taken(queue: Queue) -> Claim:
+    """Claim, where something must be there."""
+    claim = await queue.claim()
+    assert claim is not None
+    return claim
+
+
+async def buried(queue: Queue, job: Job, error: str = "坏了") -> None:
+    """Enqueue a job and give it up."""
+    await queue.enqueue(job)
+    await queue.bury(await taken(queue), error)
+
+
+async def test_a_job_comes_back_as_it_was_handed_in(queue: Queue):
+    """What is claimed equals what was enqueued, to the last field."""
+    line = a_message("昨天那家店", reply_to="m0", is_bot=True, addressed_to_bot=True)
+    job = a_job(
+        "阿棠喜欢乌龙茶",
+        "阿棠不吃辣",
+        memo="聊了茶",
+        perspective="sender",
+        force=True,
+        source_message="我喜欢乌龙茶",
+        recent_messages=[line, "路过的一行"],
+        message_ids=["m1", "m2"],
+        request_id="请求 1",
+        happened_at=NOON - timedelta(days=1),
+    )
+    await queue.enqueue(replace(job, trimmed=True))
+    claim = await taken(queue)
+    assert claim.job == replace(job, trimmed=True)
+    assert claim.job.work.scene.user_name == "阿棠"
+    assert claim.attempts == 1
+
+
+async def test_a_dialogue_comes_back_as_it_was_handed_in(queue: Queue):
+    """Both kinds of work survive the queue."""
+    job = Job("d1", Dialogue(PRIVATE, (a_message("在吗", PRIVATE), a_message("在", PRIVATE, is_bot=True))), NOON)
+    await queue.enqueue(job)
+    assert (await taken(queue)).job == job
+
+
+async def test_an_empty_queue_gives_nothing(queue: Queue):
+    """Claiming never waits and never invents."""
+    assert await queue.claim() is None
+    assert queue.counts() == QueueCounts()
+
+
+async def test_jobs_of_one_scope_come_in_order_and_one_at_a_time(queue: Queue):
+    """A later job waits until the earlier one of its scope is done."""
+    first, second = a_job(), a_job()
+    await queue.enqueue(first)
+    await queue.enqueue(second)
+    claim = await taken(queue)
+    assert claim.job == first
+    assert await queue.claim() is None
+    await queue.complete(claim)
+    assert (await taken(queue)).job == second
+
+
+async def test_scopes_take_turns(queue: Queue):
+    """A scope with many jobs does not keep the others waiting."""
+    jobs = [a_job(), a_job(), a_job(scene=OTHER_GROUP), a_job(scene=PRIVATE)]
+    for job in jobs:
+        await queue.enqueue(job)
+    order: list[str] = []
+    for _ in jobs:
+        claim = await taken(queue)
+        order.append(claim.job.id)
+        await queue.complete(claim)
+    assert order == [jobs[index].id for index in (0, 2, 3, 1)]
+
+
+async def test_several_scopes_can_be_in_hand(queue: Queue):
+    """One slow scope does not hold up another."""
+    await queue.enqueue(a_job())
+    await queue.enqueue(a_job(scene=OTHER_GROUP))
+    first, second = await taken(queue), await taken(queue)
+    assert {first.job.scope, second.job.scope} == {GROUP.scope, OTHER_GROUP.scope}
+    assert queue.counts().processing == 2
+
+
+async def test_attempts_are_counted_unless_taken_back(queue: Queue):
+    """A counted requeue keeps the attempt, an uncounted one takes it back."""
+    await queue.enqueue(a_job())
+    await queue.requeue(await taken(queue), delay=0, counted=True)
+    second = await taken(queue)
+    assert second.attempts == 2
+    await queue.requeue(second, delay=0, counted=False)
+    assert (await taken(queue)).attempts == 2
+
+
+async def test_a_requeued_job_keeps_its_place(queue: Queue):
+    """A retry does not overtake, and is not overtaken."""
+    jobs = [a_job(), a_job()]
+    for job in jobs:
+        await queue.enqueue(job)
+    await queue.requeue(await taken(queue), delay=0, counted=True)
+    assert (await taken(queue)).job == jobs[0]
+
+
+async def test_a_delayed_job_rests_with_its_scope_only(queue: Queue, clock: FrozenClock):
+    """Order holds during the pause, and other scopes go on."""
+    first, later, other = a_job(), a_job(), a_job(scene=OTHER_GROUP)
+    for job in (first, later, other):
+        await queue.enqueue(job)
+    await queue.requeue(await taken(queue), delay=30, counted=True)
+    assert (await taken(queue)).job == other
+    assert await queue.claim() is None
+    clock.advance(seconds=31)
+    assert (await taken(queue)).job == first
+
+
+async def test_a_clock_that_goes_back_ends_the_rest(queue: Queue, clock: FrozenClock):
+    """No clock can put a job to sleep for ever."""
+    await queue.enqueue(a_job())
+    await queue.requeue(await taken(queue), delay=30, counted=True)
+    clock.advance(hours=-1)
+    assert await queue.claim() is not None
+
+
+async def test_a_completed_job_is_forgotten(queue: Queue):
+    """Nothing of it is left to be known, counted or claimed."""
+    job = a_job()
+    await queue.enqueue(job)
+    assert queue.knows(job.id)
+    claim = await taken(queue)
+    assert queue.knows(job.id)
+    await queue.complete(claim)
+    assert not queue.knows(job.id)
+    assert queue.counts() == QueueCounts()
+
+
+async def test_a_claim_that_is_over_changes_nothing(queue: Queue):
+    """A worker that comes late cannot complete, requeue or bury what somebody else holds now."""
+    await queue.enqueue(a_job())
+    stale = await taken(queue)
+    await queue.requeue(stale, delay=0, counted=True)
+    fresh = await taken(queue)
+    await queue.complete(stale)
+    await queue.requeue(stale, delay=0, counted=True)
+    await queue.bury(stale, "迟到")
+    assert queue.counts().processing == 1
+    await queue.complete(fresh)
+    await queue.complete(fresh)
+    assert queue.counts() == QueueCounts()
+
+
+async def test_a_buried_job_keeps_content_and_error(queue: Queue, clock: FrozenClock):
+    """The error is one bounded line; the job can be looked at."""
+    job = a_job()
+    await queue.enqueue(job)
+    await queue.requeue(await taken(queue), delay=0, counted=True)
+    await queue.bury(await taken(queue), "第一行\n第二行" + "长" * 2000)
+    [failed] = await queue.failed()
+    assert (failed.id, failed.attempts, failed.failed_at, failed.job) == (job.id, 2, clock.now(), job)
+    assert failed.error.startswith("第一行 第二行长")
+    assert len(failed.error) <= 500
+    assert queue.knows(job.id)
+    assert queue.counts() == QueueCounts(failed=1)
+
+
+async def test_a_buried_job_lets_its_scope_go_on(queue: Queue):
+    """One bad job does not stop the others."""
+    bad, good = a_job(), a_job()
+    await queue.enqueue(bad)
+    await queue.enqueue(good)
+    await queue.bury(await taken(queue), "坏了")
+    assert (await taken(queue)).job == good
+
+
+async def test_failed_jobs_are_listed_oldest_first(queue: Queue, clock: FrozenClock):
+    """The list is in the order in which jobs were given up."""
+    jobs = [a_job(), a_job(scene=OTHER_GROUP), a_job(scene=PRIVATE)]
+    for job in jobs:
+        await queue.enqueue(job)
+    claims = [await taken(queue) for _ in jobs]
+    for claim in reversed(claims):
+        await queue.bury(claim, "坏了")
+        clock.advance(minutes=1)
+    assert [failed.id for failed in await queue.failed()] == [job.id for job in reversed(jobs)]
+
+
+async def test_revive_puts_one_back_as_the_newest(queue: Queue):
+    """A revived job starts anew, behind what waits already."""
+    bad, other, good = a_job(), a_job(scene=OTHER_GROUP), a_job()
+    await buried(queue, bad)
+    await buried(queue, other)
+    await queue.enqueue(good)
+    assert await queue.revive(bad.id) == 1
+    assert queue.counts() == replace(queue.counts(), pending=2, processing=0, failed=1)
+    first = await taken(queue)
+    assert first.job == good
+    await queue.complete(first)
+    again = await taken(queue)
+    assert (again.job, again.attempts) == (bad, 1)
+
+
+async def test_revive_puts_all_back(queue: Queue):
+    """Without an id everything buried gets another chance; an unknown id is nobody's."""
+    for scene in (GROUP, OTHER_GROUP):
+        await buried(queue, a_job(scene=scene))
+    assert await queue.revive("nobody") == 0
+    assert await queue.revive() == 2
+    assert queue.counts().pending == 2
+    assert await queue.failed() == []
+
+
+async def test_recover_puts_back_what_was_in_hand(make: Make, queue: Queue):
+    """The attempt stays counted, and the job is first in its scope."""
+    job = a_job()
+    await queue.enqueue(job)
+    await queue.enqueue(a_job())
+    await taken(queue)
+    queue = await make(queue)
+    assert queue.counts().processing == 1
+    assert await queue.recover() == 1
+    claim = await taken(queue)
+    assert (claim.job, claim.attempts) == (job, 2)
+
+
+async def test_the_same_job_twice_is_one_job(queue: Queue):
+    """Handing in a known id again changes nothing, in whatever state the job is."""
+    job = a_job()
+    await asyncio.gather(*(queue.enqueue(job) for _ in range(5)))
+    assert queue.counts().pending == 1
+    claim = await taken(queue)
+    await queue.enqueue(job)
+    await queue.bury(claim, "坏了")
+    await queue.enqueue(job)
+    assert queue.counts() == QueueCounts(failed=1)
+
+
+@pytest.mark.parametrize(
+    ("bounds", "scene"),
+    [
+        ({"max_pending": 2}, OTHER_GROUP),
+        ({"max_pending_per_group": 2}, GROUP),
+        ({"max_pending_mb": 0.01}, OTHER_GROUP),
+    ],
+)
+async def test_a_full_queue_refuses_and_keeps_what_it_has(make: Make, bounds: dict[str, float], scene: Scene):
+    """Each bound is back-pressure: the oldest are kept, the newest is refused and can be handed in again later."""
+    queue = await make(**bounds)
+    text = "茶" * 1500
+    await queue.enqueue(a_job(text))
+    await queue.enqueue(a_job(text))
+    before = queue.counts()
+    late = a_job(text, scene=scene)
+    with pytest.raises(QueueFull, match="队列已满"):
+        await queue.enqueue(late)
+    assert queue.counts() == before
+    assert not queue.knows(late.id)
+    await queue.complete(await taken(queue))
+    await queue.enqueue(late)
+    assert queue.knows(late.id)
+
+
+async def test_a_full_scope_does_not_fill_the_others(make: Make):
+    """The bound of one place is its own."""
+    queue = await make(max_pending_per_group=1)
+    await queue.enqueue(a_job())
+    await queue.enqueue(a_job(scene=OTHER_GROUP))
+    await queue.enqueue(a_job(scene=PRIVATE))
+    assert queue.counts().pending == 3
+
+
+async def test_memos_can_be_seen_while_they_wait(queue: Queue):
+    """Memos of waiting jobs and of those in hand are there at once, oldest first, in their scope only."""
+    first, second = a_job(memo="聊了茶"), a_job(memo="聊了书")
+    for job in (first, second, a_job(), a_job(memo="别处", scene=OTHER_GROUP)):
+        await queue.enqueue(job)
+    claim = await taken(queue)
+    memos = queue.waiting_memos(GROUP.scope)
+    assert [(memo.id, memo.text) for memo in memos] == [(first.id, "聊了茶"), (second.id, "聊了书")]
+    assert (memos[0].scope, memos[0].user_id, memos[0].written_at) == (GROUP.scope, GROUP.user_id, NOON)
+    await queue.complete(claim)
+    assert [memo.id for memo in queue.waiting_memos(GROUP.scope)] == [second.id]
+    assert queue.waiting_memos(PRIVATE.scope) == []
+
+
+async def test_the_memo_of_a_buried_job_waits_no_more(queue: Queue):
+    """A memo is shown from the queue only until the ledger has it: it is written before anything can fail."""
+    await buried(queue, a_job(memo="聊了茶"))
+    assert queue.waiting_memos(GROUP.scope) == []
+
+
+async def test_a_withdrawn_message_leaves_recent_lines(queue: Queue):
+    """The job stays, without the line; other lines and other scopes are untouched."""
+    gone, kept = a_message("说错了", id="m1"), a_message("没说错", id="m2")
+    job = a_job(recent_messages=[gone, kept, "m1"], message_ids=["m2"])
+    other = a_job(scene=OTHER_GROUP, message_ids=["m1"])
+    await queue.enqueue(job)
+    await queue.enqueue(other)
+    assert await queue.withdraw(GROUP.scope, "m1") == 1
+    assert await queue.withdraw(GROUP.scope, "m1") == 0
+    assert (await taken(queue)).job == replace(job, work=replace(job.work, recent_messages=(kept, "m1")))
+    assert (await taken(queue)).job == other
+
+
+async def test_a_turn_whose_messages_are_all_withdrawn_leaves_the_queue(queue: Queue):
+    """It goes with its memo when the last of its messages goes, not before."""
+    job = a_job(memo="聊了茶", message_ids=["m1", "m2"])
+    await queue.enqueue(job)
+    assert await queue.withdraw(GROUP.scope, "m1") == 1
+    assert queue.knows(job.id)
+    assert await queue.withdraw(GROUP.scope, "m2") == 1
+    assert not queue.knows(job.id)
+    assert queue.waiting_memos(GROUP.scope) == []
+    assert queue.counts() == QueueCounts()
+
+
+async def test_a_dialogue_loses_withdrawn_lines(queue: Queue):
+    """Line by line, until nothing is left to be considered."""
+    lines = (a_message("一", id="m1"), a_message("二", id="m2"))
+    await queue.enqueue(Job("d1", Dialogue(GROUP, lines), NOON))
+    assert await queue.withdraw(GROUP.scope, "m1") == 1
+    claim = await taken(queue)
+    assert claim.job.work == Dialogue(GROUP, lines[1:])
+    await queue.requeue(claim, delay=0, counted=False)
+    assert await queue.withdraw(GROUP.scope, "m2") == 1
+    assert await queue.claim() is None
+
+
+async def test_withdrawing_makes_room_in_bytes(queue: Queue):
+    """The bytes that wait are those that are left."""
+    await queue.enqueue(a_job(recent_messages=[a_message("长" * 200, id="m1")], message_ids=["m0"]))
+    before = queue.counts().pending_bytes
+    await queue.withdraw(GROUP.scope, "m1")
+    assert queue.counts().pending_bytes <= before - 600
+
+
+async def test_buried_jobs_are_bounded_in_number(make: Make):
+    """At the threshold, and not before, the longest buried go until the bound is kept."""
+    queue = await make(failed_max_files=2, failed_cleanup_interval=4, failed_max_age_days=0)
+    jobs = [a_job() for _ in range(4)]
+    for job in jobs[:3]:
+        await buried(queue, job)
+    assert queue.counts().failed == 3
+    await queue.enqueue(jobs[3])
+    await taken(queue)  # the fourth claim
+    assert [failed.id for failed in await queue.failed()] == [job.id for job in jobs[1:3]]
+
+
+async def test_buried_jobs_are_bounded_in_age(make: Make, clock: FrozenClock):
+    """What was given up longer ago than the bound goes at the threshold."""
+    queue = await make(failed_max_age_days=30, failed_cleanup_interval=2, failed_max_files=0)
+    await buried(queue, a_job())
+    clock.advance(days=31)
+    await buried(queue, a_job())
+    assert queue.counts().failed == 1
+
+
+async def test_clean_up_runs_once_a_threshold(make: Make):
+    """Between two thresholds nothing is removed."""
+    queue = await make(failed_max_files=1, failed_cleanup_interval=3)
+    left: list[int] = []
+    for _ in range(7):
+        await buried(queue, a_job())
+        left.append(queue.counts().failed)
+    assert left == [1, 2, 2, 3, 4, 2, 3]
+
+
+async def test_clean_up_can_be_switched_off(make: Make):
+    """With an interval of 0 every buried job is kept."""
+    queue = await make(failed_max_files=1, failed_cleanup_interval=0)
+    for _ in range(3):
+        await buried(queue, a_job())
+    assert queue.counts().failed == 3
+
+
+async def test_refresh_without_anything_new_changes_nothing(queue: Queue):
+    """Looking for foreign jobs disturbs nothing."""
+    await queue.enqueue(a_job())
+    before = queue.counts()
+    await queue.refresh()
+    assert queue.counts() == before
+
+
+async def test_a_job_that_ends_the_process_is_buried(make: Make):
+    """After one try more than the settings allow, recovery gives up and says why."""
+    queue = await make(job_max_retries=1)
+    job = a_job()
+    await queue.enqueue(job)
+    for _ in range(3):
+        await taken(queue)
+        queue = await make(queue)
+        await queue.recover()
+    assert [(failed.id, failed.error) for failed in await queue.failed()] == [(job.id, sentences.process_died(3))]

@@ -1,0 +1,172 @@
+"""The contracts of VectorLedger and VectorIndex, kept by exact search."""
+
+from __future__ import annotations
+
+import math
+import random
+from dataclasses import replace
+
+import pytest
+
+from cognitive_memory_core.domain.event import Event
+from cognitive_memory_core.domain.hit import Reading
+from cognitive_memory_core.domain.interval import Interval
+from cognitive_memory_core.domain.scope import Scene
+from cognitive_memory_core.errors import BadArgument
+from cognitive_memory_core.ports.ledger import EmbeddedEvent, VectorRow
+from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE, an_event
+from tests.support.clock import NOON
+from tests.support.ledgers import MODEL, Ledger, a_vector, committed, embedded, later
+
+EAST, NORTH, WEST = a_vector(1, 0), a_vector(0, 1), a_vector(-1, 0)
+NORTHEAST = a_vector(math.sqrt(0.5), math.sqrt(0.5))
+
+
+async def nearest(ledger: Ledger, reading: Reading | Scene, limit: int = 50) -> list[str]:
+    """Give the ids of the events nearest to the east."""
+    asked = Reading(reading) if isinstance(reading, Scene) else reading
+    return [event_id for event_id, _ in await ledger.index.nearest(EAST, asked, limit)]
+
+
+async def test_standing_events_wait_for_their_vector_oldest_first(ledger: Ledger) -> None:
+    """What has no vector of the model is given in the order of writing, and counted."""
+    first, retired, second = an_event("甲", happened_at=later(days=1)), an_event("乙"), an_event("丙")
+    await committed(ledger, first, retired, second)
+    await ledger.events.retire(retired.id, NOON)
+    assert await ledger.shelf.waiting(MODEL, 10) == [(first.id, "甲"), (second.id, "丙")]
+    assert await ledger.shelf.waiting(MODEL, 1) == [(first.id, "甲")]
+    assert await ledger.shelf.lag(MODEL) == 2
+    await ledger.shelf.store(MODEL, [VectorRow(first.id, EAST), VectorRow("nobody", EAST)])
+    assert await ledger.shelf.waiting(MODEL, 10) == [(second.id, "丙")]
+    await ledger.events.restore(retired.id)
+    assert await ledger.shelf.waiting(MODEL, 10) == [(retired.id, "乙"), (second.id, "丙")]
+    assert await ledger.shelf.lag(MODEL) == 2
+
+
+async def test_another_model_makes_every_event_wait_again_in_order(ledger: Ledger) -> None:
+    """Vectors of different models never meet: each event waits until it has one of the model in use."""
+    events = [an_event(f"第{number}件") for number in range(6)]
+    await committed(ledger, *events)
+    await ledger.shelf.store("old", [VectorRow(event.id, EAST) for event in events[1:3]])
+    await ledger.shelf.store("older", [VectorRow(event.id, EAST) for event in events[3:5]])
+    assert [event_id for event_id, _ in await ledger.shelf.waiting(MODEL, 4)] == [event.id for event in events[:4]]
+    assert await ledger.shelf.lag(MODEL) == 6
+    assert await ledger.shelf.lag("old") == 4
+
+
+async def test_nearest_is_exact_cosine_best_first(ledger: Ledger) -> None:
+    """The order and the figures are those of the cosine, whatever the lengths of the vectors."""
+    east, north, west, between = (an_event(text) for text in "甲乙丙丁")
+    await embedded(ledger, [(north, NORTH), (east, a_vector(3, 0)), (west, WEST), (between, NORTHEAST)])
+    found = await ledger.index.nearest(a_vector(2, 0), Reading(GROUP), 10)
+    assert [event_id for event_id, _ in found] == [east.id, between.id, north.id, west.id]
+    assert [cosine for _, cosine in found] == pytest.approx([1, math.sqrt(0.5), 0, -1], abs=1e-6)
+    assert await nearest(ledger, GROUP, 2) == [east.id, between.id]
+    assert await nearest(ledger, GROUP, 0) == []
+
+
+async def test_nearest_reads_only_what_the_scene_may_read(ledger: Ledger) -> None:
+    """The scope rule holds for vectors as for everything else."""
+    mine, others = an_event("甲"), an_event("乙", sender_id="2000002")
+    elsewhere, private = an_event("丙", OTHER_GROUP), an_event("丁", PRIVATE)
+    foreign, other_agent = an_event("戊", Scene.private("2000002")), an_event("己", replace(PRIVATE, agent="another"))
+    await embedded(ledger, [(event, EAST) for event in (mine, others, elsewhere, private, foreign, other_agent)])
+    assert set(await nearest(ledger, GROUP)) == {mine.id, others.id}
+    assert set(await nearest(ledger, PRIVATE)) == {mine.id, elsewhere.id, private.id}
+    assert set(await nearest(ledger, OPERATOR)) == {mine.id, others.id, elsewhere.id, private.id, foreign.id}
+    assert await nearest(ledger, Reading(OPERATOR, group_id="10002")) == [elsewhere.id]
+    assert await nearest(ledger, Scene.group("10003", "2000001")) == []
+
+
+async def test_a_narrow_reading_is_filled_from_behind_nearer_ones_outside(ledger: Ledger) -> None:
+    """Person, kind, time and people left out narrow, and the nearest inside are found behind any number outside."""
+    outside = [(an_event(f"外{number}", sender_id=f"3{number}"), EAST) for number in range(60)]
+    inside = an_event("内", sender_id="2000002", kind="knowledge", happened_at=later(days=1), subjects=("2000003",))
+    await embedded(ledger, [*outside, (inside, NORTH)])
+    assert await nearest(ledger, Reading(GROUP, user_id="2000003"), 3) == [inside.id]
+    assert await nearest(ledger, Reading(GROUP, kinds=("knowledge",)), 3) == [inside.id]
+    assert await nearest(ledger, Reading(GROUP, window=Interval(later(hours=1), later(days=2))), 3) == [inside.id]
+    everybody_else = frozenset(event.sender_id for event, _ in outside)
+    assert await nearest(ledger, Reading(GROUP, without=everybody_else), 3) == [inside.id]
+
+
+async def test_search_follows_every_write_at_once(ledger: Ledger) -> None:
+    """New vectors, retired, restored and withdrawn events, and a better vector count from the next search on."""
+    first, second, third = an_event("甲"), an_event("乙", message_ids=("m-1",)), an_event("丙")
+    await embedded(ledger, [(first, EAST)])
+    assert await nearest(ledger, GROUP) == [first.id]
+    await embedded(ledger, [(second, NORTHEAST), (third, NORTH)])
+    assert await nearest(ledger, GROUP) == [first.id, second.id, third.id]
+    await ledger.events.retire(first.id, NOON)
+    assert await nearest(ledger, GROUP) == [second.id, third.id]
+    await ledger.log.withdraw(GROUP.scope, "m-1", NOON)
+    assert await nearest(ledger, GROUP) == [third.id]
+    await ledger.events.restore(first.id)
+    await ledger.shelf.store(MODEL, [VectorRow(first.id, WEST)])
+    assert await nearest(ledger, GROUP) == [third.id, first.id]
+
+
+async def test_vectors_of_another_model_are_not_compared(ledger: Ledger) -> None:
+    """With the model changed nothing old is found, even of the same length, until it is embedded again."""
+    old, new = an_event("甲"), an_event("乙")
+    await embedded(ledger, [(old, EAST)], "old model")
+    assert await nearest(ledger, GROUP) == [old.id]
+    await embedded(ledger, [(new, NORTH)])
+    assert await nearest(ledger, GROUP) == [new.id]
+    await ledger.shelf.store(MODEL, [VectorRow(old.id, EAST)])
+    assert await nearest(ledger, GROUP) == [old.id, new.id]
+    ledger.index.follow("old model")
+    assert await nearest(ledger, GROUP) == []
+
+
+@pytest.mark.parametrize("bad", [(math.nan, 1), (math.inf, 0), ()])
+async def test_a_vector_that_is_no_number_is_refused(ledger: Ledger, bad: tuple[float, ...]) -> None:
+    """Nothing of a batch with a bad vector is stored; a bad question finds nothing."""
+    event, other = an_event("甲"), an_event("乙")
+    await committed(ledger, event, other)
+    with pytest.raises(BadArgument):
+        await ledger.shelf.store(MODEL, [VectorRow(event.id, EAST), VectorRow(other.id, a_vector(*bad))])
+    assert await ledger.shelf.lag(MODEL) == 2
+    assert await ledger.index.nearest(a_vector(*bad), Reading(GROUP), 5) == []
+
+
+async def test_odd_vectors_do_not_disturb_the_others(ledger: Ledger) -> None:
+    """A zero vector is like nothing, one of another length is not compared, a zero question finds nothing."""
+    good, zero, longer = an_event("甲"), an_event("乙"), an_event("丙")
+    await embedded(ledger, [(good, EAST), (zero, a_vector(0, 0)), (longer, a_vector(1, 0, 0))])
+    assert await ledger.index.nearest(EAST, Reading(GROUP), 5) == [(good.id, pytest.approx(1)), (zero.id, 0)]
+    assert await ledger.index.nearest(a_vector(0, 0), Reading(GROUP), 5) == []
+    assert await ledger.index.nearest(a_vector(1, 0, 0, 0), Reading(GROUP), 5) == []
+
+
+async def test_upsert_takes_what_the_ledger_holds_any_number_of_times(ledger: Ledger) -> None:
+    """The index is derived: telling it twice is telling it once."""
+    event = an_event()
+    await embedded(ledger, [(event, EAST)])
+    for _ in range(2):
+        await ledger.index.upsert([EmbeddedEvent(event, MODEL, EAST)])
+    await ledger.index.upsert([])
+    assert await nearest(ledger, GROUP) == [event.id]
+
+
+async def test_nearest_agrees_with_arithmetic_through_many_changes(ledger: Ledger) -> None:
+    """After any mixture of writes the answer is that of plain arithmetic over what stands."""
+    chance = random.Random(20260304)
+    standing: dict[str, tuple[Event, list[float]]] = {}
+    for step in range(60):
+        event = an_event(f"第{step}件", chance.choice([GROUP, OTHER_GROUP]), sender_id=chance.choice(["2000001", "5"]))
+        numbers = [chance.gauss(0, 1) for _ in range(2)]
+        await embedded(ledger, [(event, a_vector(*numbers))])
+        standing[event.id] = (event, numbers)
+        if step % 3 == 0:
+            gone = chance.choice(list(standing))
+            await ledger.events.retire(gone, NOON)
+            del standing[gone]
+        for scene in (GROUP, PRIVATE):
+            cosines = {
+                event.id: numbers[0] / math.hypot(*numbers)
+                for event, numbers in standing.values()
+                if Reading(scene).admits(event)
+            }
+            best = sorted(cosines, key=lambda event_id: -cosines[event_id])
+            assert await nearest(ledger, scene) == best[:50]

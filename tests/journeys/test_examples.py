@@ -1,0 +1,49 @@
+"""The examples run as they stand."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.support.onebot import GROUP, MILI, ROOT, running_bot
+
+EXAMPLE = ROOT / "examples" / "companion_chat"
+SHIPPED = ROOT / "nonebot_plugin_cognitive_memory" / "demo" / "companion.py"
+
+
+def test_the_example_is_what_the_demo_runs() -> None:
+    """The companion in examples/ is the one that the demo loads, to the byte."""
+    assert (EXAMPLE / "plugins" / "companion.py").read_bytes() == SHIPPED.read_bytes()
+
+
+@pytest.mark.timeout(120)
+async def test_the_companion_answers_from_memory(tmp_path: Path) -> None:
+    """The companion notes what is said in a group and quotes it when it is asked."""
+    source = (EXAMPLE / "plugins" / "companion.py").read_text("utf-8")
+    async with running_bot(tmp_path, {"companion": source}) as (_, client):
+        assert await client.ask("年糕只吃罐头不吃猫粮，别买错了", group=GROUP, user=MILI, name="米粒") == "好，记下了。"
+        assert "只吃罐头" in await client.ask_until("年糕平时吃什么？", "只吃罐头", group=GROUP)
+        assert await client.ask("量子力学是谁提出的？", user=MILI) == "这个我还没有印象。"
+
+
+@pytest.mark.parametrize("script", [ROOT / "bot.py", EXAMPLE / "bot.py"], ids=["bot.py", "companion_chat"])
+def test_a_bot_script_loads_all_its_plugins(tmp_path: Path, script: Path) -> None:
+    """The bot script loads without a complaint, with nothing set but where its data lies."""
+    code = f"import runpy; runpy.run_path({str(script)!r})"
+    run = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "LOCALSTORE_DATA_DIR": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        check=False,
+    )
+    log = run.stdout + run.stderr
+    assert run.returncode == 0, log
+    assert "nonebot_plugin_cognitive_memory" in log
+    assert "ERROR" not in log

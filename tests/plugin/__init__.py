@@ -1,0 +1,1 @@
+"""The plugin's glue, on a NoneBot that nonebug starts; a pytest run of its own."""

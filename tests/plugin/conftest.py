@@ -1,0 +1,83 @@
+"""One NoneBot for the whole run, without a network; its files lie in a temporary folder."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Iterator
+from itertools import count
+
+import nonebot
+import pytest
+from nonebot.adapters.onebot import v11, v12
+from nonebug import NONEBOT_INIT_KWARGS, App
+
+from .stage import SUPERUSER, Stage
+
+FOLDER = pytest.StashKey[str]()
+IGNORED_USER, IGNORED_GROUP = 2999999, 19999
+_groups = count(610_001)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Point localstore at a folder of this run, before NoneBot is initialised."""
+    config.stash[FOLDER] = tempfile.mkdtemp(prefix="cognitive-memory-")
+    config.stash[NONEBOT_INIT_KWARGS] = {
+        "driver": "~none",
+        "log_level": "WARNING",
+        "superusers": {str(SUPERUSER)},
+        "command_start": {"/", "!"},
+        "nickname": {"小忆"},
+        "localstore_data_dir": config.stash[FOLDER],
+        "cognitive_memory": {
+            "capture": {"announce": "off", "ignore_users": IGNORED_USER, "ignore_groups": [IGNORED_GROUP]}
+        },
+    }
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """Take the folder away."""
+    shutil.rmtree(config.stash[FOLDER], ignore_errors=True)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Run every test on the loop on which NoneBot was started."""
+    for item in items:
+        if isinstance(item, pytest.Function):
+            item.add_marker(pytest.mark.asyncio(loop_scope="session"), append=False)
+
+
+@pytest.fixture(scope="session", autouse=True)
+async def after_nonebot_init(_nonebot_init: None) -> None:
+    """Register the adapters and load the plugin, once NoneBot stands."""
+    driver = nonebot.get_driver()
+    driver.register_adapter(v11.Adapter)
+    driver.register_adapter(v12.Adapter)
+    assert nonebot.load_plugin("nonebot_plugin_cognitive_memory")
+
+
+@pytest.fixture
+def stage(app: App) -> Stage:
+    """Give a bot of OneBot v11."""
+    return Stage()
+
+
+@pytest.fixture
+def twelve_stage(app: App) -> Stage:
+    """Give a bot of OneBot v12."""
+    return Stage("v12")
+
+
+@pytest.fixture
+def group(app: App) -> int:
+    """Give a group where nothing was said yet."""
+    return next(_groups)
+
+
+@pytest.fixture
+def log() -> Iterator[list[str]]:
+    """Collect what is logged, line by line."""
+    lines: list[str] = []
+    sink = nonebot.logger.add(lambda line: lines.append(str(line)), format="{level} {message}", level="INFO")
+    yield lines
+    nonebot.logger.remove(sink)

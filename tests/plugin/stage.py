@@ -1,0 +1,140 @@
+"""A stage for the plugin: bots whose API calls are kept and answered here, and events as the platform sends them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import count
+from typing import Any
+
+import nonebot
+from nonebot.adapters import Event
+from nonebot.adapters.onebot import v11, v12
+
+BOT = 3850617294
+SUPERUSER = 1000001
+ANON = 80000000
+Answer = Mapping[str, Any] | Exception | None
+_numbers = count(1)
+
+
+@dataclass
+class Stage:
+    """One account of a bot. ``answers`` holds what the platform says to an API call; every other one succeeds."""
+
+    protocol: str = "v11"
+    answers: dict[str, Answer] = field(default_factory=dict)
+    calls: list[tuple[str, Mapping[str, Any]]] = field(default_factory=list)
+    bot: Any = None
+
+    def __post_init__(self) -> None:
+        """Connect the bot to an adapter that reaches no network."""
+        if self.protocol == "v11":
+            self.bot = v11.Bot(_adapter(v11.Adapter, self._call), str(BOT))
+        else:
+            self.bot = v12.Bot(_adapter(v12.Adapter, self._call), str(BOT), "impl", "qq")
+
+    async def _call(self, _bot: object, api: str, **data: Any) -> Any:
+        self.calls.append((api, data))
+        answer = self.answers.get(api)
+        if isinstance(answer, Exception):
+            raise answer
+        return {"message_id": next(_numbers) + 900_000} if answer is None else answer
+
+    async def hear(self, event: Event) -> list[str]:
+        """Let the bot handle an event; answer what it said in return."""
+        before = len(self.calls)
+        await self.bot.handle_event(event)
+        sent = [data["message"] for api, data in self.calls[before:] if api in ("send_msg", "send_message")]
+        assert all(segment.type == "text" for said in sent for segment in said), sent
+        return [said.extract_plain_text() for said in sent]
+
+    async def ask(self, text: str, user: int, group: int | None = None, **fields: Any) -> str:
+        """Say a text to the bot and give its one answer, "" for none."""
+        answers = await self.hear(message(text, user, group, **fields))
+        assert len(answers) <= 1, answers
+        return answers[0] if answers else ""
+
+
+def new_id() -> int:
+    """Give a number that stands for nobody yet."""
+    return 2_000_000 + next(_numbers)
+
+
+def message(content: object, user: int, group: int | None = None, **fields: Any) -> v11.MessageEvent:
+    """Make a message event of OneBot v11; ``content`` is a text or a list of segments."""
+    segments = content if isinstance(content, list) else [{"type": "text", "data": {"text": content}}]
+    place = {"message_type": "private", "sub_type": "friend"}
+    if group is not None:
+        place = {"message_type": "group", "sub_type": "normal", "group_id": group}
+    event = v11.Adapter.json_to_event(
+        {
+            "time": int(time.time()),
+            "self_id": BOT,
+            "post_type": "message",
+            "message_id": next(_numbers),
+            "user_id": user,
+            "message": segments,
+            "raw_message": "",
+            "font": 0,
+            "sender": {"user_id": user, "nickname": "阿棠", "card": "", "role": "member"},
+            **place,
+            **fields,
+        }
+    )
+    assert isinstance(event, v11.MessageEvent)
+    return event
+
+
+def notice(notice_type: str, **fields: Any) -> Event:
+    """Make a notice event of OneBot v11."""
+    event = v11.Adapter.json_to_event(
+        {"time": int(time.time()), "self_id": BOT, "post_type": "notice", "notice_type": notice_type, **fields}
+    )
+    assert event is not None
+    return event
+
+
+def twelve(kind: str, detail_type: str, **fields: Any) -> Event:
+    """Make an event of OneBot v12."""
+    event = v12.Adapter.json_to_event(
+        {
+            "id": f"e{next(_numbers)}",
+            "time": time.time(),
+            "type": kind,
+            "detail_type": detail_type,
+            "sub_type": "",
+            "self": {"platform": "qq", "user_id": str(BOT)},
+            **fields,
+        },
+        "impl",
+    )
+    assert event is not None
+    return event
+
+
+def twelve_message(text: str, user: str, group: str | None = None, **fields: Any) -> Event:
+    """Make a message event of OneBot v12."""
+    place = {} if group is None else {"group_id": group}
+    return twelve(
+        "message",
+        "private" if group is None else "group",
+        message_id=f"m{next(_numbers)}",
+        message=[{"type": "text", "data": {"text": text}}],
+        alt_message=text,
+        user_id=user,
+        **place,
+        **fields,
+    )
+
+
+def texts(messages: Sequence[Any]) -> list[str]:
+    """Give the texts of messages."""
+    return [each.text for each in messages]
+
+
+def _adapter(kind: type[Any], call: Callable[..., Any]) -> Any:
+    adapter = kind(nonebot.get_driver())
+    adapter._call_api = call
+    return adapter

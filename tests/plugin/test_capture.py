@@ -1,0 +1,156 @@
+"""Messages in, and withdrawn messages out."""
+
+from __future__ import annotations
+
+import pytest
+
+import cognitive_memory_core as core
+
+from .conftest import IGNORED_GROUP, IGNORED_USER
+from .stage import ANON, BOT, Stage, message, new_id, notice, texts, twelve, twelve_message
+
+
+async def logged(group: int, user: int = 2000001) -> list[core.Message]:
+    """Give what is in the log of a group."""
+    from nonebot_plugin_cognitive_memory import get_memory
+
+    return await get_memory().recent_messages(core.Scene.group(str(group), str(user)))
+
+
+async def test_a_message_is_logged(stage: Stage, group: int) -> None:
+    """What somebody says is in the log when the event is handled, with its id, time and what it answers."""
+    event = message("我喜欢乌龙茶", 2000001, group)
+    await stage.hear(event)
+    [line] = await logged(group)
+    assert (line.id, line.text, line.sender_id) == (str(event.message_id), "我喜欢乌龙茶", "2000001")
+    assert line.sent_at.timestamp() == event.time
+    assert not stage.calls
+
+
+async def test_no_call_for_a_message(stage: Stage, group: int) -> None:
+    """Recording a message asks the platform nothing."""
+    segments = [{"type": "at", "data": {"qq": "2000002"}}, {"type": "image", "data": {"file": "x"}}]
+    await stage.hear(message(segments, 2000001, group))
+    assert texts(await logged(group)) == ["@QQ(2000002) [图片]"]
+    assert not stage.calls
+
+
+async def test_calling_the_bot(stage: Stage, group: int) -> None:
+    """A mention of the bot marks the message as said to it."""
+    segments = [{"type": "at", "data": {"qq": str(BOT)}}, {"type": "text", "data": {"text": " 你好"}}]
+    await stage.hear(message(segments, 2000001, group))
+    [line] = await logged(group)
+    assert (line.text, line.addressed_to_bot) == ("你好", True)
+
+
+@pytest.mark.parametrize(
+    ("text", "user"),
+    [
+        ("/天气 上海", 2000001),
+        ("  !roll 1d6", 2000001),
+        ("/记忆 记住 我怕猫", new_id()),
+        ("/memory nonsense", new_id()),
+        ("", 2000001),
+        ("我说话了", IGNORED_USER),
+        ("我是机器人", BOT),
+    ],
+)
+async def test_not_recorded(stage: Stage, group: int, text: str, user: int) -> None:
+    """Commands of any plugin, empty messages, ignored people and the bot itself are not recorded."""
+    await stage.hear(message(text, user, group))
+    assert not await logged(group)
+
+
+async def test_ignored_group(stage: Stage) -> None:
+    """A group that the operator left out is not recorded."""
+    await stage.hear(message("说话", 2000001, IGNORED_GROUP))
+    assert not await logged(IGNORED_GROUP)
+
+
+async def test_anonymous_is_nobody(stage: Stage, group: int) -> None:
+    """An anonymous member is not stored as a person, and no command of theirs is obeyed."""
+    anonymous = {"id": 1, "name": "匿名", "flag": "x"}
+    await stage.hear(message("我是谁", ANON, group, anonymous=anonymous))
+    assert not await logged(group)
+    answer = await stage.ask("/记忆 列表", ANON, group, anonymous=anonymous, sender={"role": "admin"})
+    assert "匿名" in answer
+
+
+async def test_opted_out_and_switched_off(stage: Stage, group: int) -> None:
+    """Who opted out is not recorded anywhere, and nobody is where the memory is switched off."""
+    from nonebot_plugin_cognitive_memory import get_memory
+
+    user = new_id()
+    await get_memory().opt_out(str(user))
+    await stage.hear(message("别记我", user, group))
+    assert not await logged(group)
+    await get_memory().set_switch(core.Scene.group(str(group), "2000001"), "off")
+    await stage.hear(message("这里不记", 2000001, group))
+    await get_memory().set_switch(core.Scene.group(str(group), "2000001"), "on")
+    assert not await logged(group)
+
+
+async def test_withdrawn_in_a_group(stage: Stage, group: int) -> None:
+    """A withdrawn group message leaves the log, also when an admin withdraws it."""
+    event = message("说错了", 2000001, group)
+    await stage.hear(event)
+    await stage.hear(message("留下", 2000001, group))
+    gone = {"group_id": group, "user_id": 2000001, "operator_id": 2000009, "message_id": event.message_id}
+    await stage.hear(notice("group_recall", **gone))
+    assert texts(await logged(group)) == ["留下"]
+
+
+async def test_withdrawn_in_private(stage: Stage) -> None:
+    """A withdrawn private message leaves the log."""
+    from nonebot_plugin_cognitive_memory import get_memory
+
+    user = new_id()
+    event = message("说错了", user)
+    await stage.hear(event)
+    await stage.hear(notice("friend_recall", user_id=user, message_id=event.message_id))
+    assert not await get_memory().recent_messages(core.Scene.private(str(user)))
+
+
+async def test_version_twelve(twelve_stage: Stage) -> None:
+    """OneBot v12 is recorded and withdrawn alike."""
+    from nonebot_plugin_cognitive_memory import get_memory
+
+    user, group = f"u{new_id()}", f"g{new_id()}"
+    here = core.Scene.group(group, user)
+    event = twelve_message("我喜欢乌龙茶", user, group)
+    await twelve_stage.hear(event)
+    assert texts(await get_memory().recent_messages(here)) == ["我喜欢乌龙茶"]
+    gone = {"group_id": group, "user_id": user, "operator_id": user, "message_id": event.message_id}
+    await twelve_stage.hear(twelve("notice", "group_message_delete", **gone))
+    assert not await get_memory().recent_messages(here)
+    private = twelve_message("悄悄话", user)
+    await twelve_stage.hear(private)
+    deleted = twelve("notice", "private_message_delete", user_id=user, message_id=private.message_id)
+    await twelve_stage.hear(deleted)
+    assert not await get_memory().recent_messages(core.Scene.private(user))
+
+
+async def test_a_failing_memory_costs_no_event(
+    stage: Stage, group: int, monkeypatch: pytest.MonkeyPatch, log: list[str]
+) -> None:
+    """Whatever recording runs into, the bot handles the event, and the log says so in one line without the text."""
+    from nonebot_plugin_cognitive_memory import capture
+
+    def broken(*_: object) -> None:
+        raise RuntimeError("canary 我喜欢乌龙茶")
+
+    monkeypatch.setattr(capture, "find_message", broken)
+    await stage.hear(message("我喜欢乌龙茶", 2000001, group))
+    assert [line for line in log if "RuntimeError" in line]
+    assert not [line for line in log if "canary" in line]
+
+
+async def test_groups_setting(app: object, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With capture.groups only those groups are recorded, and private chats go on."""
+    from nonebot_plugin_cognitive_memory import config, incoming
+
+    settings = core.Settings.from_mapping({"capture": {"groups": "10001，10002"}})
+    monkeypatch.setattr(incoming, "setup", config.Setup(settings, None))
+    heard = [incoming.is_captured(core.Scene.group(group, "2000001")) for group in ("10001", "10002", "10003")]
+    assert heard == [True, True, False]
+    assert incoming.is_captured(core.Scene.private("2000001"))

@@ -1,0 +1,82 @@
+"""From segments to words."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from nonebot.adapters.onebot import v11, v12
+
+V11 = [
+    ([("text", {"text": "看 "}), ("image", {"file": "a.jpg"})], "看 [图片]"),
+    ([("image", {"file": "a", "sub_type": 1})], "[表情]"),
+    ([("image", {"file": "a", "summary": "[动画表情]"})], "[表情]"),
+    ([("face", {"id": "1"}), ("mface", {})], "[表情][表情]"),
+    ([("record", {"file": "base64://AAAA"})], "[语音]"),
+    ([("video", {})], "[视频]"),
+    ([("file", {"file": "x", "name": "周报]\n.docx"})], "[文件:周报 .docx]"),
+    ([("file", {})], "[文件]"),
+    ([("share", {"title": "好文章"})], "[链接:好文章]"),
+    ([("forward", {"id": "1"})], "[合并转发]"),
+    ([("json", {"data": "{}" * 9999})], "[卡片]"),
+    ([("at", {"qq": "2000002", "name": "@小北"}), ("text", {"text": "来"})], "@小北(2000002) 来"),
+    ([("at", {"qq": "2000002"})], "@QQ(2000002)"),
+    ([("at", {"qq": "all"}), ("text", {"text": "开会"})], "@全体成员 开会"),
+    ([("at", {"qq": "1"}), ("text", {"text": " 你好"})], "你好"),
+    ([("something_new", {})], "[其他]"),
+    ([("text", {"text": None}), ("text", {})], ""),
+    ([("text", {"text": "a\0b\ud800"})], "ab?"),
+]
+
+
+def v11_words(segments: list) -> tuple[str, str | None]:
+    """Word segments of OneBot v11, heard by the bot 1."""
+    from nonebot_plugin_cognitive_memory.wording import worded
+
+    wording = worded([v11.MessageSegment(kind, data) for kind, data in segments], "1")
+    return wording.text, wording.reply_to
+
+
+@pytest.mark.parametrize(("segments", "text"), V11)
+def test_markers(app: object, segments: list, text: str) -> None:
+    """Everything that is no text becomes a short marker, without file names of pictures or their bytes."""
+    assert v11_words(segments) == (text, None)
+
+
+def test_replies(app: object) -> None:
+    """What a message answers is kept by id, and is no part of its words."""
+    assert v11_words([("reply", {"id": "-77"}), ("text", {"text": "对"})]) == ("对", "-77")
+    assert v11_words([("reply", {"id": 78}), ("reply", {"id": 79})]) == ("", "78")
+
+
+def test_version_twelve(app: object) -> None:
+    """Segments of OneBot v12 are worded alike, extended ones too."""
+    from nonebot_plugin_cognitive_memory.wording import worded
+
+    segments = [
+        v12.MessageSegment.reply("r-1"),
+        v12.MessageSegment.mention("u-2"),
+        v12.MessageSegment.mention_all(),
+        v12.MessageSegment.voice("f"),
+        v12.MessageSegment("qq.face", {}),
+    ]
+    assert worded(segments, "b") == type(worded([], ""))("@QQ(u-2) @全体成员 [语音][表情]", "r-1")
+
+
+def test_bounds(app: object) -> None:
+    """A megabyte of text and ten thousand mentions are cut before anything looks at them."""
+    text, _ = v11_words([("text", {"text": "长" * 1_000_000})])
+    assert len(text) == 4_000
+    mentions, _ = v11_words([("at", {"qq": str(2000001 + n)}) for n in range(10_000)])
+    assert len(mentions) <= 4_000
+
+
+@given(
+    st.lists(
+        st.tuples(st.text(max_size=12), st.dictionaries(st.text(max_size=6), st.none() | st.text() | st.integers()))
+    )
+)
+def test_anything_has_words(segments: list) -> None:
+    """Whatever an implementation sends, there are words that can be written down, and never an error."""
+    text, _ = v11_words(segments)
+    text.encode("utf-8")

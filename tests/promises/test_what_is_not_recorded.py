@@ -1,0 +1,42 @@
+"""README: commands are not recorded, nor groups and people that the operator leaves out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from cognitive_memory_core import Scene
+from tests.support.onebot import AHE, GROUP, MILI, OTHER_GROUP, data_of, running_bot
+from tests.support.telling import a_memory
+
+ENV = [
+    f"COGNITIVE_MEMORY__CAPTURE__IGNORE_GROUPS=[{OTHER_GROUP}]",
+    f"COGNITIVE_MEMORY__CAPTURE__IGNORE_USERS=[{MILI}]",
+]
+ECHO = """
+from nonebot import on_message, require
+from nonebot.adapters import Event
+
+require("nonebot_plugin_cognitive_memory")
+chat = on_message(priority=50, block=True)
+
+
+@chat.handle()
+async def echo(event: Event):
+    await chat.finish("收到")
+"""
+
+
+@pytest.mark.timeout(90)
+async def test_the_log_holds_what_may_be_recorded_and_nothing_else(tmp_path: Path) -> None:
+    """Of four lines only that one is logged that is no command and comes from a person and place not left out."""
+    async with running_bot(tmp_path, {"echo": ECHO}, ENV) as (_, client):
+        await client.ask("普通的话可以记", group=GROUP, user=AHE)
+        await client.ask("/天气 命令不该记", group=GROUP, user=AHE)
+        await client.ask("名单里的人不该记", group=GROUP, user=MILI)
+        await client.ask("名单里的群不该记", group=OTHER_GROUP, user=AHE)
+    async with a_memory(data_of(tmp_path), background=False) as memory:
+        places = (Scene.group(str(GROUP), str(AHE)), Scene.group(str(OTHER_GROUP), str(AHE)))
+        logged = [message.text for place in places for message in await memory.recent_messages(place, 50)]
+    assert [text for text in logged if "记" in text] == ["普通的话可以记"]

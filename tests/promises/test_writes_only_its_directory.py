@@ -1,0 +1,41 @@
+"""README: nothing is written outside the data directory."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.support.onebot import GROUP, data_of, running_bot
+
+COMPANION = """
+from nonebot import on_message, require
+
+require("nonebot_plugin_cognitive_memory")
+from nonebot_plugin_cognitive_memory import MemoryContext, RecordEnd
+
+chat = on_message(priority=50)
+
+
+@chat.handle()
+async def turn(context: MemoryContext, record_end: RecordEnd):
+    await chat.finish(f"{await record_end('备忘', ['阿禾(2156083317) 喜欢乌龙茶'])} {context.text}")
+"""
+
+
+@pytest.mark.timeout(90)
+async def test_a_bots_directory_has_one_new_folder(tmp_path: Path) -> None:
+    """All that the memory wrote lies in its data directory, and its files are for their owner's eyes only."""
+    async with running_bot(tmp_path, {"companion": COMPANION}) as (_, client):
+        await client.ask_until("喝什么", "【相关回忆】", group=GROUP)
+    written = _written(tmp_path)
+    assert written
+    assert all(path.is_relative_to(data_of(tmp_path)) for path in written)
+    assert not [path for path in written if path.stat().st_mode & 0o077]
+
+
+def _written(home: Path) -> list[Path]:
+    """List what lies in a bot's directory besides what the test put there, folders on the way left out."""
+    ours = {"bot.py", "bot.log", ".env"}
+    files = [path for path in home.rglob("*") if not path.is_dir() and "plugins" not in path.parts]
+    return [path for path in files if path.name not in ours]

@@ -1,0 +1,113 @@
+"""Words, whatever is written."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import sqlite3
+import unicodedata
+from contextlib import closing
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cognitive_memory_core.adapters.offline.hashing import HashingEmbedder
+from cognitive_memory_core.text.fences import defused
+from cognitive_memory_core.text.names import clean_name, clean_text, one_line
+from cognitive_memory_core.text.terms import index_terms, query_terms
+from cognitive_memory_core.text.tokens import sentences_of, token_count
+
+TRICKY = (
+    "\u200d\ufe0f\ufe0e\u0301\u0338\u20e3\u202e\u2066\u200b\u3164\u2800\u00ad\u2028\x85\r\n\t\x00\ud800\ue000\U000e0041"
+    "<>[]()（）＜＞［］【】〈〉⑴`｀1#👩👧❤🏽🇨が\u3099ｶﾞ\u1100\u1161ßİﬁ𠮷猫的aé.-_'@。！？!?”）"
+)
+characters = st.one_of(st.sampled_from(TRICKY), st.characters(exclude_categories=()))
+texts = st.text(characters, max_size=60)
+UNSEEN = {"Cc", "Cf", "Co", "Cs", "Cn", "Zl", "Zp"}
+
+
+@given(texts, st.integers(0, 50))
+def test_a_name_is_safe_to_show(name: str, limit: int) -> None:
+    """A clean name is one line of visible characters without round brackets, within its limit, and stays as it is."""
+    clean = clean_name(name, limit=limit)
+    assert len(clean) <= limit
+    assert not {unicodedata.category(char) for char in clean.replace("\u200d", "")} & UNSEEN
+    assert not set("()\n\t") & set(unicodedata.normalize("NFKC", clean))
+    assert clean == clean.strip() == clean_name(clean, limit=limit)
+    assert clean.encode().decode() == clean
+
+
+@given(texts)
+def test_a_clean_text_is_text(text: str) -> None:
+    """A clean text is NFC, can be written anywhere, holds no hidden character, and stays as it is."""
+    clean = clean_text(text)
+    assert clean == clean_text(clean) == unicodedata.normalize("NFC", clean)
+    assert not {unicodedata.category(char) for char in clean if char not in "\n\t\u200d"} & UNSEEN
+    assert clean.encode().decode() == clean
+
+
+@given(texts, st.integers(1, 50))
+def test_one_line_has_no_second(text: str, limit: int) -> None:
+    """One line is one line, within its limit."""
+    line = one_line(text, limit)
+    assert len(line.splitlines()) <= 1
+    assert len(line) <= limit
+    assert one_line(line) == line.strip()
+
+
+@given(texts)
+def test_no_text_opens_or_closes_anything(text: str) -> None:
+    """Whatever was stored, a defused text is one line without tags, fences or square brackets, and stays as it is."""
+    harmless = defused(text)
+    assert harmless == defused(harmless)
+    for form in ("NFC", "NFKC", "NFKD"):
+        read = unicodedata.normalize(form, harmless)
+        assert not set("<>[]`\n\r") & set(read)
+        assert len(read.splitlines()) <= 1
+
+
+@given(texts)
+def test_sentences_lose_nothing(text: str) -> None:
+    """The sentences of a text are the text, none of them empty."""
+    assert "".join(sentences_of(text)) == text
+    assert all(sentences_of(text))
+
+
+@given(texts, texts)
+def test_tokens_add_up(one: str, other: str) -> None:
+    """No text is free, none costs more than three tokens a character, and parts never cost less than the whole."""
+    assert (token_count(one) > 0) == bool(one)
+    assert token_count(one) <= 3 * len(one)
+    assert token_count(one + other) <= token_count(one) + token_count(other)
+
+
+@given(texts)
+def test_every_term_is_found(text: str) -> None:
+    """Each term that goes into a real FTS5 table is one token there and is found by itself."""
+    terms = index_terms(text)
+    with closing(sqlite3.connect(":memory:")) as database:
+        database.execute("CREATE VIRTUAL TABLE lines USING fts5(body, tokenize = 'unicode61')")
+        database.execute("CREATE VIRTUAL TABLE words USING fts5vocab(lines, 'row')")
+        database.execute("INSERT INTO lines VALUES (?)", (" ".join(terms),))
+        assert {term for (term,) in database.execute("SELECT term FROM words")} == set(terms)
+        for term in set(terms):
+            assert database.execute("SELECT 1 FROM lines WHERE lines MATCH ?", (f'"{term}"',)).fetchone()
+
+
+@given(texts)
+def test_a_text_is_found_by_its_own_words(text: str) -> None:
+    """What is asked in a text's own words is among its terms, each once, and never nothing where there are terms."""
+    asked, kept = query_terms(text, rare_characters=True), index_terms(text)
+    assert len(asked) == len(set(asked))
+    assert set(asked) <= set(kept)
+    assert bool(query_terms(text)) == bool(kept)
+
+
+@given(texts)
+def test_every_text_has_a_direction(text: str) -> None:
+    """Whatever is embedded is a finite unit vector, and a text is never nearer to another than to itself."""
+    embedder = HashingEmbedder(64)
+    asked = asyncio.run(embedder.embed_query(text))
+    (written,) = asyncio.run(embedder.embed_documents([text]))
+    for vector in (asked, written):
+        assert math.isclose(math.fsum(value * value for value in vector), 1.0, abs_tol=1e-5)

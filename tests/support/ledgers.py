@@ -1,0 +1,68 @@
+"""What tests of a ledger need beside the nouns."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+from itertools import count
+from typing import Any
+
+from cognitive_memory_core.adapters.inmemory import InMemoryLedger
+from cognitive_memory_core.adapters.sqlite import SqliteLedger
+from cognitive_memory_core.domain.event import Event
+from cognitive_memory_core.domain.hit import Reading
+from cognitive_memory_core.domain.note import Memo, Pin
+from cognitive_memory_core.domain.scope import Scene
+from cognitive_memory_core.ports.ledger import ArchiveRow, VectorRow
+from cognitive_memory_core.ports.models import Vector
+
+from .builders import GROUP, a_draft
+from .clock import NOON
+
+Ledger = SqliteLedger | InMemoryLedger
+MODEL = "test-model/2"
+_numbers = count(1)
+
+
+def later(**stretch: float) -> datetime:
+    """Give the time so long after noon."""
+    return NOON + timedelta(**stretch)
+
+
+def a_vector(*numbers: float) -> Vector:
+    """Make a vector."""
+    return array("f", numbers)
+
+
+def a_memo(text: str = "查了天气", scene: Scene = GROUP, at: datetime = NOON, **fields: Any) -> Memo:
+    """Make a memo of a scene."""
+    return Memo(fields.pop("id", f"memo{next(_numbers)}"), scene.scope, text, at, **fields)
+
+
+def a_pin(text: str = "群规：不剧透", scene: Scene = GROUP, at: datetime = NOON, **fields: Any) -> Pin:
+    """Make a pin of a scene's group."""
+    return Pin(fields.pop("id", f"pin{next(_numbers)}"), scene.scope, text, fields.pop("owner_id", ""), at)
+
+
+async def committed(ledger: Ledger, *events: Event) -> None:
+    """Write events."""
+    await ledger.events.commit(a_draft(*events))
+
+
+async def embedded(ledger: Ledger, vectors: Iterable[tuple[Event, Vector]], model: str = MODEL) -> None:
+    """Write events with their vectors."""
+    pairs = list(vectors)
+    await committed(ledger, *(event for event, _ in pairs))
+    await ledger.shelf.store(model, [VectorRow(event.id, vector) for event, vector in pairs])
+
+
+async def shown(ledger: Ledger, reading: Reading | Scene, limit: int = 100) -> list[str]:
+    """Give the texts that a reading lists, newest first."""
+    asked = Reading(reading) if isinstance(reading, Scene) else reading
+    return [event.text for event in await ledger.events.recent(asked, limit)]
+
+
+async def archived(ledger: Ledger, **narrowing: Any) -> list[ArchiveRow]:
+    """Give all rows of the archive."""
+    return [row async for row in ledger.archive.rows(**narrowing)]

@@ -1,0 +1,347 @@
+"""Jobs to bytes and back, in the forms of all versions."""
+
+from __future__ import annotations
+
+import json
+import math
+from datetime import datetime, timedelta, timezone
+from typing import Any
+
+import orjson
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cognitive_memory_core.adapters.files import codec
+from cognitive_memory_core.domain.job import Job
+from cognitive_memory_core.domain.message import Message
+from cognitive_memory_core.domain.scope import Scene
+from cognitive_memory_core.domain.turn import Dialogue, Turn
+from cognitive_memory_core.errors import PermanentError
+from tests.support.builders import GROUP, PRIVATE, a_job, a_message
+from tests.support.clock import NOON, SHANGHAI
+
+ARRIVED = datetime(2026, 2, 22, 11, 8, tzinfo=timezone.utc)
+SEED_JOB: dict[str, Any] = {  # as the system of seed 001 writes it
+    "request_id": "5b1e0c7e-2f0f-4a5e-9a55-0b9d1f3c2a11",
+    "end_seq": 0,
+    "user_id": "2000001",
+    "group_id": "10001",
+    "sender_id": "2000002",
+    "sender_name": "小满",
+    "group_name": "读书会",
+    "bot_name": "Undefined",
+    "request_type": "group",
+    "timestamp_utc": "2026-02-22T02:30:00+00:00",
+    "timestamp_local": "2026-02-22T10:30:00+08:00",
+    "timestamp_epoch": 1771727400,
+    "timezone": "CST",
+    "location_abs": "读书会",
+    "message_ids": ["9001", 9002],
+    "memo": "推荐了一本书",
+    "observations": ["小满在读《三体》", "小满周三有空"],
+    "has_observations": True,
+    "perspective": "",
+    "profile_targets": [{"entity_type": "user", "entity_id": "2000002"}],
+    "schema_version": "final_v1",
+    "source_message": "我在读三体",
+    "recent_messages": ["[10:29] 阿棠(2000001): 读什么好"],
+    "force": False,
+    "_retry_count": 2,
+}
+
+texts = st.text(st.characters(codec=None), max_size=30)
+identifiers = st.text(st.characters(exclude_categories=("Cc", "Cs", "Zl", "Zp")), min_size=1, max_size=20)
+instants = st.datetimes(datetime(1990, 1, 1), datetime(2200, 1, 1), timezones=st.sampled_from([timezone.utc, SHANGHAI]))
+scenes = st.one_of(
+    st.builds(Scene.group, identifiers, identifiers, user_name=texts, group_name=texts, agent=identifiers),
+    st.builds(Scene.private, identifiers, user_name=texts, agent=identifiers),
+)
+messages = st.builds(
+    Message,
+    identifiers,
+    scenes,
+    texts,
+    instants,
+    reply_to=st.none() | identifiers,
+    is_bot=st.booleans(),
+    addressed_to_bot=st.booleans(),
+)
+turns = st.builds(
+    Turn,
+    scenes,
+    memo=texts,
+    observations=st.lists(texts, max_size=4),
+    perspective=st.none() | texts,
+    force=st.booleans(),
+    source_message=texts,
+    recent_messages=st.lists(messages | texts, max_size=4),
+    message_ids=st.lists(identifiers, max_size=3),
+    request_id=st.none() | texts.filter(bool),
+    happened_at=st.none() | instants,
+)
+dialogues = st.builds(Dialogue, scenes, st.lists(messages, max_size=4).map(tuple))
+jobs = st.builds(Job, st.just("j1"), turns | dialogues, instants, st.booleans())
+
+
+def read(job_file: dict[str, Any] | bytes, job_id: str = "j1") -> Job:
+    """Read a job's file."""
+    data = job_file if isinstance(job_file, bytes) else json.dumps(job_file).encode()
+    return codec.job_of(codec.body_of(data), job_id, ARRIVED)
+
+
+def turn_of(job_file: dict[str, Any]) -> Turn:
+    """Read the turn of a job's file."""
+    work = read(job_file).work
+    assert isinstance(work, Turn)
+    return work
+
+
+@given(jobs)
+def test_every_job_that_can_be_written_is_read_back(job: Job):
+    """A job of clean texts comes back equal; broken characters become U+FFFD and nothing else is lost."""
+    read_back = read(codec.encoded(job))
+    again = read(codec.encoded(read_back))
+    assert again == read_back
+    if "\ufffd" not in repr(read_back):
+        assert read_back == job
+        assert read_back.work.scene.user_name == job.work.scene.user_name
+        assert read_back.work.scene.group_name == job.work.scene.group_name
+
+
+@given(st.binary(max_size=200) | st.recursive(st.none() | st.booleans() | st.floats() | texts, st.lists).map(repr))
+def test_rubbish_is_refused_with_one_line(rubbish: bytes | str):
+    """Whatever lies in a file, reading it gives a job or a PermanentError with a reason of one bounded line."""
+    data = rubbish if isinstance(rubbish, bytes) else rubbish.encode("utf-8", "replace")
+    with pytest.raises(PermanentError) as refused:
+        read(data)
+    assert str(refused.value)
+    assert "\n" not in str(refused.value)
+    assert len(str(refused.value)) <= codec.ERROR_LENGTH
+
+
+@given(
+    st.fixed_dictionaries(
+        {},
+        optional={
+            key: st.none() | st.booleans() | st.integers() | texts | st.lists(texts | st.integers(), max_size=3)
+            for key in ("schema_version", "kind", "scene", "user_id", "group_id", "memo", "observations", "messages")
+        },
+    )
+)
+def test_fields_of_wrong_types_are_refused_or_read(body: dict[str, Any]):
+    """An object of any shape is read or refused; no other error escapes."""
+    try:
+        codec.job_of(body, "j1", ARRIVED)
+    except PermanentError as refused:
+        assert len(str(refused)) <= codec.ERROR_LENGTH
+
+
+def test_halves_of_characters_are_written():
+    """A lone surrogate from a broken client becomes U+FFFD, two that belong together become their character."""
+    job = a_job("坏\ud800的", memo="\ud83d\ude00 和 \udc00", perspective="\udfff")
+    work = read(codec.encoded(job)).work
+    assert isinstance(work, Turn)
+    assert (work.observations, work.memo, work.perspective) == (("坏\ufffd的",), "😀 和 \ufffd", "\ufffd")
+    memo = codec.memo_of(job)
+    assert memo is not None
+    assert memo.text == "😀 和 \ufffd"
+
+
+def test_control_characters_are_escaped():
+    """NUL and its like stay inside their text."""
+    text = "a\x00b\x07c\u2028d"
+    assert turn_of(json.loads(codec.encoded(a_job(text)))).observations == (text,)
+
+
+def test_untyped_callers_cannot_break_a_file():
+    """A perspective or a request id that is no text is written as text."""
+    turn = Turn(GROUP, observations=["x"], perspective=7, request_id=9)  # pyright: ignore[reportArgumentType]  # what chat plugins do
+    work = read(codec.encoded(Job("j1", turn, NOON))).work
+    assert isinstance(work, Turn)
+    assert (work.perspective, work.request_id) == ("7", "9")
+
+
+def test_a_zone_with_odd_seconds_is_written_readably():
+    """Times of old calendars, with seconds in their offset, come back as the same instant."""
+    local_mean_time = timezone(timedelta(hours=8, minutes=5, seconds=43))
+    job = a_job(happened_at=datetime(1900, 1, 1, tzinfo=local_mean_time))
+    assert read(codec.encoded(job)).happened_at == job.happened_at
+
+
+def test_the_file_says_its_version():
+    """Version 1 stands in the file, so that a later release can tell."""
+    assert json.loads(codec.encoded(a_job()))["schema_version"] == 1
+
+
+def test_a_job_of_a_later_release_is_refused():
+    """A downgrade buries what it cannot understand instead of misreading it."""
+    body = {**json.loads(codec.encoded(a_job())), "schema_version": 2}
+    with pytest.raises(PermanentError, match="更新的版本"):
+        read(body)
+
+
+def test_a_job_of_the_older_system_is_read():
+    """The flat job files of seed 001's system become jobs: the speaker's scene, memo, observations, sources, time."""
+    job = read(SEED_JOB)
+    assert job.work == Turn(
+        Scene.group("10001", "2000002"),
+        memo="推荐了一本书",
+        observations=["小满在读《三体》", "小满周三有空"],
+        source_message="我在读三体",
+        recent_messages=["[10:29] 阿棠(2000001): 读什么好"],
+        message_ids=["9001", "9002"],
+        request_id=SEED_JOB["request_id"],
+        happened_at=datetime(2026, 2, 22, 10, 30, tzinfo=SHANGHAI),
+    )
+    assert (job.work.scene.user_name, job.work.scene.group_name) == ("小满", "读书会")
+    assert job.happened_at.utcoffset() == timedelta(hours=8)
+
+
+def test_a_job_of_the_oldest_form_is_read():
+    """Seed 000's names are understood: action_summary, new_info as one text, numbers as ids, a local timestamp."""
+    job = read(
+        {
+            "action_summary": "聊了茶",
+            "new_info": "爱喝茶",
+            "user_id": 2000001,
+            "user_name": "阿棠",
+            "group_id": None,
+            "request_type": "private",
+            "timestamp": "2026-02-21T11:08:00",
+        }
+    )
+    happened_at = datetime(2026, 2, 21, 11, 8, tzinfo=SHANGHAI)
+    assert job.work == Turn(PRIVATE, memo="聊了茶", observations=["爱喝茶"], happened_at=happened_at)
+    assert job.work.scene.user_name == "阿棠"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        {"memo": "聊了茶", "observations": ["爱喝茶"]},
+        {"action_summary": "聊了茶", "new_info": ["爱喝茶"]},
+        {"end_summary": "聊了茶", "new_info": "爱喝茶"},
+    ],
+)
+@pytest.mark.parametrize("is_ours", [True, False])
+def test_the_names_of_all_versions_are_understood(words: dict[str, Any], is_ours: bool):
+    """Jobs that were in flight when a field was renamed are done, in our form and in the older one."""
+    place = {"scene": {"kind": "private", "user_id": "2000001"}} if is_ours else {"user_id": "2000001"}
+    turn = turn_of({**place, **words})
+    assert (turn.memo, turn.observations, turn.scene) == ("聊了茶", ("爱喝茶",), PRIVATE)
+
+
+@pytest.mark.parametrize("request_id", [None, "", 0])
+def test_a_missing_request_id_is_no_request_id(request_id: object):
+    """Jobs without one do not become one job: each has the id of its own file."""
+    body = {**SEED_JOB, "request_id": request_id}
+    first, second = read(body, "_0_1740218400000"), read(body, "_0_1740218400001")
+    assert first.id != second.id
+    assert isinstance(first.work, Turn)
+    assert first.work.request_id in (None, "0")
+
+
+@pytest.mark.parametrize(
+    ("fields", "scene"),
+    [
+        ({"sender_id": ""}, Scene.group("10001", "2000001")),
+        ({"sender_id": None, "user_id": 2000001}, Scene.group("10001", "2000001")),
+        ({"request_type": ""}, Scene.group("10001", "2000002")),
+        ({"request_type": "private"}, Scene.private("2000002")),
+        ({"group_id": 0}, Scene.private("2000002")),
+    ],
+)
+def test_the_scene_of_an_older_job_is_where_it_was(fields: dict[str, Any], scene: Scene):
+    """Group or private, sender or user: what is there decides, and an empty id is none."""
+    assert turn_of({**SEED_JOB, **fields}).scene == scene
+
+
+@pytest.mark.parametrize(
+    ("fields", "happened_at"),
+    [
+        ({"timestamp_local": None}, datetime(2026, 2, 22, 2, 30, tzinfo=timezone.utc)),
+        ({"timestamp_local": "", "timestamp_utc": ""}, datetime(2026, 2, 22, 2, 30, tzinfo=timezone.utc)),
+        ({"timestamp_local": "2026-02-22T10:30:00"}, datetime(2026, 2, 22, 10, 30, tzinfo=SHANGHAI)),
+        ({"timestamp_local": "昨天", "timestamp_utc": "?", "timestamp_epoch": "1771727400"}, None),
+        ({"timestamp_local": None, "timestamp_utc": None, "timestamp_epoch": None}, ARRIVED),
+    ],
+)
+def test_the_time_of_an_older_job_is_found(fields: dict[str, Any], happened_at: datetime | None):
+    """Whichever of its times can be read is taken, else the time of its file."""
+    expected = happened_at or datetime(2026, 2, 22, 2, 30, tzinfo=timezone.utc)
+    assert read({**SEED_JOB, **fields}).happened_at == expected
+
+
+def test_an_older_job_is_cut_to_our_bounds():
+    """The older system accepted forty megabytes; the job says that it was cut."""
+    job = read({**SEED_JOB, "observations": ["长" * 9000] * 50, "source_message": "长" * 9000})
+    assert isinstance(job.work, Turn)
+    assert job.trimmed
+    assert len(job.work.observations) == 20
+    assert max(map(len, (*job.work.observations, job.work.source_message))) <= 800
+
+
+@pytest.mark.parametrize("force", ["false", "False", 0, False])
+def test_false_in_any_form_is_false(force: object):
+    """The text "false" does not force anything."""
+    assert turn_of({**SEED_JOB, "force": force}).force is False
+
+
+def test_memos_know_whose_they_are():
+    """The memo that waits in a job carries its id, scope, time and person; a job without one has none."""
+    job = a_job(memo="聊了茶", happened_at=ARRIVED)
+    memo = codec.memo_of(job)
+    assert memo is not None
+    assert (memo.id, memo.scope, memo.text, memo.written_at) == (job.id, GROUP.scope, "聊了茶", ARRIVED)
+    assert memo.user_id == GROUP.user_id
+    assert codec.memo_of(a_job()) is None
+
+
+def test_a_label_is_what_the_whole_job_says():
+    """The index learns scope and memo without reading a job's lines."""
+    job = a_job(memo="聊了茶", recent_messages=[a_message()])
+    body = codec.body_of(codec.encoded(job))
+    assert codec.label_of(body, job.id, ARRIVED) == (job.scope, codec.memo_of(job))
+    assert codec.label_of({**body, "recent_messages": 7}, job.id, ARRIVED)[0] == job.scope
+
+
+def test_a_withdrawn_message_is_taken_out_of_every_form():
+    """Ids as numbers, lines as objects: the message goes, plain lines and unknown fields stay."""
+    seed = codec.without_message(SEED_JOB, "9002")
+    assert seed is not None
+    assert seed["message_ids"] == ["9001"]
+    assert seed["recent_messages"] == SEED_JOB["recent_messages"]
+    assert seed["_retry_count"] == 2
+    assert codec.without_message(seed, "9001") is None
+    assert codec.without_message({"message_ids": "9001", "messages": []}, "9001") is not None
+
+
+def test_a_buried_body_is_the_old_one_and_more():
+    """Burying adds error and time; whatever else the object holds is still there."""
+    body = {**SEED_JOB, "n": [math.pi, None, {"x": 1}]}
+    written = orjson.loads(codec.buried(body, "坏了\n真的", NOON))
+    assert written == {**body, "error": "坏了 真的", "failed_at": "2026-03-04T12:00:00+08:00"}
+    failed = codec.failure_of(written, "j1", 4, ARRIVED)
+    assert (failed.error, failed.failed_at, failed.attempts) == ("坏了 真的", NOON, 4)
+    assert failed.job == read(SEED_JOB)
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        "Authorization: Bearer sk-abcSECRETdef",
+        "authorization=SECRET",
+        "401 {'api_key': 'SECRET'}",
+        'HTTP 401 {"token": "SECRET"}',
+        "header bearer SECRET",
+        "incorrect key sk-proj-SECRET provided",
+        "x-api-key:SECRET",
+        "password = SECRET",
+    ],
+)
+def test_keys_do_not_reach_a_file(error: str):
+    """What looks like a key is left out of a buried job's error."""
+    written = orjson.loads(codec.buried({}, f"调用失败 {error} 稍后再试", NOON))["error"]
+    assert "SECRET" not in written
+    assert written.startswith("调用失败")

@@ -1,0 +1,401 @@
+"""Every operation on the disk fails, ends the process or loses power once, on every way a job can take."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import errno
+import json
+import os
+from collections import Counter
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from cognitive_memory_core.adapters.files import codec
+from cognitive_memory_core.adapters.files.names import parsed
+from cognitive_memory_core.adapters.files.queue import FileQueue
+from cognitive_memory_core.domain.job import Job
+from cognitive_memory_core.errors import StorageRefused
+from cognitive_memory_core.ports.queue import Claim
+from cognitive_memory_core.settings import QueueSettings
+from tests.support.builders import GROUP, OTHER_GROUP, a_job, a_message
+from tests.support.clock import NOON, FrozenClock
+from tests.support.disk import Fault, FaultyDisk, FragileDisk, Killed
+
+FOLDERS = ("pending", "processing", "failed")
+SETTINGS = QueueSettings(failed_cleanup_interval=2, failed_max_files=0, failed_max_age_days=1)
+FIRST = a_job("一", message_ids=["m0"], recent_messages=[a_message("说错了", id="m1")])
+SECOND = a_job("二", message_ids=["m9"])
+THIRD = a_job("三")
+BURIED = a_job("四", scene=OTHER_GROUP)
+FOREIGN = "dropped"  # a job file that somebody put into pending by hand
+CORRUPT = "0" * 32  # a job file that makes no job
+
+
+@dataclass
+class World:
+    """A queue on a disk, what was accepted by it, and what is in hand."""
+
+    root: Path
+    disk: FaultyDisk
+    queue: FileQueue
+    clock: FrozenClock
+    claim: Claim | None = None
+    accepted: set[str] = field(default_factory=set)
+    uncertain: set[str] = field(default_factory=set)  # asked to be gone, or never acknowledged
+
+    async def reopen(self) -> None:
+        """Start anew after the process has died: same files, nothing in memory, a disk that works."""
+        self.disk = FaultyDisk()
+        self.queue = await FileQueue.open(self.root, SETTINGS, self.clock, disk=self.disk)
+        self.claim = None
+        await self.queue.recover()
+
+    async def take(self) -> None:
+        """Put the next job in hand."""
+        self.claim = await self.queue.claim()
+
+
+async def enqueue(world: World) -> None:
+    """A new job arrives."""
+    world.uncertain.add(THIRD.id)
+    await world.queue.enqueue(THIRD)
+    world.uncertain.discard(THIRD.id)
+    world.accepted.add(THIRD.id)
+
+
+async def claim(world: World) -> None:
+    """A job is taken in hand."""
+    await world.take()
+
+
+async def claim_unreadable(world: World) -> None:
+    """The next file makes no job, so it is buried and the next but one is taken."""
+    await world.take()
+    assert world.claim is not None
+    assert world.claim.job.scope == GROUP.scope
+
+
+async def complete(world: World) -> None:
+    """A job is done."""
+    assert world.claim is not None
+    world.uncertain.add(world.claim.job.id)
+    await world.queue.complete(world.claim)
+
+
+async def requeue(world: World) -> None:
+    """A job goes back, its attempt counted."""
+    assert world.claim is not None
+    await world.queue.requeue(world.claim, delay=0, counted=True)
+
+
+async def give_back(world: World) -> None:
+    """A job goes back as if it had never been in hand."""
+    assert world.claim is not None
+    await world.queue.requeue(world.claim, delay=0, counted=False)
+
+
+async def bury(world: World) -> None:
+    """A job is given up."""
+    assert world.claim is not None
+    await world.queue.bury(world.claim, "坏了")
+
+
+async def revive(world: World) -> None:
+    """A buried job gets another chance."""
+    await world.queue.revive()
+
+
+async def withdraw_line(world: World) -> None:
+    """A job is rewritten without a message."""
+    await world.queue.withdraw(GROUP.scope, "m1")
+
+
+async def withdraw_job(world: World) -> None:
+    """A job goes with its only message."""
+    world.uncertain.add(SECOND.id)
+    await world.queue.withdraw(GROUP.scope, "m9")
+
+
+async def prune(world: World) -> None:
+    """What was buried long ago is removed."""
+    world.uncertain.add(BURIED.id)
+    world.clock.advance(days=2)
+    await world.take()
+
+
+async def adopt(world: World) -> None:
+    """A file that somebody dropped is taken in."""
+    await world.queue.refresh()
+
+
+async def restart(world: World) -> None:
+    """The next process brings the folders in order and recovers what was in hand."""
+    world.queue = await FileQueue.open(world.root, SETTINGS, world.clock, disk=world.disk)
+    world.claim = None
+    await world.queue.recover()
+
+
+Step = Callable[[World], Awaitable[None]]
+WAYS: dict[str, tuple[bool, Step]] = {  # whether a job is in hand before
+    "enqueue": (False, enqueue),
+    "claim": (False, claim),
+    "claim_unreadable": (False, claim_unreadable),
+    "complete": (True, complete),
+    "requeue": (True, requeue),
+    "give_back": (True, give_back),
+    "bury": (True, bury),
+    "revive": (False, revive),
+    "withdraw_line": (False, withdraw_line),
+    "withdraw_job": (False, withdraw_job),
+    "prune": (False, prune),
+    "adopt": (False, adopt),
+    "restart": (True, restart),
+}
+KINDS = {
+    "full once": Fault(0, errno.ENOSPC),
+    "broken once": Fault(0, errno.EIO),
+    "broken once, too late": Fault(0, errno.EIO, late=True),
+    "broken for good": Fault(0, errno.EIO, always=True),
+    "forbidden for good": Fault(0, errno.EACCES, always=True),
+    "killed before": Fault(0, None),
+    "killed after": Fault(0, None, late=True),
+}
+
+
+async def a_world(root: Path, way: str) -> World:
+    """Build what stands before a step: two jobs wait, one is buried, perhaps one is in hand or lies about."""
+    clock = FrozenClock()
+    disk = FragileDisk(*(root / folder for folder in FOLDERS))
+    world = World(root, disk, await FileQueue.open(root, SETTINGS, clock, disk=disk), clock)
+    await world.queue.enqueue(BURIED)
+    await world.take()
+    assert world.claim is not None
+    await world.queue.bury(world.claim, "坏了")
+    for job in (FIRST, SECOND):
+        await world.queue.enqueue(job)
+    world.accepted = {FIRST.id, SECOND.id, BURIED.id}
+    if WAYS[way][0]:
+        await world.take()
+    if way == "claim_unreadable":
+        lay(root / "pending" / f"{0:016d}-{CORRUPT}.0.json", b'{"half')
+        await world.reopen()
+    if way in ("adopt", "restart"):
+        lay(root / "pending" / f"{FOREIGN}.json", codec.encoded(a_job("五", scene=OTHER_GROUP)))
+    if way == "restart":
+        lay(root / "pending" / "x.json.tmp", b"{")
+        twin = next((root / "processing").iterdir())
+        lay(root / "pending" / twin.name.replace(".1.json", ".0.json"), twin.read_bytes())
+    world.disk = disk = FragileDisk(*(root / folder for folder in FOLDERS))
+    world.queue._spool._disk = disk
+    return world
+
+
+def lay(path: Path, data: bytes) -> None:
+    """Put a file somewhere by hand, an hour ago."""
+    path.write_bytes(data)
+    then = path.stat().st_mtime - 3600
+    os.utime(path, (then, then))
+
+
+async def struck(root: Path, way: str, fault: Fault) -> World | None:
+    """Walk a way with a fault in it; None when the way was shorter than that."""
+    world = await a_world(root, way)
+    world.disk.arm(fault)
+    with contextlib.suppress(StorageRefused, Killed):
+        await WAYS[way][1](world)
+    return world if world.disk.has_struck else None
+
+
+async def all_done(world: World) -> list[str]:
+    """Complete what is in hand and everything that waits; answer the ids in order."""
+    done: list[str] = []
+    claim = world.claim or await world.queue.claim()
+    while claim is not None:
+        held = world.queue._held(claim) is not None
+        await world.queue.complete(claim)
+        done += [claim.job.id] * held
+        claim = await world.queue.claim()
+    return done
+
+
+def check_files(world: World) -> None:
+    """Hold the invariant: every job in exactly one place, whole, and nothing else in the folders."""
+    names = [(folder, path) for folder in FOLDERS for path in (world.root / folder).iterdir()]
+    found: Counter[str] = Counter()
+    for _, path in names:
+        name = parsed(path.name)
+        assert name is not None, path
+        found[name.job_id] += 1
+        if name.job_id != CORRUPT:
+            codec.job_of(json.loads(path.read_bytes()), name.job_id, NOON)
+    assert set(found.values()) <= {1}, found
+    wanted = world.accepted - world.uncertain
+    assert wanted <= set(found)
+    assert set(found) <= world.accepted | world.uncertain | {CORRUPT, FOREIGN}
+
+
+def check_order(done: list[str], world: World) -> None:
+    """Nothing is done twice, and the jobs of a scope are done in the order of their arrival."""
+    assert len(done) == len(set(done))
+    ranks = [[FIRST.id, SECOND.id, THIRD.id].index(item) for item in done if item not in (BURIED.id, FOREIGN)]
+    assert ranks == sorted(ranks)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("way", WAYS)
+async def test_no_fault_loses_or_tears_a_job(tmp_path: Path, way: str, kind: str):
+    """Whatever operation fails on whatever way, the next process finds every accepted job whole and in one place."""
+    fault = KINDS[kind]
+    for at in range(1, 100):
+        world = await struck(tmp_path / str(at), way, Fault(at, fault.code, fault.always, fault.late))
+        if world is None:
+            assert at > 1
+            return
+        await world.reopen()
+        check_files(world)
+        buried = {failed.id for failed in await world.queue.failed()}
+        done = await all_done(world)
+        check_order(done, world)
+        assert world.accepted - world.uncertain <= buried | set(done)
+    pytest.fail("the way has no end")
+
+
+@pytest.mark.parametrize("way", WAYS)
+async def test_a_fault_that_passes_is_survived_in_place(tmp_path: Path, way: str):
+    """After one failing operation the same process goes on: all accepted jobs are done, in order, each once."""
+    for at in range(1, 100):
+        world = await struck(tmp_path / str(at), way, Fault(at, errno.EIO))
+        if world is None:
+            return
+        if way == "restart":
+            await restart(world)  # a start that was refused is tried again
+        done = await all_done(world)
+        check_order(done, world)
+        buried = {failed.id for failed in await world.queue.failed()}
+        assert world.accepted - world.uncertain <= buried | set(done)
+        await world.reopen()
+        check_files(World(world.root, world.disk, world.queue, world.clock, None, buried, set(done)))
+    pytest.fail("the way has no end")
+
+
+@pytest.mark.parametrize("way", WAYS)
+async def test_power_may_fail_at_any_moment(tmp_path: Path, way: str):
+    """What was accepted is there after a power cut, with nothing kept but what was fsynced."""
+    for at in range(1, 100):
+        world = await struck(tmp_path / str(at), way, Fault(at, None))
+        if world is None:
+            break
+        assert isinstance(world.disk, FragileDisk)
+        world.disk.cut_power()
+        await world.reopen()
+        check_files(world)
+    world = await a_world(tmp_path / "whole", way)
+    await WAYS[way][1](world)
+    assert isinstance(world.disk, FragileDisk)
+    world.disk.cut_power()
+    await world.reopen()
+    check_files(world)
+
+
+async def test_a_withdrawn_job_does_not_come_back_with_the_power(tmp_path: Path):
+    """Once withdrawing has returned, no power cut brings the words back."""
+    world = await a_world(tmp_path, "withdraw_job")
+    await withdraw_job(world)
+    await withdraw_line(world)
+    assert isinstance(world.disk, FragileDisk)
+    world.disk.cut_power()
+    await world.reopen()
+    assert not world.queue.knows(SECOND.id)
+    assert "说错了" not in "".join(path.read_text("utf-8") for path in (tmp_path / "pending").iterdir())
+
+
+async def test_a_refused_job_is_nowhere(tmp_path: Path):
+    """A job whose write failed once is neither known nor on the disk, and can be handed in again."""
+    for at in range(1, 100):
+        world = await struck(tmp_path / str(at), "enqueue", Fault(at, errno.ENOSPC))
+        if world is None:
+            return
+        if THIRD.id in world.uncertain:
+            assert not world.queue.knows(THIRD.id)
+            assert not list(world.root.rglob(f"*{THIRD.id}*"))
+            await world.queue.enqueue(THIRD)
+        assert world.queue.knows(THIRD.id)
+
+
+async def test_a_failed_fsync_is_never_repeated(tmp_path: Path):
+    """After one failing fsync of a new job nothing is fsynced for it again, and nothing of it remains."""
+    world = await a_world(tmp_path, "enqueue")
+    before = len(world.disk.performed)
+    fsync_at = 3  # open, write, fsync
+    world.disk.arm(Fault(fsync_at, errno.EIO))
+    with pytest.raises(StorageRefused, match="写不进"):
+        await world.queue.enqueue(THIRD)
+    performed = [operation for operation, _ in world.disk.performed[before:]]
+    assert performed == ["open", "write", "fsync", "close", "unlink"]
+
+
+@pytest.mark.parametrize("way", [way for way in WAYS if way not in ("complete", "prune", "restart")])
+async def test_names_become_durable_after_contents(tmp_path: Path, way: str):
+    """On every way that publishes, the file is fsynced before its rename and the folder after it."""
+    world = await a_world(tmp_path, way)
+    before = len(world.disk.performed)
+    await WAYS[way][1](world)
+    performed = world.disk.performed[before:]
+    for index, (operation, where) in enumerate(performed):
+        if operation == "replace" and where.endswith(".tmp"):
+            assert ("fsync", where) in performed[:index]
+        if operation == "replace":
+            assert any(later == "fsync" and Path(folder).name in FOLDERS for later, folder in performed[index:]), (
+                performed
+            )
+
+
+async def test_attempts_are_durable_before_work_starts(tmp_path: Path):
+    """A claim has its folder fsynced before it is given out."""
+    world = await a_world(tmp_path, "claim")
+    await world.take()
+    assert ("fsync", str(tmp_path / "processing")) in world.disk.performed
+    [path] = (tmp_path / "processing").iterdir()
+    assert path.name.endswith(".1.json")
+
+
+async def test_attempts_that_could_not_be_counted_do_not_count(tmp_path: Path):
+    """An hour of failing fsyncs does not look like a job that kills the process."""
+    world = await a_world(tmp_path, "claim")
+    for _ in range(10):
+        world.disk.arm(Fault(2, errno.EIO, always=True))
+        with pytest.raises(StorageRefused):
+            await world.queue.claim()
+    await world.reopen()
+    await world.take()
+    assert world.claim is not None
+    assert world.claim.job.id == FIRST.id
+    assert world.claim.attempts <= 3
+
+
+async def test_a_cancelled_caller_leaves_nothing_half_done(tmp_path: Path):
+    """Cancelling at any await of any call leaves a queue that still gives out every job once."""
+    for awaits in range(12):
+        world = await a_world(tmp_path / str(awaits), "enqueue")
+        for call in (world.queue.claim, lambda: world.queue.enqueue(THIRD), world.queue.refresh):
+            task = asyncio.create_task(call())  # pyright: ignore[reportArgumentType]  # each is a coroutine
+            for _ in range(awaits):
+                await asyncio.sleep(0)
+            task.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                world.claim = await task or world.claim
+        while world.queue._running:
+            await asyncio.sleep(0.001)
+        done = await all_done(world)
+        assert {FIRST.id, SECOND.id} <= set(done) <= {FIRST.id, SECOND.id, THIRD.id}
+        check_order(done, world)
+
+
+def test_the_jobs_here_are_distinct():
+    """The fixtures of this module are four jobs of two scopes."""
+    jobs: list[Job] = [FIRST, SECOND, THIRD, BURIED]
+    assert len({job.id for job in jobs}) == 4

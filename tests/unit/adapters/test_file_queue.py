@@ -1,0 +1,623 @@
+"""What only files can show: names, modes, strangers, restarts, and what cannot be read."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import os
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable
+from datetime import datetime, timedelta, timezone
+from pathlib import Path
+
+import pytest
+
+from cognitive_memory_core import sentences
+from cognitive_memory_core.adapters.files import codec
+from cognitive_memory_core.adapters.files.disk import MAX_BYTES
+from cognitive_memory_core.adapters.files.names import JobName, moment, parsed
+from cognitive_memory_core.adapters.files.queue import FileQueue
+from cognitive_memory_core.domain.job import Job, QueueCounts
+from cognitive_memory_core.domain.turn import Turn
+from cognitive_memory_core.errors import (
+    BadArgument,
+    LimitReached,
+    PermanentError,
+    QueueFull,
+    StorageRefused,
+    UnavailableError,
+)
+from cognitive_memory_core.ports.queue import Claim
+from cognitive_memory_core.settings import QueueSettings
+from tests.support.builders import GROUP, OTHER_GROUP, a_job, a_message
+from tests.support.clock import NOON, FrozenClock
+from tests.support.disk import FaultyDisk
+
+FOLDERS = ("pending", "processing", "failed")
+Open = Callable[..., Awaitable[FileQueue]]
+
+
+@pytest.fixture
+def clock() -> FrozenClock:
+    """Stand at noon."""
+    return FrozenClock()
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """Name the queue's folder, which is not there yet."""
+    return tmp_path / "data" / "queues"
+
+
+@pytest.fixture
+async def reopen(root: Path, clock: FrozenClock) -> AsyncIterator[Open]:
+    """Open the queue as another process would after a crash; close all in the end."""
+    opened: list[FileQueue] = []
+
+    async def start(**bounds: float) -> FileQueue:
+        opened.append(await FileQueue.open(root, QueueSettings.model_validate(bounds), clock))
+        return opened[-1]
+
+    yield start
+    for queue in opened:
+        await queue.close()
+
+
+@pytest.fixture
+async def queue(reopen: Open) -> FileQueue:
+    """Open the queue for the first time."""
+    return await reopen()
+
+
+async def taken(queue: FileQueue) -> Claim:
+    """Claim, where something must be there."""
+    claim = await queue.claim()
+    assert claim is not None
+    return claim
+
+
+def files(root: Path) -> list[str]:
+    """Name every file, with its folder."""
+    return sorted(str(path.relative_to(root)) for path in root.rglob("*") if path.is_file())
+
+
+def lay(path: Path, data: bytes, *, at: datetime = NOON - timedelta(hours=1)) -> Path:
+    """Put a file somewhere by hand, some time ago."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(data)
+    os.utime(path, (at.timestamp(), at.timestamp()))
+    return path
+
+
+def instant_of(at: datetime) -> int:
+    """Count microseconds since 1970."""
+    return round(at.timestamp() * 1e6)
+
+
+# --- names, order, restarts --------------------------------------------------------------------------------------
+
+
+async def test_names_carry_instant_id_and_attempts(queue: FileQueue, root: Path):
+    """The name is the contract's in each of the three folders."""
+    job = a_job()
+    stem = f"{instant_of(NOON):016d}-{job.id}"
+    await queue.enqueue(job)
+    assert files(root) == [f"pending/{stem}.0.json"]
+    claim = await taken(queue)
+    assert files(root) == [f"processing/{stem}.1.json"]
+    await queue.bury(claim, "坏了")
+    assert files(root) == [f"failed/{stem}.1.json"]
+    await queue.revive()
+    assert files(root) == [f"pending/{instant_of(NOON) + 1:016d}-{job.id}.0.json"]
+
+
+async def test_sorted_names_are_the_order_of_arrival(queue: FileQueue, root: Path, clock: FrozenClock):
+    """Instants only rise, also where the clock stands still or goes back."""
+    jobs = [a_job() for _ in range(6)]
+    for job in jobs:
+        await queue.enqueue(job)
+        clock.advance(seconds=-7)
+    names = [parsed(Path(name).name) for name in files(root)]
+    assert [name.job_id for name in names if name] == [job.id for job in jobs]
+
+
+async def test_instants_go_on_above_the_highest_seen(reopen: Open, queue: FileQueue, root: Path, clock: FrozenClock):
+    """After a restart with an earlier clock, new jobs still come after old ones."""
+    old, new = a_job(), a_job()
+    await queue.enqueue(old)
+    clock.advance(days=-3)
+    again = await reopen()
+    await again.enqueue(new)
+    assert (await taken(again)).job == old
+    await again.complete(Claim(old, 1, (root / files(root)[-1]).name))
+    assert (await taken(again)).job == new
+
+
+async def test_concurrent_arrivals_keep_their_order(queue: FileQueue):
+    """Jobs that are written at the same time are given out in the order in which they were handed in."""
+    jobs = [a_job() for _ in range(40)]
+    tasks = [asyncio.create_task(queue.enqueue(job)) for job in jobs]
+    done: list[Job] = []
+    while len(done) < len(jobs):
+        if (claim := await queue.claim()) is None:
+            await asyncio.sleep(0)
+            continue
+        done.append(claim.job)
+        await queue.complete(claim)
+    await asyncio.gather(*tasks)
+    assert done == jobs
+
+
+async def test_folders_and_files_are_private(queue: FileQueue, root: Path):
+    """Folders are 0700 and files 0600, whatever the umask is."""
+    await queue.enqueue(a_job())
+    await queue.enqueue(a_job(scene=OTHER_GROUP))
+    await queue.bury(await taken(queue), "坏了")
+    modes = {path.stat().st_mode & 0o777 for path in root.rglob("*") if path.is_file()}
+    assert modes == {0o600}
+    assert {path.stat().st_mode & 0o777 for path in (root, *(root / folder for folder in FOLDERS))} == {0o700}
+
+
+async def test_a_restart_finds_everything(reopen: Open, queue: FileQueue):
+    """Jobs, attempts, order, memos and buried jobs survive the process."""
+    jobs = [a_job(memo=f"备忘{number}") for number in range(3)]
+    for job in jobs:
+        await queue.enqueue(job)
+    await queue.bury(await taken(queue), "坏了")
+    await queue.requeue(await taken(queue), delay=3600, counted=True)
+    again = await reopen()
+    assert again.counts() == queue.counts()
+    assert [memo.text for memo in again.waiting_memos(GROUP.scope)] == ["备忘1", "备忘2"]
+    claim = await taken(again)
+    assert (claim.job, claim.attempts) == (jobs[1], 2)
+    assert [failed.id for failed in await again.failed()] == [jobs[0].id]
+
+
+async def test_what_was_in_hand_is_pending_after_recovery(reopen: Open, queue: FileQueue, root: Path):
+    """Recovery goes by ownership: a job of a second ago is put back at once, at its place, its attempt kept."""
+    jobs = [a_job(), a_job()]
+    for job in jobs:
+        await queue.enqueue(job)
+    await taken(queue)
+    again = await reopen()
+    assert again.counts() == QueueCounts(1, 1, 0, again.counts().pending_bytes)
+    assert await again.claim() is None  # its scope is still in the dead one's hand
+    assert await again.recover() == 1
+    assert [Path(name).parent.name for name in files(root)] == ["pending", "pending"]
+    claim = await taken(again)
+    assert (claim.job, claim.attempts) == (jobs[0], 2)
+
+
+async def test_the_clock_of_a_rest_ends_with_the_process(reopen: Open, queue: FileQueue):
+    """A delay is no debt: the next process may try at once."""
+    await queue.enqueue(a_job())
+    await queue.requeue(await taken(queue), delay=3600, counted=True)
+    assert await queue.claim() is None
+    assert await (await reopen()).claim() is not None
+
+
+async def test_after_a_whole_life_only_jobs_are_left(reopen: Open, queue: FileQueue, root: Path):
+    """No temporary files, no lock twins: the folders hold jobs and nothing else."""
+    await queue.enqueue(a_job())
+    lay(root / "pending" / "x.json.tmp", b"half")
+    lay(root / "processing" / "y.json.lock", b"")
+    lay(root / "failed" / "z.json.lock", b"")
+    again = await reopen()
+    await again.complete(await taken(again))
+    assert files(root) == []
+
+
+async def test_a_job_in_two_folders_is_kept_in_one(reopen: Open, queue: FileQueue, root: Path):
+    """After a crash within a move the buried one wins, else the one with more attempts, and a revived one over both."""
+    jobs = [a_job(), a_job(scene=OTHER_GROUP), a_job(memo="复活")]
+    for job in jobs:
+        await queue.enqueue(job)
+    for name in files(root):
+        own = parsed(Path(name).name)
+        assert own is not None
+        data = (root / name).read_bytes()
+        if own.job_id == jobs[0].id:
+            lay(root / "processing" / str(JobName(own.instant, own.job_id, 1)), data)
+            lay(root / "failed" / str(JobName(own.instant, own.job_id, 1)), data)
+        elif own.job_id == jobs[1].id:
+            lay(root / "processing" / str(JobName(own.instant, own.job_id, 2)), data)
+        else:
+            lay(root / "failed" / str(JobName(own.instant - 5, own.job_id, 9)), data)
+    again = await reopen()
+    await again.recover()
+    assert len(files(root)) == 3
+    assert [failed.id for failed in await again.failed()] == [jobs[0].id]
+    first, second = await taken(again), await taken(again)
+    assert {(claim.job, claim.attempts) for claim in (first, second)} == {(jobs[1], 3), (jobs[2], 1)}
+
+
+async def test_closing_ends_what_is_under_way(queue: FileQueue, root: Path):
+    """A write that was begun is finished before the queue is closed; after that everything is refused politely."""
+    job = a_job()
+    writing = asyncio.create_task(queue.enqueue(job))
+    await asyncio.sleep(0)
+    await queue.close()
+    await writing
+    assert len(files(root)) == 1
+    with pytest.raises(UnavailableError):
+        await queue.enqueue(a_job())
+    with pytest.raises(UnavailableError):
+        await queue.claim()
+    assert queue.counts().pending == 1
+
+
+async def test_a_folder_that_cannot_be_made_is_refused(root: Path, clock: FrozenClock):
+    """The error names the folder and says what to look at."""
+    root.parent.mkdir(parents=True)
+    root.write_text("不是文件夹", "utf-8")
+    with pytest.raises(StorageRefused, match="queues"):
+        await FileQueue.open(root, QueueSettings(), clock)
+
+
+async def test_a_full_queue_complains_once_a_minute(reopen: Open, clock: FrozenClock, caplog: pytest.LogCaptureFixture):
+    """Back-pressure is visible in the log and does not flood it."""
+    queue = await reopen(max_pending=1)
+    await queue.enqueue(a_job())
+    caplog.set_level(logging.WARNING)
+    for _ in range(5):
+        with pytest.raises(QueueFull):
+            await queue.enqueue(a_job())
+        clock.advance(seconds=15)
+    assert [record.message for record in caplog.records].count(sentences.queue_full("最多 1 个任务")) == 2
+
+
+async def test_ids_that_no_file_name_could_hold_are_refused(queue: FileQueue, root: Path):
+    """A job's id is a name on every system, never a path."""
+    for bad in ("../../x", "a/b", "", "x" * 65, "名字", "a.b", "con:"):
+        job = a_job()
+        with pytest.raises(BadArgument):
+            await queue.enqueue(Job(bad, job.work, job.accepted_at))
+    assert files(root) == []
+
+
+async def test_a_job_too_large_to_be_read_back_is_not_written(queue: FileQueue, root: Path):
+    """What the queue could not read is refused at the door."""
+    with pytest.raises(LimitReached):
+        await queue.enqueue(a_job("长" * MAX_BYTES))
+    assert files(root) == []
+
+
+async def test_a_cancelled_claim_goes_back(queue: FileQueue):
+    """A job claimed for a caller who is gone is not in anybody's hand."""
+    job = a_job()
+    await queue.enqueue(job)
+    claiming = asyncio.create_task(queue.claim())
+    await asyncio.sleep(0)
+    claiming.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await claiming
+    while queue._running:
+        await asyncio.sleep(0.001)
+    claim = await taken(queue)
+    assert (claim.job, claim.attempts) == (job, 1)
+
+
+async def test_claiming_lists_no_folder(root: Path, clock: FrozenClock):
+    """A claim costs the same at any backlog: it asks the index, not the folder."""
+    disk = FaultyDisk()
+    queue = await FileQueue.open(root, QueueSettings(), clock, disk=disk)
+    await queue.enqueue(a_job())
+    disk.performed.clear()
+    await queue.claim()
+    assert "list" not in {operation for operation, _ in disk.performed}
+    await queue.close()
+
+
+# --- strangers ---------------------------------------------------------------------------------------------------
+
+
+async def test_a_file_dropped_into_pending_is_taken_in(queue: FileQueue, root: Path):
+    """A foreign name becomes one of ours, its place is when it was written, and its job is claimed."""
+    dropped = a_job("手放进来的")
+    await queue.enqueue(a_job())
+    lay(root / "pending" / "by-hand.json", codec.encoded(dropped))
+    await queue.refresh()
+    claim = await taken(queue)
+    assert claim.job.work == dropped.work
+    assert claim.job.id == "by-hand"
+    assert f"processing/{instant_of(NOON - timedelta(hours=1)):016d}-by-hand.1.json" in files(root)
+
+
+async def test_files_of_older_versions_are_taken_in_at_the_start(reopen: Open, root: Path, clock: FrozenClock):
+    """Jobs named {job_id}.json wait, are recovered or stay buried, as their folder says; then they are ordinary."""
+    body = {"request_id": "r", "user_id": 2000001, "group_id": 10001, "action_summary": "聊了茶", "new_info": "爱喝茶"}
+    data = json.dumps(body).encode()
+    for number, folder in enumerate(FOLDERS):
+        at = NOON - timedelta(minutes=9 - number)
+        lay(root / folder / f"r_{number}_1740218400000.json", data, at=at)
+        lay(root / folder / f"r_{number}_1740218400000.json.lock", b"", at=at)
+    queue = await reopen()
+    assert await queue.recover() == 1
+    assert queue.counts().pending == 2
+    assert [failed.id for failed in await queue.failed()] == ["r_2_1740218400000"]
+    first = await taken(queue)
+    assert first.job.id == "r_0_1740218400000"
+    assert isinstance(first.job.work, Turn)
+    assert (first.job.work.memo, first.job.work.observations) == ("聊了茶", ("爱喝茶",))
+    assert all(parsed(Path(name).name) for name in files(root))
+    assert clock.now() == NOON
+
+
+async def test_a_name_that_is_no_id_gets_one(reopen: Open, root: Path):
+    """Names that no file of ours may have become a stable id of their own."""
+    lay(root / "pending" / "任务 (1).json", codec.encoded(a_job()))
+    lay(root / "pending" / ("9" * 16 + "-x.0.json"), codec.encoded(a_job()))
+    queue = await reopen()
+    assert queue.counts().pending == 2
+    assert all(parsed(Path(name).name) for name in files(root))
+
+
+async def test_a_second_file_of_a_known_name_becomes_another_job(queue: FileQueue, root: Path):
+    """Nothing that somebody drops is thrown away because its name is taken."""
+    for number in range(2):
+        lay(root / "pending" / "job.json", codec.encoded(a_job(f"第{number}份")))
+        await queue.refresh()
+    assert queue.counts().pending == 2
+    assert len(files(root)) == 2
+
+
+async def test_a_file_that_is_still_being_copied_is_left_alone(queue: FileQueue, root: Path):
+    """A file is taken in once nobody has written to it for a second."""
+    path = root / "pending" / "fresh.json"
+    path.write_bytes(b'{"scene"')
+    await queue.refresh()
+    assert queue.counts() == QueueCounts()
+    assert path.exists()
+    lay(path, codec.encoded(a_job()))
+    await queue.refresh()
+    assert queue.counts().pending == 1
+
+
+async def test_what_is_no_plain_job_file_is_left_alone(reopen: Open, root: Path, tmp_path: Path):
+    """Links, pipes, folders, hidden files and other endings are neither read nor moved nor removed."""
+    pending = root / "pending"
+    secret = lay(tmp_path / "secret.json", codec.encoded(a_job()))
+    pending.mkdir(parents=True)
+    (pending / "link.json").symlink_to(secret)
+    os.mkfifo(pending / "pipe.json")
+    (pending / "folder.json").mkdir()
+    lay(pending / ".hidden.json", b"{}")
+    lay(pending / "notes.txt", b"x")
+    queue = await reopen()
+    await queue.refresh()
+    assert queue.counts() == QueueCounts()
+    assert len(list(pending.iterdir())) == 5
+
+
+async def test_a_buried_job_moved_by_hand_waits_again(queue: FileQueue, root: Path):
+    """An operator may move a file from failed to pending; a copy is not taken for a second job."""
+    job = a_job()
+    await queue.enqueue(job)
+    await queue.bury(await taken(queue), "坏了")
+    [name] = files(root)
+    copy = lay(root / "pending" / Path(name).name, (root / name).read_bytes())
+    await queue.refresh()
+    assert queue.counts() == QueueCounts(failed=1)
+    (root / name).unlink()
+    lay(copy, copy.read_bytes())
+    lay(root / "pending" / "x.txt", b"")
+    await queue.refresh()
+    assert queue.counts().failed == 0
+    assert (await taken(queue)).job == job
+
+
+async def test_files_removed_by_hand_are_forgotten(queue: FileQueue, root: Path):
+    """A job whose file is gone is skipped, whatever was about to be done with it."""
+    jobs = [a_job(), a_job(message_ids=["m1"]), a_job(scene=OTHER_GROUP)]
+    for job in jobs:
+        await queue.enqueue(job)
+    await queue.bury(await taken(queue), "坏了")
+    for name in files(root):
+        (root / name).unlink()
+    assert await queue.withdraw(GROUP.scope, "m1") == 0
+    assert await queue.claim() is None
+    assert await queue.failed() == []
+    assert await queue.revive() == 0
+    assert queue.counts() == QueueCounts()
+
+
+async def test_a_job_in_hand_whose_file_is_removed_can_be_settled(queue: FileQueue, root: Path):
+    """Completing, requeueing or burying what somebody removed ends it."""
+    for settle in ("complete", "requeue", "bury"):
+        await queue.enqueue(a_job())
+        claim = await taken(queue)
+        (root / files(root)[0]).unlink()
+        if settle == "complete":
+            await queue.complete(claim)
+        elif settle == "requeue":
+            await queue.requeue(claim, delay=0, counted=True)
+        else:
+            await queue.bury(claim, "坏了")
+        assert queue.counts() == QueueCounts()
+
+
+# --- what cannot be read -----------------------------------------------------------------------------------------
+
+DEEP = b'{"scene":' * 500 + b"1" + b"}" * 500
+UNREADABLE = {
+    "empty": b"",
+    "binary": bytes(range(256)) * 40,
+    "truncated": codec.encoded(a_job())[:-20],
+    "deep": DEEP,
+    "very deep": b"[" * 100_000,
+    "a list": b"[1, 2]",
+    "a number": b"17",
+    "an empty object": b"{}",
+    "wrong types": b'{"scene": {"kind": "group", "group_id": "10001", "user_id": "1"}, "observations": {"a": 1}}',
+    "a control character in an id": b'{"user_id": "a\\u0007b", "memo": "x"}',
+    "a lone surrogate": b'{"user_id": "1", "memo": "\\ud800"}',
+    "not UTF-8": b'{"user_id": "1", "memo": "\xff\xfe"}',
+    "from the future": codec.encoded(a_job()).replace(b'"schema_version":1', b'"schema_version":9'),
+}
+
+
+@pytest.mark.parametrize("content", UNREADABLE.values(), ids=UNREADABLE.keys())
+@pytest.mark.parametrize("folder", ["pending", "processing"])
+async def test_what_cannot_be_read_is_buried_with_its_reason(reopen: Open, root: Path, folder: str, content: bytes):
+    """It is given up at once and once, the next job goes on, its bytes are kept, and the list says why."""
+    good = a_job()
+    lay(root / folder / f"{1:016d}-bad.0.json", content)
+    queue = await reopen()
+    await queue.recover()
+    await queue.enqueue(good)
+    assert (await taken(queue)).job == good
+    [failed] = await queue.failed()
+    assert (failed.id, failed.attempts, failed.job) == ("bad", 1, None)
+    assert failed.error.startswith("任务文件")
+    assert "\n" not in failed.error
+    assert len(failed.error) <= 500
+    kept = (root / "failed" / f"{1:016d}-bad.1.json").read_bytes()
+    assert kept == content or json.loads(kept).items() >= json.loads(content).items()
+
+
+async def test_a_huge_file_is_buried_unread(reopen: Open, root: Path):
+    """A hundred megabytes are moved aside by name; nobody reads them, now or when the list is asked for."""
+    path = lay(root / "pending" / "huge.json", b"")
+    with path.open("r+b") as file:
+        file.truncate(100 * 1024 * 1024)
+    queue = await reopen()
+    assert await queue.claim() is None
+    [failed] = await queue.failed()
+    assert failed.error == sentences.job_too_large(100 * 1024 * 1024, MAX_BYTES)
+    assert (root / files(root)[0]).stat().st_size == 100 * 1024 * 1024
+
+
+async def test_an_unreadable_job_can_be_revived_and_mended(queue: FileQueue, root: Path):
+    """Reviving tries again: mended, the job runs; broken as before, it is buried again."""
+    lay(root / "pending" / "bad.json", b"{")
+    await queue.refresh()
+    assert await queue.claim() is None
+    assert await queue.revive("bad") == 1
+    assert await queue.claim() is None
+    assert queue.counts() == QueueCounts(failed=1)
+    mended = a_job("修好了")
+    lay(root / files(root)[0], b"\xef\xbb\xbf" + codec.encoded(mended))
+    assert await queue.revive() == 1
+    assert (await taken(queue)).job.work == mended.work
+
+
+async def test_many_unreadable_files_stop_nothing(reopen: Open, root: Path):
+    """A folder full of rubbish costs one burial each, within one claim."""
+    for number in range(50):
+        lay(root / "pending" / f"{number:016d}-bad{number}.0.json", b"\0")
+    queue = await reopen()
+    job = a_job()
+    await queue.enqueue(job)
+    assert (await taken(queue)).job == job
+    assert queue.counts().failed == 50
+
+
+async def test_unknown_fields_survive_burying_and_reviving(queue: FileQueue, root: Path):
+    """Fields that a later or a foreign version wrote are still there after every step."""
+    body = json.loads(codec.encoded(a_job(recent_messages=[a_message("x", id="m1")], message_ids=["m2"])))
+    body |= {"mood": "好", "scene": {**body["scene"], "guild": "7"}, "_retry_count": 2}
+    lay(root / "pending" / "other.json", json.dumps(body).encode())
+    await queue.refresh()
+    assert await queue.withdraw(GROUP.scope, "m1") == 1
+    await queue.bury(await taken(queue), "坏了")
+    await queue.revive()
+    claim = await taken(queue)
+    written = json.loads((root / files(root)[0]).read_bytes())
+    assert written["mood"] == "好"
+    assert written["scene"]["guild"] == "7"
+    assert written["recent_messages"] == []
+    assert claim.job.id == "other"
+
+
+async def test_a_failed_file_says_what_went_wrong(queue: FileQueue, root: Path):
+    """The file holds the job's own fields, one line of error and the time; whoever opens it finds no key in it."""
+    job = a_job(memo="聊了茶")
+    await queue.enqueue(job)
+    await queue.bury(await taken(queue), "401 from api\nAuthorization: Bearer abc.def-ghi, api_key=k-123 sk-livekey000")
+    body = json.loads((root / files(root)[0]).read_bytes())
+    assert body["memo"] == "聊了茶"
+    assert datetime.fromisoformat(body["failed_at"]) == NOON
+    assert body["error"].startswith("401 from api")
+    for secret in ("abc.def-ghi", "k-123", "livekey000"):
+        assert secret not in body["error"]
+
+
+async def test_an_error_by_hand_cannot_flood_the_list(reopen: Open, root: Path):
+    """What a failed file says is shown in one bounded line."""
+    body = {**json.loads(codec.encoded(a_job())), "error": "第一行\n" + "长" * 100_000, "failed_at": "昨天"}
+    lay(root / "failed" / f"{1:016d}-x.3.json", json.dumps(body).encode())
+    [failed] = await (await reopen()).failed()
+    assert failed.error.startswith("第一行 长")
+    assert len(failed.error) <= 500
+    assert failed.attempts == 3
+    assert abs(failed.failed_at - (NOON - timedelta(hours=1))) < timedelta(seconds=1)
+
+
+# --- the job that kills ------------------------------------------------------------------------------------------
+
+POISON = """
+import asyncio, os, sys
+from datetime import datetime, timezone
+from pathlib import Path
+sys.path.insert(0, os.environ["PROJECT"])
+from cognitive_memory_core.adapters.files.queue import FileQueue
+from cognitive_memory_core.settings import QueueSettings
+
+class Clock:
+    def now(self):
+        return datetime.now(timezone.utc)
+
+async def main():
+    queue = await FileQueue.open(Path(sys.argv[1]), QueueSettings(job_max_retries=1), Clock())
+    await queue.recover()
+    while (claim := await queue.claim()) is not None:
+        if "毒" in claim.job.work.observations:
+            os._exit(9)
+        await queue.complete(claim)
+    await queue.close()
+
+asyncio.run(main())
+"""
+
+
+async def test_a_job_that_kills_the_process_is_quarantined(queue: FileQueue, root: Path, reopen: Open):
+    """After three deaths (one retry, one more for bad luck) the fourth process goes on with the others."""
+    poison, good = a_job("毒"), a_job("好")
+    await queue.enqueue(poison)
+    await queue.enqueue(good)
+    project = str(Path(__file__).resolve().parents[3])
+    statuses = [
+        subprocess.run(
+            [sys.executable, "-c", POISON, str(root)], env={**os.environ, "PROJECT": project}, check=False
+        ).returncode
+        for _ in range(4)
+    ]
+    assert statuses == [9, 9, 9, 0]
+    again = await reopen()
+    assert [(failed.id, failed.error) for failed in await again.failed()] == [(poison.id, sentences.process_died(3))]
+    assert again.counts() == QueueCounts(failed=1)
+
+
+# --- small parts -------------------------------------------------------------------------------------------------
+
+
+def test_a_name_is_read_as_it_was_written():
+    """Names of ours round-trip; nothing else is taken for one."""
+    name = JobName(1_772_596_800_000_000, "0" * 32, 12)
+    assert parsed(str(name)) == name
+    for other in ("a.json", "1772596800000000-a.json", "1772596800000000-a.0.json.tmp", "１" * 16 + "-a.0.json"):
+        assert parsed(other) is None
+
+
+def test_a_moment_is_what_its_name_says():
+    """The instant in a name is microseconds since 1970 in UTC."""
+    assert moment(1_000_000) == datetime(1970, 1, 1, 0, 0, 1, tzinfo=timezone.utc)
+
+
+def test_a_job_too_deep_to_be_written_again_is_not_read():
+    """What could not be buried with its error is treated as unreadable from the start."""
+    deep = b'{"user_id": "1", "memo": "x", "extra": ' + b"[" * 300 + b"]" * 300 + b"}"
+    with pytest.raises(PermanentError, match="嵌套太深"):
+        codec.body_of(deep)

@@ -1,0 +1,121 @@
+"""The embedder that needs no model."""
+
+from __future__ import annotations
+
+import math
+import os
+import subprocess
+import sys
+from statistics import median
+
+import pytest
+
+from cognitive_memory_core.adapters.offline.hashing import HashingEmbedder
+from cognitive_memory_core.ports.models import Vector
+from tests.unit.adapters.paraphrases import PARAPHRASES
+
+TOLERANCE = 0.005
+EMBEDDED = "阿棠(2000001) likes oolong 🍵，讨厌香菜"
+IN_ANOTHER_PROCESS = f"""
+import asyncio, hashlib
+from cognitive_memory_core.adapters.offline.hashing import HashingEmbedder
+vector = asyncio.run(HashingEmbedder().embed_query({EMBEDDED!r}))
+print(hashlib.sha256(",".join(f"{{value:.4f}}" for value in vector).encode()).hexdigest())
+"""
+
+
+def cosine(one: Vector, other: Vector) -> float:
+    """Multiply two unit vectors."""
+    return math.fsum(a * b for a, b in zip(one, other, strict=True))
+
+
+async def test_vectors_are_unit_vectors() -> None:
+    """Documents and questions become float32 vectors of the length asked for and of norm one."""
+    embedder = HashingEmbedder(256)
+    vectors = [*await embedder.embed_documents(["我喜欢乌龙茶", "a", ""]), await embedder.embed_query("喜欢什么茶")]
+    assert {(vector.typecode, len(vector)) for vector in vectors} == {("f", 256)}
+    assert all(cosine(vector, vector) == pytest.approx(1.0, abs=1e-5) for vector in vectors)
+
+
+@pytest.mark.parametrize("text", ["", " ", "！？……", "\u200b", "\ud800"])
+async def test_a_text_without_words_has_a_vector(text: str) -> None:
+    """Nothing to go by gives one fixed direction, never zero or NaN, and is near to nothing that says something."""
+    embedder = HashingEmbedder()
+    asked = await embedder.embed_query(text)
+    assert list(asked) == list(await embedder.embed_query(""))
+    assert sum(asked) == 1.0
+    blank, *written = await embedder.embed_documents([text, *(f"第{number}条" for number in range(50))])
+    assert cosine(blank, await embedder.embed_query("喜欢什么茶")) == 0.0
+    assert {cosine(asked, document) for document in (blank, *written)} == {0.0}
+
+
+def test_vectors_are_the_same_everywhere() -> None:
+    """Another process, with another seed of hash(), makes the same vectors, and so will the next version."""
+    done = {
+        subprocess.run(
+            [sys.executable, "-c", IN_ANOTHER_PROCESS],
+            env={**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": os.pathsep.join(sys.path)},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout.strip()
+        for seed in ("1", "2")
+    }
+    assert done == {"f2d0893c8e8a4efc4cd0653bdb6b24e2f74dc0ecd172abdb3cb1b29bb1b92f25"}
+
+
+async def test_a_big_batch_is_embedded_alike() -> None:
+    """A batch that is too big for the event loop's patience gives what one by one would give."""
+    texts = [f"第{number}条：阿棠喜欢乌龙茶" for number in range(100)]
+    one_by_one = [(await HashingEmbedder().embed_documents([text]))[0] for text in texts]
+    assert await HashingEmbedder().embed_documents(texts) == one_by_one
+    assert await HashingEmbedder().embed_documents([]) == []
+
+
+async def test_the_calibration_is_what_was_measured() -> None:
+    """The shipped constants are the medians over the written pairs and over everything that is not a pair."""
+    embedder = HashingEmbedder()
+    asked = [await embedder.embed_query(question) for question, _ in PARAPHRASES]
+    written = await embedder.embed_documents([statement for _, statement in PARAPHRASES])
+    pairs = [cosine(question, statement) for question, statement in zip(asked, written, strict=True)]
+    strangers = [cosine(question, text) for i, question in enumerate(asked) for j, text in enumerate(written) if i != j]
+    assert len(PARAPHRASES) >= 60
+    assert embedder.calibration.paraphrase == pytest.approx(median(pairs), abs=TOLERANCE)
+    assert embedder.calibration.unrelated == pytest.approx(median(strangers), abs=TOLERANCE)
+
+
+async def test_questions_find_their_answer() -> None:
+    """Of all the statements the right one is nearest to most questions, and among the first five for nearly all."""
+    embedder = HashingEmbedder()
+    written = await embedder.embed_documents([statement for _, statement in PARAPHRASES])
+    places = []
+    for at, (question, _) in enumerate(PARAPHRASES):
+        asked = await embedder.embed_query(question)
+        cosines = [cosine(asked, statement) for statement in written]
+        places.append(sum(value > cosines[at] for value in cosines))
+    assert sum(place == 0 for place in places) >= 0.8 * len(places)
+    assert sum(place < 5 for place in places) >= 0.95 * len(places)
+
+
+async def test_a_shared_word_counts_more_in_a_line_that_says_something() -> None:
+    """A fragment that repeats two characters of the question does not beat the statement that answers it."""
+    embedder = HashingEmbedder()
+    asked = await embedder.embed_query("阿棠平时爱喝什么茶")
+    fragment, statement = await embedder.embed_documents(["喝茶", "阿棠(2000001) 最喜欢喝乌龙茶，每天都要泡一壶"])
+    assert cosine(asked, statement) > cosine(asked, fragment)
+
+
+async def test_spelling_matters_little() -> None:
+    """Width, case, accents and endings of words leave vectors near; numbers that share digits are not alike."""
+    embedder = HashingEmbedder()
+    asked = await embedder.embed_query("ＣＡＦＥ deployments")
+    same, other = await embedder.embed_documents(["café deployment", "kitchen garden"])
+    assert cosine(asked, same) > 0.3 > cosine(asked, other) + 0.2
+    number = await embedder.embed_query("2000001")
+    assert abs(cosine(number, (await embedder.embed_documents(["2000002"]))[0])) < 0.2
+
+
+def test_fingerprints_tell_lengths_apart() -> None:
+    """Vectors of different lengths never share a fingerprint."""
+    assert HashingEmbedder().fingerprint == "hashing-v1-512"
+    assert HashingEmbedder(1024).fingerprint == "hashing-v1-1024"

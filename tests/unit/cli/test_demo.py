@@ -1,0 +1,89 @@
+"""How the demo is found and started; what it shows is a journey."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[3]
+CORE = ROOT / "cognitive_memory_core"
+
+SLOW_SCRIPT = """
+import os, pathlib, sys, time
+pathlib.Path("told").write_text("\\n".join([*sys.argv[1:], *(name for name in os.environ if "__" in name)]))
+try:
+    time.sleep(60)
+except KeyboardInterrupt:
+    pathlib.Path("ended").touch()
+    sys.exit(1)
+"""
+
+
+def lone_core(home: Path, script: str | None) -> dict[str, str]:
+    """Lay out a core with a plugin of our own, or none; gives the environment in which only those are found."""
+    (home / "cognitive_memory_core").symlink_to(CORE)
+    if script is not None:
+        demo = home / "nonebot_plugin_cognitive_memory" / "demo"
+        demo.mkdir(parents=True)
+        (demo.parent / "__init__.py").write_text("raise AssertionError('imported')")
+        (demo / "run.py").write_text(script)
+    return {**os.environ, "PYTHONPATH": str(home), "COGNITIVE_MEMORY__MODELS__HISTORIAN__API_KEY": "secret"}
+
+
+def command(environment: dict[str, str], home: Path, *words: str) -> subprocess.Popen[bytes]:
+    """Start ``cognitive-memory demo`` in a directory."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "cognitive_memory_core.cli", "demo", *words],
+        cwd=home,
+        env=environment,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+    )
+
+
+@pytest.mark.parametrize(("script", "status"), [("pass", 0), ("1/0", 1), ("import os; os.abort()", 1)])
+def test_the_scripts_status_is_the_commands(tmp_path: Path, script: str, status: int) -> None:
+    """The command ends as its script ends, a crash is a failure, and the plugin itself is not imported."""
+    environment = lone_core(tmp_path, script)
+    started = command(environment, tmp_path)
+    started.communicate(timeout=30)
+    assert started.returncode == status
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="an interrupt of a whole session is a thing of Unix")
+def test_an_interrupt_lets_the_script_end_and_settings_of_the_shell_stay_outside(tmp_path: Path) -> None:
+    """Ctrl-C reaches the script, which is waited for; it was given whole paths and no setting of the memory."""
+    environment = lone_core(tmp_path, SLOW_SCRIPT)
+    started = command(environment, tmp_path, "--keep", "kept")
+    for _ in range(200):
+        if (tmp_path / "told").exists() and (tmp_path / "told").read_text():
+            break
+        time.sleep(0.05)
+    os.killpg(started.pid, signal.SIGINT)
+    started.communicate(timeout=30)
+    assert started.returncode == 1
+    assert (tmp_path / "ended").exists()
+    told = (tmp_path / "told").read_text().splitlines()
+    assert told[:2] == ["--keep", str(tmp_path / "kept")]
+    assert not [name for name in told if name.startswith("COGNITIVE_MEMORY__")]
+
+
+def test_without_the_extra_one_sentence_says_what_to_install(tmp_path: Path) -> None:
+    """Where the demo's packages are missing, one Chinese sentence names them and the command that brings them."""
+    environment = lone_core(tmp_path, "1/0")
+    code = (
+        "import sys, importlib.util as u; find = u.find_spec\n"
+        "u.find_spec = lambda name, *rest: None if name in ('fastapi', 'websockets') else find(name, *rest)\n"
+        "from cognitive_memory_core.cli import main; sys.exit(main(['demo']))"
+    )
+    run = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, check=False)
+    [sentence] = run.stderr.decode("utf-8").splitlines()
+    assert run.returncode == 1
+    assert "fastapi、websockets" in sentence
+    assert "pip install 'nonebot-plugin-cognitive-memory[demo]'" in sentence

@@ -1,0 +1,50 @@
+"""The command line: what is asked, and what is misuse."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from cognitive_memory_core.cli import main
+from cognitive_memory_core.cli.main import SUBCOMMANDS
+
+
+@pytest.mark.parametrize("words", [["-h"], ["--help"]])
+def test_help_lists_the_subcommands_in_chinese(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    """Help goes to standard output with status 0 and names every subcommand with what it does."""
+    assert main(words) == 0
+    shown = capsys.readouterr()
+    assert shown.err == ""
+    assert all(command.name in shown.out and command.summary in shown.out for command in SUBCOMMANDS)
+    assert "用法" in shown.out
+
+
+@pytest.mark.parametrize("words", [[], ["nope"], ["--nope"]])
+def test_no_subcommand_is_misuse(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    """Without a known subcommand the status is 2 and the overview goes to standard error."""
+    assert main(words) == 2
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert "子命令" in shown.err
+
+
+def test_an_unknown_word_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+    """Whoever mistypes a subcommand is told which word was not understood."""
+    main(["dmeo"])
+    assert "dmeo" in capsys.readouterr().err
+
+
+def test_the_module_can_be_run() -> None:
+    """``python -m cognitive_memory_core.cli`` is the same command."""
+    run = subprocess.run([sys.executable, "-m", "cognitive_memory_core.cli"], capture_output=True, check=False)
+    assert run.returncode == 2
+    assert "子命令" in run.stderr.decode("utf-8")
+
+
+def test_the_core_imports_no_bot() -> None:
+    """Reading the command line loads neither NoneBot nor the plugin."""
+    code = "import sys; from cognitive_memory_core.cli import main; main(['-h']); print('nonebot' in sys.modules)"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
+    assert run.stdout.decode("utf-8").splitlines()[-1] == "False"

@@ -1,0 +1,74 @@
+"""argparse in Chinese."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from cognitive_memory_core.cli.parser import Parser, existing_file, fresh_directory
+
+
+def a_parser() -> Parser:
+    """Make a parser with one option of each kind of path."""
+    parser = Parser("cognitive-memory demo", "演示")
+    parser.options.add_argument("--transcript", type=existing_file, metavar="FILE")
+    parser.options.add_argument("--keep", type=fresh_directory, metavar="DIR")
+    return parser
+
+
+def complaint(capsys: pytest.CaptureFixture[str], *words: str) -> str:
+    """Misuse the parser and give what it said."""
+    with pytest.raises(SystemExit) as left:
+        a_parser().parse_args(words)
+    assert left.value.code == 2
+    return capsys.readouterr().err
+
+
+def test_help_is_chinese(capsys: pytest.CaptureFixture[str]) -> None:
+    """Help says 用法 and 选项 where argparse would speak English."""
+    with pytest.raises(SystemExit) as left:
+        a_parser().parse_args(["--help"])
+    shown = capsys.readouterr().out
+    assert left.value.code == 0
+    assert shown.startswith("用法：")
+    assert "选项" in shown
+    assert "usage" not in shown
+    assert "options" not in shown
+
+
+@pytest.mark.parametrize("words", [("--nope",), ("--nope", "x"), ("word",)])
+def test_an_unknown_argument_is_named(words: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
+    """An argument that means nothing is misuse, said in Chinese with the argument's name and the usage."""
+    said = complaint(capsys, *words)
+    assert f"不认识的参数 {' '.join(words)}" in said
+    assert "用法：" in said
+
+
+def test_options_are_never_guessed(capsys: pytest.CaptureFixture[str]) -> None:
+    """An abbreviation is not taken for an option that it might have meant."""
+    assert "不认识的参数" in complaint(capsys, "--trans", "x")
+
+
+def test_a_missing_value_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+    """An option without its value is misuse, said in Chinese."""
+    assert "--keep 后面要跟一个值" in complaint(capsys, "--keep")
+
+
+def test_a_file_must_be_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A path to no file is misuse that names the path; a file is taken."""
+    assert "没有这个文件" in complaint(capsys, "--transcript", str(tmp_path / "absent.json"))
+    (tmp_path / "there.json").touch()
+    there = str(tmp_path / "there.json")
+    assert a_parser().parse_args(["--transcript", there]).transcript == Path(there)
+
+
+def test_a_directory_must_be_empty(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A directory with something in it is misuse, so that no data is written over; an empty or new one is taken."""
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "mine").touch()
+    (tmp_path / "empty").mkdir()
+    assert "已经有东西" in complaint(capsys, "--keep", str(tmp_path / "full"))
+    assert "已经有东西" in complaint(capsys, "--keep", str(tmp_path / "full" / "mine"))
+    for name in ("empty", "absent"):
+        assert a_parser().parse_args(["--keep", str(tmp_path / name)]).keep == tmp_path / name

@@ -1,0 +1,121 @@
+"""Names and lines that people write."""
+
+from __future__ import annotations
+
+import unicodedata
+
+import pytest
+
+from cognitive_memory_core.domain.people import Person
+from cognitive_memory_core.text.names import NAME_LENGTH, clean_name, clean_text, one_line
+
+FAMILY = "👨‍👩‍👧"
+ZALGO = "\u0300\u0301\u0302\u0303\u0304\u0305\u0306"
+
+
+@pytest.mark.parametrize(
+    ("written", "shown"),
+    [
+        ("阿棠", "阿棠"),
+        ("  阿\t棠 \n", "阿 棠"),
+        ("cafe\u0301", "café"),
+        ("白卷\u202e(99999)卷白", "白卷〔99999〕卷白"),
+        ("a\u200bb\u200cc\u2060d\ufeffe\u00adf", "abcdef"),
+        ("管理\r\n员\u2028甲\u2029乙\u0085丙\x0b丁", "管理 员 甲 乙 丙 丁"),
+        ("\u2066阿棠\u2069", "阿棠"),
+        ("阿\x00棠\x1b[31m", "阿棠[31m"),
+        ("阿棠\U000e0041\U000e0042\U000e007f", "阿棠"),
+        ("葛\U000e0100城", "葛城"),
+        ("阿\ufe0f棠\ufe0f", "阿棠"),
+        ("阿\u200d棠\u200d", "阿棠"),
+        ("e" + ZALGO, "è\u0301\u0302\u0303"),
+        ("\u0301\u0302阿棠", "阿棠"),
+        ("\ud800阿\udfff棠", "阿棠"),
+        ("阿\ue000棠\U000f0000", "阿棠"),
+        (f"{FAMILY}一家人", f"{FAMILY}一家人"),
+        ("❤️‍🔥 火", "❤️‍🔥 火"),
+        ("1️⃣号", "1️⃣号"),
+        ("🇨🇳👍🏽", "🇨🇳👍🏽"),
+        ("まんが ｶﾞ", "まんが ｶﾞ"),
+        ("สวัสดี हिन्दी", "สวัสดี हिन्दी"),
+    ],
+)
+def test_a_name_shows_what_it_is(written: str, shown: str) -> None:
+    """A name is one line of visible characters, emoji and living scripts whole."""
+    assert clean_name(written) == shown
+
+
+@pytest.mark.parametrize("brackets", ["()", "（）", "﹙﹚", "⁽⁾", "₍₎", "︵︶", "❨❩", "⦅⦆", "｟｠", "⟮⟯", "⸨⸩"])
+def test_a_name_cannot_look_like_a_label(brackets: str) -> None:
+    """A card that holds somebody's id in brackets of any kind does not read as that person's label."""
+    name = clean_name(f"12345{brackets[0]}管理员{brackets[1]}")
+    assert name == "12345〔管理员〕"
+    assert Person("2000001", name).label == "12345〔管理员〕(2000001)"
+
+
+def test_no_character_hides_a_bracket() -> None:
+    """No character of Unicode brings a round bracket into a name, not even when the name is normalised again."""
+    hiding = [chr(code) for code in range(0x110000) if set("()") & set(unicodedata.normalize("NFKC", chr(code)))]
+    shown = "".join(clean_name(f"甲{char}乙") for char in hiding)
+    assert len(hiding) > 40
+    assert not set("()") & set(unicodedata.normalize("NFKC", shown))
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "",
+        " ",
+        "用户",
+        "QQ用户",
+        "匿名",
+        "unknown",
+        "Unknown",
+        "null",
+        "None",
+        "undefined",
+        "\u3164\u3164",
+        "\u2800",
+        "\u200b",
+        "\u202e",
+        "\u0301",
+        "\u200d",
+        "\ufe0f",
+    ],
+)
+def test_a_placeholder_is_no_name(written: str) -> None:
+    """What a client sends for want of a name, or what shows nothing, is no name."""
+    assert clean_name(written) == ""
+
+
+@pytest.mark.parametrize("name", ["None的猫", "小用户", "null pointer", "匿名者", "0"])
+def test_a_name_may_hold_a_placeholder(name: str) -> None:
+    """Only the whole name counts as a placeholder."""
+    assert clean_name(name) == name
+
+
+def test_a_long_name_is_cut() -> None:
+    """A name is at most as long as asked for, and its end hangs on nothing that was cut off."""
+    assert clean_name("长" * 10_000) == "长" * NAME_LENGTH
+    assert clean_name(FAMILY * 10, limit=4) == "👨‍👩"
+    assert clean_name("阿 棠", limit=2) == "阿"
+    assert clean_name("阿棠", limit=0) == ""
+
+
+def test_one_line_is_one_line() -> None:
+    """A text of many lines stands on one, and what is cut off leaves a mark."""
+    assert one_line("第一行\r\n\r\n 第二行\u3000\tabc\u00a0d") == "第一行 第二行 abc d"
+    assert one_line("一二三四五", 5) == "一二三四五"
+    assert one_line("一二三四五六", 5) == "一二三四…"
+
+
+def test_text_keeps_its_lines() -> None:
+    """Cleaning a text keeps line ends and tabs and makes every kind of line end the same one."""
+    assert clean_text("a\r\nb\rc\u2028d\u2029e\x85f\x0bg\x0ch\n\ti") == "a\nb\nc\nd\ne\nf\ng\nh\n\ti"
+    assert clean_text("删\x00除\x07控\u202e制\ud83d字\ufeff符") == "删除控制字符"
+
+
+def test_text_keeps_what_people_write() -> None:
+    """Ordinary text of several scripts, brackets and full-width signs pass unchanged."""
+    text = f"他说：「v2.3（测试版）」！{FAMILY} 𠮷野家 café हिन्दी ① ＜ok＞"
+    assert clean_text(text) == text

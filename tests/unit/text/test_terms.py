@@ -1,0 +1,100 @@
+"""The terms of the lexical index, in a real FTS5 table."""
+
+from __future__ import annotations
+
+import sqlite3
+import unicodedata
+from collections.abc import Iterable
+
+import pytest
+
+from cognitive_memory_core.text.terms import index_terms, query_terms
+
+SHOWN = {"Lu", "Ll", "Lt", "Lm", "Lo", "Nd", "Nl", "No", "So"}
+
+
+def tokens_of(terms: Iterable[str]) -> set[str]:
+    """Let SQLite's unicode61 make tokens of terms."""
+    with sqlite3.connect(":memory:") as database:
+        database.execute("CREATE VIRTUAL TABLE lines USING fts5(body, tokenize = 'unicode61')")
+        database.execute("CREATE VIRTUAL TABLE words USING fts5vocab(lines, 'row')")
+        database.execute("INSERT INTO lines VALUES (?)", (" ".join(terms),))
+        found = {term for (term,) in database.execute("SELECT term FROM words")}
+    database.close()
+    return found
+
+
+@pytest.mark.parametrize(
+    ("text", "terms"),
+    [
+        ("喜欢茶", ["喜", "欢", "茶", "喜欢", "欢茶"]),
+        ("茶，茶", ["茶", "茶"]),
+        ("猫", ["猫"]),
+        ("Hello，世界", ["hello", "世", "界", "世界"]),
+        ("v2.3.1", ["v231", "v2", "3", "1"]),
+        ("GPT-4o", ["gpt4o", "gpt", "4o"]),
+        ("RTX4090", ["rtx4090", "rtx", "4090"]),
+        ("阿棠(2000001)", ["阿", "棠", "阿棠", "2000001"]),
+        ("ＱＱ２０００００１", ["qq2000001", "qq", "2000001"]),
+        ("Café naïve", ["cafe", "naive"]),
+        ("コーヒー", ["コ", "ー", "ヒ", "ー", "コー", "ーヒ", "ヒー"]),
+        ("안녕", ["안", "녕", "안녕"]),
+        ("好🍵喝", ["好", "u1f375", "喝"]),
+        ("❤️", ["u2764"]),
+        ("𠮷野", ["u20bb7", "野", "u20bb7野"]),
+        ("don't", ["dont", "don", "t"]),
+        ("", []),
+        ("！？…\n", []),
+        ("\ud800\x00\ue000", []),
+    ],
+)
+def test_index_terms(text: str, terms: list[str]) -> None:
+    """A text is found by its characters, pairs, words whole and in parts, numbers whole, and emoji."""
+    assert index_terms(text) == terms
+
+
+@pytest.mark.parametrize(
+    ("text", "terms"),
+    [
+        ("喜欢茶", ["喜欢", "欢茶"]),
+        ("茶", ["茶"]),
+        ("茶？茶！", ["茶"]),
+        ("猫 喜欢", ["喜欢"]),
+        ("v2.3.1 出了", ["v231", "v2", "出了"]),
+        ("2000001 是谁", ["2000001", "是谁"]),
+        ("喜欢喜欢", ["喜欢", "欢喜"]),
+        ("🍵", ["u1f375"]),
+        ("我们 what did 老齐 say", ["老齐", "say"]),
+        ("什么", ["什么"]),
+        ("", []),
+    ],
+)
+def test_query_terms(text: str, terms: list[str]) -> None:
+    """A question asks once for pairs and words; for characters and words of every sentence only without others."""
+    assert query_terms(text) == terms
+
+
+def test_rare_characters_are_asked_for_on_demand() -> None:
+    """Uncommon characters are asked for beside the pairs only when wanted, and common ones never."""
+    assert query_terms("我的猫病了", rare_characters=True) == ["我的", "的猫", "猫病", "病了", "猫", "病"]
+
+
+def test_a_question_finds_what_it_repeats() -> None:
+    """Whatever is asked in the words of a text is among the text's terms."""
+    text = "小满(2000005) 的电脑用 RTX4090，QQ2000001 说 GPT-4o 的 🍵 在𠮷野家"
+    assert set(query_terms(text, rare_characters=True)) <= set(index_terms(text))
+
+
+def test_terms_are_bounded() -> None:
+    """Neither a long message nor a long question nor a long word floods the index."""
+    assert len(index_terms("长短" * 1_000_000)) == 4_000
+    assert len(query_terms("".join(chr(0x4E00 + number) for number in range(5_000)))) == 64
+    assert max(map(len, index_terms("x" * 100_000 + " " + "y." * 50_000))) <= 64
+
+
+def test_every_character_makes_a_token_that_stays() -> None:
+    """Every letter, digit and symbol of Unicode gives terms that unicode61 keeps as they are, one token each."""
+    told = (chr(code) for code in range(0x110000) if unicodedata.category(chr(code)) in SHOWN)
+    terms = {term for char in told for term in index_terms(char)}
+    assert len(terms) > 100_000
+    assert tokens_of(terms) == terms
