@@ -107,9 +107,10 @@ class Report:
 
 
 def machine() -> str:
-    """Name what the figures were taken on."""
+    """Name what the figures were taken on, and how busy it was (processes that wanted to run, over the last minute)."""
+    load = f"{os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else "unknown"
     return (
-        f"{os.cpu_count()} cores ({_processor()}), {platform.system()} {platform.release()}, "
+        f"{os.cpu_count()} cores ({_processor()}), load {load}, {platform.system()} {platform.release()}, "
         f"Python {platform.python_version()}, SQLite {sqlite3.sqlite_version}"
     )
 

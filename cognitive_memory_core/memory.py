@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -67,7 +67,7 @@ class CognitiveMemory:
         background: bool = True,
         clock: Clock | None = None,
         embedder: Embedder | None = None,
-    ) -> AsyncIterator[CognitiveMemory]:
+    ) -> AsyncGenerator[CognitiveMemory, None]:
         """Own a data directory and work on it until the block is left; nothing accepted is lost.
 
         Raises DirectoryInUse when another process holds it for ``shutdown_seconds`` + 5 s, StorageRefused when the

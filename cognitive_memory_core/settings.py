@@ -6,9 +6,9 @@ the contract but steer nothing in this version, and whoever sets one is told so.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, Generic, Literal, TypeVar
+from typing import Annotated, Any, ClassVar, Generic, Literal, TypeVar, cast
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pydantic import (
@@ -58,12 +58,16 @@ def _as_text(value: object) -> object:
 def _as_ids(value: object) -> object:
     """Take one id, or ids separated by commas, where a list is meant; numbers become text."""
     if isinstance(value, str):
-        value = value.replace("，", ",").split(",")
+        return _filled(value.replace("，", ",").split(","))
     if isinstance(value, int):
-        value = [value]
+        return (str(value),)
     if isinstance(value, list | tuple | set | frozenset):
-        return tuple(str(item).strip() for item in value if str(item).strip())
+        return _filled(cast("Iterable[object]", value))
     return value
+
+
+def _filled(items: Iterable[object]) -> tuple[str, ...]:
+    return tuple(text for item in items if (text := str(item).strip()))
 
 
 Text = Annotated[str, BeforeValidator(_as_text)]
@@ -83,7 +87,8 @@ class _Group(BaseModel):
     @classmethod
     def _blank_means_default(cls, values: object) -> object:
         if isinstance(values, Mapping):
-            return {key: value for key, value in values.items() if value is not None and value != ""}
+            given = cast("Mapping[str, object]", values)
+            return {key: value for key, value in given.items() if value is not None and value != ""}
         return values
 
 
@@ -326,7 +331,7 @@ def _unknown(group: type[BaseModel], mapping: Mapping[str, Any], prefix: str) ->
             and isinstance(known.annotation, type)
             and issubclass(known.annotation, BaseModel)
         ):
-            yield from _unknown(known.annotation, value, f"{prefix}{key}.")
+            yield from _unknown(known.annotation, cast("Mapping[str, Any]", value), f"{prefix}{key}.")
 
 
 def _at(settings: Settings, dotted: str) -> object:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
 import os
 from array import array
@@ -22,7 +21,6 @@ from .errors import BadArgument, MistakeError, StorageRefused
 from .ports.ledger import Alias, Archive, ArchiveRow, EmbeddedEvent, OptOut
 
 log = logging.getLogger(__name__)
-HEAD = {"format": "cognitive-memory", "version": 1}
 BATCH = 500
 LONGEST_LINE = 1_000_000  # bytes; a line over it is a bad line
 
@@ -34,6 +32,11 @@ PlaceKind = Literal["group", "private"]
 
 class _Line(BaseModel):
     model_config: ClassVar[ConfigDict] = ConfigDict(extra="ignore", frozen=True)
+
+
+class _Head(_Line):
+    format: Literal["cognitive-memory"]
+    version: Literal[1]
 
 
 class _Detail(_Line):
@@ -153,6 +156,20 @@ class MemoLine(_PlacedLine):
         """Give what the line says."""
         return Memo(self.id, self.scope, self.text, self.written_at, self.user_id)
 
+    @classmethod
+    def of(cls, memo: Memo) -> MemoLine:
+        """Write a memo."""
+        scope = memo.scope
+        return cls(
+            agent=scope.agent,
+            place=scope.kind,
+            place_id=scope.place_id,
+            id=memo.id,
+            text=memo.text,
+            written_at=memo.written_at,
+            user_id=memo.user_id,
+        )
+
 
 class PinLine(_PlacedLine):
     """A pin; ``owner_id`` is "" for the whole group's."""
@@ -167,6 +184,20 @@ class PinLine(_PlacedLine):
         """Give what the line says."""
         return Pin(self.id, self.scope, self.text, self.owner_id, self.pinned_at)
 
+    @classmethod
+    def of(cls, pin: Pin) -> PinLine:
+        """Write a pin."""
+        scope = pin.scope
+        return cls(
+            agent=scope.agent,
+            place=scope.kind,
+            place_id=scope.place_id,
+            id=pin.id,
+            text=pin.text,
+            owner_id=pin.owner_id,
+            pinned_at=pin.pinned_at,
+        )
+
 
 class AliasLine(_PlacedLine):
     """A name that a person had in a place."""
@@ -180,6 +211,20 @@ class AliasLine(_PlacedLine):
     def row(self) -> Alias:
         """Give what the line says."""
         return Alias(self.scope, self.user_id, self.name, self.first_seen_at, self.last_seen_at)
+
+    @classmethod
+    def of(cls, alias: Alias) -> AliasLine:
+        """Write a alias."""
+        scope = alias.scope
+        return cls(
+            agent=scope.agent,
+            place=scope.kind,
+            place_id=scope.place_id,
+            user_id=alias.user_id,
+            name=alias.name,
+            first_seen_at=alias.first_seen_at,
+            last_seen_at=alias.last_seen_at,
+        )
 
 
 class ConsentLine(_Line):
@@ -204,7 +249,9 @@ async def exported(archive: Archive, path: Path, *, user_id: str | None = None) 
     count = 0
     try:
         with await asyncio.to_thread(draft.open, "wb") as file:
-            await asyncio.to_thread(file.write, json.dumps(HEAD).encode() + b"\n")
+            await asyncio.to_thread(
+                file.write, _Head(format="cognitive-memory", version=1).model_dump_json().encode() + b"\n"
+            )
             async for rows in _batches(archive.rows(user_id=user_id)):
                 await asyncio.to_thread(_write, file, rows)
                 count += len(rows)
@@ -262,30 +309,21 @@ def _line_of(row: ArchiveRow) -> Line:
         case Message():
             return MessageLine.of(row)
         case Memo():
-            return MemoLine(
-                **_place(row.scope), id=row.id, text=row.text, written_at=row.written_at, user_id=row.user_id
-            )
+            return MemoLine.of(row)
         case Pin():
-            return PinLine(
-                **_place(row.scope), id=row.id, text=row.text, owner_id=row.owner_id, pinned_at=row.pinned_at
-            )
+            return PinLine.of(row)
         case Alias():
-            seen = {"first_seen_at": row.first_seen_at, "last_seen_at": row.last_seen_at}
-            return AliasLine(**_place(row.scope), user_id=row.user_id, name=row.name, **seen)
+            return AliasLine.of(row)
         case OptOut():
             return ConsentLine(user_id=row.user_id, at=row.at)
 
 
-def _place(scope: Scope) -> dict[str, str]:
-    return {"agent": scope.agent, "place": scope.kind, "place_id": scope.place_id}
-
-
 def _head_fits(file: BinaryIO) -> bool:
     try:
-        head = json.loads(file.readline(1000))
-    except (ValueError, RecursionError):
+        _Head.model_validate_json(file.readline(1000))
+    except ValidationError:
         return False
-    return isinstance(head, dict) and all(head.get(key) == value for key, value in HEAD.items())
+    return True
 
 
 def _next_lines(file: BinaryIO) -> list[bytes]:

@@ -119,7 +119,7 @@ def _has_place(scene: Scene) -> bool:
 def _newest(memos: Iterable[Memo], limit: int) -> list[Memo]:
     """Give the newest, newest last, each once."""
     once = {memo.id: memo for memo in memos}
-    return sorted(once.values(), key=lambda memo: memo.written_at)[-limit:] if limit > 0 else []
+    return sorted(once.values(), key=lambda memo: memo.written_at)[-limit:]
 
 
 def _context(found: Sequence[_Found], budget: int | None, settings: Settings, *degraded: str) -> Context:

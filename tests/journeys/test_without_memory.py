@@ -93,7 +93,7 @@ async def test_started_on_a_read_only_disk(tmp_path: Path) -> None:
 
 
 async def test_queue_becomes_unwritable(tmp_path: Path) -> None:
-    """When jobs can no longer be written, remember raises StorageRefused with nothing half-written; later all is well."""
+    """When jobs cannot be written, remember raises StorageRefused with nothing half-written; later all is well."""
     async with running_bot(tmp_path, {"probe": PROBE}) as (bot, client):
         assert "StorageRefused" not in await client.ask("第一句说苹果", group=GROUP)
         assert "【相关回忆】" in await client.ask_until("苹果", "【相关回忆】", group=GROUP)

@@ -10,19 +10,20 @@ from cognitive_memory_core.context.render import Section, block, fenced
 from cognitive_memory_core.text.tokens import sentences_of, token_count
 
 TEXTS = st.text(st.sampled_from("甲乙丙。！？.!? abcé🚢12") | st.characters(exclude_characters="\r\n"), max_size=60)
-LINES = st.lists(TEXTS.map("- {}".format), max_size=8).map(tuple)
+LINES = st.lists(TEXTS.map("- {}".format), min_size=1, max_size=8).map(tuple)
 PARTS = st.lists(
     st.builds(Part, st.sampled_from(sorted(SHARES)), st.builds(Section, TEXTS, LINES), st.booleans()), max_size=7
 )
+BUDGETS = st.integers(0, 200).map(lambda room: token_count(fenced(())) + room) | st.integers(-10, 800)
 
 
-@given(PARTS, st.integers(-10, 800))
+@given(PARTS, BUDGETS)
 def test_the_budget_is_never_exceeded(parts, budget):
     """The whole block, fence and titles included, has at most the tokens of the budget."""
     assert token_count(block(fitted(parts, budget))) <= max(budget, 0)
 
 
-@given(PARTS, st.integers(0, 800))
+@given(PARTS, BUDGETS)
 def test_whole_sentences_are_kept_from_the_relevant_end(parts, budget):
     """Each section keeps its most relevant lines, and of the last of them whole sentences from its beginning."""
     sections = list(fitted(parts, budget))
@@ -51,7 +52,7 @@ def test_nothing_is_dropped_without_need(parts):
     assert fitted(parts, token_count(block(whole)) + token_count(fenced(())) + rounding) == whole
 
 
-@given(PARTS, st.integers(0, 800), st.integers(0, 100))
+@given(PARTS, BUDGETS, st.integers(0, 100))
 def test_more_room_never_empties_the_block(parts, budget, more):
     """What shows something within a budget shows something within a larger one."""
     assert fitted(parts, budget + more) or not fitted(parts, budget)

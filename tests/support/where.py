@@ -11,11 +11,6 @@ _ORDER: dict[str, Callable[[Any, Any], bool]] = {
     "$lt": lambda value, operand: value < operand,
     "$lte": lambda value, operand: value <= operand,
 }
-_EQUALITY: dict[str, Callable[[Any, Any], bool]] = {
-    "$eq": lambda value, operand: _same(value, operand),
-    "$in": lambda value, operand: any(_same(value, one) for one in operand),
-    "$contains": lambda value, operand: isinstance(value, list) and any(_same(one, operand) for one in value),
-}
 _NEGATIONS = {"$ne": "$eq", "$nin": "$in", "$not_contains": "$contains"}  # they hold for a missing key, too
 
 
@@ -38,11 +33,18 @@ def _holds(metadata: Mapping[str, Any], key: str, wanted: Mapping[str, Any]) -> 
     ((operator, operand),) = wanted.items()
     _check(operator, operand)
     if operator in _NEGATIONS:
-        return not _EQUALITY[_NEGATIONS[operator]](metadata.get(key), operand)
+        return not _meets(_NEGATIONS[operator], metadata.get(key), operand)
+    return _meets(operator, metadata.get(key), operand)
+
+
+def _meets(operator: str, value: Any, operand: Any) -> bool:
     if operator in _ORDER:
-        value = metadata.get(key)
         return _is_number(value) and _ORDER[operator](value, operand)
-    return _EQUALITY[operator](metadata.get(key), operand)
+    if operator == "$in":
+        return any(_same(value, one) for one in operand)
+    if operator == "$contains":
+        return isinstance(value, list) and any(_same(one, operand) for one in value)
+    return _same(value, operand)
 
 
 def _check(operator: str, operand: Any) -> None:
@@ -51,7 +53,7 @@ def _check(operator: str, operand: Any) -> None:
         fits = fits and all(_is_scalar(one) for one in operand)
     elif operator in _ORDER:
         fits = _is_number(operand)
-    elif operator in _EQUALITY or operator in _NEGATIONS:
+    elif operator in ("$eq", "$ne", "$contains", "$not_contains"):
         fits = _is_scalar(operand)
     else:
         fits = False

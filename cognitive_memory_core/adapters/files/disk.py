@@ -20,8 +20,7 @@ T = TypeVar("T")
 MAX_BYTES = 8 * 1024 * 1024  # no file that is read whole may be larger
 TEMP = ".tmp"
 _SHARING_VIOLATIONS = (5, 32, 33)  # Windows: a virus scanner or an indexer has the file open for a moment
-_TRIES = 10
-_PAUSE = 0.02  # seconds
+TRIES = 10
 _NO_FOLDER_SYNC = (errno.EINVAL, errno.EBADF, errno.ENOTSUP)  # file systems that know no fsync of a folder
 _EXHAUSTED = (errno.EMFILE, errno.ENFILE, errno.ENOMEM)  # the process is short of something; the file is not to blame
 _CREATE = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_BINARY", 0) | getattr(os, "O_NOFOLLOW", 0)
@@ -40,12 +39,14 @@ class Found:
 class Disk:
     """Blocking; called in executors only. Refused writes raise StorageRefused and leave nothing half-written."""
 
+    pause = 0.02  # seconds between two tries
+
     def act(self, operation: str, call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Make one system call; what another program on Windows holds open for a moment is tried again.
 
         Never a failed fsync: after one nobody knows what the disk holds.
         """
-        tries = 1 if operation == "fsync" else _TRIES
+        tries = 1 if operation == "fsync" else TRIES
         while True:
             tries -= 1
             try:
@@ -53,7 +54,7 @@ class Disk:
             except OSError as error:
                 if not tries or getattr(error, "winerror", None) not in _SHARING_VIOLATIONS:
                     raise
-            time.sleep(_PAUSE)
+            time.sleep(self.pause)
 
     def make_folder(self, folder: Path) -> None:
         """Create a folder that only its owner may enter, with its parents; one that stands is narrowed to that."""

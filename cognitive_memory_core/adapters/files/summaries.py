@@ -52,15 +52,19 @@ class EndSummaries:
 
     async def flush(self) -> None:
         """Write what waits; what the disk refuses goes on waiting."""
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
+        self._begin_pause()
         async with self._writing:
             await self._write()
 
     def _begin(self) -> None:
-        self._timer = None
+        self._begin_pause()
         self._task = asyncio.get_running_loop().create_task(self.flush())
+
+    def _begin_pause(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        self._wrote_at = asyncio.get_running_loop().time()
 
     async def _write(self) -> None:
         batch, self._waiting = self._waiting, {}
@@ -75,8 +79,6 @@ class EndSummaries:
             self._complain(refused)
         else:
             self._is_failing = False
-        finally:
-            self._wrote_at = asyncio.get_running_loop().time()
 
     def _wait(self, row: Row) -> None:
         self._waiting[str(row["id"])] = row

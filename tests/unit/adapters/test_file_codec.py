@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
 from datetime import datetime, timedelta, timezone
@@ -52,7 +53,11 @@ SEED_JOB: dict[str, Any] = {  # as the system of seed 001 writes it
 
 texts = st.text(st.characters(codec=None), max_size=30)
 identifiers = st.text(st.characters(exclude_categories=("Cc", "Cs", "Zl", "Zp")), min_size=1, max_size=20)
-instants = st.datetimes(datetime(1990, 1, 1), datetime(2200, 1, 1), timezones=st.sampled_from([timezone.utc, SHANGHAI]))
+instants = st.builds(
+    lambda minutes, zone: NOON.astimezone(zone) + timedelta(minutes=minutes),
+    st.integers(-20_000_000, 80_000_000),
+    st.sampled_from([timezone.utc, SHANGHAI]),
+)
 scenes = st.one_of(
     st.builds(Scene.group, identifiers, identifiers, user_name=texts, group_name=texts, agent=identifiers),
     st.builds(Scene.private, identifiers, user_name=texts, agent=identifiers),
@@ -131,10 +136,8 @@ def test_rubbish_is_refused_with_one_line(rubbish: bytes | str):
 )
 def test_fields_of_wrong_types_are_refused_or_read(body: dict[str, Any]):
     """An object of any shape is read or refused; no other error escapes."""
-    try:
-        codec.job_of(body, "j1", ARRIVED)
-    except PermanentError as refused:
-        assert len(str(refused)) <= codec.ERROR_LENGTH
+    with contextlib.suppress(PermanentError):
+        assert codec.job_of(body, "j1", ARRIVED).id == "j1"
 
 
 def test_halves_of_characters_are_written():

@@ -8,7 +8,7 @@ import logging
 import os
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
@@ -83,6 +83,11 @@ def files(root: Path) -> list[str]:
     return sorted(str(path.relative_to(root)) for path in root.rglob("*") if path.is_file())
 
 
+def modes(paths: Iterable[Path]) -> set[int]:
+    """Give the permissions of files and folders."""
+    return {path.stat().st_mode & 0o777 for path in paths}
+
+
 def lay(path: Path, data: bytes, *, at: datetime = NOON - timedelta(hours=1)) -> Path:
     """Put a file somewhere by hand, some time ago."""
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -155,9 +160,8 @@ async def test_folders_and_files_are_private(queue: FileQueue, root: Path):
     await queue.enqueue(a_job())
     await queue.enqueue(a_job(scene=OTHER_GROUP))
     await queue.bury(await taken(queue), "坏了")
-    modes = {path.stat().st_mode & 0o777 for path in root.rglob("*") if path.is_file()}
-    assert modes == {0o600}
-    assert {path.stat().st_mode & 0o777 for path in (root, *(root / folder for folder in FOLDERS))} == {0o700}
+    assert modes(root / name for name in files(root)) == {0o600}
+    assert modes((root, *(root / folder for folder in FOLDERS))) == {0o700}
 
 
 async def test_a_restart_finds_everything(reopen: Open, queue: FileQueue):
@@ -250,8 +254,7 @@ async def test_closing_ends_what_is_under_way(queue: FileQueue, root: Path):
 
 async def test_a_folder_that_cannot_be_made_is_refused(root: Path, clock: FrozenClock):
     """The error names the folder and says what to look at."""
-    root.parent.mkdir(parents=True)
-    root.write_text("不是文件夹", "utf-8")
+    lay(root, b"no folder")
     with pytest.raises(StorageRefused, match="queues"):
         await FileQueue.open(root, QueueSettings(), clock)
 
@@ -294,7 +297,7 @@ async def test_a_cancelled_claim_goes_back(queue: FileQueue):
     with pytest.raises(asyncio.CancelledError):
         await claiming
     while queue._running:
-        await asyncio.sleep(0.001)
+        await asyncio.wait(queue._running)
     claim = await taken(queue)
     assert (claim.job, claim.attempts) == (job, 1)
 
@@ -582,19 +585,18 @@ asyncio.run(main())
 """
 
 
+def status_of_a_process(root: Path) -> int:
+    """Let a process work the queue off, and see how it ends."""
+    environment = {**os.environ, "PROJECT": str(Path(__file__).resolve().parents[3])}
+    return subprocess.run([sys.executable, "-c", POISON, str(root)], env=environment, check=False).returncode
+
+
 async def test_a_job_that_kills_the_process_is_quarantined(queue: FileQueue, root: Path, reopen: Open):
     """After three deaths (one retry, one more for bad luck) the fourth process goes on with the others."""
     poison, good = a_job("毒"), a_job("好")
     await queue.enqueue(poison)
     await queue.enqueue(good)
-    project = str(Path(__file__).resolve().parents[3])
-    statuses = [
-        subprocess.run(
-            [sys.executable, "-c", POISON, str(root)], env={**os.environ, "PROJECT": project}, check=False
-        ).returncode
-        for _ in range(4)
-    ]
-    assert statuses == [9, 9, 9, 0]
+    assert [await asyncio.to_thread(status_of_a_process, root) for _ in range(4)] == [9, 9, 9, 0]
     again = await reopen()
     assert [(failed.id, failed.error) for failed in await again.failed()] == [(poison.id, sentences.process_died(3))]
     assert again.counts() == QueueCounts(failed=1)

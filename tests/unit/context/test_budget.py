@@ -39,10 +39,11 @@ def test_each_kind_has_its_share():
 
 
 def test_sections_of_one_kind_live_from_one_share():
-    """Two sections of profiles do not crowd out the events."""
-    first, second, events = a_part("profiles"), a_part("profiles"), a_part("events")
-    sections = fitted([first, second, events], 1_000 + FRAME)
-    assert tokens(sections[-1]) >= 0.35 * 1_000 * (1 - NEARLY)
+    """Two sections of profiles together have the share of one."""
+    parts = [a_part(kind) for kind in ("profiles", "profiles", "events", "memos", "rest")]
+    first, *_ = sections = fitted(parts, 1_000 + FRAME)
+    assert [section.title for section in sections] == ["profiles", "events", "memos", "rest"]
+    assert tokens(first) == pytest.approx(0.35 * 1_000, rel=NEARLY)
 
 
 def test_what_one_leaves_unused_flows_on():
@@ -58,6 +59,13 @@ def test_the_least_relevant_goes_first():
     assert events.lines == a_part("events").section.lines[: len(events.lines)]
     assert memos.lines == a_part("memos").section.lines[-len(memos.lines) :]
     assert 0 < len(events.lines) < 50
+
+
+def test_nothing_less_relevant_slips_in():
+    """Behind a line that does not fit nothing is shown, however short."""
+    section = Section("相关回忆", ("- 先说的", f"- {'很长' * 100}", "- 短"))
+    (kept,) = fitted([Part("events", section)], FRAME + 100)
+    assert kept.lines == ("- 先说的",)
 
 
 def test_no_sentence_is_cut_in_half():

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from dataclasses import replace
 from datetime import timedelta
+from typing import ClassVar
 
 import pytest
 
@@ -141,6 +143,27 @@ async def test_where_and_who_are_for_models_only():
             Retriever(ListedEvents(), ListedWords(), ListedVectors(), embedder, settings, FrozenClock()), query=query
         )
         assert embedder.asked == [text]
+
+
+class WatchedReading(Reading):
+    """A reading that remembers on which threads it was asked."""
+
+    threads: ClassVar[set[int]] = set()
+
+    def admits(self, event):
+        """Remember the thread."""
+        self.threads.add(threading.get_ident())
+        return super().admits(event)
+
+
+async def test_ranking_many_leaves_the_event_loop():
+    """A few candidates are ranked at once, hundreds are ranked on another thread."""
+    here = threading.get_ident()
+    for count, off_the_loop in ((3, False), (200, True)):
+        WatchedReading.threads.clear()
+        words = ListedWords([(an_event(f"茶{number}"), 1.0) for number in range(count)])
+        await search(a_retriever(words=words), WatchedReading(GROUP), top_k=100)
+        assert (WatchedReading.threads != {here}) == off_the_loop
 
 
 async def test_top_k_is_a_cap():

@@ -1,0 +1,221 @@
+"""The durable primitives: what they guarantee, and what they do when the system refuses."""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cognitive_memory_core.adapters.files.disk import MAX_BYTES, TRIES, Disk, Vanished
+from cognitive_memory_core.errors import PermanentError, StorageRefused
+from tests.support.disk import Fault, FaultyDisk, FragileDisk
+
+
+CLOSE_OF_FILE, CLOSE_OF_FOLDER = 4, 8  # open, write, fsync, close, replace; open, fsync, close
+
+
+def names_in(folder: Path) -> list[str]:
+    """List a folder."""
+    return [path.name for path in folder.iterdir()]
+
+
+def refusal_of(step: Callable[[], None]) -> str | None:
+    """Take a step; answer how it was refused, if it was."""
+    try:
+        step()
+    except StorageRefused as refused:
+        return str(refused)
+    return None
+
+
+class BusyDisk(FaultyDisk):
+    """A disk of Windows on which another program has files open, ``times`` times."""
+
+    pause = 0.0
+
+    def __init__(self, operation: str, times: int, winerror: int = 32) -> None:
+        """Refuse one kind of operation for a while."""
+        super().__init__()
+        self.operation, self.times, self.winerror = operation, times, winerror
+
+    def act(self, operation: str, call: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        """Refuse inside the call, where the system would."""
+
+        def refused(*inner: Any, **named: Any) -> Any:
+            if operation == self.operation and self.times:
+                self.times -= 1
+                error = PermissionError(errno.EACCES, "in use")
+                error.winerror = self.winerror  # pyright: ignore[reportAttributeAccessIssue]  # only Windows has it
+                raise error
+            return call(*inner, **named)
+
+        return super().act(operation, refused, *args, **kwargs)
+
+
+def test_a_created_file_outlives_a_power_cut(tmp_path: Path):
+    """Content and name are durable once creating has returned."""
+    disk = FragileDisk(tmp_path)
+    disk.create(tmp_path / "a.json", b"whole")
+    disk.cut_power()
+    assert (tmp_path / "a.json").read_bytes() == b"whole"
+    assert names_in(tmp_path) == ["a.json"]
+
+
+def test_without_fsync_a_power_cut_would_lose_it(tmp_path: Path):
+    """The fragile disk of these tests really loses what nobody fsynced."""
+    disk = FragileDisk(tmp_path)
+    disk.act("open", os.open, tmp_path / "a", os.O_CREAT | os.O_WRONLY, 0o600)
+    disk.cut_power()
+    assert names_in(tmp_path) == []
+
+
+@pytest.mark.parametrize("at", range(1, 9))
+@pytest.mark.parametrize("code", [errno.ENOSPC, errno.EIO, errno.EACCES, errno.EROFS])
+def test_a_refused_file_is_not_there(tmp_path: Path, at: int, code: int):
+    """Whichever operation fails, StorageRefused names the path and nothing is left behind."""
+    disk = FaultyDisk()
+    disk.arm(Fault(at, code))
+    said = refusal_of(lambda: disk.create(tmp_path / "a.json", b"whole"))
+    if at in (CLOSE_OF_FILE, CLOSE_OF_FOLDER):
+        assert said is None  # these disks close whatever happens
+    else:
+        assert said is not None
+        assert str(tmp_path) in said
+        assert os.strerror(code) in said
+        assert names_in(tmp_path) == []
+
+
+@pytest.mark.parametrize("at", range(1, 9))
+@pytest.mark.parametrize("late", [False, True])
+def test_a_refused_rewrite_leaves_the_old_or_the_new(tmp_path: Path, at: int, late: bool):
+    """Replacing a content never tears it and never loses the file."""
+    disk = FaultyDisk()
+    disk.create(tmp_path / "a.json", b"old")
+    disk.arm(Fault(at, errno.EIO, late=late))
+    try:
+        disk.rewrite(tmp_path / "a.json", b"new")
+    except StorageRefused:
+        assert (tmp_path / "a.json").read_bytes() in (b"old", b"new")
+    else:
+        assert (tmp_path / "a.json").read_bytes() == b"new"
+    assert names_in(tmp_path) == ["a.json"]
+
+
+def test_a_write_in_several_pieces_is_whole(tmp_path: Path):
+    """A system that takes only a part of a write at a time gets the rest."""
+
+    class Narrow(Disk):
+        def act(self, operation: str, call: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+            if operation == "write":
+                return os.write(args[0], args[1][:3])
+            return super().act(operation, call, *args, **kwargs)
+
+    Narrow().create(tmp_path / "a", b"0123456789")
+    assert (tmp_path / "a").read_bytes() == b"0123456789"
+
+
+@pytest.mark.parametrize("winerror", [5, 32, 33])
+def test_a_file_in_use_on_windows_is_waited_for(tmp_path: Path, winerror: int):
+    """A sharing violation of a moment costs a moment, not the job."""
+    disk = BusyDisk("replace", 3, winerror)
+    disk.create(tmp_path / "a", b"x")
+    assert disk.times == 0
+    assert (tmp_path / "a").read_bytes() == b"x"
+
+
+def test_a_file_in_use_for_good_is_refused(tmp_path: Path):
+    """The waiting is bounded."""
+    disk = BusyDisk("replace", 1000)
+    with pytest.raises(StorageRefused):
+        disk.create(tmp_path / "a", b"x")
+    assert 1000 - disk.times == TRIES
+    assert names_in(tmp_path) == []
+
+
+def test_an_fsync_is_never_tried_again(tmp_path: Path):
+    """Not even where any other operation would be."""
+    disk = BusyDisk("fsync", 1000)
+    with pytest.raises(StorageRefused):
+        disk.create(tmp_path / "a", b"x")
+    assert disk.times == 999
+
+
+@pytest.mark.parametrize("code", [errno.EINVAL, errno.EBADF, errno.ENOTSUP])
+def test_a_file_system_without_folder_fsync_is_usable(tmp_path: Path, code: int):
+    """Where folders cannot be fsynced at all, files still are, and nothing is refused."""
+
+    class NoFolders(FaultyDisk):
+        def act(self, operation: str, call: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+            if operation == "fsync" and Path(self._opened[args[0]]).is_dir():
+                raise OSError(code, os.strerror(code))
+            return super().act(operation, call, *args, **kwargs)
+
+    NoFolders().create(tmp_path / "a", b"x")
+    assert (tmp_path / "a").read_bytes() == b"x"
+
+
+def test_moving_what_is_gone_says_so(tmp_path: Path):
+    """A missing source is no fault of the disk; a missing target folder is one."""
+    with pytest.raises(Vanished):
+        Disk().move(tmp_path / "a", tmp_path / "b")
+    (tmp_path / "a").write_bytes(b"x")
+    with pytest.raises(StorageRefused):
+        Disk().move(tmp_path / "a", tmp_path / "nowhere" / "b")
+    assert (tmp_path / "a").read_bytes() == b"x"
+
+
+def test_removing_what_is_gone_is_fine(tmp_path: Path):
+    """Removing twice is removing once."""
+    Disk().remove(tmp_path / "a")
+    Disk().discard(tmp_path / "a")
+
+
+def test_reading_is_bounded_by_size_before_a_byte_is_read(tmp_path: Path):
+    """A file over the bound is refused by its length alone."""
+    path = tmp_path / "a"
+    path.write_bytes(b"")
+    os.truncate(path, MAX_BYTES + 1)
+    disk = FaultyDisk()
+    with pytest.raises(PermanentError, match=str(MAX_BYTES)):
+        disk.read(path)
+    assert "read" not in {operation for operation, _ in disk.performed}
+
+
+def test_only_plain_files_are_read(tmp_path: Path):
+    """A pipe does not hang the reader, a link leads nowhere, a folder is no file."""
+    (tmp_path / "real").write_bytes(b"secret")
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+    (tmp_path / "folder").mkdir()
+    os.mkfifo(tmp_path / "pipe")
+    for name in ("link", "folder", "pipe"):
+        assert Disk().find(tmp_path / name) is None
+        with pytest.raises(PermanentError):
+            Disk().read(tmp_path / name)
+    with pytest.raises(Vanished):
+        Disk().read(tmp_path / "nothing")
+    assert Disk().read(tmp_path / "real") == b"secret"
+
+
+@pytest.mark.parametrize("code", [errno.EMFILE, errno.ENFILE, errno.ENOMEM])
+def test_a_process_that_is_short_of_something_blames_no_file(tmp_path: Path, code: int):
+    """Out of file handles is no reason to give up a job for good."""
+    (tmp_path / "a").write_bytes(b"x")
+    disk = FaultyDisk()
+    disk.arm(Fault(1, code))
+    with pytest.raises(StorageRefused):
+        disk.read(tmp_path / "a")
+    disk.arm(Fault(1, errno.EIO))
+    with pytest.raises(PermanentError):
+        disk.read(tmp_path / "a")
+
+
+def test_folders_are_private_from_the_start(tmp_path: Path):
+    """A new folder is 0700, and one that stands is narrowed to that."""
+    (tmp_path / "old").mkdir(mode=0o755)
+    for name in ("old", "new"):
+        Disk().make_folder(tmp_path / name)
+        assert (tmp_path / name).stat().st_mode & 0o777 == 0o700

@@ -1,0 +1,151 @@
+"""One owner of a data directory, shown with real processes."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from cognitive_memory_core.adapters.files.owner import LOCK, DirectoryOwner
+from cognitive_memory_core.errors import DirectoryInUse, StorageRefused
+
+OTHER = """
+import asyncio, os, sys
+from pathlib import Path
+sys.path.insert(0, os.environ["PROJECT"])
+from cognitive_memory_core.adapters.files.owner import DirectoryOwner
+from cognitive_memory_core.errors import DirectoryInUse
+
+async def main():
+    owner = DirectoryOwner(Path(sys.argv[1]))
+    try:
+        await owner.acquire(float(sys.argv[2]))
+    except DirectoryInUse as refused:
+        print(f"refused {refused}", flush=True)
+        return
+    print("owner", flush=True)
+    await asyncio.to_thread(sys.stdin.read)
+
+asyncio.run(main())
+"""
+
+
+def another_process(data_dir: Path, patience: float) -> subprocess.Popen[str]:
+    """Start a process that wants the directory and keeps it until its input ends."""
+    environment = {**os.environ, "PROJECT": str(Path(__file__).resolve().parents[3]), "PYTHONIOENCODING": "utf-8"}
+    command = [sys.executable, "-c", OTHER, str(data_dir), str(patience)]
+    return subprocess.Popen(
+        command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8"
+    )
+
+
+def said(process: subprocess.Popen[str]) -> str:
+    """Read the next line of a process."""
+    assert process.stdout is not None
+    return process.stdout.readline().strip()
+
+
+async def test_a_second_process_is_refused_and_told_why(tmp_path: Path):
+    """While one process owns the directory, another is refused with its name and the line for .env."""
+    owner = DirectoryOwner(tmp_path)
+    await owner.acquire(0)
+    with another_process(tmp_path, 0) as second:
+        answer = said(second)
+        second.communicate()
+    assert answer.startswith("refused")
+    assert str(tmp_path) in answer
+    assert "LOCALSTORE_USE_CWD=true" in answer
+    owner.release()
+
+
+async def test_a_killed_owner_leaves_the_directory_free(tmp_path: Path):
+    """The lock ends with its process, however that ends, and whoever waits gets it."""
+    with another_process(tmp_path, 0) as first:
+        assert said(first) == "owner"
+        owner = DirectoryOwner(tmp_path)
+        with pytest.raises(DirectoryInUse):
+            await owner.acquire(0)
+        waiting = asyncio.create_task(owner.acquire(30))
+        await asyncio.sleep(0.2)
+        assert not waiting.done()
+        first.kill()
+        await waiting
+        first.communicate()
+    owner.release()
+
+
+async def test_a_released_directory_can_be_owned_again(tmp_path: Path):
+    """Stopping a bot properly frees its directory at once, for another process too."""
+    owner = DirectoryOwner(tmp_path)
+    await owner.acquire(0)
+    owner.release()
+    owner.release()
+    with another_process(tmp_path, 0) as second:
+        assert said(second) == "owner"
+        second.communicate()
+    await owner.acquire(0)
+    owner.release()
+
+
+async def test_two_memories_of_one_process_cannot_share_a_directory(tmp_path: Path):
+    """Ownership holds inside one process as well."""
+    first, second = DirectoryOwner(tmp_path), DirectoryOwner(tmp_path)
+    await first.acquire(0)
+    with pytest.raises(DirectoryInUse):
+        await second.acquire(0)
+    first.release()
+    await second.acquire(0)
+    second.release()
+
+
+async def test_waiting_does_not_block_the_loop(tmp_path: Path):
+    """While a directory is waited for, everything else goes on, and the waiting can be cancelled."""
+    first, second = DirectoryOwner(tmp_path), DirectoryOwner(tmp_path)
+    await first.acquire(0)
+    waiting = asyncio.create_task(second.acquire(60))
+    for _ in range(5):
+        await asyncio.sleep(0.01)
+    waiting.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await waiting
+    first.release()
+    third = DirectoryOwner(tmp_path)
+    await third.acquire(5)
+    third.release()
+
+
+async def test_a_cancelled_attempt_owns_nothing(tmp_path: Path):
+    """A lock that is got after its caller has gone is let go."""
+    owner = DirectoryOwner(tmp_path)
+    acquiring = asyncio.create_task(owner.acquire(0))
+    await asyncio.sleep(0)
+    acquiring.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await acquiring
+    other = DirectoryOwner(tmp_path)
+    await other.acquire(5)
+    other.release()
+
+
+async def test_a_new_directory_is_private(tmp_path: Path):
+    """The directory is created for its owner alone, and so is the lock."""
+    data_dir = tmp_path / "a" / "b"
+    owner = DirectoryOwner(data_dir)
+    await owner.acquire(0)
+    assert data_dir.stat().st_mode & 0o777 == 0o700
+    assert (data_dir / LOCK).stat().st_mode & 0o777 == 0o600
+    owner.release()
+
+
+async def test_a_directory_that_cannot_be_is_refused(tmp_path: Path):
+    """Where no directory or no lock can be made, the error says which path and what to look at."""
+    (tmp_path / "file").write_text("x", "utf-8")
+    with pytest.raises(StorageRefused, match="file"):
+        await DirectoryOwner(tmp_path / "file").acquire(0)
+    (tmp_path / "data" / LOCK).mkdir(parents=True)
+    with pytest.raises(StorageRefused, match="data"):
+        await DirectoryOwner(tmp_path / "data").acquire(0)

@@ -1,0 +1,201 @@
+"""The second copy of memos, as the older mode reads and writes it."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import json
+import logging
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cognitive_memory_core.adapters.files.summaries import KEPT, EndSummaries
+from cognitive_memory_core.domain.note import Memo
+from cognitive_memory_core.domain.scope import Scope
+from tests.support.builders import GROUP, PRIVATE
+from tests.support.clock import NOON, FrozenClock
+from tests.support.disk import Fault, FaultyDisk
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """Name the file, which is not there yet."""
+    return tmp_path / "end_summaries.json"
+
+
+@pytest.fixture
+def disk() -> FaultyDisk:
+    """Take a disk that works until told otherwise."""
+    return FaultyDisk()
+
+
+@pytest.fixture
+def mirror(path: Path, disk: FaultyDisk) -> EndSummaries:
+    """Take the mirror of an empty directory."""
+    return EndSummaries(path, FrozenClock(), disk=disk)
+
+
+def a_memo(number: int = 1, text: str = "聊了茶", scope: Scope = GROUP.scope) -> Memo:
+    """Make a memo of a minute of its own."""
+    return Memo(f"memo{number}", scope, text, NOON + timedelta(minutes=number))
+
+
+def lay(path: Path, content: str | bytes) -> None:
+    """Write the file as somebody else does."""
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+
+
+def mode_of(path: Path) -> int:
+    """Give the permissions of a file."""
+    return path.stat().st_mode & 0o777
+
+
+def rows_of(path: Path) -> list[Any]:
+    """Read the file as the older mode does."""
+    return json.loads(path.read_text("utf-8"))
+
+
+async def test_memos_are_written_as_the_older_mode_reads_them(mirror: EndSummaries, path: Path):
+    """Each entry has summary, timestamp with offset, and location; oldest first; ours carry their id beside."""
+    await mirror.copy(a_memo(1))
+    await mirror.copy(a_memo(2, "聊了书", PRIVATE.scope))
+    await mirror.flush()
+    assert rows_of(path) == [
+        {
+            "summary": "聊了茶",
+            "timestamp": "2026-03-04T12:01:00+08:00",
+            "location": {"type": "group", "name": "10001"},
+            "id": "memo1",
+        },
+        {
+            "summary": "聊了书",
+            "timestamp": "2026-03-04T12:02:00+08:00",
+            "location": {"type": "private", "name": "2000001"},
+            "id": "memo2",
+        },
+    ]
+    assert mode_of(path) == 0o600
+
+
+async def test_entries_of_the_older_mode_stay(mirror: EndSummaries, path: Path):
+    """Plain strings, records without ids and fields that we do not know are kept as they are."""
+    old = ["很久以前", {"summary": "以前", "timestamp": "2026-01-01T00:00:00+08:00", "mood": "好"}, {"id": [1]}, 7]
+    lay(path, json.dumps(old))
+    await mirror.copy(a_memo())
+    await mirror.flush()
+    assert rows_of(path)[:4] == old
+    assert rows_of(path)[4]["id"] == "memo1"
+
+
+async def test_what_the_older_mode_writes_meanwhile_is_kept(mirror: EndSummaries, path: Path):
+    """Every write adds to what stands in the file at that moment."""
+    await mirror.copy(a_memo(1))
+    await mirror.flush()
+    lay(path, json.dumps([*rows_of(path), {"summary": "旧模式写的"}]))
+    await mirror.copy(a_memo(2))
+    await mirror.flush()
+    assert [row["summary"] for row in rows_of(path)] == ["聊了茶", "旧模式写的", "聊了茶"]
+
+
+async def test_the_same_memo_twice_is_one_entry(mirror: EndSummaries, path: Path):
+    """A job that is processed again after a crash adds nothing, in this process or the next."""
+    for _ in range(2):
+        await mirror.copy(a_memo())
+        await mirror.copy(a_memo())
+        await mirror.flush()
+    again = EndSummaries(path, FrozenClock())
+    await again.copy(a_memo())
+    await again.flush()
+    assert len(rows_of(path)) == 1
+
+
+async def test_only_the_newest_are_kept(mirror: EndSummaries, path: Path):
+    """The file holds a thousand entries at most, the newest."""
+    lay(path, json.dumps([f"旧{number}" for number in range(KEPT)]))
+    for number in range(5):
+        await mirror.copy(a_memo(number))
+    await mirror.flush()
+    rows = rows_of(path)
+    assert len(rows) == KEPT
+    assert rows[0] == "旧5"
+    assert rows[-1]["id"] == "memo4"
+
+
+async def test_many_memos_are_few_writes(mirror: EndSummaries, disk: FaultyDisk, path: Path):
+    """A burst is written once at once, and then not again for seconds; flushing brings the rest."""
+    for number in range(20):
+        await mirror.copy(a_memo(number))
+        await asyncio.sleep(0)
+    assert mirror._task is not None
+    await mirror._task
+    for number in range(20, 40):
+        await mirror.copy(a_memo(number))
+        await asyncio.sleep(0.001)
+    assert [operation for operation, _ in disk.performed].count("replace") == 1
+    await mirror.flush()
+    assert [operation for operation, _ in disk.performed].count("replace") == 2
+    assert len(rows_of(path)) == 40
+
+
+async def test_nothing_to_write_writes_nothing(mirror: EndSummaries, path: Path):
+    """Flushing an idle mirror touches no file."""
+    await mirror.flush()
+    assert list(path.parent.glob("*")) == []
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"{", b'{"a": 1}', b"null", b"\xff\xfe", b"[" * 5000, b'["' + b"x" * 9_000_000]
+)
+async def test_a_corrupt_file_is_kept_aside(
+    mirror: EndSummaries, path: Path, content: bytes, caplog: pytest.LogCaptureFixture
+):
+    """What cannot be read is never overwritten: it stays under another name, and the log says so."""
+    lay(path, content)
+    await mirror.copy(a_memo())
+    await mirror.flush()
+    assert len(rows_of(path)) == 1
+    [aside] = path.parent.glob("end_summaries.corrupt-*.json")
+    assert aside.read_bytes() == content
+    assert aside.name in caplog.text
+
+
+async def test_a_failing_disk_is_no_error_and_loses_nothing(
+    mirror: EndSummaries, disk: FaultyDisk, path: Path, caplog: pytest.LogCaptureFixture
+):
+    """Nothing is raised, the log says it once, and all is written when the disk works again."""
+    caplog.set_level(logging.WARNING)
+    disk.arm(Fault(1, errno.ENOSPC, always=True))
+    for number in range(3):
+        await mirror.copy(a_memo(number))
+        await mirror.flush()
+    assert len(caplog.records) == 1
+    disk.arm(None)
+    await mirror.copy(a_memo(3))
+    await mirror.flush()
+    assert [row["id"] for row in rows_of(path)] == ["memo0", "memo1", "memo2", "memo3"]
+
+
+@pytest.mark.parametrize("at", range(1, 16))
+@pytest.mark.parametrize("late", [False, True])
+async def test_the_file_is_never_torn(mirror: EndSummaries, disk: FaultyDisk, path: Path, at: int, late: bool):
+    """Whichever operation fails, the file holds the old list or the new one, and the memo is written in the end."""
+    lay(path, '["旧"]')
+    disk.arm(Fault(at, errno.EIO, late=late))
+    await mirror.copy(a_memo())
+    await mirror.flush()
+    disk.arm(None)
+    left = [path, *path.parent.glob("end_summaries.corrupt-*.json")]
+    assert any("旧" in json.dumps(rows_of(one), ensure_ascii=False) for one in left if one.exists())
+    await mirror.flush()
+    assert rows_of(path)[-1]["id"] == "memo1"
+    assert not list(path.parent.glob("*.tmp"))
+
+
+async def test_broken_characters_are_written(mirror: EndSummaries, path: Path):
+    """A memo with a lone surrogate does not keep the others from being written."""
+    await mirror.copy(a_memo(1, "坏\ud800的"))
+    await mirror.flush()
+    assert rows_of(path)[0]["summary"] == "坏\ufffd的"
