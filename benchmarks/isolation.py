@@ -5,8 +5,126 @@ Ids are drawn from a small pool, so that groups and people share numbers, and so
 
 from __future__ import annotations
 
-IDS = ("1", "2", "10001", "2000001", "2000002", "$ne", "*", "' OR 1=1 --", "group", "private", "棠", "１")
+import argparse
+import asyncio
+import random
+import sqlite3
+import tempfile
+import time
+from array import array
+from collections import Counter
+from collections.abc import Sequence
+from contextlib import closing
+from pathlib import Path
+
+from cognitive_memory_core.adapters.chroma.filters import chroma_filter, event_metadata
+from cognitive_memory_core.adapters.sqlite import SqliteLedger
+from cognitive_memory_core.adapters.sqlite.filters import scene_filter
+from cognitive_memory_core.domain.event import Event
+from cognitive_memory_core.domain.hit import Reading
+from cognitive_memory_core.domain.scope import Scene
+from cognitive_memory_core.ports.ledger import EmbeddedEvent
+from tests.support.where import matches
+
+from .measure import Report
+from .workload import NOW
+
+IDS = ("1", "2", "01", "10001", "2000001", "2000002", "$ne", "*", "%", "' OR 1=1 --", "group", "private", "棠", "１")
 AGENTS = ("default", "second")
 MEMORIES = 500
 FINGERPRINT = "isolation"
-WORD = "乌龙"
+WORD = "乌龙"  # in every text, so that a search by it finds all that may be found
+DIMENSIONS = 8
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Say how many pairs of a scene and a memory."""
+    parser.add_argument("--pairs", type=int, default=100_000)
+    parser.add_argument("--seed", type=int, default=7)
+
+
+def run(options: argparse.Namespace) -> Report:
+    """Compare every reader with the rule, for every scene."""
+    report = Report(
+        "isolation: scenes x memories against the rule", ("reader", "pairs", "readable", "leaks", "missing")
+    )
+    started = time.perf_counter()
+    scenes = -(-options.pairs // MEMORIES)
+    with tempfile.TemporaryDirectory() as folder:
+        asyncio.run(_compare(report, scenes, random.Random(options.seed), Path(folder) / "ledger.db"))
+    report.failed = any(row[3] or row[4] for row in report.rows)
+    report.notes.append("leaks: shown, though the rule forbids it; missing: not shown, though the rule allows it")
+    report.notes.append(f"{time.perf_counter() - started:.0f} s, seed {options.seed}")
+    return report
+
+
+async def _compare(report: Report, scenes: int, dice: random.Random, path: Path) -> None:
+    events = [_event(number, dice) for number in range(MEMORIES)]
+    rows = [EmbeddedEvent(event, FINGERPRINT, array("f", _vector(dice))) for event in events]
+    allowed, leaks, missing = 0, Counter[str](), Counter[str]()
+    ledger = await SqliteLedger.open(path)
+    await ledger.archive.absorb(rows)
+    await ledger.index.upsert(rows)
+    for _ in range(scenes):
+        scene = _scene(dice)
+        rule = {event.id for event in events if event.scope.readable_by(scene, sender_id=event.sender_id)}
+        allowed += len(rule)
+        for reader, found in (await _readers(ledger, path, events, scene, _vector(dice))).items():
+            leaks[reader] += len(found - rule)
+            missing[reader] += len(rule - found)
+    await ledger.close()
+    for reader in missing:
+        report.add(reader, scenes * MEMORIES, allowed, leaks[reader], missing[reader])
+
+
+async def _readers(
+    ledger: SqliteLedger, path: Path, events: Sequence[Event], scene: Scene, vector: list[float]
+) -> dict[str, set[str]]:
+    reading = Reading(scene)
+    where = chroma_filter(reading)
+    listed = await ledger.events.recent(reading, MEMORIES)
+    worded = await ledger.lexical.events([WORD], reading, MEMORIES)
+    nearest = await ledger.index.nearest(array("f", vector), reading, MEMORIES)
+    return {
+        "SQL of the rule": await asyncio.to_thread(_by_sql, path, scene),
+        "Chroma filter": {event.id for event in events if matches(where, event_metadata(event))},
+        "list": {event.id for event in listed},
+        "search by words": {event.id for event, _ in worded},
+        "search by vector": {event_id for event_id, _ in nearest},
+    }
+
+
+def _by_sql(path: Path, scene: Scene) -> set[str]:
+    clause, values = scene_filter(scene)
+    with closing(sqlite3.connect(path)) as connection:
+        return {row[0] for row in connection.execute(f"SELECT e.id FROM events e WHERE {clause}", values)}
+
+
+def _event(number: int, dice: random.Random) -> Event:
+    kind = dice.choice(["group", "private"])
+    user_id = dice.choice(IDS)
+    return Event(
+        f"{number:032x}",
+        f"{WORD}茶第{number}杯",
+        user_id=user_id,
+        group_id=dice.choice(IDS) if kind == "group" else "",
+        sender_id=dice.choice([user_id, user_id, dice.choice(IDS), ""]),
+        subjects=tuple(dice.sample(IDS, dice.randint(0, 2))),
+        request_type=kind,
+        happened_at=NOW,
+        agent=dice.choice(AGENTS),
+    )
+
+
+def _scene(dice: random.Random) -> Scene:
+    agent = dice.choice(AGENTS)
+    kind = dice.random()
+    if kind < 0.45:
+        return Scene.group(dice.choice(IDS), dice.choice(IDS), agent=agent)
+    if kind < 0.9:
+        return Scene.private(dice.choice(IDS), agent=agent)
+    return Scene.operator(agent)
+
+
+def _vector(dice: random.Random) -> list[float]:
+    return [dice.gauss(0, 1) for _ in range(DIMENSIONS)]

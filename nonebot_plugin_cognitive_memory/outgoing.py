@@ -69,7 +69,7 @@ def find_own_message(bot: Bot, api: str, data: Mapping[str, Any], result: object
         return None
     text = FORWARDED if api in FORWARDING else _words(bot, data.get("message"))
     message_id = result.get("message_id") if isinstance(result, Mapping) else None
-    return core.Message(str(message_id or f"bot-{uuid4().hex}"), scene, text, datetime.now(timezone.utc), is_bot=True)
+    return core.Message(str(message_id or f"bot-{uuid4().hex}"), scene, text, _now(bot), is_bot=True)
 
 
 def _addressed(bot: Bot, data: Mapping[str, Any]) -> core.Scene | None:
@@ -94,6 +94,12 @@ def _place(bot: Bot, data: Mapping[str, Any]) -> core.Scene | None:
     return scene_at(agent_of(bot), identify(data["group_id"]), bot.self_id)
 
 
+def _now(bot: Bot) -> datetime:
+    """Tell the time as finely as the bot's events do, lest a question seem older than the answer before it."""
+    now = datetime.now(timezone.utc)
+    return now if isinstance(bot, v12.Bot) else now.replace(microsecond=0)
+
+
 def _words(bot: Bot, message: object) -> str:
     kind = v12.Message if isinstance(bot, v12.Bot) else v11.Message
-    return worded(type_validate_python(kind, message), "").text
+    return worded(type_validate_python(kind, message)).text

@@ -23,15 +23,15 @@ class Wording:
     reply_to: str | None = None
 
 
-def worded(segments: Iterable[MessageSegment], self_id: str) -> Wording:
-    """Put a message into words; cut before anything else looks at it. Calling the bot itself is no word."""
+def worded(segments: Iterable[MessageSegment], self_id: str = "") -> Wording:
+    """Put a message into words; cut before anything else looks at it. A mention of ``self_id`` is no word."""
     parts: list[str] = []
     reply_to: str | None = None
     room = TEXT_LENGTH
     for segment in list(segments)[:SEGMENTS]:
         if segment.type == "reply":
             reply_to = reply_to or _label(segment.data, "id", "message_id") or None
-        elif _mentioned(segment) != self_id and room > 0:
+        elif room > 0 and not (self_id and _mentioned(segment) == self_id):
             parts.append(_words(segment)[:room])
             room -= len(parts[-1])
     return Wording(writable("".join(parts)).strip(), reply_to)

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Literal
 
 from ..text.tokens import sentences_of, token_count
-from .render import Section, block, fenced, heading
+from .render import Section, fenced, heading
 
 Kind = Literal["profiles", "events", "memos", "rest"]
 SHARES: Mapping[Kind, float] = MappingProxyType({"profiles": 0.35, "events": 0.35, "memos": 0.15, "rest": 0.15})
@@ -27,20 +27,10 @@ def fitted(parts: Sequence[Part], budget: int) -> tuple[Section, ...]:
     """Give the sections, in order and without empty ones, whose block has at most ``budget`` tokens.
 
     Each kind has its share, and what one leaves unused flows on to whoever lacks it, in the order of the parts. Whole
-    sentences go, from the least relevant end: the last lines, or the first where the newest stand last.
+    sentences go, from the least relevant end: the last lines, or the first where the newest stand last. Tokens of
+    lines are added up; the whole has no more, since every count is rounded up.
     """
     room = budget - token_count(fenced(()))
-    if room <= 0:
-        return ()
-    sections = _shared(parts, room)
-    while token_count(block(sections)) > budget:  # a count of the whole may exceed the sum of its parts
-        room -= token_count(block(sections)) - budget
-        sections = _shared(parts, room)
-    return sections
-
-
-def _shared(parts: Sequence[Part], room: int) -> tuple[Section, ...]:
-    """Cut each part to its kind's share, then let each grow by what all of them left."""
     left = {kind: int(room * share) for kind, share in SHARES.items()}
     kept: list[Section] = []
     for part in parts:
@@ -71,9 +61,9 @@ def _head(line: str, limit: int) -> str:
     """Give as many whole sentences of a line as fit, from its beginning."""
     if _line_cost(line) <= limit:
         return line
-    fitting = ""
+    fitting, limit = "", limit - _line_cost("")
     for sentence in sentences_of(line):
-        limit -= _line_cost(sentence)
+        limit -= token_count(sentence)
         if limit < 0:
             break
         fitting += sentence

@@ -10,10 +10,9 @@ from typing import Literal
 
 from .folding import folded
 from .spared import Spared, named, quoted
-from .timewords import is_time, leaning
+from .timewords import READ, is_time, leaning
 
 Kind = Literal["pronoun", "time", "place"]
-_READ = 8_000  # characters of a text that are looked at
 
 
 @dataclass(frozen=True)
@@ -85,7 +84,7 @@ _FINE = re.compile(f"{_NOBODY}|{_ENGLISH_NOBODY}")
 def offences(text: str, *, names: Collection[str] = ()) -> tuple[Offence, ...]:
     """Find what keeps a statement from being absolute, in the order of the text.
 
-    Known names (also as ``name(id)``), titles and quotations are not read as words.
+    Known names (also as ``name(id)``), titles and quotations are not read as words. The first 2,000 characters count.
     """
     return tuple(sighting.offence for sighting in sightings(text, spared_in(text, names)))
 
@@ -108,7 +107,7 @@ def is_leaning_word(word: str) -> bool:
 
 
 def _words(text: str, spared: Spared) -> Iterator[Sighting]:
-    found = folded(text[:_READ])
+    found = folded(text[:READ])
     fine = Spared(len(found), (match.span() for match in _FINE.finditer(found)))
     for kind, pattern in _PATTERNS:
         for match in pattern.finditer(found):

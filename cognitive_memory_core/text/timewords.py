@@ -17,7 +17,7 @@ from .stretch import DAY, Stretch
 from .timerule import Frame, Kind, Lean, Rule
 from .western_time import WESTERN
 
-_READ = 2_000  # characters of a text that are looked at
+READ = 2_000  # characters of a text that are looked at
 _RULES = CHINESE + WESTERN
 _JOINED = re.compile(r" ?(?:到|至|~|—|–|-|to|until|till|through|and) ?", re.IGNORECASE)
 _BESIDE = " (（,，、)）的"
@@ -54,13 +54,7 @@ class Mention:
 
 def mentions(text: str) -> list[Mention]:
     """Find the time expressions of a text in order, the longest of those that begin at one place."""
-    found = folded(text[:_READ])
-    candidates = [
-        (match.start(), -match.end(), order, match)
-        for order, rule in enumerate(_RULES)
-        for match in rule.pattern.finditer(found)
-    ]
-    return [mention for mention in _leftmost(sorted(candidates, key=lambda it: it[:3])) if mention.kind != "decoy"]
+    return list(_mentions(text))
 
 
 def time_window(text: str, reference: datetime) -> Interval | None:
@@ -71,7 +65,7 @@ def time_window(text: str, reference: datetime) -> Interval | None:
     """
     checked_instant(reference, "reference")
     now = reference.replace(tzinfo=None)
-    asked = ((mention, stretch) for mention in mentions(text) if (stretch := _asked(mention, now)))
+    asked = ((mention, stretch) for mention in _mentions(text) if (stretch := _asked(mention, now)))
     first, second = next(asked, None), next(asked, None)
     if first is None:
         return None
@@ -115,12 +109,17 @@ def leaning(text: str) -> Iterator[Mention]:
             yield mention
 
 
-def _leftmost(candidates: list[tuple[int, int, int, re.Match[str]]]) -> Iterator[Mention]:
+def _mentions(text: str) -> Iterator[Mention]:
+    found = folded(text[:READ])
+    matches = [(match, order) for order, rule in enumerate(_RULES) for match in rule.pattern.finditer(found)]
+    matches.sort(key=lambda it: (it[0].start(), -it[0].end(), it[1]))
     at = 0
-    for start, stop, order, match in candidates:
-        if start >= at and -stop > start:
-            at = -stop
-            yield Mention(start, at, _RULES[order].kind, match, _RULES[order])
+    for match, order in matches:
+        if match.start() < at:
+            continue
+        at = match.end()
+        if _RULES[order].kind != "decoy":
+            yield Mention(match.start(), at, _RULES[order].kind, match, _RULES[order])
 
 
 def _asked(mention: Mention, now: datetime) -> Stretch | None:

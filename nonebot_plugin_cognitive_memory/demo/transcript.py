@@ -250,7 +250,7 @@ def _numbered(messages: Iterable[_Message], places: Mapping[str, Place], users: 
     numbers = {message.id: number for number, message in enumerate(ordered, 1)}
     return [
         Line(
-            numbers[message.id],
+            number,
             places[message.place],
             users[message.user_id],
             message.name,
@@ -258,7 +258,7 @@ def _numbered(messages: Iterable[_Message], places: Mapping[str, Place], users: 
             message.text,
             numbers.get(message.reply_to or ""),
         )
-        for message in ordered
+        for number, message in enumerate(ordered, 1)
     ]
 
 

@@ -11,6 +11,7 @@ import nonebot
 import pytest
 from nonebot.adapters.onebot import v11, v12
 from nonebug import NONEBOT_INIT_KWARGS, App
+from pytest_asyncio import is_async_test
 
 from .stage import SUPERUSER, Stage
 
@@ -43,7 +44,7 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Run every test on the loop on which NoneBot was started."""
     for item in items:
-        if isinstance(item, pytest.Function):
+        if is_async_test(item):
             item.add_marker(pytest.mark.asyncio(loop_scope="session"), append=False)
 
 

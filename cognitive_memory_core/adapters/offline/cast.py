@@ -16,8 +16,8 @@ _SPOKEN = re.compile(r"\w{2,}")
 _NUMERALS = re.compile("[零〇一二三四五六七八九十百千万两0-9]+")
 _EVERYBODYS_WORDS = """
 大家 自己 别人 有人 没人 管理员 群主 机器人 老师 老板 同学 妈妈 爸爸 哥哥 姐姐 弟弟 妹妹 宝宝 朋友 学生 打工人
-可以 什么 怎么 知道 不知道 没有 不是 喜欢 讨厌 开心 难过 高兴 快乐 谢谢 你好 哈哈 晚安 早安 加油 吃饭 睡觉 上班 下班 猫猫 狗狗
-ok no yes hi test bot admin love
+可以 什么 怎么 知道 不知道 没有 不是 喜欢 讨厌 开心 难过 高兴 快乐 谢谢 你好 哈哈 晚安 早安
+加油 吃饭 睡觉 上班 下班 猫猫 狗狗 ok no yes hi test bot admin love
 """
 _COMMON = frozenset(_EVERYBODYS_WORDS.split())
 
@@ -51,13 +51,22 @@ class Cast:
         alone = {name: ids for name, ids in bearers.items() if len(ids) == 1 and _is_telling(name)}
         return {name: Person(next(iter(ids)), name) for name, ids in alone.items()}
 
+    @cached_property
+    def _names_like_ids(self) -> list[str]:
+        return sorted((name for name in self.names if _TOKEN.search(name)), key=len, reverse=True)
+
     def person(self, user_id: str) -> Person:
         """Give the known person of an id by the first name that was given, nameless if nobody knows one."""
         names = self._called.get(user_id)
         return Person(user_id, names[0] if names else "")
 
     def standing_in(self, text: str) -> tuple[str, ...]:
-        """Give the ids of the known people who stand in a text, with or without a name."""
+        """Give the ids of the known people who stand in a text, with or without a name.
+
+        What stands inside a name is no id: nobody becomes somebody else by wearing their number.
+        """
+        for name in self._names_like_ids:
+            text = text.replace(f"{name}(", "(")
         tokens = frozenset(_TOKEN.findall(text))
         return tuple(user_id for user_id in self._called if _stands(user_id, text, tokens))
 

@@ -18,7 +18,7 @@ from ...text.timewords import datings
 from .cast import Cast
 
 STATEMENT_LENGTH = 500
-_LINE_READ = 2_000
+_LINE_READ = 1_000
 _GROUP_WORDS = frozenset(("这里", "这儿", "群里", "群内", "本群", "这群", "此群", "这个群", "此个群", "本个群"))
 _I = frozenset(("我", "俺", "i", "me"))
 _MY = frozenset(("my", "mine"))

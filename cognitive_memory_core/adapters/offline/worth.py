@@ -13,7 +13,7 @@ MOST = 5  # sentences of one message
 _SHORTEST = 4  # letters and digits
 _DATED_LENGTH = 6
 _WISHED_LENGTH = 5
-_READ = 2_000
+_READ = 1_000
 
 # --- the pieces of a message -------------------------------------------------------------------------------------
 
@@ -30,10 +30,9 @@ _LEAD_IN = re.compile(
 # --- what is never kept ------------------------------------------------------------------------------------------
 
 _COMMAND = re.compile("[/!！#$]|\\.[a-z]")
-_PLEASANTRY = re.compile(
-    "(?:哈|嘿|呵|嘻|h|w|2*3+|6+|笑死|草|牛|强|赞|早|早安|早上好|晚安|晚上好|中午好|你好|您好|大家好|在吗|在不|有人吗|谢谢|多谢|感谢|辛苦|收到|好的|好|嗯"
-    "|哦|噢|行|可以|没事|对不起|抱歉|再见|拜拜?|加油|恭喜|欢迎|生日快乐|了|啊|呀|吧|哇|你|大家|各位|们|老师|ok|okay|yes|no|hi|hello|thanks|thx|lol"
-    "|good ?(?:morning|night))+"
+_PLEASANTRY = re.compile(  # taken out word by word: a repeated group of words that share beginnings would never end
+    "大家好|各位好|早上好|晚上好|中午好|生日快乐|有人吗|不好意思|对不起|[你您]好|早安|晚安|在吗|在不|谢谢|多谢|感谢|辛苦|收到|好的|可以|没事|抱歉|再见"
+    "|加油|恭喜|欢迎|笑死|大家|各位|老师|good ?(?:morning|night)|hello|thanks|okay|yes|thx|lol|hi|ok|no|[哈嘿呵嘻hw236草牛强赞早好嗯哦噢行拜了啊呀吧哇你们]"
 )
 _ORDER = re.compile(  # texts that want to be a rule of the bot
     "(?:忽略|无视|忘记|忘掉|覆盖).{0,12}(?:指令|设定|规则|提示|之前|以上|前面|上面|限制)"
@@ -76,10 +75,11 @@ _SETTLED = re.compile(
 )
 _FACT = re.compile(
     "生日|电话|手机号|微信|邮箱|地址|公司|单位|学校|专业|职业|网名|真名|本名|叫我|房租|工资|人均|一晚|押[一二三]付|原因是|是因为|包号|端口|路径|平摊|垫付|我垫|保底"
-    "|[0-9]{2,} ?[块元万]|[一二两三四五六七八九十百千万]{1,6} ?[块元万](?=[ ，。]|$)|birthday|phone|e-?mail|address"
+    "|[0-9]{2,9} ?[块元万]|[一二两三四五六七八九十百千万]{1,6} ?[块元万](?=[ ，。]|$)|birthday|phone|e-?mail|address"
 )
 _CLAIM = re.compile(
-    "[^，,。！？!? ]{0,6}(?:[是在有会不没叫住欠偷骗借爱买卖考学读曾说]|喜欢|讨厌|以前|当过|过敏|生日|结婚|离职|入职|辞职|答应|同意|了$)"
+    "[^，,。！？!? ]{0,6}(?:[是在有会不没叫住欠偷骗借爱买卖考学读曾说]|喜欢|讨厌|以前|当过|过敏|生日"
+    "|结婚|离职|入职|辞职|答应|同意|了$)"
 )
 _WORTHY = (_TASTE, _SELF, _SETTLED, _FACT)
 
@@ -121,7 +121,7 @@ def _plain(text: str) -> str:
 
 def _is_substantial(said: str, shortest: int) -> bool:
     core = _NO_WORDS.sub("", said)
-    return len(core) >= shortest and not _PLEASANTRY.fullmatch(core)
+    return len(core) >= shortest and bool(_PLEASANTRY.sub("", core))
 
 
 def _sentences(text: str) -> Iterator[str]:

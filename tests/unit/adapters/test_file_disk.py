@@ -14,7 +14,6 @@ from cognitive_memory_core.adapters.files.disk import MAX_BYTES, TRIES, Disk, Va
 from cognitive_memory_core.errors import PermanentError, StorageRefused
 from tests.support.disk import Fault, FaultyDisk, FragileDisk
 
-
 CLOSE_OF_FILE, CLOSE_OF_FOLDER = 4, 8  # open, write, fsync, close, replace; open, fsync, close
 
 
@@ -36,6 +35,7 @@ class BusyDisk(FaultyDisk):
     """A disk of Windows on which another program has files open, ``times`` times."""
 
     pause = 0.0
+    syncs = True
 
     def __init__(self, operation: str, times: int, winerror: int = 32) -> None:
         """Refuse one kind of operation for a while."""

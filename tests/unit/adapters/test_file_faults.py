@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from cognitive_memory_core.adapters.files import codec
-from cognitive_memory_core.adapters.files.names import parsed
+from cognitive_memory_core.adapters.files.names import JobName, microseconds, parsed
 from cognitive_memory_core.adapters.files.queue import FileQueue
 from cognitive_memory_core.domain.job import Job
 from cognitive_memory_core.errors import StorageRefused
@@ -26,7 +26,7 @@ from tests.support.clock import NOON, FrozenClock
 from tests.support.disk import Fault, FaultyDisk, FragileDisk, Killed
 
 FOLDERS = ("pending", "processing", "failed")
-SETTINGS = QueueSettings(failed_cleanup_interval=2, failed_max_files=0, failed_max_age_days=1)
+SETTINGS = QueueSettings(failed_cleanup_interval=1, failed_max_files=0, failed_max_age_days=1)
 FIRST = a_job("一", message_ids=["m0"], recent_messages=[a_message("说错了", id="m1")])
 SECOND = a_job("二", message_ids=["m9"])
 THIRD = a_job("三")
@@ -125,6 +125,7 @@ async def prune(world: World) -> None:
     world.uncertain.add(BURIED.id)
     world.clock.advance(days=2)
     await world.take()
+    assert not world.queue.knows(BURIED.id) or world.disk.has_struck
 
 
 async def adopt(world: World) -> None:
@@ -169,35 +170,38 @@ KINDS = {
 async def a_world(root: Path, way: str) -> World:
     """Build what stands before a step: two jobs wait, one is buried, perhaps one is in hand or lies about."""
     clock = FrozenClock()
+    for number, job in enumerate((BURIED, FIRST, SECOND)):
+        body = codec.encoded(job) if number else codec.buried(codec.body_of(codec.encoded(job)), "坏了", NOON)
+        name = JobName(microseconds(NOON) + number, job.id, 0 if number else 1)
+        lay(root / ("pending" if number else "failed") / str(name), body)
+    if way == "claim_unreadable":
+        lay(root / "pending" / str(JobName(0, CORRUPT, 0)), b'{"half')
+    (root / "processing").mkdir()
     disk = FragileDisk(*(root / folder for folder in FOLDERS))
     world = World(root, disk, await FileQueue.open(root, SETTINGS, clock, disk=disk), clock)
-    await world.queue.enqueue(BURIED)
-    await world.take()
-    assert world.claim is not None
-    await world.queue.bury(world.claim, "坏了")
-    for job in (FIRST, SECOND):
-        await world.queue.enqueue(job)
     world.accepted = {FIRST.id, SECOND.id, BURIED.id}
     if WAYS[way][0]:
         await world.take()
-    if way == "claim_unreadable":
-        lay(root / "pending" / f"{0:016d}-{CORRUPT}.0.json", b'{"half')
-        await world.reopen()
     if way in ("adopt", "restart"):
         lay(root / "pending" / f"{FOREIGN}.json", codec.encoded(a_job("五", scene=OTHER_GROUP)))
     if way == "restart":
         lay(root / "pending" / "x.json.tmp", b"{")
-        twin = next((root / "processing").iterdir())
-        lay(root / "pending" / twin.name.replace(".1.json", ".0.json"), twin.read_bytes())
-    world.disk = disk = FragileDisk(*(root / folder for folder in FOLDERS))
-    world.queue._spool._disk = disk
+        lay_a_twin(root)
+    disk.trust(*(root / folder for folder in FOLDERS))
     return world
 
 
+def lay_a_twin(root: Path) -> None:
+    """Leave the job in hand in pending too, as a crash within a rename may."""
+    twin = next((root / "processing").iterdir())
+    lay(root / "pending" / twin.name.replace(".1.json", ".0.json"), twin.read_bytes())
+
+
 def lay(path: Path, data: bytes) -> None:
-    """Put a file somewhere by hand, an hour ago."""
+    """Put a file somewhere by hand, an hour ago by the clock of these tests."""
+    path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(data)
-    then = path.stat().st_mtime - 3600
+    then = NOON.timestamp() - 3600
     os.utime(path, (then, then))
 
 

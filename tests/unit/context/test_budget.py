@@ -40,7 +40,8 @@ def test_each_kind_has_its_share():
 
 def test_sections_of_one_kind_live_from_one_share():
     """Two sections of profiles together have the share of one."""
-    parts = [a_part(kind) for kind in ("profiles", "profiles", "events", "memos", "rest")]
+    group = replace(a_part("profiles"), section=Section("group", a_part().section.lines))
+    parts = [a_part("profiles"), group, *(a_part(kind) for kind in ("events", "memos", "rest"))]
     first, *_ = sections = fitted(parts, 1_000 + FRAME)
     assert [section.title for section in sections] == ["profiles", "events", "memos", "rest"]
     assert tokens(first) == pytest.approx(0.35 * 1_000, rel=NEARLY)
@@ -50,6 +51,13 @@ def test_what_one_leaves_unused_flows_on():
     """Alone, the events take the whole budget."""
     (section,) = fitted([a_part("profiles", 0), a_part("events", 200), a_part("memos", 0)], 1_000 + FRAME)
     assert tokens(section) == pytest.approx(1_000, rel=NEARLY)
+
+
+def test_what_flows_on_is_given_once():
+    """Of two that lack room the first takes what the others left, and the second keeps its share."""
+    events, memos = fitted([a_part("events", 200), a_part("memos", 200)], 1_000 + FRAME)
+    assert tokens(events) == pytest.approx(850, rel=NEARLY)
+    assert tokens(memos) == pytest.approx(150, rel=NEARLY)
 
 
 def test_the_least_relevant_goes_first():

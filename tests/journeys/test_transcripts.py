@@ -1,0 +1,157 @@
+"""What the demo can play, and that its isolation check sees a leak where there is one."""
+
+from __future__ import annotations
+
+import importlib
+import json
+from collections import Counter
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+import cognitive_memory_core as core
+from tests.support.onebot import ROOT
+from tests.support.telling import GAMES, READING, a_memory, tell
+
+DEMO = ROOT / "nonebot_plugin_cognitive_memory" / "demo"
+BOT = "3850617294"
+
+
+@pytest.fixture
+def script(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Import modules of the demo as its script does: by their own names, from their own folder."""
+    monkeypatch.syspath_prepend(str(DEMO))
+
+    def imported(name: str) -> ModuleType:
+        return importlib.import_module(name)
+
+    return imported
+
+
+def a_sheet(*messages: dict[str, object], **more: object) -> dict[str, object]:
+    """Make a conversation of one group and one private chat, in the sample's format."""
+    places = [
+        {"id": "g", "kind": "group", "group_id": "618203471", "name": "山脚读书会"},
+        {"id": "p", "kind": "private", "user_id": "2156083317"},
+    ]
+    return {"bot": {"user_id": BOT, "name": "小本"}, "places": places, "messages": list(messages), **more}
+
+
+def a_message(number: str, **fields: object) -> dict[str, object]:
+    """Make a message of that conversation."""
+    time = f"2026-03-09T19:0{number[-1]}:00+08:00"
+    return {"id": number, "place": "g", "user_id": "2156083317", "name": "阿禾", "time": time, "text": "你好", **fields}
+
+
+def read(script: Any, folder: Path, sheet: object) -> Any:
+    """Write a file and read it as the demo does."""
+    (folder / "t.json").write_text(json.dumps(sheet), "utf-8")
+    return script("transcript").read_transcript(folder / "t.json")
+
+
+def test_numbers_stay_and_are_made_up_for_other_ids(script: Any) -> None:
+    """A QQ number stays itself; another id gets ten digits, always the same ones, that no other id has."""
+    numbers = script("transcript").Numbers
+    ids = ["2156083317", "10086", *(f"user_{number}" for number in range(2000))]
+    given = numbers(ids)
+    assert given["2156083317"] == 2156083317
+    assert given["10086"] == 10086
+    assert all(1_000_000_000 <= given[each] <= 9_999_999_999 for each in ids[2:])
+    assert len({given[each] for each in ids}) == len(ids)
+    assert numbers(["user_7"])["user_7"] == numbers(["user_7", "user_8"])["user_7"]
+
+
+def test_a_made_up_number_gives_way_to_a_real_one(script: Any) -> None:
+    """Where somebody really has the number that would be made up, another one is made up."""
+    numbers = script("transcript").Numbers
+    taken = str(numbers(["user_7"])["user_7"])
+    given = numbers(["user_7", taken])
+    assert given[taken] == int(taken)
+    assert given["user_7"] != int(taken)
+
+
+def test_lines_come_in_the_order_of_time_without_the_bots_own(script: Any, tmp_path: Path) -> None:
+    """Lines are sorted by time, replies find their line, and what the file's bot said is set apart."""
+    late = a_message("3", reply_to="1", text="晚一点")
+    own = a_message("2", user_id=BOT, text="我是机器人")
+    played = read(script, tmp_path, a_sheet(late, own, a_message("1", text="早一点")))
+    assert [line.text for line in played.lines] == ["早一点", "晚一点"]
+    assert played.lines[1].reply_to == played.lines[0].number
+    assert [line.text for line in played.by_bot] == ["我是机器人"]
+
+
+def test_two_messages_of_one_id_are_two(script: Any, tmp_path: Path) -> None:
+    """A file that uses a message id twice loses no message."""
+    played = read(script, tmp_path, a_sheet(a_message("1", text="甲"), a_message("1", text="乙")))
+    assert {line.text for line in played.lines} == {"甲", "乙"}
+    assert len({line.number for line in played.lines}) == 2
+
+
+@pytest.mark.parametrize(
+    "sheet",
+    [
+        {},
+        [],
+        a_sheet(),
+        a_sheet(a_message("1", place="nowhere")),
+        a_sheet(a_message("1", time="yesterday")),
+        a_sheet(a_message("1"), questions=[{"place": "nowhere", "asker": "1", "question": "?"}]),
+    ],
+)
+def test_what_cannot_be_played_is_refused(script: Any, tmp_path: Path, sheet: object) -> None:
+    """A file of no known format, without a line, or with a place that is not listed is refused in one sentence."""
+    with pytest.raises(script("transcript").NotATranscript, match=r"t\.json"):
+        read(script, tmp_path, sheet)
+
+
+def test_the_sample_is_what_it_is_said_to_be(script: Any) -> None:
+    """The sample has two groups and a private chat over several days, and somebody who is in all three."""
+    sample = script("transcript").read_transcript(DEMO / "sample.json")
+    assert Counter(place.kind for place in sample.places) == {"group": 2, "private": 1}
+    assert len({line.at.date() for line in sample.lines}) >= 5
+    assert any(len({line.place for line in sample.lines if line.user == user}) == 3 for user in _users(sample))
+    assert any(len({line.name for line in sample.lines if line.user == user}) >= 3 for user in _users(sample))
+    assert len(sample.questions) == 3
+
+
+def test_the_samples_secrets_are_said_in_their_place_only(script: Any) -> None:
+    """Each word that must not leave a place stands in a line there, and in no line elsewhere."""
+    sample = script("transcript").read_transcript(DEMO / "sample.json")
+    for secret in sample.secrets:
+        for word in secret.words:
+            assert {line.place for line in sample.lines if word in line.text} == {secret.place}
+
+
+@pytest.mark.parametrize("leaky", [False, True])
+async def test_the_isolation_check_sees_a_leak(script: Any, tmp_path: Path, leaky: bool) -> None:
+    """Over a tight memory the check counts no leak; over one that takes every group for the same it counts some."""
+    sample = script("transcript").read_transcript(DEMO / "sample.json")
+    async with a_memory(tmp_path) as memory:
+        await tell(memory, READING, "读书会在青石巷咖啡馆，读《边城》，米粒对花生过敏")
+        await tell(memory, GAMES, "桌游在胜利路，豆沙带《卡坦岛》")
+        asked = _Leaky(memory) if leaky else memory
+        findings = await script("isolation").IsolationCheck(asked, sample).run()
+    assert bool(sum(len(finding.leaks) for finding in findings)) is leaky
+    assert all(finding.asked for finding in findings)
+
+
+class _Leaky:
+    """A memory that answers every question as if an operator asked, and permits everything."""
+
+    def __init__(self, memory: core.CognitiveMemory) -> None:
+        self._memory = memory
+
+    async def events(self, scene: core.Scene, **options: Any) -> list[core.Event]:
+        return await self._memory.events(core.Scene.operator(), **options)
+
+    async def search_events(self, scene: core.Scene, query: str, **options: Any) -> list[core.Hit]:
+        return await self._memory.search_events(core.Scene.operator(), query, **options)
+
+    async def context(self, scene: core.Scene, query: str) -> core.Context:
+        return await self._memory.context(core.Scene.operator(), query)
+
+
+def _users(sample: Any) -> set[int]:
+    return {line.user for line in sample.lines}

@@ -1,0 +1,118 @@
+"""Every name that a chat plugin injects."""
+
+from __future__ import annotations
+
+import pytest
+from nonebot import on_message
+
+import cognitive_memory_core as core
+
+from .stage import ANON, Stage, message, new_id, notice, twelve_message
+
+NOUNS = [
+    core.CognitiveMemory,
+    core.Scene,
+    core.Message,
+    core.Turn,
+    core.Event,
+    core.Hit,
+    core.Context,
+    core.Section,
+    core.Profile,
+    core.ProfileKey,
+    core.ProfileHit,
+    core.Memo,
+    core.Pin,
+    core.Status,
+    core.FailedJob,
+    core.Interval,
+    core.Offence,
+    core.Settings,
+]
+
+
+async def test_every_name_resolves(stage: Stage, group: int) -> None:
+    """One handler injects them all, and each of them works."""
+    from .companion import Companion, listening
+
+    with listening(Companion()) as chat:
+        await stage.hear(message("我喜欢乌龙茶", 2000001, group))
+    met = chat.met
+    assert isinstance(met["memory"], core.CognitiveMemory)
+    assert met["scene"] == core.Scene.group(str(group), "2000001")
+    assert isinstance(met["context"], core.Context)
+    assert await met["record_end"]("记下了口味", ["阿棠(2000001) 喜欢乌龙茶"])
+    assert await met["memory"].drain(20)
+    assert [hit.event.text for hit in await met["search_events"]("乌龙茶")] == ["阿棠(2000001) 喜欢乌龙茶"]
+    assert await met["get_profile"]("user", "2000001") is None
+    assert await met["search_profiles"]("茶") == []
+    assert '"ok": true' in await met["tools"].call("memory_list", {})
+    assert len(met["tools"].schemas) == 8
+    assert await met["consider"]() is None
+
+
+@pytest.mark.parametrize("kind", NOUNS, ids=lambda kind: kind.__name__)
+async def test_nouns_are_understood(stage: Stage, group: int, kind: type) -> None:
+    """Every public noun can stand as a checked type in a handler of some plugin."""
+    from .companion import handler_of
+
+    seen: list[object] = []
+    blank = kind() if kind is core.Settings else object.__new__(kind)
+    matcher = on_message(priority=50)
+    matcher.handle()(handler_of(kind, blank, seen))
+    await stage.hear(message("早", 2000001, group))
+    matcher.destroy()
+    assert len(seen) == 1
+    assert seen[0] is blank
+
+
+async def test_notices_resolve_too(stage: Stage, group: int) -> None:
+    """An event with a person and without a message has a context and can end a turn."""
+    from .companion import Companion, listening
+
+    poke = notice("notify", sub_type="poke", user_id=2000001, target_id=2000002, group_id=group)
+    with listening(Companion(ends=("回戳了一下",))) as chat:
+        await stage.hear(poke)
+    assert chat.met["scene"] == core.Scene.group(str(group), "2000001")
+    assert all(chat.ended)
+    assert chat.ended
+
+
+async def test_version_twelve_resolves(twelve_stage: Stage) -> None:
+    """The names resolve for OneBot v12 alike."""
+    from .companion import Companion, listening
+
+    user = f"u{new_id()}"
+    with listening(Companion()) as chat:
+        await twelve_stage.hear(twelve_message("早", user))
+    assert chat.met["scene"] == core.Scene.private(user)
+
+
+async def test_events_without_a_person_skip(stage: Stage, group: int, log: list[str]) -> None:
+    """A handler that asks for any of the names is skipped where there is nobody, and no error is logged."""
+    from .companion import Companion, listening
+
+    event = message("早", ANON, group, anonymous={"id": 1, "name": "匿名", "flag": "x"})
+    with listening(Companion()) as chat:
+        await stage.hear(event)
+    assert not chat.met
+    assert not [line for line in log if line.startswith(("ERROR", "WARNING"))]
+
+
+async def test_everything_resolves_without_a_memory(
+    stage: Stage, group: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not started, stopped or locked out: handlers run, nothing is kept, and every answer says so quietly."""
+    from nonebot_plugin_cognitive_memory.lifecycle import lifetime
+
+    from .companion import Companion, listening
+
+    monkeypatch.setattr(lifetime, "memory", core.CognitiveMemory.absent())
+    with listening(Companion(ends=("做了事", ["某事"]), says="好")) as chat:
+        await stage.hear(message("早", 2000001, group))
+    met = chat.met
+    assert met["context"] == core.Context("", (), 0, ("disabled",))
+    assert chat.ended == [None]
+    assert await met["consider"]() is None
+    assert await met["search_events"]("茶") == []
+    assert await met["tools"].call("search_events", {"query": "茶"}) == '{"ok": false, "error": "未启用"}'

@@ -1,0 +1,96 @@
+"""What the bot itself says."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+from nonebot.adapters.onebot import v11
+
+import cognitive_memory_core as core
+
+from .stage import BOT, Stage, message, new_id, texts, twelve_message
+
+
+async def logged(scene: core.Scene) -> list[core.Message]:
+    """Give what is in the log of a place."""
+    from nonebot_plugin_cognitive_memory import get_memory
+
+    return await get_memory().recent_messages(scene)
+
+
+async def test_an_answer_stands_beside_its_question(stage: Stage, group: int) -> None:
+    """What a chat plugin answers is logged as the bot's, in the scene of the person it was said to."""
+    from .companion import Companion, listening
+
+    with listening(Companion(says="你好呀")):
+        await stage.hear(message("你好", 2000001, group))
+    question, answer = await logged(core.Scene.group(str(group), "2000001"))
+    assert (answer.text, answer.is_bot, answer.sender_id) == ("你好呀", True, "")
+    assert answer.scene == question.scene
+
+
+async def test_unasked_words_stand_in_the_place(stage: Stage, group: int) -> None:
+    """What the bot says on its own is logged where it was said, and by nobody but the bot."""
+    await stage.bot.send_group_msg(group_id=group, message="[CQ:at,qq=2000001]早安")
+    [line] = await logged(core.Scene.group(str(group), str(BOT)))
+    assert (line.text, line.is_bot, line.scene.user_id) == ("@QQ(2000001) 早安", True, str(BOT))
+    user = new_id()
+    await stage.bot.send_private_msg(user_id=user, message=v11.Message("晚安"))
+    assert texts(await logged(core.Scene.private(str(user)))) == ["晚安"]
+    await stage.bot.call_api("send_group_forward_msg", group_id=group, messages=[])
+    assert texts(await logged(core.Scene.group(str(group), str(BOT))))[-1] == "[合并转发]"
+
+
+async def test_another_group_is_not_the_askers(stage: Stage, group: int) -> None:
+    """What the bot says elsewhere while it answers somebody is logged elsewhere."""
+    from .companion import Companion, listening
+
+    other = group + 300_000
+    with listening(Companion(says="转告大家", says_in=other)):
+        await stage.hear(message("帮我转告", 2000001, group))
+    assert texts(await logged(core.Scene.group(str(group), "2000001"))) == ["帮我转告"]
+    [line] = await logged(core.Scene.group(str(other), "2000001"))
+    assert line.scene.user_id == str(BOT)
+
+
+async def test_own_answers_to_commands_are_left_out(stage: Stage, group: int) -> None:
+    """Neither a command nor our answer to it is part of the conversation."""
+    user = new_id()
+    assert await stage.ask("/记忆 帮助", user, group)
+    assert await stage.ask("/记忆 列表 x", user, group)
+    assert not await logged(core.Scene.group(str(group), str(user)))
+
+
+async def test_failed_calls_say_nothing(stage: Stage, group: int) -> None:
+    """What the platform refused was not said, and what sends nothing says nothing."""
+    stage.answers["send_group_msg"] = v11.ActionFailed(retcode=100)
+    with pytest.raises(v11.ActionFailed):
+        await stage.bot.send_group_msg(group_id=group, message="早安")
+    await stage.bot.get_group_list()
+    assert not await logged(core.Scene.group(str(group), str(BOT)))
+
+
+@pytest.mark.parametrize("said", [None, 3, {"type": 7}, [["x"]], object()])
+async def test_strange_calls_cost_nothing(stage: Stage, group: int, said: object) -> None:
+    """A message that nobody could word is sent all the same."""
+    await stage.bot.send_group_msg(group_id=group, message=said)
+    assert stage.calls[-1][0] == "send_group_msg"
+
+
+async def test_version_twelve(twelve_stage: Stage) -> None:
+    """The answers of a OneBot v12 bot are logged alike, those into channels are not."""
+    from .companion import Companion, listening
+
+    user, group = f"u{new_id()}", f"g{new_id()}"
+    with listening(Companion(says="你好呀")):
+        await twelve_stage.hear(twelve_message("你好", user, group))
+    await twelve_stage.bot.send_message(detail_type="channel", guild_id="1", channel_id="2", user_id=user, message="嗨")
+    assert texts(await logged(core.Scene.group(group, user))) == ["你好", "你好呀"]
+    assert not await logged(core.Scene.private(user))
+
+
+async def test_many_at_once(stage: Stage, group: int) -> None:
+    """Answers that are sent at the same time are each logged once."""
+    await asyncio.gather(*(stage.bot.send_group_msg(group_id=group, message=f"第 {n} 句") for n in range(8)))
+    assert len(await logged(core.Scene.group(str(group), str(BOT)))) == 8

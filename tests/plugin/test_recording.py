@@ -1,0 +1,185 @@
+"""Turns that chat plugins hand in."""
+
+from __future__ import annotations
+
+from datetime import datetime, timezone
+from typing import Any
+
+import pytest
+from nonebug import App
+
+import cognitive_memory_core as core
+
+from .stage import Stage, message, new_id
+
+
+class Taking(core.CognitiveMemory):
+    """A memory that keeps the turns it is given, over the log of the real one."""
+
+    def __init__(self, real: core.CognitiveMemory, refusal: Exception | None = None) -> None:
+        """Stand before the real memory."""
+        super().__init__(core.Settings())
+        self.real, self.refusal, self.turns, self.dialogues = real, refusal, [], []
+
+    @property
+    def is_running(self) -> bool:
+        """Say that it runs."""
+        return True
+
+    async def observe(self, message: core.Message) -> None:
+        """Log a message."""
+        await self.real.observe(message)
+
+    async def recent_messages(self, scene: core.Scene, limit: int | None = None, **_: Any) -> list[core.Message]:
+        """Read the log."""
+        return await self.real.recent_messages(scene, limit)
+
+    async def remember(self, turn: core.Turn) -> str | None:
+        """Keep a turn, or refuse it."""
+        if self.refusal:
+            raise self.refusal
+        self.turns.append(turn)
+        return f"job {len(self.turns)}"
+
+    async def consider(self, scene: core.Scene, messages: Any) -> str | None:
+        """Keep a dialogue, or refuse it."""
+        if self.refusal:
+            raise self.refusal
+        self.dialogues.append(tuple(messages))
+        return f"dialogue {len(self.dialogues)}"
+
+
+@pytest.fixture
+def taking(app: App, monkeypatch: pytest.MonkeyPatch) -> Taking:
+    """Put a memory in place that keeps what it is given."""
+    from nonebot_plugin_cognitive_memory.lifecycle import lifetime
+
+    memory = Taking(lifetime.memory)
+    monkeypatch.setattr(lifetime, "memory", memory)
+    return memory
+
+
+async def ended(stage: Stage, event: Any, *ends: Any) -> str | None:
+    """Let a chat plugin end the turn of an event."""
+    from .companion import Companion, listening
+
+    with listening(Companion(ends=ends)) as chat:
+        await stage.hear(event)
+    return chat.ended[0]
+
+
+async def test_source_and_window_are_filled_in(stage: Stage, group: int, taking: Taking) -> None:
+    """A turn carries the message it answers and what was said before it, without that message itself."""
+    await stage.hear(message("周末去爬山吗", 2000002, group))
+    await stage.hear(message("好呀", 2000001, group))
+    event = message("好呀", 2000001, group)
+    assert await ended(stage, event, "约好了", ["阿棠要去爬山"]) == "job 1"
+    [turn] = taking.turns
+    assert (turn.source_message, turn.message_ids) == ("好呀", (str(event.message_id),))
+    assert turn.happened_at.timestamp() == event.time
+    assert str(event.message_id) not in [line.id for line in turn.recent_messages]
+    assert [line.text for line in turn.recent_messages] == ["周末去爬山吗", "好呀"]
+
+
+async def test_what_came_later_is_no_window(stage: Stage, group: int, taking: Taking) -> None:
+    """Lines that others said while the model was thinking are not before the turn."""
+    from nonebot_plugin_cognitive_memory.recording import Source, TurnEnd
+
+    event = message("第一句", 2000001, group)
+    await stage.hear(event)
+    await stage.hear(message("别人后来说的", 2000002, group))
+    end = TurnEnd(core.Scene.group(str(group), "2000001"), Source("第一句", (str(event.message_id),)))
+    assert await end("答了")
+    assert taking.turns[0].recent_messages == ()
+
+
+async def test_the_plain_form(stage: Stage, group: int, taking: Taking) -> None:
+    """Without injection the asker's newest line is the source, unless the plugin says another."""
+    from nonebot_plugin_cognitive_memory import record_end
+
+    await stage.hear(message("我怕猫", 2000001, group))
+    await stage.hear(message("我怕狗", 2000002, group))
+    here = core.Scene.group(str(group), "2000001")
+    assert await record_end(here, "听到了", ["阿棠怕猫"], perspective="sender", force=True)
+    assert await record_end(here, "听到了", source_message="我怕猫，真的")
+    first, second = taking.turns
+    assert (first.source_message, first.perspective, first.force) == ("我怕猫", "sender", True)
+    assert (second.source_message, second.message_ids) == ("我怕猫，真的", ())
+
+
+@pytest.mark.parametrize(
+    ("memo", "observations", "kept"),
+    [
+        (None, None, ("", ())),
+        ("做了", "一条观察", ("做了", ("一条观察",))),
+        ("", ["a\ud800b", " ", "c"], ("", ("a?b", "c"))),
+        ("做了", (x for x in ("一", "二")), ("做了", ("一", "二"))),
+    ],
+)
+async def test_what_models_hand_in(group: int, taking: Taking, memo: Any, observations: Any, kept: tuple) -> None:
+    """None, a single text, broken characters and generators are taken for what they mean."""
+    from nonebot_plugin_cognitive_memory import record_end
+
+    assert await record_end(core.Scene.group(str(group), "2000001"), memo, observations)
+    [turn] = taking.turns
+    assert (turn.memo, turn.observations) == kept
+
+
+@pytest.mark.parametrize("observations", [5, {"a": 1}, [1, 2], [{"text": "x"}], [["x"]]])
+async def test_nonsense_is_no_error(group: int, taking: Taking, observations: Any, log: list[str]) -> None:
+    """What no turn could hold is answered with None and one line of the log, never with an exception."""
+    from nonebot_plugin_cognitive_memory import record_end
+
+    assert await record_end(core.Scene.group(str(group), "2000001"), "做了", observations) is None
+    assert not taking.turns
+
+
+@pytest.mark.parametrize("refusal", [core.QueueFull("满了"), core.StorageRefused("盘坏了"), core.BadArgument("不对")])
+async def test_refusals_are_no_errors(group: int, taking: Taking, refusal: Exception) -> None:
+    """A full queue and a failing disk answer None to the chat plugin."""
+    from nonebot_plugin_cognitive_memory import consider, record_end
+
+    here = core.Scene.group(str(group), "2000001")
+    await taking.observe(core.Message("x", here, "我怕猫", _now()))
+    taking.refusal = refusal
+    assert await record_end(here, "做了") is None
+    assert await consider(here) is None
+
+
+async def test_refusals_do_not_flood_the_log(group: int, taking: Taking, log: list[str]) -> None:
+    """The same refusal is logged once a minute, however often it comes."""
+    from nonebot_plugin_cognitive_memory import record_end
+
+    taking.refusal = core.QueueFull(f"满了 {new_id()}")
+    for _ in range(50):
+        await record_end(core.Scene.group(str(group), "2000001"), "做了")
+    assert len([line for line in log if str(taking.refusal) in line]) == 1
+
+
+async def test_consider_hands_in_what_is_new(stage: Stage, group: int, taking: Taking) -> None:
+    """The recent dialogue is handed in once; the next time only what came since, and nothing where nobody spoke."""
+    from nonebot_plugin_cognitive_memory import consider
+
+    here = core.Scene.group(str(group), "2000001")
+    await stage.hear(message("我怕猫", 2000001, group))
+    await stage.hear(message("我也是", 2000002, group))
+    assert await consider(here)
+    assert await consider(here) is None
+    await taking.observe(core.Message("bot-1", here, "记住了", _now(), is_bot=True))
+    assert await consider(here) is None
+    await stage.hear(message("我还怕狗", 2000001, group))
+    assert await consider(here)
+    assert [[line.text for line in lines] for lines in taking.dialogues] == [["我怕猫", "我也是"], ["记住了", "我还怕狗"]]
+
+
+async def test_a_recorded_turn_is_not_considered(stage: Stage, group: int, taking: Taking) -> None:
+    """A message whose turn the chat plugin recorded is not judged a second time."""
+    from nonebot_plugin_cognitive_memory import consider
+
+    event = message("我怕猫", 2000001, group)
+    assert await ended(stage, event, "听到了", ["阿棠怕猫"])
+    assert await consider(core.Scene.group(str(group), "2000001")) is None
+
+
+def _now() -> datetime:
+    return datetime.now(timezone.utc).replace(microsecond=0)

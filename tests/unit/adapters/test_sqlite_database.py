@@ -1,0 +1,298 @@
+"""The file behind the ledger: what it survives, and how it says no."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sqlite3
+import stat
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import closing, suppress
+from pathlib import Path
+from sqlite3 import Connection
+
+import pytest
+
+from cognitive_memory_core.adapters.sqlite import SqliteLedger
+from cognitive_memory_core.adapters.sqlite.database import Database
+from cognitive_memory_core.domain.hit import Reading
+from cognitive_memory_core.errors import StorageRefused, UnavailableError
+from cognitive_memory_core.ports.ledger import Totals, VectorRow
+from tests.support.builders import GROUP, a_draft, a_message, an_event
+from tests.support.disks import fill, set_read_only, small_disk
+from tests.support.ledgers import MODEL, a_memo, a_pin, a_vector, archived, committed, embedded, shown
+
+POSIX_ONLY = pytest.mark.skipif(sys.platform == "win32", reason="modes of files are POSIX")
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """Name a ledger in a folder that is not there yet."""
+    return tmp_path / "memory" / "ledger.db"
+
+
+@pytest.fixture
+def unwritable(tmp_path: Path) -> Iterator[Path]:
+    """Give a folder in which nothing can be written."""
+    if os.geteuid():
+        tmp_path.chmod(0o500)
+        yield tmp_path
+        tmp_path.chmod(0o700)
+        return
+    with small_disk(tmp_path / "disk", 8) as disk:  # nothing is forbidden to root but a disk that is read-only
+        set_read_only(disk, is_read_only=True)
+        yield disk
+
+
+async def test_everything_is_there_after_closing_and_opening_again(path: Path) -> None:
+    """What a write returned from is on disk, in one file when the ledger is closed."""
+    ledger = await SqliteLedger.open(path)
+    await embedded(ledger, [(an_event("乌龙茶"), a_vector(1, 0))])
+    await ledger.log.append([a_message("早")])
+    await ledger.notes.write_memo(a_memo())
+    await ledger.notes.write_pin(a_pin())
+    before = await archived(ledger)
+    await ledger.close()
+    assert [file.name for file in path.parent.iterdir()] == ["ledger.db"]
+    ledger = await SqliteLedger.open(path)
+    assert await archived(ledger) == before
+    assert [text for text, _ in await ledger.lexical.events(["乌龙"], Reading(GROUP), 5)]
+    assert await ledger.index.nearest(a_vector(1, 0), Reading(GROUP), 5)
+    await ledger.close()
+    await ledger.close()
+
+
+@POSIX_ONLY
+async def test_nobody_else_may_read_the_ledger(path: Path) -> None:
+    """Folder and files belong to their owner alone, the write-ahead log included."""
+    ledger = await SqliteLedger.open(path)
+    await committed(ledger, an_event())
+    modes = {file.name: stat.S_IMODE(file.stat().st_mode) for file in path.parent.iterdir()}
+    await ledger.close()
+    assert set(modes) == {"ledger.db", "ledger.db-wal", "ledger.db-shm"}
+    assert set(modes.values()) == {0o600}
+    assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
+
+
+async def test_writes_are_synced_and_deleted_bytes_overwritten(path: Path) -> None:
+    """A commit survives a power cut: WAL with full syncs; nothing deleted stays readable in the file."""
+
+    def pragmas(connection: Connection) -> list[object]:
+        names = ("journal_mode", "synchronous", "secure_delete", "foreign_keys")
+        return [connection.execute(f"PRAGMA {name}").fetchone()[0] for name in names]
+
+    database = await Database.open(path)
+    assert await database.write(pragmas) == ["wal", 2, 1, 1]
+    await database.close()
+
+
+async def test_work_runs_beside_the_event_loop(path: Path) -> None:
+    """Neither reading nor writing is done in the thread of the loop, and reading does not wait for writing."""
+    database = await Database.open(path)
+    may_end = threading.Event()
+
+    def slow(_: Connection) -> str:
+        may_end.wait()
+        return threading.current_thread().name
+
+    writing = asyncio.create_task(database.write(slow))
+    readers = [await database.read(lambda _: threading.current_thread().name) for _ in range(5)]
+    may_end.set()
+    assert (await writing).startswith("ledger-writer")
+    assert all(name.startswith("ledger-reader") for name in readers)
+    await database.close()
+
+
+@pytest.mark.parametrize(
+    "content", [b"this is no database, but long enough to be one" * 99, b"SQLite format 3\0" * 300]
+)
+async def test_a_file_that_is_no_ledger_is_refused_and_left_alone(path: Path, content: bytes) -> None:
+    """A damaged file is named in one sentence and never replaced."""
+    path.parent.mkdir()
+    path.write_bytes(content)
+    with pytest.raises(UnavailableError, match="已损坏") as refused:
+        await SqliteLedger.open(path)
+    assert str(path) in str(refused.value)
+    assert path.read_bytes() == content
+
+
+async def test_a_damaged_page_is_found_at_start(path: Path) -> None:
+    """Damage in the middle of the file is noticed before anything is built on it."""
+    ledger = await SqliteLedger.open(path)
+    await committed(ledger, *(an_event(f"第{number}件") for number in range(1500)))
+    await ledger.close()
+    whole = path.read_bytes()
+    middle = len(whole) // 8192 * 4096
+    damaged = whole[:middle] + os.urandom(4096) + whole[middle + 4096 :]
+    path.write_bytes(damaged)
+    with pytest.raises(UnavailableError, match="已损坏"):
+        await SqliteLedger.open(path)
+    assert path.read_bytes() == damaged
+    path.write_bytes(whole)
+    await (await SqliteLedger.open(path)).close()
+
+
+async def test_a_newer_ledger_is_refused_and_left_alone(path: Path) -> None:
+    """Going back to an older version destroys nothing, and says what to do."""
+    await (await SqliteLedger.open(path)).close()
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("PRAGMA user_version = 999")
+    before = path.read_bytes()
+    with pytest.raises(UnavailableError, match="更新的版本"):
+        await SqliteLedger.open(path)
+    assert path.read_bytes() == before
+
+
+@POSIX_ONLY
+async def test_a_folder_that_takes_no_writes_is_refused_by_name(unwritable: Path) -> None:
+    """Opening says that the disk refuses, and where."""
+    for path in (unwritable / "ledger.db", unwritable / "memory" / "ledger.db"):
+        with pytest.raises(StorageRefused, match=r"ledger\.db"):
+            await SqliteLedger.open(path)
+
+
+async def test_a_place_that_cannot_be_a_file_is_refused(tmp_path: Path) -> None:
+    """A folder of the ledger's name, or a file where its folder should be, is a refusal like any other."""
+    (tmp_path / "ledger.db").mkdir()
+    (tmp_path / "file").write_text("x")
+    for path in (tmp_path / "ledger.db", tmp_path / "file" / "ledger.db"):
+        with pytest.raises(StorageRefused):
+            await SqliteLedger.open(path)
+
+
+async def test_a_write_that_does_not_fit_leaves_nothing_behind(path: Path) -> None:
+    """When the file may not grow in the middle of a draft, none of it is there; later the same draft goes in whole."""
+    ledger = await SqliteLedger.open(path)
+    await committed(ledger, an_event("先来的"))
+    pages = await ledger._database.read(lambda one: one.execute("PRAGMA page_count").fetchone()[0])
+    draft = a_draft(*(an_event(f"乌龙茶 第{number}杯" * 9) for number in range(900)), job_id="large")
+    await ledger._database.write(lambda one: one.execute(f"PRAGMA max_page_count = {pages + 20}").fetchone())
+    with pytest.raises(StorageRefused):
+        await ledger.events.commit(draft)
+    assert await shown(ledger, GROUP) == ["先来的"]
+    assert await ledger.lexical.events(["乌龙"], Reading(GROUP), 5) == []
+    assert not await ledger.events.done("large")
+    await ledger._database.write(lambda one: one.execute("PRAGMA max_page_count = 1000000").fetchone())
+    await ledger.events.commit(draft)
+    assert (await ledger.archive.totals()).events == 901
+    await ledger.close()
+
+
+@POSIX_ONLY
+async def test_a_full_disk_refuses_writes_and_goes_on_reading(tmp_path: Path) -> None:
+    """While there is no room nothing is half-written and reads answer; with room again all goes on."""
+    with small_disk(tmp_path / "disk", 8) as disk:
+        ledger = await SqliteLedger.open(disk / "ledger.db")
+        await committed(ledger, an_event("先来的"))
+        junk = fill(disk)
+        with pytest.raises(StorageRefused, match=r"ledger\.db"):
+            for number in range(50):
+                await ledger.events.commit(a_draft(an_event(f"乌龙茶{number}" * 99), job_id=f"job{number}"))
+        written = [number for number in range(50) if await ledger.events.done(f"job{number}")]
+        assert len(await shown(ledger, GROUP)) == len(written) + 1
+        junk.unlink()
+        await ledger.events.commit(a_draft(an_event("后来的"), job_id="after"))
+        assert "后来的" in await shown(ledger, GROUP)
+        await ledger.close()
+
+
+async def test_a_failing_transaction_takes_nothing_with_it(path: Path) -> None:
+    """Work that raises in the middle is undone, its own error is what the caller gets, and the next write works."""
+
+    def half(connection: Connection) -> None:
+        connection.execute("INSERT INTO opt_outs (user_id, at_us) VALUES ('half', 0)")
+        raise LookupError
+
+    ledger = await SqliteLedger.open(path)
+    with pytest.raises(LookupError):
+        await ledger._database.write(half)
+    assert await ledger.consent.opted_out() == frozenset()
+    await ledger.consent.opt_in("whole")
+    await ledger.close()
+
+
+async def test_a_cancelled_write_happens_whole_or_not_at_all(path: Path) -> None:
+    """One that still waits never happens; one that has begun ends, and search knows of it."""
+    ledger = await SqliteLedger.open(path)
+    first, waiting, running = an_event("甲"), an_event("乙"), an_event("丙")
+    await embedded(ledger, [(first, a_vector(1, 0))])
+    assert await ledger.index.nearest(a_vector(1, 0), Reading(GROUP), 5)
+    begun, may_end = threading.Event(), threading.Event()
+
+    def slow(connection: Connection) -> None:
+        begun.set()
+        may_end.wait()
+        connection.execute("INSERT INTO opt_outs (user_id, at_us) VALUES ('begun', 0)")
+
+    blocking = asyncio.create_task(ledger._database.write(slow))
+    await asyncio.to_thread(begun.wait)
+    queued = asyncio.create_task(committed(ledger, waiting))
+    await asyncio.sleep(0)
+    for task in (queued, blocking):
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task
+    may_end.set()
+    await committed(ledger, running)
+    storing = asyncio.create_task(ledger.shelf.store(MODEL, [VectorRow(running.id, a_vector(0, 1))]))
+    await asyncio.sleep(0)
+    storing.cancel()
+    await ledger.consent.opt_in("nobody")  # a write behind it, to wait for
+    assert await ledger.consent.opted_out() == {"begun"}
+    assert await shown(ledger, GROUP) == ["丙", "甲"]
+    expected = 1 + (await ledger.shelf.lag(MODEL) == 0)
+    assert len(await ledger.index.nearest(a_vector(1, 0), Reading(GROUP), 5)) == expected
+    await ledger.close()
+
+
+async def test_closing_waits_for_what_was_asked_and_refuses_what_comes_after(path: Path) -> None:
+    """Writes that were accepted before the end are on disk after it."""
+    ledger = await SqliteLedger.open(path)
+    writes = [asyncio.create_task(committed(ledger, an_event(f"第{number}件"))) for number in range(20)]
+    await asyncio.sleep(0)
+    await ledger.close()
+    await asyncio.gather(*writes)
+    with pytest.raises(UnavailableError, match="关闭"):
+        await ledger.archive.totals()
+    with pytest.raises(UnavailableError, match="关闭"):
+        await committed(ledger, an_event())
+    ledger = await SqliteLedger.open(path)
+    assert (await ledger.archive.totals()).events == 20
+    await ledger.close()
+
+
+async def test_a_second_reader_sees_what_the_owner_writes_and_writes_nothing(path: Path) -> None:
+    """The command line reads beside a running bot."""
+    owner = await SqliteLedger.open(path)
+    reader = await SqliteLedger.open(path, read_only=True)
+    await embedded(owner, [(an_event("乌龙茶"), a_vector(1, 0))])
+    assert await reader.archive.totals() == Totals(events=1)
+    assert len(await reader.lexical.events(["乌龙"], Reading(GROUP), 5)) == 1
+    with pytest.raises(StorageRefused, match="只读"):
+        await reader.consent.opt_out("1", an_event().happened_at)
+    await reader.close()
+    await owner.close()
+
+
+async def test_reading_alone_makes_no_file(path: Path) -> None:
+    """A ledger that is not there, or of another version, is said to be unreadable and not made or changed."""
+    with pytest.raises(UnavailableError, match="读不了"):
+        await SqliteLedger.open(path, read_only=True)
+    assert not path.exists()
+    path.parent.mkdir()
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("CREATE TABLE something (else_ TEXT)")
+    with pytest.raises(UnavailableError, match="旧格式"):
+        await SqliteLedger.open(path, read_only=True)
+
+
+async def test_trouble_with_reading_is_told_as_such(path: Path) -> None:
+    """A vendor's error never leaves the adapter."""
+    database = await Database.open(path)
+    with pytest.raises(UnavailableError, match="读不了"):
+        await database.read(lambda one: one.execute("SELECT * FROM nowhere"))
+    with pytest.raises(StorageRefused):
+        await database.write(lambda one: one.execute("INSERT INTO nowhere VALUES (1)"))
+    await database.close()

@@ -1,0 +1,77 @@
+"""That a group does not pay for the others: the compiled filters find their rows through an index."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from sqlite3 import Connection, connect
+
+import pytest
+
+from cognitive_memory_core.adapters.sqlite import schema
+from cognitive_memory_core.adapters.sqlite.filters import message_filter, place_filter, scene_filter, sql_filter
+from cognitive_memory_core.adapters.sqlite.statements import bounded, listed, select
+from cognitive_memory_core.domain.hit import Reading
+from cognitive_memory_core.domain.interval import Interval
+from tests.support.builders import GROUP, OPERATOR, PRIVATE
+from tests.support.clock import NOON
+from tests.support.ledgers import later
+
+NARROW = Reading(
+    GROUP, "2000002", "10001", ("event", "knowledge"), Interval(NOON, later(days=1)), frozenset({"3", "4"})
+)
+
+
+@pytest.fixture
+def connection() -> Iterator[Connection]:
+    """Make a database of the ledger's own tables."""
+    with closing(connect(":memory:", isolation_level=None)) as connection:
+        schema.migrate(connection, Path("none"))
+        yield connection
+
+
+def plan(connection: Connection, query: str, values: tuple[object, ...]) -> list[str]:
+    """Say how SQLite would go about a query."""
+    return [row[3] for row in connection.execute("EXPLAIN QUERY PLAN " + query, values)]
+
+
+@pytest.mark.parametrize("reading", [Reading(GROUP), Reading(PRIVATE), NARROW, replace(NARROW, scene=PRIVATE)])
+def test_the_newest_of_a_place_are_found_without_walking_over_others(connection: Connection, reading: Reading) -> None:
+    """Events and messages of a place are reached through an index."""
+    for table, (clause, values) in (("events", sql_filter(reading)), ("messages", message_filter(reading))):
+        if table == "messages" and reading.scene == PRIVATE:
+            continue  # the log is listed by place, and searched through its words
+        query = select("e.seq", f"{table} e", clause, "ORDER BY e.at_us DESC, e.seq DESC LIMIT 20")
+        assert not [step for step in plan(connection, query, values) if step.startswith("SCAN e")]
+
+
+@pytest.mark.parametrize("scene", [GROUP, PRIVATE])
+def test_changes_of_a_place_are_found_without_walking_over_the_rest(connection: Connection, scene: object) -> None:
+    """Bringing a place's vectors up to date costs what changed, not what is there."""
+    clause, values = place_filter(Reading(scene))
+    steps = plan(connection, select("e.seq", "events e", f"{clause} AND e.revision > ?"), (*values, 1))
+    searches = [step for step in steps if "events_by" in step]
+    assert searches
+    assert all("revision>?" in step for step in searches)
+
+
+def test_an_operator_who_names_a_group_searches_that_group() -> None:
+    """Narrowing to a group makes its place, not the whole agent's, the thing to keep in memory."""
+    assert place_filter(Reading(OPERATOR, group_id="10001")) == scene_filter(GROUP)
+    assert place_filter(Reading(OPERATOR)) == scene_filter(OPERATOR)
+    assert place_filter(NARROW) == scene_filter(GROUP)
+
+
+@pytest.mark.parametrize(("limit", "taken"), [(-1, 0), (0, 0), (5, 5), (10**30, 1_000_000)])
+def test_any_limit_is_one_that_sqlite_takes(limit: int, taken: int) -> None:
+    """A negative limit is nothing, not everything, and a huge one does not overflow."""
+    assert bounded(limit) == taken
+
+
+def test_any_number_of_values_is_one_parameter(connection: Connection) -> None:
+    """Lists of ids have no length at which a query breaks, and odd ids come through."""
+    values = [*(str(number) for number in range(50_000)), "群", "'", '"', "\\", "🙂"]
+    found = connection.execute("SELECT value FROM json_each(?)", (listed(values),)).fetchall()
+    assert [row[0] for row in found] == values

@@ -1,0 +1,101 @@
+"""How an older ledger is brought forward."""
+
+from __future__ import annotations
+
+import sqlite3
+import stat
+import sys
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from sqlite3 import Connection
+
+import pytest
+
+from cognitive_memory_core.adapters.sqlite import schema
+from cognitive_memory_core.errors import UnavailableError
+
+STEPS = (
+    "CREATE TABLE one (a); INSERT INTO one VALUES ('old');",
+    "ALTER TABLE one ADD COLUMN b;",
+    "CREATE TABLE two (c);",
+)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """Name a ledger."""
+    return tmp_path / "ledger.db"
+
+
+@pytest.fixture
+def connection(path: Path) -> Iterator[Connection]:
+    """Open it."""
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        yield connection
+
+
+def tables(connection: Connection) -> list[str]:
+    """Name what is in a file."""
+    return [row[0] for row in connection.execute("SELECT name FROM sqlite_master ORDER BY name")]
+
+
+def version(connection: Connection) -> int:
+    """Tell how far a file is."""
+    return connection.execute("PRAGMA user_version").fetchone()[0]
+
+
+def test_a_new_file_takes_all_steps_and_needs_no_copy(connection: Connection, path: Path) -> None:
+    """Nothing is kept of a file that was empty."""
+    schema.migrate(connection, path, STEPS)
+    assert version(connection) == 3
+    assert tables(connection) == ["one", "two"]
+    assert [file.name for file in path.parent.iterdir()] == ["ledger.db"]
+
+
+def test_an_older_file_takes_the_steps_it_has_not_seen(connection: Connection, path: Path) -> None:
+    """Each step is taken once, and the data stays."""
+    schema.migrate(connection, path, STEPS[:1])
+    schema.migrate(connection, path, STEPS)
+    schema.migrate(connection, path, STEPS)
+    assert connection.execute("SELECT * FROM one").fetchall() == [("old", None)]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="modes of files are POSIX")
+def test_a_copy_is_kept_before_an_older_file_is_changed(connection: Connection, path: Path) -> None:
+    """The copy is whole, as it was, and as private as the file; a half copy of before is no hindrance."""
+    schema.migrate(connection, path, STEPS[:2])
+    path.with_name("ledger.v2.db.part").write_bytes(b"half a copy")
+    schema.migrate(connection, path, STEPS)
+    assert sorted(file.name for file in path.parent.iterdir()) == ["ledger.db", "ledger.v2.db"]
+    copy = path.with_name("ledger.v2.db")
+    assert stat.S_IMODE(copy.stat().st_mode) == 0o600
+    with closing(sqlite3.connect(copy)) as old:
+        assert (version(old), tables(old)) == (2, ["one"])
+        assert old.execute("SELECT a FROM one").fetchall() == [("old",)]
+
+
+def test_a_step_that_fails_is_undone(connection: Connection, path: Path) -> None:
+    """The file stays at the last whole step, and the step can be taken later."""
+    schema.migrate(connection, path, STEPS[:1])
+    with pytest.raises(sqlite3.OperationalError):
+        schema.migrate(connection, path, (*STEPS[:2], "CREATE TABLE two (c); INSERT INTO nowhere VALUES (1);"))
+    connection.rollback()
+    assert (version(connection), tables(connection)) == (2, ["one"])
+    schema.migrate(connection, path, STEPS)
+    assert version(connection) == 3
+
+
+def test_a_newer_file_is_refused(connection: Connection, path: Path) -> None:
+    """A step that this version does not know is never guessed at."""
+    schema.migrate(connection, path, STEPS)
+    with pytest.raises(UnavailableError):
+        schema.migrate(connection, path, STEPS[:2])
+    assert version(connection) == 3
+
+
+def test_the_ledgers_own_steps_make_its_tables(connection: Connection, path: Path) -> None:
+    """The shipped steps run on the SQLite that is here, and the check agrees with them."""
+    schema.migrate(connection, path)
+    schema.check(connection, path)
+    assert {"events", "messages", "vectors", "jobs_done"} <= set(tables(connection))

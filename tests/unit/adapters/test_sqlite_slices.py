@@ -1,0 +1,121 @@
+"""Vectors in memory: never wrong, never more than allowed."""
+
+from __future__ import annotations
+
+import random
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+
+from cognitive_memory_core.adapters.sqlite import SqliteLedger
+from cognitive_memory_core.adapters.sqlite.exact import ExactIndex
+from cognitive_memory_core.adapters.sqlite.slices import Changes, Slice, SliceCache
+from cognitive_memory_core.domain.hit import Reading
+from cognitive_memory_core.domain.scope import Scene
+from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE, an_event
+from tests.support.clock import NOON
+from tests.support.ledgers import MODEL, a_vector, embedded
+
+DIMENSIONS = 4
+
+
+def changes(revision: int, added: dict[int, float], gone: tuple[int, ...] = ()) -> Changes:
+    """Make changes: seqs with the number that fills their vector, and seqs to leave out."""
+    touched = np.array([*added, *gone], np.int64)
+    matrix = np.array([[number] * DIMENSIONS for number in added.values()], np.float32).reshape(-1, DIMENSIONS)
+    return Changes(revision, touched, np.array([*added], np.int64), matrix)
+
+
+def content(held: Slice) -> dict[int, float]:
+    """Read a slice."""
+    assert (held.matrix == held.matrix[:, :1]).all()
+    return dict(zip(held.seqs.tolist(), held.matrix[:, 0].tolist(), strict=True))
+
+
+def test_a_slice_follows_its_changes() -> None:
+    """Rows come, go, and are replaced; none is there twice."""
+    first = Slice.empty(DIMENSIONS).after(changes(1, {1: 1.0, 2: 2.0}))
+    second = first.after(changes(2, {3: 3.0, 1: 1.5}))
+    third = second.after(changes(3, {}, gone=(2,)))
+    assert content(second) == {2: 2.0, 3: 3.0, 1: 1.5}
+    assert content(third) == {3: 3.0, 1: 1.5}
+    assert third.revision == 3
+
+
+def test_what_a_slice_shows_never_changes() -> None:
+    """A search that runs while others write sees one state."""
+    slices = [Slice.empty(DIMENSIONS)]
+    for step in range(200):
+        gone = (step // 2,) if step % 7 == 0 else ()
+        slices.append(slices[-1].after(changes(step, {step: float(step)}, gone)))
+    expected: dict[int, float] = {}
+    for step, held in enumerate(slices[1:]):
+        expected = {**expected, step: float(step)}
+        if step % 7 == 0 and step:
+            expected.pop(step // 2, None)
+        if step:
+            assert content(held) == expected
+
+
+def test_adding_one_by_one_copies_seldom() -> None:
+    """Memory is shared with room behind, so that a busy place is not copied for every new event."""
+    held, copies = Slice.empty(DIMENSIONS), 0
+    for step in range(1000):
+        following = held.after(changes(step, {step: 1.0}))
+        copies += following.room is not held.room
+        held = following
+    assert copies < 40
+    assert len(held.room) < 1300
+
+
+def test_the_least_recently_asked_is_let_go() -> None:
+    """The bound holds over any number of places, empty ones too, and what was asked last stays."""
+    cache = SliceCache(200_000)
+    for place in range(300):
+        cache.fresh(place, DIMENSIONS, lambda since: changes(1, {} if since else dict.fromkeys(range(100), 1.0)))
+        cache.fresh("busy", DIMENSIONS, lambda since: changes(1, {} if since else {1: 1.0}))
+        assert cache.bytes <= cache.limit
+    assert cache.find("busy") is not None
+    assert cache.find(299) is not None
+    assert cache.find(0) is None
+    for place in range(10_000):
+        cache.fresh(("empty", place), DIMENSIONS, lambda _: changes(0, {}))
+    assert cache.bytes <= cache.limit
+    assert cache.find(("empty", 0)) is None
+
+
+def test_many_threads_at_once_agree() -> None:
+    """Every answer holds all changes up to its asking, and the count of bytes stays true."""
+    cache = SliceCache(60_000)
+    chance = random.Random(7)
+
+    def ask(place: int) -> bool:
+        held = cache.fresh(place, DIMENSIONS, lambda since: changes(since + 1, {since: float(place)}))
+        return held.seqs.tolist() == list(range(held.revision))
+
+    with ThreadPoolExecutor(8) as pool:
+        assert all(pool.map(ask, [chance.randrange(40) for _ in range(4000)]))
+    assert 0 < cache.bytes <= cache.limit
+    held = [cache.find(place) for place in range(40)]
+    assert cache.bytes == sum(one.bytes + 1024 for one in held if one is not None)
+
+
+async def test_a_place_too_large_to_hold_is_searched_all_the_same(tmp_path: Path) -> None:
+    """Without room in memory the answers are the same, for every kind of scene."""
+    chance = random.Random(7)
+    ledger = await SqliteLedger.open(tmp_path / "ledger.db")
+    people = [Scene.group("10001", person) for person in ("2000001", "2000002")]
+    scenes = [chance.choice([*people, OTHER_GROUP, PRIVATE]) for _ in range(2500)]
+    events = [an_event(f"第{number}件", scene) for number, scene in enumerate(scenes)]
+    await embedded(ledger, [(event, a_vector(*(chance.gauss(0, 1) for _ in range(8)))) for event in events])
+    await ledger.events.retire(events[0].id, NOON)
+    without_room = ExactIndex(ledger._database, held_bytes=100)
+    without_room.follow(MODEL)
+    asked = a_vector(*(chance.gauss(0, 1) for _ in range(8)))
+    for reading in (Reading(GROUP), Reading(PRIVATE), Reading(OPERATOR), Reading(OPERATOR, group_id="10002")):
+        expected = await ledger.index.nearest(asked, reading, 20)
+        assert await without_room.nearest(asked, reading, 20) == expected
+        assert len(expected) == 20
+    assert without_room._cache.bytes == 0
+    await ledger.close()

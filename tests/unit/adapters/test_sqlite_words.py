@@ -1,0 +1,104 @@
+"""The lexical index as a thing of its own: what it keeps, what it lets go, and what it can be asked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from sqlite3 import Connection, connect
+
+import pytest
+
+from cognitive_memory_core.adapters.sqlite import SqliteLedger, entering, messages, schema, words
+from cognitive_memory_core.domain.hit import Reading
+from cognitive_memory_core.text.terms import query_terms
+from tests.support.builders import GROUP, PRIVATE, a_message, an_event
+from tests.support.clock import NOON
+from tests.support.ledgers import committed
+
+
+@pytest.fixture
+def connection() -> Iterator[Connection]:
+    """Make a database of the ledger's own tables."""
+    with closing(connect(":memory:", isolation_level=None)) as connection:
+        schema.migrate(connection, Path("none"))
+        yield connection
+
+
+def kept(connection: Connection, table: str) -> list[str]:
+    """List every word that an index holds."""
+    connection.execute(f"CREATE VIRTUAL TABLE IF NOT EXISTS temp.{table}_held USING fts5vocab (main, {table}, row)")
+    return [row[0] for row in connection.execute(f"SELECT term FROM {table}_held")]
+
+
+def test_a_withdrawn_message_leaves_no_word_behind(connection: Connection) -> None:
+    """Taking a message out names its very words, whoever said it, wherever, whenever."""
+    lines = [
+        a_message("乌龙茶 oolong 🍵"),
+        a_message("𠮷野家\ud800", PRIVATE, reply_to="1"),
+        a_message("Ünïcode ＡＢＣ", sent_at=NOON.replace(month=12), is_bot=True),
+    ]
+    messages.append(connection, lines)
+    assert "乌龙" in kept(connection, "message_words")
+    for line in lines:
+        messages._withdraw(connection, line.scene.scope, line.id, NOON)
+    assert kept(connection, "message_words") == []
+
+
+def test_pruning_leaves_the_words_of_what_stays(connection: Connection) -> None:
+    """Only the old messages' words go."""
+    old, new = a_message("乌龙茶", sent_at=NOON.replace(year=2025)), a_message("红茶")
+    messages.append(connection, [old, new])
+    messages._prune_some(connection, 1_770_000_000_000_000)
+    assert "红茶" in kept(connection, "message_words")
+    assert "乌龙" not in kept(connection, "message_words")
+
+
+async def test_words_made_in_another_way_are_made_anew_at_the_next_start(tmp_path: Path) -> None:
+    """A change of how texts are cut into words costs no memory: events and messages are found as before."""
+    path = tmp_path / "ledger.db"
+    ledger = await SqliteLedger.open(path)
+    await committed(ledger, an_event("乌龙茶"), an_event("红茶", PRIVATE))
+    await ledger.log.append([a_message("乌龙茶真香")])
+    await ledger.close()
+    with closing(connect(path)) as connection:
+        for table in ("event_words", "message_words"):
+            connection.execute(f"INSERT INTO {table} ({table}) VALUES ('delete-all')")
+            connection.execute(f"INSERT INTO {table} (rowid, body) VALUES (1, '陈旧')")
+        connection.execute("UPDATE meta SET value = 'an older way' WHERE key = 'terms'")
+        connection.commit()
+    ledger = await SqliteLedger.open(path)
+    assert [event.text for event, _ in await ledger.lexical.events(["乌龙"], Reading(GROUP), 5)] == ["乌龙茶"]
+    assert [event.text for event, _ in await ledger.lexical.events(["红茶"], Reading(PRIVATE), 5)] == ["红茶"]
+    assert len(await ledger.lexical.messages(["乌龙"], Reading(GROUP), 5)) == 1
+    assert await ledger.lexical.events(["陈旧"], Reading(GROUP), 5) == []
+    await ledger.close()
+
+
+def test_terms_stand_in_the_index_as_they_are(connection: Connection) -> None:
+    """SQLite cuts and folds no term once more: what a question asks is what a text was filed under."""
+    text = "阿棠说𠮷野家的oolong🍵，v2.0、naïve、Straße、İstanbul、ﬁne、①、ⅷ、がぎ、한국어、2026-03-04 e\u0301"
+    entering.add(connection, an_event(text), ())
+    terms = set(query_terms(text))
+    assert terms
+    assert terms <= set(kept(connection, "event_words"))
+
+
+@pytest.mark.parametrize(
+    "term", ['"', 'a" OR place : "s', "body:", "NEAR(a b)", "a*", "^a", "-a", "\x00", "\ud800", "(", "AND"]
+)
+def test_no_term_is_read_as_a_query(connection: Connection, term: str) -> None:
+    """Whatever stands in a term, the index is asked for words within the scene, and nothing else."""
+    entering.add(connection, an_event("a s", PRIVATE), ())
+    asked = words.match([term, "乌龙"], Reading(GROUP))
+    assert asked is not None
+    assert connection.execute("SELECT * FROM event_words WHERE event_words MATCH ?", (asked,)).fetchall() == []
+
+
+def test_the_same_ids_in_another_place_make_another_token() -> None:
+    """A group and a private chat of one number, and two agents, never share a place."""
+    places = {
+        words.event_words(an_event(scene=scene))[0].split()[0]
+        for scene in (GROUP, PRIVATE, type(GROUP).private("10001"), type(GROUP).group("10001", "1", agent="another"))
+    }
+    assert len(places) == 4

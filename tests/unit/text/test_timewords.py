@@ -1,0 +1,314 @@
+"""Time expressions: what a query names, and what a statement means."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta, timezone, tzinfo
+from zoneinfo import ZoneInfo
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cognitive_memory_core.errors import BadArgument
+from cognitive_memory_core.text.timewords import READ, is_time, mentions, time_window, with_dates
+from tests.support.clock import NOON, SHANGHAI
+
+PIECES = ["昨天", "上周", "周三", "三月", "3月3日", "2025年", "两天前", "last week", "in March", "半", "个", "月", "年", "前", "3/4", " ", "到"]
+
+
+def window(text: str, at: datetime = NOON) -> str | None:
+    """Write a window as its first and last day, or with hours where it is no whole number of days."""
+    found = time_window(text, at)
+    if found is None:
+        return None
+    last = found.stop - timedelta(microseconds=1)
+    if found.start.hour or found.stop.hour or found.stop.minute:
+        return f"{found.start:%m-%d %H:%M} {found.stop:%m-%d %H:%M}"
+    first = f"{found.start:%Y-%m-%d}"
+    return first if found.start.date() == last.date() else f"{first} {last:%Y-%m-%d}"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("今天聊了什么", "2026-03-04"),
+        ("昨天说的那件事", "2026-03-03"),
+        ("前天", "2026-03-02"),
+        ("大前天", "2026-03-01"),
+        ("明天有什么安排", "2026-03-05"),
+        ("大后天", "2026-03-07"),
+        ("今明两天", "2026-03-04 2026-03-05"),
+        ("今早", "03-04 05:00 03-04 12:00"),
+        ("昨晚谁迟到了", "03-03 17:00 03-04 05:00"),
+        ("昨天下午", "03-03 12:00 03-03 19:00"),
+        ("上周做了什么", "2026-02-23 2026-03-01"),
+        ("上上周", "2026-02-16 2026-02-22"),
+        ("本周", "2026-03-02 2026-03-08"),
+        ("这个礼拜", "2026-03-02 2026-03-08"),
+        ("下星期", "2026-03-09 2026-03-15"),
+        ("上週", "2026-02-23 2026-03-01"),
+        ("上周末", "2026-02-28 2026-03-01"),
+        ("这周末", "2026-03-07 2026-03-08"),
+        ("周末去哪了", "2026-02-28 2026-03-01"),
+        ("上周三", "2026-02-25"),
+        ("周三", "2026-03-04"),
+        ("星期四", "2026-02-26"),
+        ("周一到周三", "2026-03-02 2026-03-04"),
+        ("上个月", "2026-02-01 2026-02-28"),
+        ("上上个月", "2026-01-01 2026-01-31"),
+        ("本月", "2026-03-01 2026-03-31"),
+        ("下个月", "2026-04-01 2026-04-30"),
+        ("上个月15号", "2026-02-15"),
+        ("月底", "2026-03-21 2026-03-31"),
+        ("三月", "2026-03-01 2026-03-31"),
+        ("４月", "2025-04-01 2025-04-30"),
+        ("十二月", "2025-12-01 2025-12-31"),
+        ("3月3日", "2026-03-03"),
+        ("3月5号", "2025-03-05"),
+        ("2月29日", "2024-02-29"),
+        ("三月初", "2026-03-01 2026-03-10"),
+        ("二月下旬", "2026-02-21 2026-02-28"),
+        ("15号说了什么", "2026-02-15"),
+        ("2025年", "2025-01-01 2025-12-31"),
+        ("二〇二五年三月", "2025-03-01 2025-03-31"),
+        ("25年3月", "2025-03-01 2025-03-31"),
+        ("去年", "2025-01-01 2025-12-31"),
+        ("去年三月", "2025-03-01 2025-03-31"),
+        ("去年夏天", "2025-06-01 2025-08-31"),
+        ("前年冬天", "2024-12-01 2025-02-28"),
+        ("2025年第三季度", "2025-07-01 2025-09-30"),
+        ("上半年", "2026-01-01 2026-06-30"),
+        ("年底", "2026-11-01 2026-12-31"),
+        ("两天前", "2026-03-02"),
+        ("两周前", "2026-02-18"),
+        ("三个月前", "2025-12-04"),
+        ("一个半月前", "2026-01-20"),
+        ("半年前", "2025-09-04"),
+        ("三年前", "2023-03-04"),
+        ("3个小时前", "03-04 08:30 03-04 09:30"),
+        ("两三天前", "2026-03-01 2026-03-02"),
+        ("几天前", "2026-02-27 2026-03-02"),
+        ("十几天前", "2026-02-13 2026-02-21"),
+        ("最近三天", "2026-03-01 2026-03-04"),
+        ("过去一周", "2026-02-25 2026-03-04"),
+        ("近半年", "2025-09-04 2026-03-04"),
+        ("未来三天", "2026-03-04 2026-03-07"),
+        ("三天后", "2026-03-07"),
+        ("刚才说到哪了", "03-04 10:00 03-04 12:01"),
+        ("2026-03-02 的会议", "2026-03-02"),
+        ("2026/3/2", "2026-03-02"),
+        ("2026-02", "2026-02-01 2026-02-28"),
+        ("3/2", "2026-03-02"),
+        ("3月1日到3月5日", "2026-03-01 2026-03-05"),
+        ("3月1日到5日", "2026-03-01 2026-03-05"),
+        ("去年十二月到今年二月", "2025-12-01 2026-02-28"),
+        ("yesterday's meeting", "2026-03-03"),
+        ("The day before yesterday", "2026-03-02"),
+        ("LaSt WeEk", "2026-02-23 2026-03-01"),
+        ("last weekend", "2026-02-28 2026-03-01"),
+        ("next week", "2026-03-09 2026-03-15"),
+        ("last month", "2026-02-01 2026-02-28"),
+        ("last year", "2025-01-01 2025-12-31"),
+        ("last March", "2025-03-01 2025-03-31"),
+        ("last Friday", "2026-02-27"),
+        ("what happened on Friday", "2026-02-27"),
+        ("in March", "2026-03-01 2026-03-31"),
+        ("on March 3rd", "2026-03-03"),
+        ("March 2024", "2024-03-01 2024-03-31"),
+        ("3 March 2025", "2025-03-03"),
+        ("Dec 31, 1999", "1999-12-31"),
+        ("in 2024", "2024-01-01 2024-12-31"),
+        ("two days ago", "2026-03-02"),
+        ("a few days ago", "2026-02-27 2026-03-02"),
+        ("couple of weeks ago", "2026-02-11 2026-02-25"),
+        ("past 3 days", "2026-03-01 2026-03-04"),
+        ("in 3 days", "2026-03-07"),
+        ("from March 1 to March 3", "2026-03-01 2026-03-03"),
+        ("10 de julio de 2025", "2025-07-10"),
+        ("août 2024", "2024-08-01 2024-08-31"),
+        ("il y a 5 jours", "2026-02-27"),
+        ("letztes Jahr", "2025-01-01 2025-12-31"),
+    ],
+)
+def test_window(text: str, expected: str) -> None:
+    """A query's time expression names the window that a reader would mark on a calendar, looking backwards."""
+    assert window(text) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "这个功能怎么用",
+        "三月七说过什么",
+        "五月天的歌",
+        "一周一次",
+        "每周三的例会",
+        "两个码头",
+        "三个人一起去",
+        "对方便面过敏",
+        "现在住在哪里",
+        "最近怎么样",
+        "以前天天熬夜",
+        "聪明天真",
+        "后天性近视",
+        "路上周围都是人",
+        "样本周期是多少",
+        "2/3的人同意",
+        "版本 1.2.3",
+        "3:30pm",
+        "QQ 28471095",
+        "2020-13-45",
+        "2024年2月30日",
+        "13月",
+        "0000-00-00",
+        "june 0000",
+        "9999999天前",
+        "yesterdays",
+        "mar",
+        "wed",
+        "we march on",
+        "you may do it",
+        "every Friday",
+        "https://example.com/docs/page?id=42",
+    ],
+)
+def test_no_window(text: str) -> None:
+    """What only looks like time, and what no calendar has, names no window."""
+    assert time_window(text, NOON) is None
+
+
+def test_first_expression_counts() -> None:
+    """Of several expressions the first that can be found on a calendar names the window."""
+    assert window("最近提到的，上周还是上个月？") == "2026-02-23 2026-03-01"
+
+
+@pytest.mark.parametrize("zone", [SHANGHAI, timezone.utc, ZoneInfo("America/New_York")], ids=str)
+def test_window_in_the_zone_of_the_reference(zone: tzinfo) -> None:
+    """Days begin at midnight of the reference's own zone, also on the days when clocks change."""
+    found = time_window("昨天", datetime(2026, 3, 9, 0, 30, tzinfo=zone))
+    assert found is not None
+    assert (found.start, found.stop) == (datetime(2026, 3, 8, tzinfo=zone), datetime(2026, 3, 9, tzinfo=zone))
+
+
+def test_reference_needs_a_zone() -> None:
+    """A reference without a zone is refused, since its day would be a guess."""
+    with pytest.raises(BadArgument):
+        time_window("昨天", NOON.replace(tzinfo=None))
+
+
+def test_only_the_first_characters_are_read() -> None:
+    """What lies behind the bound costs nothing and names nothing."""
+    assert time_window("好" * READ + "昨天", NOON) is None
+    assert with_dates("好" * READ + "昨天", NOON) == "好" * READ + "昨天"
+
+
+@given(st.lists(st.sampled_from(PIECES) | st.text(max_size=3), max_size=12).map("".join), st.datetimes())
+def test_any_text_gives_a_sound_window(text: str, moment: datetime) -> None:
+    """No text and no reference breaks the reader; a window is never empty and can be turned into any zone."""
+    found = time_window(text, moment.replace(tzinfo=SHANGHAI))
+    assert found is None or found.start.astimezone(timezone.utc) < found.stop.astimezone(timezone.utc)
+
+
+@pytest.mark.parametrize("piece", [*PIECES, "1月", "昨天", "最近", "9", "上", "a ", "(", "“", "[", "@a ", "大家好", "3"])
+def test_hostile_repetition_ends(piece: str) -> None:
+    """A text that repeats one thing a hundred thousand times is read like any other."""
+    text = piece * 100_000
+    time_window(text, NOON)
+    assert with_dates(text, NOON)
+
+
+@pytest.mark.parametrize(
+    ("said", "meant"),
+    [
+        ("昨天买了票", "2026年3月3日买了票"),
+        ("下周三开会", "2026年3月11日开会"),
+        ("上周末去爬山", "2026年2月28日至3月1日去爬山"),
+        ("昨晚没睡", "2026年3月3日晚上没睡"),
+        ("今晚8点打本", "2026年3月4日晚上8点打本"),
+        ("明天下午三点到", "2026年3月5日下午三点到"),
+        ("明天早点睡", "2026年3月5日早点睡"),
+        ("刚才吃了药", "2026年3月4日12:00左右吃了药"),
+        ("刚刚传完", "2026年3月4日12:00左右传完"),
+        ("3小时前提交了", "2026年3月4日9:00左右提交了"),
+        ("下个月换引擎", "2026年4月换引擎"),
+        ("明年毕业", "2027年毕业"),
+        ("今年22岁", "2026年22岁"),
+        ("去年三月入职", "2025年3月入职"),
+        ("去年夏天去了海边", "2025年夏天去了海边"),
+        ("上个月底搬的家", "2026年2月底搬的家"),
+        ("上个月15号到20号出差", "2026年2月15日至20日出差"),
+        ("本周停一次", "2026年3月2日至8日停一次"),
+        ("两周前定的", "2026年2月18日左右定的"),
+        ("三个月前辞职", "2025年12月左右辞职"),
+        ("三年前毕业", "2023年左右毕业"),
+        ("最近三天一直下雨", "2026年3月1日至4日一直下雨"),
+        ("现在住在杭州", "2026年3月4日住在杭州"),
+        ("目前单身", "截至2026年3月4日单身"),
+        ("月底回国", "2026年3月底回国"),
+        ("昨天晚上周杰伦开演唱会", "2026年3月3日晚上周杰伦开演唱会"),
+        ("周五截止", "2026年3月6日截止"),
+        ("周一考完了", "2026年3月2日考完了"),
+        ("周末去爬山了", "2026年2月28日至3月1日去爬山了"),
+        ("周末准备去爬山", "2026年3月7日至8日准备去爬山"),
+        ("我14号就到", "我2026年3月14日就到"),
+    ],
+)
+def test_dates_in_statements(said: str, meant: str) -> None:
+    """A relative time in a statement becomes the date that it means on the day when it is said."""
+    assert with_dates(said, NOON) == meant
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "周五开会",
+        "周三考完了",
+        "周五的本定了",
+        "年糕那针挪到18号了",
+        "每周三跑步",
+        "周日一般在家",
+        "周一到周五上班",
+        "几天前搬的家",
+        "改天一起打桌游",
+        "最近在赶商单",
+        "生日是3月4日",
+        "2026年5月16日开展",
+        "2025年立项",
+        "三月七是角色名",
+        "《昨天》是一首歌",
+        "他说“明天见”",
+        "以前天天熬夜",
+    ],
+)
+def test_what_cannot_be_told_stays(said: str) -> None:
+    """Where the day is a guess, where it is dated already, and in quotations, nothing is touched."""
+    assert with_dates(said, NOON) == said
+
+
+def test_names_are_not_dated() -> None:
+    """A name that holds a time word is left alone, and the time beside it is still dated."""
+    assert with_dates("今天也很困昨天买了票", NOON, ["今天也很困"]) == "今天也很困2026年3月3日买了票"
+
+
+def test_a_time_word_as_a_name_disarms_nothing() -> None:
+    """Whoever calls themselves 昨天 is spared only where their id stands behind it."""
+    assert with_dates("昨天(2000012)昨天来了", NOON, ["昨天"]) == "昨天(2000012)2026年3月3日来了"
+
+
+@pytest.mark.parametrize("moment", [datetime(1, 1, 1, tzinfo=SHANGHAI), datetime(9999, 12, 31, 23, tzinfo=SHANGHAI)])
+def test_dates_at_the_ends_of_the_calendar(moment: datetime) -> None:
+    """A clock at the end of time makes no error: what no calendar has stays as it was said."""
+    assert with_dates("三年前和三年后", moment)
+
+
+def test_mentions_lie_in_the_text() -> None:
+    """Mentions come in order, do not overlap, and point at the words themselves."""
+    text = "昨天说下周三开会，ＬＡＳＴ　ＷＥＥＫ也说过"
+    assert [text[mention.start : mention.stop] for mention in mentions(text)] == ["昨天", "下周三", "ＬＡＳＴ　ＷＥＥＫ"]
+
+
+@pytest.mark.parametrize(("word", "expected"), [("昨天", True), ("今天也很困", False), ("阿棠", False), ("", False)])
+def test_is_time(word: str, *, expected: bool) -> None:
+    """Only a word that is a time expression from end to end counts as one."""
+    assert is_time(word) is expected
