@@ -299,18 +299,12 @@ def event_list(events: Sequence[core.Event], first: int, zone: tzinfo, *, page: 
     return "\n".join((f"这里记住的事（第 {page} 页，忘掉：/记忆 忘掉 序号）", *lines))
 
 
-def found_events(events: Sequence[core.Event], zone: tzinfo) -> str:
-    """List the events that a search found, numbered from 1."""
-    lines = [_numbered(number, event, zone) for number, event in enumerate(events, 1)]
-    return "\n".join(("找到这些（忘掉：/记忆 忘掉 序号）", *lines))
-
-
-def found_lines(messages: Sequence[core.Event], zone: tzinfo) -> str:
-    """List lines of the log that a search found, where it found no events."""
-    if not messages:
-        return "没有找到相关的记忆"
-    lines = [f"{_dated(message, zone)} {speaker(message)}：{_shown(message)}" for message in messages]
-    return "\n".join(("还没有整理成记忆，但有人说过", *lines))
+def found(events: Sequence[core.Event], messages: Sequence[core.Event], zone: tzinfo) -> str:
+    """List the events that a search found, numbered from 1, and lines of the log beside them."""
+    numbered = [_numbered(number, event, zone) for number, event in enumerate(events, 1)]
+    said = [f"{_dated(message, zone)} {speaker(message)}：{_shown(message)}" for message in messages]
+    parts = [("找到这些（忘掉：/记忆 忘掉 序号）", numbered), ("有人说过", said)]
+    return "\n".join(line for title, lines in parts if lines for line in (title, *lines)) or "没有找到相关的记忆"
 
 
 def _numbered(number: int, event: core.Event, zone: tzinfo) -> str:

@@ -13,7 +13,7 @@ from .config import setup
 from .lifecycle import get_memory
 from .recording import TurnEnd
 
-THIN = 3  # with fewer events than this the raw log is asked too
+THIN = 3  # with fewer fitting events than this the raw log is asked too
 EntityType = Literal["user", "member", "group"]
 Answer = Mapping[str, object]
 Action = Callable[[TurnEnd, Arguments], Awaitable[Answer]]
@@ -32,8 +32,9 @@ async def _end(end: TurnEnd, arguments: Arguments) -> Answer:
 async def _search_events(end: TurnEnd, arguments: Arguments) -> Answer:
     memory, wanted = get_memory(), arguments.count("top_k") or setup.settings.query.tool_default_top_k
     hits = await _found(memory, end, arguments, (), wanted)
-    if len(hits) < min(THIN, wanted):
-        hits += await _found(memory, end, arguments, ("message",), wanted - len(hits))
+    fitting = [hit for hit in hits if hit.relevance >= setup.settings.query.min_relevance]
+    if len(fitting) < min(THIN, wanted):
+        hits = fitting + await _found(memory, end, arguments, ("message",), wanted - len(fitting))
     return {"events": [_event(hit) for hit in hits]}
 
 

@@ -63,10 +63,12 @@ class ContextBuilder:
         )
         return _context(found, budget, settings)
 
-    async def memos_only(self, scene: Scene, *, budget: int | None = None) -> Context:
+    async def memos_only(
+        self, scene: Scene, *, budget: int | None = None, without: frozenset[str] = frozenset()
+    ) -> Context:
         """Build what is left of the context while the memory is switched off."""
         settings = self._settings.current
-        found = await self._recent_memos(scene, settings, frozenset())
+        found = await self._recent_memos(scene, settings, without)
         return _context([found], budget, settings, "disabled")
 
     async def memos(self, scope: Scope, limit: int) -> list[Memo]:

@@ -52,8 +52,8 @@ def fused(dense: Sequence[Scored] | None, lexical: Sequence[Scored] | None, weig
 
 
 def above(hits: Iterable[Hit], min_relevance: float) -> list[Hit]:
-    """Keep what is relevant enough; the time that a question names has no say in that."""
-    return [hit for hit in hits if hit.relevance >= min_relevance]
+    """Keep what is relevant at all, and enough; the time that a question names has no say in that."""
+    return [hit for hit in hits if hit.relevance >= min_relevance and hit.relevance > 0.0]
 
 
 def preferring(hits: Iterable[Hit], window: Interval | None) -> list[Hit]:

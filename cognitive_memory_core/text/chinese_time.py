@@ -272,7 +272,7 @@ _LOOK_ALIKES = (  # words and names with a time word inside
 )
 
 CHINESE: tuple[Rule, ...] = (
-    rule("relative", f"(?P<day>大前|前|昨|今|明|大后|后)[天日]{_PART}", _day),
+    rule("relative", f"(?P<day>大前|前|昨|今|明|大后|后)(?:天(?![赋真])|日(?!之[后子星])){_PART}", _day),
     rule("relative", f"(?P<day>昨|今|明|后)儿个?{_PART}", _day),
     rule("relative", "(?P<day>昨|今|明|(?<![一-龥])前)(?P<part>早|晚|夜|晨)上?(?![餐饭宵班])", _day),
     rule("relative", "今明两?[天日]", _today_and_tomorrow),
@@ -292,7 +292,7 @@ CHINESE: tuple[Rule, ...] = (
     rule("relative", f"{_RELATIVE_YEAR}的?{_MONTH}{_IN_MONTH}", _date),
     rule("yearless", f"{_MONTH}(?![球亮饼台嫂]){_IN_MONTH}", _date),
     rule("absolute", f"{_CALENDAR_YEAR}(?![代级制薪龄]){_YEAR_PART}", _year),
-    rule("relative", f"{_RELATIVE_YEAR}(?![代轻龄级]){_YEAR_PART}", _year),
+    rule("relative", f"{_RELATIVE_YEAR}(?![轻龄级]|代(?!购)){_YEAR_PART}", _year),
     rule(
         "relative",
         "(?<![0-9零一二三四五六七八九十几年])(?P<part>[上下]半年(?!级)|年[初中底末](?![一二三考秋级]))",

@@ -51,7 +51,7 @@ _NOBODY = (  # the character belongs to a word, a saying or a title that points 
     "|你情我愿|你侬我侬|不分你我|你一言我一语|[你您]好(?![一-龥])|你好世界|迷你|你我他"
 )
 _LEADING = "在去来到从往回住给放留搬飞是就还说向朝看把让对和与跟也都又想要会能不没而但等由于爱了着过的天周月年晚午末"
-_LEADING_PAIRS = "喜欢|讨厌|离开|知道|记得|熟悉|路过|怀念|早上|晚上"
+_LEADING_PAIRS = "觉得|感觉|认为|以为|发现|听说|希望|喜欢|讨厌|离开|知道|记得|熟悉|路过|怀念|早上|晚上"
 _ALONE = f"(?:(?<![一-龥a-z0-9)）〕])|(?<=[{_LEADING}])|(?<={_LEADING_PAIRS}))"  # not 阿棠那里
 _GROUP_WORD = "(?![人岛众落体狗猫鸟羊牛马伙混少年孩小大学])"
 _PLACES = (

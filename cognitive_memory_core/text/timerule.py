@@ -23,6 +23,7 @@ Kind = Literal[
 Unit = Literal["second", "minute", "hour", "day", "week", "month", "year"]
 Lean = Literal["back", "past", "ahead"]
 _HOUR = timedelta(hours=1)
+_SATURDAY = 5
 _SPANS: dict[Unit, timedelta] = {
     "second": timedelta(seconds=1),
     "minute": timedelta(minutes=1),
@@ -112,7 +113,7 @@ def weekday(index: int, frame: Frame) -> date:
 def open_weekend(frame: Frame) -> Stretch:
     """Find the weekend that is meant."""
     monday = monday_of(frame.today)
-    if frame.today.weekday() >= 5:  # noqa: PLR2004  # Saturday and Sunday
+    if frame.today.weekday() >= _SATURDAY:
         if frame.lean == "past":
             raise ValueError(frame.lean)
         return weekend(monday)

@@ -57,14 +57,14 @@ async def _found(scene: core.Scene, text: str) -> str:
     query, wanted = split_count(text)
     if not query:
         return replies.usage("search")
-    memory = get_memory()
+    memory, floor = get_memory(), setup.settings.query.min_relevance
     hits = await memory.search_events(scene, query, top_k=wanted)
-    if hits:
-        events = [hit.event for hit in hits]
-        shown_lists.show(scene, events)
-        return replies.found_events(events, setup.settings.zone)
-    lines = await memory.search_events(scene, query, kinds=("message",), top_k=wanted)
-    return replies.found_lines([hit.event for hit in lines], setup.settings.zone)
+    events = [hit.event for hit in hits if hit.relevance >= floor]
+    lines: list[core.Hit] = []
+    if len(events) < wanted:
+        lines = await memory.search_events(scene, query, kinds=("message",), top_k=wanted - len(events))
+    shown_lists.show(scene, events)
+    return replies.found(events, [line.event for line in lines], setup.settings.zone)
 
 
 async def _forgotten(bot: Bot, event: Event, scene: core.Scene, number: int) -> str:

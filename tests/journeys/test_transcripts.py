@@ -13,7 +13,7 @@ import pytest
 
 import cognitive_memory_core as core
 from tests.support.onebot import ROOT
-from tests.support.telling import GAMES, READING, a_memory, tell
+from tests.support.telling import GAMES_DOUSHA, READING_MILI, a_memory, tell
 
 DEMO = ROOT / "nonebot_plugin_cognitive_memory" / "demo"
 BOT = "3850617294"
@@ -129,8 +129,8 @@ async def test_the_isolation_check_sees_a_leak(script: Any, tmp_path: Path, leak
     """Over a tight memory the check counts no leak; over one that takes every group for the same it counts some."""
     sample = script("transcript").read_transcript(DEMO / "sample.json")
     async with a_memory(tmp_path) as memory:
-        await tell(memory, READING, "读书会在青石巷咖啡馆，读《边城》，米粒对花生过敏")
-        await tell(memory, GAMES, "桌游在胜利路，豆沙带《卡坦岛》")
+        await tell(memory, READING_MILI, "读书会在青石巷咖啡馆，读《边城》，米粒对花生过敏")
+        await tell(memory, GAMES_DOUSHA, "桌游在胜利路，豆沙带《卡坦岛》")
         asked = _Leaky(memory) if leaky else memory
         findings = await script("isolation").IsolationCheck(asked, sample).run()
     assert bool(sum(len(finding.leaks) for finding in findings)) is leaky

@@ -57,6 +57,14 @@ async def after_nonebot_init(_nonebot_init: None) -> None:
     assert nonebot.load_plugin("nonebot_plugin_cognitive_memory")
 
 
+@pytest.fixture(autouse=True)
+def unhurried(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let each test begin with nobody having used a command."""
+    from nonebot_plugin_cognitive_memory.commands import entry
+
+    monkeypatch.setattr(entry, "_pace", entry.Pace())
+
+
 @pytest.fixture
 def stage(app: App) -> Stage:
     """Give a bot of OneBot v11."""

@@ -17,7 +17,7 @@ _READ = 1_000
 
 # --- the pieces of a message -------------------------------------------------------------------------------------
 
-_MARKERS = re.compile(r"\[[^\[\]\n]{1,60}\]|(?:https?|ftp)://[!-~]+|^(?:@\S{1,40}\s+)+")
+_MARKERS = re.compile(r"\[[^\[\]\n]{1,60}\]|(?:https?|ftp)://\S+|^(?:@\S{1,40}\s+)+")
 _SENTENCE_END = re.compile("[。！!；;\n]+|(?<=[?？])(?=[^?？])")
 _CLAUSE_END = re.compile("([，,]|(?<=[一-龥！？!?。]) +(?=[一-龥]))")
 _QUOTED = re.compile("「[^「」]*」|“[^“”]*”|《[^《》]*》")
@@ -32,7 +32,8 @@ _LEAD_IN = re.compile(
 _COMMAND = re.compile("[/!！#$]|\\.[a-z]")
 _PLEASANTRY = re.compile(  # taken out word by word: a repeated group of words that share beginnings would never end
     "大家好|各位好|早上好|晚上好|中午好|生日快乐|有人吗|不好意思|对不起|[你您]好|早安|晚安|在吗|在不|谢谢|多谢|感谢|辛苦|收到|好的|可以|没事|抱歉|再见"
-    "|加油|恭喜|欢迎|笑死|大家|各位|老师|good ?(?:morning|night)|hello|thanks|okay|yes|thx|lol|hi|ok|no|[哈嘿呵嘻hw236草牛强赞早好嗯哦噢行拜了啊呀吧哇你们]"
+    "|加油|恭喜|欢迎|笑死|大家|各位|老师|good ?(?:morning|night)|hello|thanks|okay|yes|thx|lol|hi|ok|no"
+    "|[哈嘿呵嘻hw236草牛强赞早好嗯哦噢行拜了啊呀吧哇你们]"
 )
 _ORDER = re.compile(  # texts that want to be a rule of the bot
     "(?:忽略|无视|忘记|忘掉|覆盖).{0,12}(?:指令|设定|规则|提示|之前|以上|前面|上面|限制)"
@@ -162,7 +163,5 @@ def _is_dated(said: str) -> bool:
 
 def _claims(said: str, names: Collection[str]) -> bool:
     """Tell whether something is said of a person who is named."""
-    if not _is_substantial(said, _DATED_LENGTH):
-        return False
     found = ((name, said.find(folded(name))) for name in names)
     return any(at >= 0 and _CLAIM.match(said, at + len(name)) for name, at in found)

@@ -177,7 +177,8 @@ def _version(connection: Connection) -> int:
 
 def _keep_copy(connection: Connection, copy: Path) -> None:
     draft = copy.with_name(copy.name + ".part")
-    os.close(os.open(draft, os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o600))
+    draft.unlink(missing_ok=True)  # what a crash left of an earlier try
+    os.close(os.open(draft, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
     with closing(sqlite3.connect(draft)) as target:
         connection.backup(target)
     draft.replace(copy)  # only a whole copy bears the name

@@ -108,11 +108,12 @@ class SliceCache:
             if len(changes.touched):
                 held.slice = held.slice.after(changes)
             fresh = held.slice
-        self._count(key, held, fresh.bytes + _OVERHEAD)
+        self._count(key, held)
         return fresh
 
-    def _count(self, key: object, held: Held, size: int) -> None:
+    def _count(self, key: object, held: Held) -> None:
         with self._lock:
+            size = held.slice.bytes + _OVERHEAD
             if self._held.get(key) is held:  # else it was let go meanwhile
                 self._bytes += size - held.counted
                 held.counted = size

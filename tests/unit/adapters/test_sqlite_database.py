@@ -46,6 +46,23 @@ def unwritable(tmp_path: Path) -> Iterator[Path]:
         yield disk
 
 
+def laid(path: Path, content: bytes) -> None:
+    """Put a file where the ledger is looked for."""
+    path.parent.mkdir(exist_ok=True)
+    path.write_bytes(content)
+
+
+def content_of(path: Path) -> bytes:
+    """Read a file; one that is not there is empty."""
+    return path.read_bytes() if path.exists() else b""
+
+
+async def jobs_committed(ledger: SqliteLedger, numbers: range) -> None:
+    """Write one large event for each number."""
+    for number in numbers:
+        await ledger.events.commit(a_draft(an_event(f"乌龙茶{number}" * 99), job_id=f"job{number}"))
+
+
 async def test_everything_is_there_after_closing_and_opening_again(path: Path) -> None:
     """What a write returned from is on disk, in one file when the ledger is closed."""
     ledger = await SqliteLedger.open(path)
@@ -110,12 +127,11 @@ async def test_work_runs_beside_the_event_loop(path: Path) -> None:
 )
 async def test_a_file_that_is_no_ledger_is_refused_and_left_alone(path: Path, content: bytes) -> None:
     """A damaged file is named in one sentence and never replaced."""
-    path.parent.mkdir()
-    path.write_bytes(content)
+    laid(path, content)
     with pytest.raises(UnavailableError, match="已损坏") as refused:
         await SqliteLedger.open(path)
     assert str(path) in str(refused.value)
-    assert path.read_bytes() == content
+    assert content_of(path) == content
 
 
 async def test_a_damaged_page_is_found_at_start(path: Path) -> None:
@@ -123,14 +139,14 @@ async def test_a_damaged_page_is_found_at_start(path: Path) -> None:
     ledger = await SqliteLedger.open(path)
     await committed(ledger, *(an_event(f"第{number}件") for number in range(1500)))
     await ledger.close()
-    whole = path.read_bytes()
+    whole = content_of(path)
     middle = len(whole) // 8192 * 4096
     damaged = whole[:middle] + os.urandom(4096) + whole[middle + 4096 :]
-    path.write_bytes(damaged)
+    laid(path, damaged)
     with pytest.raises(UnavailableError, match="已损坏"):
         await SqliteLedger.open(path)
-    assert path.read_bytes() == damaged
-    path.write_bytes(whole)
+    assert content_of(path) == damaged
+    laid(path, whole)
     await (await SqliteLedger.open(path)).close()
 
 
@@ -139,10 +155,10 @@ async def test_a_newer_ledger_is_refused_and_left_alone(path: Path) -> None:
     await (await SqliteLedger.open(path)).close()
     with closing(sqlite3.connect(path)) as connection:
         connection.execute("PRAGMA user_version = 999")
-    before = path.read_bytes()
+    before = content_of(path)
     with pytest.raises(UnavailableError, match="更新的版本"):
         await SqliteLedger.open(path)
-    assert path.read_bytes() == before
+    assert content_of(path) == before
 
 
 @POSIX_ONLY
@@ -188,8 +204,7 @@ async def test_a_full_disk_refuses_writes_and_goes_on_reading(tmp_path: Path) ->
         await committed(ledger, an_event("先来的"))
         junk = fill(disk)
         with pytest.raises(StorageRefused, match=r"ledger\.db"):
-            for number in range(50):
-                await ledger.events.commit(a_draft(an_event(f"乌龙茶{number}" * 99), job_id=f"job{number}"))
+            await jobs_committed(ledger, range(50))
         written = [number for number in range(50) if await ledger.events.done(f"job{number}")]
         assert len(await shown(ledger, GROUP)) == len(written) + 1
         junk.unlink()
@@ -280,10 +295,8 @@ async def test_reading_alone_makes_no_file(path: Path) -> None:
     """A ledger that is not there, or of another version, is said to be unreadable and not made or changed."""
     with pytest.raises(UnavailableError, match="读不了"):
         await SqliteLedger.open(path, read_only=True)
-    assert not path.exists()
-    path.parent.mkdir()
-    with closing(sqlite3.connect(path)) as connection:
-        connection.execute("CREATE TABLE something (else_ TEXT)")
+    assert content_of(path) == b""
+    laid(path, b"")
     with pytest.raises(UnavailableError, match="旧格式"):
         await SqliteLedger.open(path, read_only=True)
 

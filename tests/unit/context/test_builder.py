@@ -190,6 +190,8 @@ async def test_switched_off_there_are_memos_alone():
     context = await a_builder().memos_only(GROUP)
     assert [section.title for section in context.sections] == ["近期备忘"]
     assert context.degraded == ("disabled",)
+    assert (await a_builder().memos_only(GROUP, without=frozenset({"2000001"}))).text == ""
+    assert (await a_builder().memos_only(GROUP, budget=0)).text == ""
 
 
 async def test_giving_up_is_not_swallowed():

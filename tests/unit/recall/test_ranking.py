@@ -117,6 +117,11 @@ def test_the_irrelevant_is_kept_out():
     assert texts(above([a_hit(0.2, "甲"), a_hit(0.1, "乙"), a_hit(0.09, "丙"), a_hit(NAN, "丁")], 0.1)) == ["甲", "乙"]
 
 
+def test_no_relevance_is_no_hit():
+    """Without a floor, too, what neither leg thinks relevant is not found."""
+    assert texts(above([a_hit(0.001, "甲"), a_hit(0.0, "乙")], 0.0)) == ["甲"]
+
+
 def test_the_time_named_comes_first_without_dropping_the_rest():
     """Outside the window a hit counts 0.3 of itself and keeps its relevance, so that no floor drops it."""
     window = Interval(NOON - timedelta(days=7), NOON)

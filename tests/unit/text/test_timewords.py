@@ -13,7 +13,25 @@ from cognitive_memory_core.errors import BadArgument
 from cognitive_memory_core.text.timewords import READ, is_time, mentions, time_window, with_dates
 from tests.support.clock import NOON, SHANGHAI
 
-PIECES = ["昨天", "上周", "周三", "三月", "3月3日", "2025年", "两天前", "last week", "in March", "半", "个", "月", "年", "前", "3/4", " ", "到"]
+PIECES = [
+    "昨天",
+    "上周",
+    "周三",
+    "三月",
+    "3月3日",
+    "2025年",
+    "两天前",
+    "last week",
+    "in March",
+    "半",
+    "个",
+    "月",
+    "年",
+    "前",
+    "3/4",
+    " ",
+    "到",
+]
 
 
 def window(text: str, at: datetime = NOON) -> str | None:
@@ -210,7 +228,9 @@ def test_any_text_gives_a_sound_window(text: str, moment: datetime) -> None:
     assert found is None or found.start.astimezone(timezone.utc) < found.stop.astimezone(timezone.utc)
 
 
-@pytest.mark.parametrize("piece", [*PIECES, "1月", "昨天", "最近", "9", "上", "a ", "(", "“", "[", "@a ", "大家好", "3"])
+@pytest.mark.parametrize(
+    "piece", [*PIECES, "1月", "昨天", "最近", "9", "上", "a ", "(", "“", "[", "@a ", "大家好", "3"]
+)
 def test_hostile_repetition_ends(piece: str) -> None:
     """A text that repeats one thing a hundred thousand times is read like any other."""
     text = piece * 100_000
@@ -305,7 +325,11 @@ def test_dates_at_the_ends_of_the_calendar(moment: datetime) -> None:
 def test_mentions_lie_in_the_text() -> None:
     """Mentions come in order, do not overlap, and point at the words themselves."""
     text = "昨天说下周三开会，ＬＡＳＴ　ＷＥＥＫ也说过"
-    assert [text[mention.start : mention.stop] for mention in mentions(text)] == ["昨天", "下周三", "ＬＡＳＴ　ＷＥＥＫ"]
+    assert [text[mention.start : mention.stop] for mention in mentions(text)] == [
+        "昨天",
+        "下周三",
+        "ＬＡＳＴ　ＷＥＥＫ",
+    ]
 
 
 @pytest.mark.parametrize(("word", "expected"), [("昨天", True), ("今天也很困", False), ("阿棠", False), ("", False)])

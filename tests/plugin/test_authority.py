@@ -1,0 +1,125 @@
+"""Who may have other people's words forgotten: a table of roles, scenes and forgeries."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from nonebot.adapters.onebot import v11
+
+import cognitive_memory_core as core
+
+from .stage import ANON, SUPERUSER, Stage, message, new_id
+from .test_commands import standing, told
+
+REFUSED = v11.ActionFailed(retcode=100)
+
+
+async def attempt(
+    stage: Stage, group: int, user: int, role: object, *, back: Any = "same", **fields: Any
+) -> tuple[str, list[str]]:
+    """Let somebody try to have another person's words forgotten; answer the reply and what still stands.
+
+    ``role`` is what the platform says when asked; ``back`` what it says that the message was.
+    """
+    author = core.Scene.group(str(group), str(new_id()))
+    await told(author, f"小北({author.user_id}) 喜欢夜跑")
+    stage.answers["get_group_member_info"] = role if isinstance(role, Exception) else {"role": role}
+    stage.answers["get_msg"] = REFUSED
+    await stage.ask("/记忆 列表", user, group, **fields)
+    event = message("/记忆 忘掉 1", user, group, **fields)
+    same = {"message": "/记忆 忘掉 1", "message_type": "group", "sender": {"user_id": user}, "group_id": group}
+    stage.answers["get_msg"] = back if isinstance(back, Exception) else same if back == "same" else {**same, **back}
+    answers = await stage.hear(event)
+    return "".join(answers), await standing(author)
+
+
+@pytest.mark.parametrize("role", ["owner", "admin"])
+async def test_admins_may(stage: Stage, group: int, role: str) -> None:
+    """An owner or admin of the group, as the platform says at this moment, may."""
+    answer, left = await attempt(stage, group, new_id(), role)
+    assert "忘掉了" in answer
+    assert not left
+
+
+async def test_superusers_may(stage: Stage, group: int) -> None:
+    """A superuser of the bot may."""
+    answer, left = await attempt(stage, group, SUPERUSER, "member")
+    assert "忘掉了" in answer
+    assert not left
+
+
+@pytest.mark.parametrize("role", ["member", "", None, "ADMIN", REFUSED])
+async def test_members_may_not(stage: Stage, group: int, role: object) -> None:
+    """A member may not, whatever role the event itself claims; the refusal is said and nothing is changed."""
+    claims = {"user_id": 1, "nickname": "管理员(1000001)", "card": "群主", "role": "owner"}
+    answer, left = await attempt(stage, group, new_id(), role, sender=claims)
+    assert "不是你说的" in answer
+    assert len(left) == 1
+
+
+async def test_anonymous_admins_may_not(stage: Stage, group: int) -> None:
+    """An anonymous member with an admin's role is nobody."""
+    anonymous = {"id": 1, "name": "匿名", "flag": "x"}
+    answer, left = await attempt(stage, group, ANON, "admin", anonymous=anonymous)
+    assert "匿名" in answer
+    assert len(left) == 1
+
+
+@pytest.mark.parametrize(
+    "back",
+    [
+        {"sender": {"user_id": 2999998}},
+        {"sender": None},
+        {"message": "早上好"},
+        {"message": None},
+        {"message_type": "private"},
+        {"group_id": 99999},
+    ],
+)
+@pytest.mark.parametrize("user", [SUPERUSER, 2888888])
+async def test_forged_events_change_nothing(stage: Stage, group: int, back: Any, user: int) -> None:
+    """A message that the platform tells otherwise, or not at all, changes nothing in others' name."""
+    answer, left = await attempt(stage, group, user, "owner", back=back)
+    assert len(left) == 1
+    assert "核实" in answer
+
+
+@pytest.mark.parametrize(
+    ("config", "may"),
+    [
+        ({"host": "127.0.0.1"}, True),
+        ({"host": "::1"}, True),
+        ({"host": "0.0.0.0"}, False),
+        ({"host": "0.0.0.0", "onebot_v11_secret": "s"}, True),
+        ({"host": "0.0.0.0", "onebot_secret": "s"}, True),
+        ({"host": "0.0.0.0", "onebot_v11_access_token": "t"}, False),
+    ],
+)
+async def test_where_messages_cannot_be_read_back(
+    stage: Stage, group: int, config: dict[str, str], may: bool, monkeypatch: pytest.MonkeyPatch, log: list[str]
+) -> None:
+    """Without get_msg an event is believed only if no stranger could have posted it; the log names the remedy."""
+    for key, value in config.items():
+        monkeypatch.setattr(stage.bot.config, key, value, raising=False)
+    answer, left = await attempt(stage, group, new_id(), "owner", back=REFUSED)
+    assert (not left) is may
+    assert ("忘掉了" in answer) is may
+
+
+async def test_one_may_always_forget_oneself(stage: Stage, group: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Own words are forgotten without asking the platform, also where events could be forged."""
+    monkeypatch.setattr(stage.bot.config, "host", "0.0.0.0")
+    user = new_id()
+    here = core.Scene.group(str(group), str(user))
+    await told(here, f"阿棠({user}) 怕猫")
+    await stage.ask("/记忆 列表", user, group)
+    assert "忘掉了" in await stage.ask("/记忆 忘掉 1", user, group)
+    assert {api for api, _ in stage.calls} == {"send_msg"}
+
+
+async def test_an_admin_elsewhere_is_nobody_here(stage: Stage, group: int) -> None:
+    """The role is asked of the group in which the command was given."""
+    await attempt(stage, group, new_id(), "member")
+    [asked] = [data for api, data in stage.calls if api == "get_group_member_info"]
+    assert (asked["group_id"], asked["no_cache"]) == (group, True)

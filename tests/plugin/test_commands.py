@@ -1,0 +1,260 @@
+"""``/memory`` and ``/记忆``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from nonebot import on_message
+
+import cognitive_memory_core as core
+
+from .stage import SUPERUSER, Stage, message, new_id, twelve_message
+
+
+async def told(scene: core.Scene, *facts: str) -> None:
+    """Let the memory learn facts in a scene."""
+    from nonebot_plugin_cognitive_memory import get_memory, record_end
+
+    for fact in facts:
+        assert await record_end(scene, "", [fact], source_message="")
+    assert await get_memory().drain(20)
+
+
+async def standing(scene: core.Scene) -> list[str]:
+    """Give the texts of what is remembered in a scene."""
+    from nonebot_plugin_cognitive_memory import get_memory
+
+    return [event.text for event in await get_memory().events(scene)]
+
+
+@pytest.mark.parametrize(
+    "call",
+    ["/memory", "/memory help", "/记忆", "/记忆 帮助", "/Memory help", "!memory", "!记忆 帮助", "  /记忆   帮助 ", "/memory\nhelp"],
+)
+async def test_help(stage: Stage, group: int, call: str) -> None:
+    """The command is understood in both languages, behind each sign, with a space, and bare it means help."""
+    answer = await stage.ask(call, new_id(), group)
+    assert all(word in answer for word in ("帮助", "状态", "列表", "搜索", "记住", "忘掉"))
+
+
+@pytest.mark.parametrize("call", ["/memory.status", "/memorystatus", "/记忆力", "memory", "记忆 列表", "我的记忆 列表", "?memory"])
+async def test_no_call(stage: Stage, group: int, call: str) -> None:
+    """What only looks like the command is not answered."""
+    assert await stage.ask(call, new_id(), group) == ""
+
+
+@pytest.mark.parametrize(
+    ("call", "part"),
+    [
+        ("/记忆 随便", "没有这个子命令"),
+        ("/记忆 --help", "没有这个子命令"),
+        ("/记忆 --shortcut x /记忆", "没有这个子命令"),
+        ("/记忆 列表 x", "写法：/记忆 列表"),
+        ("/记忆 列表 1 2", "写法：/记忆 列表"),
+        ("/记忆 忘掉", "写法：/记忆 忘掉"),
+        ("/记忆 忘掉 全部", "写法：/记忆 忘掉"),
+        ("/记忆 记住", "写法：/记忆 记住"),
+        ("/记忆 搜索", "写法：/记忆 搜索"),
+        ("/记忆 搜索 -n 3", "写法：/记忆 搜索"),
+        ("/记忆 帮助 我", "写法：/记忆 帮助"),
+    ],
+)
+async def test_misuse(stage: Stage, group: int, call: str, part: str) -> None:
+    """An unknown subcommand and missing words are answered with one sentence that says how it is written."""
+    answer = await stage.ask(call, new_id(), group)
+    assert part in answer
+    assert "\n" not in answer
+
+
+async def test_chat_plugins_do_not_see_it(stage: Stage, group: int) -> None:
+    """A call of the command ends with us, also for a chat plugin that listens with the usual priority."""
+    seen: list[str] = []
+    matcher = on_message(priority=1)
+
+    async def listen() -> None:
+        seen.append("heard")
+
+    matcher.handle()(listen)
+    assert await stage.ask("/记忆 状态", new_id(), group)
+    await stage.hear(message("你好", new_id(), group))
+    matcher.destroy()
+    assert seen == ["heard"]
+
+
+async def test_status(stage: Stage, group: int) -> None:
+    """Status says that the memory works and what works without a model, and names no path."""
+    answer = await stage.ask("/memory status", new_id(), group)
+    assert "正在工作" in answer
+    assert "规则史官" in answer
+    assert "/" not in answer.replace("/记忆", "")
+
+
+async def test_list_pages(stage: Stage, group: int) -> None:
+    """The list shows what is remembered here, newest first, ten a page, with numbers that go on."""
+    user = new_id()
+    here = core.Scene.group(str(group), str(user))
+    assert "还没有" in await stage.ask("/记忆 列表", user, group)
+    await told(here, *(f"阿棠({user}) 的第{n}件事" for n in range(1, 13)))
+    first = (await stage.ask("/记忆 列表", user, group)).splitlines()
+    assert len([line for line in first if line[0].isdigit()]) == 10
+    assert first[1].startswith("1. [")
+    assert first[-1] == "下一页：/记忆 列表 2"
+    second = (await stage.ask("/memory list 2", user, group)).splitlines()
+    assert [line.split(".")[0] for line in second[1:]] == ["11", "12"]
+    shown = "".join(first + second)
+    assert all(f"第{n}件事" in shown for n in range(1, 13))
+    assert "没有第 99 页" in await stage.ask("/记忆 列表 99", user, group)
+    assert await stage.ask("/记忆 列表 -5", user, group)
+    assert await stage.ask(f"/记忆 列表 {10**30}", user, group)
+
+
+async def test_list_is_of_this_place(stage: Stage, group: int) -> None:
+    """A group's list never shows what was learned in another group or in private."""
+    user = new_id()
+    await told(core.Scene.group(str(group + 300_000), str(user)), f"阿棠({user}) 的秘密甲")
+    await told(core.Scene.private(str(user)), f"阿棠({user}) 的秘密乙")
+    assert "秘密" not in await stage.ask("/记忆 列表", user, group)
+    assert "秘密" not in await stage.ask("/记忆 搜索 秘密", user, group)
+    private = await stage.ask("/记忆 列表", user)
+    assert "秘密甲" in private
+    assert "秘密乙" in private
+
+
+async def test_search(stage: Stage, group: int) -> None:
+    """Search finds events, as many as asked for, and falls back to what was said lately."""
+    user = new_id()
+    here = core.Scene.group(str(group), str(user))
+    await told(here, f"阿棠({user}) 喜欢乌龙茶", f"阿棠({user}) 喜欢茉莉花茶")
+    assert "乌龙茶" in await stage.ask("/记忆 搜索 乌龙茶", user, group)
+    one = await stage.ask("/记忆 搜索 喜欢什么茶 -n 1", user, group)
+    assert len([line for line in one.splitlines() if line[0].isdigit()]) == 1
+    await stage.hear(message("周六去看星轨展", user, group))
+    assert "有人说过" in await stage.ask("/memory search 星轨展", user, group)
+
+
+async def test_search_finds_nothing(stage: Stage, group: int) -> None:
+    """Where nothing fits, the answer says so."""
+    assert "没有找到" in await stage.ask("/memory search 量子纠缠", new_id(), group)
+
+
+async def test_add_pins_the_words_as_they_stand(stage: Stage, group: int) -> None:
+    """Whatever follows the subcommand is pinned, also words that are subcommands or look like options and codes."""
+    from nonebot_plugin_cognitive_memory import get_memory
+
+    user = new_id()
+    for text in ("列表 要按时间排", "他说\"好 -n 3", "--help 不是帮助", "[CQ:at,qq=all] $(event) {event}"):
+        assert "记住了" in await stage.ask(f"/记忆 记住 {text}", user, group)
+        pins = await get_memory().pins(core.Scene.group(str(group), str(user)))
+        assert pins[-1].text == text
+
+
+async def test_add_says_when_it_is_full(stage: Stage, group: int) -> None:
+    """Over the bound of pins the answer says so."""
+    from nonebot_plugin_cognitive_memory import get_memory
+
+    user = new_id()
+    for n in range(50):
+        await get_memory().pin(core.Scene.group(str(group), str(user)), f"事 {n}")
+    assert "已满" in await stage.ask("/记忆 记住 再一件", user, group)
+
+
+async def test_forget_own_words(stage: Stage, group: int) -> None:
+    """Everybody may have what they said themselves forgotten, by its number in the list they saw."""
+    user = new_id()
+    here = core.Scene.group(str(group), str(user))
+    await told(here, f"阿棠({user}) 怕猫")
+    assert "没有这个序号" in await stage.ask("/记忆 忘掉 1", user, group)
+    await stage.ask("/记忆 列表", user, group)
+    assert "没有这个序号" in await stage.ask("/记忆 忘掉 7", user, group)
+    assert "忘掉了" in await stage.ask("/记忆 忘掉 1", user, group)
+    assert await standing(here) == []
+    assert not stage.calls or all(api == "send_msg" for api, _ in stage.calls)
+
+
+async def test_numbers_belong_to_who_saw_them(stage: Stage, group: int) -> None:
+    """A number means nothing to another person, in another place, or after another list was shown."""
+    user, other = new_id(), new_id()
+    await told(core.Scene.group(str(group), str(user)), f"阿棠({user}) 怕猫", f"阿棠({user}) 怕狗")
+    await stage.ask("/记忆 列表", user, group)
+    assert "没有这个序号" in await stage.ask("/记忆 忘掉 1", other, group)
+    assert "没有这个序号" in await stage.ask("/记忆 忘掉 1", user)
+    await stage.ask("/记忆 搜索 怕猫 -n 1", user, group)
+    assert "没有这个序号" in await stage.ask("/记忆 忘掉 2", user, group)
+
+
+async def test_pace(stage: Stage, group: int) -> None:
+    """More than ten commands a minute are answered once with a request for a pause, then not at all."""
+    user, other = new_id(), new_id()
+    answers = [await stage.ask("/记忆 状态", user, group) for _ in range(14)]
+    assert ["正在工作" in answer for answer in answers[:10]] == [True] * 10
+    assert "太快" in answers[10]
+    assert answers[11:] == ["", "", ""]
+    assert "正在工作" in await stage.ask("/记忆 状态", other, group)
+
+
+async def test_long_texts_are_cut(stage: Stage, group: int) -> None:
+    """One long memory fills neither a line of the list nor a message."""
+    user = new_id()
+    await told(core.Scene.group(str(group), str(user)), f"阿棠({user}) 说" + "很长" * 200)
+    lines = (await stage.ask("/记忆 列表", user, group)).splitlines()
+    assert all(len(line) < 120 for line in lines)
+    assert lines[1].endswith("…")
+
+
+async def test_stored_text_stays_text(stage: Stage, group: int) -> None:
+    """What is stored comes back as plain text: no code in it mentions everybody or shows a picture."""
+    user = new_id()
+    await told(core.Scene.group(str(group), str(user)), f"阿棠({user}) 说 [CQ:at,qq=all] [CQ:image,file=x]")
+    assert "[CQ:at,qq=all]" in await stage.ask("/记忆 列表", user, group)
+
+
+async def test_version_twelve(twelve_stage: Stage) -> None:
+    """The command answers bots of OneBot v12 alike."""
+    [answer] = await twelve_stage.hear(twelve_message("/记忆 状态", f"u{new_id()}", f"g{new_id()}"))
+    assert "正在工作" in answer
+
+
+@pytest.mark.parametrize("call", ["/记忆 状态", "/记忆 列表", "/记忆 搜索 茶", "/记忆 记住 我怕猫", "/记忆 忘掉 1"])
+async def test_without_a_memory(stage: Stage, group: int, call: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every command answers while there is no memory, and only a superuser is told why."""
+    from nonebot_plugin_cognitive_memory.lifecycle import lifetime
+
+    monkeypatch.setattr(lifetime, "memory", core.CognitiveMemory.absent("数据目录 /somewhere 正被占用"))
+    assert await stage.ask(call, new_id(), group) == "记忆未启用"
+    assert "帮助" in await stage.ask("/记忆 帮助", new_id(), group)
+    told_why: Any = await stage.ask(call, SUPERUSER, group)
+    assert "/somewhere" in told_why or "太快" in told_why
+
+
+async def test_a_failing_disk_is_answered(stage: Stage, group: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """While the disk refuses, the answer says so without naming paths."""
+    from nonebot_plugin_cognitive_memory import get_memory
+
+    async def refused(*_: object, **__: object) -> None:
+        raise core.StorageRefused("写不进 /secret/path")
+
+    monkeypatch.setattr(get_memory(), "pin", refused)
+    answer = await stage.ask("/记忆 记住 我怕猫", new_id(), group)
+    assert "稍后再试" in answer
+    assert "/secret" not in answer
+
+
+@pytest.mark.parametrize(
+    ("text", "split"),
+    [
+        ("花生 过敏", ("花生 过敏", 5)),
+        ("花生 -n 3", ("花生", 3)),
+        ("-n 3 花生", ("花生", 3)),
+        ("花生 -n 0", ("花生", 1)),
+        ("花生 -n 999", ("花生", 20)),
+        ("花生-n 3", ("花生-n 3", 5)),
+        ("花生 -n", ("花生 -n", 5)),
+        ("花生 -n ３", ("花生 -n ３", 5)),
+    ],
+)
+def test_how_many(text: str, split: tuple[str, int]) -> None:
+    """``-n N`` is taken out of a query wherever it stands, and bounded."""
+    from nonebot_plugin_cognitive_memory.commands.events import split_count
+
+    assert split_count(text) == split

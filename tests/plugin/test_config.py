@@ -1,0 +1,140 @@
+"""Settings as NoneBot and the process environment give them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import cognitive_memory_core as core
+
+HERE = Path()
+
+
+def read(given: Any = None, **environ: str) -> Any:
+    """Read a setup from NoneBot's value and the environment."""
+    from nonebot_plugin_cognitive_memory.config import read_setup
+
+    return read_setup(given, environ, HERE)
+
+
+def test_no_setting_is_needed() -> None:
+    """Without a single setting every default holds and nothing is wrong."""
+    setup = read()
+    assert (setup.settings, setup.problem) == (core.Settings(), "")
+
+
+@pytest.mark.parametrize(
+    ("given", "key", "value"),
+    [
+        ({"agent": 123456}, "agent", "123456"),
+        ({"timezone": ""}, "timezone", "Asia/Shanghai"),
+        ({"enabled": "false"}, "enabled", False),
+        ({"enabled": None}, "enabled", True),
+        ({"query": {"auto_top_k": "5"}}, "query.auto_top_k", 5),
+        ({"query": {"auto_top_k": ""}}, "query.auto_top_k", 3),
+        ({"capture": {"auto_consider": False}}, "capture.auto_consider", "off"),
+        ({"capture": {"groups": 10001}}, "capture.groups", ("10001",)),
+        ({"capture": {"groups": "10001, 10002"}}, "capture.groups", ("10001", "10002")),
+        ({"models": {"historian": {"model_name": 1e5}}}, "models.historian.model_name", "100000.0"),
+    ],
+)
+def test_what_dotenv_makes_of_values(given: dict[str, Any], key: str, value: object) -> None:
+    """NoneBot decodes .env as JSON: numbers stand where text is meant, blank means the default."""
+    setup = read(given)
+    assert setup.problem == ""
+    found: Any = setup.settings
+    for part in key.split("."):
+        found = getattr(found, part)
+    assert found == value
+
+
+def test_the_environment_alone() -> None:
+    """Keys that stand only in the process environment are read, decoded and nested like those of .env."""
+    setup = read(
+        None,
+        COGNITIVE_MEMORY__QUERY__AUTO_TOP_K="7",
+        cognitive_memory__capture__groups="[10001, 10002]",
+        COGNITIVE_MEMORY__AGENT=" 42 ",
+        COGNITIVE_MEMORY__ENABLED="false",
+        OTHER="x",
+    )
+    assert setup.settings.query.auto_top_k == 7
+    assert setup.settings.capture.groups == ("10001", "10002")
+    assert setup.settings.agent == "42"
+    assert not setup.settings.enabled
+
+
+def test_the_environment_wins() -> None:
+    """What stands in the environment wins over .env, and the rest of a group stays."""
+    given = {"query": {"auto_top_k": 5, "lexical_weight": 0.2}}
+    setup = read(given, COGNITIVE_MEMORY='{"agent": "a"}', COGNITIVE_MEMORY__QUERY__AUTO_TOP_K="9")
+    assert (setup.settings.query.auto_top_k, setup.settings.query.lexical_weight) == (9, 0.2)
+    assert setup.settings.agent == "a"
+    assert given["query"]["auto_top_k"] == 5
+
+
+@pytest.mark.parametrize(
+    ("given", "environ", "name"),
+    [
+        ({"query": {"auto_top_k": "很多"}}, {}, "COGNITIVE_MEMORY__QUERY__AUTO_TOP_K"),
+        ({"query": 5}, {}, "COGNITIVE_MEMORY__QUERY"),
+        ({"timezone": "Mars/Base"}, {}, "COGNITIVE_MEMORY__TIMEZONE"),
+        ("开", {}, "COGNITIVE_MEMORY"),
+        ([1], {}, "COGNITIVE_MEMORY"),
+        ({}, {"COGNITIVE_MEMORY__PINS__MAX": "-1"}, "COGNITIVE_MEMORY__PINS__MAX"),
+        ({}, {"COGNITIVE_MEMORY__QUERY": "3", "COGNITIVE_MEMORY__PINS": "[]"}, "COGNITIVE_MEMORY__"),
+    ],
+)
+def test_a_bad_value_is_one_line(given: Any, environ: dict[str, str], name: str) -> None:
+    """A value that cannot be used makes one Chinese line that names the key, and the bot goes on with defaults."""
+    setup = read(given, **environ)
+    assert name in setup.problem
+    assert "请改正" in setup.problem
+    assert "\n" not in setup.problem
+    assert setup.settings == core.Settings()
+
+
+def test_secrets_are_not_shown() -> None:
+    """A key or token that cannot be used is not repeated in the line."""
+    setup = read({"models": {"historian": {"api_key": ["canary-key"]}}})
+    assert setup.problem
+    assert "canary" not in setup.problem
+
+
+def test_odd_nesting_is_no_error() -> None:
+    """A value and a group of the same name in the environment do not break the bot."""
+    setup = read(None, COGNITIVE_MEMORY__QUERY="5", COGNITIVE_MEMORY__QUERY__AUTO_TOP_K="6", COGNITIVE_MEMORY__="x")
+    assert setup.settings.query.auto_top_k == 6
+
+
+def test_unknown_keys_are_named(log: list[str]) -> None:
+    """A misspelt key is ignored and named, dotted as it is written."""
+    assert read({"query": {"auto_topk": 5}, "memroy": 1}).problem == ""
+    [line] = [line for line in log if "不认识" in line]
+    assert "COGNITIVE_MEMORY__QUERY__AUTO_TOPK" in line
+    assert "COGNITIVE_MEMORY__MEMROY" in line
+
+
+def test_dormant_keys_are_named(log: list[str]) -> None:
+    """A key that steers nothing yet is named when somebody sets it."""
+    read({"models": {"historian": {"model_name": "some-model", "api_key": "canary-key"}}})
+    [line] = [line for line in log if "还不起作用" in line]
+    assert "COGNITIVE_MEMORY__MODELS" in line
+    assert "canary" not in line
+
+
+def test_without_a_directory() -> None:
+    """Where localstore gives no directory the line says what to look at."""
+    from nonebot_plugin_cognitive_memory.config import read_setup
+
+    assert "LOCALSTORE_DATA_DIR" in read_setup(None, {}, None).problem
+
+
+def test_the_directory_is_the_plugins_own() -> None:
+    """The files lie in localstore's folder of this plugin, resolved once, whoever asks later."""
+    from nonebot_plugin_cognitive_memory.config import setup
+
+    assert setup.data_dir is not None
+    assert setup.data_dir.name == "nonebot_plugin_cognitive_memory"

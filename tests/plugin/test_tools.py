@@ -1,0 +1,321 @@
+"""Tools: whatever a model sends is answered, and never from outside the asker's scene."""
+
+from __future__ import annotations
+
+import json
+from secrets import token_hex
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import cognitive_memory_core as core
+
+from .stage import Stage, message, new_id
+
+NAMES = (
+    "end",
+    "search_events",
+    "get_profile",
+    "search_profiles",
+    "memory_add",
+    "memory_update",
+    "memory_delete",
+    "memory_list",
+)
+CANARY = "canary" + token_hex(4)
+
+
+async def call(name: str, arguments: Any, scene: core.Scene) -> dict[str, Any]:
+    """Call a tool and read its answer, which is one JSON object of the agreed form."""
+    from nonebot_plugin_cognitive_memory import call_tool
+
+    answer = json.loads(await call_tool(name, arguments, scene))
+    assert answer["ok"] is True or (answer["ok"] is False and isinstance(answer["error"], str) and answer["error"])
+    return answer
+
+
+def somebody(group: int) -> core.Scene:
+    """Stand in a group with somebody new."""
+    return core.Scene.group(str(group), str(new_id()), user_name="阿棠")
+
+
+async def told(scene: core.Scene, *facts: str) -> None:
+    """Let the memory learn facts in a scene."""
+    from nonebot_plugin_cognitive_memory import get_memory, record_end
+
+    assert await record_end(scene, "", facts, source_message="")
+    assert await get_memory().drain(20)
+
+
+def test_schemas_are_the_contracts() -> None:
+    """The eight tools have the agreed flat parameters, and names that every provider takes."""
+    from nonebot_plugin_cognitive_memory import tool_schemas
+
+    functions = [schema["function"] for schema in tool_schemas()]
+    flat = {each["name"]: (tuple(each["parameters"]["properties"]), each["parameters"]["required"]) for each in functions}
+    assert flat == {
+        "end": (("memo", "observations", "perspective", "force"), []),
+        "search_events": (
+            ("query", "target_user_id", "target_group_id", "top_k", "time_from", "time_to"),
+            ["query"],
+        ),
+        "get_profile": (("entity_type", "entity_id"), ["entity_type", "entity_id"]),
+        "search_profiles": (("query", "entity_type", "top_k"), ["query"]),
+        "memory_add": (("fact",), ["fact"]),
+        "memory_update": (("id", "fact"), ["id", "fact"]),
+        "memory_delete": (("id",), ["id"]),
+        "memory_list": ((), []),
+    }
+    assert all(each["description"] for each in functions)
+    assert all(kind["description"] for each in functions for kind in each["parameters"]["properties"].values())
+    json.dumps(tool_schemas())
+
+
+def test_schemas_are_nobodys_to_spoil() -> None:
+    """A chat plugin that edits the schemas spoils them for nobody else."""
+    from nonebot_plugin_cognitive_memory import tool_schemas
+
+    tool_schemas()[0]["function"]["parameters"]["properties"].clear()
+    assert tool_schemas()[0]["function"]["parameters"]["properties"]
+
+
+async def test_prefixed_names(group: int) -> None:
+    """Names that were handed out with a prefix are understood with it, others are not."""
+    from nonebot_plugin_cognitive_memory import tool_schemas
+
+    assert tool_schemas("cm_")[0]["function"]["name"] == "cm_end"
+    assert (await call("cm_memory_list", {}, somebody(group)))["ok"]
+    for name in ("weekend", "xx_end", "", "memory", None, 5, ["end"]):
+        assert not (await call(name, {}, somebody(group)))["ok"]
+
+
+async def test_end_and_search(stage: Stage, group: int) -> None:
+    """What a model hands in at the end of a turn is what its search finds later, in the agreed form."""
+    here = somebody(group)
+    answer = await call("end", {"memo": "记下口味", "observations": ["阿棠喜欢乌龙茶"], "force": "false"}, here)
+    assert answer["id"]
+    from nonebot_plugin_cognitive_memory import get_memory
+
+    assert await get_memory().drain(20)
+    [event] = (await call("search_events", {"query": "乌龙茶", "top_k": 1}, here))["events"]
+    assert set(event) == {"id", "time", "text", "by", "score"}
+    assert "乌龙茶" in event["text"]
+    assert here.user_id in event["by"]
+    assert len(event["time"]) == len("2026-02-20 11:08")
+
+
+async def test_thin_results_fall_back_to_the_log(stage: Stage, group: int) -> None:
+    """What was said a minute ago is found before anybody made an event of it; the question itself is not."""
+    from .companion import Companion, listening
+
+    user = new_id()
+    await stage.hear(message("周六去看星轨展", user, group))
+    with listening(Companion()) as chat:
+        await stage.hear(message("星轨展是哪天来着", user, group))
+    answer = json.loads(await chat.met["tools"].call("search_events", '{"query": "星轨展"}'))
+    assert [event["text"] for event in answer["events"]] == ["周六去看星轨展"]
+
+
+async def test_pins_of_the_asker(group: int) -> None:
+    """Pins are added, listed, rewritten and removed by the model for the person it talks with."""
+    here = somebody(group)
+    pin_id = (await call("memory_add", {"fact": "对花生过敏"}, here))["id"]
+    assert (await call("memory_list", None, here))["memories"] == [{"id": pin_id, "fact": "对花生过敏"}]
+    assert (await call("memory_update", {"id": pin_id, "fact": "对花生和芒果过敏"}, here))["ok"]
+    assert (await call("memory_delete", {"id": pin_id}, here))["ok"]
+    assert (await call("memory_list", {}, here))["memories"] == []
+    assert not (await call("memory_delete", {"id": pin_id}, here))["ok"]
+
+
+async def test_pins_of_others(group: int) -> None:
+    """Nobody rewrites or removes the pins of another member, or those of the whole group."""
+    from nonebot_plugin_cognitive_memory import get_memory
+
+    mine, theirs = somebody(group), somebody(group)
+    own = (await call("memory_add", {"fact": "我的"}, mine))["id"]
+    shared = (await get_memory().pin(mine, "全群的", for_group=True)).id
+    for pin_id in (own, shared):
+        assert not (await call("memory_update", {"id": pin_id, "fact": "改掉"}, theirs))["ok"]
+        assert not (await call("memory_delete", {"id": pin_id}, theirs))["ok"]
+    assert [pin.text for pin in await get_memory().pins(mine)] == ["我的", "全群的"]
+
+
+@pytest.mark.parametrize("tool", ["memory_update", "memory_delete"])
+async def test_nothing_is_changed_by_a_guess(group: int, tool: str) -> None:
+    """Text that broke off is mended for reading and adding, and never for changing or removing."""
+    from nonebot_plugin_cognitive_memory import get_memory
+
+    here = somebody(group)
+    pin_id = (await call("memory_add", '{"fact": "对花生过敏', here))["id"]
+    assert not (await call(tool, f'{{"id": "{pin_id}", "fact": "没事', here))["ok"]
+    assert not (await call(tool, f'{{"id": "{pin_id}", "fact": "没事"', here))["ok"]
+    assert [pin.text for pin in await get_memory().pins(here)] == ["对花生过敏"]
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        {"target_group_id": "OTHER"},
+        {"target_group_id": "*"},
+        {"target_group_id": "123 OR 1=1"},
+        {"target_group_id": {"$ne": ""}},
+        {"target_group_id": ["OTHER"]},
+        {"target_group_id": True},
+        {"target_user_id": {"$ne": ""}},
+        {"target_user_id": [1, 2]},
+        {"group_id": "OTHER", "scene": "operator", "agent": "*"},
+        {"target_user_id": "OTHER_USER"},
+        {"kinds": ["message"], "where": {}},
+    ],
+)
+async def test_arguments_never_widen(stage: Stage, group: int, target: dict[str, Any]) -> None:
+    """Arguments that name another group or person, or are no names at all, show nothing of any other scene."""
+    elsewhere, here = somebody(group + 300_000), somebody(group)
+    await told(elsewhere, f"阿棠的密语是{CANARY}")
+    await told(core.Scene.private(elsewhere.user_id), f"阿棠私下说{CANARY}")
+    await stage.hear(message(f"群里说{CANARY}", int(elsewhere.user_id), group + 300_000))
+    target = json.loads(json.dumps(target).replace("OTHER_USER", elsewhere.user_id).replace("OTHER", elsewhere.group_id))
+    for scene in (here, core.Scene.private(here.user_id)):
+        answer = await call("search_events", {"query": CANARY, "top_k": 50, **target}, scene)
+        assert CANARY not in json.dumps(answer, ensure_ascii=False)
+
+
+async def test_a_foreign_target_is_refused_and_audited(group: int, log: list[str]) -> None:
+    """Asking for another group is refused in words, and leaves a line that says who asked where and not for what."""
+    here = somebody(group)
+    answer = await call("search_events", {"query": CANARY, "target_group_id": "10009"}, here)
+    assert answer == {"ok": False, "error": "这里看不到别的群的记忆"}
+    [line] = [line for line in log if "越界" in line]
+    assert here.user_id in line
+    assert str(group) in line
+    assert CANARY not in line
+
+
+@pytest.mark.parametrize("top_k", ["", None, 0, -3, "abc", 10**9, "5", 5.0, True, float("nan"), float("inf"), [], {}])
+async def test_any_top_k(group: int, top_k: Any) -> None:
+    """Whatever a model writes for a number of hits, it gets some sensible number of them."""
+    here = somebody(group)
+    await told(here, "阿棠喜欢乌龙茶", "阿棠讨厌香菜")
+    for tool in ("search_events", "search_profiles"):
+        answer = await call(tool, {"query": "阿棠", "top_k": top_k}, here)
+        assert answer["ok"]
+        assert len(answer.get("events", ())) <= 50
+
+
+@pytest.mark.parametrize(
+    ("force", "meant"),
+    [("true", True), ("True", True), (1, True), (True, True), ("false", False), ("", False), (None, False), ({}, False)],
+)
+def test_truth_values(force: Any, meant: bool) -> None:
+    """The words true and false are what they say, and everything unclear is no."""
+    from nonebot_plugin_cognitive_memory.arguments import Arguments
+
+    assert Arguments({"force": force}).flag("force") is meant
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        {"time_from": "前天"},
+        {"time_to": "2026-13-45"},
+        {"time_from": "x" * 5000},
+        {"time_from": [2026]},
+    ],
+)
+async def test_unreadable_times(group: int, bad: dict[str, Any]) -> None:
+    """A time that nobody can read is refused in words that name it."""
+    answer = await call("search_events", {"query": "茶", **bad}, somebody(group))
+    assert not answer["ok"]
+    assert next(iter(bad)) in answer["error"]
+
+
+async def test_times_narrow(group: int) -> None:
+    """Times without a zone are read where people live, and swapped ends are understood."""
+    here = somebody(group)
+    await told(here, "阿棠喜欢乌龙茶")
+    past = {"query": "乌龙茶", "time_from": "2001-01-01", "time_to": "2001-12-31T10:00"}
+    assert (await call("search_events", past, here))["events"] == []
+    ever = {"query": "乌龙茶", "time_from": "2999-01-01", "time_to": "2001-01-01"}
+    assert (await call("search_events", ever, here))["events"]
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "[" * 60_000,
+        "{" * 60_000,
+        '["' * 4_000,
+        '{"query": ' + '"' * 60_000,
+        '{"query": "' + "9" * 70_000,
+        '{"query": ' + "9" * 5_000 + "}",
+        '{"query": "\\ud800"}',
+        "null",
+        "true",
+        "[1, 2]",
+        '"just text"',
+        "\x00",
+        "```json",
+        "query=茶",
+    ],
+)
+async def test_hostile_text(group: int, written: str) -> None:
+    """Endless nesting, endless quotes, endless numbers and no JSON at all are answered, and soon."""
+    for tool in NAMES:
+        await call(tool, written, somebody(group))
+
+
+@pytest.mark.parametrize(
+    "written",
+    ['{"query": "乌龙茶",}', "{'query': '乌龙茶'}", '```json\n{"query": "乌龙茶"}\n```', '"{\\"query\\": \\"乌龙茶\\"}"'],
+)
+async def test_slightly_broken_text(group: int, written: str) -> None:
+    """A trailing comma, single quotes, a fence and doubly written JSON are understood."""
+    here = somebody(group)
+    await told(here, "阿棠喜欢乌龙茶")
+    assert (await call("search_events", written, here))["events"]
+
+
+@pytest.mark.parametrize("number", [10**400, -(10**5000), float("inf")], ids=["long", "longer", "endless"])
+async def test_endless_numbers(group: int, number: Any) -> None:
+    """A number without end is no id, no count and no text, and no error either."""
+    for tool in NAMES:
+        for key in ("query", "top_k", "id", "fact", "entity_id", "target_user_id", "force", "observations"):
+            await call(tool, {"query": "茶", key: number}, somebody(group))
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=6), inner, max_size=3),
+    max_leaves=8,
+)
+KEYS = st.sampled_from(
+    ["memo", "observations", "perspective", "force", "query", "target_user_id", "target_group_id", "top_k", "time_from"]
+    + ["time_to", "entity_type", "entity_id", "fact", "id", "scene", "extra"]
+)
+
+
+@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(name=st.sampled_from(NAMES), arguments=st.dictionaries(KEYS, JSON, max_size=6) | st.text(max_size=60) | JSON)
+async def test_anything_is_answered(group: int, name: str, arguments: Any) -> None:
+    """No arguments of any type or nesting raise, and none show what was said elsewhere."""
+    answer = await call(name, arguments, core.Scene.group(str(group), "2000001"))
+    assert CANARY not in json.dumps(answer, ensure_ascii=False)
+
+
+async def test_disabled(group: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without a memory every tool says so."""
+    from nonebot_plugin_cognitive_memory.lifecycle import lifetime
+
+    monkeypatch.setattr(lifetime, "memory", core.CognitiveMemory.absent("数据目录 /somewhere 正被占用"))
+    for tool in NAMES:
+        assert await call(tool, {"query": "茶"}, somebody(group)) == {"ok": False, "error": "未启用"}
+
+
+def test_the_guide_says_what_belongs_where() -> None:
+    """The guide for a system prompt names every field of end, and what never belongs into it."""
+    from nonebot_plugin_cognitive_memory import TOOL_GUIDE
+
+    for word in ("end", "memo", "observations", "search_events", "memory_add", "密码", "心情"):
+        assert word in TOOL_GUIDE

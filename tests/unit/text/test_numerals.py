@@ -1,0 +1,28 @@
+"""Numbers as people write them."""
+
+from __future__ import annotations
+
+import pytest
+
+from cognitive_memory_core.text.numerals import digits, number
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [("3", 3), ("两", 2), ("十", 10), ("十二", 12), ("三十一", 31), ("一百零五", 105), ("零", 0), ("two", 2), ("a", 1)],
+)
+def test_number(text: str, value: int) -> None:
+    """Digits, Chinese numerals and English words up to twelve are read."""
+    assert number(text) == value
+
+
+@pytest.mark.parametrize("text", ["", "两三", "many", "二零二五"])
+def test_no_number(text: str) -> None:
+    """What is no number is refused, never guessed."""
+    with pytest.raises(ValueError, match=r".*"):
+        number(text)
+
+
+def test_digits() -> None:
+    """A year spelt digit by digit is read as one number."""
+    assert (digits("二零二五"), digits("2025")) == (2025, 2025)
