@@ -101,16 +101,16 @@ def _by_sql(path: Path, scene: Scene) -> set[str]:
 
 
 def _event(number: int, dice: random.Random) -> Event:
-    kind = dice.choice(["group", "private"])
+    in_group = dice.random() < 0.5
     user_id = dice.choice(IDS)
     return Event(
         f"{number:032x}",
         f"{WORD}茶第{number}杯",
         user_id=user_id,
-        group_id=dice.choice(IDS) if kind == "group" else "",
+        group_id=dice.choice(IDS) if in_group else "",
         sender_id=dice.choice([user_id, user_id, dice.choice(IDS), ""]),
         subjects=tuple(dice.sample(IDS, dice.randint(0, 2))),
-        request_type=kind,
+        request_type="group" if in_group else "private",
         happened_at=NOW,
         agent=dice.choice(AGENTS),
     )

@@ -89,7 +89,7 @@ def vector_of(text: str) -> NDArray[np.float32]:
     """Give the text's unit vector."""
     seed = int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big")
     drawn = np.random.Generator(np.random.PCG64(seed)).standard_normal(DIMENSIONS, dtype=np.float32)
-    return drawn / np.linalg.norm(drawn)
+    return (drawn / np.linalg.norm(drawn)).astype(np.float32)
 
 
 def group_years(events: int) -> Iterator[Line]:

@@ -131,7 +131,7 @@ class CognitiveMemory:
         if engine is None or not _recalls(engine, scene):
             return NOTHING
         if not self.is_running:
-            return await engine.builder.memos_only(scene, budget=budget)
+            return await engine.builder.memos_only(scene, budget=budget, without=engine.consent.opted_out)
         return await engine.builder.build(scene, query[:MAX_QUERY], budget=budget, without=engine.consent.opted_out)
 
     async def search_events(  # noqa: PLR0913  # the contract's signature

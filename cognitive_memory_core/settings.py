@@ -160,7 +160,7 @@ class QuerySettings(_Group):
     rerank_candidate_multiplier: Annotated[int, Field(gt=0)] = 3
     lexical_weight: Share = 0.5
     diversity: Share = 0.3
-    min_relevance: Share = 0.1
+    min_relevance: Share = 0.15
     context_token_budget: Count = 2400
 
     @property

@@ -105,8 +105,9 @@ class Considerer:
 
     async def start(self) -> None:
         """Begin to watch the clock."""
-        self._changed = asyncio.Event()
-        self._loop = self._loop or asyncio.create_task(self._run())
+        if self._loop is None:
+            self._changed = asyncio.Event()
+            self._loop = asyncio.create_task(self._run())
 
     async def stop(self) -> None:
         """Hand over everything that is gathered."""

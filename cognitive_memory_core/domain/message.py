@@ -7,6 +7,7 @@ from datetime import datetime
 
 from .. import sentences
 from ..errors import BadArgument
+from .event import Event
 from .ids import checked_id
 from .interval import checked_instant
 from .scope import Scene
@@ -38,3 +39,24 @@ class Message:
     def sender_id(self) -> str:
         """Who said it; "" for the bot itself."""
         return "" if self.is_bot else self.scene.user_id
+
+    def as_event(self) -> Event:
+        """Give the line as an Event of kind "message" whose id is the message's.
+
+        A bot's own line speaks of the person it was said to, so that it is left out with them.
+        """
+        scene = self.scene
+        return Event(
+            self.id,
+            self.text,
+            "message",
+            user_id=scene.user_id,
+            group_id=scene.group_id,
+            sender_id=self.sender_id,
+            subjects=(scene.user_id,) if self.is_bot else (),
+            message_ids=(self.id,),
+            request_type="private" if scene.kind == "private" else "group",
+            happened_at=self.sent_at,
+            agent=scene.agent,
+            sender_name="" if self.is_bot else scene.user_name,
+        )

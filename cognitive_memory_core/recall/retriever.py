@@ -16,7 +16,6 @@ from ..ports.models import Embedder
 from ..ports.vectors import VectorIndex
 from ..settings import Decay, Live, Settings
 from .embedding import QueryEmbedding
-from .messages import as_event
 from .query import Query
 from .ranking import Scored, above, collapsed, decayed, diversified, fused, matched, preferring
 
@@ -114,7 +113,7 @@ class Retriever:
             found = await self._lexical.messages(query.terms, reading, wish.candidates)
         except AWAY:
             return Found((), ("lexical",))
-        return Found(await self._best(wish, None, [(as_event(message), score) for message, score in found]))
+        return Found(await self._best(wish, None, [(message.as_event(), score) for message, score in found]))
 
     async def _best(
         self, wish: _Wish, dense: Sequence[Scored] | None, words: Sequence[Scored] | None

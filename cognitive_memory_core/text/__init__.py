@@ -1,1 +1,1 @@
-"""Words: time expressions, terms, offences, tokens, names. Pure functions, needed by gate, recall and adapters alike."""
+"""Words: times, terms, offences, tokens, names. Pure functions, needed by gate, recall and adapters alike."""

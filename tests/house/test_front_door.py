@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
-from typing import get_type_hints
+from collections.abc import Callable
+from typing import Any, get_type_hints
 
 import pytest
 
@@ -91,7 +92,7 @@ METHODS = {
 }
 
 
-def bare(function: object) -> str:
+def bare(function: Callable[..., object]) -> str:
     """Write a signature without its annotations."""
     signature = inspect.signature(function)
     parameters = [each.replace(annotation=inspect.Parameter.empty) for each in signature.parameters.values()]
@@ -125,7 +126,8 @@ def test_the_memory_is_opened_as_promised() -> None:
 @pytest.mark.parametrize("name", sorted(NOUNS))
 def test_a_noun_is_frozen_and_can_be_injected(name: str) -> None:
     """Every public noun is a frozen dataclass whose annotations resolve at run time, as dependency injection needs."""
-    noun = getattr(core, name)
+    noun: Any = getattr(core, name)
+    parameters: Any = noun.__dataclass_params__
     assert dataclasses.is_dataclass(noun)
-    assert noun.__dataclass_params__.frozen
+    assert parameters.frozen
     assert set(get_type_hints(noun)) >= {field.name for field in dataclasses.fields(noun)}

@@ -104,8 +104,8 @@ async def _play(bot: BotProcess, tokens: list[str], acked: AckLedger, dice: rand
 
 
 def _take_rest(client: OneBotClient, acked: AckLedger) -> None:
-    while not client.sent.empty():
-        acked.take(client.sent.get_nowait())
+    while not client.everything.empty():
+        acked.take(client.everything.get_nowait())
 
 
 async def _remembered(home: Path) -> tuple[Counter[str], Counter[str]]:

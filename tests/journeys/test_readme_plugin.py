@@ -28,7 +28,9 @@ async def test_what_it_recorded_is_in_the_next_context(tmp_path: Path) -> None:
         answer = await client.ask_until("年糕吃什么", "只吃罐头", group=GROUP, user=AHE)
         assert f"米粒({MILI})" in answer
         assert "【相关回忆】" in answer
-        assert "只吃罐头" not in await client.ask("年糕吃什么", group=OTHER_GROUP, user=MILI, name="米粒")
+        elsewhere = await client.ask_until("年糕吃什么", "我现在记得", group=OTHER_GROUP, user=MILI, name="米粒")
+        assert "我现在记得" in elsewhere
+        assert "只吃罐头" not in elsewhere
         assert (bot.data / "ledger.db").is_file()
 
 

@@ -34,7 +34,7 @@ class Companion:
     met: dict[str, Any] = field(default_factory=dict)
     ended: list[str | None] = field(default_factory=list)
 
-    async def everything(
+    async def everything(  # noqa: PLR0917  # every name there is
         self,
         memory: Memory,
         scene: CurrentScene,
@@ -94,5 +94,3 @@ def handler_of(kind: Any, value: object, seen: list[object]) -> Any:
 
     handler.__annotations__["taken"] = Annotated[kind, given(value)]
     return handler
-
-

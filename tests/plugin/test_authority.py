@@ -97,14 +97,24 @@ async def test_forged_events_change_nothing(stage: Stage, group: int, back: Any,
     ],
 )
 async def test_where_messages_cannot_be_read_back(
-    stage: Stage, group: int, config: dict[str, str], may: bool, monkeypatch: pytest.MonkeyPatch, log: list[str]
+    stage: Stage, group: int, config: dict[str, str], may: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Without get_msg an event is believed only if no stranger could have posted it; the log names the remedy."""
+    """Without get_msg an event is believed only if no stranger could have posted it."""
     for key, value in config.items():
         monkeypatch.setattr(stage.bot.config, key, value, raising=False)
     answer, left = await attempt(stage, group, new_id(), "owner", back=REFUSED)
     assert (not left) is may
     assert ("忘掉了" in answer) is may
+
+
+async def test_the_remedy_is_named(stage: Stage, group: int, monkeypatch: pytest.MonkeyPatch, log: list[str]) -> None:
+    """When a request could not be proven, the log names the line of .env that closes the hole."""
+    from nonebot_plugin_cognitive_memory import complaints
+
+    monkeypatch.setattr(complaints, "_last", type(complaints._last)())
+    monkeypatch.setattr(stage.bot.config, "host", "0.0.0.0")
+    await attempt(stage, group, new_id(), "owner", back=REFUSED)
+    assert len([line for line in log if "ONEBOT_V11_SECRET" in line]) == 1
 
 
 async def test_one_may_always_forget_oneself(stage: Stage, group: int, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -30,7 +30,17 @@ async def standing(scene: core.Scene) -> list[str]:
 
 @pytest.mark.parametrize(
     "call",
-    ["/memory", "/memory help", "/记忆", "/记忆 帮助", "/Memory help", "!memory", "!记忆 帮助", "  /记忆   帮助 ", "/memory\nhelp"],
+    [
+        "/memory",
+        "/memory help",
+        "/记忆",
+        "/记忆 帮助",
+        "/Memory help",
+        "!memory",
+        "!记忆 帮助",
+        "  /记忆   帮助 ",
+        "/memory\nhelp",
+    ],
 )
 async def test_help(stage: Stage, group: int, call: str) -> None:
     """The command is understood in both languages, behind each sign, with a space, and bare it means help."""
@@ -38,7 +48,9 @@ async def test_help(stage: Stage, group: int, call: str) -> None:
     assert all(word in answer for word in ("帮助", "状态", "列表", "搜索", "记住", "忘掉"))
 
 
-@pytest.mark.parametrize("call", ["/memory.status", "/memorystatus", "/记忆力", "memory", "记忆 列表", "我的记忆 列表", "?memory"])
+@pytest.mark.parametrize(
+    "call", ["/memory.status", "/memorystatus", "/记忆力", "memory", "记忆 列表", "我的记忆 列表", "?memory"]
+)
 async def test_no_call(stage: Stage, group: int, call: str) -> None:
     """What only looks like the command is not answered."""
     assert await stage.ask(call, new_id(), group) == ""
@@ -143,7 +155,7 @@ async def test_add_pins_the_words_as_they_stand(stage: Stage, group: int) -> Non
     from nonebot_plugin_cognitive_memory import get_memory
 
     user = new_id()
-    for text in ("列表 要按时间排", "他说\"好 -n 3", "--help 不是帮助", "[CQ:at,qq=all] $(event) {event}"):
+    for text in ("列表 要按时间排", '他说"好 -n 3', "--help 不是帮助", "[CQ:at,qq=all] $(event) {event}"):
         assert "记住了" in await stage.ask(f"/记忆 记住 {text}", user, group)
         pins = await get_memory().pins(core.Scene.group(str(group), str(user)))
         assert pins[-1].text == text

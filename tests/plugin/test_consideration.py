@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from datetime import datetime, timedelta, timezone
 from typing import Any
@@ -92,7 +93,8 @@ async def test_after_enough_lines(world: Callable[..., World]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("mode", "kept"), [("mentions", ["对它说的", "私下说的"]), ("all", ["对它说的", "随口说的", "私下说的"]), ("off", [])]
+    ("mode", "kept"),
+    [("mentions", ["对它说的", "私下说的"]), ("all", ["对它说的", "随口说的", "私下说的"]), ("off", [])],
 )
 async def test_modes(world: Callable[..., World], mode: str, kept: list[str]) -> None:
     """By setting, what is said to the bot is considered, or everything, or nothing."""
@@ -137,10 +139,8 @@ async def test_places_are_apart(world: Callable[..., World]) -> None:
     here.say("在另一处", other)
     here.say("我也在", core.Scene.group("10001", "2000002"))
     await here.after(10_000)
-    assert [(scene.group_id, scene.user_id, lines) for scene, lines in here.memory.dialogues] == [
-        ("10001", "2000002", ["在一处", "我也在"]),
-        ("10002", "2000001", ["在另一处"]),
-    ]
+    dialogues = sorted((scene.group_id, scene.user_id, lines) for scene, lines in here.memory.dialogues)
+    assert dialogues == [("10001", "2000002", ["在一处", "我也在"]), ("10002", "2000001", ["在另一处"])]
 
 
 async def test_the_bots_words_give_sense_only(world: Callable[..., World]) -> None:
@@ -188,27 +188,26 @@ async def test_stopping_hands_over_the_rest(world: Callable[..., World]) -> None
     await here.considerer.stop()
 
 
-async def test_the_clock_is_watched(world: Callable[..., World]) -> None:
+async def test_the_clock_is_watched(app: object) -> None:
     """Once started, due lines are handed over without anybody asking, and trouble in one round ends nothing."""
-    import asyncio
+    from nonebot_plugin_cognitive_memory.consideration import Considerer
 
-    here = world(consider_every=1, consider_idle_minutes=0.0001)
-    here.memory.refusal = RuntimeError("broken")
-    here.say("一")
-    here.seconds = 1.0
-    await here.considerer.start()
-    await asyncio.sleep(0)
-    here.memory.refusal = None
-    here.seconds = 100.0
-    here.say("二")
-    here.seconds = 200.0
-    here.say("三")
+    memory = Listener()
+    memory.refusal = RuntimeError("broken")
+    settings = core.Settings.from_mapping({"capture": {"consider_idle_minutes": 0.0001}}).capture
+    considerer = Considerer(lambda: memory, settings)
+    for number, group in enumerate(("10001", "10002")):
+        await considerer.start()
+        scene = core.Scene.group(group, "2000001")
+        considerer.note(core.Message(f"m{number}", scene, f"在 {group}", NOON, addressed_to_bot=True))
+        await asyncio.sleep(0.1)
+        memory.refusal = None
     for _ in range(500):
-        if here.memory.dialogues:
+        if memory.dialogues:
             break
         await asyncio.sleep(0.01)
-    await here.considerer.stop()
-    assert sorted(text for _, lines in here.memory.dialogues for text in lines) == ["一", "三", "二"]
+    assert [lines for _, lines in memory.dialogues] == [["在 10002"]]
+    await considerer.stop()
 
 
 async def test_from_message_to_event(stage: Stage, group: int) -> None:

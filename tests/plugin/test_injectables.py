@@ -99,9 +99,7 @@ async def test_events_without_a_person_skip(stage: Stage, group: int, log: list[
     assert not [line for line in log if line.startswith(("ERROR", "WARNING"))]
 
 
-async def test_everything_resolves_without_a_memory(
-    stage: Stage, group: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_everything_resolves_without_a_memory(stage: Stage, group: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Not started, stopped or locked out: handlers run, nothing is kept, and every answer says so quietly."""
     from nonebot_plugin_cognitive_memory.lifecycle import lifetime
 

@@ -169,7 +169,10 @@ async def test_consider_hands_in_what_is_new(stage: Stage, group: int, taking: T
     assert await consider(here) is None
     await stage.hear(message("我还怕狗", 2000001, group))
     assert await consider(here)
-    assert [[line.text for line in lines] for lines in taking.dialogues] == [["我怕猫", "我也是"], ["记住了", "我还怕狗"]]
+    assert [[line.text for line in lines] for lines in taking.dialogues] == [
+        ["我怕猫", "我也是"],
+        ["记住了", "我还怕狗"],
+    ]
 
 
 async def test_a_recorded_turn_is_not_considered(stage: Stage, group: int, taking: Taking) -> None:

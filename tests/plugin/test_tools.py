@@ -54,7 +54,9 @@ def test_schemas_are_the_contracts() -> None:
     from nonebot_plugin_cognitive_memory import tool_schemas
 
     functions = [schema["function"] for schema in tool_schemas()]
-    flat = {each["name"]: (tuple(each["parameters"]["properties"]), each["parameters"]["required"]) for each in functions}
+    flat = {
+        each["name"]: (tuple(each["parameters"]["properties"]), each["parameters"]["required"]) for each in functions
+    }
     assert flat == {
         "end": (("memo", "observations", "perspective", "force"), []),
         "search_events": (
@@ -176,7 +178,9 @@ async def test_arguments_never_widen(stage: Stage, group: int, target: dict[str,
     await told(elsewhere, f"阿棠的密语是{CANARY}")
     await told(core.Scene.private(elsewhere.user_id), f"阿棠私下说{CANARY}")
     await stage.hear(message(f"群里说{CANARY}", int(elsewhere.user_id), group + 300_000))
-    target = json.loads(json.dumps(target).replace("OTHER_USER", elsewhere.user_id).replace("OTHER", elsewhere.group_id))
+    target = json.loads(
+        json.dumps(target).replace("OTHER_USER", elsewhere.user_id).replace("OTHER", elsewhere.group_id)
+    )
     for scene in (here, core.Scene.private(here.user_id)):
         answer = await call("search_events", {"query": CANARY, "top_k": 50, **target}, scene)
         assert CANARY not in json.dumps(answer, ensure_ascii=False)
@@ -206,7 +210,16 @@ async def test_any_top_k(group: int, top_k: Any) -> None:
 
 @pytest.mark.parametrize(
     ("force", "meant"),
-    [("true", True), ("True", True), (1, True), (True, True), ("false", False), ("", False), (None, False), ({}, False)],
+    [
+        ("true", True),
+        ("True", True),
+        (1, True),
+        (True, True),
+        ("false", False),
+        ("", False),
+        (None, False),
+        ({}, False),
+    ],
 )
 def test_truth_values(force: Any, meant: bool) -> None:
     """The words true and false are what they say, and everything unclear is no."""
@@ -268,7 +281,12 @@ async def test_hostile_text(group: int, written: str) -> None:
 
 @pytest.mark.parametrize(
     "written",
-    ['{"query": "乌龙茶",}', "{'query': '乌龙茶'}", '```json\n{"query": "乌龙茶"}\n```', '"{\\"query\\": \\"乌龙茶\\"}"'],
+    [
+        '{"query": "乌龙茶",}',
+        "{'query': '乌龙茶'}",
+        '```json\n{"query": "乌龙茶"}\n```',
+        '"{\\"query\\": \\"乌龙茶\\"}"',
+    ],
 )
 async def test_slightly_broken_text(group: int, written: str) -> None:
     """A trailing comma, single quotes, a fence and doubly written JSON are understood."""
@@ -290,10 +308,9 @@ JSON = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=6), inner, max_size=3),
     max_leaves=8,
 )
-KEYS = st.sampled_from(
-    ["memo", "observations", "perspective", "force", "query", "target_user_id", "target_group_id", "top_k", "time_from"]
-    + ["time_to", "entity_type", "entity_id", "fact", "id", "scene", "extra"]
-)
+WORDS = """memo observations perspective force query target_user_id target_group_id top_k time_from time_to
+entity_type entity_id fact id scene extra"""
+KEYS = st.sampled_from(WORDS.split())
 
 
 @settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -28,7 +28,6 @@ from cognitive_memory_core.domain.hit import Reading
 from cognitive_memory_core.domain.interval import Interval
 from cognitive_memory_core.domain.message import Message
 from cognitive_memory_core.domain.scope import Scene
-from cognitive_memory_core.recall.messages import as_event
 from tests.support.clock import NOON
 from tests.support.where import matches
 
@@ -208,7 +207,7 @@ def test_the_log_is_read_by_the_same_rule(
         messages.append(connection, lines)
         for scene, narrowing in product(scenes, (BARE, *narrowings)):
             reading = replace(narrowing, scene=scene)
-            admitted = {line.id for line in lines if reading.admits(as_event(line))}
+            admitted = {line.id for line in lines if reading.admits(line.as_event())}
             assert selected(connection, "messages", *message_filter(reading)) == admitted
 
 

@@ -29,9 +29,9 @@ class Fault:
 
 
 class FaultyDisk(Disk):
-    """A real disk with one fault. ``performed`` names every operation: ``("fsync", path)``.
+    """A real disk with one fault.
 
-    It fsyncs in name only: no test cuts the real power, and hundreds of them wait for the real disk otherwise.
+    ``performed`` names every operation and its path, ``renamed`` the target of each "replace" by its place there. It fsyncs in name only: no test cuts the real power, and hundreds of them wait for the real disk otherwise.
     """
 
     syncs = False
@@ -39,6 +39,7 @@ class FaultyDisk(Disk):
     def __init__(self) -> None:
         """Work well until told otherwise."""
         self.performed: list[tuple[str, str]] = []
+        self.renamed: dict[int, Path] = {}
         self.fault: Fault | None = None
         self._since = 0
         self._opened: dict[int, str] = {}
@@ -55,8 +56,10 @@ class FaultyDisk(Disk):
 
     def act(self, operation: str, call: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         """Note the operation, and fail if its number is up."""
-        where = self._opened.get(args[0], str(args[0])) if isinstance(args[0], int) else str(args[0])
+        where = self._opened.get(args[0], "") if isinstance(args[0], int) else str(args[0])
         self.performed.append((operation, where))
+        if operation == "replace":
+            self.renamed[len(self.performed) - 1] = Path(args[1])
         self._since += 1
         if operation == "close" or not self._is_due():
             return self._effect(operation, call, *args, **kwargs)

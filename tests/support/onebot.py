@@ -10,6 +10,7 @@ import socket
 import subprocess
 import sys
 import time
+from collections import defaultdict
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
@@ -43,10 +44,14 @@ class BotDied(AssertionError):
 
 @dataclass
 class OneBotClient:
-    """One account's connection: says lines, answers what the bot calls, keeps what the bot sent."""
+    """One account's connection: says lines, answers what the bot calls, keeps what the bot sent where.
+
+    A place is a group's number or, in private, a person's.
+    """
 
     wire: ClientConnection
-    sent: asyncio.Queue[str] = field(default_factory=asyncio.Queue)
+    everything: asyncio.Queue[str] = field(default_factory=asyncio.Queue)
+    sent: defaultdict[int, asyncio.Queue[str]] = field(default_factory=lambda: defaultdict(asyncio.Queue))
     calls: list[tuple[str, Mapping[str, Any]]] = field(default_factory=list)
     answering: asyncio.Task[None] | None = None
 
@@ -75,14 +80,14 @@ class OneBotClient:
         await self.wire.send(json.dumps(event))
         return number
 
-    async def ask(self, text: str, **who: Any) -> str:
-        """Say a line and give the bot's next message."""
-        await self.say(text, **who)
-        return await self.reply()
+    async def ask(self, text: str, *, user: int = AHE, group: int | None = None, **more: Any) -> str:
+        """Say a line and give the bot's next message in that place."""
+        await self.say(text, user=user, group=group, **more)
+        return await asyncio.wait_for(self.sent[user if group is None else group].get(), PATIENCE)
 
     async def reply(self) -> str:
-        """Give the bot's next message."""
-        return await asyncio.wait_for(self.sent.get(), PATIENCE)
+        """Give the bot's next message, wherever it was sent."""
+        return await asyncio.wait_for(self.everything.get(), PATIENCE)
 
     async def ask_until(self, text: str, wanted: str, **who: Any) -> str:
         """Ask again and again, as people do, until the answer holds what is wanted; give the last answer."""
@@ -103,7 +108,12 @@ class OneBotClient:
                 answer = {"status": "ok", "retcode": 0, "data": {"message_id": next(numbers)}, "echo": call["echo"]}
                 await self.wire.send(json.dumps(answer))
                 if "message" in call["params"]:
-                    self.sent.put_nowait("".join(_texts(call["params"]["message"])))
+                    self._keep(call["params"])
+
+    def _keep(self, params: Mapping[str, Any]) -> None:
+        text = "".join(_texts(params["message"]))
+        self.everything.put_nowait(text)
+        self.sent[params.get("group_id") or params["user_id"]].put_nowait(text)
 
 
 @dataclass

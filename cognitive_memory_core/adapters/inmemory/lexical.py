@@ -41,7 +41,7 @@ class InMemoryLexical:
     async def messages(self, terms: Sequence[str], reading: Reading, limit: int) -> list[tuple[Message, float]]:
         """Find messages that share terms, best first."""
         documents = [_document(message, _message_text(message)) for message in self._state.messages.values()]
-        return _ranked(documents, terms, lambda message: reading.admits(_as_event(message)), limit)
+        return _ranked(documents, terms, lambda message: reading.admits(message.as_event()), limit)
 
 
 def _ranked(
@@ -85,19 +85,3 @@ def _message_text(message: Message) -> str:
 
 def _text(name: str, at: datetime, said: str) -> str:
     return f"{name}\n{at.date().isoformat()}\n{at.month}月{at.day}日\n{said}"
-
-
-def _as_event(message: Message) -> Event:
-    scene = message.scene
-    return Event(
-        message.id,
-        "",
-        "message",
-        user_id=scene.user_id,
-        group_id=scene.group_id,
-        sender_id=message.sender_id,
-        subjects=(scene.user_id,) if message.is_bot else (),
-        request_type="private" if scene.kind == "private" else "group",
-        happened_at=message.sent_at,
-        agent=scene.agent,
-    )

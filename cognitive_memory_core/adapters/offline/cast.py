@@ -35,8 +35,9 @@ class Cast:
 
     @cached_property
     def names(self) -> frozenset[str]:
-        """What people and the place are called."""
-        return frozenset({name for names in self._called.values() for name in names} | {self.place.name})
+        """What people and the place are called, in full and as it is said."""
+        called = {name for names in self._called.values() for name in names}
+        return frozenset(called | set(map(_spoken, called)) | {self.place.name})
 
     @cached_property
     def by_name(self) -> Mapping[str, Person]:

@@ -51,23 +51,7 @@ def _admits_event(reading: Reading, event: Event) -> bool:
 
 
 def _admits_message(reading: Reading, message: Message) -> bool:
-    return reading.admits(_as_event(message))
-
-
-def _as_event(message: Message) -> Event:
-    scene = message.scene
-    return Event(
-        message.id,
-        "",
-        "message",
-        user_id=scene.user_id,
-        group_id=scene.group_id,
-        sender_id=message.sender_id,
-        subjects=(scene.user_id,) if message.is_bot else (),
-        request_type="private" if scene.kind == "private" else "group",
-        happened_at=message.sent_at,
-        agent=scene.agent,
-    )
+    return reading.admits(message.as_event())
 
 
 EVENTS = Corpus("events", EVENT_WORDS, EVENT_FIELDS, sql_filter, event_of, _admits_event)

@@ -239,6 +239,7 @@ async def test_kept(said: str, text: str) -> None:
         "你好呀",
         "在吗",
         "收到 谢谢老师",
+        "开了 你邮箱那个",
         "/memory add 我喜欢猫",
         "!签到",
         "https://example.com/我喜欢你",

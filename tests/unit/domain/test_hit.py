@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
@@ -55,7 +56,7 @@ def test_a_retired_event_is_admitted_nowhere() -> None:
         ({"user_id": U, "kinds": ("event",)}, False),
     ],
 )
-def test_everything_else_narrows(asked: dict[str, object], admitted: bool) -> None:
+def test_everything_else_narrows(asked: dict[str, Any], admitted: bool) -> None:
     """A person is found as who was there, who spoke and of whom; kind, group and time each narrow further."""
     event = an_event(scene=GROUP, user_id=U, sender_id=V, subjects=(W,), kind="preference")
     assert Reading(GROUP, **asked).admits(event) is admitted

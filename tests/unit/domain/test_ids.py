@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -39,7 +41,7 @@ def test_an_id_is_any_short_text(good: str) -> None:
         {"$ne": ""},
     ],
 )
-def test_nothing_else_is(bad: object) -> None:
+def test_nothing_else_is(bad: Any) -> None:
     """What is no text, blank, endless or holds control characters is refused with its name and what was received."""
     with pytest.raises(BadArgument, match=r"^user_id 必须是"):
         checked_id(bad, "user_id")

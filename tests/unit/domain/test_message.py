@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from typing import Any
 
 import pytest
 
@@ -34,7 +35,7 @@ def test_a_bots_line_is_nobodys() -> None:
         ("1", "嗯", None),
     ],
 )
-def test_what_no_log_could_keep_is_refused(identifier: object, text: object, sent_at: object) -> None:
+def test_what_no_log_could_keep_is_refused(identifier: Any, text: Any, sent_at: Any) -> None:
     """A line without an id, a text or an instant with its zone is refused before it reaches any store."""
     with pytest.raises(BadArgument):
         Message(identifier, GROUP, text, sent_at)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from cognitive_memory_core.domain.profile import ProfileKey
@@ -18,7 +20,7 @@ def test_a_key_names_one_entity() -> None:
 
 
 @pytest.mark.parametrize("bad", ["", "x" * 129, "1\n", None, 1])
-def test_nobody_has_such_an_id(bad: object) -> None:
+def test_nobody_has_such_an_id(bad: Any) -> None:
     """What is no id names no profile."""
     for make in (
         lambda: ProfileKey.user(bad),

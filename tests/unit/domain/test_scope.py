@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from cognitive_memory_core.domain.scope import Scene, Scope
@@ -111,7 +113,7 @@ def test_names_take_no_part_in_equality() -> None:
 
 
 @pytest.mark.parametrize("bad", ["", "x" * 129, "1\n", "1\x00", None, 10001, ["1"], {"$ne": ""}])
-def test_a_scene_takes_no_id_that_nobody_has(bad: object) -> None:
+def test_a_scene_takes_no_id_that_nobody_has(bad: Any) -> None:
     """Ids that are no text, blank, endless or hold control characters make no scene."""
     for make in (
         lambda: Scene.group(bad, U),
@@ -125,7 +127,7 @@ def test_a_scene_takes_no_id_that_nobody_has(bad: object) -> None:
 
 
 @pytest.mark.parametrize("bad", ["", "x" * 129, 5])
-def test_an_operator_names_a_group_or_none(bad: object) -> None:
+def test_an_operator_names_a_group_or_none(bad: Any) -> None:
     """A blank group of an operator is a mistake and never means every group."""
     with pytest.raises(BadArgument):
         Scene.operator(group_id=bad)

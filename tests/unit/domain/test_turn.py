@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -54,7 +55,7 @@ def test_a_turn_is_blank_when_there_is_nothing_to_write(memo: str, observations:
         {"happened_at": datetime(2026, 3, 4)},  # noqa: DTZ001  # a time without a zone is what is refused
     ],
 )
-def test_what_cannot_be_written_down_is_refused(fields: dict[str, object]) -> None:
+def test_what_cannot_be_written_down_is_refused(fields: dict[str, Any]) -> None:
     """A part of the wrong kind is refused when the turn is made, not when the job is done."""
     with pytest.raises(BadArgument):
         Turn(GROUP, **fields)
@@ -93,7 +94,7 @@ def test_a_turn_within_its_limits_stays_as_it_is() -> None:
         ({"recent_messages": [str(n) for n in range(13)]}, {"recent_messages": tuple(str(n) for n in range(1, 13))}),
     ],
 )
-def test_what_is_cut_ends_in_an_ellipsis_and_is_said(fields: dict[str, object], kept: dict[str, object]) -> None:
+def test_what_is_cut_ends_in_an_ellipsis_and_is_said(fields: dict[str, Any], kept: dict[str, Any]) -> None:
     """Each part is cut to its own bound, the newest recent lines are kept, and the turn says that it was cut."""
     cut, was_cut = Turn(GROUP, **fields).within(LIMITS)
     assert was_cut

@@ -221,6 +221,14 @@ def test_only_the_first_characters_are_read() -> None:
     assert with_dates("好" * READ + "昨天", NOON) == "好" * READ + "昨天"
 
 
+@pytest.mark.parametrize(
+    ("text", "moment"), [("昨天", datetime(1, 1, 2, tzinfo=SHANGHAI)), ("明天", datetime.max.replace(tzinfo=SHANGHAI))]
+)
+def test_no_window_beyond_the_calendar(text: str, moment: datetime) -> None:
+    """What another zone's calendar could not hold is no window, so that no store ever overflows on it."""
+    assert time_window(text, moment) is None
+
+
 @given(st.lists(st.sampled_from(PIECES) | st.text(max_size=3), max_size=12).map("".join), st.datetimes())
 def test_any_text_gives_a_sound_window(text: str, moment: datetime) -> None:
     """No text and no reference breaks the reader; a window is never empty and can be turned into any zone."""

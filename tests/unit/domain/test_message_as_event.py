@@ -5,22 +5,21 @@ from __future__ import annotations
 from dataclasses import replace
 
 from cognitive_memory_core.domain.hit import Reading
-from cognitive_memory_core.recall.messages import as_event
 from tests.support.builders import GROUP, OTHER_GROUP, PRIVATE, a_message
 from tests.support.clock import NOON
 
 
 def test_a_message_keeps_who_where_and_when():
     """The event of a message has its id, its words, its speaker and its place."""
-    event = as_event(a_message("我喜欢乌龙茶", id="m77"))
+    event = a_message("我喜欢乌龙茶", id="m77").as_event()
     assert (event.id, event.kind, event.text, event.happened_at) == ("m77", "message", "我喜欢乌龙茶", NOON)
     assert (event.sender_id, event.sender_name, event.scope) == (GROUP.user_id, "阿棠", GROUP.scope)
-    assert as_event(a_message(scene=PRIVATE)).scope == PRIVATE.scope
+    assert a_message(scene=PRIVATE).as_event().scope == PRIVATE.scope
 
 
 def test_messages_obey_the_rule_of_scopes():
     """A line of one group is not read in another, and in private only by who said it."""
-    event = as_event(a_message())
+    event = a_message().as_event()
     assert Reading(GROUP).admits(event)
     assert Reading(PRIVATE).admits(event)
     assert not Reading(OTHER_GROUP).admits(event)
@@ -29,7 +28,7 @@ def test_messages_obey_the_rule_of_scopes():
 
 def test_what_the_bot_said_to_somebody_goes_with_them():
     """A bot's line has no human speaker, and is left out with the person it was said to."""
-    event = as_event(a_message("你喜欢乌龙茶", is_bot=True))
+    event = a_message("你喜欢乌龙茶", is_bot=True).as_event()
     assert (event.sender_id, event.sender_name) == ("", "")
     assert not Reading(PRIVATE).admits(event)
     assert not Reading(GROUP, without=frozenset({GROUP.user_id})).admits(event)

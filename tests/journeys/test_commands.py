@@ -1,0 +1,64 @@
+"""The commands that README lists, in a real bot."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.support.onebot import GROUP, MILI, ROOT, OneBotClient, running_bot
+
+ROW = re.compile(r"^\| `/记忆 (\S+?)[ `].*?（`(\w+)`）", re.MULTILINE)
+ONLY = 'from nonebot import require\n\nrequire("nonebot_plugin_cognitive_memory")\n'
+WORDS = {"search": "花生", "add": "米粒对花生过敏", "forget": "1"}
+
+
+def listed() -> list[tuple[str, str]]:
+    """Give the Chinese and the English word of each row."""
+    return ROW.findall((ROOT / "README.md").read_text("utf-8"))
+
+
+def test_the_table_lists_six_commands() -> None:
+    """README's table has the six subcommands of this version, each by both its names."""
+    assert [english for _, english in listed()] == ["help", "status", "list", "search", "add", "forget"]
+
+
+@pytest.mark.timeout(120)
+async def test_every_listed_command_answers(tmp_path: Path) -> None:
+    """Each command of the table is answered by both its names, never with "no such command" or "how it is written"."""
+    async with running_bot(tmp_path, {"only": ONLY}, ["COGNITIVE_MEMORY__CAPTURE__ANNOUNCE=off"]) as (_, client):
+        for chinese, english in listed():
+            for head in (f"/记忆 {chinese}", f"/memory {english}"):
+                answer = await client.ask(f"{head} {WORDS.get(english, '')}".strip(), group=GROUP, user=_next())
+                assert answer
+                assert "没有这个子命令" not in answer
+                assert not answer.startswith("写法")
+
+
+@pytest.mark.timeout(120)
+async def test_forget_does_what_the_table_says(tmp_path: Path) -> None:
+    """What a person forgets by its number in the list is neither listed nor found any more."""
+    env = ["COGNITIVE_MEMORY__CAPTURE__ANNOUNCE=off", "COGNITIVE_MEMORY__CAPTURE__CONSIDER_IDLE_MINUTES=0.01"]
+    async with running_bot(tmp_path, {"only": ONLY}, env) as (_, client):
+        await client.say("我对花生过敏，聚餐别点带花生的菜", group=GROUP, user=MILI, name="米粒")
+        for _ in range(50):
+            if "花生" in await client.ask("/记忆 列表", group=GROUP, user=_next()):
+                break
+            await asyncio.sleep(0.2)
+        assert "花生" in await _asked(client, "/记忆 列表")
+        await _asked(client, "/记忆 忘掉 1")
+        assert "过敏" not in await _asked(client, "/记忆 列表")
+        assert "过敏" not in await _asked(client, "/记忆 搜索 花生")
+
+
+async def _asked(client: OneBotClient, command: str) -> str:
+    return await client.ask(command, group=GROUP, user=MILI, name="米粒")
+
+
+_people = iter(range(10001, 99999))
+
+
+def _next() -> int:
+    return next(_people)

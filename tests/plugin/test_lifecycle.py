@@ -1,0 +1,139 @@
+"""Start and stop."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import cognitive_memory_core as core
+
+
+def lifetime_of(data_dir: Path | None, problem: str = "", **settings: Any) -> Any:
+    """Make a lifetime of its own."""
+    from nonebot_plugin_cognitive_memory.config import Setup
+    from nonebot_plugin_cognitive_memory.lifecycle import Lifetime
+
+    return Lifetime(Setup(core.Settings.from_mapping(settings), data_dir, problem))
+
+
+async def test_from_start_to_stop(app: object, tmp_path: Path, log: list[str]) -> None:
+    """The memory runs when the start-up hook is done, one line says where and how, and it is gone after the stop."""
+    lifetime = lifetime_of(tmp_path)
+    assert not lifetime.memory.is_running
+    await lifetime.start()
+    assert lifetime.memory.is_running
+    [line] = [line for line in log if "[认知记忆]" in line]
+    assert str(tmp_path) in line
+    assert "规则史官" in line
+    assert "记录所有群和私聊" in line
+    await lifetime.stop()
+    assert not lifetime.memory.is_running
+    await lifetime.stop()
+
+
+async def test_again_and_again(app: object, tmp_path: Path) -> None:
+    """A bot that starts and stops several times in one process finds its memory each time."""
+    lifetime = lifetime_of(tmp_path)
+    scene = core.Scene.group("10001", "2000001")
+    for n in range(3):
+        await lifetime.start()
+        await lifetime.start()
+        await lifetime.memory.pin(scene, f"事 {n}")
+        assert len(await lifetime.memory.pins(scene)) == n + 1
+        await lifetime.stop()
+
+
+async def test_locked_out(app: object, tmp_path: Path, log: list[str]) -> None:
+    """While another owner holds the directory the start goes on, and the log names the line of .env that helps."""
+    async with core.CognitiveMemory.open(core.Settings(), tmp_path, background=False):
+        lifetime = lifetime_of(tmp_path, historian={"shutdown_seconds": 0})
+        await lifetime.start()
+        assert not lifetime.memory.is_running
+        for _ in range(200):
+            if [line for line in log if "LOCALSTORE_USE_CWD=true" in line]:
+                break
+            await asyncio.sleep(0.05)
+        [line] = [line for line in log if line.startswith("ERROR")]
+        assert "LOCALSTORE_USE_CWD=true" in line
+        assert "LOCALSTORE_USE_CWD=true" in lifetime.memory.reason
+        await lifetime.stop()
+
+
+async def test_the_lock_comes_free(app: object, tmp_path: Path) -> None:
+    """A memory that had to wait for its predecessor opens by itself once it may."""
+    async with core.CognitiveMemory.open(core.Settings(), tmp_path, background=False):
+        lifetime = lifetime_of(tmp_path)
+        await lifetime.start()
+        assert not lifetime.memory.is_running
+    for _ in range(400):
+        if lifetime.memory.is_running:
+            break
+        await asyncio.sleep(0.05)
+    assert lifetime.memory.is_running
+    await lifetime.stop()
+
+
+async def test_stopped_while_waiting(app: object, tmp_path: Path) -> None:
+    """A bot that stops while its memory still waits for the lock does not wait with it."""
+    async with core.CognitiveMemory.open(core.Settings(), tmp_path, background=False):
+        lifetime = lifetime_of(tmp_path, historian={"shutdown_seconds": 600})
+        await lifetime.start()
+        await lifetime.stop()
+        assert not lifetime.memory.is_running
+
+
+async def test_a_blocked_directory(app: object, tmp_path: Path, log: list[str]) -> None:
+    """Where no directory can be, the start raises nothing and one line says what is wrong."""
+    stone = tmp_path / "stone"
+    stone.touch()
+    lifetime = lifetime_of(stone / "data")
+    await lifetime.start()
+    assert not lifetime.memory.is_running
+    assert len([line for line in log if line.startswith("ERROR")]) == 1
+    await lifetime.stop()
+
+
+async def test_anything_unforeseen(app: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Even an error that nobody foresaw does not reach the bot."""
+
+    def broken(*_: object, **__: object) -> None:
+        raise RuntimeError("unforeseen")
+
+    monkeypatch.setattr(core.CognitiveMemory, "open", broken)
+    lifetime = lifetime_of(tmp_path)
+    await lifetime.start()
+    assert not lifetime.memory.is_running
+    await lifetime.stop()
+
+
+@pytest.mark.parametrize("problem", ["设置不能用", ""])
+async def test_nothing_to_start_with(app: object, problem: str) -> None:
+    """With a bad setting or without a directory nothing is opened."""
+    lifetime = lifetime_of(Path("unused") if problem else None, problem)
+    await lifetime.start()
+    assert not lifetime.memory.is_running
+    await lifetime.stop()
+
+
+async def test_switched_off(app: object, tmp_path: Path, log: list[str]) -> None:
+    """With enabled=false nothing is queued, memos are still kept, and the context holds nothing else."""
+    lifetime = lifetime_of(tmp_path, enabled=False)
+    await lifetime.start()
+    memory, scene = lifetime.memory, core.Scene.group("10001", "2000001")
+    await memory.remember(core.Turn(scene, memo="查了天气", observations=["阿棠怕猫"]))
+    context = await memory.context(scene, "怕什么")
+    assert "查了天气" in context.text
+    assert "怕猫" not in context.text
+    assert context.degraded == ("disabled",)
+    await lifetime.stop()
+    assert [line for line in log if "停用" in line]
+    assert "查了天气" in json.dumps(_summaries(tmp_path), ensure_ascii=False)
+    assert not list(tmp_path.glob("queues/*/*.json"))
+
+
+def _summaries(folder: Path) -> object:
+    return json.loads((folder / "end_summaries.json").read_text("utf-8"))

@@ -1,0 +1,58 @@
+"""Numbers in lists, and how often one may ask."""
+
+from __future__ import annotations
+
+from datetime import datetime, timezone
+
+import cognitive_memory_core as core
+
+
+class Seconds:
+    """A clock in seconds that is told to go on."""
+
+    now = 0.0
+
+    def __call__(self) -> float:
+        """Tell the seconds."""
+        return self.now
+
+
+def events(count: int) -> list[core.Event]:
+    """Make some events."""
+    return [core.Event(f"e{n}", "事", happened_at=datetime.now(timezone.utc)) for n in range(count)]
+
+
+def test_numbers_grow_old(app: object) -> None:
+    """Ten minutes after a list was shown its numbers stand for nothing any more."""
+    from nonebot_plugin_cognitive_memory.commands.numbers import ShownLists
+
+    clock, scene = Seconds(), core.Scene.group("10001", "2000001")
+    lists = ShownLists(clock)
+    lists.show(scene, events(3), first=11)
+    assert [lists.find(scene, number) is not None for number in (10, 11, 13, 14)] == [False, True, True, False]
+    clock.now = 601.0
+    assert lists.find(scene, 11) is None
+
+
+def test_lists_are_bounded(app: object) -> None:
+    """Lists of very many people are not all remembered; the latest are."""
+    from nonebot_plugin_cognitive_memory.commands.numbers import SCENES, ShownLists
+
+    lists = ShownLists()
+    for n in range(SCENES + 10):
+        lists.show(core.Scene.private(str(2_000_000 + n)), events(1))
+    assert lists.find(core.Scene.private("2000000"), 1) is None
+    assert lists.find(core.Scene.private(str(2_000_000 + SCENES + 9)), 1) is not None
+
+
+def test_pace_is_of_a_minute(app: object) -> None:
+    """Ten calls go through, the eleventh is warned of, and a minute later everything is as before."""
+    from nonebot_plugin_cognitive_memory.commands.pace import Pace
+
+    clock = Seconds()
+    pace = Pace(clock)
+    verdicts = [pace.verdict("a") for _ in range(13)]
+    assert verdicts == ["go"] * 10 + ["warn", "ignore", "ignore"]
+    assert pace.verdict("b") == "go"
+    clock.now = 61.0
+    assert pace.verdict("a") == "go"

@@ -1,0 +1,191 @@
+"""The plugin loads wherever NoneBot does, starts nothing by that, and is configured by the environment."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+STORE_DRIVER = '''
+from nonebot import logger
+from nonebot.drivers import ASGIMixin, Driver as BaseDriver
+
+
+class Driver(BaseDriver, ASGIMixin):
+    """A driver as the plugin store checks with: it serves nothing."""
+
+    type = "fake"
+    logger = logger
+    server_app = None
+
+    def run(self, *args, **kwargs):
+        super().run(*args, **kwargs)
+
+    @property
+    def asgi(self):
+        raise NotImplementedError
+
+    def setup_http_server(self, setup):
+        raise NotImplementedError
+
+    def setup_websocket_server(self, setup):
+        raise NotImplementedError
+'''
+LOAD = """
+import json, sys, threading
+import nonebot
+
+nonebot.init(driver={driver!r}, log_level="INFO", localstore_data_dir="files", **{init!r})
+plugin = nonebot.load_plugin("nonebot_plugin_cognitive_memory")
+meta = plugin.metadata
+from nonebot_plugin_cognitive_memory import config, get_memory
+from nonebot.plugin import get_plugin_config
+answer = {{
+    "name": meta.name,
+    "type": meta.type,
+    "adapters": sorted(meta.supported_adapters),
+    "has usage": bool(meta.usage and meta.description and meta.homepage.startswith("https://")),
+    "fields": sorted(meta.config.model_fields),
+    "running": get_memory().is_running,
+    "threads": threading.active_count(),
+    "heavy": sorted({{"chromadb", "openai", "numpy", "httpx", "sqlite3"}} & set(sys.modules)),
+    "problem": config.setup.problem,
+    "settings": [config.setup.settings.query.auto_top_k, config.setup.settings.agent, config.setup.settings.pins.max],
+    "config": get_plugin_config(meta.config) is not None,
+}}
+print("ANSWER" + json.dumps(answer))
+"""
+RUN = """
+import os, signal, threading
+import nonebot
+
+nonebot.init(driver={driver!r}, log_level="INFO", localstore_data_dir="files", **{init!r})
+from nonebot.adapters.onebot import v11
+
+nonebot.get_driver().register_adapter(v11.Adapter)
+assert nonebot.load_plugin("nonebot_plugin_cognitive_memory")
+from nonebot_plugin_cognitive_memory import get_memory
+
+
+@nonebot.get_driver().on_startup
+async def ready():
+    print("RUNNING" if get_memory().is_running else "ABSENT", flush=True)
+    threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+
+
+nonebot.run()
+print("ENDED", flush=True)
+"""
+
+
+def run(program: str, folder: Path, **environ: str) -> subprocess.CompletedProcess[str]:
+    """Run a program in a process of its own."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("COGNITIVE_MEMORY")}
+    return subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=folder,
+        env={**kept, **environ, "PYTHONPATH": os.pathsep.join((str(ROOT), str(folder)))},
+        capture_output=True,
+        text=True,
+        timeout=50,
+        check=False,
+    )
+
+
+def loaded(driver: str, folder: Path, init: dict[str, Any] | None = None, **environ: str) -> dict[str, Any]:
+    """Load the plugin under a driver and give what can be seen of it."""
+    (folder / "storedriver.py").write_text(STORE_DRIVER, "utf-8")
+    done = run(LOAD.format(driver=driver, init=init or {}), folder, **environ)
+    answers = [line.removeprefix("ANSWER") for line in done.stdout.splitlines() if line.startswith("ANSWER")]
+    assert answers, done.stdout + done.stderr
+    return {**json.loads(answers[0]), "log": done.stdout.partition("ANSWER")[0]}
+
+
+@pytest.mark.parametrize("driver", ["~none", "~fastapi", "storedriver"])
+def test_loading(driver: str, tmp_path: Path) -> None:
+    """It loads without a setting under each driver, with its metadata, and starts, opens and imports nothing heavy."""
+    answer = loaded(driver, tmp_path)
+    assert answer["name"] == "认知记忆"
+    assert (answer["type"], answer["adapters"]) == ("application", ["~onebot.v11", "~onebot.v12"])
+    assert answer["has usage"]
+    assert answer["fields"] == ["cognitive_memory"]
+    assert (answer["running"], answer["threads"], answer["heavy"], answer["problem"]) == (False, 1, [], "")
+    assert not list((tmp_path / "files").rglob("*.*"))
+
+
+def test_where_settings_stand(tmp_path: Path) -> None:
+    """Lines of .env steer the plugin, keys of the process environment alone do too, and of both the latter wins."""
+    (tmp_path / ".env").write_text("COGNITIVE_MEMORY__QUERY__AUTO_TOP_K=5\nCOGNITIVE_MEMORY__PINS__MAX=7\n", "utf-8")
+    environ = {"COGNITIVE_MEMORY__QUERY__AUTO_TOP_K": "6", "COGNITIVE_MEMORY__AGENT": "123456"}
+    assert loaded("~none", tmp_path, **environ)["settings"] == [6, "123456", 7]
+
+
+def test_a_bad_setting(tmp_path: Path) -> None:
+    """A bad value is said once, in Chinese, with the name of the key, and the plugin loads all the same."""
+    answer = loaded("~none", tmp_path, COGNITIVE_MEMORY__QUERY__AUTO_TOP_K="很多")
+    assert "COGNITIVE_MEMORY__QUERY__AUTO_TOP_K" in answer["problem"]
+    assert len([line for line in answer["log"].splitlines() if "COGNITIVE_MEMORY__QUERY__AUTO_TOP_K" in line]) == 1
+
+
+def test_a_directory_that_cannot_be_made(tmp_path: Path) -> None:
+    """Where localstore can make no directory, the plugin loads and says what to look at."""
+    (tmp_path / "files").touch()
+    assert "LOCALSTORE_DATA_DIR" in loaded("~none", tmp_path)["problem"]
+
+
+@pytest.mark.parametrize(
+    ("driver", "init", "state"),
+    [
+        ("~none", {}, "RUNNING"),
+        ("~fastapi", {"port": 0}, "RUNNING"),
+        ("~none", {"cognitive_memory": {"enabled": False}}, "ABSENT"),
+        ("~none", {"cognitive_memory": {"pins": {"max": "x"}}}, "ABSENT"),
+    ],
+    ids=["none", "fastapi", "switched off", "misconfigured"],
+)
+def test_a_bot_runs_and_ends(driver: str, init: dict[str, Any], state: str, tmp_path: Path) -> None:
+    """A bot starts, has its memory ready when the start-up hooks are done, and ends by itself when told to."""
+    if driver == "~fastapi":
+        init = {"host": "127.0.0.1", "port": _free_port()}
+    done = run(RUN.format(driver=driver, init=init), tmp_path)
+    assert state in done.stdout, done.stdout + done.stderr
+    assert "ENDED" in done.stdout, done.stdout + done.stderr
+
+
+CALLS = """
+import nonebot
+
+nonebot.init(driver="~none", localstore_data_dir="files", command_start={start!r})
+nonebot.load_plugin("nonebot_plugin_cognitive_memory")
+from nonebot_plugin_cognitive_memory.invocation import is_ours
+print("ANSWER", *(int(is_ours(text)) for text in {texts!r}))
+"""
+
+
+@pytest.mark.parametrize(
+    ("start", "texts", "ours"),
+    [
+        (["/"], ["/记忆", "记忆", "记忆 列表", "!记忆"], "1 0 0 0"),
+        (["!"], ["/记忆", "!记忆", "!memory list", "记忆 列表"], "1 1 1 0"),
+        ([""], ["/记忆", "记忆", "记忆 列表", "Memory LIST 2", "记忆 力不好怎么办", "记忆力不好"], "1 1 1 1 0 0"),
+        (["", ".*"], [".*记忆 随便", ".x记忆 随便"], "1 0"),
+    ],
+)
+def test_command_starts(start: list[str], texts: list[str], ours: str, tmp_path: Path) -> None:
+    """The bot's own signs call the command, "/" always does, and without a sign only a known subcommand does."""
+    done = run(CALLS.format(start=start, texts=texts), tmp_path)
+    assert f"ANSWER {ours}" in done.stdout, done.stdout + done.stderr
+
+
+def _free_port() -> int:
+    import socket
+
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return listener.getsockname()[1]

@@ -1,0 +1,49 @@
+"""README: a group is told once that the bot remembers."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from tests.support.onebot import AHE, GROUP, MILI, OTHER_GROUP, OneBotClient, running_bot
+
+ECHO = """
+from nonebot import on_message, require
+from nonebot.adapters import Event
+
+require("nonebot_plugin_cognitive_memory")
+chat = on_message(priority=50)
+
+
+@chat.handle()
+async def echo(event: Event):
+    await chat.finish("回声 " + event.get_plaintext())
+"""
+NOTICE = "我会记住"
+
+
+@pytest.mark.timeout(120)
+async def test_the_notice_goes_with_the_first_reply_and_never_again(tmp_path: Path) -> None:
+    """Each group gets the notice once, a private chat never, and a bot that starts again remembers whom it told."""
+    async with running_bot(tmp_path, {"echo": ECHO}) as (_, client):
+        assert await _notices(client, group=GROUP) == 1
+        assert await _notices(client, group=GROUP, user=MILI) == 0
+        assert await _notices(client, user=AHE) == 0
+    async with running_bot(tmp_path, {"echo": ECHO}) as (_, client):
+        assert await _notices(client, group=GROUP) == 0
+        assert await _notices(client, group=OTHER_GROUP) == 1
+
+
+async def _notices(client: OneBotClient, **who: int) -> int:
+    """Speak three times in a place, hear all the answers, and count the notices among what was sent there."""
+    heard: list[str] = []
+    for line in ("一", "二", "三"):
+        await client.say(line, **who)
+        while not heard or heard[-1] != f"回声 {line}":
+            heard.append(await client.reply())
+    await asyncio.sleep(0.3)
+    while not client.everything.empty():
+        heard.append(client.everything.get_nowait())
+    return sum(NOTICE in text for text in heard)
