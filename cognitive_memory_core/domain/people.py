@@ -31,6 +31,12 @@ class Anchors:
     speaker: Person
     people: tuple[Person, ...] = ()
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Every known name, of people and of the place."""
+        named = (*(person.name for person in (self.speaker, *self.people)), self.place_name)
+        return tuple(name for name in named if name)
+
     def named(self, user_id: str) -> Person:
         """Give the known person of an id, nameless if nobody knows the name."""
         return next((person for person in (self.speaker, *self.people) if person.id == user_id), Person(user_id))

@@ -39,8 +39,7 @@ class Pipeline:
             return
         await self._note_names(job)
         anchors = await self._anchors(job)
-        known = [person.name for person in (anchors.speaker, *anchors.people) if person.name]
-        statements = [judged(said, known) for said in await self._statements(job, anchors)]
+        statements = [judged(said, anchors.names) for said in await self._statements(job, anchors)]
         await self.events.commit(drafted(job, statements, anchors))
 
     async def _keep_memo(self, job: Job) -> None:

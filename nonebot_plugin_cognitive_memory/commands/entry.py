@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable
 
-from arclet.alconna import Alconna, AllParam, Args, Arparma, CommandMeta, Namespace, Subcommand, config
+from arclet.alconna import Alconna, AllParam, Args, Arparma, CommandMeta, Namespace, Subcommand, command_manager, config
 from nonebot.adapters import Bot, Event
 from nonebot.permission import SUPERUSER
 from nonebot_plugin_alconna import AlcMatches, on_alconna
@@ -40,13 +40,14 @@ async def _calls_us(event: Event) -> bool:
     return event.get_type() == "message" and is_ours(event.get_plaintext())
 
 
+_COMMAND = Alconna(
+    f"re:{HEAD}",
+    *(Subcommand(name, _ARGUMENTS.get(name, Args()), alias=[word]) for name, word in SUBCOMMANDS.items()),
+    namespace=_NAMESPACE,
+    meta=CommandMeta(description=replies.PLUGIN_NAME),
+)
 memory_command = on_alconna(
-    Alconna(
-        f"re:{HEAD}",
-        *(Subcommand(name, _ARGUMENTS.get(name, Args()), alias=[word]) for name, word in SUBCOMMANDS.items()),
-        namespace=_NAMESPACE,
-        meta=CommandMeta(description=replies.PLUGIN_NAME),
-    ),
+    _COMMAND,
     rule=_calls_us,
     skip_for_unmatch=False,
     auto_send_output=False,
@@ -56,6 +57,8 @@ memory_command = on_alconna(
     priority=0,  # before chat plugins, whose default priority is 1
     block=True,
 )
+with command_manager.update(_COMMAND):
+    _COMMAND.meta.context_style = None  # ALCONNA_CONTEXT_STYLE would have Alconna evaluate what people write
 _pace = Pace()
 
 

@@ -23,7 +23,7 @@ async def test_people_go_by_their_latest_name_in_a_place(ledger: Ledger) -> None
     await ledger.names.note(OTHER_GROUP.scope, "1", "别名", later(hours=9))
     assert await ledger.names.people(scope) == [Person("2", "小林"), Person("1", "棠棠")]
     await ledger.names.note(scope, "1", "阿棠", later(hours=3))
-    await ledger.names.note(scope, "1", "棠棠", later(hours=-3))
+    await ledger.names.note(scope, "1", "阿棠", later(hours=-3))
     assert await ledger.names.people(scope) == [Person("1", "阿棠"), Person("2", "小林")]
 
 

@@ -389,12 +389,13 @@ async def test_withdrawing_makes_room_in_bytes(queue: Queue):
     assert queue.counts().pending_bytes <= before - 600
 
 
-async def test_buried_jobs_are_bounded_in_number(make: Make):
+async def test_buried_jobs_are_bounded_in_number(make: Make, clock: FrozenClock):
     """At the threshold, and not before, the longest buried go until the bound is kept."""
     queue = await make(failed_max_files=2, failed_cleanup_interval=4, failed_max_age_days=0)
     jobs = [a_job() for _ in range(4)]
     for job in jobs[:3]:
         await buried(queue, job)
+        clock.advance(minutes=1)
     assert queue.counts().failed == 3
     await queue.enqueue(jobs[3])
     await taken(queue)  # the fourth claim

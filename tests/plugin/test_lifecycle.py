@@ -132,8 +132,12 @@ async def test_switched_off(app: object, tmp_path: Path, log: list[str]) -> None
     await lifetime.stop()
     assert [line for line in log if "停用" in line]
     assert "查了天气" in json.dumps(_summaries(tmp_path), ensure_ascii=False)
-    assert not list(tmp_path.glob("queues/*/*.json"))
+    assert not _jobs(tmp_path)
 
 
 def _summaries(folder: Path) -> object:
     return json.loads((folder / "end_summaries.json").read_text("utf-8"))
+
+
+def _jobs(folder: Path) -> list[Path]:
+    return list(folder.glob("queues/*/*.json"))

@@ -119,6 +119,23 @@ def test_loading(driver: str, tmp_path: Path) -> None:
     assert not list((tmp_path / "files").rglob("*.*"))
 
 
+CALCULATED = """
+import nonebot
+
+nonebot.init(driver="~none", localstore_data_dir="files", alconna_context_style="bracket")
+nonebot.load_plugin("nonebot_plugin_cognitive_memory")
+from nonebot_plugin_cognitive_memory.commands.entry import memory_command
+command = memory_command.command()
+print("ANSWER", *(int(command.parse(text, {"event": 1}).matched) for text in ("/记忆 列表 2", "/记忆 列表 {event}")))
+"""
+
+
+def test_nothing_people_write_is_evaluated(tmp_path: Path) -> None:
+    """Also where Alconna is set to fill in expressions, those in our command stay text."""
+    done = run(CALCULATED, tmp_path)
+    assert "ANSWER 1 0" in done.stdout, done.stdout + done.stderr
+
+
 def test_where_settings_stand(tmp_path: Path) -> None:
     """Lines of .env steer the plugin, keys of the process environment alone do too, and of both the latter wins."""
     (tmp_path / ".env").write_text("COGNITIVE_MEMORY__QUERY__AUTO_TOP_K=5\nCOGNITIVE_MEMORY__PINS__MAX=7\n", "utf-8")

@@ -295,6 +295,14 @@ async def test_slightly_broken_text(group: int, written: str) -> None:
     assert (await call("search_events", written, here))["events"]
 
 
+@pytest.mark.parametrize("broken", ['{"fact": "怕猫' + "[" * 20, '{"fact": "怕猫' + " " * 5_000])
+async def test_what_is_not_mended(group: int, broken: str) -> None:
+    """Text that is broken and also long or nested is refused in words, since mending it can take seconds."""
+    answer = await call("memory_add", broken, somebody(group))
+    assert not answer["ok"]
+    assert "JSON" in answer["error"]
+
+
 @pytest.mark.parametrize("number", [10**400, -(10**5000), float("inf")], ids=["long", "longer", "endless"])
 async def test_endless_numbers(group: int, number: Any) -> None:
     """A number without end is no id, no count and no text, and no error either."""

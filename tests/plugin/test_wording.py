@@ -67,6 +67,8 @@ def test_bounds(app: object) -> None:
     """A megabyte of text and ten thousand mentions are cut before anything looks at them."""
     text, _ = v11_words([("text", {"text": "长" * 1_000_000})])
     assert len(text) == 4_000
+    text, _ = v11_words([("text", {"text": "长" * 1_000}), ("image", {})] * 50)
+    assert len(text) == 4_000
     mentions, _ = v11_words([("at", {"qq": str(2000001 + n)}) for n in range(10_000)])
     assert len(mentions) <= 4_000
 

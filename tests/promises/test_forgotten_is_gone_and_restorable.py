@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 
 import pytest
 
-from cognitive_memory_core import UnknownEvent
+from cognitive_memory_core import Message, Settings, UnknownEvent
 from tests.support.clock import FrozenClock
 from tests.support.telling import READING, a_memory, recalled, tell
 
@@ -33,3 +34,20 @@ async def test_it_can_be_restored_for_thirty_days(tmp_path: Path) -> None:
         clock.advance(days=31)
         with pytest.raises(UnknownEvent):
             await memory.restore_event(READING, event.id)
+
+
+async def test_the_words_stay_in_the_log_for_as_long_as_it_is_kept(tmp_path: Path) -> None:
+    """Forgetting a memory leaves the message in the log; it goes with the log's oldest days."""
+    clock = FrozenClock()
+    async with a_memory(tmp_path, clock=clock) as memory:
+        await memory.observe(Message("m1", READING, "听说老周要搬去上海", clock.now()))
+        [event] = await tell(memory, READING, "老周(745920318) 要搬去上海", message_ids=("m1",))
+        await memory.forget_event(READING, event.id)
+        assert [message.text for message in await memory.recent_messages(READING)] == ["听说老周要搬去上海"]
+    clock.advance(days=Settings().capture.log_days + 1)
+    async with a_memory(tmp_path, clock=clock) as memory:
+        for _ in range(100):
+            if not await memory.recent_messages(READING):
+                break
+            await asyncio.sleep(0.05)
+        assert await memory.recent_messages(READING) == []

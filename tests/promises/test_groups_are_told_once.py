@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -36,7 +37,7 @@ async def test_the_notice_goes_with_the_first_reply_and_never_again(tmp_path: Pa
         assert await _notices(client, group=OTHER_GROUP) == 1
 
 
-async def _notices(client: OneBotClient, **who: int) -> int:
+async def _notices(client: OneBotClient, **who: Any) -> int:
     """Speak three times in a place, hear all the answers, and count the notices among what was sent there."""
     heard: list[str] = []
     for line in ("一", "二", "三"):

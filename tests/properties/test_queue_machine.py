@@ -223,8 +223,9 @@ class QueueMachine(RuleBasedStateMachine):
         return {job_id for scope, job_id in heads.items() if scope not in busy | resting}
 
     def put_down(self, data: st.DataObject) -> Claim:
-        """Choose a job in hand."""
-        return self.claims.pop(data.draw(st.sampled_from(sorted(self.claims))))
+        """Choose a job in hand, by arrival: ids differ from run to run."""
+        in_order = sorted(self.claims, key=lambda job_id: self.jobs[job_id].arrival)
+        return self.claims.pop(in_order[data.draw(st.integers(0, len(in_order) - 1))])
 
     def on_disk(self) -> list[tuple[str, Any]]:
         """Give folder and name of every file; a foreign name fails here."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,7 +33,8 @@ class Fault:
 class FaultyDisk(Disk):
     """A real disk with one fault.
 
-    ``performed`` names every operation and its path, ``renamed`` the target of each "replace" by its place there. It fsyncs in name only: no test cuts the real power, and hundreds of them wait for the real disk otherwise.
+    ``performed`` names every operation and its path, ``renamed`` the target of each "replace" by its place there. It
+    fsyncs in name only: no test cuts the real power, and hundreds of them would wait for the real disk.
     """
 
     syncs = False
@@ -41,6 +44,8 @@ class FaultyDisk(Disk):
         self.performed: list[tuple[str, str]] = []
         self.renamed: dict[int, Path] = {}
         self.fault: Fault | None = None
+        self.gate: threading.Event | None = None  # while it is closed, renames wait
+        self.full = False  # writing fails, renaming and unlinking do not
         self._since = 0
         self._opened: dict[int, str] = {}
 
@@ -61,6 +66,10 @@ class FaultyDisk(Disk):
         if operation == "replace":
             self.renamed[len(self.performed) - 1] = Path(args[1])
         self._since += 1
+        if self.gate is not None and operation == "replace":
+            self.gate.wait(10)
+        if self.full and operation == "write":
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         if operation == "close" or not self._is_due():
             return self._effect(operation, call, *args, **kwargs)
         assert self.fault is not None

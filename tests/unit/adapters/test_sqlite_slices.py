@@ -10,6 +10,7 @@ import numpy as np
 
 from cognitive_memory_core.adapters.sqlite import SqliteLedger
 from cognitive_memory_core.adapters.sqlite.exact import ExactIndex
+from cognitive_memory_core.adapters.sqlite.filters import place_filter
 from cognitive_memory_core.adapters.sqlite.slices import Changes, Slice, SliceCache
 from cognitive_memory_core.domain.hit import Reading
 from cognitive_memory_core.domain.scope import Scene
@@ -99,6 +100,23 @@ def test_many_threads_at_once_agree() -> None:
     assert 0 < cache.bytes <= cache.limit
     held = [cache.find(place) for place in range(40)]
     assert cache.bytes == sum(one.bytes + 1024 for one in held if one is not None)
+
+
+async def test_what_is_retired_is_let_go_from_memory(tmp_path: Path) -> None:
+    """The vectors of a place in memory are those of its standing events."""
+    ledger = await SqliteLedger.open(tmp_path / "ledger.db")
+    events = [an_event(text) for text in "甲乙丙"]
+    await embedded(ledger, [(event, a_vector(1, 0)) for event in events])
+    key = (MODEL, 2, place_filter(Reading(GROUP)))
+    sizes: list[int] = []
+    for event in events:
+        await ledger.index.nearest(a_vector(1, 0), Reading(GROUP), 1)
+        held = ledger.index._cache.find(key)
+        assert held is not None
+        sizes.append(held.size)
+        await ledger.events.retire(event.id, NOON)
+    assert sizes == [3, 2, 1]
+    await ledger.close()
 
 
 async def test_a_place_too_large_to_hold_is_searched_all_the_same(tmp_path: Path) -> None:
