@@ -55,7 +55,11 @@ class Consent:
 
     def may_record(self, scene: Scene) -> bool:
         """Tell whether what this person says here may be written down."""
-        return scene.user_id not in self.opted_out and self.switch(scene.scope) in RECORDING
+        return scene.user_id not in self.opted_out and self.is_recorded(scene.scope)
+
+    def is_recorded(self, scope: Scope) -> bool:
+        """Tell whether anything said in a place may be written down."""
+        return self.switch(scope) in RECORDING
 
     def may_recall(self, scene: Scene) -> bool:
         """Tell whether memory may be shown here; an operator always sees it."""

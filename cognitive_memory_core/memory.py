@@ -29,6 +29,7 @@ from .recall.query import query_of
 from .settings import Live, Settings
 from .status import Status
 from .text.instants import interval_of
+from .text.lexicon import offences
 
 if TYPE_CHECKING:
     from .engine import Engine
@@ -338,6 +339,7 @@ class CognitiveMemory:
 def _engine_class() -> type[Engine]:
     from .engine import Engine  # noqa: PLC0415  # numpy and SQLite cost nothing until a memory is opened, off the loop
 
+    offences(".")  # compiles what would else hold up the first message
     return Engine
 
 

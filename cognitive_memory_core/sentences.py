@@ -289,9 +289,6 @@ def own_words(speaker: str) -> str:
     return f"（{speaker} 的话，未经改写）"
 
 
-# --- the queue's files -------------------------------------------------------------------------------------------
-
-
 def full_in_total(limit: int) -> str:
     """Name the bound on all waiting jobs."""
     return f"最多 {limit} 个任务"

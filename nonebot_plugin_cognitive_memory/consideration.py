@@ -144,7 +144,7 @@ class Considerer:
             try:
                 await self.submit_due()
             except Exception as unforeseen:  # noqa: BLE001  # the loop outlives whatever happens in one round
-                logger.error(replies.logged(replies.not_considered(type(unforeseen).__name__)))
+                logger.error(replies.logged(replies.not_considered(unforeseen)))
             await self._until_next()
 
     async def _until_next(self) -> None:

@@ -14,6 +14,7 @@ import cognitive_memory_core as core
 from . import replies
 from .config import Setup, setup
 
+GRACE = 10.0  # seconds beyond shutdown_seconds after which the bot ends with or without its memory
 PATIENCE = 2.0  # seconds that the bot's start waits for the memory; behind a lock it comes later
 
 
@@ -47,7 +48,8 @@ class Lifetime:
         self._over.set()
         if not self._opened.is_set():
             life.cancel()
-        await asyncio.wait((life,))
+        await asyncio.wait((life,), timeout=self._setup.settings.historian.shutdown_seconds + GRACE)
+        life.cancel()
 
     async def _wait_a_little(self, life: asyncio.Task[None]) -> None:
         opened = asyncio.create_task(self._opened.wait())

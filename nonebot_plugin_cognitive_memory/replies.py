@@ -93,14 +93,19 @@ def not_withdrawn(reason: object) -> str:
     return f"有一条撤回的消息没有从记忆里撤掉：{reason}"
 
 
-def not_considered(reason: object) -> str:
+def not_considered(error: Exception) -> str:
     """Say that a dialogue waits for another try."""
-    return f"有一段对话没有交给史官，稍后再试：{reason}"
+    return f"有一段对话没有交给史官，稍后再试：{_reason(error)}"
 
 
-def not_recorded(reason: object) -> str:
+def not_recorded(error: Exception) -> str:
     """Say that a turn was not taken."""
-    return f"有一轮对话没有记下：{reason}"
+    return f"有一轮对话没有记下：{_reason(error)}"
+
+
+def _reason(error: Exception) -> str:
+    """Give an error's own words where they are about the store; a mistake's would repeat what people said."""
+    return str(error) if isinstance(error, core.UnavailableError) else type(error).__name__
 
 
 def refused_tool(tool: str, scene: core.Scene) -> str:

@@ -63,7 +63,7 @@ class Intake:
 
     async def consider(self, scene: Scene, messages: Sequence[Message]) -> str | None:
         """Make a dialogue durable for triage: its job's id, or None when no person said anything in it."""
-        if not self.settings.current.enabled or not self.consent.may_record(scene):
+        if not self.settings.current.enabled or not self.consent.is_recorded(scene.scope):
             return None
         dialogue = await self.consent.admitted_dialogue(Dialogue(scene, tuple(messages)[-DIALOGUE_LINES:]))
         if not any(line.sender_id and line.text.strip() for line in dialogue.messages):

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
 from .folding import folded
+from .patterns import Pattern
 from .spared import Spared, named, quoted
 from .timewords import READ, is_time, leaning
 
@@ -75,10 +75,10 @@ _ENGLISH_NOBODY = (
 )
 _ENGLISH_PLACES = f"{_WORD}(?:here|there(?! (?:is|are|was|were|will|has|have|had|be|may|might|seems?)(?![a-z]))){_END}"
 
-_PERSON = re.compile(f"{_PERSONS}|{_ENGLISH_PERSONS}")
-_PLACE = re.compile(f"{_PLACES}|{_ENGLISH_PLACES}")
-_PATTERNS: tuple[tuple[Kind, re.Pattern[str]], ...] = (("pronoun", _PERSON), ("place", _PLACE))
-_FINE = re.compile(f"{_NOBODY}|{_ENGLISH_NOBODY}")
+_PERSON = Pattern(f"{_PERSONS}|{_ENGLISH_PERSONS}")
+_PLACE = Pattern(f"{_PLACES}|{_ENGLISH_PLACES}")
+_PATTERNS: tuple[tuple[Kind, Pattern], ...] = (("pronoun", _PERSON), ("place", _PLACE))
+_FINE = Pattern(f"{_NOBODY}|{_ENGLISH_NOBODY}")
 
 
 def offences(text: str, *, names: Collection[str] = ()) -> tuple[Offence, ...]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import Literal
 
+from .patterns import Pattern
 from .stretch import DAY, WEEK, Stretch, day, days, moment, monday_of, month, shifted, weekend, written
 
 Kind = Literal[
@@ -59,13 +60,13 @@ class Rule:
     """One pattern of one kind; ``reading`` may raise ValueError or OverflowError for what no calendar has."""
 
     kind: Kind
-    pattern: re.Pattern[str]
+    pattern: Pattern
     reading: Reading | None = None
 
 
 def rule(kind: Kind, pattern: str, reading: Reading | None = None) -> Rule:
-    """Compile a rule. Patterns repeat within bounds only, so that a text costs what it is long."""
-    return Rule(kind, re.compile(pattern), reading)
+    """Make a rule. Patterns repeat within bounds only, so that a text costs what it is long."""
+    return Rule(kind, Pattern(pattern), reading)
 
 
 def ago(amount: float, unit: Unit, frame: Frame) -> Stretch:

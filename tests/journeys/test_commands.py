@@ -28,7 +28,7 @@ def test_the_table_lists_six_commands() -> None:
 @pytest.mark.timeout(120)
 async def test_every_listed_command_answers(tmp_path: Path) -> None:
     """Each command of the table is answered by both its names, never with "no such command" or "how it is written"."""
-    async with running_bot(tmp_path, {"only": ONLY}, ["COGNITIVE_MEMORY__CAPTURE__ANNOUNCE=off"]) as (_, client):
+    async with running_bot(tmp_path, {"only": ONLY}) as (_, client):
         for chinese, english in listed():
             for head in (f"/记忆 {chinese}", f"/memory {english}"):
                 answer = await client.ask(f"{head} {WORDS.get(english, '')}".strip(), group=GROUP, user=_next())
@@ -40,7 +40,7 @@ async def test_every_listed_command_answers(tmp_path: Path) -> None:
 @pytest.mark.timeout(120)
 async def test_forget_does_what_the_table_says(tmp_path: Path) -> None:
     """What a person forgets by its number in the list is not listed any more."""
-    env = ["COGNITIVE_MEMORY__CAPTURE__ANNOUNCE=off", "COGNITIVE_MEMORY__CAPTURE__CONSIDER_IDLE_MINUTES=0.01"]
+    env = ["COGNITIVE_MEMORY__CAPTURE__CONSIDER_IDLE_MINUTES=0.01"]
     async with running_bot(tmp_path, {"only": ONLY}, env) as (_, client):
         await client.say("我对花生过敏，聚餐别点带花生的菜", group=GROUP, user=MILI, name="米粒")
         for _ in range(50):

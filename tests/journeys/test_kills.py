@@ -22,7 +22,7 @@ KILLS = int(os.environ.get("JOURNEY_KILLS", "3"))
 TURNS = int(os.environ.get("JOURNEY_TURNS", "60"))
 AT_ONCE = 8
 PLACES = ((GROUP, AHE), (GROUP, MILI), (OTHER_GROUP, AHE), (None, AHE), (None, MILI))
-ENV = ("COGNITIVE_MEMORY__CAPTURE__AUTO_CONSIDER=off", "COGNITIVE_MEMORY__CAPTURE__ANNOUNCE=off")
+ENV = ("COGNITIVE_MEMORY__CAPTURE__AUTO_CONSIDER=off",)
 
 COMPANION = """
 from nonebot import on_message, require

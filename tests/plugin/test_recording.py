@@ -125,13 +125,14 @@ async def test_what_models_hand_in(group: int, taking: Taking, memo: Any, observ
     assert (turn.memo, turn.observations) == kept
 
 
-@pytest.mark.parametrize("observations", [5, {"a": 1}, [1, 2], [{"text": "x"}], [["x"]]])
+@pytest.mark.parametrize("observations", [5, {"a": 1}, [1, 2], [{"text": "canary"}], [["canary"]]])
 async def test_nonsense_is_no_error(group: int, taking: Taking, observations: Any, log: list[str]) -> None:
-    """What no turn could hold is answered with None and one line of the log, never with an exception."""
+    """What no turn could hold is answered with None, never with an exception, and the log does not repeat it."""
     from nonebot_plugin_cognitive_memory import record_end
 
     assert await record_end(core.Scene.group(str(group), "2000001"), "做了", observations) is None
     assert not taking.turns
+    assert "canary" not in "".join(log)
 
 
 @pytest.mark.parametrize("refusal", [core.QueueFull("满了"), core.StorageRefused("盘坏了"), core.BadArgument("不对")])

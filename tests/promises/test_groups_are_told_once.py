@@ -23,16 +23,17 @@ async def echo(event: Event):
     await chat.finish("回声 " + event.get_plaintext())
 """
 NOTICE = "我会记住"
+TELLING = ["COGNITIVE_MEMORY__CAPTURE__ANNOUNCE=reply"]
 
 
 @pytest.mark.timeout(120)
 async def test_the_notice_goes_with_the_first_reply_and_never_again(tmp_path: Path) -> None:
     """Each group gets the notice once, a private chat never, and a bot that starts again remembers whom it told."""
-    async with running_bot(tmp_path, {"echo": ECHO}) as (_, client):
+    async with running_bot(tmp_path, {"echo": ECHO}, TELLING) as (_, client):
         assert await _notices(client, group=GROUP) == 1
         assert await _notices(client, group=GROUP, user=MILI) == 0
         assert await _notices(client, user=AHE) == 0
-    async with running_bot(tmp_path, {"echo": ECHO}) as (_, client):
+    async with running_bot(tmp_path, {"echo": ECHO}, TELLING) as (_, client):
         assert await _notices(client, group=GROUP) == 0
         assert await _notices(client, group=OTHER_GROUP) == 1
 

@@ -27,7 +27,7 @@ async def turn(context: MemoryContext, record_end: RecordEnd):
 async def test_a_bots_directory_has_one_new_folder(tmp_path: Path) -> None:
     """All that the memory wrote lies in its data directory, and its files are for their owner's eyes only."""
     async with running_bot(tmp_path, {"companion": COMPANION}) as (_, client):
-        await client.ask_until("喝什么", "【相关回忆】", group=GROUP)
+        await client.ask_until("阿禾喜欢喝什么茶", "【相关回忆】", group=GROUP)
     written = _written(tmp_path)
     assert written
     assert all(path.is_relative_to(data_of(tmp_path)) for path in written)

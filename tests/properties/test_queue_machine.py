@@ -238,8 +238,8 @@ class TestQueueMachine(QueueMachine.TestCase):
     """The machine at test size: every accepted job stays in exactly one place, whatever dies."""
 
     settings = settings(
-        max_examples=100,
-        stateful_step_count=50,
+        max_examples=60,
+        stateful_step_count=40,
         deadline=None,
         suppress_health_check=[HealthCheck.too_slow],
         database=None,

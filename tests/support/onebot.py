@@ -27,6 +27,13 @@ GROUP, OTHER_GROUP = 618203471, 930417652
 AHE, MILI = 2156083317, 2680914375
 PATIENCE, TRIES = 30.0, 100
 
+ENV = (
+    "DRIVER=~fastapi",
+    "HOST=127.0.0.1",
+    "LOCALSTORE_USE_CWD=true",
+    "LOG_LEVEL=INFO",
+    "COGNITIVE_MEMORY__CAPTURE__ANNOUNCE=off",  # one answer a line
+)
 BOT_SCRIPT = """
 import nonebot
 from nonebot.adapters.onebot.v11 import Adapter
@@ -90,13 +97,13 @@ class OneBotClient:
         return await asyncio.wait_for(self.everything.get(), PATIENCE)
 
     async def ask_until(self, text: str, wanted: str, **who: Any) -> str:
-        """Ask again and again, as people do, until the answer holds what is wanted; give the last answer."""
+        """Ask again and again, as people do, until the answer holds what is wanted; give that answer."""
         answer = ""
         for _ in range(TRIES):
             if wanted in (answer := await self.ask(text, **who)):
-                break
+                return answer
             await asyncio.sleep(PATIENCE / TRIES)
-        return answer
+        raise AssertionError(answer)
 
     async def serve(self) -> None:
         """Answer every call with success."""
@@ -184,7 +191,7 @@ def prepare(home: Path, plugins: Mapping[str, str], env: Sequence[str] = ()) -> 
     (home / "bot.py").write_text(BOT_SCRIPT, "utf-8")
     for name, source in plugins.items():
         (home / "plugins" / f"{name}.py").write_text(source, "utf-8")
-    lines = ("DRIVER=~fastapi", "HOST=127.0.0.1", "LOCALSTORE_USE_CWD=true", "LOG_LEVEL=INFO", *env)
+    lines = (*ENV, *env)  # of two lines for one key the last counts
     (home / ".env").write_text("\n".join(lines) + "\n", "utf-8")
 
 

@@ -293,6 +293,16 @@ async def test_a_dialogue_is_judged_by_rules(tmp_path: Path) -> None:
         assert event.message_ids == (lines[1].id,)
 
 
+async def test_a_dialogue_is_kept_for_those_who_stay(tmp_path: Path) -> None:
+    """When the last speaker of a dialogue has opted out, what the others said is still judged."""
+    async with opened(tmp_path) as memory:
+        await memory.opt_out("2000001")
+        lines = [a_message("我对花生过敏", scene=STRANGER), a_message("我怕狗")]
+        assert await memory.consider(GROUP, lines) is not None
+        assert await memory.drain(20)
+        assert [event.sender_id for event in await memory.events(STRANGER)] == ["2000009"]
+
+
 async def test_a_dialogue_of_bots_alone_is_nothing(tmp_path: Path) -> None:
     """A dialogue in which no person speaks is not queued."""
     async with opened(tmp_path) as memory:
@@ -356,7 +366,7 @@ async def test_an_unreadable_job_is_buried_and_the_others_go_on(tmp_path: Path) 
 
 
 async def test_export_and_import_carry_everything_over(tmp_path: Path) -> None:
-    """An export read into an empty memory gives the same events, memos, pins, messages and wishes; twice changes nothing."""
+    """An export read into an empty memory gives the same of everything; reading it twice changes nothing."""
     async with opened(tmp_path / "a") as memory:
         await remembered(memory, "阿棠对花生过敏", memo="记下了")
         await remembered(memory, "阿棠打算七月辞职", scene=PRIVATE)
@@ -413,7 +423,7 @@ async def test_a_file_that_is_no_export_is_refused(tmp_path: Path) -> None:
 
 
 async def test_times_narrow_hard(tmp_path: Path) -> None:
-    """A tool's times cut hard: naive ones in the configured zone, a bare end date with its day, reversed ones swapped."""
+    """A tool's times cut hard: naive ones in the set zone, a bare end date with its day, reversed ones swapped."""
     async with opened(tmp_path) as memory:
         await remembered(memory, "阿棠买了花生酱", happened_at=NOON - timedelta(days=10))
         await remembered(memory, "阿棠吃了花生糖", happened_at=NOON)

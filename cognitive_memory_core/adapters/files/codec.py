@@ -24,6 +24,7 @@ ERROR_LENGTH = 500
 Body = dict[str, Any]  # a JSON object, before it is a Job
 _DEEPEST = 64
 _HOLDERS = ("message_ids", "recent_messages", "messages")  # where a job's object keeps messages or their ids
+_UNLABELLED: Body = {"observations": [], "source_message": "", "recent_messages": [], "message_ids": [], "messages": []}
 _SECRET = re.compile(
     r"""(?i)(?:\b(?:api[_-]?key|authorization|password|secret|token)["']?\s?[=:]\s?["']?(?:bearer\s)?|\bbearer\s|\bsk-)"""
     r"""[^\s"',;]+"""
@@ -76,8 +77,8 @@ def job_of(body: Mapping[str, Any], job_id: str, arrived_at: datetime) -> Job:
 
 
 def label_of(body: Mapping[str, Any], job_id: str, arrived_at: datetime) -> tuple[Scope, Memo | None]:
-    """Read only what an index wants to know of a job; its lines are looked at when it is claimed."""
-    job = job_of({**body, "recent_messages": [], "messages": []}, job_id, arrived_at)
+    """Read only what an index wants to know of a job; all else is looked at when it is claimed."""
+    job = job_of({**body, **_UNLABELLED}, job_id, arrived_at)
     return job.scope, memo_of(job)
 
 

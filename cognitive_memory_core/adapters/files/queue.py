@@ -62,7 +62,7 @@ class FileQueue:
         queue = cls(Spool(folder, disk or Disk()), settings, clock)
         try:
             await queue._index()
-        except BaseException:
+        except StorageRefused:
             await queue.close()
             raise
         return queue
@@ -73,8 +73,6 @@ class FileQueue:
             await asyncio.wait(self._running)
         self._is_closed = True
         self._pool.shutdown(wait=False)
-
-    # --- JobQueue ------------------------------------------------------------------------------------------------
 
     async def enqueue(self, job: Job) -> None:
         """Return once the job would survive a power cut; a job of a known id is there already."""
@@ -109,8 +107,6 @@ class FileQueue:
         """Put one buried job, or all, back to pending as the newest, with no attempts."""
         return await self._finished(self._revive(job_id))
 
-    # --- QueueView -----------------------------------------------------------------------------------------------
-
     def knows(self, job_id: str) -> bool:
         """Tell whether the job is pending, processing or failed."""
         entry = self._backlog.find(job_id)
@@ -137,8 +133,6 @@ class FileQueue:
         """Take in what somebody put into pending by hand."""
         await self._finished(self._refresh())
 
-    # --- arrival -------------------------------------------------------------------------------------------------
-
     async def _enqueue(self, job: Job) -> None:
         while (same := self._arriving.get(job.id)) is not None:
             await same.wait()
@@ -149,15 +143,14 @@ class FileQueue:
         self._check_bounds(job.scope, len(data))
         self._arriving[job.id] = arrived = asyncio.Event()
         self._backlog.admit(entry)
+        is_durable = False
         try:
             await self._run(self._spool.arrive, entry, data)
-        except BaseException:
-            self._backlog.drop(entry)
-            raise
+            is_durable = True
         finally:
+            (self._backlog.settle if is_durable else self._backlog.drop)(entry)
             del self._arriving[job.id]
             arrived.set()
-        self._backlog.settle(entry)
 
     def _arrival(self, job: Job, size: int) -> Entry:
         if not is_job_id(job.id):
@@ -183,8 +176,6 @@ class FileQueue:
             self._complained_at = now
             log.warning("%s", said)
         return QueueFull(said)
-
-    # --- in hand -------------------------------------------------------------------------------------------------
 
     async def _claim(self) -> Claim | None:
         async with self._moving:
@@ -255,8 +246,6 @@ class FileQueue:
         claim = None if task.cancelled() or task.exception() else task.result()
         if claim is not None:
             self._begun(self._requeue(claim, delay=0, counted=False))
-
-    # --- what is done to many ------------------------------------------------------------------------------------
 
     async def _index(self) -> None:
         self._backlog = await self._run(self._surveyed)
@@ -365,8 +354,6 @@ class FileQueue:
 
     def _is_taken(self, job_id: str) -> bool:
         return self._backlog.find(job_id) is not None
-
-    # --- running -------------------------------------------------------------------------------------------------
 
     async def _run(self, step: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._pool, partial(step, *args, **kwargs))

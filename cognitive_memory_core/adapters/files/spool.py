@@ -112,6 +112,7 @@ class Spool:
         self._label(entry)
         self._move(entry, PENDING, attempts=0, instant=instant)
         self._try_to_sync(PENDING)
+        self._try_to_sync(FAILED)
 
     def withdraw(self, entry: Entry, message_id: str) -> bytes | None:
         """Take a message out of a waiting job's file: None when it holds no such message (or cannot be read).

@@ -133,9 +133,10 @@ def _absorb_event(connection: Connection, row: EmbeddedEvent, revision: int) -> 
 
 
 def _totals(connection: Connection) -> Totals:
+    standing = _count(connection, "events", "retired_at IS NULL")
     return Totals(
-        events=_count(connection, "events", "retired_at IS NULL"),
-        retired=_count(connection, "events", "retired_at IS NOT NULL"),
+        events=standing,
+        retired=_count(connection, "events") - standing,
         messages=_count(connection, "messages"),
         memos=_count(connection, "memos"),
         pins=_count(connection, "pins"),

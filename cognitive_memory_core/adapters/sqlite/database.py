@@ -7,7 +7,7 @@ import os
 import sqlite3
 from collections.abc import Callable, Generator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from queue import SimpleQueue
 from sqlite3 import Connection
@@ -33,7 +33,7 @@ class Database:
         """Name the file; :meth:`open` opens it."""
         self._path = path
         self._read_only = read_only
-        self._closed = False
+        self._finish_begun: asyncio.Future[None] | None = None
         self._writer: Connection | None = None
         self._readers: SimpleQueue[Connection] = SimpleQueue()
         self._writing = ThreadPoolExecutor(1, "ledger-writer")
@@ -47,13 +47,10 @@ class Database:
         then nothing was changed.
         """
         database = cls(path, read_only=read_only)
-        try:
+        with ExitStack() as undo:
+            undo.callback(database._abandon)
             await asyncio.get_running_loop().run_in_executor(database._writing, database._connect)
-        except BaseException:
-            database._closed = True
-            database._writing.submit(database._disconnect)
-            database._writing.shutdown(wait=False)
-            raise
+            undo.pop_all()
         return database
 
     async def read(self, work: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
@@ -72,10 +69,14 @@ class Database:
         return await loop.run_in_executor(self._writing, lambda: self._write(work, *args, **kwargs))
 
     async def close(self) -> None:
-        """Wait for what runs, move the log into the file, and let go of it."""
-        if not self._closed:
-            self._closed = True
-            await asyncio.to_thread(self._finish)
+        """Wait for what runs, move the log into the file, and let go of it; goes on when whoever waits gives up."""
+        if self._finish_begun is None:
+            self._finish_begun = asyncio.ensure_future(asyncio.to_thread(self._finish))
+        await asyncio.shield(self._finish_begun)
+
+    def _abandon(self) -> None:
+        self._writing.submit(self._disconnect)  # behind what may still be connecting
+        self._writing.shutdown(wait=False)
 
     def _finish(self) -> None:
         self._writing.shutdown(wait=True)
@@ -118,7 +119,7 @@ class Database:
             return work(self._writer, *args, **kwargs)
 
     def _refuse_if_closed(self) -> None:
-        if self._closed:
+        if self._finish_begun is not None:
             raise UnavailableError(sentences.ledger_closed())
 
     @contextmanager
@@ -151,10 +152,9 @@ def _transaction(connection: Connection) -> Generator[None, None, None]:
     try:
         yield
         connection.execute("COMMIT")
-    except BaseException:
+    finally:
         with suppress(sqlite3.Error):  # the reason that counts is on its way; the next transaction tries again
             _roll_back(connection)
-        raise
 
 
 def _roll_back(connection: Connection) -> None:
@@ -166,16 +166,15 @@ def _writer(path: Path) -> Connection:
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
     connection = _connection(path.absolute().as_uri() + "?mode=rw")
-    try:
+    with ExitStack() as undo:
+        undo.callback(connection.close)
         _refuse_damage(connection)
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = FULL")
         connection.execute("PRAGMA secure_delete = ON")
         connection.execute("PRAGMA foreign_keys = ON")
         schema.migrate(connection, path)
-    except BaseException:
-        connection.close()
-        raise
+        undo.pop_all()
     return connection
 
 

@@ -20,7 +20,7 @@ from .slices import Changes, Matrix, Seqs, SliceCache
 from .statements import bounded, select
 
 HELD_BYTES = 64 * 1024 * 1024
-SPARE = 16  # nearest rows looked at beyond the limit, before a narrow reading pays for a query
+SPARE = 8  # nearest rows looked at beyond the limit, before a narrow reading pays for a query
 CHUNK = 2000  # rows looked at together where a place is too large to be held
 _FLOAT_BYTES = 4
 Cosines = NDArray[np.float32]

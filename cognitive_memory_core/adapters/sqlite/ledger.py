@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import AsyncExitStack
 from datetime import datetime, timezone
 from pathlib import Path
 from sqlite3 import Connection
@@ -46,14 +47,13 @@ class SqliteLedger:
         it is never replaced. ``read_only`` reads beside the process that owns it.
         """
         database = await Database.open(path, read_only=read_only)
-        try:
+        async with AsyncExitStack() as undo:
+            undo.push_async_callback(database.close)
             if not read_only:
                 await database.write(words.refresh)
             ledger = cls(database, clock or _MachineClock())
             ledger.index.follow(await database.read(_last_model))
-        except BaseException:
-            await database.close()
-            raise
+            undo.pop_all()
         return ledger
 
     async def close(self) -> None:

@@ -14,7 +14,7 @@ from .database import Database
 from .statements import bounded, select
 from .words import match
 
-SPARE = 16  # best matches looked at beyond the limit, before a narrow reading pays for a join
+SPARE = 8  # best matches looked at beyond the limit, before a narrow reading pays for a join
 T = TypeVar("T")
 
 

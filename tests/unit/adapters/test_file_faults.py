@@ -333,6 +333,17 @@ async def test_a_withdrawn_job_does_not_come_back_with_the_power(tmp_path: Path)
     assert not world.queue.knows(SECOND.id)
 
 
+async def test_a_revived_and_done_job_does_not_come_back_as_buried(tmp_path: Path):
+    """What was buried once and is done now is not listed as failed after a power cut."""
+    world = await a_world(tmp_path, "revive")
+    await revive(world)
+    assert BURIED.id in await all_done(world)
+    assert isinstance(world.disk, FragileDisk)
+    world.disk.cut_power()
+    await world.reopen()
+    assert await world.queue.failed() == []
+
+
 async def test_a_withdrawn_line_does_not_come_back_with_the_power(tmp_path: Path):
     """Once withdrawing has returned, no power cut brings the line back."""
     world = await a_world(tmp_path, "withdraw_line")

@@ -101,9 +101,6 @@ def instant_of(at: datetime) -> int:
     return round(at.timestamp() * 1e6)
 
 
-# --- names, order, restarts --------------------------------------------------------------------------------------
-
-
 async def test_names_carry_instant_id_and_attempts(queue: FileQueue, root: Path):
     """The name is the contract's in each of the three folders."""
     job = a_job()
@@ -313,9 +310,6 @@ async def test_claiming_lists_no_folder(root: Path, clock: FrozenClock):
     await queue.close()
 
 
-# --- strangers ---------------------------------------------------------------------------------------------------
-
-
 async def test_a_file_dropped_into_pending_is_taken_in(queue: FileQueue, root: Path):
     """A foreign name becomes one of ours, its place is when it was written, and its job is claimed."""
     dropped = a_job("手放进来的")
@@ -441,8 +435,6 @@ async def test_a_job_in_hand_whose_file_is_removed_can_be_settled(queue: FileQue
         assert queue.counts() == QueueCounts()
 
 
-# --- what cannot be read -----------------------------------------------------------------------------------------
-
 DEEP = b'{"scene":' * 500 + b"1" + b"}" * 500
 UNREADABLE = {
     "empty": b"",
@@ -558,8 +550,6 @@ async def test_an_error_by_hand_cannot_flood_the_list(reopen: Open, root: Path):
     assert abs(failed.failed_at - (NOON - timedelta(hours=1))) < timedelta(seconds=1)
 
 
-# --- the job that kills ------------------------------------------------------------------------------------------
-
 POISON = """
 import asyncio, os, sys
 from datetime import datetime, timezone
@@ -600,9 +590,6 @@ async def test_a_job_that_kills_the_process_is_quarantined(queue: FileQueue, roo
     again = await reopen()
     assert [(failed.id, failed.error) for failed in await again.failed()] == [(poison.id, sentences.process_died(3))]
     assert again.counts() == QueueCounts(failed=1)
-
-
-# --- small parts -------------------------------------------------------------------------------------------------
 
 
 def test_a_name_is_read_as_it_was_written():

@@ -278,6 +278,21 @@ async def test_closing_waits_for_what_was_asked_and_refuses_what_comes_after(pat
     await ledger.close()
 
 
+async def test_closing_ends_even_when_nobody_waits_for_it(path: Path) -> None:
+    """Whoever gives up waiting loses nothing, and closing again waits for the end."""
+    ledger = await SqliteLedger.open(path)
+    writing = asyncio.create_task(committed(ledger, *(an_event(f"第{number}件") for number in range(300))))
+    await asyncio.sleep(0)
+    closing_task = asyncio.create_task(ledger.close())
+    await asyncio.sleep(0)
+    closing_task.cancel()
+    with suppress(asyncio.CancelledError):
+        await closing_task
+    await ledger.close()
+    await writing
+    assert [file.name for file in path.parent.iterdir()] == ["ledger.db"]
+
+
 async def test_a_second_reader_sees_what_the_owner_writes_and_writes_nothing(path: Path) -> None:
     """The command line reads beside a running bot."""
     owner = await SqliteLedger.open(path)

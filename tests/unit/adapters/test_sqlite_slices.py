@@ -108,10 +108,11 @@ async def test_what_is_retired_is_let_go_from_memory(tmp_path: Path) -> None:
     events = [an_event(text) for text in "甲乙丙"]
     await embedded(ledger, [(event, a_vector(1, 0)) for event in events])
     key = (MODEL, 2, place_filter(Reading(GROUP)))
+    cache = ledger.index._cache
     sizes: list[int] = []
     for event in events:
         await ledger.index.nearest(a_vector(1, 0), Reading(GROUP), 1)
-        held = ledger.index._cache.find(key)
+        held = cache.find(key)
         assert held is not None
         sizes.append(held.size)
         await ledger.events.retire(event.id, NOON)
