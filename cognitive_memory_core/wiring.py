@@ -76,6 +76,8 @@ async def parts_of(
         stack.callback(owner.release)
         ledger = await SqliteLedger.open(data_dir / "ledger.db", clock=clock)
         stack.push_async_callback(ledger.close)
+        embedder = embedder or HashingEmbedder()
+        ledger.index.follow(embedder.fingerprint)
         queue = await FileQueue.open(data_dir / "queues", settings.queue, clock)
         stack.push_async_callback(queue.close)
         await queue.recover()
@@ -96,7 +98,7 @@ async def parts_of(
             ledger.accounts,
             ledger.archive,
             mirror,
-            embedder or HashingEmbedder(),
+            embedder,
             RuleHistorian(settings.zone),
             stack.pop_all(),
         )

@@ -42,8 +42,8 @@ async def make(request: pytest.FixtureRequest, tmp_path: Path, clock: FrozenCloc
             return dead
         settings = dead._settings if dead else QueueSettings.model_validate(bounds)
         if request.param == "memory":
-            return InMemoryQueue(settings, clock)
-        opened.append(await FileQueue.open(tmp_path / "queues", settings, clock))
+            return InMemoryQueue(settings, clock, clock.elapsed)
+        opened.append(await FileQueue.open(tmp_path / "queues", settings, clock, elapsed=clock.elapsed))
         return opened[-1]
 
     yield open_queue
@@ -170,11 +170,13 @@ async def test_a_delayed_job_rests_with_its_scope_only(queue: Queue, clock: Froz
     assert (await taken(queue)).job == first
 
 
-async def test_a_clock_that_goes_back_ends_the_rest(queue: Queue, clock: FrozenClock):
-    """No clock can put a job to sleep for ever."""
+async def test_a_clock_that_is_set_changes_no_rest(queue: Queue, clock: FrozenClock):
+    """No clock that somebody sets can put a job to sleep for ever, or wake it early."""
     await queue.enqueue(a_job())
     await queue.requeue(await taken(queue), delay=30, counted=True)
     clock.advance(hours=-1)
+    assert await queue.claim() is None
+    clock.advance(seconds=31)
     assert await queue.claim() is not None
 
 

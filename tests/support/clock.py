@@ -14,6 +14,7 @@ class FrozenClock:
     def __init__(self, instant: datetime = NOON) -> None:
         """Stand at an instant."""
         self.instant = instant
+        self._elapsed = 0.0
 
     def now(self) -> datetime:
         """Give the instant."""
@@ -22,3 +23,8 @@ class FrozenClock:
     def advance(self, **stretch: float) -> None:
         """Go on by ``timedelta(**stretch)``."""
         self.instant += timedelta(**stretch)
+        self._elapsed += max(timedelta(**stretch).total_seconds(), 0.0)
+
+    def elapsed(self) -> float:
+        """Give the seconds it has gone on; setting it back takes none of them away."""
+        return self._elapsed

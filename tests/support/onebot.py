@@ -195,14 +195,15 @@ def prepare(home: Path, plugins: Mapping[str, str], env: Sequence[str] = ()) -> 
     (home / ".env").write_text("\n".join(lines) + "\n", "utf-8")
 
 
-def start(home: Path) -> BotProcess:
-    """Start the bot that was prepared in a directory."""
+def start(home: Path, environ: Mapping[str, str] | None = None) -> BotProcess:
+    """Start the bot that was prepared in a directory, with more in its process environment."""
     port = _free_port()
     environment = {
         **{name: value for name, value in os.environ.items() if not name.startswith("COGNITIVE_MEMORY__")},
         "PORT": str(port),
         "PYTHONPATH": str(ROOT),
         "PYTHONIOENCODING": "utf-8",
+        **(environ or {}),
     }
     with (home / "bot.log").open("ab") as log:
         process = subprocess.Popen(

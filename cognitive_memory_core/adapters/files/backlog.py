@@ -54,7 +54,7 @@ class _Lane:
     key: Scope | str
     waiting: deque[Entry] = field(default_factory=deque[Entry])
     held: list[Entry] = field(default_factory=list[Entry])
-    rests_until: datetime | None = None
+    rests_until: float | None = None  # seconds of a clock that only goes forward
     in_turn: bool = False
 
     @property
@@ -81,9 +81,8 @@ class Backlog:
         self._entries: dict[str, Entry] = {}
         self._lanes: dict[Scope | str, _Lane] = {}
         self._turns: deque[_Lane] = deque()
-        self._resting: list[tuple[datetime, int, _Lane]] = []
+        self._resting: list[tuple[float, int, _Lane]] = []
         self._serial = itertools.count()
-        self._seen_at: datetime | None = None
         self._numbers = dict.fromkeys(State, 0)
         self._bytes = 0
 
@@ -147,9 +146,9 @@ class Backlog:
         self._turn_to(entry, State.WAITING)
         self._offer(self._lane(entry))
 
-    def take(self, now: datetime) -> Entry | None:
+    def take(self, elapsed: float) -> Entry | None:
         """Put the next job in hand, scopes taking turns; None when none may be taken now."""
-        self._wake(now)
+        self._wake(elapsed)
         while self._turns:
             lane = self._turns.popleft()
             lane.in_turn = False
@@ -160,7 +159,7 @@ class Backlog:
                 return entry
         return None
 
-    def put_back(self, entry: Entry, rests_until: datetime | None = None) -> None:
+    def put_back(self, entry: Entry, rests_until: float | None = None) -> None:
         """Let a job in hand wait again at its place; its scope rests with it."""
         lane = self._let_go(entry)
         if rests_until is not None:
@@ -217,11 +216,9 @@ class Backlog:
         elif not lane.waiting and not lane.held and not lane.in_turn and lane.rests_until is None:
             self._lanes.pop(lane.key, None)
 
-    def _wake(self, now: datetime) -> None:
-        """End the rests that are over; a clock that went back ends them all, so that none lasts for ever."""
-        went_back = self._seen_at is not None and now < self._seen_at
-        self._seen_at = now
-        while self._resting and (went_back or self._resting[0][0] <= now):
+    def _wake(self, elapsed: float) -> None:
+        """End the rests that are over."""
+        while self._resting and self._resting[0][0] <= elapsed:
             until, _, lane = heapq.heappop(self._resting)
             if lane.rests_until == until:
                 lane.rests_until = None

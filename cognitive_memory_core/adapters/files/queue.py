@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import time
 from collections.abc import Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta
@@ -28,6 +29,7 @@ from .spool import PENDING, Spool
 
 P = ParamSpec("P")
 T = TypeVar("T")
+Elapsed = Callable[[], float]
 log = logging.getLogger(__name__)
 THREADS = 4  # its own, so that no search or model holds up a remember()
 MEGABYTE = 1024 * 1024
@@ -40,8 +42,9 @@ class FileQueue:
     Every step is finished once it is begun, also when its caller is cancelled: disk and index never part.
     """
 
-    def __init__(self, spool: Spool, settings: QueueSettings, clock: Clock) -> None:
+    def __init__(self, spool: Spool, settings: QueueSettings, clock: Clock, elapsed: Elapsed = time.monotonic) -> None:
         """Stand before a spool that is not indexed yet; use :meth:`open`."""
+        self._elapsed = elapsed
         self._spool = spool
         self._settings = settings
         self._clock = clock
@@ -57,9 +60,20 @@ class FileQueue:
         self._is_closed = False
 
     @classmethod
-    async def open(cls, folder: Path, settings: QueueSettings, clock: Clock, *, disk: Disk | None = None) -> FileQueue:
-        """Create and index the folders; StorageRefused when the disk does not allow it."""
-        queue = cls(Spool(folder, disk or Disk()), settings, clock)
+    async def open(
+        cls,
+        folder: Path,
+        settings: QueueSettings,
+        clock: Clock,
+        *,
+        disk: Disk | None = None,
+        elapsed: Elapsed = time.monotonic,
+    ) -> FileQueue:
+        """Create and index the folders; StorageRefused when the disk does not allow it.
+
+        Rests are counted by ``elapsed``, in seconds that never jump, whatever the clock does.
+        """
+        queue = cls(Spool(folder, disk or Disk()), settings, clock, elapsed)
         try:
             await queue._index()
         except StorageRefused:
@@ -179,7 +193,7 @@ class FileQueue:
 
     async def _claim(self) -> Claim | None:
         async with self._moving:
-            while (entry := self._backlog.take(self._clock.now())) is not None:
+            while (entry := self._backlog.take(self._elapsed())) is not None:
                 claim = await self._taken(entry)
                 if claim is not None:
                     await self._count_claim()
@@ -220,10 +234,10 @@ class FileQueue:
     async def _requeue(self, claim: Claim, *, delay: float, counted: bool) -> None:
         if (entry := self._held(claim)) is not None:
             attempts = entry.attempts if counted else entry.attempts - 1
-            rests_until = self._clock.now() + timedelta(seconds=delay) if delay > 0 else None
+            rests_until = self._elapsed() + delay if delay > 0 else None
             await self._put_back(entry, attempts, rests_until)
 
-    async def _put_back(self, entry: Entry, attempts: int, rests_until: datetime | None = None) -> None:
+    async def _put_back(self, entry: Entry, attempts: int, rests_until: float | None = None) -> None:
         try:
             await self._run(self._spool.put_back, entry, attempts=attempts)
             self._backlog.put_back(entry, rests_until)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Literal
@@ -31,13 +32,10 @@ class _Row:
     place: int
     state: Literal["pending", "processing", "failed"] = "pending"
     attempts: int = 0
-    rests: tuple[datetime, datetime] | None = None  # from, until
+    rests_until: float = 0.0  # seconds of a clock that only goes forward
     error: str = ""
     failed_at: datetime | None = None
     ticket: str = ""
-
-    def is_resting(self, now: datetime) -> bool:
-        return self.rests is not None and self.rests[0] <= now < self.rests[1]
 
 
 @dataclass
@@ -46,6 +44,7 @@ class InMemoryQueue:
 
     settings: QueueSettings
     clock: Clock
+    elapsed: Callable[[], float] = time.monotonic
     _rows: dict[str, _Row] = field(default_factory=dict[str, _Row], init=False)
     _served: dict[Scope, int] = field(default_factory=dict[Scope, int], init=False)
     _numbers: itertools.count[int] = field(default_factory=itertools.count, init=False)
@@ -59,14 +58,14 @@ class InMemoryQueue:
 
     async def claim(self) -> Claim | None:
         """Take the next job of the scope that has waited longest for its turn."""
-        now = self.clock.now()
-        ready = [row for row in self._heads() if not row.is_resting(now)]
+        now = self.elapsed()
+        ready = [row for row in self._heads() if row.rests_until <= now]
         if not ready:
             return None
         row = min(ready, key=lambda row: (self._served.get(row.job.scope, -1), row.place))
         number = next(self._numbers)
         self._served[row.job.scope] = number
-        row.state, row.attempts, row.rests, row.ticket = "processing", row.attempts + 1, None, str(number)
+        row.state, row.attempts, row.ticket = "processing", row.attempts + 1, str(number)
         self._count_claim()
         return Claim(row.job, row.attempts, row.ticket)
 
@@ -78,9 +77,8 @@ class InMemoryQueue:
     async def requeue(self, claim: Claim, *, delay: float, counted: bool) -> None:
         """Put the job back at its place; its scope rests with it."""
         if (row := self._held(claim)) is not None:
-            now = self.clock.now()
             row.state, row.attempts = "pending", row.attempts - (not counted)
-            row.rests = (now, now + timedelta(seconds=delay)) if delay > 0 else None
+            row.rests_until = self.elapsed() + delay if delay > 0 else 0.0
 
     async def bury(self, claim: Claim, error: str) -> None:
         """Give the job up, with its error."""

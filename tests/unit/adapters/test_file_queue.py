@@ -57,7 +57,7 @@ async def reopen(root: Path, clock: FrozenClock) -> AsyncIterator[Open]:
     opened: list[FileQueue] = []
 
     async def start(**bounds: float) -> FileQueue:
-        opened.append(await FileQueue.open(root, QueueSettings.model_validate(bounds), clock))
+        opened.append(await FileQueue.open(root, QueueSettings.model_validate(bounds), clock, elapsed=clock.elapsed))
         return opened[-1]
 
     yield start
