@@ -3,35 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
+from typing import TypeVar
 
-from . import sentences
+from .domain.event import Event
 from .domain.message import Message
+from .domain.note import Memo, Pin
 from .domain.scope import Scene, Scope
 from .domain.turn import Dialogue, Turn
 from .ports.ledger import ConsentBook, NameBook, Switch
+from .text.redaction import Redaction
 
 RECORDING: frozenset[Switch] = frozenset({"on", "record_only"})
 RECALLING: frozenset[Switch] = frozenset({"on", "recall_only"})
-
-
-@dataclass(frozen=True)
-class Redaction:
-    """How people who want to be left out vanish from what others said: their ids and names become 某位成员."""
-
-    words: tuple[str, ...] = ()
-
-    @classmethod
-    def of(cls, words: Iterable[str]) -> Redaction:
-        """Hide the words, longest first, so that a name inside another leaves no rest."""
-        return cls(tuple(sorted({word for word in words if word}, key=len, reverse=True)))
-
-    def __call__(self, text: str) -> str:
-        """Give the text without the words."""
-        for word in self.words:
-            text = text.replace(word, sentences.somebody())
-        return text
+Worded = TypeVar("Worded", Event, Message, Memo, Pin)
 
 
 class Consent:
@@ -43,11 +29,12 @@ class Consent:
         self._names = names
         self._switches: dict[Scope, Switch] = {}
         self.opted_out: frozenset[str] = frozenset()
+        self._hide = Redaction()
 
     async def load(self) -> None:
         """Read the book."""
-        self.opted_out = await self._book.opted_out()
         self._switches = dict(await self._book.switches())
+        await self._leave_out(await self._book.opted_out())
 
     def switch(self, scope: Scope) -> Switch:
         """Tell how a place is switched."""
@@ -68,55 +55,58 @@ class Consent:
     async def opt_out(self, user_id: str, at: datetime) -> None:
         """Leave a person out from now on, everywhere."""
         await self._book.opt_out(user_id, at)
-        self.opted_out |= {user_id}
+        await self._leave_out(self.opted_out | {user_id})
 
     async def opt_in(self, user_id: str) -> None:
         """Let a person in again."""
         await self._book.opt_in(user_id)
-        self.opted_out -= {user_id}
+        await self._leave_out(self.opted_out - {user_id})
 
     async def set_switch(self, scope: Scope, switch: Switch) -> None:
         """Switch a place."""
         await self._book.set_switch(scope, switch)
         self._switches[scope] = switch
 
-    async def admitted_turn(self, turn: Turn) -> Turn:
-        """Give the turn without the lines and mentions of people who want to be left out."""
+    def hidden(self, text: str) -> str:
+        """Give a text without the people who want to be left out, by every name they had."""
+        return self._hide(text)
+
+    def worded(self, item: Worded) -> Worded:
+        """Give something stored without them."""
+        text = self._hide(item.text)
+        return item if text == item.text else replace(item, text=text)
+
+    def admitted(self, work: Turn | Dialogue) -> Turn | Dialogue:
+        """Give a turn or dialogue without their lines and mentions."""
         if not self.opted_out:
-            return turn
-        hide = await self._redaction(turn.scene.scope, turn.recent_messages)
+            return work
+        return self._turn(work) if isinstance(work, Turn) else self._dialogue(work)
+
+    def _turn(self, turn: Turn) -> Turn:
+        hide = self._hiding(turn.recent_messages)
         return replace(
             turn,
             memo=hide(turn.memo),
             observations=tuple(hide(text) for text in turn.observations),
             source_message=hide(turn.source_message),
             recent_messages=tuple(
-                hide(line) if isinstance(line, str) else self._hidden(line, hide)
+                hide(line) if isinstance(line, str) else replace(line, text=hide(line.text))
                 for line in turn.recent_messages
-                if isinstance(line, str) or line.sender_id not in self.opted_out
+                if isinstance(line, str) or line.scene.user_id not in self.opted_out
             ),
         )
 
-    async def admitted_dialogue(self, dialogue: Dialogue) -> Dialogue:
-        """Give the dialogue without the lines and mentions of people who want to be left out."""
-        if not self.opted_out:
-            return dialogue
-        hide = await self._redaction(dialogue.scene.scope, dialogue.messages)
-        kept = (line for line in dialogue.messages if line.sender_id not in self.opted_out)
-        return replace(dialogue, messages=tuple(self._hidden(line, hide) for line in kept))
+    def _dialogue(self, dialogue: Dialogue) -> Dialogue:
+        hide = self._hiding(dialogue.messages)
+        kept = (line for line in dialogue.messages if line.scene.user_id not in self.opted_out)
+        return replace(dialogue, messages=tuple(replace(line, text=hide(line.text)) for line in kept))
 
-    async def admitted_message(self, message: Message) -> Message:
-        """Give the message without mentions of people who want to be left out."""
-        if not self.opted_out:
-            return message
-        return self._hidden(message, await self._redaction(message.scene.scope, ()))
+    def _hiding(self, lines: Iterable[Message | str]) -> Redaction:
+        """Know also the names that they bear in these very lines."""
+        scenes = [line.scene for line in lines if isinstance(line, Message)]
+        borne = [scene.user_name for scene in scenes if scene.user_id in self.opted_out]
+        return Redaction.of(self.opted_out, (*self._hide.names, *borne)) if borne else self._hide
 
-    async def _redaction(self, scope: Scope, lines: Iterable[Message | str]) -> Redaction:
-        people = await self._names.people(scope, self.opted_out)
-        spoken = [line.scene for line in lines if isinstance(line, Message) and line.sender_id in self.opted_out]
-        names = (*(person.name for person in people), *(scene.user_name for scene in spoken))
-        return Redaction.of((*self.opted_out, *names))
-
-    @staticmethod
-    def _hidden(line: Message, hide: Redaction) -> Message:
-        return replace(line, text=hide(line.text))
+    async def _leave_out(self, user_ids: frozenset[str]) -> None:
+        names = await self._names.names_of(user_ids)
+        self.opted_out, self._hide = user_ids, Redaction.of(user_ids, names)

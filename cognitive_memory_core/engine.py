@@ -40,7 +40,9 @@ class Engine:
         self.intake = self._intake()
         self.upkeep = Upkeep(parts.log, settings, parts.clock)
         self.retriever = Retriever(parts.events, parts.lexical, parts.index, parts.embedder, settings, parts.clock)
-        self.builder = ContextBuilder(self.retriever, parts.notes, parts.view.waiting_memos, settings, parts.clock)
+        self.builder = ContextBuilder(
+            self.retriever, parts.notes, parts.view.waiting_memos, settings, parts.clock, hide=self.consent.hidden
+        )
         self._loops: list[asyncio.Task[None]] = []
 
     @classmethod
@@ -131,7 +133,13 @@ class Engine:
     def _worker(self) -> HistorianWorker:
         parts = self.parts
         pipeline = Pipeline(
-            parts.historian, parts.events, parts.notes, parts.names, parts.mirror, self.settings.current.zone
+            parts.historian,
+            parts.events,
+            parts.notes,
+            parts.names,
+            parts.mirror,
+            self.consent,
+            self.settings.current.zone,
         )
         return HistorianWorker(parts.queue, parts.view, pipeline, self.settings, on_stored=self.indexer.nudge)
 

@@ -14,7 +14,7 @@ from . import sentences
 from .context.render import Context
 from .domain.event import MEMORY_KINDS, Event
 from .domain.hit import Hit, Reading
-from .domain.ids import checked_id
+from .domain.ids import checked_id, checked_text
 from .domain.job import FailedJob
 from .domain.message import Message
 from .domain.note import Memo, Pin
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from .engine import Engine
 
 MAX_RESULTS = 200
+MAX_OFFSET = 1_000_000
 MAX_QUERY = 4000
 RESTORABLE = timedelta(days=30)
 NOTHING = Context("", (), 0, ("disabled",))
@@ -98,7 +99,7 @@ class CognitiveMemory:
     async def observe(self, message: Message) -> None:
         """Log a message: visible to searches and windows at once, written within half a second; raises for no log."""
         if self.is_running:
-            await self._open.intake.observe(message)
+            self._open.intake.observe(message)
 
     async def remember(self, turn: Turn) -> str | None:
         """Make a turn durable before returning its job's id (its memo's, where there is nothing else).
@@ -123,17 +124,19 @@ class CognitiveMemory:
         """Withdraw a message: from the log, from jobs not yet processed, and events that rest on it alone retire."""
         engine, message_id = self._open, checked_id(message_id, "message_id")
         engine.journal.drop(scene.scope, message_id)
-        await engine.parts.log.withdraw(scene.scope, message_id, engine.parts.clock.now())
-        await engine.parts.view.withdraw(scene.scope, message_id)
+        try:
+            await engine.parts.log.withdraw(scene.scope, message_id, engine.parts.clock.now())
+        finally:
+            await engine.parts.view.withdraw(scene.scope, message_id)
 
     async def context(self, scene: Scene, query: str, *, budget: int | None = None) -> Context:
         """Build the block for the model; what a failing part would have given is missing and named in ``degraded``."""
-        engine = self._engine
+        query, engine = _checked_query(query), self._engine
         if engine is None or not _recalls(engine, scene):
             return NOTHING
         if not self.is_running:
             return await engine.builder.memos_only(scene, budget=budget, without=engine.consent.opted_out)
-        return await engine.builder.build(scene, query[:MAX_QUERY], budget=budget, without=engine.consent.opted_out)
+        return await engine.builder.build(scene, query, budget=budget, without=engine.consent.opted_out)
 
     async def search_events(  # noqa: PLR0913  # the contract's signature
         self,
@@ -158,7 +161,7 @@ class CognitiveMemory:
         if engine is None or not self.is_running or not _recalls(engine, scene):
             return []
         settings = self._settings.current.query
-        limit = settings.tool_default_top_k if top_k is None else min(max(top_k, 1), MAX_RESULTS)
+        limit = max(_count(top_k, "top_k", settings.tool_default_top_k), 1)
         asked = query_of(_checked_query(query), scene, engine.parts.clock.now().astimezone(self._settings.current.zone))
         hits: list[Hit] = []
         if "message" in reading.kinds:
@@ -167,7 +170,8 @@ class CognitiveMemory:
         if reading.kinds != ("message",):
             events = replace(reading, kinds=tuple(kind for kind in reading.kinds if kind != "message"))
             hits += (await engine.retriever.search(events, asked, top_k=limit, decay=settings.tool_decay)).hits
-        return sorted(hits, key=lambda hit: -hit.score)[:limit]
+        best = sorted(hits, key=lambda hit: -hit.score)[:limit]
+        return [replace(hit, event=engine.consent.worded(hit.event)) for hit in best]
 
     async def events(self, scene: Scene, *, limit: int = 20, offset: int = 0) -> list[Event]:
         """List what the scene may read, newest first."""
@@ -175,7 +179,8 @@ class CognitiveMemory:
         if engine is None or not _recalls(engine, scene):
             return []
         reading = self._reading(scene, None, None, ())
-        return await engine.parts.events.recent(reading, min(max(limit, 0), MAX_RESULTS), max(offset, 0))
+        wanted, skipped = _count(limit, "limit", 20), _count(offset, "offset", 0, most=MAX_OFFSET)
+        return [engine.consent.worded(event) for event in await engine.parts.events.recent(reading, wanted, skipped)]
 
     async def recent_messages(
         self, scene: Scene, limit: int | None = None, *, until: datetime | None = None
@@ -184,17 +189,19 @@ class CognitiveMemory:
         engine = self._engine
         if engine is None or not _recalls(engine, scene):
             return []
-        wanted = self._settings.current.historian.recent_messages_inject_k if limit is None else limit
-        found = await engine.journal.recent(scene.scope, min(max(wanted, 0), MAX_RESULTS), before=until)
-        return [message for message in found if message.scene.user_id not in engine.consent.opted_out]
+        wanted = _count(limit, "limit", self._settings.current.historian.recent_messages_inject_k)
+        found = await engine.journal.recent(scene.scope, wanted, before=until)
+        consent = engine.consent
+        return [consent.worded(message) for message in found if message.scene.user_id not in consent.opted_out]
 
     async def memos(self, scene: Scene, limit: int | None = None) -> list[Memo]:
         """Give the newest memos of the place, newest last, also those whose job still waits."""
         engine = self._engine
         if engine is None or not _recalls(engine, scene):
             return []
-        wanted = self._settings.current.query.recent_end_summaries_inject_k if limit is None else max(limit, 0)
-        return await engine.builder.memos(scene.scope, wanted)
+        wanted = _count(limit, "limit", self._settings.current.query.recent_end_summaries_inject_k)
+        found = await engine.builder.memos(scene.scope, wanted)
+        return [engine.consent.worded(memo) for memo in found if memo.user_id not in engine.consent.opted_out]
 
     async def get_profile(self, scene: Scene, entity_type: EntityType, entity_id: str) -> Profile | None:
         """Give a portrait; there is none before the historian draws them."""
@@ -236,11 +243,12 @@ class CognitiveMemory:
 
     async def pin(self, scene: Scene, text: str, *, for_group: bool = False) -> Pin:
         """Pin a fact; an exact duplicate is the pin that stands; over ``pins.max`` raises LimitReached."""
-        return await self._open.pinboard.pin(scene, text, for_group=for_group, limit=self._settings.current.pins.max)
+        engine, limit = self._open, self._settings.current.pins.max
+        return await engine.pinboard.pin(scene, _admitted(engine, text), for_group=for_group, limit=limit)
 
     async def update_pin(self, scene: Scene, pin_id: str, text: str) -> Pin:
         """Replace a pin's text."""
-        return await self._open.pinboard.update(scene, pin_id, text)
+        return await self._open.pinboard.update(scene, pin_id, _admitted(self._open, text))
 
     async def unpin(self, scene: Scene, pin_id: str) -> None:
         """Take a pin down."""
@@ -248,12 +256,14 @@ class CognitiveMemory:
 
     async def pins(self, scene: Scene) -> list[Pin]:
         """Give the group's pins and the asker's own there, oldest first."""
-        return [] if self._engine is None else await self._engine.pinboard.pins(scene)
+        engine = self._engine
+        return [] if engine is None else [engine.consent.worded(pin) for pin in await engine.pinboard.pins(scene)]
 
     async def opt_out(self, user_id: str) -> None:
         """Stop recording and recalling a person, everywhere and at once, also in other people's words."""
         engine = self._open
         await engine.consent.opt_out(checked_id(user_id, "user_id"), engine.parts.clock.now())
+        engine.journal.forget_person(user_id)
 
     async def opt_in(self, user_id: str) -> None:
         """Take :meth:`opt_out` back."""
@@ -319,7 +329,7 @@ class CognitiveMemory:
         return self._engine
 
     def _reading(self, scene: Scene, user_id: str | None, group_id: str | None, kinds: Sequence[str]) -> Reading:
-        wanted = (kinds,) if isinstance(kinds, str) else tuple(kinds)
+        wanted = (kinds,) if isinstance(kinds, str) else tuple(kinds or ())
         for kind in wanted:
             if kind not in (*MEMORY_KINDS, "message"):
                 raise BadArgument(sentences.bad_value("kinds", kind, "、".join((*MEMORY_KINDS, "message"))))
@@ -345,6 +355,19 @@ def _engine_class() -> type[Engine]:
 
 def _recalls(engine: Engine, scene: Scene) -> bool:
     return engine.consent.may_recall(scene)
+
+
+def _admitted(engine: Engine, text: str) -> str:
+    return engine.consent.hidden(checked_text(text, "text"))
+
+
+def _count(value: object, what: str, default: int, *, most: int = MAX_RESULTS) -> int:
+    """Read a count: None is the default, what is too large or negative is brought in, what is no number is refused."""
+    if value is None:
+        return min(default, most)
+    if not isinstance(value, int):
+        raise BadArgument(sentences.bad_value(what, value, "整数"))
+    return min(max(value, 0), most)
 
 
 def _checked_query(query: object) -> str:

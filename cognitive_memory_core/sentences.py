@@ -357,3 +357,13 @@ def not_a_list() -> str:
 def nothing_shown() -> str:
     """Stand in for an observation in which nothing can be shown."""
     return "（内容无法显示）"
+
+
+def too_few_vectors(given: int, wanted: int) -> str:
+    """Say that an embedder answered another number of vectors than it was given texts."""
+    return f"向量模型给了 {given} 个向量，应为 {wanted} 个"
+
+
+def embedder_failed(reason: str) -> str:
+    """Say that an embedder failed."""
+    return f"向量模型出错（{reason}），稍后再试"

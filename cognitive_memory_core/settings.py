@@ -23,6 +23,7 @@ from pydantic import (
 )
 
 from . import sentences
+from .domain.ids import checked_id
 from .errors import BadArgument
 
 HOT = (
@@ -284,6 +285,11 @@ class Settings(_Group):
     evolution: EvolutionSettings = EvolutionSettings()
     vector_store: VectorStoreSettings = VectorStoreSettings()
     http: HttpSettings = HttpSettings()
+
+    @field_validator("agent")
+    @classmethod
+    def _an_id(cls, value: str) -> str:
+        return checked_id(value, "agent")
 
     @field_validator("timezone")
     @classmethod

@@ -3,35 +3,46 @@
 from __future__ import annotations
 
 import asyncio
+import codecs
 import logging
 import os
 from array import array
 from collections.abc import AsyncIterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, BinaryIO, ClassVar, Literal
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from . import sentences
 from .domain.event import Event
+from .domain.ids import checked_id
+from .domain.interval import checked_instant
 from .domain.message import Message
 from .domain.note import Memo, Pin
 from .domain.scope import Scene, Scope
 from .errors import BadArgument, MistakeError, StorageRefused
 from .ports.ledger import Alias, Archive, ArchiveRow, EmbeddedEvent, OptOut
+from .text.names import clean_name
 
 log = logging.getLogger(__name__)
 BATCH = 500
+LOCAL = "hashing-"  # how the fingerprint of the local embedder begins
 LONGEST_LINE = 1_000_000  # bytes; a line over it is a bad line
 
-ShortId = Annotated[str, Field(min_length=1, max_length=128)]
-PersonId = Annotated[str, Field(max_length=128)]
+ShortId = Annotated[str, AfterValidator(lambda value: checked_id(value, "id"))]
+PersonId = Annotated[str, AfterValidator(lambda value: checked_id(value, "id") if value else "")]
+Instant = Annotated[AwareDatetime, AfterValidator(lambda value: checked_instant(value, "time"))]
 Content = Annotated[str, Field(min_length=1, max_length=8000)]
 PlaceKind = Literal["group", "private"]
 
 
 class _Line(BaseModel):
     model_config: ClassVar[ConfigDict] = ConfigDict(extra="ignore", frozen=True)
+
+    def written(self) -> str:
+        """Give the line as it is exported."""
+        return self.model_dump_json()
 
 
 class _Head(_Line):
@@ -59,14 +70,14 @@ class EventLine(_Line):
     sender_id: PersonId = ""
     subjects: tuple[ShortId, ...] = ()
     perspective: str | None = None
-    happened_at: AwareDatetime
+    happened_at: Instant
     is_absolute: bool = True
     detail: _Detail | None = None
     vector: tuple[float, ...] | None = None
     embedding: str = ""
     message_ids: tuple[ShortId, ...] = ()
     count: Annotated[int, Field(ge=1)] = 1
-    last_seen_at: AwareDatetime | None = None
+    last_seen_at: Instant | None = None
     confidence: Annotated[float, Field(ge=0, le=1)] = 1.0
     sender_name: str = ""
 
@@ -81,11 +92,22 @@ class EventLine(_Line):
         return EmbeddedEvent(event, self.embedding, array("f", self.vector))
 
     @classmethod
-    def of(cls, event: Event) -> EventLine:
-        """Write an event; vectors of the local embedder cost nothing to make again and are left out."""
+    def of(cls, row: EmbeddedEvent) -> EventLine:
+        """Write an event, with its vector where it was paid for; the local embedder's cost nothing to make again."""
+        event, is_paid = row.event, row.vector is not None and not row.fingerprint.startswith(LOCAL)
         detail = _Detail(pain=event.pain, solution=event.solution, outcome=event.outcome)
         said = {name: getattr(event, name) for name in cls.model_fields if hasattr(event, name)}
-        return cls.model_construct(**said, detail=detail if event.kind == "experience" else None)
+        return cls.model_construct(
+            **said,
+            detail=detail if event.kind == "experience" else None,
+            vector=tuple(row.vector) if is_paid and row.vector else None,
+            embedding=row.fingerprint if is_paid else "",
+        )
+
+    def written(self) -> str:
+        """Give the line as it is exported; what is optional stands only where it says something."""
+        optional = {"vector": self.vector, "embedding": self.embedding, "detail": self.detail}
+        return self.model_dump_json(exclude={name for name, value in optional.items() if not value})
 
 
 class MessageLine(_Line):
@@ -100,7 +122,7 @@ class MessageLine(_Line):
     user_id: ShortId
     user_name: str = ""
     group_name: str = ""
-    sent_at: AwareDatetime
+    sent_at: Instant
     reply_to: str | None = None
     is_bot: bool = False
     addressed_to_bot: bool = False
@@ -149,7 +171,7 @@ class MemoLine(_PlacedLine):
     type: Literal["memo"] = "memo"
     id: ShortId
     text: Content
-    written_at: AwareDatetime
+    written_at: Instant
     user_id: PersonId = ""
 
     def row(self) -> Memo:
@@ -178,7 +200,7 @@ class PinLine(_PlacedLine):
     id: ShortId
     text: Content
     owner_id: PersonId = ""
-    pinned_at: AwareDatetime
+    pinned_at: Instant
 
     def row(self) -> Pin:
         """Give what the line says."""
@@ -205,12 +227,12 @@ class AliasLine(_PlacedLine):
     type: Literal["alias"] = "alias"
     user_id: ShortId
     name: Content
-    first_seen_at: AwareDatetime
-    last_seen_at: AwareDatetime
+    first_seen_at: Instant
+    last_seen_at: Instant
 
     def row(self) -> Alias:
         """Give what the line says."""
-        return Alias(self.scope, self.user_id, self.name, self.first_seen_at, self.last_seen_at)
+        return Alias(self.scope, self.user_id, clean_name(self.name), self.first_seen_at, self.last_seen_at)
 
     @classmethod
     def of(cls, alias: Alias) -> AliasLine:
@@ -232,7 +254,7 @@ class ConsentLine(_Line):
 
     type: Literal["consent"] = "consent"
     user_id: ShortId
-    at: AwareDatetime
+    at: Instant
 
     def row(self) -> OptOut:
         """Give what the line says."""
@@ -248,7 +270,7 @@ async def exported(archive: Archive, path: Path, *, user_id: str | None = None) 
     draft = path.with_name(f".{path.name}.part")
     count = 0
     try:
-        with await asyncio.to_thread(draft.open, "wb") as file:
+        with await asyncio.to_thread(_created, draft) as file:
             await asyncio.to_thread(
                 file.write, _Head(format="cognitive-memory", version=1).model_dump_json().encode() + b"\n"
             )
@@ -260,7 +282,8 @@ async def exported(archive: Archive, path: Path, *, user_id: str | None = None) 
     except OSError as refused:
         raise StorageRefused(sentences.storage_refused(path, refused.strerror)) from refused
     finally:
-        await asyncio.to_thread(draft.unlink, missing_ok=True)
+        with suppress(OSError):  # where it could not be made there is nothing to take away
+            await asyncio.to_thread(draft.unlink, missing_ok=True)
     return count
 
 
@@ -293,8 +316,12 @@ async def _batches(rows: AsyncIterator[ArchiveRow]) -> AsyncIterator[list[Archiv
 
 
 def _write(file: BinaryIO, rows: Sequence[ArchiveRow]) -> None:
-    lines = (_line_of(row).model_dump_json(exclude_none=True) for row in rows)
-    file.write(b"".join(line.encode("utf-8", "replace") + b"\n" for line in lines))
+    file.write(b"".join(_line_of(row).written().encode("utf-8", "replace") + b"\n" for row in rows))
+
+
+def _created(path: Path) -> BinaryIO:
+    """Open a new file that nobody else may read: it will hold what was said in private."""
+    return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb")
 
 
 def _sync(file: BinaryIO) -> None:
@@ -304,8 +331,8 @@ def _sync(file: BinaryIO) -> None:
 
 def _line_of(row: ArchiveRow) -> Line:
     match row:
-        case EmbeddedEvent(event=event):
-            return EventLine.of(event)
+        case EmbeddedEvent():
+            return EventLine.of(row)
         case Message():
             return MessageLine.of(row)
         case Memo():
@@ -320,7 +347,7 @@ def _line_of(row: ArchiveRow) -> Line:
 
 def _head_fits(file: BinaryIO) -> bool:
     try:
-        _Head.model_validate_json(file.readline(1000))
+        _Head.model_validate_json(file.readline(1000).removeprefix(codecs.BOM_UTF8))
     except ValidationError:
         return False
     return True

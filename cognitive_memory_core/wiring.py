@@ -10,6 +10,7 @@ from pathlib import Path
 from .adapters.files.owner import DirectoryOwner
 from .adapters.files.queue import FileQueue
 from .adapters.files.summaries import EndSummaries
+from .adapters.foreign import ForeignEmbedder
 from .adapters.offline.hashing import HashingEmbedder
 from .adapters.offline.rules import RuleHistorian
 from .adapters.sqlite import SqliteLedger
@@ -76,7 +77,7 @@ async def parts_of(
         stack.callback(owner.release)
         ledger = await SqliteLedger.open(data_dir / "ledger.db", clock=clock)
         stack.push_async_callback(ledger.close)
-        embedder = embedder or HashingEmbedder()
+        embedder = ForeignEmbedder(embedder) if embedder else HashingEmbedder()
         ledger.index.follow(embedder.fingerprint)
         queue = await FileQueue.open(data_dir / "queues", settings.queue, clock)
         stack.push_async_callback(queue.close)

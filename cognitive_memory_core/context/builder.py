@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from .. import sentences
 from ..domain.hit import Reading
@@ -40,8 +40,11 @@ class ContextBuilder:
         waiting_memos: Callable[[Scope], list[Memo]],
         settings: Live[Settings],
         clock: Clock,
+        *,
+        hide: Callable[[str], str] = str,
     ) -> None:
-        """Build from a retriever, a notebook, and the memos of jobs that still wait."""
+        """Build from a retriever, a notebook, and the memos of jobs that still wait; ``hide`` has the last word."""
+        self._hide = hide
         self._retriever = retriever
         self._notes = notes
         self._waiting_memos = waiting_memos
@@ -61,7 +64,7 @@ class ContextBuilder:
             self._events(Reading(scene, without=without), text, settings),
             self._recent_memos(scene, settings, without),
         )
-        return _context(found, budget, settings)
+        return self._context(found, budget, settings)
 
     async def memos_only(
         self, scene: Scene, *, budget: int | None = None, without: frozenset[str] = frozenset()
@@ -69,7 +72,7 @@ class ContextBuilder:
         """Build what is left of the context while the memory is switched off."""
         settings = self._settings.current
         found = await self._recent_memos(scene, settings, without)
-        return _context([found], budget, settings, "disabled")
+        return self._context([found], budget, settings, "disabled")
 
     async def memos(self, scope: Scope, limit: int) -> list[Memo]:
         """Give the newest memos of a place, newest last, with those whose job still waits."""
@@ -113,6 +116,16 @@ class ContextBuilder:
         except AWAY:  # what waits in the queue is known without the ledger
             return _newest(self._waiting_memos(scene.scope), limit), ("ledger",)
 
+    def _context(self, found: Sequence[_Found], budget: int | None, settings: Settings, *degraded: str) -> Context:
+        parts = [replace(one.part, section=self._without_the_hidden(one.part.section)) for one in found]
+        sections = fitted(parts, settings.query.context_token_budget if budget is None else budget)
+        text = block(sections)
+        named = {*degraded, *(word for one in found for word in one.degraded)}
+        return Context(text, sections, token_count(text), tuple(word for word in DEGRADED if word in named))
+
+    def _without_the_hidden(self, section: Section) -> Section:
+        return replace(section, lines=tuple(self._hide(line) for line in section.lines))
+
 
 def _has_place(scene: Scene) -> bool:
     return scene.kind != "operator" or bool(scene.group_id)
@@ -122,10 +135,3 @@ def _newest(memos: Iterable[Memo], limit: int) -> list[Memo]:
     """Give the newest, newest last, each once."""
     once = {memo.id: memo for memo in memos}
     return sorted(once.values(), key=lambda memo: memo.written_at)[-limit:]
-
-
-def _context(found: Sequence[_Found], budget: int | None, settings: Settings, *degraded: str) -> Context:
-    sections = fitted([one.part for one in found], settings.query.context_token_budget if budget is None else budget)
-    text = block(sections)
-    named = {*degraded, *(word for one in found for word in one.degraded)}
-    return Context(text, sections, token_count(text), tuple(word for word in DEGRADED if word in named))

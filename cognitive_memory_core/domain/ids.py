@@ -20,6 +20,13 @@ def checked_id(value: object, what: str) -> str:
     return value
 
 
+def checked_text(value: object, what: str) -> str:
+    """Give the text back when it is one; else raise BadArgument."""
+    if not isinstance(value, str):
+        raise BadArgument(sentences.bad_value(what, value, "文本"))
+    return value
+
+
 def path_component(identifier: str) -> str:
     """Name the one file or folder of an id: the id where that is safe on every system, else a hash of it."""
     if _SAFE_COMPONENT.fullmatch(identifier):

@@ -8,6 +8,8 @@ from datetime import datetime
 from .. import sentences
 from ..errors import BadArgument
 
+FIRST_YEAR, LAST_YEAR = 2, 9998  # a day beyond them, some zone has no date
+
 
 @dataclass(frozen=True)
 class Interval:
@@ -27,7 +29,9 @@ class Interval:
 
 
 def checked_instant(value: object, what: str) -> datetime:
-    """Give the instant back when it carries a zone; else raise BadArgument."""
+    """Give the instant back when it carries a zone and every zone can tell it; else raise BadArgument."""
     if not isinstance(value, datetime) or value.tzinfo is None or value.utcoffset() is None:
         raise BadArgument(sentences.naive_instant(what))
+    if not FIRST_YEAR <= value.year <= LAST_YEAR:
+        raise BadArgument(sentences.bad_value(what, value.year, f" {FIRST_YEAR} 到 {LAST_YEAR} 年之间的时间"))
     return value

@@ -5,12 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from .. import sentences
-from ..errors import BadArgument
 from .event import Event
-from .ids import checked_id
+from .ids import checked_id, checked_text
 from .interval import checked_instant
-from .scope import Scene
+from .scope import Scene, checked_scene
 
 
 @dataclass(frozen=True)
@@ -31,9 +29,11 @@ class Message:
     def __post_init__(self) -> None:
         """Refuse what no log could keep."""
         checked_id(self.id, "message id")
+        checked_scene(self.scene)
         checked_instant(self.sent_at, "sent_at")
-        if not isinstance(self.text, str):  # pyright: ignore[reportUnnecessaryIsInstance]  # chat plugins are untyped
-            raise BadArgument(sentences.bad_value("text", self.text, "文本"))
+        checked_text(self.text, "text")
+        if self.reply_to is not None:
+            checked_id(self.reply_to, "reply_to")
 
     @property
     def sender_id(self) -> str:

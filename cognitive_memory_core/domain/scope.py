@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, get_args
 
 from .. import sentences
 from ..errors import BadArgument, NotPermitted
 from .ids import checked_id
 
 DEFAULT_AGENT = "default"
+NAME_LENGTH = 128
 SceneKind = Literal["group", "private", "operator"]
 PlaceKind = Literal["group", "private"]
 _SEPARATOR = "\x1f"  # a control character: no id can hold it, so no two scopes share a key
@@ -27,7 +28,11 @@ class Scene:
     group_name: str = field(default="", compare=False)
 
     def __post_init__(self) -> None:
-        """Refuse ids that no scene could have."""
+        """Refuse ids that no scene could have, and cut names, which nobody vouches for."""
+        if self.kind not in get_args(SceneKind):
+            raise BadArgument(sentences.bad_value("kind", self.kind, " group、private 或 operator"))
+        object.__setattr__(self, "user_name", _name(self.user_name))
+        object.__setattr__(self, "group_name", _name(self.group_name))
         checked_id(self.agent, "agent")
         if self.kind == "group" or self.group_id:
             checked_id(self.group_id, "group_id")
@@ -111,3 +116,16 @@ class Scope:
         if self.kind == "private":
             return self.place_id == scene.user_id
         return bool(sender_id) and sender_id == scene.user_id
+
+
+def checked_scene(value: object, *, placed: bool = False) -> Scene:
+    """Give the scene back when it is one, and stands in a place where that is needed; else raise BadArgument."""
+    if not isinstance(value, Scene):
+        raise BadArgument(sentences.bad_value("scene", value, " Scene"))
+    if placed and value.kind == "operator":
+        raise BadArgument(sentences.place_needed())
+    return value
+
+
+def _name(value: object) -> str:
+    return value[:NAME_LENGTH] if isinstance(value, str) else ""

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from typing import cast
 
 from .. import sentences
 from ..errors import BadArgument
-from .ids import checked_id
+from .ids import checked_id, checked_text
 from .interval import checked_instant
 from .message import Message
-from .scope import Scene
+from .scope import Scene, checked_scene
 
 ELLIPSIS = "…"
+PERSPECTIVE = 64  # characters
 
 
 @dataclass(frozen=True)
@@ -46,17 +48,26 @@ class Turn:
     happened_at: datetime | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
-        """Refuse what could not be written down, and drop blank observations."""
-        if self.scene.kind == "operator":
-            raise BadArgument(sentences.place_needed())
+        """Refuse what could not be written down, drop blank observations, and read None as nothing."""
+        checked_scene(self.scene, placed=True)
         if self.happened_at is not None:
             checked_instant(self.happened_at, "happened_at")
-        object.__setattr__(self, "memo", _text(self.memo, "memo").strip())
-        object.__setattr__(self, "source_message", _text(self.source_message, "source_message"))
-        observations = [_text(item, "observations").strip() for item in _listed(self.observations)]
-        object.__setattr__(self, "observations", tuple(item for item in observations if item))
-        object.__setattr__(self, "recent_messages", tuple(self.recent_messages))
-        object.__setattr__(self, "message_ids", tuple(checked_id(item, "message_ids") for item in self.message_ids))
+        observations = [checked_text(item, "observations").strip() for item in _listed(self.observations)]
+        fields: dict[str, object] = {
+            "memo": _text(self.memo, "memo").strip(),
+            "source_message": _text(self.source_message, "source_message"),
+            "observations": tuple(item for item in observations if item),
+            "recent_messages": tuple(line for line in map(_line, _listed(self.recent_messages)) if self._is_here(line)),
+            "message_ids": tuple(checked_id(item, "message_ids") for item in _listed(self.message_ids)),
+            "perspective": shortened(_text(self.perspective, "perspective"), PERSPECTIVE) or None,
+            "request_id": _text(self.request_id, "request_id") or None,
+        }
+        for name, value in fields.items():
+            object.__setattr__(self, name, value)
+
+    def _is_here(self, line: Message | str) -> bool:
+        """Tell whether a line is of this place; what was said elsewhere helps nobody here."""
+        return isinstance(line, str) or line.scene.scope == self.scene.scope
 
     @property
     def is_blank(self) -> bool:
@@ -81,12 +92,14 @@ class Dialogue:
     """A stretch of chat handed in to be judged: is anything in it worth remembering?"""
 
     scene: Scene
-    messages: tuple[Message, ...]
+    messages: Sequence[Message]
 
     def __post_init__(self) -> None:
-        """Refuse a dialogue that took place nowhere."""
-        if self.scene.kind == "operator":
-            raise BadArgument(sentences.place_needed())
+        """Refuse a dialogue that took place nowhere; lines of other places are no part of it."""
+        checked_scene(self.scene, placed=True)
+        lines = tuple(_line(item) for item in _listed(self.messages))
+        here = (line for line in lines if isinstance(line, Message) and line.scene.scope == self.scene.scope)
+        object.__setattr__(self, "messages", tuple(here))
 
     def within(self, limits: TurnLimits) -> tuple[Dialogue, bool]:
         """Cut each line to the limit of a turn's text; the flag says whether anything was."""
@@ -105,10 +118,20 @@ def shortened_line(line: Message | str, limit: int) -> Message | str:
 
 
 def _text(value: object, what: str) -> str:
-    if not isinstance(value, str):
-        raise BadArgument(sentences.bad_value(what, value, "文本"))
-    return value
+    return "" if value is None else checked_text(value, what)
 
 
-def _listed(value: Iterable[str]) -> tuple[str, ...]:
-    return (value,) if isinstance(value, str) else tuple(value)
+def _line(value: object) -> Message | str:
+    if isinstance(value, Message | str):
+        return value
+    raise BadArgument(sentences.bad_value("messages", value, " Message 或文本"))
+
+
+def _listed(value: object) -> Iterable[object]:
+    if value is None:
+        return ()
+    if isinstance(value, str):
+        return (value,)
+    if not isinstance(value, Iterable) or isinstance(value, bytes | Mapping):
+        raise BadArgument(sentences.bad_value("observations", cast("object", value), "一列文本"))
+    return cast("Iterable[object]", value)

@@ -25,6 +25,8 @@ from .pipeline import memo_of
 
 MESSAGE_LENGTH = 4000
 DIALOGUE_LINES = 200
+ROUGH_LENGTH = 8000  # characters looked at of any text; what is kept is shorter
+OBSERVATIONS = 100  # looked at; fewer are kept
 
 
 @dataclass(frozen=True)
@@ -42,20 +44,20 @@ class Intake:
     clock: Clock
     _request: asyncio.Lock = field(default_factory=asyncio.Lock)
 
-    async def observe(self, message: Message) -> None:
+    def observe(self, message: Message) -> None:
         """Take a message into the log, unless its person or place is left out."""
         if message.scene.kind != "operator" and self.consent.may_record(message.scene):
-            bounded = replace(message, text=shortened(clean_text(message.text), MESSAGE_LENGTH))
-            self.journal.take(await self.consent.admitted_message(bounded))
+            said = self.consent.hidden(_bounded(message.text, MESSAGE_LENGTH))
+            self.journal.take(replace(message, text=said))
 
     async def remember(self, turn: Turn) -> str | None:
         """Make a turn durable: its job's id, its memo's where there is nothing else, or None."""
         if turn.is_blank or not self.consent.may_record(turn.scene):
             return None
-        bounded, trimmed = (await self.consent.admitted_turn(_cleaned(turn))).within(self._limits)
-        job = Job(_job_id(turn), bounded, self.clock.now(), trimmed)
-        if bounded.is_blank:
+        bounded, trimmed = self._taken(turn)
+        if not isinstance(bounded, Turn) or bounded.is_blank:
             return None
+        job = Job(_job_id(turn), bounded, self.clock.now(), trimmed)
         if not bounded.observations or not self.settings.current.enabled:
             return await self._keep_memo(memo_of(job))
         await self._enqueue_once(job, named=turn.request_id is not None)
@@ -63,15 +65,20 @@ class Intake:
 
     async def consider(self, scene: Scene, messages: Sequence[Message]) -> str | None:
         """Make a dialogue durable for triage: its job's id, or None when no person said anything in it."""
+        dialogue = Dialogue(scene, messages)
         if not self.settings.current.enabled or not self.consent.is_recorded(scene.scope):
             return None
-        dialogue = await self.consent.admitted_dialogue(Dialogue(scene, tuple(messages)[-DIALOGUE_LINES:]))
-        if not any(line.sender_id and line.text.strip() for line in dialogue.messages):
+        bounded, trimmed = self._taken(replace(dialogue, messages=dialogue.messages[-DIALOGUE_LINES:]))
+        lines = () if isinstance(bounded, Turn) else bounded.messages
+        if not any(line.sender_id and line.text.strip() for line in lines):
             return None
-        bounded, trimmed = dialogue.within(self._limits)
-        job_id = derived_id("dialogue", scene.scope.key, *(line.id for line in bounded.messages))
+        job_id = derived_id("dialogue", scene.scope.key, *(line.id for line in lines))
         await self._enqueue_once(Job(job_id, bounded, self.clock.now(), trimmed), named=True)
         return job_id
+
+    def _taken(self, work: Turn | Dialogue) -> tuple[Turn | Dialogue, bool]:
+        """Give the work as it is accepted: cleaned, without those who want to be left out, within the limits."""
+        return self.consent.admitted(_cleaned(work)).within(self._limits)
 
     async def _keep_memo(self, memo: Memo) -> str | None:
         if not memo.text:
@@ -101,13 +108,24 @@ class Intake:
 def _job_id(turn: Turn) -> str:
     if turn.request_id is None:
         return secrets.token_hex(16)
-    return derived_id("turn", turn.scene.scope.key, turn.request_id)
+    return derived_id("turn", turn.scene.scope.key, turn.scene.user_id, turn.request_id)
 
 
-def _cleaned(turn: Turn) -> Turn:
+def _cleaned(work: Turn | Dialogue) -> Turn | Dialogue:
+    if isinstance(work, Dialogue):
+        return replace(work, messages=tuple(replace(line, text=_rough(line.text)) for line in work.messages))
     return replace(
-        turn,
-        memo=clean_text(turn.memo),
-        observations=tuple(clean_text(text) for text in turn.observations),
-        source_message=clean_text(turn.source_message),
+        work,
+        memo=_rough(work.memo),
+        observations=tuple(_rough(text) for text in work.observations[:OBSERVATIONS]),
+        source_message=_rough(work.source_message),
     )
+
+
+def _rough(text: str) -> str:
+    """Clean a text that may be of any length, for what it costs to clean a long one."""
+    return clean_text(text[:ROUGH_LENGTH])
+
+
+def _bounded(text: str, limit: int) -> str:
+    return shortened(_rough(text), limit)

@@ -80,6 +80,10 @@ class Journal:
         kept = (item for item in self._waiting if item.id != message_id or item.scene.scope != scope)
         self._waiting = deque(kept, CAPACITY)
 
+    def forget_person(self, user_id: str) -> None:
+        """Forget the unwritten lines of a person who left."""
+        self._waiting = deque((item for item in self._waiting if item.scene.user_id != user_id), CAPACITY)
+
     async def _note_names(self, batch: tuple[Message, ...]) -> None:
         for message in batch:
             scene, name = message.scene, clean_name(message.scene.user_name)

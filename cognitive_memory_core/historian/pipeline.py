@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import tzinfo
 
-from ..domain.event import Statement
+from ..consent import Consent
+from ..domain.event import Draft, Statement
 from ..domain.job import Job
 from ..domain.message import Message
 from ..domain.note import Memo
@@ -20,6 +21,8 @@ from ..text.names import clean_name
 from .draft import drafted
 from .gate import judged
 
+KNOWN_PEOPLE = 200  # whose names are looked for in what was said
+
 
 @dataclass(frozen=True)
 class Pipeline:
@@ -30,13 +33,20 @@ class Pipeline:
     notes: NoteBook
     names: NameBook
     mirror: MemoMirror
+    consent: Consent
     zone: tzinfo
 
     async def process(self, job: Job) -> None:
-        """Store everything that a job holds."""
+        """Store everything that a job holds, but for people who left since it was accepted."""
+        if isinstance(job.work, Turn) and job.work.scene.user_id in self.consent.opted_out:
+            return await self.events.commit(Draft(job.id))
+        job = replace(job, work=self.consent.admitted(job.work))
         await self._keep_memo(job)
-        if await self.events.done(job.id):
-            return
+        if not await self.events.done(job.id):
+            await self._keep_events(job)
+        return None
+
+    async def _keep_events(self, job: Job) -> None:
         await self._note_names(job)
         anchors = await self._anchors(job)
         statements = [judged(said, anchors.names) for said in await self._statements(job, anchors)]
@@ -60,7 +70,7 @@ class Pipeline:
 
     async def _anchors(self, job: Job) -> Anchors:
         scene = job.work.scene
-        people = await self.names.people(job.scope)
+        people = await self._people(job)
         speaker = next((person for person in people if person.id == scene.user_id), None)
         return Anchors(
             job.happened_at.astimezone(self.zone),
@@ -69,6 +79,12 @@ class Pipeline:
             speaker or Person(scene.user_id, clean_name(scene.user_name)),
             tuple(people),
         )
+
+    async def _people(self, job: Job) -> list[Person]:
+        """Give those who take part, and of the others in the place those who were seen last."""
+        present = await self.names.people(job.scope, {scene.user_id for scene in _scenes(job)})
+        others = await self.names.people(job.scope)
+        return list({person.id: person for person in (*present, *others[:KNOWN_PEOPLE])}.values())
 
 
 def memo_of(job: Job) -> Memo:

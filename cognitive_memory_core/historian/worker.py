@@ -56,6 +56,7 @@ class HistorianWorker:
 
     async def run(self) -> None:
         """Work until cancelled; only cancellation escapes."""
+        self._stopping = False
         while True:
             try:
                 await self._fill_hands()
@@ -90,6 +91,9 @@ class HistorianWorker:
         while not self.paused and not self._stopping and len(self._hands) < self._historian.concurrency:
             claim = await self._queue.claim()
             if claim is None:
+                return
+            if self._stopping:  # asked to stop while the claim was under way
+                await self._queue.requeue(claim, delay=0.0, counted=False)
                 return
             task = asyncio.create_task(self._work(claim), name=f"historian-{claim.job.id}")
             self._hands.add(task)

@@ -113,7 +113,10 @@ class MessageLog(Protocol):
         ...
 
     async def prune(self, before: datetime) -> int:
-        """Drop messages sent before, and withdrawal marks and done-marks as old; answer how many messages."""
+        """Drop messages sent before, and withdrawal marks and done-marks as old; answer how many messages.
+
+        A time after everything that is held is a clock that jumped: nothing is dropped.
+        """
         ...
 
 
@@ -174,6 +177,10 @@ class NameBook(Protocol):
 
     async def people(self, scope: Scope, user_ids: Iterable[str] = ()) -> list[Person]:
         """Give the people known in a place with their latest names, latest seen first; all, or those asked for."""
+        ...
+
+    async def names_of(self, user_ids: Iterable[str]) -> list[str]:
+        """Give every name that these people have or had, anywhere."""
         ...
 
 

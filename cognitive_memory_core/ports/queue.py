@@ -74,7 +74,7 @@ class QueueView(Protocol):
         ...
 
     async def withdraw(self, scope: Scope, message_id: str) -> int:
-        """Take a withdrawn message out of the pending jobs that hold it.
+        """Take a withdrawn message out of pending and failed jobs; one in hand loses it when it is put back.
 
         A dialogue loses the line; a turn loses its recent line; a turn all of whose ``message_ids`` are withdrawn
         leaves the queue, its memo with it. Answers how many jobs changed.

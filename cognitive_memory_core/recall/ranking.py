@@ -11,11 +11,13 @@ from functools import lru_cache
 from ..domain.event import Event, duplicate_key
 from ..domain.hit import Hit
 from ..domain.interval import Interval
+from ..domain.scope import Scope
 from ..settings import Decay
 from ..text.frequency import telling
 from ..text.terms import index_terms
 
 Scored = tuple[Event, float]
+Identity = tuple[str, Scope, str]  # a message's id is unique in its scope only, and no event's
 OUTSIDE = 0.3  # what a hit is worth outside the time that the question names
 _SECONDS_A_DAY = 86_400.0
 _HALF_WAY = 0.5
@@ -46,7 +48,7 @@ def fused(dense: Sequence[Scored] | None, lexical: Sequence[Scored] | None, weig
     """
     share = weight if dense is not None and lexical is not None else float(dense is None)
     similarities, words = _scores(dense), _scores(lexical)
-    events = {event.id: event for event, _ in (*(dense or ()), *(lexical or ()))}
+    events = {_identity(event): event for event, _ in (*(dense or ()), *(lexical or ()))}
     hits = [_hit(event, similarities.get(key, 0.0), words.get(key, 0.0), share) for key, event in events.items()]
     return _ordered(hits)
 
@@ -138,8 +140,12 @@ def _beside(score: float, best: float) -> float:
     return 0.5 + 0.5 * _clamped(score / best) if best > 0.0 else 1.0
 
 
-def _scores(leg: Sequence[Scored] | None) -> Mapping[str, float]:
-    return {event.id: _clamped(score) for event, score in leg or ()}
+def _scores(leg: Sequence[Scored] | None) -> Mapping[Identity, float]:
+    return {_identity(event): _clamped(score) for event, score in leg or ()}
+
+
+def _identity(event: Event) -> Identity:
+    return event.kind, event.scope, event.id
 
 
 def _hit(event: Event, similarity: float, lexical: float, weight: float) -> Hit:

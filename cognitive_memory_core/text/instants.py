@@ -6,12 +6,12 @@ import logging
 from datetime import date, datetime, time, timedelta, timezone, tzinfo
 
 from .. import sentences
-from ..domain.interval import Interval
+from ..domain.interval import FIRST_YEAR, LAST_YEAR, Interval
 from ..errors import BadArgument
 
 log = logging.getLogger(__name__)
-EARLIEST = datetime(1, 1, 2, tzinfo=timezone.utc)
-LATEST = datetime(9999, 12, 30, tzinfo=timezone.utc)
+EARLIEST = datetime(FIRST_YEAR, 1, 2, tzinfo=timezone.utc)
+LATEST = datetime(LAST_YEAR, 12, 30, tzinfo=timezone.utc)
 LONGEST_TEXT = 64
 _TICK = timedelta(microseconds=1)
 

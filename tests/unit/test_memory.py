@@ -14,6 +14,7 @@ import pytest
 
 import cognitive_memory_core as core
 from cognitive_memory_core import CognitiveMemory, Message, Scene, Settings, Turn
+from cognitive_memory_core.ports.models import Calibration
 from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE, a_message
 from tests.support.clock import NOON, FrozenClock
 
@@ -216,7 +217,7 @@ async def test_opting_out_stops_recording_and_recall_at_once(tmp_path: Path) -> 
         await memory.observe(said)
         await remembered(memory, "阿棠昨天请客了", scene=STRANGER, recent_messages=[a_message("秘密", scene=GROUP)])
         assert all("阿棠" not in event.text and "2000001" not in event.text for event in await memory.events(STRANGER))
-        assert [message.text for message in await memory.recent_messages(STRANGER)] == ["某位成员(某位成员)昨天请客了"]
+        assert [message.text for message in await memory.recent_messages(STRANGER)] == ["某位成员昨天请客了"]
         await memory.opt_in("2000001")
         assert await memory.remember(Turn(GROUP, observations=["阿棠怕狗"])) is not None
 
@@ -482,3 +483,131 @@ async def test_messages_of_people_who_left_are_not_logged(tmp_path: Path) -> Non
         await memory.opt_out("2000001")
         await memory.observe(Message("m", GROUP, "我的秘密", NOON))
     assert "我的秘密".encode() not in (tmp_path / "ledger.db").read_bytes()
+
+
+async def test_a_blank_request_is_no_name(tmp_path: Path) -> None:
+    """Turns with a missing or blank request id are jobs of their own."""
+    async with opened(tmp_path) as memory:
+        first = await memory.remember(Turn(GROUP, observations=["阿棠怕狗"], request_id=""))
+        second = await memory.remember(Turn(GROUP, observations=["阿棠养猫"], request_id=""))
+        assert first != second
+        assert await memory.drain(20)
+        assert len(await memory.events(GROUP)) == 2
+
+
+async def test_a_request_is_of_its_person(tmp_path: Path) -> None:
+    """Two people of one group who use the same request id lose nothing to each other."""
+    async with opened(tmp_path) as memory:
+        first = await memory.remember(Turn(GROUP, observations=["阿棠怕狗"], request_id="r1"))
+        second = await memory.remember(Turn(STRANGER, observations=["路人养猫"], request_id="r1"))
+        assert first != second
+
+
+async def test_drain_works_again_and_again_without_a_background(tmp_path: Path) -> None:
+    """Each drain works off what was accepted since the last."""
+    async with opened(tmp_path, background=False) as memory:
+        for number, text in enumerate(("阿棠怕狗", "阿棠养猫", "阿棠爱吃鱼"), 1):
+            await remembered(memory, text)
+            assert len(await memory.events(GROUP)) == number
+
+
+async def test_lines_of_another_place_are_no_part_of_a_dialogue(tmp_path: Path) -> None:
+    """What was said in another group does not become memory here, whoever hands it in."""
+    async with opened(tmp_path) as memory:
+        foreign = a_message("我住在上海浦东", scene=OTHER_GROUP)
+        assert await memory.consider(GROUP, [foreign]) is None
+        turn = Turn(GROUP, observations=["阿棠怕狗"], recent_messages=[foreign])
+        assert turn.recent_messages == ()
+
+
+async def test_names_that_are_no_text_spoil_nothing(tmp_path: Path) -> None:
+    """A message whose sender bears something odd as a name is logged like any other."""
+    async with opened(tmp_path) as memory:
+        odd = Scene.group("10001", "2000003", user_name=None)  # type: ignore[arg-type]
+        await memory.observe(a_message("你好", scene=odd))
+        await memory.observe(a_message("我怕狗"))
+        assert [message.text for message in await memory.recent_messages(GROUP)] == ["你好", "我怕狗"]
+
+
+async def test_a_job_of_somebody_who_left_meanwhile_writes_nothing(tmp_path: Path) -> None:
+    """Opting out holds for what is accepted and not yet worked off: no memo, no event, no line."""
+    async with opened(tmp_path, background=False) as memory:
+        await memory.remember(Turn(GROUP, memo="答应了阿棠", observations=["阿棠怕狗"]))
+        await memory.observe(a_message("我的身份证号"))
+        await memory.opt_out("2000001")
+        assert await memory.memos(GROUP) == []
+        assert await memory.drain(20)
+        await memory.opt_in("2000001")
+        assert await memory.memos(GROUP) == await memory.events(GROUP) == await memory.recent_messages(GROUP) == []
+    mirror = tmp_path / "end_summaries.json"
+    assert not mirror.exists() or "阿棠" not in mirror.read_text(encoding="utf-8")
+
+
+async def test_older_mentions_of_somebody_who_left_are_hidden(tmp_path: Path) -> None:
+    """Pins, memos and lines of others that name a person show 某位成员 from the moment the person leaves."""
+    async with opened(tmp_path) as memory:
+        await memory.observe(a_message("早"))
+        await memory.recent_messages(GROUP)
+        await memory.observe(a_message("阿棠住在河边", scene=STRANGER))
+        await memory.pin(STRANGER, "阿棠欠我一顿饭")
+        await memory.remember(Turn(STRANGER, memo="替路人问了阿棠(2000001)"))
+        await memory.opt_out("2000001")
+        shown = [pin.text for pin in await memory.pins(STRANGER)]
+        shown += [memo.text for memo in await memory.memos(STRANGER)]
+        shown += [message.text for message in await memory.recent_messages(STRANGER)]
+        shown.append((await memory.context(STRANGER, "欠饭")).text)
+        assert "某位成员欠我一顿饭" in shown
+        assert not any("阿棠" in text or "2000001" in text for text in shown)
+
+
+@pytest.mark.parametrize("value", ["5", 1.5, [1], {}])
+async def test_counts_that_are_no_numbers_are_refused(tmp_path: Path, value: Any) -> None:
+    """A count of the wrong kind is a mistake with a clear sentence, not a crash."""
+    async with opened(tmp_path) as memory:
+        for call in (memory.events(GROUP, limit=value), memory.memos(GROUP, limit=value)):
+            with pytest.raises(core.BadArgument):
+                await call
+        with pytest.raises(core.BadArgument):
+            await memory.search_events(GROUP, "x", top_k=value)
+        with pytest.raises(core.BadArgument):
+            await memory.context(GROUP, value if not isinstance(value, str) else 5)  # type: ignore[arg-type]
+
+
+async def test_an_export_is_for_its_owner_only(tmp_path: Path) -> None:
+    """An export holds private words, so nobody else on the machine may read it."""
+    async with opened(tmp_path / "m") as memory:
+        await remembered(memory, "阿棠怕狗")
+        await memory.export(tmp_path / "x.jsonl")
+        assert (tmp_path / "x.jsonl").stat().st_mode & 0o077 == 0
+        with pytest.raises(core.StorageRefused):
+            await memory.export(tmp_path / "x.jsonl" / "y")
+
+
+class FailingEmbedder:
+    """Somebody's embedder that fails in its own way."""
+
+    fingerprint = "failing"
+    calibration = Calibration(0.0, 1.0)
+
+    def __init__(self, failure: Exception) -> None:
+        """Fail like this."""
+        self.failure = failure
+
+    async def embed_documents(self, texts: Any) -> Any:
+        """Fail."""
+        raise self.failure
+
+    async def embed_query(self, text: str) -> Any:
+        """Fail."""
+        raise self.failure
+
+
+@pytest.mark.parametrize("failure", [RuntimeError("x"), ConnectionError("x"), ValueError("x"), KeyError("x")])
+async def test_a_failing_embedder_means_words_alone(tmp_path: Path, failure: Exception) -> None:
+    """Whatever an embedder raises, memories are found by their words, and the context says what was missing."""
+    async with opened(tmp_path, embedder=FailingEmbedder(failure)) as memory:
+        await memory.remember(Turn(GROUP, observations=["阿棠对花生过敏"]))
+        assert not await memory.drain(1)  # the vectors are missing, the words are not
+        context = await memory.context(GROUP, "花生过敏")
+        assert "花生" in context.text
+        assert context.degraded == ("embedding",)

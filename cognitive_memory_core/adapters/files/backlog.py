@@ -115,6 +115,12 @@ class Backlog:
         lane = self._lanes.get(scope)
         return [entry for entry in lane.waiting if entry.state is State.WAITING] if lane else []
 
+    def all_in(self, scope: Scope) -> list[Entry]:
+        """Give the jobs of a scope that are on the disk: in hand, waiting, given up."""
+        lane = self._lanes.get(scope)
+        held = lane.held if lane else []
+        return [*held, *self.waiting_in(scope), *(entry for entry in self.failed() if entry.scope == scope)]
+
     def memos(self, scope: Scope) -> list[Memo]:
         """Give the memos of waiting jobs and of those in hand, oldest first."""
         lane = self._lanes.get(scope)
@@ -188,9 +194,10 @@ class Backlog:
         self._offer(lane)
 
     def resize(self, entry: Entry, size: int) -> None:
-        """Note that a waiting job's file has another size now."""
-        self._bytes += size - entry.size
+        """Note that a job's file has another size now."""
+        self._count(entry, -1)
         entry.size = size
+        self._count(entry, 1)
 
     def _queue(self, entry: Entry) -> None:
         lane = self._lane(entry)

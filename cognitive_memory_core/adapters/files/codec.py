@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
+from functools import lru_cache
 from typing import Any, cast
 
 import orjson
@@ -79,14 +80,20 @@ def job_of(body: Mapping[str, Any], job_id: str, arrived_at: datetime) -> Job:
 def label_of(body: Mapping[str, Any], job_id: str, arrived_at: datetime) -> tuple[Scope, Memo | None]:
     """Read only what an index wants to know of a job; all else is looked at when it is claimed."""
     job = job_of({**body, **_UNLABELLED}, job_id, arrived_at)
-    return job.scope, memo_of(job)
+    return _shared(job.scope), memo_of(job)
 
 
 def memo_of(job: Job) -> Memo | None:
     """Give the memo that waits in a job; its id is the job's."""
     if not isinstance(job.work, Turn) or not job.work.memo:
         return None
-    return Memo(job.id, job.scope, writable_text(job.work.memo), job.happened_at, job.work.scene.user_id)
+    return Memo(job.id, _shared(job.scope), writable_text(job.work.memo), job.happened_at, job.work.scene.user_id)
+
+
+@lru_cache(maxsize=4096)
+def _shared(scope: Scope) -> Scope:
+    """Give one object for equal scopes: each object of a long backlog holds up the loop when garbage is collected."""
+    return scope
 
 
 def buried(body: Body, error: str, failed_at: datetime) -> bytes:
@@ -115,17 +122,22 @@ def failure_of(body: Mapping[str, Any], job_id: str, attempts: int, moved_at: da
 
 
 def without_message(body: Body, message_id: str) -> Body | None:
-    """Take a withdrawn message out of a job's object; None when nothing of the job is left."""
+    """Take a withdrawn message out of a job's object; None when nothing that a person said is left of the job."""
     held = {key: cast("list[Any]", body[key]) for key in _HOLDERS if isinstance(body.get(key), list)}
     kept = {key: [item for item in items if _id_in(item, key) != message_id] for key, items in held.items()}
-    emptied = any(held.get(key) and not kept[key] for key in ("message_ids", "messages"))
-    return None if emptied else {**body, **kept}
+    lost = {key: items for key, items in kept.items() if items != held[key]}
+    is_emptied = lost.get("message_ids") == [] or not any(map(_is_of_a_person, lost.get("messages", [{}])))
+    return None if is_emptied else {**body, **lost}
 
 
 def _id_in(item: object, key: str) -> str | None:
     if key == "message_ids":
         return str(item)
     return str(cast("Body", item).get("id")) if isinstance(item, dict) else None
+
+
+def _is_of_a_person(line: object) -> bool:
+    return isinstance(line, dict) and not cast("Body", line).get("is_bot")
 
 
 def _writable(value: object) -> object:

@@ -53,6 +53,7 @@ class FileQueue:
         self._pool = ThreadPoolExecutor(THREADS, thread_name_prefix="memory-queue")
         self._arriving: dict[str, asyncio.Event] = {}
         self._moving = asyncio.Lock()
+        self._settling = asyncio.Lock()  # no job in hand is put down while a message is taken out of its file
         self._running: set[asyncio.Task[object]] = set()
         self._stranded: list[Entry] = []
         self._claims = 0
@@ -140,7 +141,10 @@ class FileQueue:
         return sorted(found, key=lambda failed: failed.failed_at)
 
     async def withdraw(self, scope: Scope, message_id: str) -> int:
-        """Take a withdrawn message out of the pending jobs of its scope; answer how many changed."""
+        """Take a withdrawn message out of the jobs of its scope in every state; answer how many changed.
+
+        A job in hand of which nothing is left is forgotten when it is put down.
+        """
         return await self._finished(self._withdraw(scope, message_id))
 
     async def refresh(self) -> None:
@@ -227,15 +231,17 @@ class FileQueue:
         return entry if entry is not None and entry.state is State.HELD and entry.name == claim.ticket else None
 
     async def _complete(self, claim: Claim) -> None:
-        if (entry := self._held(claim)) is not None:
-            await self._run(self._spool.forget, entry)
-            self._backlog.drop(entry)
+        async with self._settling:
+            if (entry := self._held(claim)) is not None:
+                await self._run(self._spool.forget, entry)
+                self._backlog.drop(entry)
 
     async def _requeue(self, claim: Claim, *, delay: float, counted: bool) -> None:
-        if (entry := self._held(claim)) is not None:
-            attempts = entry.attempts if counted else entry.attempts - 1
-            rests_until = self._elapsed() + delay if delay > 0 else None
-            await self._put_back(entry, attempts, rests_until)
+        async with self._settling:
+            if (entry := self._held(claim)) is not None:
+                attempts = entry.attempts if counted else entry.attempts - 1
+                rests_until = self._elapsed() + delay if delay > 0 else None
+                await self._put_back(entry, attempts, rests_until)
 
     async def _put_back(self, entry: Entry, attempts: int, rests_until: float | None = None) -> None:
         try:
@@ -245,8 +251,9 @@ class FileQueue:
             self._backlog.drop(entry)
 
     async def _bury_claim(self, claim: Claim, error: str) -> None:
-        if (entry := self._held(claim)) is not None:
-            await self._bury(entry, error)
+        async with self._settling:
+            if (entry := self._held(claim)) is not None:
+                await self._bury(entry, error)
 
     async def _bury(self, entry: Entry, error: str) -> None:
         now = self._clock.now()
@@ -281,7 +288,7 @@ class FileQueue:
                     await self._bury(entry, sentences.process_died(entry.attempts))
                 else:
                     await self._put_back(entry, entry.attempts)
-                    back += 1
+                back += entry.state is State.WAITING
                 self._stranded.remove(entry)
         return back
 
@@ -307,22 +314,32 @@ class FileQueue:
 
     async def _withdraw(self, scope: Scope, message_id: str) -> int:
         changed = 0
+        for arrived in list(self._arriving.values()):
+            await arrived.wait()
         async with self._moving:
-            for entry in self._backlog.waiting_in(scope):
-                changed += await self._has_lost(entry, message_id)
+            for entry in self._backlog.all_in(scope):
+                async with self._settling:
+                    changed += await self._has_lost(entry, message_id)
         return changed
 
     async def _has_lost(self, entry: Entry, message_id: str) -> bool:
         try:
             rest = await self._run(self._spool.withdraw, entry, message_id)
         except Vanished:
-            self._backlog.drop(entry)
+            self._let_go(entry)
             return False
         if rest:
             self._backlog.resize(entry, len(rest))
         elif rest is not None:
-            self._backlog.drop(entry)
+            self._let_go(entry)
         return rest is not None
+
+    def _let_go(self, entry: Entry) -> None:
+        """Forget a job whose file is gone; one in hand keeps its scope busy until it is put down."""
+        if entry.state is State.HELD:
+            entry.memo = None
+        else:
+            self._backlog.drop(entry)
 
     async def _refresh(self) -> None:
         async with self._moving:

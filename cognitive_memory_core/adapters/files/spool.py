@@ -14,6 +14,7 @@ import logging
 import time
 from collections.abc import Callable, Iterable
 from datetime import datetime
+from operator import attrgetter
 from pathlib import Path
 
 from ...domain.ids import derived_id
@@ -46,7 +47,7 @@ class Spool:
     def survey(self, now: datetime) -> list[Entry]:
         """Bring the folders in order and index them, in order of arrival: every job in exactly one place."""
         self._disk.make_folder(self._root)
-        ours: dict[str, list[Entry]] = {}
+        kept: dict[str, Entry] = {}
         strangers: list[tuple[str, Found]] = []
         for folder in _STATES:
             for found in self._files_in(folder):
@@ -54,16 +55,15 @@ class Spool:
                 if name is None:
                     strangers.append((folder, found))
                 else:
-                    ours.setdefault(name.job_id, []).append(_entry(folder, name, found))
-        kept = {job_id: self._only_one(entries) for job_id, entries in ours.items()}
+                    entry, twin = _entry(folder, name, found), kept.get(name.job_id)
+                    kept[name.job_id] = entry if twin is None else self._better(entry, twin)
         for folder, found in strangers:
             with contextlib.suppress(Vanished):
                 entry = self._adopted(folder, found, now, kept.__contains__)
                 kept[entry.job_id] = entry
         for entry in kept.values():
-            if entry.state is not State.FAILED:
-                self._label(entry)
-        return sorted(kept.values(), key=lambda entry: entry.place)
+            self._label(entry)
+        return sorted(kept.values(), key=attrgetter("name"))  # names that are texts are compared at once
 
     def arrive(self, entry: Entry, data: bytes) -> None:
         """Write a new job so that it outlives a power cut, or not at all."""
@@ -115,23 +115,24 @@ class Spool:
         self._try_to_sync(FAILED)
 
     def withdraw(self, entry: Entry, message_id: str) -> bytes | None:
-        """Take a message out of a waiting job's file: None when it holds no such message (or cannot be read).
+        """Take a message out of a job's file: None when it holds no such message (or cannot be read).
 
-        Else the file's new content; nothing when nothing of the job was left, and then the file is gone.
+        Else the file's new content; nothing when nothing of the job was left, and then the file is gone for good.
         """
         try:
             body = self._body(entry)
         except PermanentError:
             return None
         rest = codec.without_message(body, message_id)
-        if rest is None:
-            self.forget(entry)
-            self._try_to_sync(entry.folder)
-            return b""
         if rest == body:
             return None
-        data = codec.packed(rest)
-        self._disk.rewrite(self._path(entry), data)
+        data = b"" if rest is None else codec.packed(rest)
+        if data:
+            self._disk.rewrite(self._path(entry), data)
+        else:
+            self.forget(entry)
+        for folder in _STATES:  # no earlier move is undone by a power cut: the old words would come back with it
+            self._try_to_sync(folder)
         return data
 
     def reports(self, entries: Iterable[Entry]) -> list[FailedJob]:
@@ -179,12 +180,10 @@ class Spool:
         found = (self._disk.find(path / name) for name in names if _is_job_file(name))
         return [row for row in found if row is not None]
 
-    def _only_one(self, entries: list[Entry]) -> Entry:
-        best = max(entries, key=lambda entry: (entry.instant, entry.folder == FAILED, entry.attempts))
-        for entry in entries:
-            if entry is not best:
-                log.warning("queue: %s/%s is also in %s, removed", entry.folder, entry.name, best.folder)
-                self._disk.discard(self._path(entry))
+    def _better(self, *twins: Entry) -> Entry:
+        worse, best = sorted(twins, key=lambda entry: (entry.instant, entry.folder == FAILED, entry.attempts))
+        log.warning("queue: %s/%s is also in %s, removed", worse.folder, worse.name, best.folder)
+        self._disk.discard(self._path(worse))
         return best
 
     def _adopted(self, folder: str, found: Found, now: datetime, is_taken: Callable[[str], bool]) -> Entry:

@@ -1,7 +1,8 @@
 """The second copy of memos: ``end_summaries.json``, as the mode without cognitive memory reads and writes it.
 
 A JSON list, oldest first, of ``{"summary", "timestamp", "location": {"type", "name"}}`` (older still: of plain
-strings). Ours carry an ``id`` beside, which the older mode leaves out when it writes the list itself.
+strings). Ours carry an ``id`` beside, which the older mode leaves out when it writes the list itself. Nothing that
+somebody else wrote is cut off without a copy: the whole file is first kept beside, as ``end_summaries.before-*.json``.
 """
 
 from __future__ import annotations
@@ -90,6 +91,8 @@ class EndSummaries:
         standing = self._standing()
         known = {str(cast("Row", row).get("id")) for row in standing if isinstance(row, dict)}
         rows = [*standing, *(row for memo_id, row in batch.items() if memo_id not in known)]
+        if any(not isinstance(row, dict) or "id" not in row for row in rows[:-KEPT]):
+            self._keep_aside(is_once=len(standing) <= KEPT)
         self._disk.rewrite(self._path, orjson.dumps(rows[-KEPT:], option=orjson.OPT_INDENT_2))
 
     def _standing(self) -> list[object]:
@@ -100,6 +103,18 @@ class EndSummaries:
         except PermanentError as error:
             return self._put_aside(error)
         return cast("list[object]", rows) if isinstance(rows, list) else self._put_aside(sentences.not_a_list())
+
+    def _keep_aside(self, *, is_once: bool) -> None:
+        """Copy the file as it stands, one copy for each time it was written; with ``is_once`` only if there is none."""
+        names = self._disk.names(self._path.parent)
+        before = f"{self._path.stem}.before-"
+        found = self._disk.find(self._path)
+        if found is None or (is_once and any(name.startswith(before) for name in names)):
+            return
+        aside = self._path.with_name(f"{before}{round(found.written_at * 1e6)}.json")
+        if aside.name not in names:
+            self._disk.create(aside, self._disk.read(self._path))
+            log.warning("%s -> %s", self._path.name, aside.name)
 
     def _put_aside(self, reason: object) -> list[object]:
         """Keep what cannot be read under another name; a new list begins."""

@@ -56,15 +56,17 @@ class InMemoryEvents:
         self._state.retire(event_id, at)
 
     async def restore(self, event_id: str) -> Event | None:
-        """Let a retired event stand again, or answer the equal one that stands."""
+        """Let a retired event stand again, or answer the equal one that stands; None where all is withdrawn."""
         event = self._state.events.get(event_id)
         if event is None or event.retired_at is None:
             return event
+        if self._state.rests_on_nothing(event):
+            return None
         return self._state.standing_twin(event) or self._state.restore(event)
 
     def _enter(self, event: Event) -> None:
         state = self._state
-        if event.id in state.events:
+        if event.id in state.events or state.is_counted(event):
             return
         is_retired = event.retired_at is not None or state.is_withdrawn(event)
         twin = None if is_retired else state.standing_twin(event)

@@ -36,3 +36,8 @@ class InMemoryNames:
             if not asked or alias.user_id in asked:
                 latest.setdefault(alias.user_id, Person(alias.user_id, alias.name))
         return list(latest.values())
+
+    async def names_of(self, user_ids: Iterable[str]) -> list[str]:
+        """Give every name that these people have or had, anywhere."""
+        asked = frozenset(user_ids)
+        return sorted({alias.name for alias in self._state.names.values() if alias.user_id in asked})

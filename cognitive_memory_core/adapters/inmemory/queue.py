@@ -36,6 +36,7 @@ class _Row:
     error: str = ""
     failed_at: datetime | None = None
     ticket: str = ""
+    is_emptied: bool = False  # all was withdrawn while it was in hand
 
 
 @dataclass
@@ -77,8 +78,9 @@ class InMemoryQueue:
     async def requeue(self, claim: Claim, *, delay: float, counted: bool) -> None:
         """Put the job back at its place; its scope rests with it."""
         if (row := self._held(claim)) is not None:
-            row.state, row.attempts = "pending", row.attempts - (not counted)
+            row.attempts -= not counted
             row.rests_until = self.elapsed() + delay if delay > 0 else 0.0
+            self._put_back(row)
 
     async def bury(self, claim: Claim, error: str) -> None:
         """Give the job up, with its error."""
@@ -88,13 +90,12 @@ class InMemoryQueue:
     async def recover(self) -> int:
         """Put back what is in hand; a job that was tried too often is buried instead."""
         rows = self._in("processing")
-        back = [row for row in rows if row.attempts <= self.settings.job_max_retries + 1]
         for row in rows:
-            if row in back:
-                row.state = "pending"
-            else:
+            if row.attempts > self.settings.job_max_retries + 1:
                 self._bury(row, sentences.process_died(row.attempts))
-        return len(back)
+            else:
+                self._put_back(row)
+        return sum(row.state == "pending" for row in rows)
 
     async def revive(self, job_id: str | None = None) -> int:
         """Put one buried job, or all, back to pending as the newest, with no attempts."""
@@ -115,7 +116,7 @@ class InMemoryQueue:
 
     def waiting_memos(self, scope: Scope) -> list[Memo]:
         """Give the memos of pending and processing jobs of a scope, oldest first."""
-        rows = [row for row in self._in("pending", "processing") if row.job.scope == scope]
+        rows = [row for row in self._in("pending", "processing") if row.job.scope == scope and not row.is_emptied]
         return [memo for row in rows if (memo := _memo_of(row.job)) is not None]
 
     async def failed(self) -> list[FailedJob]:
@@ -127,18 +128,24 @@ class InMemoryQueue:
         ]
 
     async def withdraw(self, scope: Scope, message_id: str) -> int:
-        """Take a withdrawn message out of the pending jobs of its scope; answer how many changed."""
-        changed = 0
-        for row in self._in("pending"):
-            work = _without(row.job.work, message_id)
-            if row.job.scope != scope or work == row.job.work:
-                continue
-            changed += 1
-            if work is None:
-                del self._rows[row.job.id]
-            else:
-                row.job = replace(row.job, work=work)
-        return changed
+        """Take a withdrawn message out of the jobs of its scope in every state; answer how many changed.
+
+        A job in hand of which nothing is left is forgotten when it is put down.
+        """
+        rows = [row for row in self._rows.values() if row.job.scope == scope and not row.is_emptied]
+        return sum([self._has_lost(row, message_id) for row in rows])
+
+    def _has_lost(self, row: _Row, message_id: str) -> bool:
+        work = _without(row.job.work, message_id)
+        if work is not None:
+            is_changed = work != row.job.work
+            row.job = replace(row.job, work=work)
+            return is_changed
+        if row.state == "processing":
+            row.is_emptied = True
+        else:
+            del self._rows[row.job.id]
+        return True
 
     async def refresh(self) -> None:
         """Do nothing: nobody else can put a job here."""
@@ -158,8 +165,17 @@ class InMemoryQueue:
         row = self._rows.get(claim.job.id)
         return row if row is not None and row.state == "processing" and row.ticket == claim.ticket else None
 
+    def _put_back(self, row: _Row) -> None:
+        if row.is_emptied:
+            del self._rows[row.job.id]
+        else:
+            row.state = "pending"
+
     def _bury(self, row: _Row, error: str) -> None:
-        row.state, row.error, row.failed_at = "failed", one_line(error, ERROR_LENGTH), self.clock.now()
+        if row.is_emptied:
+            del self._rows[row.job.id]
+        else:
+            row.state, row.error, row.failed_at = "failed", one_line(error, ERROR_LENGTH), self.clock.now()
 
     def _check_bounds(self, job: Job) -> None:
         bounds, pending = self.settings, self._in("pending")
@@ -203,7 +219,8 @@ def _weight(job: Job) -> int:
 def _without(work: Turn | Dialogue, message_id: str) -> Turn | Dialogue | None:
     if isinstance(work, Dialogue):
         messages = tuple(_kept(work.messages, message_id))
-        return replace(work, messages=messages) if messages or not work.messages else None
+        is_left = messages == work.messages or any(not line.is_bot for line in messages)
+        return replace(work, messages=messages) if is_left else None
     ids = tuple(item for item in work.message_ids if item != message_id)
     if work.message_ids and not ids:
         return None

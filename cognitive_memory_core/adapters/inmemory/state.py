@@ -24,6 +24,7 @@ class State:
     clock: Clock
     events: dict[str, Event] = field(default_factory=dict[str, Event])
     said: dict[Said, str] = field(default_factory=dict[Said, str])
+    alike: dict[Said, list[str]] = field(default_factory=dict[Said, list[str]])  # retired ones, too
     sources: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
     vectors: dict[str, tuple[str, Vector]] = field(default_factory=dict[str, tuple[str, Vector]])
     fingerprint: str = ""
@@ -49,20 +50,33 @@ class State:
         """Take in an event that is not known; one all of whose messages are withdrawn comes in retired."""
         left = {message_id for message_id in event.message_ids if (event.scope, message_id) not in self.withdrawn}
         self.sources[event.id] = left
+        self.alike.setdefault(_said(event), []).append(event.id)
         if event.message_ids and not left and event.retired_at is None:
             event = replace(event, retired_at=max(self.withdrawn[event.scope, one] for one in event.message_ids))
         self._put(event)
 
     def absorb(self, standing: Event, event: Event) -> None:
-        """Let a standing event count one that says the same; it rests on the messages of both then."""
+        """Let a standing event count one that says the same; it rests on the messages of both then.
+
+        Where either was said without a message, both were: the messages of the other are remembered as sources alone.
+        """
         seen = max(event.last_seen_at or event.happened_at, standing.last_seen_at or standing.happened_at)
-        joined = standing.message_ids
-        if standing.message_ids and event.message_ids:
-            joined = tuple(dict.fromkeys((*standing.message_ids, *event.message_ids)))
-            self.sources[standing.id] |= {one for one in event.message_ids if (event.scope, one) not in self.withdrawn}
+        both = standing.message_ids and event.message_ids
+        joined = tuple(dict.fromkeys((*standing.message_ids, *event.message_ids))) if both else ()
+        self.sources[standing.id] |= {one for one in event.message_ids if (event.scope, one) not in self.withdrawn}
         self.events[standing.id] = replace(
             standing, count=standing.count + event.count, last_seen_at=seen, message_ids=joined
         )
+
+    def is_counted(self, event: Event) -> bool:
+        """Tell whether one that says the same, standing or retired, rests on all messages of an event already."""
+        alike = self.alike.get(_said(event), ())
+        named = ({*self.events[one].message_ids, *self.sources[one]} for one in alike)
+        return bool(event.message_ids) and any(known.issuperset(event.message_ids) for known in named)
+
+    def rests_on_nothing(self, event: Event) -> bool:
+        """Tell whether all messages of a known event, of which there were some, are withdrawn."""
+        return bool(event.message_ids) and not self.sources[event.id]
 
     def is_withdrawn(self, event: Event) -> bool:
         """Tell whether all messages of an event are withdrawn."""

@@ -18,6 +18,7 @@ from ...errors import StorageRefused, UnavailableError
 from . import schema
 
 READERS = 3
+FILES = ("", "-wal", "-shm")  # what a database consists of, by the ends of their names
 BUSY_SECONDS = 5.0  # how long another process that reads the file may keep a write waiting
 READER_CACHE = "-8000"  # KiB of pages that a reading connection keeps
 _OUR_MISTAKES = (sqlite3.IntegrityError, sqlite3.ProgrammingError)
@@ -165,6 +166,7 @@ def _roll_back(connection: Connection) -> None:
 def _writer(path: Path) -> Connection:
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+    _narrow(path)
     connection = _connection(path.absolute().as_uri() + "?mode=rw")
     with ExitStack() as undo:
         undo.callback(connection.close)
@@ -176,6 +178,13 @@ def _writer(path: Path) -> Connection:
         schema.migrate(connection, path)
         undo.pop_all()
     return connection
+
+
+def _narrow(path: Path) -> None:
+    """Take files that were there before from everybody but their owner; what SQLite makes beside them follows."""
+    for ending in FILES:
+        with suppress(OSError):  # not there, or on a disk that knows no modes
+            path.with_name(path.name + ending).chmod(0o600)
 
 
 def _reader(path: Path) -> Connection:

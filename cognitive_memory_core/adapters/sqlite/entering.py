@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from datetime import datetime
 from sqlite3 import Connection
@@ -29,6 +30,23 @@ def standing_twin(connection: Connection, event: Event) -> int | None:
         bound(event.scope.key, event.sender_id, digest(event.text)),
     ).fetchone()
     return None if twin is None else twin[0]
+
+
+def is_counted(connection: Connection, event: Event) -> bool:
+    """Tell whether one that says the same, standing or retired, rests on all messages of an event already."""
+    if not event.message_ids:
+        return False
+    sources = select("json_group_array(message_id)", "event_sources s", "s.seq = e.seq")
+    alike = "e.scope = ? AND e.sender_id = ? AND e.duplicate_key = ?"
+    query = select(f"e.message_ids, ({sources})", "events e", alike)
+    rows = connection.execute(query, bound(event.scope.key, event.sender_id, digest(event.text)))
+    return any({*json.loads(named), *json.loads(left)}.issuperset(event.message_ids) for named, left in rows)
+
+
+def rests_on_nothing(connection: Connection, event: Event) -> bool:
+    """Tell whether all messages of a known event, of which there were some, are withdrawn."""
+    query = "SELECT 1 FROM event_sources WHERE seq = (SELECT seq FROM events WHERE id = ?)"
+    return bool(event.message_ids) and connection.execute(query, bound(event.id)).fetchone() is None
 
 
 def withdrawn_at(connection: Connection, event: Event, sources: set[str]) -> datetime | None:
@@ -59,17 +77,20 @@ def add(connection: Connection, event: Event, sources: Iterable[str]) -> int:
 
 
 def count_again(connection: Connection, seq: int, event: Event, sources: Iterable[str]) -> None:
-    """Let the standing event at ``seq`` absorb one that says the same; it rests on the messages of both then."""
+    """Let the standing event at ``seq`` absorb one that says the same; it rests on the messages of both then.
+
+    Where either was said without a message, both were: the messages of the other are remembered as sources alone.
+    """
     row = connection.execute(select(", ".join(EVENT_FIELDS), "events", "seq = ?"), (seq,)).fetchone()
     standing = event_of(row)
     seen = max(event.last_seen_at or event.happened_at, standing.last_seen_at or standing.happened_at)
+    both = standing.message_ids and event.message_ids
+    joined = dict.fromkeys((*standing.message_ids, *event.message_ids)) if both else ()
     connection.execute(
-        "UPDATE events SET count = count + ?, last_seen_at = ? WHERE seq = ?", (event.count, seen.isoformat(), seq)
+        "UPDATE events SET count = count + ?, last_seen_at = ?, message_ids = ? WHERE seq = ?",
+        (event.count, seen.isoformat(), listed(joined), seq),
     )
-    if standing.message_ids and event.message_ids:
-        joined = list(dict.fromkeys((*standing.message_ids, *event.message_ids)))
-        connection.execute("UPDATE events SET message_ids = ? WHERE seq = ?", (listed(joined), seq))
-        _add_sources(connection, seq, sources)
+    _add_sources(connection, seq, sources)
 
 
 def retire(connection: Connection, seqs: Iterable[int], at: datetime) -> int:

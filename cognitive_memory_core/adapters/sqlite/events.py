@@ -52,7 +52,7 @@ class SqliteEvents:
         await self._database.write(_retire, event_id, at)
 
     async def restore(self, event_id: str) -> Event | None:
-        """Let a retired event stand again, or answer the equal one that stands."""
+        """Let a retired event stand again, or answer the equal one that stands; None where all is withdrawn."""
         return await self._database.write(_restore, event_id)
 
 
@@ -67,7 +67,7 @@ def _commit(connection: Connection, draft: Draft, now: datetime) -> None:
 
 
 def _enter(connection: Connection, event: Event) -> None:
-    if entering.is_known(connection, event):
+    if entering.is_known(connection, event) or entering.is_counted(connection, event):
         return
     sources = entering.sources_left(connection, event)
     retired_at = event.retired_at or entering.withdrawn_at(connection, event, sources)
@@ -109,6 +109,8 @@ def _restore(connection: Connection, event_id: str) -> Event | None:
     event = _find(connection, event_id)
     if event is None or event.retired_at is None:
         return event
+    if entering.rests_on_nothing(connection, event):
+        return None
     twin = entering.standing_twin(connection, event)
     if twin is not None:
         return event_of(connection.execute(select(_FIELDS, "events", "seq = ?"), (twin,)).fetchone())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from datetime import datetime
 from sqlite3 import Connection
@@ -13,6 +14,7 @@ from .database import Database
 from .rows import MESSAGE_COLUMNS, MESSAGE_FIELDS, bound, message_of, message_values, micros
 from .statements import LISTED, bounded, insert, listed, new_seq, select
 
+log = logging.getLogger(__name__)
 PRUNED_TOGETHER = 500  # messages a transaction, so that nobody waits long behind a daily clean-up
 _FIELDS = ", ".join(MESSAGE_FIELDS)
 
@@ -23,6 +25,7 @@ class SqliteLog:
     def __init__(self, database: Database) -> None:
         """Keep messages in a database."""
         self._database = database
+        self._doubted = False
 
     async def append(self, messages: Sequence[Message]) -> None:
         """Keep messages, all in one transaction; known and withdrawn ones change nothing."""
@@ -38,12 +41,23 @@ class SqliteLog:
         return await self._database.write(_withdraw, scope, message_id, at)
 
     async def prune(self, before: datetime) -> int:
-        """Drop what is older: messages, withdrawal marks, done-marks; answers how many messages."""
-        await self._database.write(_prune_marks, micros(before))
+        """Drop what is older: messages, withdrawal marks, done-marks; answers how many messages.
+
+        A time after the newest message would drop them all: that is a clock that jumped, and nothing goes.
+        """
+        if not await self._database.write(_prune_marks, micros(before)):
+            self._doubt(before)
+            return 0
+        self._doubted = False
         pruned = 0
         while dropped := await self._database.write(_prune_some, micros(before)):
             pruned += dropped
         return pruned
+
+    def _doubt(self, before: datetime) -> None:
+        if not self._doubted:
+            log.warning("message log: nothing is newer than %s, so the clock is not believed, nothing pruned", before)
+        self._doubted = True
 
 
 def append(connection: Connection, messages: Sequence[Message]) -> int:
@@ -83,18 +97,23 @@ def _withdraw(connection: Connection, scope: Scope, message_id: str, at: datetim
 
 
 def _without_source(connection: Connection, seqs: Sequence[int], message_id: str) -> list[int]:
-    """Take a message from under events; answers which of them rest on nothing now."""
+    """Take a message from under events; answers which of those that had only messages rest on nothing now."""
     connection.executemany(
         "DELETE FROM event_sources WHERE seq = ? AND message_id = ?", [(seq, message_id) for seq in seqs]
     )
-    query = select("DISTINCT seq", "event_sources", f"seq IN {LISTED}")
-    resting = {row[0] for row in connection.execute(query, (listed(seqs),))}
-    return [seq for seq in seqs if seq not in resting]
+    resting = select("1", "event_sources s", "s.seq = e.seq")
+    fallen = f"e.seq IN {LISTED} AND e.message_ids <> '[]' AND NOT EXISTS ({resting})"
+    return [row[0] for row in connection.execute(select("e.seq", "events e", fallen), (listed(seqs),))]
 
 
-def _prune_marks(connection: Connection, before_us: int) -> None:
+def _prune_marks(connection: Connection, before_us: int) -> bool:
+    """Drop old marks, unless every message is older, too; tells whether the time was believed."""
+    newest = connection.execute("SELECT max(at_us) FROM messages").fetchone()[0]
+    if newest is not None and newest < before_us:
+        return False
     connection.execute("DELETE FROM withdrawals WHERE at_us < ?", (before_us,))
     connection.execute("DELETE FROM jobs_done WHERE at_us < ?", (before_us,))
+    return True
 
 
 def _prune_some(connection: Connection, before_us: int) -> int:

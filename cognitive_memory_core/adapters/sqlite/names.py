@@ -35,6 +35,10 @@ class SqliteNames:
         """Give the people known in a place with their latest names, latest seen first; all, or those asked for."""
         return await self._database.read(_people, scope, list(user_ids))
 
+    async def names_of(self, user_ids: Iterable[str]) -> list[str]:
+        """Give every name that these people have or had, anywhere."""
+        return await self._database.read(_names_of, list(user_ids))
+
 
 def add_alias(connection: Connection, alias: Alias) -> bool:
     """Write a name that is not known; tells whether it was."""
@@ -55,3 +59,8 @@ def _people(connection: Connection, scope: Scope, user_ids: list[str]) -> list[P
     for user_id, name in connection.execute(query, (scope.key, listed(user_ids)) if user_ids else (scope.key,)):
         latest.setdefault(user_id, Person(user_id, name))
     return list(latest.values())
+
+
+def _names_of(connection: Connection, user_ids: list[str]) -> list[str]:
+    query = select("DISTINCT name", "names", f"user_id IN {LISTED}")
+    return [row[0] for row in connection.execute(query, (listed(user_ids),))]

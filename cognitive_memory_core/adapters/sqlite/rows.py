@@ -9,9 +9,11 @@ from typing import Any
 
 from ...domain.event import Event, duplicate_key
 from ...domain.ids import derived_id
+from ...domain.interval import FIRST_YEAR, LAST_YEAR
 from ...domain.message import Message
 from ...domain.note import Memo, Pin
 from ...domain.scope import Scene, Scope
+from ...text.instants import EARLIEST, LATEST
 
 EVENT_FIELDS = (
     "id",
@@ -67,8 +69,16 @@ def micros(instant: datetime) -> int:
 
 
 def instant_of(microseconds: int) -> datetime:
-    """Read :func:`micros` back, in UTC."""
-    return _EPOCH + timedelta(microseconds=microseconds)
+    """Read :func:`micros` back, in UTC; what lies beyond the calendar of every zone comes as its end."""
+    return _EPOCH + timedelta(microseconds=min(max(microseconds, micros(EARLIEST)), micros(LATEST)))
+
+
+def moment_of(text: str) -> datetime:
+    """Read an instant with its offset; what lies beyond the calendar of every zone comes as its end."""
+    instant = datetime.fromisoformat(text)
+    if instant.year < FIRST_YEAR:
+        return EARLIEST
+    return LATEST if instant.year > LAST_YEAR else instant
 
 
 def bound(*values: Any) -> tuple[Any, ...]:
@@ -116,7 +126,7 @@ def event_of(row: Row) -> Event:
     fields: dict[str, Any] = dict(zip(EVENT_FIELDS, row, strict=True))
     fields["subjects"] = tuple(json.loads(fields["subjects"]))
     fields["message_ids"] = tuple(json.loads(fields["message_ids"]))
-    fields["happened_at"] = datetime.fromisoformat(fields["happened_at"])
+    fields["happened_at"] = moment_of(fields["happened_at"])
     fields["is_absolute"] = bool(fields["is_absolute"])
     fields["last_seen_at"] = _instant(fields["last_seen_at"])
     fields["retired_at"] = _instant(fields["retired_at"])
@@ -152,7 +162,7 @@ def message_of(row: Row) -> Message:
         identifier,
         _scene(place),
         text,
-        datetime.fromisoformat(sent_at),
+        moment_of(sent_at),
         reply_to=reply_to,
         is_bot=bool(is_bot),
         addressed_to_bot=bool(addressed),
@@ -168,7 +178,7 @@ def memo_values(memo: Memo) -> tuple[Any, ...]:
 def memo_of(row: Row) -> Memo:
     """Read a memo from :data:`MEMO_COLUMNS`."""
     identifier, scope, text, written_at, user_id, _ = row
-    return Memo(identifier, Scope.of_key(scope), text, datetime.fromisoformat(written_at), user_id)
+    return Memo(identifier, Scope.of_key(scope), text, moment_of(written_at), user_id)
 
 
 def pin_values(pin: Pin) -> tuple[Any, ...]:
@@ -180,7 +190,7 @@ def pin_values(pin: Pin) -> tuple[Any, ...]:
 def pin_of(row: Row) -> Pin:
     """Read a pin from :data:`PIN_COLUMNS`."""
     identifier, scope, text, owner_id, pinned_at, _ = row
-    return Pin(identifier, Scope.of_key(scope), text, owner_id, datetime.fromisoformat(pinned_at))
+    return Pin(identifier, Scope.of_key(scope), text, owner_id, moment_of(pinned_at))
 
 
 def _scene(row: Row) -> Scene:
@@ -197,4 +207,4 @@ def _text(instant: datetime | None) -> str | None:
 
 
 def _instant(text: str | None) -> datetime | None:
-    return None if text is None else datetime.fromisoformat(text)
+    return None if text is None else moment_of(text)

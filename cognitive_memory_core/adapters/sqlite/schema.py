@@ -48,6 +48,7 @@ CREATE TABLE events (
     revision INTEGER NOT NULL DEFAULT 0
 );
 CREATE UNIQUE INDEX events_standing ON events (scope, sender_id, duplicate_key) WHERE retired_at IS NULL;
+CREATE INDEX events_by_words ON events (duplicate_key, scope, sender_id);
 CREATE INDEX events_by_time ON events (scope, at_us);
 CREATE INDEX events_by_place ON events (scope, revision);
 CREATE INDEX events_by_sender ON events (agent, sender_id, revision);

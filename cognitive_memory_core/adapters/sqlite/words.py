@@ -24,7 +24,7 @@ from .statements import insert, select
 
 EVENT_WORDS = "event_words"
 MESSAGE_WORDS = "message_words"
-FORM = f"1/{TERMS_VERSION}/{unicodedata.unidata_version}"
+FORM = f"2/{TERMS_VERSION}/{unicodedata.unidata_version}"
 _COLUMNS = ("rowid", "place", "voice", "body")
 _DELETE = "INSERT INTO message_words (message_words, rowid, place, voice, body) VALUES ('delete', ?, ?, ?, ?)"
 Words = tuple[str, str, str]

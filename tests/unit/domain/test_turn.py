@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import datetime, timezone
 from typing import Any
 
 import pytest
@@ -45,7 +45,9 @@ def test_a_turn_is_blank_when_there_is_nothing_to_write(memo: str, observations:
 @pytest.mark.parametrize(
     "fields",
     [
-        {"memo": None},
+        {"observations": 5},
+        {"recent_messages": [None]},
+        {"happened_at": datetime.max.replace(tzinfo=timezone.utc)},
         {"memo": 3},
         {"observations": [1]},
         {"observations": [None]},

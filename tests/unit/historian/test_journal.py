@@ -16,6 +16,7 @@ class RefusingLog:
     """A log whose disk is full until it is told otherwise."""
 
     def __init__(self, log: object) -> None:
+        """Begin by refusing."""
         self._log = log
         self.refuses = True
 

@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 
 from cognitive_memory_core.adapters.inmemory.ledger import InMemoryLedger
 from cognitive_memory_core.adapters.inmemory.queue import InMemoryQueue
+from cognitive_memory_core.consent import Consent
 from cognitive_memory_core.domain.event import Statement
 from cognitive_memory_core.domain.people import Anchors
 from cognitive_memory_core.domain.turn import Dialogue, Turn
@@ -24,10 +25,12 @@ class ScriptedHistorian:
     """Answers each observation with itself, unless its text has a reaction."""
 
     def __init__(self, **reactions: Callable[[], object]) -> None:
+        """React to these texts."""
         self.reactions = reactions
         self.seen: list[str] = []
 
     async def rewrite(self, turn: Turn, anchors: Anchors) -> list[Statement]:
+        """Answer each observation with itself."""
         for text in turn.observations:
             self.seen.append(text)
             reaction = self.reactions.get(text, lambda: None)()
@@ -36,6 +39,7 @@ class ScriptedHistorian:
         return [Statement(text, speaker=turn.scene.user_id) for text in turn.observations]
 
     async def triage(self, dialogue: Dialogue, anchors: Anchors) -> list[Statement]:
+        """Find nothing."""
         return []
 
 
@@ -55,6 +59,7 @@ def raising(error: Exception, times: int = 10**9) -> Callable[[], None]:
 async def at_work(
     historian: ScriptedHistorian, *, retries: int = 0, concurrency: int = 2, stale: float = 300.0
 ) -> AsyncIterator[tuple[InMemoryQueue, InMemoryLedger, HistorianWorker]]:
+    """Set a worker to work over parts that live in memory."""
     settings = Settings(
         historian=HistorianSettings(
             poll_interval_seconds=0.05,
@@ -65,7 +70,8 @@ async def at_work(
         queue=QueueSettings(job_max_retries=retries),
     )
     queue, ledger = InMemoryQueue(settings.queue, FrozenClock()), InMemoryLedger()
-    pipeline = Pipeline(historian, ledger.events, ledger.notes, ledger.names, NoMirror(), SHANGHAI)
+    consent = Consent(ledger.consent, ledger.names)
+    pipeline = Pipeline(historian, ledger.events, ledger.notes, ledger.names, NoMirror(), consent, SHANGHAI)
     worker = HistorianWorker(queue, queue, pipeline, Live(settings), on_stored=lambda: None)
     loop = asyncio.create_task(worker.run())
     try:
@@ -78,14 +84,14 @@ async def at_work(
 
 async def until(condition: Callable[[], bool]) -> None:
     """Wait for something to come true; the test's own time-out ends a vain wait."""
-    while not condition():
+    while not condition():  # noqa: ASYNC110  # what is waited for tells nobody
         await asyncio.sleep(0.005)
 
 
 async def test_a_job_that_always_raises_is_buried_and_the_others_go_on() -> None:
     """One bad job never holds up the others, and its error is kept."""
     historian = ScriptedHistorian(坏=raising(PermanentError("坏掉了")))
-    async with at_work(historian) as (queue, ledger, worker):
+    async with at_work(historian) as (queue, _, worker):
         for text in ("甲", "坏", "乙"):
             await queue.enqueue(a_job(text))
         worker.nudge()
