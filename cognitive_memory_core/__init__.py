@@ -44,6 +44,7 @@ from .settings import (
 )
 from .status import Status
 from .text.lexicon import Offence, offences
+from .text.names import clean_name
 from .text.timewords import time_window
 
 __all__ = [
@@ -87,6 +88,7 @@ __all__ = [
     "UnknownEvent",
     "UnknownPin",
     "UnknownRevision",
+    "clean_name",
     "dormant_keys",
     "offences",
     "time_window",

@@ -66,8 +66,8 @@ def name_of(sender: object) -> str:
     """Read a person's name out of an event's own sender: the group card before the nickname."""
     for key in ("card", "nickname"):
         name = sender.get(key) if isinstance(sender, Mapping) else getattr(sender, key, None)
-        if isinstance(name, str) and name.strip():
-            return name.strip()[:NAME_LENGTH]
+        if isinstance(name, str) and (cleaned := core.clean_name(name[:NAME_LENGTH])):
+            return cleaned
     return ""
 
 

@@ -63,17 +63,18 @@ class Journal:
             return True
 
     async def recent(self, scope: Scope, limit: int, *, before: datetime | None = None) -> list[Message]:
-        """Give the newest messages of a place, oldest first, the unwritten ones too."""
-        await self.settle()
+        """Give the newest messages of a place, oldest first, the unwritten ones too; nobody waits for a write."""
+        if limit <= 0:
+            return []
+        unwritten = [item for item in self._waiting if item.scene.scope == scope]
         found: list[Message] = []
         try:
             found = await self._log.recent(scope, limit, before=before)
         except UnavailableError as refused:
             self._complain(refused)
         known = {message.id for message in found}
-        unwritten = [item for item in self._waiting if item.scene.scope == scope and item.id not in known]
-        found += [item for item in unwritten if before is None or item.sent_at < before]
-        return found[-limit:] if limit else []
+        found += [item for item in unwritten if item.id not in known and (before is None or item.sent_at < before)]
+        return found[-limit:]
 
     def drop(self, scope: Scope, message_id: str) -> None:
         """Forget an unwritten message that was withdrawn."""

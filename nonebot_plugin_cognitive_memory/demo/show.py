@@ -86,7 +86,7 @@ class Show:
         status = await memory.status()
         totals = status.totals
         print(f"3. 史官在后台整理：又等了 {time.perf_counter() - started:.1f} 秒", end="")
-        print(f"；消息记录 {totals.messages} 条，事件 {totals.events} 条", end="")
+        print(f"；消息记录 {totals.messages} 条（连机器人自己的），事件 {totals.events} 条", end="")
         print("" if settled else f"；{PATIENCE:.0f} 秒内没有整理完，还有 {_waiting(status)} 个任务")
         for event in reversed(await memory.events(core.Scene.operator(), limit=NEWEST)):
             print(f"   [{_minute(event)}] {self._whereabouts(event)} {_short(event.text)}")

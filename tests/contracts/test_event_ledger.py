@@ -214,6 +214,101 @@ async def test_restoring_beside_an_equal_event_answers_that_one(ledger: Ledger) 
     assert await shown(ledger, GROUP) == ["甲！"]
 
 
+async def test_what_was_withdrawn_cannot_be_restored(ledger: Ledger) -> None:
+    """Whoever took back all that an event rests on took it back for good; one message left is enough to stand again."""
+    gone, half = an_event("甲", message_ids=("m-1", "m-2")), an_event("乙", message_ids=("m-2", "m-3"))
+    forgotten = an_event("丙", message_ids=("m-1",))
+    await committed(ledger, gone, half, forgotten)
+    await ledger.events.retire(half.id, NOON)
+    await ledger.events.retire(forgotten.id, NOON)
+    for number in (1, 2):
+        await ledger.log.withdraw(GROUP.scope, f"m-{number}", NOON)
+    await ledger.log.prune(later(days=1))
+    assert await ledger.events.restore(gone.id) is None
+    assert await ledger.events.restore(forgotten.id) is None
+    assert await ledger.events.restore(half.id) == half
+    assert await shown(ledger, GROUP) == ["乙"]
+
+
+async def test_an_event_that_came_in_withdrawn_cannot_be_restored(ledger: Ledger) -> None:
+    """Neither does it answer for an equal one that stands on something else."""
+    await ledger.log.withdraw(GROUP.scope, "m-1", NOON)
+    late, other = an_event("甲", message_ids=("m-1",)), an_event("甲", message_ids=("m-2",))
+    await committed(ledger, late, other)
+    assert await ledger.events.restore(late.id) is None
+    assert await shown(ledger, GROUP) == ["甲"]
+
+
+async def test_the_same_messages_count_once(ledger: Ledger) -> None:
+    """A dialogue considered again with more lines raises no count; a message that is new does."""
+    await committed(ledger, an_event("甲", message_ids=("m-1", "m-2")))
+    await committed(ledger, an_event("甲。", message_ids=("m-1",)), an_event("甲", message_ids=("m-2", "m-1")))
+    (event,) = await ledger.events.recent(Reading(GROUP), 9)
+    assert (event.count, event.message_ids) == (1, ("m-1", "m-2"))
+    await committed(ledger, an_event("甲", message_ids=("m-2", "m-3")))
+    (event,) = await ledger.events.recent(Reading(GROUP), 9)
+    assert (event.count, event.message_ids) == (2, ("m-1", "m-2", "m-3"))
+
+
+async def test_the_same_messages_of_another_are_another_event(ledger: Ledger) -> None:
+    """Only what the same person said in the same place is known already: message ids mean nothing elsewhere."""
+    event = an_event("甲", message_ids=("m-1",))
+    elsewhere = an_event("甲", OTHER_GROUP, message_ids=("m-1",))
+    others = an_event("甲", sender_id="2000002", message_ids=("m-1",))
+    otherwise = an_event("乙", message_ids=("m-1",))
+    await committed(ledger, event, elsewhere, others, otherwise)
+    assert sorted(await shown(ledger, OPERATOR)) == ["乙", "甲", "甲", "甲"]
+
+
+async def test_what_was_forgotten_does_not_come_back_from_the_same_messages(ledger: Ledger) -> None:
+    """A dialogue considered again brings nothing back; said anew, it is remembered anew."""
+    forgotten = an_event("甲", message_ids=("m-1",))
+    await committed(ledger, forgotten)
+    await ledger.events.retire(forgotten.id, NOON)
+    await committed(ledger, an_event("甲", message_ids=("m-1",)))
+    assert await shown(ledger, OPERATOR) == []
+    assert (await ledger.archive.totals()).retired == 1
+    await committed(ledger, an_event("甲", message_ids=("m-2",)), an_event("甲", message_ids=("m-1",)), an_event("甲"))
+    (event,) = await ledger.events.recent(Reading(GROUP), 9)
+    assert event.count == 2
+
+
+@pytest.mark.parametrize("order", [1, -1], ids=["message first", "message last"])
+async def test_what_was_said_without_a_message_falls_with_none(ledger: Ledger, order: int) -> None:
+    """An independent statement stands whatever is withdrawn of its echoes, before or after they meet."""
+    sourced, independent = an_event("甲", message_ids=("m-1", "m-2")), an_event("甲")
+    await committed(ledger, *(sourced, independent)[::order])
+    await committed(ledger, an_event("甲", message_ids=("m-3",)), an_event("甲", message_ids=("m-1",)))
+    for number in (1, 2, 3):
+        assert await ledger.log.withdraw(GROUP.scope, f"m-{number}", NOON) == 0
+    (event,) = await ledger.events.recent(Reading(GROUP), 9)
+    assert (event.count, event.message_ids) == (3, ())
+    await ledger.events.retire(event.id, NOON)
+    assert await ledger.events.restore(event.id) == event
+
+
+async def test_a_message_that_was_withdrawn_is_not_counted_again(ledger: Ledger) -> None:
+    """An event knows what it rested on, also after the mark of the withdrawal is pruned."""
+    half, gone = an_event("甲", message_ids=("m-1", "m-2")), an_event("乙", message_ids=("m-1",))
+    await committed(ledger, half, gone)
+    await ledger.log.withdraw(GROUP.scope, "m-1", NOON)
+    await committed(ledger, replace(gone, id="again"))
+    await ledger.log.prune(later(days=1))
+    await committed(ledger, replace(half, id="half again"), replace(gone, id="once more"))
+    (event,) = await ledger.events.recent(Reading(GROUP), 9)
+    assert (event.id, event.count) == (half.id, 1)
+    assert (await ledger.archive.totals()).retired == 1
+
+
+async def test_an_independent_statement_that_was_forgotten_stays_so(ledger: Ledger) -> None:
+    """The messages of its echoes bring it back as little as those of any other."""
+    independent = an_event("甲")
+    await committed(ledger, independent, an_event("甲", message_ids=("m-1",)))
+    await ledger.events.retire(independent.id, NOON)
+    await committed(ledger, an_event("甲", message_ids=("m-1",)))
+    assert await shown(ledger, GROUP) == []
+
+
 async def test_a_statement_that_comes_in_retired_leaves_its_standing_twin_alone(ledger: Ledger) -> None:
     """A withdrawn echo neither counts nor hides the one that stands."""
     standing = an_event("甲")

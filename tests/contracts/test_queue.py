@@ -383,6 +383,106 @@ async def test_a_dialogue_loses_withdrawn_lines(queue: Queue):
     assert await queue.claim() is None
 
 
+async def test_a_dialogue_without_its_people_leaves_the_queue(queue: Queue):
+    """What the bot said alone is nothing to be considered."""
+    lines = (a_message("一", id="m1"), a_message("好的", id="b1", is_bot=True), a_message("二", id="m2"))
+    await queue.enqueue(Job("d1", Dialogue(GROUP, lines), NOON))
+    assert await queue.withdraw(GROUP.scope, "m1") == 1
+    assert queue.knows("d1")
+    assert await queue.withdraw(GROUP.scope, "m2") == 1
+    assert queue.counts() == QueueCounts()
+
+
+async def test_a_buried_job_loses_withdrawn_messages(make: Make, queue: Queue):
+    """What was given up is no hiding place, also after a restart; error and attempts stay, waiting bytes too."""
+    job = a_job(recent_messages=[a_message("说错了", id="m2")], message_ids=["m1"])
+    await buried(queue, job)
+    await queue.enqueue(a_job(scene=OTHER_GROUP))
+    before = queue.counts()
+    assert await queue.withdraw(OTHER_GROUP.scope, "m2") == 0
+    assert await queue.withdraw(GROUP.scope, "m2") == 1
+    assert queue.counts() == before
+    [failed] = await queue.failed()
+    assert (failed.error, failed.attempts) == ("坏了", 1)
+    assert failed.job == replace(job, work=replace(job.work, recent_messages=()))
+    queue = await make(queue)
+    assert await queue.withdraw(GROUP.scope, "m1") == 1
+    assert await queue.failed() == []
+    assert not queue.knows(job.id)
+    assert queue.counts() == replace(before, failed=0)
+
+
+@pytest.mark.parametrize("way", ["requeue", "bury", "recover"])
+async def test_a_job_in_hand_comes_back_without_withdrawn_messages(make: Make, queue: Queue, way: str):
+    """However it is put down, what was withdrawn meanwhile is gone from it."""
+    job = a_job(recent_messages=[a_message("说错了", id="m2")], message_ids=["m1"])
+    await queue.enqueue(job)
+    claim = await taken(queue)
+    assert await queue.withdraw(GROUP.scope, "m2") == 1
+    assert await queue.withdraw(GROUP.scope, "m2") == 0
+    queue = await put_down(make, queue, claim, way)
+    assert (await taken(queue)).job == replace(job, work=replace(job.work, recent_messages=()))
+    assert queue.counts() == QueueCounts(processing=1)
+
+
+@pytest.mark.parametrize("way", ["requeue", "bury", "recover", "complete"])
+async def test_a_job_in_hand_of_which_nothing_is_left_never_comes_back(make: Make, queue: Queue, way: str):
+    """It keeps its scope busy until it is put down, and then it is forgotten; its memo waits no more."""
+    job, later = a_job(memo="聊了茶", message_ids=["m1"]), a_job()
+    await queue.enqueue(job)
+    await queue.enqueue(later)
+    claim = await taken(queue)
+    assert await queue.withdraw(GROUP.scope, "m1") == 1
+    assert await queue.withdraw(GROUP.scope, "m1") == 0
+    assert queue.waiting_memos(GROUP.scope) == []
+    assert await queue.claim() is None
+    queue = await put_down(make, queue, claim, way)
+    assert not queue.knows(job.id)
+    assert queue.counts().failed == queue.counts().processing == 0
+    assert (await taken(queue)).job == later
+
+
+async def put_down(make: Make, queue: Queue, claim: Claim, way: str) -> Queue:
+    """End a claim in one of the ways, and let what was buried wait again."""
+    if way == "recover":
+        queue = await make(queue)
+        await queue.recover()
+    elif way == "requeue":
+        await queue.requeue(claim, delay=0, counted=True)
+    elif way == "complete":
+        await queue.complete(claim)
+    else:
+        await queue.bury(claim, "坏了")
+        await queue.revive()
+    return queue
+
+
+async def test_a_job_on_its_way_loses_withdrawn_messages(queue: Queue):
+    """A withdrawal that comes while a job is being written finds it."""
+    job = a_job(message_ids=["m1"])
+    await asyncio.gather(queue.enqueue(job), queue.withdraw(GROUP.scope, "m1"))
+    assert not queue.knows(job.id)
+
+
+@pytest.mark.parametrize("way", ["requeue", "bury", "complete"])
+async def test_a_job_may_be_put_down_while_a_message_is_withdrawn(make: Make, queue: Queue, way: str):
+    """Whichever comes first, the job is in one place, without the message, or nowhere."""
+    for awaits in range(8):
+        job = a_job(recent_messages=[a_message("说错了", id="m2")])
+        await queue.enqueue(job)
+        claim = await taken(queue)
+        withdrawing = asyncio.create_task(queue.withdraw(GROUP.scope, "m2"))
+        for _ in range(awaits):
+            await asyncio.sleep(0)
+        await put_down(make, queue, claim, way)
+        await withdrawing
+        assert queue.knows(job.id) is (way != "complete")
+        if way != "complete":
+            again = await taken(queue)
+            assert again.job == replace(job, work=replace(job.work, recent_messages=()))
+            await queue.complete(again)
+
+
 async def test_withdrawing_makes_room_in_bytes(queue: Queue):
     """The bytes that wait are those that are left."""
     await queue.enqueue(a_job(recent_messages=[a_message("长" * 200, id="m1")], message_ids=["m0"]))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timezone
 from functools import lru_cache
 from typing import Any, cast
 
@@ -87,13 +87,21 @@ def memo_of(job: Job) -> Memo | None:
     """Give the memo that waits in a job; its id is the job's."""
     if not isinstance(job.work, Turn) or not job.work.memo:
         return None
-    return Memo(job.id, _shared(job.scope), writable_text(job.work.memo), job.happened_at, job.work.scene.user_id)
+    return Memo(
+        job.id, _shared(job.scope), writable_text(job.work.memo), _plain(job.happened_at), job.work.scene.user_id
+    )
 
 
 @lru_cache(maxsize=4096)
 def _shared(scope: Scope) -> Scope:
     """Give one object for equal scopes: each object of a long backlog holds up the loop when garbage is collected."""
     return scope
+
+
+def _plain(instant: datetime) -> datetime:
+    """Give the instant with a zone that is no garbage collector's business, unlike those of pydantic."""
+    offset = instant.utcoffset()
+    return instant if offset is None else instant.replace(tzinfo=timezone(offset))
 
 
 def buried(body: Body, error: str, failed_at: datetime) -> bytes:

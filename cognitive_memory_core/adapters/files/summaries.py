@@ -88,33 +88,33 @@ class EndSummaries:
 
     def _merge(self, batch: Mapping[str, Row]) -> None:
         """Add to what stands in the file now: the older mode may have written meanwhile."""
-        standing = self._standing()
+        data, standing = self._standing()
         known = {str(cast("Row", row).get("id")) for row in standing if isinstance(row, dict)}
         rows = [*standing, *(row for memo_id, row in batch.items() if memo_id not in known)]
         if any(not isinstance(row, dict) or "id" not in row for row in rows[:-KEPT]):
-            self._keep_aside(is_once=len(standing) <= KEPT)
+            self._keep_aside(data, is_once=len(standing) <= KEPT)
         self._disk.rewrite(self._path, orjson.dumps(rows[-KEPT:], option=orjson.OPT_INDENT_2))
 
-    def _standing(self) -> list[object]:
+    def _standing(self) -> tuple[bytes, list[object]]:
         try:
-            rows = json_of(self._disk.read(self._path))
+            data = self._disk.read(self._path)
+            rows = json_of(data)
         except Vanished:
-            return []
+            return b"", []
         except PermanentError as error:
-            return self._put_aside(error)
-        return cast("list[object]", rows) if isinstance(rows, list) else self._put_aside(sentences.not_a_list())
+            return b"", self._put_aside(error)
+        return data, cast("list[object]", rows) if isinstance(rows, list) else self._put_aside(sentences.not_a_list())
 
-    def _keep_aside(self, *, is_once: bool) -> None:
-        """Copy the file as it stands, one copy for each time it was written; with ``is_once`` only if there is none."""
-        names = self._disk.names(self._path.parent)
-        before = f"{self._path.stem}.before-"
-        found = self._disk.find(self._path)
-        if found is None or (is_once and any(name.startswith(before) for name in names)):
+    def _keep_aside(self, data: bytes, *, is_once: bool) -> None:
+        """Copy the file, one copy for each time that it was written; with ``is_once`` only where there is no copy."""
+        before, found = f"{self._path.stem}.before-", self._disk.find(self._path)
+        names = [name for name in self._disk.names(self._path.parent) if name.startswith(before)]
+        written_at = round(found.written_at * 1e6) if found else microseconds(self._clock.now())
+        aside = self._path.with_name(f"{before}{written_at}.json")
+        if aside.name in names or (is_once and names):
             return
-        aside = self._path.with_name(f"{before}{round(found.written_at * 1e6)}.json")
-        if aside.name not in names:
-            self._disk.create(aside, self._disk.read(self._path))
-            log.warning("%s -> %s", self._path.name, aside.name)
+        self._disk.create(aside, data)
+        log.warning("%s -> %s", self._path.name, aside.name)
 
     def _put_aside(self, reason: object) -> list[object]:
         """Keep what cannot be read under another name; a new list begins."""

@@ -163,7 +163,7 @@ def message_of(row: Row) -> Message:
         _scene(place),
         text,
         moment_of(sent_at),
-        reply_to=reply_to,
+        reply_to=reply_to or None,
         is_bot=bool(is_bot),
         addressed_to_bot=bool(addressed),
     )

@@ -158,11 +158,11 @@ def test_control_characters_are_escaped():
 
 
 def test_untyped_callers_cannot_break_a_file():
-    """A perspective or a request id that is no text is written as text."""
-    turn = Turn(GROUP, observations=["x"], perspective=7, request_id=9)  # pyright: ignore[reportArgumentType]  # what chat plugins do
+    """What stands for yes or no in a chat plugin is written as yes or no."""
+    turn = Turn(GROUP, observations=["x"], force=1)  # pyright: ignore[reportArgumentType]  # what chat plugins do
     work = read(codec.encoded(Job("j1", turn, NOON))).work
     assert isinstance(work, Turn)
-    assert (work.perspective, work.request_id) == ("7", "9")
+    assert work.force is True
 
 
 def test_a_zone_with_odd_seconds_is_written_readably():
@@ -318,6 +318,19 @@ def test_a_withdrawn_message_is_taken_out_of_every_form():
     assert seed["_retry_count"] == 2
     assert codec.without_message(seed, "9001") is None
     assert codec.without_message({"message_ids": "9001", "messages": []}, "9001") is not None
+    assert codec.without_message({"message_ids": ["9001", "9002"], "messages": []}, "9001") is not None
+
+
+def test_a_dialogue_in_which_only_the_bot_is_left_is_empty():
+    """Nothing remains of a dialogue without its people; as long as one of them speaks, it stays."""
+    lines = [{"id": "m1"}, {"id": "m2", "is_bot": True}, {"id": "m3", "is_bot": True}, {"id": "m4", "is_bot": False}]
+    left = codec.without_message({"messages": lines}, "m1")
+    assert left is not None
+    assert left == {"messages": lines[1:]}
+    assert codec.without_message(left, "m1") == left
+    assert codec.without_message(left, "m2") == {"messages": lines[2:]}
+    assert codec.without_message(left, "m4") is None
+    assert codec.without_message({"messages": lines[1:2]}, "m9") == {"messages": lines[1:2]}
 
 
 def test_a_buried_body_is_the_old_one_and_more():

@@ -32,7 +32,7 @@ SETTINGS = QueueSettings(failed_cleanup_interval=1, failed_max_files=0, failed_m
 FIRST = a_job("一", message_ids=["m0"], recent_messages=[a_message("说错了", id="m1")])
 SECOND = a_job("二", message_ids=["m9"])
 THIRD = a_job("三")
-BURIED = a_job("四", scene=OTHER_GROUP)
+BURIED = a_job("四", scene=OTHER_GROUP, message_ids=["m7"], recent_messages=[a_message("那句不算", id="m8")])
 FOREIGN = "dropped"  # a job file that somebody put into pending by hand
 CORRUPT = "0" * 32  # a job file that makes no job
 
@@ -122,6 +122,24 @@ async def withdraw_job(world: World) -> None:
     await world.queue.withdraw(GROUP.scope, "m9")
 
 
+async def withdraw_job_in_hand(world: World) -> None:
+    """A job in hand goes with its only message, and is given up."""
+    world.uncertain.add(FIRST.id)
+    await world.queue.withdraw(GROUP.scope, "m0")
+    await bury(world)
+
+
+async def withdraw_buried_line(world: World) -> None:
+    """A buried job is rewritten without a message."""
+    await world.queue.withdraw(OTHER_GROUP.scope, "m8")
+
+
+async def withdraw_buried_job(world: World) -> None:
+    """A buried job goes with its only message."""
+    world.uncertain.add(BURIED.id)
+    await world.queue.withdraw(OTHER_GROUP.scope, "m7")
+
+
 async def prune(world: World) -> None:
     """What was buried long ago is removed."""
     world.uncertain.add(BURIED.id)
@@ -154,6 +172,10 @@ WAYS: dict[str, tuple[bool, Step]] = {  # whether a job is in hand before
     "revive": (False, revive),
     "withdraw_line": (False, withdraw_line),
     "withdraw_job": (False, withdraw_job),
+    "withdraw_line_in_hand": (True, withdraw_line),
+    "withdraw_job_in_hand": (True, withdraw_job_in_hand),
+    "withdraw_buried_line": (False, withdraw_buried_line),
+    "withdraw_buried_job": (False, withdraw_buried_job),
     "prune": (False, prune),
     "adopt": (False, adopt),
     "restart": (True, restart),
@@ -323,14 +345,31 @@ async def test_a_job_is_buried_also_where_nothing_can_be_written(tmp_path: Path)
     assert buried[FIRST.id].job == FIRST
 
 
-async def test_a_withdrawn_job_does_not_come_back_with_the_power(tmp_path: Path):
+@pytest.mark.parametrize(
+    ("way", "gone"), [("withdraw_job", SECOND), ("withdraw_job_in_hand", FIRST), ("withdraw_buried_job", BURIED)]
+)
+async def test_a_withdrawn_job_does_not_come_back_with_the_power(tmp_path: Path, way: str, gone: Job):
     """Once withdrawing has returned, no power cut brings the words back."""
-    world = await a_world(tmp_path, "withdraw_job")
-    await withdraw_job(world)
+    world = await a_world(tmp_path, way)
+    await WAYS[way][1](world)
     assert isinstance(world.disk, FragileDisk)
     world.disk.cut_power()
     await world.reopen()
-    assert not world.queue.knows(SECOND.id)
+    assert not world.queue.knows(gone.id)
+
+
+@pytest.mark.parametrize("moves", [(), (give_back,), (requeue,), (bury,), (bury, revive)])
+@pytest.mark.parametrize("message_id", ["m0", "m1"])
+async def test_no_earlier_move_brings_withdrawn_words_back(tmp_path: Path, moves: tuple[Step, ...], message_id: str):
+    """Wherever a job has been, a power cut after withdrawing restores no older copy of it."""
+    world = await a_world(tmp_path, "requeue")
+    for move in moves:
+        await move(world)
+    assert await world.queue.withdraw(GROUP.scope, message_id) == 1
+    assert isinstance(world.disk, FragileDisk)
+    world.disk.cut_power()
+    await world.reopen()
+    assert not any("说错了" in text for text in texts_in(*(tmp_path / one for one in FOLDERS)))
 
 
 async def test_a_revived_and_done_job_does_not_come_back_as_buried(tmp_path: Path):

@@ -6,6 +6,7 @@ import asyncio
 import errno
 import json
 import logging
+import os
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -122,6 +123,63 @@ async def test_only_the_newest_are_kept(mirror: EndSummaries, path: Path):
     assert len(rows) == KEPT
     assert rows[0] == "旧5"
     assert rows[-1]["id"] == "memo4"
+
+
+async def test_a_longer_list_of_the_older_mode_is_kept_aside(
+    mirror: EndSummaries, path: Path, caplog: pytest.LogCaptureFixture
+):
+    """Nothing of another system is cut off without a copy of the whole file, one for each time it was written."""
+    content = json.dumps([f"旧{number}" for number in range(KEPT + 500)])
+    lay(path, content)
+    for number in range(3):
+        await mirror.copy(a_memo(number))
+        await mirror.flush()
+    [aside] = path.parent.glob("end_summaries.before-*.json")
+    assert aside.read_text("utf-8") == content
+    assert mode_of(aside) == 0o600
+    assert aside.name in caplog.text
+    lay(path, content + " ")
+    os.utime(path, (NOON.timestamp(), NOON.timestamp()))
+    await mirror.copy(a_memo(3))
+    await mirror.flush()
+    asides = {one.read_text("utf-8") for one in path.parent.glob("end_summaries.before-*.json")}
+    assert asides == {content, content + " "}
+    assert len(rows_of(path)) == KEPT
+
+
+async def test_a_list_that_grows_too_long_is_kept_aside_once(mirror: EndSummaries, path: Path):
+    """Where our memos push entries of the older mode out, its list is copied before the first goes."""
+    lay(path, json.dumps([f"旧{number}" for number in range(KEPT - 1)]))
+    for number in range(4):
+        await mirror.copy(a_memo(number))
+        await mirror.flush()
+        assert len(list(path.parent.glob("end_summaries.before-*.json"))) == (number > 0)
+    [aside] = path.parent.glob("end_summaries.before-*.json")
+    assert [row for row in rows_of(aside) if isinstance(row, str)] == [f"旧{number}" for number in range(KEPT - 1)]
+
+
+async def test_our_own_memos_are_cut_off_without_a_copy(mirror: EndSummaries, path: Path):
+    """The ledger has them; no second copy is kept of what is ours."""
+    lay(path, json.dumps([{"summary": "聊了茶", "id": f"old{number}"} for number in range(KEPT + 5)]))
+    await mirror.copy(a_memo())
+    await mirror.flush()
+    assert [one.name for one in path.parent.iterdir()] == [path.name]
+
+
+@pytest.mark.parametrize("at", range(1, 20))
+async def test_a_list_that_cannot_be_kept_aside_is_not_cut(mirror: EndSummaries, disk: FaultyDisk, path: Path, at: int):
+    """On a failing disk the longer list stays whole, and trying again makes no second copy."""
+    lay(path, json.dumps([f"旧{number}" for number in range(KEPT + 1)]))
+    disk.arm(Fault(at, errno.ENOSPC, always=True))
+    for number in range(3):
+        await mirror.copy(a_memo(number))
+        await mirror.flush()
+    whole = [one for one in path.parent.iterdir() if one.suffix == ".json" and "旧0" in rows_of(one)]
+    assert whole
+    disk.arm(None)
+    await mirror.flush()
+    assert len(list(path.parent.glob("end_summaries.before-*.json"))) <= 1
+    assert any("旧0" in rows_of(one) for one in path.parent.iterdir())
 
 
 async def test_many_memos_are_few_writes(mirror: EndSummaries, disk: FaultyDisk, path: Path):

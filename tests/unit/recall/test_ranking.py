@@ -20,7 +20,7 @@ from cognitive_memory_core.recall.ranking import (
 )
 from cognitive_memory_core.settings import Decay
 from cognitive_memory_core.text.terms import query_terms
-from tests.support.builders import an_event
+from tests.support.builders import GROUP, PRIVATE, a_message, an_event
 from tests.support.clock import NOON
 
 NAN = float("nan")
@@ -66,6 +66,14 @@ def test_equal_hits_keep_their_order():
     """Among equals the store's own order stands."""
     rows = [(an_event(str(number)), 0.5) for number in range(5)]
     assert texts(fused(rows, None, 0.5)) == ["0", "1", "2", "3", "4"]
+
+
+def test_equal_ids_from_two_places_are_two_hits():
+    """A message's id is unique in its place only: neither hides the other or takes its score, nor an event's."""
+    group, private = (a_message(text, scene, id="7").as_event() for text, scene in (("甲", GROUP), ("乙", PRIVATE)))
+    event = an_event("丙", id="7")
+    hits = fused(None, [(group, 0.9), (private, 0.4), (event, 0.6)], 0.5)
+    assert [(hit.event.text, hit.relevance) for hit in hits] == [("甲", 0.9), ("丙", 0.6), ("乙", 0.4)]
 
 
 def test_covering_the_whole_question_is_nearly_one():

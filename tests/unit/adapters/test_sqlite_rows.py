@@ -1,0 +1,67 @@
+"""Rows that no version of this ledger would write are read all the same."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from datetime import timedelta, timezone
+from pathlib import Path
+from sqlite3 import connect
+
+import pytest
+
+from cognitive_memory_core.adapters.sqlite import SqliteLedger
+from cognitive_memory_core.adapters.sqlite.rows import instant_of, micros, moment_of
+from cognitive_memory_core.domain.hit import Reading
+from cognitive_memory_core.ports.ledger import Alias, OptOut
+from cognitive_memory_core.text.instants import EARLIEST, LATEST
+from tests.support.builders import GROUP, a_message, an_event
+from tests.support.clock import NOON
+from tests.support.ledgers import a_memo, a_pin, archived, committed
+
+FIRST, LAST = "0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59.999999-12:00"
+
+
+@pytest.mark.parametrize(("text", "read"), [(FIRST, EARLIEST), (LAST, LATEST), (NOON.isoformat(), NOON)])
+def test_an_instant_is_one_that_every_zone_can_tell(text: str, read: object) -> None:
+    """What lies beyond comes as the end of the calendar; anything else as it was written, its offset included."""
+    moment = moment_of(text)
+    assert moment == read
+    assert moment.isoformat() == text or moment in (EARLIEST, LATEST)
+    for hours in (-23, 23):
+        moment.astimezone(timezone(timedelta(hours=hours)))
+
+
+@pytest.mark.parametrize("number", [-(2**63), 2**63 - 1])
+def test_a_number_beyond_the_calendar_is_its_end(number: int) -> None:
+    """No number that a column can hold is an overflow."""
+    assert instant_of(number) == (EARLIEST if number < 0 else LATEST)
+    assert instant_of(micros(NOON)) == NOON
+
+
+@pytest.mark.parametrize(("text", "number"), [(FIRST, -(2**63)), (LAST, 2**63 - 1)])
+async def test_extreme_rows_from_elsewhere_are_read(tmp_path: Path, text: str, number: int) -> None:
+    """One odd time makes nothing unreadable: neither a list, nor a window of the log, nor an export."""
+    path = tmp_path / "ledger.db"
+    ledger = await SqliteLedger.open(path)
+    event = an_event()
+    await committed(ledger, event)
+    await ledger.archive.absorb(
+        [OptOut("2000009", NOON), Alias(GROUP.scope, "2000001", "阿棠", NOON, NOON), a_message(), a_memo(), a_pin()]
+    )
+    await ledger.close()
+    with closing(connect(path)) as connection:
+        for column in ("happened_at", "last_seen_at", "retired_at"):
+            connection.execute(f"UPDATE events SET {column} = ?, at_us = ?", (text, number))
+        connection.execute("UPDATE events SET retired_at = NULL")
+        for table, column in (("messages", "sent_at"), ("memos", "written_at"), ("pins", "pinned_at")):
+            connection.execute(f"UPDATE {table} SET {column} = ?, at_us = ?", (text, number))
+        connection.execute("UPDATE opt_outs SET at_us = ?", (number,))
+        connection.execute("UPDATE names SET first_us = ?, last_us = ?", (number, number))
+        connection.execute("UPDATE messages SET reply_to = ''")
+        connection.commit()
+    ledger = await SqliteLedger.open(path)
+    assert len(await archived(ledger)) == 6
+    assert [one.id for one in await ledger.events.recent(Reading(GROUP), 5)] == [event.id]
+    assert len(await ledger.log.recent(GROUP.scope, 5)) == 1
+    await committed(ledger, an_event())
+    await ledger.close()
