@@ -10,7 +10,7 @@ from pathlib import Path
 from .adapters.files.owner import DirectoryOwner
 from .adapters.files.queue import FileQueue
 from .adapters.files.summaries import EndSummaries
-from .adapters.foreign import ForeignEmbedder
+from .adapters.foreign_embedder import ForeignEmbedder
 from .adapters.offline.hashing import HashingEmbedder
 from .adapters.offline.rules import RuleHistorian
 from .adapters.sqlite import SqliteLedger

@@ -13,9 +13,9 @@ from nonebot.exception import AdapterException
 import cognitive_memory_core as core
 
 from . import replies
-from .complaints import complain
 from .config import setup
 from .lifecycle import get_memory
+from .throttled_log import complain
 from .wording import spoken
 
 FILE = "announced.json"

@@ -9,12 +9,12 @@ from nonebot.adapters.onebot import v11, v12
 import cognitive_memory_core as core
 
 from . import replies
-from .complaints import complain
-from .consideration import considerer
+from .auto_consider import considerer
 from .incoming import find_message, is_captured
 from .invocation import is_any_command
 from .lifecycle import get_memory
 from .scene import agent_of, qq_id, scene_at, text_id
+from .throttled_log import complain
 
 heard = on_message(priority=1, block=False)
 withdrawn = on_notice(priority=1, block=False)

@@ -18,11 +18,11 @@ import cognitive_memory_core as core
 
 from . import replies
 from .announcing import announce
-from .complaints import complain
-from .consideration import considerer
+from .auto_consider import considerer
 from .incoming import is_captured
 from .lifecycle import get_memory
 from .scene import agent_of, find_scene, qq_id, scene_at, text_id
+from .throttled_log import complain
 from .wording import FORWARDED, worded
 
 SENDING = frozenset({"send_msg", "send_group_msg", "send_private_msg", "send_message"})

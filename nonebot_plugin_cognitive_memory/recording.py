@@ -10,10 +10,10 @@ from typing import Any
 import cognitive_memory_core as core
 
 from . import replies
-from .complaints import complain
+from .auto_consider import considerer
 from .config import setup
-from .consideration import considerer
 from .lifecycle import get_memory
+from .throttled_log import complain
 from .wording import writable
 
 

@@ -14,7 +14,7 @@ from ..ports.queue import Claim, JobQueue, QueueView
 from ..settings import HistorianSettings, Live, Settings
 from .pipeline import Pipeline
 from .retry import Requeue, decision, described
-from .waiting import signalled
+from .signals import signalled
 
 log = logging.getLogger(__name__)
 SHORTEST_POLL = 0.05

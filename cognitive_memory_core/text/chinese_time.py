@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from .numerals import digits, number
-from .stretch import DAY, WEEK, Stretch, day, days, moment, monday_of, month, shifted, week, weekend, written, year
+from .time_spans import DAY, WEEK, Stretch, day, days, moment, monday_of, month, shifted, week, weekend, written, year
 from .timerule import (
     Frame,
     Reading,

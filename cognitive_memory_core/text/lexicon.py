@@ -9,7 +9,7 @@ from typing import Literal
 
 from .folding import folded
 from .patterns import Pattern
-from .spared import Spared, named, quoted
+from .spared_spans import Spared, named, quoted
 from .timewords import READ, is_time, leaning
 
 Kind = Literal["pronoun", "time", "place"]

@@ -9,7 +9,7 @@ from datetime import date, datetime, timedelta
 from typing import Literal
 
 from .patterns import Pattern
-from .stretch import DAY, WEEK, Stretch, day, days, moment, monday_of, month, shifted, weekend, written
+from .time_spans import DAY, WEEK, Stretch, day, days, moment, monday_of, month, shifted, weekend, written
 
 Kind = Literal[
     "absolute",  # 2026年3月4日: names its year

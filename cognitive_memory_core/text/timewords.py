@@ -9,11 +9,11 @@ from datetime import datetime
 
 from ..domain.interval import Interval, checked_instant
 from .chinese_time import CHINESE
-from .edits import Edit, edited
 from .folding import folded
 from .instants import EARLIEST, LATEST
-from .spared import Spared, named, quoted
-from .stretch import DAY, Stretch
+from .replacements import Edit, edited
+from .spared_spans import Spared, named, quoted
+from .time_spans import DAY, Stretch
 from .timerule import Frame, Kind, Lean, Rule
 from .western_time import WESTERN
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from datetime import date
 
 from .numerals import number
-from .stretch import DAY, WEEK, Stretch, day, days, moment, monday_of, month, shifted, week, weekend, year
+from .time_spans import DAY, WEEK, Stretch, day, days, moment, monday_of, month, shifted, week, weekend, year
 from .timerule import (
     Frame,
     Reading,

@@ -12,7 +12,7 @@ from nonebot.exception import AdapterException
 from nonebot.permission import SUPERUSER
 
 from .. import replies
-from ..complaints import complain
+from ..throttled_log import complain
 
 ADMINS = frozenset({"owner", "admin"})
 

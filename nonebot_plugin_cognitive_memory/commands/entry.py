@@ -13,11 +13,11 @@ import cognitive_memory_core as core
 
 from .. import replies
 from ..announcing import announce
-from ..complaints import complain
 from ..invocation import HEAD, SUBCOMMANDS, called_subcommand, is_ours
 from ..lifecycle import get_memory
 from ..outgoing import unrecorded
 from ..scene import find_scene
+from ..throttled_log import complain
 from ..wording import spoken
 from .pace import Pace
 

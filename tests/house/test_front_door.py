@@ -55,6 +55,7 @@ SETTINGS = {
     "QuerySettings",
     "QueueSettings",
     "Settings",
+    "clean_name",
     "dormant_keys",
     "unknown_keys",
 }

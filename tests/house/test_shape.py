@@ -18,7 +18,7 @@ BLANKET = {  # where everything is caught and life goes on, how often, and why
     f"{CORE}/historian/worker.py": (2, "the loop runner: one bad job must not end the historian"),
     f"{CORE}/historian/indexer.py": (1, "the loop runner: one bad batch must not end the indexer"),
     f"{PLUGIN}/lifecycle.py": (1, "the start-up hook: raising would end the bot"),
-    f"{PLUGIN}/consideration.py": (1, "the loop runner: one bad round must not end the considering"),
+    f"{PLUGIN}/auto_consider.py": (1, "the loop runner: one bad round must not end the considering"),
     f"{PLUGIN}/capture.py": (1, "the capture hook: what goes wrong must not cost the bot an event"),
     f"{PLUGIN}/outgoing.py": (1, "the capture hook: what goes wrong must not cost a reply"),
 }

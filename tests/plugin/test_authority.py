@@ -109,9 +109,9 @@ async def test_where_messages_cannot_be_read_back(
 
 async def test_the_remedy_is_named(stage: Stage, group: int, monkeypatch: pytest.MonkeyPatch, log: list[str]) -> None:
     """When a request could not be proven, the log names the line of .env that closes the hole."""
-    from nonebot_plugin_cognitive_memory import complaints
+    from nonebot_plugin_cognitive_memory import throttled_log
 
-    monkeypatch.setattr(complaints, "_last", type(complaints._last)())
+    monkeypatch.setattr(throttled_log, "_last", type(throttled_log._last)())
     monkeypatch.setattr(stage.bot.config, "host", "0.0.0.0")
     await attempt(stage, group, new_id(), "owner", back=REFUSED)
     assert len([line for line in log if "ONEBOT_V11_SECRET" in line]) == 1

@@ -9,13 +9,13 @@ from datetime import datetime
 
 from ...domain.people import Person
 from ...domain.turn import shortened
-from ...text.edits import Edit, edited
 from ...text.folding import folded
 from ...text.lexicon import Sighting, offences, sightings, spared_in
 from ...text.names import one_line
-from ...text.spared import Spared, occurrences, quoted
+from ...text.replacements import Edit, edited
+from ...text.spared_spans import Spared, occurrences, quoted
 from ...text.timewords import datings
-from .cast import Cast
+from .known_people import Cast
 
 STATEMENT_LENGTH = 500
 _LINE_READ = 1_000

@@ -44,7 +44,7 @@ class World:
 
     def __init__(self, **capture: Any) -> None:
         """Begin at noon."""
-        from nonebot_plugin_cognitive_memory.consideration import Considerer
+        from nonebot_plugin_cognitive_memory.auto_consider import Considerer
 
         self.memory, self.seconds, self.lines = Listener(), 0.0, 0
         settings = core.Settings.from_mapping({"capture": capture}).capture
@@ -157,7 +157,7 @@ async def test_the_bots_words_give_sense_only(world: Callable[..., World]) -> No
 
 async def test_bounds(world: Callable[..., World]) -> None:
     """A flood in one place, and a flood of places, are held to a bound."""
-    from nonebot_plugin_cognitive_memory.consideration import LINES, PLACES
+    from nonebot_plugin_cognitive_memory.auto_consider import LINES, PLACES
 
     here = world(consider_every=100_000)
     for n in range(LINES + 50):
@@ -190,7 +190,7 @@ async def test_stopping_hands_over_the_rest(world: Callable[..., World]) -> None
 
 async def test_the_clock_is_watched(app: object) -> None:
     """Once started, due lines are handed over without anybody asking, and trouble in one round ends nothing."""
-    from nonebot_plugin_cognitive_memory.consideration import Considerer
+    from nonebot_plugin_cognitive_memory.auto_consider import Considerer
 
     memory = Listener()
     memory.refusal = RuntimeError("broken")
