@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
 
-from .adapters.files.owner import DirectoryOwner
+from .adapters.files.directory_owner import DirectoryOwner
+from .adapters.files.end_summaries import EndSummaries
 from .adapters.files.queue import FileQueue
-from .adapters.files.summaries import EndSummaries
 from .adapters.foreign_embedder import ForeignEmbedder
 from .adapters.offline.hashing import HashingEmbedder
 from .adapters.offline.rules import RuleHistorian

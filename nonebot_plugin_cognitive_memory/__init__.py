@@ -41,6 +41,7 @@ __plugin_meta__ = PluginMetadata(
 
 from . import capture as capture  # side effects, last
 from . import commands as commands
+from . import withdrawal as withdrawal
 
 __all__ = [
     "TOOL_GUIDE",

@@ -74,10 +74,11 @@ class QueueView(Protocol):
         ...
 
     async def withdraw(self, scope: Scope, message_id: str) -> int:
-        """Take a withdrawn message out of pending and failed jobs; one in hand loses it when it is put back.
+        """Take a withdrawn message out of the jobs that hold it, in every state; it is gone from disk then.
 
-        A dialogue loses the line; a turn loses its recent line; a turn all of whose ``message_ids`` are withdrawn
-        leaves the queue, its memo with it. Answers how many jobs changed.
+        A dialogue loses the line, a turn its recent line. A turn all of whose ``message_ids``, or a dialogue all of
+        whose people's lines, are withdrawn leaves the queue, its memo with it; one in hand leaves when it is put down,
+        whichever way. Answers how many jobs changed.
         """
         ...
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from cognitive_memory_core.adapters.files.summaries import KEPT, EndSummaries
+from cognitive_memory_core.adapters.files.end_summaries import KEPT, EndSummaries
 from cognitive_memory_core.domain.note import Memo
 from cognitive_memory_core.domain.scope import Scope
 from tests.support.builders import GROUP, PRIVATE

@@ -1,0 +1,49 @@
+"""A message that is withdrawn in the chat is withdrawn here: from the log, from waiting jobs, from events."""
+
+from __future__ import annotations
+
+from nonebot import on_notice
+from nonebot.adapters import Bot, Event
+from nonebot.adapters.onebot import v11, v12
+
+import cognitive_memory_core as core
+
+from . import replies
+from .auto_consider import considerer
+from .lifecycle import get_memory
+from .scene import agent_of, qq_id, scene_at, text_id
+from .throttled_log import complain
+
+withdrawn = on_notice(priority=1, block=False)
+
+
+@withdrawn.handle()
+async def withdraw(bot: Bot, event: Event) -> None:
+    """Withdraw a message that was withdrawn in the chat, whoever withdrew it."""
+    found = find_withdrawal(bot, event)
+    if found is None:
+        return
+    memory, (scene, message_id) = get_memory(), found
+    considerer.learned(scene, (message_id,))
+    try:
+        await memory.recall_message(scene, message_id)
+    except core.CognitiveMemoryError as refused:
+        if memory.is_running:
+            complain(replies.not_withdrawn(refused))
+
+
+def find_withdrawal(bot: Bot, event: Event) -> tuple[core.Scene, str] | None:
+    """Give place and id of a message that an event says was withdrawn; in a group it matters not whose it was."""
+    agent, own_id = agent_of(bot), bot.self_id
+    match event:
+        case v11.GroupRecallNoticeEvent(group_id=group, user_id=user, message_id=message):
+            scene = scene_at(agent, qq_id(group), qq_id(user) or own_id)
+        case v11.FriendRecallNoticeEvent(user_id=user, message_id=message):
+            scene = scene_at(agent, "", qq_id(user))
+        case v12.GroupMessageDeleteEvent(group_id=group, user_id=user, message_id=message):
+            scene = scene_at(agent, text_id(group), text_id(user) or own_id)
+        case v12.PrivateMessageDeleteEvent(user_id=user, message_id=message):
+            scene = scene_at(agent, "", text_id(user))
+        case _:
+            return None
+    return (scene, str(message)) if scene else None
