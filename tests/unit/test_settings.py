@@ -203,6 +203,7 @@ def test_a_blank_value_is_the_default(key: str, blank: object) -> None:
         ("enabled", [1], "应为 true 或 false"),
         ("agent", "a" * 129, "最多 128 个字符"),
         ("agent", {"a": 1}, "应为文本"),
+        ("agent", "a\nb", "agent 必须是 1 到 128 个字符、不含控制字符的文本"),
         ("agent", "\ud800", "含有不成字符的编码"),
         ("timezone", "CST", "不认识的时区 'CST'，例如可以写 Asia/Shanghai"),
         ("timezone", "../etc/passwd", "不认识的时区"),

@@ -36,3 +36,17 @@ def test_a_time_without_a_zone_is_refused(bad: Any) -> None:
     for start, stop in ((bad, NOON), (NOON, bad)):
         with pytest.raises(BadArgument):
             Interval(start, stop)
+
+
+@pytest.mark.parametrize("year", [1, 9999])
+def test_a_time_that_some_zone_cannot_tell_is_refused(year: int) -> None:
+    """A time at the edge of the calendar, where another zone has no date for it, is refused at once."""
+    with pytest.raises(BadArgument, match="2 到 9998 年"):
+        checked_instant(datetime(year, 6, 1, tzinfo=timezone.utc), "sent_at")
+
+
+@pytest.mark.parametrize("year", [2, 9998])
+def test_a_time_that_every_zone_can_tell_is_kept(year: int) -> None:
+    """The first and the last year that every zone knows are times like any other."""
+    instant = datetime(year, 1, 1, tzinfo=timezone.utc)
+    assert checked_instant(instant, "sent_at") is instant

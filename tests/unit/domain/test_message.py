@@ -9,7 +9,7 @@ import pytest
 
 from cognitive_memory_core.domain.message import Message
 from cognitive_memory_core.errors import BadArgument
-from tests.support.builders import GROUP, a_message
+from tests.support.builders import GROUP, PRIVATE, a_message
 from tests.support.clock import NOON
 
 
@@ -39,3 +39,33 @@ def test_what_no_log_could_keep_is_refused(identifier: Any, text: Any, sent_at: 
     """A line without an id, a text or an instant with its zone is refused before it reaches any store."""
     with pytest.raises(BadArgument):
         Message(identifier, GROUP, text, sent_at)
+
+
+@pytest.mark.parametrize("scene", [None, "10001", GROUP.scope])
+def test_a_line_is_said_somewhere(scene: Any) -> None:
+    """A line without a scene is refused."""
+    with pytest.raises(BadArgument):
+        Message("1", scene, "嗯", NOON)
+
+
+@pytest.mark.parametrize("reply_to", ["", 7, "1\n"])
+def test_a_reply_names_a_message(reply_to: Any) -> None:
+    """What a line answers is a message's id, or nothing."""
+    with pytest.raises(BadArgument):
+        Message("1", GROUP, "嗯", NOON, reply_to=reply_to)
+
+
+def test_a_line_is_found_like_an_event() -> None:
+    """A logged line is found as an Event of kind "message" under the message's id, in its place, by its speaker."""
+    message = a_message("我喜欢乌龙茶", GROUP, id="m-1")
+    event = message.as_event()
+    assert (event.id, event.kind, event.text, event.happened_at) == ("m-1", "message", "我喜欢乌龙茶", NOON)
+    assert (event.sender_id, event.user_id, event.sender_name) == (GROUP.user_id, GROUP.user_id, GROUP.user_name)
+    assert (event.scope, event.subjects, event.message_ids) == (GROUP.scope, (), ("m-1",))
+    assert a_message(scene=PRIVATE).as_event().scope == PRIVATE.scope
+
+
+def test_a_bots_line_speaks_of_whom_it_was_said_to() -> None:
+    """A bot's own line is nobody's words, and is left out together with the person it was said to."""
+    event = a_message(scene=GROUP, is_bot=True).as_event()
+    assert (event.sender_id, event.sender_name, event.subjects) == ("", "", (GROUP.user_id,))

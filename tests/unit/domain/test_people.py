@@ -19,3 +19,9 @@ def test_a_known_person_is_found_by_id() -> None:
     assert anchors.named("1").name == "阿棠"
     assert anchors.named("2").name == "小雨"
     assert anchors.named("3") == Person("3")
+
+
+def test_every_known_name_is_known() -> None:
+    """The names of people and of the place are known together; who has no name adds none."""
+    anchors = Anchors(NOON, GROUP.scope, "读书会", Person("1", "阿棠"), (Person("2", "小雨"), Person("3")))
+    assert anchors.names == ("阿棠", "小雨", "读书会")

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from cognitive_memory_core.domain.scope import Scene, Scope
+from cognitive_memory_core.domain.scope import Scene, Scope, checked_scene
 from cognitive_memory_core.errors import BadArgument, NotPermitted
 
 U, V = "2000001", "2000002"
@@ -167,3 +167,26 @@ def test_a_target_never_widens(scene: Scene, target: dict[str, str]) -> None:
     """A target outside the scene is refused in Chinese, never answered with less or more."""
     with pytest.raises(NotPermitted, match="这里看不到别的"):
         scene.permit(**target)
+
+
+@pytest.mark.parametrize("kind", ["", "all", "GROUP", None])
+def test_there_are_three_kinds_of_scene(kind: Any) -> None:
+    """A scene of an unknown kind is refused and never read as an operator's."""
+    with pytest.raises(BadArgument):
+        Scene(kind, "default", "10001", U)
+
+
+@pytest.mark.parametrize(("given", "kept"), [("名" * 200, "名" * 128), (None, ""), (12345, ""), ("阿棠", "阿棠")])
+def test_a_name_is_cut_and_never_refused(given: Any, kept: str) -> None:
+    """A name that nobody vouches for makes no scene fail: it is cut, or dropped when it is no text."""
+    scene = Scene.group("10001", U, user_name=given, group_name=given)
+    assert (scene.user_name, scene.group_name) == (kept, kept)
+
+
+def test_what_is_no_scene_is_refused() -> None:
+    """Something else in the place of a scene is refused, and so is an operator where a place is needed."""
+    for value, placed in ((None, False), ("10001", False), (GROUP_G, False), (OPERATOR, True), (OPERATOR_IN_G, True)):
+        with pytest.raises(BadArgument):
+            checked_scene(value, placed=placed)
+    assert checked_scene(OPERATOR) is OPERATOR
+    assert checked_scene(ALONE_WITH_U, placed=True) is ALONE_WITH_U

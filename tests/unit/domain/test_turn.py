@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from cognitive_memory_core.domain.message import Message
 from cognitive_memory_core.domain.turn import Dialogue, Turn, TurnLimits, shortened, shortened_line
 from cognitive_memory_core.errors import BadArgument
-from tests.support.builders import GROUP, OPERATOR, PRIVATE, a_message
+from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE, a_message
 
 LIMITS = TurnLimits()
 
@@ -131,3 +131,57 @@ def test_a_cut_text_never_exceeds_its_bound(text: str, limit: int) -> None:
     cut = shortened(text, limit)
     assert len(cut) <= limit
     assert cut == text if len(text) <= limit else text.startswith(cut.removesuffix("…"))
+
+
+@pytest.mark.parametrize(
+    "name", ["memo", "observations", "source_message", "recent_messages", "message_ids", "perspective", "request_id"]
+)
+def test_none_is_nothing(name: str) -> None:
+    """None where a text or a list is meant is nothing and no mistake."""
+    fields: dict[str, Any] = {name: None}
+    assert Turn(GROUP, **fields) == Turn(GROUP)
+
+
+@pytest.mark.parametrize("value", [7, b"x", {"a": 1}, True])
+def test_what_is_no_list_is_refused(value: Any) -> None:
+    """A number, bytes or a mapping where a list of observations is meant is refused and not taken apart."""
+    with pytest.raises(BadArgument):
+        Turn(GROUP, observations=value)
+
+
+@pytest.mark.parametrize("line", [7, None, b"x", {"text": "早"}])
+def test_a_recent_line_is_a_message_or_a_text(line: Any) -> None:
+    """What is neither a Message nor a text is no recent line."""
+    with pytest.raises(BadArgument):
+        Turn(GROUP, recent_messages=[line])
+    with pytest.raises(BadArgument):
+        Dialogue(GROUP, [line])
+
+
+def test_lines_of_other_places_are_left_out() -> None:
+    """A line of another group or of a private chat never reaches the historian of this place."""
+    here, there, alone = a_message(scene=GROUP), a_message(scene=OTHER_GROUP), a_message(scene=PRIVATE)
+    assert Turn(GROUP, recent_messages=[there, here, "早", alone]).recent_messages == (here, "早")
+    assert Dialogue(GROUP, [there, here, alone]).messages == (here,)
+    assert Dialogue(PRIVATE, [there, here, alone]).messages == (alone,)
+
+
+def test_a_perspective_is_short() -> None:
+    """A perspective is a word or two: what is longer is cut."""
+    assert Turn(GROUP, perspective="视" * 65).perspective == "视" * 63 + "…"
+    assert Turn(GROUP, perspective="group").perspective == "group"
+
+
+def test_a_blank_request_is_no_request() -> None:
+    """A request id that is empty does not make all such turns one job."""
+    assert Turn(GROUP, request_id="").request_id is None
+    assert Turn(GROUP, request_id="r-1").request_id == "r-1"
+
+
+@pytest.mark.parametrize("scene", [None, "10001", GROUP.scope])
+def test_a_turn_takes_place_in_a_scene(scene: Any) -> None:
+    """A turn or a dialogue without a scene is refused."""
+    with pytest.raises(BadArgument):
+        Turn(scene, memo="x")
+    with pytest.raises(BadArgument):
+        Dialogue(scene, ())
