@@ -30,8 +30,14 @@ class Interval:
 
 def checked_instant(value: object, what: str) -> datetime:
     """Give the instant back when it carries a zone and every zone can tell it; else raise BadArgument."""
+    instant = checked_zoned(value, what)
+    if not FIRST_YEAR <= instant.year <= LAST_YEAR:
+        raise BadArgument(sentences.bad_value(what, instant.year, f" {FIRST_YEAR} 到 {LAST_YEAR} 年之间的时间"))
+    return instant
+
+
+def checked_zoned(value: object, what: str) -> datetime:
+    """Give the time back when it carries a zone; else raise BadArgument."""
     if not isinstance(value, datetime) or value.tzinfo is None or value.utcoffset() is None:
         raise BadArgument(sentences.naive_instant(what))
-    if not FIRST_YEAR <= value.year <= LAST_YEAR:
-        raise BadArgument(sentences.bad_value(what, value.year, f" {FIRST_YEAR} 到 {LAST_YEAR} 年之间的时间"))
     return value

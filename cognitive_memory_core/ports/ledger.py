@@ -28,8 +28,9 @@ class EventLedger(Protocol):
         """Write a draft in one transaction and mark its job done; a job that is marked done is not written again.
 
         An active event of equal :func:`duplicate_key` in the same scope from the same sender absorbs a new one: its
-        count and last-seen time rise. An event all of whose messages are withdrawn is written retired. Events whose
-        sender has opted out are left out.
+        count and last-seen time rise. An event whose messages one of equal key, standing or retired, rests on already
+        does nothing; joined with one that was said without a message, an event rests on none. An event all of whose
+        messages are withdrawn is written retired. Events whose sender has opted out are left out.
         """
         ...
 
@@ -54,7 +55,7 @@ class EventLedger(Protocol):
         ...
 
     async def restore(self, event_id: str) -> Event | None:
-        """Let a retired event stand again; where an equal one stands meanwhile, answer that one."""
+        """Let a retired event stand again, or give the equal one that stands; None where its messages are withdrawn."""
         ...
 
 
@@ -113,10 +114,7 @@ class MessageLog(Protocol):
         ...
 
     async def prune(self, before: datetime) -> int:
-        """Drop messages sent before, and withdrawal marks and done-marks as old; answer how many messages.
-
-        A time after everything that is held is a clock that jumped: nothing is dropped.
-        """
+        """Drop messages sent before, and withdrawal marks and done-marks as old; answer how many messages."""
         ...
 
 

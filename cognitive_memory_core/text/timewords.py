@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
-from ..domain.interval import Interval, checked_instant
+from ..domain.interval import Interval, checked_zoned
 from .chinese_time import CHINESE
 from .folding import folded
 from .instants import EARLIEST, LATEST
@@ -63,7 +63,7 @@ def time_window(text: str, reference: datetime) -> Interval | None:
     The first time expression counts, together with a second one that it is joined to (3月1日到3月5日). A month, date
     or weekday without more looks backwards, today included. Raises BadArgument for a reference without a zone.
     """
-    checked_instant(reference, "reference")
+    checked_zoned(reference, "reference")
     now = reference.replace(tzinfo=None)
     asked = ((mention, stretch) for mention in _mentions(text) if (stretch := _asked(mention, now)))
     first, second = next(asked, None), next(asked, None)
@@ -168,5 +168,5 @@ def _dated_beside(text: str, found: list[Mention], index: int) -> bool:
 
 
 def _zoned(stretch: Stretch, reference: datetime) -> Interval | None:
-    interval = Interval(stretch.start.replace(tzinfo=reference.tzinfo), stretch.stop.replace(tzinfo=reference.tzinfo))
-    return interval if EARLIEST <= interval.start < interval.stop <= LATEST else None
+    start, stop = (end.replace(tzinfo=reference.tzinfo) for end in (stretch.start, stretch.stop))
+    return Interval(start, stop) if EARLIEST <= start < stop <= LATEST else None

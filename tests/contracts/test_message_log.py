@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta, timezone
 
-import pytest
-
 from cognitive_memory_core.domain.scope import Scene
 from tests.support.builders import GROUP, OTHER_GROUP, PRIVATE, a_draft, a_message, an_event
 from tests.support.clock import NOON, FrozenClock
@@ -104,25 +102,8 @@ async def test_pruning_drops_what_is_older_and_counts_messages(ledger: Ledger, c
     assert await shown(ledger, GROUP) == ["乙", "甲"]
 
 
-async def test_a_clock_that_jumps_ahead_erases_nothing(ledger: Ledger, caplog: pytest.LogCaptureFixture) -> None:
-    """A cut that would leave no message at all is not believed: marks stay, too, and the log says so once."""
-    await ledger.log.append([a_message("旧", sent_at=later(days=-2)), a_message("新")])
-    await ledger.log.withdraw(GROUP.scope, "withdrawn", NOON)
-    await ledger.events.commit(a_draft(an_event("甲"), job_id="job"))
-    for _ in range(3):
-        assert await ledger.log.prune(later(days=3650)) == 0
-    await ledger.log.append([a_message("出去", id="withdrawn")])
-    assert await texts(ledger) == ["旧", "新"]
-    assert await ledger.events.done("job")
-    assert len(caplog.records) == 1
-    assert await ledger.log.prune(NOON) == 1
-    assert await ledger.log.prune(later(seconds=1)) == 0
-    assert await texts(ledger) == ["新"]
-    assert len(caplog.records) == 2
-
-
 async def test_marks_beside_an_empty_log_go_by_their_time(ledger: Ledger) -> None:
-    """Where no message is held, nothing speaks against the clock."""
+    """A mark is dropped when it is old, also where no message is held."""
     await ledger.events.commit(a_draft(an_event("甲"), job_id="job"))
     assert await ledger.log.prune(later(days=40)) == 0
     assert not await ledger.events.done("job")

@@ -43,7 +43,7 @@ MOMENTS = st.builds(
     st.one_of(st.integers(-3, 3), st.integers(-(10**14), 10**14)),
     ZONES,
 )
-EVER = Interval(datetime(1, 1, 2, tzinfo=timezone.utc), datetime(9999, 12, 30, tzinfo=timezone.utc))
+EVER = Interval(datetime(2, 1, 2, tzinfo=timezone.utc), datetime(9998, 12, 30, tzinfo=timezone.utc))
 PERHAPS = st.one_of(st.just(""), IDS)
 PLACES = st.one_of(
     st.builds(lambda group, user, agent: Scene.group(group, user, agent=agent), IDS, IDS, AGENTS),

@@ -19,7 +19,6 @@ class InMemoryLog:
     def __init__(self, state: State) -> None:
         """Share a state with the other ports."""
         self._state = state
-        self._doubted = False
 
     async def append(self, messages: Sequence[Message]) -> None:
         """Keep messages; known and withdrawn ones change nothing."""
@@ -40,26 +39,14 @@ class InMemoryLog:
         return sum(self._take_from_under(event_id, message_id, at) for event_id in self._resting(scope, message_id))
 
     async def prune(self, before: datetime) -> int:
-        """Drop what is older: messages, withdrawal marks, done-marks; answers how many messages.
-
-        A time after the newest message would drop them all: that is a clock that jumped, and nothing goes.
-        """
+        """Drop what is older: messages, withdrawal marks, done-marks; answers how many messages."""
         state = self._state
-        if state.messages and all(message.sent_at < before for message in state.messages.values()):
-            self._doubt(before)
-            return 0
-        self._doubted = False
         old = [place for place, message in state.messages.items() if message.sent_at < before]
         for place in old:
             del state.messages[place]
         state.withdrawn = {place: at for place, at in state.withdrawn.items() if at >= before}
         state.done = {job_id: at for job_id, at in state.done.items() if at >= before}
         return len(old)
-
-    def _doubt(self, before: datetime) -> None:
-        if not self._doubted:
-            log.warning("message log: nothing is newer than %s, so the clock is not believed, nothing pruned", before)
-        self._doubted = True
 
     def _resting(self, scope: Scope, message_id: str) -> list[str]:
         state = self._state

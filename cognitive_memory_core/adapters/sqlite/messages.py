@@ -25,7 +25,6 @@ class SqliteLog:
     def __init__(self, database: Database) -> None:
         """Keep messages in a database."""
         self._database = database
-        self._doubted = False
 
     async def append(self, messages: Sequence[Message]) -> None:
         """Keep messages, all in one transaction; known and withdrawn ones change nothing."""
@@ -41,23 +40,12 @@ class SqliteLog:
         return await self._database.write(_withdraw, scope, message_id, at)
 
     async def prune(self, before: datetime) -> int:
-        """Drop what is older: messages, withdrawal marks, done-marks; answers how many messages.
-
-        A time after the newest message would drop them all: that is a clock that jumped, and nothing goes.
-        """
-        if not await self._database.write(_prune_marks, micros(before)):
-            self._doubt(before)
-            return 0
-        self._doubted = False
+        """Drop what is older: messages, withdrawal marks, done-marks; answers how many messages."""
+        await self._database.write(_prune_marks, micros(before))
         pruned = 0
         while dropped := await self._database.write(_prune_some, micros(before)):
             pruned += dropped
         return pruned
-
-    def _doubt(self, before: datetime) -> None:
-        if not self._doubted:
-            log.warning("message log: nothing is newer than %s, so the clock is not believed, nothing pruned", before)
-        self._doubted = True
 
 
 def append(connection: Connection, messages: Sequence[Message]) -> int:
@@ -106,14 +94,9 @@ def _without_source(connection: Connection, seqs: Sequence[int], message_id: str
     return [row[0] for row in connection.execute(select("e.seq", "events e", fallen), (listed(seqs),))]
 
 
-def _prune_marks(connection: Connection, before_us: int) -> bool:
-    """Drop old marks, unless every message is older, too; tells whether the time was believed."""
-    newest = connection.execute("SELECT max(at_us) FROM messages").fetchone()[0]
-    if newest is not None and newest < before_us:
-        return False
+def _prune_marks(connection: Connection, before_us: int) -> None:
     connection.execute("DELETE FROM withdrawals WHERE at_us < ?", (before_us,))
     connection.execute("DELETE FROM jobs_done WHERE at_us < ?", (before_us,))
-    return True
 
 
 def _prune_some(connection: Connection, before_us: int) -> int:
