@@ -20,7 +20,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cognitive_memory_core.adapters.chroma.filters import chroma_filter, event_metadata
-from cognitive_memory_core.adapters.sqlite import entering, messages, schema
+from cognitive_memory_core.adapters.sqlite import event_rows, messages, schema
 from cognitive_memory_core.adapters.sqlite.filters import message_filter, scene_filter, sql_filter
 from cognitive_memory_core.adapters.sqlite.statements import select
 from cognitive_memory_core.domain.event import MEMORY_KINDS, Event
@@ -133,7 +133,7 @@ def written(events: Sequence[Event]) -> sqlite3.Connection:
     """Write events into a database of their own, where their seqs are their ids."""
     connection = empty()
     for event in events:
-        entering.add(connection, event, ())
+        event_rows.add(connection, event, ())
     return connection
 
 

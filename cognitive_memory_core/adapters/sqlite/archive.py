@@ -10,7 +10,7 @@ from ...domain.message import Message
 from ...domain.note import Memo, Pin
 from ...domain.scope import Scope
 from ...ports.ledger import Alias, ArchiveRow, EmbeddedEvent, OptOut, Totals
-from . import entering
+from . import duplicates, event_rows
 from .consent import add_opt_out
 from .database import Database
 from .messages import append
@@ -87,7 +87,7 @@ class SqliteArchive:
 def _absorb(connection: Connection, rows: Sequence[ArchiveRow]) -> int:
     wishes = [row for row in rows if isinstance(row, OptOut)]
     new = sum(add_opt_out(connection, wish.user_id, wish.at) for wish in wishes)
-    left_out = entering.opted_out(connection)
+    left_out = event_rows.opted_out(connection)
     revision = next_revision(connection)
     others = [row for row in rows if not isinstance(row, OptOut) and left_out.isdisjoint(_people(row))]
     return new + sum(_absorbed(connection, row, revision) for row in others)
@@ -122,11 +122,11 @@ def _absorbed(connection: Connection, row: EmbeddedEvent | Message | Memo | Pin 
 def _absorb_event(connection: Connection, row: EmbeddedEvent, revision: int) -> bool:
     """Write an event, unless it or one that says the same is known: counting that again would not be idempotent."""
     event = row.event
-    if entering.is_known(connection, event) or entering.standing_twin(connection, event) is not None:
+    if event_rows.is_known(connection, event) or duplicates.standing_twin(connection, event) is not None:
         return False
-    sources = entering.sources_left(connection, event)
-    retired_at = event.retired_at or entering.withdrawn_at(connection, event, sources)
-    seq = entering.add(connection, replace(event, retired_at=retired_at), sources)
+    sources = event_rows.sources_left(connection, event)
+    retired_at = event.retired_at or event_rows.withdrawn_at(connection, event, sources)
+    seq = event_rows.add(connection, replace(event, retired_at=retired_at), sources)
     if row.fingerprint and row.vector is not None and is_finite(row.vector):
         put(connection, seq, row.fingerprint, row.vector, revision)
     return True

@@ -9,7 +9,7 @@ from sqlite3 import Connection
 from ...domain.scope import Scope
 from ...ports.ledger import Switch
 from .database import Database
-from .entering import opted_out
+from .event_rows import opted_out
 from .rows import bound, micros
 
 

@@ -10,7 +10,7 @@ from sqlite3 import Connection
 from ...domain.event import Draft, Event
 from ...domain.hit import Reading
 from ...ports.ambient import Clock
-from . import entering
+from . import duplicates, event_rows
 from .corpus import EVENTS
 from .database import Database
 from .rows import EVENT_FIELDS, bound, event_of, micros
@@ -59,7 +59,7 @@ class SqliteEvents:
 def _commit(connection: Connection, draft: Draft, now: datetime) -> None:
     if _is_done(connection, draft.job_id):
         return
-    left_out = entering.opted_out(connection)
+    left_out = event_rows.opted_out(connection)
     for event in draft.events:
         if left_out.isdisjoint((event.sender_id, *event.subjects)):
             _enter(connection, event)
@@ -67,15 +67,15 @@ def _commit(connection: Connection, draft: Draft, now: datetime) -> None:
 
 
 def _enter(connection: Connection, event: Event) -> None:
-    if entering.is_known(connection, event) or entering.is_counted(connection, event):
+    if event_rows.is_known(connection, event) or duplicates.is_counted(connection, event):
         return
-    sources = entering.sources_left(connection, event)
-    retired_at = event.retired_at or entering.withdrawn_at(connection, event, sources)
-    twin = None if retired_at else entering.standing_twin(connection, event)
+    sources = event_rows.sources_left(connection, event)
+    retired_at = event.retired_at or event_rows.withdrawn_at(connection, event, sources)
+    twin = None if retired_at else duplicates.standing_twin(connection, event)
     if twin is None:
-        entering.add(connection, replace(event, retired_at=retired_at), sources)
+        event_rows.add(connection, replace(event, retired_at=retired_at), sources)
     else:
-        entering.count_again(connection, twin, event, sources)
+        duplicates.count_again(connection, twin, event, sources)
 
 
 def _is_done(connection: Connection, job_id: str) -> bool:
@@ -102,16 +102,16 @@ def _recent(connection: Connection, reading: Reading, limit: int, offset: int) -
 def _retire(connection: Connection, event_id: str, at: datetime) -> None:
     row = connection.execute("SELECT seq FROM events WHERE id = ?", bound(event_id)).fetchone()
     if row is not None:
-        entering.retire(connection, row, at)
+        event_rows.retire(connection, row, at)
 
 
 def _restore(connection: Connection, event_id: str) -> Event | None:
     event = _find(connection, event_id)
     if event is None or event.retired_at is None:
         return event
-    if entering.rests_on_nothing(connection, event):
+    if event_rows.rests_on_nothing(connection, event):
         return None
-    twin = entering.standing_twin(connection, event)
+    twin = duplicates.standing_twin(connection, event)
     if twin is not None:
         return event_of(connection.execute(select(_FIELDS, "events", "seq = ?"), (twin,)).fetchone())
     connection.execute(

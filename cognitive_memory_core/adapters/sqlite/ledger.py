@@ -14,7 +14,7 @@ from .archive import SqliteArchive
 from .consent import SqliteConsent
 from .database import Database
 from .events import SqliteEvents
-from .exact import ExactIndex
+from .exact_search import ExactIndex
 from .lexical import SqliteLexical
 from .messages import SqliteLog
 from .names import SqliteNames

@@ -9,7 +9,7 @@ from sqlite3 import Connection
 
 from ...domain.message import Message
 from ...domain.scope import Scope
-from . import entering, words
+from . import event_rows, words
 from .database import Database
 from .rows import MESSAGE_COLUMNS, MESSAGE_FIELDS, bound, message_of, message_values, micros
 from .statements import LISTED, bounded, insert, listed, new_seq, select
@@ -81,7 +81,7 @@ def _withdraw(connection: Connection, scope: Scope, message_id: str, at: datetim
         "SELECT e.seq FROM event_sources s JOIN events e ON e.seq = s.seq WHERE s.message_id = ? AND e.scope = ?",
         place[::-1],
     ).fetchall()
-    return entering.retire(connection, _without_source(connection, [row[0] for row in resting], place[1]), at)
+    return event_rows.retire(connection, _without_source(connection, [row[0] for row in resting], place[1]), at)
 
 
 def _without_source(connection: Connection, seqs: Sequence[int], message_id: str) -> list[int]:

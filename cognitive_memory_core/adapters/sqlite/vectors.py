@@ -12,7 +12,7 @@ from ...errors import BadArgument
 from ...ports.ledger import VectorRow
 from ...ports.models import Vector
 from .database import Database
-from .exact import ExactIndex
+from .exact_search import ExactIndex
 from .rows import bound
 from .statements import bounded, next_revision
 

@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 
 from cognitive_memory_core.adapters.sqlite import SqliteLedger
-from cognitive_memory_core.adapters.sqlite.exact import ExactIndex
+from cognitive_memory_core.adapters.sqlite.exact_search import ExactIndex
 from cognitive_memory_core.adapters.sqlite.filters import place_filter
-from cognitive_memory_core.adapters.sqlite.slices import Changes, Slice, SliceCache
+from cognitive_memory_core.adapters.sqlite.vector_cache import Changes, Slice, SliceCache
 from cognitive_memory_core.domain.hit import Reading
 from cognitive_memory_core.domain.scope import Scene
 from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE, an_event

@@ -9,7 +9,7 @@ from sqlite3 import Connection, connect
 
 import pytest
 
-from cognitive_memory_core.adapters.sqlite import SqliteLedger, entering, messages, schema, words
+from cognitive_memory_core.adapters.sqlite import SqliteLedger, event_rows, messages, schema, words
 from cognitive_memory_core.domain.hit import Reading
 from cognitive_memory_core.text.terms import query_terms
 from tests.support.builders import GROUP, PRIVATE, a_message, an_event
@@ -78,7 +78,7 @@ async def test_words_made_in_another_way_are_made_anew_at_the_next_start(tmp_pat
 def test_terms_stand_in_the_index_as_they_are(connection: Connection) -> None:
     """SQLite cuts and folds no term once more: what a question asks is what a text was filed under."""
     text = "阿棠说𠮷野家的oolong🍵，v2.0、naïve、Straße、İstanbul、ﬁne、①、ⅷ、がぎ、한국어、2026-03-04 e\u0301"
-    entering.add(connection, an_event(text), ())
+    event_rows.add(connection, an_event(text), ())
     terms = set(query_terms(text))
     assert terms
     assert terms <= set(kept(connection, "event_words"))
@@ -89,7 +89,7 @@ def test_terms_stand_in_the_index_as_they_are(connection: Connection) -> None:
 )
 def test_no_term_is_read_as_a_query(connection: Connection, term: str) -> None:
     """Whatever stands in a term, the index is asked for words within the scene, and nothing else."""
-    entering.add(connection, an_event("a s", PRIVATE), ())
+    event_rows.add(connection, an_event("a s", PRIVATE), ())
     asked = words.match([term, "乌龙"], Reading(GROUP))
     assert asked is not None
     assert connection.execute("SELECT * FROM event_words WHERE event_words MATCH ?", (asked,)).fetchall() == []

@@ -16,8 +16,8 @@ from .corpus import EVENTS
 from .database import Database
 from .filters import Filter, place_filter
 from .rows import Row
-from .slices import Changes, Matrix, Seqs, SliceCache
 from .statements import bounded, select
+from .vector_cache import Changes, Matrix, Seqs, SliceCache
 
 HELD_BYTES = 64 * 1024 * 1024
 SPARE = 8  # nearest rows looked at beyond the limit, before a narrow reading pays for a query
