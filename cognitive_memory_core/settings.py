@@ -1,4 +1,4 @@
-"""Every setting, frozen: names and defaults of contract.md § 5. Reads no file and no environment.
+"""Every setting, frozen, with its default. Reads no file and no environment.
 
 A default exists once, here. Settings marked :data:`HOT` may change while running; :data:`DORMANT` groups are part of
 the contract but steer nothing in this version, and whoever sets one is told so.
@@ -188,7 +188,7 @@ class HistorianSettings(_Group):
     recent_messages_inject_k: Count = 12
     recent_message_line_max_len: Annotated[int, Field(gt=0)] = 240
     source_message_max_len: Annotated[int, Field(gt=0)] = 800
-    poll_interval_seconds: float = 1.0
+    poll_interval_seconds: Annotated[float, Field(allow_inf_nan=False)] = 1.0
     stale_job_timeout_seconds: Annotated[float, Field(gt=0)] = 300.0
     concurrency: Annotated[int, Field(gt=0, le=64)] = 2
     shutdown_seconds: Amount = 10.0

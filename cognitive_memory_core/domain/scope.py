@@ -102,7 +102,7 @@ class Scope:
         return self.place_id if self.kind == "group" else ""
 
     def readable_by(self, scene: Scene, *, sender_id: str = "") -> bool:
-        """Tell whether ``scene`` may read what ``sender_id`` said here. This is the whole rule (behaviour.md § 1).
+        """Tell whether ``scene`` may read what ``sender_id`` said here. This is the whole rule.
 
         In a group: what was learned in that group. In private: what was learned in that chat, and what the same
         person said in groups. An operator: everything of the agent. Agents never read each other.
