@@ -22,7 +22,11 @@ STRANGER = type(GROUP).group("10001", "2000009", user_name="路人")
 JOBS = [
     a_job("阿棠对花生过敏", "阿棠养了一只猫", memo="记下了", message_ids=["m1"]),
     a_job("阿棠打算七月辞职", scene=PRIVATE),
-    Job("d" * 32, Dialogue(GROUP, (a_message("我对花生过敏", id="d1"), a_message("我从小就怕狗，见了就绕路", STRANGER, id="d2"))), NOON),
+    Job(
+        "d" * 32,
+        Dialogue(GROUP, (a_message("我对花生过敏", id="d1"), a_message("我从小就怕狗，见了就绕路", STRANGER, id="d2"))),
+        NOON,
+    ),
 ]
 
 
