@@ -1,7 +1,7 @@
 """Every setting, frozen, with its default. Reads no file and no environment.
 
-A default exists once, here. Settings marked :data:`HOT` may change while running; :data:`DORMANT` groups are part of
-the contract but steer nothing in this version, and whoever sets one is told so.
+A default exists once, here. Keys under :data:`DORMANT` are named already but steer nothing in this version; whoever
+sets one is told so.
 """
 
 from __future__ import annotations
@@ -26,14 +26,6 @@ from . import sentences
 from .domain.ids import checked_id
 from .errors import BadArgument
 
-HOT = (
-    "query",
-    "historian",
-    "capture",
-    "evolution",
-    "profile.merge_delay_seconds",
-    "profile.merge_max_facts",
-)
 DORMANT = (
     "sharing",
     "daily_calls",

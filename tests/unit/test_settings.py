@@ -8,7 +8,7 @@ import pytest
 from pydantic import BaseModel, SecretStr
 
 from cognitive_memory_core.errors import BadArgument
-from cognitive_memory_core.settings import DORMANT, HOT, Live, Settings, dormant_keys, unknown_keys
+from cognitive_memory_core.settings import DORMANT, Live, Settings, dormant_keys, unknown_keys
 
 MODEL = {
     "api_url": "",
@@ -281,9 +281,9 @@ def test_settings_that_steer_nothing_yet_are_named() -> None:
     assert dormant_keys(changed) == ("daily_calls", "http")
 
 
-@pytest.mark.parametrize("key", [*HOT, *DORMANT])
+@pytest.mark.parametrize("key", DORMANT)
 def test_what_is_said_of_a_key_is_said_of_a_real_one(key: str) -> None:
-    """The lists of hot and of dormant keys name keys and groups that exist."""
+    """The list of dormant keys names keys and groups that exist."""
     assert at(Settings(), key) is not None
 
 
