@@ -69,12 +69,17 @@ class CognitiveMemory:
         background: bool = True,
         clock: Clock | None = None,
         embedder: Embedder | None = None,
+        chat: None = None,
+        reranker: None = None,
     ) -> AsyncGenerator[CognitiveMemory, None]:
         """Own a data directory and work on it until the block is left; nothing accepted is lost.
 
         Raises DirectoryInUse when another process holds it for ``shutdown_seconds`` + 5 s, StorageRefused when the
-        disk refuses it. With ``background=False`` jobs wait for :meth:`drain`.
+        disk refuses it. With ``background=False`` jobs wait for :meth:`drain`. No ``chat`` and no ``reranker`` is asked
+        in this version, so giving one raises BadArgument.
         """
+        if chat is not None or reranker is not None:  # pyright: ignore[reportUnnecessaryComparison]  # untyped callers
+            raise BadArgument(sentences.no_such_model_yet())
         engine_class = await asyncio.to_thread(_engine_class)
         engine = await engine_class.open(Live(settings), Path(data_dir), clock=clock, embedder=embedder)
         memory = cls(settings, engine)

@@ -367,3 +367,8 @@ def too_few_vectors(given: int, wanted: int) -> str:
 def embedder_failed(reason: str) -> str:
     """Say that an embedder failed."""
     return f"向量模型出错（{reason}），稍后再试"
+
+
+def no_such_model_yet() -> str:
+    """Say that a model was handed in that nothing asks yet."""
+    return "这个版本还不用聊天模型和重排模型，请不要传 chat 和 reranker"

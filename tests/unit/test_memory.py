@@ -583,6 +583,14 @@ async def test_an_export_is_for_its_owner_only(tmp_path: Path) -> None:
             await memory.export(tmp_path / "x.jsonl" / "y")
 
 
+@pytest.mark.parametrize("model", ["chat", "reranker"])
+async def test_a_model_that_nothing_asks_is_refused(tmp_path: Path, model: str) -> None:
+    """Whoever hands in a model that this version does not use is told so, instead of waiting for it in vain."""
+    with pytest.raises(core.BadArgument):
+        async with opened(tmp_path, **{model: object()}):
+            pass
+
+
 class FailingEmbedder:
     """Somebody's embedder that fails in its own way."""
 
