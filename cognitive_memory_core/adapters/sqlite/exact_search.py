@@ -21,7 +21,7 @@ from .vector_cache import Changes, Matrix, Seqs, SliceCache
 
 HELD_BYTES = 64 * 1024 * 1024
 SPARE = 8  # nearest rows looked at beyond the limit, before a narrow reading pays for a query
-CHUNK = 2000  # rows looked at together where a place is too large to be held
+CHUNK = 500  # rows read together: more would be held in memory two or three times over
 _FLOAT_BYTES = 4
 Cosines = NDArray[np.float32]
 Scores = tuple[Seqs, Cosines]
@@ -85,10 +85,17 @@ def _bytes_of(connection: Connection, place: Filter, dimensions: int) -> int:
 
 
 def _changes(connection: Connection, fingerprint: str, place: Filter, dimensions: int, since: int) -> Changes:
-    rows = list(_rows(connection, fingerprint, place, since))
-    seqs, matrix = _matrix(rows, dimensions)
-    touched = np.fromiter((row[0] for row in rows), np.int64, len(rows))
-    return Changes(max((row[1] for row in rows), default=since), touched, seqs, matrix)
+    seqs: list[Seqs] = [np.empty(0, np.int64)]
+    vectors: list[Matrix] = [np.empty((0, dimensions), np.float32)]
+    touched: list[int] = []
+    revision = since
+    for rows in _chunks(connection, fingerprint, place, since):
+        here, matrix = _matrix(rows, dimensions)
+        seqs.append(here)
+        vectors.append(matrix)
+        touched += [row[0] for row in rows]
+        revision = max(revision, *(row[1] for row in rows))
+    return Changes(revision, np.array(touched, np.int64), np.concatenate(seqs), np.concatenate(vectors))
 
 
 def _scanned(connection: Connection, asked: Cosines, fingerprint: str, place: Filter) -> Scores:
@@ -101,8 +108,8 @@ def _scanned(connection: Connection, asked: Cosines, fingerprint: str, place: Fi
     return np.concatenate(seqs), np.concatenate(cosines)
 
 
-def _chunks(connection: Connection, fingerprint: str, place: Filter) -> Iterator[list[Row]]:
-    rows = _rows(connection, fingerprint, place, 0)
+def _chunks(connection: Connection, fingerprint: str, place: Filter, since: int = 0) -> Iterator[list[Row]]:
+    rows = _rows(connection, fingerprint, place, since)
     while chunk := [row for row, _ in zip(rows, range(CHUNK), strict=False)]:
         yield chunk
 
@@ -131,7 +138,7 @@ def _matrix(rows: Sequence[Row], dimensions: int) -> tuple[Seqs, Matrix]:
     matrix = np.reshape(numbers, (len(whole), dimensions))
     lengths = np.sqrt(np.einsum("ij,ij->i", matrix, matrix, dtype=np.float64))
     lengths[lengths == 0] = 1.0
-    return seqs, (matrix / lengths[:, np.newaxis]).astype(np.float32)
+    return seqs, matrix / lengths.astype(np.float32)[:, np.newaxis]
 
 
 def _best(seqs: Seqs, cosines: Cosines, limit: int) -> list[tuple[int, float]]:
