@@ -108,5 +108,5 @@ class Consent:
         return Redaction.of(self.opted_out, (*self._hide.names, *borne)) if borne else self._hide
 
     async def _leave_out(self, user_ids: frozenset[str]) -> None:
-        names = await self._names.names_of(user_ids)
-        self.opted_out, self._hide = user_ids, Redaction.of(user_ids, names)
+        self.opted_out, self._hide = user_ids, Redaction.of(user_ids, self._hide.names)  # in force, whatever comes next
+        self._hide = Redaction.of(user_ids, await self._names.names_of(user_ids))

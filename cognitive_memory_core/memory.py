@@ -267,8 +267,9 @@ class CognitiveMemory:
     async def opt_out(self, user_id: str) -> None:
         """Stop recording and recalling a person, everywhere and at once, also in other people's words."""
         engine = self._open
-        await engine.consent.opt_out(checked_id(user_id, "user_id"), engine.parts.clock.now())
-        engine.journal.forget_person(user_id)
+        engine.journal.forget_person(checked_id(user_id, "user_id"))
+        await engine.consent.opt_out(user_id, engine.parts.clock.now())
+        engine.journal.forget_person(user_id)  # what came in while the wish was written down
 
     async def opt_in(self, user_id: str) -> None:
         """Take :meth:`opt_out` back."""

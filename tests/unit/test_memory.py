@@ -560,6 +560,33 @@ async def test_older_mentions_of_somebody_who_left_are_hidden(tmp_path: Path) ->
         assert not any("阿棠" in text or "2000001" in text for text in shown)
 
 
+async def test_neither_secrets_nor_words_reach_log_and_status(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """Logs, status and errors carry ids and reasons: never a key, never what somebody said."""
+    caplog.set_level("DEBUG")
+    settings = Settings.from_mapping(
+        {"models": {"historian": {"api_key": "sk-canary-key"}}, "queue": {"max_pending": 2}}
+    )
+    async with opened(tmp_path, settings, background=False) as memory:
+        await memory.remember(Turn(GROUP, observations=["阿棠的暗号是金丝雀"]))
+        await memory.observe(a_message("我的暗号是金丝雀"))
+        (job,) = (tmp_path / "queues" / "pending").iterdir()
+        job.write_bytes(job.read_bytes()[:-9])  # torn: it will be buried
+        await memory.remember(Turn(GROUP, observations=["金丝雀又叫了"]))
+        with pytest.raises(core.QueueFull) as full:
+            await memory.remember(Turn(GROUP, observations=["金丝雀第三次叫"]))
+        assert await memory.drain(20)
+        failed = await memory.failed_jobs()
+        said = [
+            caplog.text,
+            repr(await memory.status()),
+            str(full.value),
+            *(each.error for each in failed),
+            repr(settings),
+        ]
+    assert failed
+    assert not any("金丝雀" in text or "sk-canary-key" in text for text in said)
+
+
 @pytest.mark.parametrize("value", ["5", 1.5, [1], {}])
 async def test_counts_that_are_no_numbers_are_refused(tmp_path: Path, value: Any) -> None:
     """A count of the wrong kind is a mistake with a clear sentence, not a crash."""

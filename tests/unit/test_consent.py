@@ -1,0 +1,54 @@
+"""Who may be recorded and recalled."""
+
+from __future__ import annotations
+
+import pytest
+
+from cognitive_memory_core.adapters.inmemory.ledger import InMemoryLedger
+from cognitive_memory_core.consent import Consent
+from cognitive_memory_core.domain.turn import Turn
+from cognitive_memory_core.errors import UnavailableError
+from tests.support.builders import GROUP, a_message
+from tests.support.clock import NOON
+
+
+class UnreadableNames:
+    """A book of names that cannot be read."""
+
+    async def names_of(self, user_ids: object) -> list[str]:
+        """Refuse."""
+        raise UnavailableError("away")
+
+
+async def test_a_wish_that_is_written_down_is_in_force() -> None:
+    """Whoever opts out is left out at once, even where their names cannot be looked up: their id is known."""
+    ledger = InMemoryLedger()
+    consent = Consent(ledger.consent, UnreadableNames())  # type: ignore[arg-type]
+    with pytest.raises(UnavailableError):
+        await consent.opt_out("2000001", NOON)
+    assert not consent.may_record(GROUP)
+    assert consent.hidden("阿棠(2000001)来了") == "阿棠(某位成员)来了"
+
+
+async def test_names_borne_in_the_lines_at_hand_are_hidden_too() -> None:
+    """A name that no book knows yet is hidden when its bearer's own lines are part of what is handed in."""
+    ledger = InMemoryLedger()
+    consent = Consent(ledger.consent, ledger.names)
+    await consent.opt_out("2000001", NOON)
+    other = type(GROUP).group("10001", "2000009")
+    turn = consent.admitted(Turn(other, observations=["阿棠怕狗"], recent_messages=[a_message("我怕狗")]))
+    assert isinstance(turn, Turn)
+    assert turn.observations == ("某位成员怕狗",)
+    assert turn.recent_messages == ()
+
+
+async def test_every_name_somebody_had_is_hidden() -> None:
+    """An earlier card is hidden like the latest, also where it was borne in another group."""
+    ledger = InMemoryLedger()
+    await ledger.names.note(GROUP.scope, "2000001", "海棠未眠", NOON)
+    await ledger.names.note(type(GROUP).group("10002", "2000001").scope, "2000001", "阿棠", NOON)
+    consent = Consent(ledger.consent, ledger.names)
+    await consent.opt_out("2000001", NOON)
+    assert consent.hidden("海棠未眠就是阿棠") == "某位成员就是某位成员"
+    await consent.opt_in("2000001")
+    assert consent.hidden("海棠未眠就是阿棠") == "海棠未眠就是阿棠"
