@@ -1,34 +1,22 @@
-"""Export and import: JSON Lines, version 1, one object a line, streamed both ways."""
+"""The form of an export, version 1: one JSON object a line, a model for each type of line."""
 
 from __future__ import annotations
 
-import asyncio
-import codecs
-import logging
-import os
 from array import array
-from collections.abc import AsyncIterator, Sequence
-from contextlib import suppress
-from pathlib import Path
-from typing import Annotated, BinaryIO, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
-from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field, TypeAdapter
 
-from . import sentences
-from .domain.event import Event
-from .domain.ids import checked_id
-from .domain.interval import checked_instant
-from .domain.message import Message
-from .domain.note import Memo, Pin
-from .domain.scope import Scene, Scope
-from .errors import BadArgument, MistakeError, StorageRefused
-from .ports.ledger import Alias, Archive, ArchiveRow, EmbeddedEvent, OptOut
-from .text.names import clean_name
+from ..domain.event import Event
+from ..domain.ids import checked_id
+from ..domain.interval import checked_instant
+from ..domain.message import Message
+from ..domain.note import Memo, Pin
+from ..domain.scope import Scene, Scope
+from ..ports.ledger import Alias, ArchiveRow, EmbeddedEvent, OptOut
+from ..text.names import clean_name
 
-log = logging.getLogger(__name__)
-BATCH = 500
 LOCAL = "hashing-"  # how the fingerprint of the local embedder begins
-LONGEST_LINE = 1_000_000  # bytes; a line over it is a bad line
 
 ShortId = Annotated[str, AfterValidator(lambda value: checked_id(value, "id"))]
 PersonId = Annotated[str, AfterValidator(lambda value: checked_id(value, "id") if value else "")]
@@ -45,7 +33,9 @@ class _Line(BaseModel):
         return self.model_dump_json()
 
 
-class _Head(_Line):
+class Head(_Line):
+    """The first line of every export."""
+
     format: Literal["cognitive-memory"]
     version: Literal[1]
 
@@ -262,74 +252,11 @@ class ConsentLine(_Line):
 
 
 Line = Annotated[EventLine | MessageLine | MemoLine | PinLine | AliasLine | ConsentLine, Field(discriminator="type")]
-_LINES: TypeAdapter[Line] = TypeAdapter(Line)
+LINES: TypeAdapter[Line] = TypeAdapter(Line)
 
 
-async def exported(archive: Archive, path: Path, *, user_id: str | None = None) -> int:
-    """Write all rows, or one person's, to a file that is there whole or not at all; answers how many."""
-    draft = path.with_name(f".{path.name}.part")
-    count = 0
-    try:
-        with await asyncio.to_thread(_created, draft) as file:
-            await asyncio.to_thread(
-                file.write, _Head(format="cognitive-memory", version=1).model_dump_json().encode() + b"\n"
-            )
-            async for rows in _batches(archive.rows(user_id=user_id)):
-                await asyncio.to_thread(_write, file, rows)
-                count += len(rows)
-            await asyncio.to_thread(_sync, file)
-        await asyncio.to_thread(os.replace, draft, path)
-    except OSError as refused:
-        raise StorageRefused(sentences.storage_refused(path, refused.strerror)) from refused
-    finally:
-        with suppress(OSError):  # where it could not be made there is nothing to take away
-            await asyncio.to_thread(draft.unlink, missing_ok=True)
-    return count
-
-
-async def imported(archive: Archive, path: Path) -> int:
-    """Read an export; a bad line is logged with its number and left out. Answers how many rows were new."""
-    count = 0
-    try:
-        with await asyncio.to_thread(path.open, "rb") as file:
-            number = 1
-            if not await asyncio.to_thread(_head_fits, file):
-                raise BadArgument(sentences.bad_export(path))
-            while lines := await asyncio.to_thread(_next_lines, file):
-                rows = await asyncio.to_thread(_rows, lines, number)
-                number += len(lines)
-                count += await archive.absorb(rows) if rows else 0
-    except OSError as unreadable:
-        raise BadArgument(sentences.unreadable_file(path, unreadable.strerror)) from unreadable
-    return count
-
-
-async def _batches(rows: AsyncIterator[ArchiveRow]) -> AsyncIterator[list[ArchiveRow]]:
-    batch: list[ArchiveRow] = []
-    async for row in rows:
-        batch.append(row)
-        if len(batch) == BATCH:
-            yield batch
-            batch = []
-    if batch:
-        yield batch
-
-
-def _write(file: BinaryIO, rows: Sequence[ArchiveRow]) -> None:
-    file.write(b"".join(_line_of(row).written().encode("utf-8", "replace") + b"\n" for row in rows))
-
-
-def _created(path: Path) -> BinaryIO:
-    """Open a new file that nobody else may read: it will hold what was said in private."""
-    return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb")
-
-
-def _sync(file: BinaryIO) -> None:
-    file.flush()
-    os.fsync(file.fileno())
-
-
-def _line_of(row: ArchiveRow) -> Line:
+def line_of(row: ArchiveRow) -> Line:
+    """Write a row as its type of line."""
     match row:
         case EmbeddedEvent():
             return EventLine.of(row)
@@ -343,40 +270,6 @@ def _line_of(row: ArchiveRow) -> Line:
             return AliasLine.of(row)
         case OptOut():
             return ConsentLine(user_id=row.user_id, at=row.at)
-
-
-def _head_fits(file: BinaryIO) -> bool:
-    try:
-        _Head.model_validate_json(file.readline(1000).removeprefix(codecs.BOM_UTF8))
-    except ValidationError:
-        return False
-    return True
-
-
-def _next_lines(file: BinaryIO) -> list[bytes]:
-    lines: list[bytes] = []
-    while len(lines) < BATCH and (line := file.readline(LONGEST_LINE)):
-        while not line.endswith(b"\n") and (rest := file.readline(LONGEST_LINE)):
-            line = b"\n" if rest.endswith(b"\n") else rest  # too long: walked over, kept as a bad line
-        lines.append(line)
-    return lines
-
-
-def _rows(lines: Sequence[bytes], before: int) -> list[ArchiveRow]:
-    rows: list[ArchiveRow] = []
-    for number, line in enumerate(lines, before + 1):
-        try:
-            rows.append(_LINES.validate_json(line).row())
-        except (ValidationError, MistakeError, OverflowError) as bad:
-            log.warning("import: line %d left out: %s", number, _reason(bad))
-    return rows
-
-
-def _reason(bad: Exception) -> str:
-    if isinstance(bad, ValidationError):
-        first = bad.errors(include_input=False, include_url=False)[0]
-        return f"{'.'.join(str(part) for part in first['loc'])}: {first['msg']}"
-    return str(bad)
 
 
 def _checked_place(scope: Scope) -> Scope:
