@@ -28,9 +28,9 @@ def set_read_only(place: Path, *, is_read_only: bool) -> None:
 
 
 def fill(place: Path) -> Path:
-    """Leave no room on the disk of a place; gives the file to remove."""
+    """Leave no room on the disk of a place, also where some came free again; gives the file to remove."""
     junk = place / "junk"
-    with junk.open("wb", buffering=0) as file:
+    with junk.open("ab", buffering=0) as file:
         try:
             while file.write(b"0" * 4096):
                 pass
