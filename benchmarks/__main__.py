@@ -18,6 +18,11 @@ BENCHMARKS = {
     "stall": "stall",
     "isolation": "isolation",
     "kills": "kills",
+    "rebuild": "rebuild",
+    "agreement": "agreement",
+    "found": "found",
+    "upheaval": "upheaval",
+    "soak": "soak",
 }
 
 

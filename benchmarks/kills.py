@@ -66,7 +66,7 @@ def run(options: argparse.Namespace) -> Report:
         ledger = Ledger(Path(folder) / "accepted")
         data = Path(folder) / "data"
         kills, slowest = _killed(data, ledger, options.turns, options.kills, random.Random(options.seed))
-        events, memos, stuck = asyncio.run(_found(data))
+        events, memos, stuck = asyncio.run(found(data, core.Settings()))
     accepted = set(ledger.accepted)
     lost = sum(1 for number in accepted if not events[number] or not memos[number])
     twice = sum(1 for found in (events, memos) for count in found.values() if count > 1)
@@ -113,11 +113,11 @@ def _child(data: Path, first: int, turns: int) -> Iterator[subprocess.Popen[str]
         child.communicate()
 
 
-async def _found(data: Path) -> tuple[Counter[int], Counter[int], int]:
+async def found(data: Path, settings: core.Settings) -> tuple[Counter[int], Counter[int], int]:
     """Drain, export, and count events and memos by the turn that they name."""
     events: Counter[int] = Counter()
     memos: Counter[int] = Counter()
-    async with core.CognitiveMemory.open(core.Settings(), data) as memory:
+    async with core.CognitiveMemory.open(settings, data) as memory:
         assert await memory.drain(300)
         jobs = (await memory.status()).jobs
         await memory.export(data / "out.jsonl")

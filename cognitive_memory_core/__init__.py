@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .context.render import Context, Section
+from .domain.erasure import Erasure
 from .domain.event import Event
 from .domain.hit import Hit
 from .domain.interval import Interval
@@ -33,12 +34,15 @@ from .errors import (
 from .memory import CognitiveMemory
 from .settings import (
     CaptureSettings,
+    EmbeddingSettings,
     HistorianSettings,
+    ModelsSettings,
     PinsSettings,
     ProfileSettings,
     QuerySettings,
     QueueSettings,
     Settings,
+    VectorStoreSettings,
     dormant_keys,
     unknown_keys,
 )
@@ -55,6 +59,8 @@ __all__ = [
     "CognitiveMemoryError",
     "Context",
     "DirectoryInUse",
+    "EmbeddingSettings",
+    "Erasure",
     "Event",
     "FailedJob",
     "HistorianSettings",
@@ -64,6 +70,7 @@ __all__ = [
     "Memo",
     "Message",
     "MistakeError",
+    "ModelsSettings",
     "NotPermitted",
     "Offence",
     "PermanentError",
@@ -88,6 +95,7 @@ __all__ = [
     "UnknownEvent",
     "UnknownPin",
     "UnknownRevision",
+    "VectorStoreSettings",
     "clean_name",
     "dormant_keys",
     "offences",

@@ -7,12 +7,14 @@ from dataclasses import replace
 from datetime import datetime
 from typing import TypeVar
 
+from .domain.erasure import Tombstones
 from .domain.event import Event
+from .domain.forgetting import is_covered
 from .domain.message import Message
 from .domain.note import Memo, Pin
 from .domain.scope import Scene, Scope
 from .domain.turn import Dialogue, Turn
-from .ports.ledger import ConsentBook, NameBook, Switch
+from .ports.ledger import ConsentBook, Eraser, NameBook, Switch
 from .text.redaction import Redaction
 
 RECORDING: frozenset[Switch] = frozenset({"on", "record_only"})
@@ -23,16 +25,20 @@ Worded = TypeVar("Worded", Event, Message, Memo, Pin)
 class Consent:
     """Answers from memory; every change is durable before it is in force."""
 
-    def __init__(self, book: ConsentBook, names: NameBook) -> None:
-        """Begin with nobody left out; :meth:`load` reads the book."""
+    def __init__(self, book: ConsentBook, names: NameBook, eraser: Eraser | None = None) -> None:
+        """Begin with nobody left out; :meth:`load` reads the book, and whom an eraser erased."""
         self._book = book
         self._names = names
+        self._eraser = eraser
+        self._tombstones = Tombstones()
         self._switches: dict[Scope, Switch] = {}
         self.opted_out: frozenset[str] = frozenset()
         self._hide = Redaction()
 
     async def load(self) -> None:
-        """Read the book."""
+        """Read the book, and who was erased."""
+        if self._eraser is not None:
+            self._tombstones = await self._eraser.tombstones()
         self._switches = dict(await self._book.switches())
         await self._leave_out(await self._book.opted_out())
 
@@ -51,6 +57,10 @@ class Consent:
     def may_recall(self, scene: Scene) -> bool:
         """Tell whether memory may be shown here; an operator always sees it."""
         return scene.kind == "operator" or self.switch(scene.scope) in RECALLING
+
+    def is_erased(self, scene: Scene, at: datetime) -> bool:
+        """Tell whether what this person said, or what was said in this place, was erased at ``at`` or later."""
+        return is_covered(self._tombstones, scene.scope, (scene.user_id,), at)
 
     async def opt_out(self, user_id: str, at: datetime) -> None:
         """Leave a person out from now on, everywhere."""
@@ -77,10 +87,21 @@ class Consent:
         return item if text == item.text else replace(item, text=text)
 
     def admitted(self, work: Turn | Dialogue) -> Turn | Dialogue:
-        """Give a turn or dialogue without their lines and mentions."""
+        """Give a turn or dialogue without their lines and mentions, and without lines that were erased since."""
+        work = self._standing(work)
         if not self.opted_out:
             return work
         return self._turn(work) if isinstance(work, Turn) else self._dialogue(work)
+
+    def _standing(self, work: Turn | Dialogue) -> Turn | Dialogue:
+        if not self._tombstones.marks:
+            return work
+        if isinstance(work, Turn):
+            return replace(work, recent_messages=tuple(filter(self._stands, work.recent_messages)))
+        return replace(work, messages=tuple(filter(self._stands, work.messages)))
+
+    def _stands(self, line: Message | str) -> bool:
+        return isinstance(line, str) or not self.is_erased(line.scene, line.sent_at)
 
     def _turn(self, turn: Turn) -> Turn:
         hide = self._hiding(turn.recent_messages)

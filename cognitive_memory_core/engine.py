@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from pathlib import Path
 
 from .consent import Consent
 from .context.builder import ContextBuilder
 from .errors import UnavailableError
+from .forgetting import Forgetting, Purge
+from .historian.follower import IndexFollower, IndexState
 from .historian.indexer import Indexer
 from .historian.intake import Intake
 from .historian.journal import Journal
@@ -17,6 +20,8 @@ from .historian.worker import HistorianWorker
 from .pinboard import Pinboard
 from .ports.ambient import Clock
 from .ports.models import Embedder
+from .ports.vectors import VectorIndex
+from .recall.nearest import NearestVectors
 from .recall.retriever import Retriever
 from .settings import Live, Settings
 from .status import Status
@@ -32,14 +37,17 @@ class Engine:
         """Put parts together."""
         self.parts = parts
         self.settings = settings
-        self.consent = Consent(parts.consent, parts.names)
+        self.consent = Consent(parts.consent, parts.names, parts.eraser)
         self.journal = Journal(parts.log, parts.names)
         self.pinboard = Pinboard(parts.notes, parts.clock)
-        self.indexer = Indexer(parts.embedder, parts.events, parts.shelf, parts.index)
+        self.follower = self._follower()
+        self.indexer = Indexer(parts.embedder, parts.shelf, on_stored=self._follow)
         self.worker = self._worker()
         self.intake = self._intake()
-        self.upkeep = Upkeep(parts.log, settings, parts.clock)
-        self.retriever = Retriever(parts.events, parts.lexical, parts.index, parts.embedder, settings, parts.clock)
+        self.purge = Purge(parts.eraser, parts.clock, self._rebuild)
+        self.forgetting = self._forgetting()
+        self.upkeep = Upkeep(parts.log, settings, parts.clock, self.purge.run_if_due)
+        self.retriever = Retriever(parts.events, parts.lexical, self._index(), parts.embedder, settings, parts.clock)
         self.builder = ContextBuilder(
             self.retriever, parts.notes, parts.view.waiting_memos, settings, parts.clock, hide=self.consent.hidden
         )
@@ -62,9 +70,10 @@ class Engine:
         """Set the loops going; a memory that is switched off only keeps its log and memos."""
         if self._loops:
             return
-        wanted = [self.journal.run(), self.upkeep.run()]
+        wanted = [self.journal.run(), self.upkeep.run(), self.parts.meter.run()]
         if self.settings.current.enabled:
             wanted += [self.worker.run(), self.indexer.run()]
+            wanted += [self.follower.run()] if self.follower else []
         self._loops = [asyncio.create_task(loop) for loop in wanted]
 
     async def stop(self) -> None:
@@ -81,6 +90,7 @@ class Engine:
         try:
             await self.stop()
         finally:
+            await self.purge.close()
             await self.parts.resources.aclose()
 
     async def drain(self, seconds: float) -> bool:
@@ -95,6 +105,12 @@ class Engine:
             if resting:
                 await self.stop()
 
+    async def reindex(self) -> int:
+        """Put a new generation of the vector store in use; answers how many rows it holds."""
+        if self.follower:
+            return await self.follower.rebuild()
+        return len(await self.parts.shelf.embedded_ids(self.parts.embedder.fingerprint))
+
     async def status(self) -> Status:
         """Say how everything is; a ledger that is away leaves its figures at zero and says so."""
         worker, parts = self.worker, self.parts
@@ -102,8 +118,9 @@ class Engine:
             is_running=self.settings.current.enabled,
             jobs=parts.view.counts(),
             paused=worker.paused,
-            last_error=worker.last_error or self.indexer.last_error or self.journal.last_error,
-            without_model=("historian", "embedding"),
+            breakers=tuple((breaker.name, breaker.state) for breaker in parts.breakers),
+            last_error=self._last_error(),
+            without_model=self._without_model(),
         )
         return await self._with_figures(status)
 
@@ -111,7 +128,11 @@ class Engine:
         today = self.parts.clock.now().astimezone(self.settings.current.zone).date()
         try:
             return status.with_figures(
-                await self.parts.archive.totals(), await self.indexer.lag(), await self.parts.accounts.spent(today)
+                await self.parts.archive.totals(),
+                await self.indexer.lag(),
+                await self.parts.accounts.spent(today),
+                await self.follower.state() if self.follower else IndexState(),
+                await self.purge.state(),
             )
         except UnavailableError as away:
             return status.with_error(str(away))
@@ -121,14 +142,62 @@ class Engine:
         while not (self.worker.is_idle and await self._is_indexed()):
             self.worker.nudge()
             self.indexer.nudge()
+            if self.follower:
+                self.follower.hurry()
             await asyncio.sleep(DRAIN_POLL)
+        await self.parts.meter.settle()
         return True
 
     async def _is_indexed(self) -> bool:
         try:
-            return not await self.indexer.lag()
+            return not (await self.indexer.lag() or (self.follower and await self.follower.lag()))
         except UnavailableError:
             return False
+
+    def _last_error(self) -> str:
+        loops = (self.worker, self.indexer, self.follower, self.journal)
+        return next((loop.last_error for loop in loops if loop and loop.last_error), "")
+
+    def _without_model(self) -> tuple[str, ...]:
+        has_embedding = bool(self.settings.current.models.embedding.model_name)
+        return ("historian",) if has_embedding else ("historian", "embedding")
+
+    def _follow(self) -> None:
+        if self.follower:
+            self.follower.nudge()
+
+    def _follower(self) -> IndexFollower | None:
+        parts = self.parts
+        if parts.store is None:
+            return None
+        return IndexFollower(parts.store, parts.shelf, parts.book, parts.embedder.fingerprint)
+
+    def _index(self) -> VectorIndex:
+        return NearestVectors(self.parts.exact, self.follower) if self.follower else self.parts.exact
+
+    async def _rebuild(self) -> None:
+        if self.follower:
+            await self.follower.rebuild()
+
+    async def _unindex(self, event_ids: Sequence[str]) -> None:
+        if self.follower:
+            await self.follower.unindex(event_ids)
+
+    def _forgetting(self) -> Forgetting:
+        parts = self.parts
+        return Forgetting(
+            self.journal,
+            parts.queue_eraser,
+            parts.names,
+            parts.archive,
+            parts.mirror,
+            parts.eraser,
+            self.consent,
+            self.purge,
+            parts.clock,
+            self.worker.held,
+            self._unindex,
+        )
 
     def _worker(self) -> HistorianWorker:
         parts = self.parts

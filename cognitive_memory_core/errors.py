@@ -4,6 +4,7 @@
 
     CognitiveMemoryError
     ├── TransientError        try the same thing again later (requeue)
+    │   └── BadAnswer         a model answered, but not with what was asked for
     ├── PermanentError        trying again cannot help (bury)
     ├── UnavailableError      go on with less (degrade)
     │   ├── QueueFull         the queue is at its bound; nothing was written
@@ -36,12 +37,21 @@ class TransientError(CognitiveMemoryError):
         self.retry_after = retry_after
 
 
+class BadAnswer(TransientError):
+    """A model answered, but not with what was asked for: another try counts."""
+
+
 class PermanentError(CognitiveMemoryError):
     """Another try cannot help."""
 
 
 class UnavailableError(CognitiveMemoryError):
-    """Something is away; go on with less."""
+    """Something is away; go on with less. ``retry_after`` is the other side's own wish, in seconds."""
+
+    def __init__(self, message: str = "", *, retry_after: float | None = None) -> None:
+        """Keep the other side's wish beside the message."""
+        super().__init__(message)
+        self.retry_after = retry_after
 
 
 class QueueFull(UnavailableError):

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, get_args
 
 from . import sentences
 from .context.render import Context
+from .domain.erasure import Erasure
 from .domain.event import MEMORY_KINDS, Event
 from .domain.hit import Hit, Reading
 from .domain.ids import checked_id, checked_text
@@ -23,7 +24,7 @@ from .domain.scope import Scene
 from .domain.turn import Turn
 from .errors import BadArgument, NotPermitted, UnavailableError, UnknownEvent
 from .ports.ambient import Clock
-from .ports.ledger import Switch
+from .ports.ledger import Copy, Switch
 from .ports.models import Embedder
 from .recall.query import query_of
 from .settings import Live, Settings
@@ -246,6 +247,36 @@ class CognitiveMemory:
             raise UnknownEvent(sentences.unknown_event())
         return restored
 
+    async def forget_user(self, scene: Scene, user_id: str) -> Erasure:
+        """Forget a person for good, everywhere: nothing of it can be found when this returns, or be brought back.
+
+        What they said goes, and in what others said they are 某位成员. Only they themselves may ask for it, or an
+        operator (NotPermitted). Raises StorageRefused where the disk refuses; asking again goes on from there.
+        """
+        return await self._open.forgetting.forget_person(scene, checked_id(user_id, "user_id"))
+
+    async def forget_scene(self, scene: Scene) -> Erasure:
+        """Forget a place for good, as durably: a group, or a private chat.
+
+        Who may ask for a group, as for its pins, is for tools and commands to guard: the memory knows no admins.
+        """
+        return await self._open.forgetting.forget_place(scene)
+
+    async def forget_user(self, scene: Scene, user_id: str) -> Erasure:
+        """Forget a person for good, everywhere: nothing of it can be found when this returns, or be brought back.
+
+        What they said goes, and in what others said they are 某位成员. Only they themselves may ask for it, or an operator
+        (NotPermitted). Raises StorageRefused where the disk refuses; asking again goes on from there.
+        """
+        return await self._open.forgetting.forget_person(scene, checked_id(user_id, "user_id"))
+
+    async def forget_scene(self, scene: Scene) -> Erasure:
+        """Forget a place for good, as durably: a group, or a private chat.
+
+        Who may ask for a group, as for its pins, is for tools and commands to guard: the memory knows no admins.
+        """
+        return await self._open.forgetting.forget_place(scene)
+
     async def pin(self, scene: Scene, text: str, *, for_group: bool = False) -> Pin:
         """Pin a fact; an exact duplicate is the pin that stands; over ``pins.max`` raises LimitReached."""
         engine, limit = self._open, self._settings.current.pins.max
@@ -310,13 +341,43 @@ class CognitiveMemory:
         """Wait until queue and indexer are idle; False when ``timeout`` seconds were not enough."""
         return True if self._engine is None else await self._engine.drain(timeout)
 
+    async def reindex(self) -> int:
+        """Build the vector index anew from the ledger, the old one serving meanwhile; answers how many vectors.
+
+        Nothing is embedded anew. Raises UnavailableError when the vector store cannot be reached.
+        """
+        return await self._open.reindex()
+
     async def export(self, path: Path, *, user_id: str | None = None) -> int:
         """Write JSON Lines of everything, or of what one person said and pinned; answers how many rows."""
         from .transfer import exported  # noqa: PLC0415  # not needed by a bot that never exports
 
         engine = self._open
         await engine.journal.settle()
+        made = Copy(str(await asyncio.to_thread(Path(path).resolve)), "export", engine.parts.clock.now())
+        await engine.parts.eraser.copies(made=made)
         return await exported(engine.parts.archive, Path(path), user_id=user_id)
+
+    async def backup(self, path: Path) -> None:
+        """Copy everything, as it stands now, into a new or empty directory that can be opened as a data directory.
+
+        A path inside the data directory, or one that holds something, raises BadArgument; a disk that refuses,
+        StorageRefused with nothing half-made. Indexes are left out and built anew where the copy is opened.
+        """
+        from .transfer import backed_up  # noqa: PLC0415  # not needed by a bot that never makes one
+
+        engine = self._open
+        await engine.journal.settle()
+        parts = engine.parts
+        async with engine.purge.undisturbed():
+            await backed_up(
+                parts.data_dir,
+                await asyncio.to_thread(Path(path).resolve),
+                queue=parts.queue_eraser,
+                eraser=parts.eraser,
+                mirror=parts.mirror,
+                at=parts.clock.now(),
+            )
 
     async def import_(self, path: Path) -> int:
         """Read an export back, idempotent by id; bad lines are logged by number and left out. Answers how many rows."""

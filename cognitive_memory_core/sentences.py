@@ -372,3 +372,221 @@ def embedder_failed(reason: str) -> str:
 def no_such_model_yet() -> str:
     """Say that a model was handed in that nothing asks yet."""
     return "这个版本还不用聊天模型和重排模型，请不要传 chat 和 reranker"
+
+
+def generation_gone() -> str:
+    """Say that a copy of the vectors is asked for that is not there any more."""
+    return "这一代向量索引已经不在了，稍后再试"
+
+
+def vector_of_length(dimensions: int) -> str:
+    """Name the only vectors that an index takes."""
+    return f" {dimensions} 个有限且不全为零的数"
+
+
+def part_rests(part: str, reason: str) -> str:
+    """Say that a part failed so often that it is left alone for a while."""
+    return f"{part} 连续出错，暂停一会儿再试（{reason}）"
+
+
+def part_failed(part: str, reason: str) -> str:
+    """Say that a part is left alone from now on."""
+    return f"[认知记忆] {part} 连续出错，熔断：{reason}"
+
+
+def part_is_back(part: str) -> str:
+    """Say that a part works again."""
+    return f"[认知记忆] {part} 恢复了"
+
+
+def index_not_whole() -> str:
+    """Say that the vector store cannot answer for everything yet."""
+    return "向量索引还没有建好，先用精确检索"
+
+
+def model_setting(role: str, key: str) -> str:
+    """Name the setting of a model's role."""
+    return f"COGNITIVE_MEMORY__MODELS__{role.upper()}__{key}"
+
+
+def address_unusable(role: str) -> str:
+    """Say that a model's address is none."""
+    return f"{model_setting(role, 'API_URL')} 应为 http:// 或 https:// 开头的地址，不带账号和问号，例如 https://api.openai.com/v1"
+
+
+def address_forbidden(role: str) -> str:
+    """Say that a model's address leads where no model is."""
+    return f"{model_setting(role, 'API_URL')} 指向链路本地地址或云主机的元数据服务，不会连接；请换成模型服务的地址"
+
+
+def key_unusable(role: str) -> str:
+    """Say that a key cannot be sent."""
+    return f"{model_setting(role, 'API_KEY')} 里有空格、换行或非英文字符，请重新复制"
+
+
+def model_unreachable(role: str) -> str:
+    """Say that nobody answers at a model's address."""
+    return f"连不上模型，稍后再试；一直这样请检查 {model_setting(role, 'API_URL')} 和网络"
+
+
+def certificate_refused(role: str) -> str:
+    """Say that a secure connection could not be made."""
+    return f"和模型服务建立加密连接失败，请检查 {model_setting(role, 'API_URL')} 的 http/https 和对方的证书"
+
+
+def model_too_slow(role: str, seconds: float) -> str:
+    """Say that a model did not answer in time."""
+    return f"模型（{role}）{seconds:g} 秒内没有答完，稍后再试"
+
+
+def model_away(role: str, status: int) -> str:
+    """Say that a model's server cannot answer now."""
+    return f"模型（{role}）暂时不可用（HTTP {status}），稍后再试"
+
+
+def key_refused(role: str, status: int) -> str:
+    """Say that a key is not accepted."""
+    return f"模型服务不接受密钥或余额不足（HTTP {status}），请检查 {model_setting(role, 'API_KEY')}"
+
+
+def address_moved(role: str, status: int) -> str:
+    """Say that a server redirects, which is not followed."""
+    return f"模型地址被重定向（HTTP {status}），不会跟随；请把 {model_setting(role, 'API_URL')} 改成最终的地址"
+
+
+def no_model_there(role: str, status: int) -> str:
+    """Say that a server knows no such path or model."""
+    return (
+        f"模型服务没有这个接口或模型（HTTP {status}），请检查 {model_setting(role, 'API_URL')}"
+        f"（通常写到 /v1 为止）和 {model_setting(role, 'MODEL_NAME')}"
+    )
+
+
+def input_refused(role: str, status: int) -> str:
+    """Say that a model refuses this very input."""
+    return f"模型（{role}）不接受这段内容（HTTP {status}）"
+
+
+def question_filtered() -> str:
+    """Say that a provider's filter held an answer back."""
+    return "模型服务的内容过滤拦下了这段内容"
+
+
+def answer_too_large(limit: int) -> str:
+    """Say that an answer is longer than is read."""
+    return f"模型的回答超过 {limit} 字节，没有读"
+
+
+def answer_undecodable() -> str:
+    """Say that an answer's compression cannot be undone."""
+    return "模型的回答解压不了"
+
+
+def answer_is_a_page() -> str:
+    """Say that a web page came instead of an answer."""
+    return "模型地址返回的是网页，请检查 API_URL（通常要写到 /v1）"
+
+
+def answer_not_json() -> str:
+    """Say that an answer holds no whole JSON object."""
+    return "模型的回答不是完整的 JSON"
+
+
+def answer_malformed() -> str:
+    """Say that an answer is JSON of another form than was asked for."""
+    return "模型的回答格式不对"
+
+
+def answer_ambiguous() -> str:
+    """Say that an answer says more than one thing."""
+    return "模型的回答有歧义（重复或多个结果）"
+
+
+def answer_cut_off() -> str:
+    """Say that an answer ended at the bound on its tokens."""
+    return "模型的回答没写完就到了长度上限，可以调大 MAX_TOKENS"
+
+
+def wrong_dimensions(given: int, wanted: int) -> str:
+    """Say that vectors have another length than those before."""
+    return f"向量模型给了 {given} 维，应为 {wanted} 维；换了模型请改 MODEL_NAME，或检查 DIMENSIONS"
+
+
+def vector_unusable() -> str:
+    """Say that a vector holds no direction."""
+    return "向量模型给的向量不能用（空、全零、不是有限的数或太大）"
+
+
+def score_unusable() -> str:
+    """Say that a rerank score is not on the scale."""
+    return "重排模型给的分数不在 0 到 1 之间"
+
+
+def log_in_use(path: object) -> str:
+    """Say that somebody reads the ledger, so that its log cannot be emptied."""
+    return f"{path} 正被别的程序读着，日志清不掉；被抹去的内容等下次清理"
+
+
+def nothing_on_disk() -> str:
+    """Say that a memory without a file cannot be copied."""
+    return "这份记忆不在磁盘上，没有文件可以复制"
+
+
+def vector_store_missing(reason: str) -> str:
+    """Say that Chroma cannot be imported."""
+    return f"没有能用的 chromadb（{reason.strip(' :')}），向量检索改用精确搜索；装好后重启即可"
+
+
+def vector_store_locked(folder: object) -> str:
+    """Say that another process still has Chroma's folder."""
+    return f"另一个进程还占着 {folder}，向量索引先不开，稍后再试"
+
+
+def vector_store_refused(reason: str) -> str:
+    """Say that Chroma, or its server, refused."""
+    return f"Chroma 没有做成（{reason}），稍后再试"
+
+
+def vector_store_died(status: int | None) -> str:
+    """Say that Chroma's process ended by itself."""
+    return f"Chroma 的进程结束了（状态 {status}），会重新启动"
+
+
+def vector_store_hung() -> str:
+    """Say that Chroma's process was ended because it did not answer."""
+    return "Chroma 的进程太久没有回答，已经结束它，会重新启动"
+
+
+def vector_store_slow() -> str:
+    """Say that a search in Chroma took too long."""
+    return "Chroma 回答得太慢，这一次不用它"
+
+
+def vector_store_busy() -> str:
+    """Say that Chroma is at something long."""
+    return "Chroma 正忙，这一次不用它"
+
+
+def vector_store_closed() -> str:
+    """Say that the vector store was closed."""
+    return "向量索引已经关闭"
+
+
+def others_stay() -> str:
+    """Refuse to forget somebody else."""
+    return "只能让我忘记你自己；要忘记别人，请本人来说，或由主人用命令行来做"
+
+
+def purge_waits(reason: str) -> str:
+    """Say that the bytes of what was erased are still on the disk."""
+    return f"[认知记忆] 已忘记的内容还没从磁盘上抹去，稍后再试（{reason}）"
+
+
+def backup_inside(path: object) -> str:
+    """Refuse a backup into the memory's own directory."""
+    return f"备份不能放在数据目录里面（{path}），请换一个数据目录之外的新目录"
+
+
+def backup_not_empty(path: object) -> str:
+    """Refuse a backup over something else."""
+    return f"{path} 已经有内容，请换一个新的或空的目录来放备份"

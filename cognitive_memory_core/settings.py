@@ -29,8 +29,11 @@ from .errors import BadArgument
 DORMANT = (
     "sharing",
     "daily_calls",
-    "models",
-    "vector_store",
+    "models.historian",
+    "models.triage",
+    "models.merge",
+    "models.evolution",
+    "models.rerank",
     "profile",
     "evolution",
     "http",
@@ -242,9 +245,9 @@ class EvolutionSettings(_Group):
 
 
 class VectorStoreSettings(_Group):
-    """Where vectors are indexed."""
+    """Where vectors are indexed; "exact" runs no store at all and compares with every vector in the ledger."""
 
-    backend: Literal["chroma"] = "chroma"
+    backend: Literal["chroma", "exact"] = "chroma"
     url: Text = ""
     tenant: Text = ""
     database: Text = ""

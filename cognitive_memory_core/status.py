@@ -6,14 +6,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from .domain.job import QueueCounts
-from .ports.ledger import Spending, Totals
+from .historian.follower import IndexState
+from .ports.ledger import PurgeState, Spending, Totals
 
 
 @dataclass(frozen=True)
 class Status:
     """How the memory is. ``index_lag`` counts events without a vector; ``without_model`` names what runs on rules.
 
-    ``breakers`` pairs each guarded store or model with its state; there is none while every part is local.
+    ``breakers`` pairs each guarded store or model with its state: "uninitialised", "ready" or "failed". ``index`` says
+    how far the vector store is; while it lacks rows, or is away, exact search answers. ``purge`` says since when bytes
+    of what was erased wait to be removed, and when the last were.
     """
 
     is_running: bool
@@ -21,6 +24,8 @@ class Status:
     jobs: QueueCounts = field(default_factory=QueueCounts)
     totals: Totals = field(default_factory=Totals)
     index_lag: int = 0
+    index: IndexState = field(default_factory=IndexState)
+    purge: PurgeState = field(default_factory=PurgeState)
     paused: bool = False
     breakers: tuple[tuple[str, str], ...] = ()
     last_error: str = ""
@@ -37,9 +42,11 @@ class Status:
         """Tokens of the day."""
         return sum(spending.tokens for spending in self.spent_today)
 
-    def with_figures(self, totals: Totals, index_lag: int, spent: Sequence[Spending]) -> Status:
+    def with_figures(
+        self, totals: Totals, index_lag: int, spent: Sequence[Spending], index: IndexState, purge: PurgeState
+    ) -> Status:
         """Fill in what only the ledger knows."""
-        return replace(self, totals=totals, index_lag=index_lag, spent_today=tuple(spent))
+        return replace(self, totals=totals, index_lag=index_lag, spent_today=tuple(spent), index=index, purge=purge)
 
     def with_error(self, error: str) -> Status:
         """Say what went wrong while asking."""

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from .adapters.breaker import Breaker, GuardedEmbedder, GuardedLexical, GuardedStore
+from .adapters.chroma.leftovers import clear_generations
+from .adapters.chroma.store import ChromaStore
 from .adapters.files.directory_owner import DirectoryOwner
 from .adapters.files.end_summaries import EndSummaries
 from .adapters.files.queue import FileQueue
@@ -14,12 +19,15 @@ from .adapters.foreign_embedder import ForeignEmbedder
 from .adapters.offline.hashing import HashingEmbedder
 from .adapters.offline.rules import RuleHistorian
 from .adapters.sqlite import SqliteLedger
+from .historian.meter import SpendingMeter
 from .ports.ambient import Clock
 from .ports.ledger import (
     Accounts,
     Archive,
     ConsentBook,
+    Eraser,
     EventLedger,
+    IndexBook,
     LexicalIndex,
     MessageLog,
     NameBook,
@@ -27,10 +35,15 @@ from .ports.ledger import (
     VectorLedger,
 )
 from .ports.mirror import MemoMirror
-from .ports.models import Embedder, Historian
-from .ports.queue import JobQueue, QueueView
-from .ports.vectors import VectorIndex
-from .settings import Settings
+from .ports.models import Embedder, Historian, Meter
+from .ports.queue import JobQueue, QueueEraser, QueueView
+from .ports.vectors import VectorStore
+from .recall.nearest import ExactIndex
+from .settings import EmbeddingSettings, Settings, VectorStoreSettings
+
+if TYPE_CHECKING:
+    from .adapters.openai.client import ModelClient
+    from .adapters.openai.embedder import OpenAIEmbedder
 
 GRACE = 5.0  # seconds beyond shutdown_seconds that a dying predecessor is given to let go of the directory
 
@@ -48,21 +61,28 @@ class Parts:
     """Everything that the memory is put together from."""
 
     clock: Clock
+    data_dir: Path
     queue: JobQueue
     view: QueueView
+    queue_eraser: QueueEraser
     events: EventLedger
     lexical: LexicalIndex
     shelf: VectorLedger
-    index: VectorIndex
+    exact: ExactIndex
+    store: VectorStore | None
+    book: IndexBook
     log: MessageLog
     notes: NoteBook
     consent: ConsentBook
     names: NameBook
     accounts: Accounts
     archive: Archive
+    eraser: Eraser
     mirror: MemoMirror
     embedder: Embedder
     historian: Historian
+    meter: SpendingMeter
+    breakers: tuple[Breaker, ...]
     resources: AsyncExitStack
 
 
@@ -77,29 +97,91 @@ async def parts_of(
         stack.callback(owner.release)
         ledger = await SqliteLedger.open(data_dir / "ledger.db", clock=clock)
         stack.push_async_callback(ledger.close)
-        embedder = ForeignEmbedder(embedder) if embedder else HashingEmbedder()
+        meter = SpendingMeter(ledger.accounts, clock, settings.zone)
+        stack.push_async_callback(meter.settle)
+        embedder = ForeignEmbedder(embedder) if embedder else await _embedder(settings, ledger, meter, stack)
         ledger.index.follow(embedder.fingerprint)
         queue = await FileQueue.open(data_dir / "queues", settings.queue, clock)
         stack.push_async_callback(queue.close)
         await queue.recover()
         mirror = EndSummaries(data_dir / "end_summaries.json", clock)
         stack.push_async_callback(mirror.flush)
-        return Parts(
-            clock,
-            queue,
-            queue,
-            ledger.events,
-            ledger.lexical,
-            ledger.shelf,
-            ledger.index,
-            ledger.log,
-            ledger.notes,
-            ledger.consent,
-            ledger.names,
-            ledger.accounts,
-            ledger.archive,
-            mirror,
-            embedder,
-            RuleHistorian(settings.zone),
-            stack.pop_all(),
-        )
+        store = await _store(settings.vector_store, data_dir / "chromadb", stack)
+        historian = RuleHistorian(settings.zone)
+        outside = _Outside(data_dir, mirror, embedder, store, historian, meter)
+        return _put_together(clock, queue, ledger, outside, stack.pop_all())
+
+
+@dataclass(frozen=True)
+class _Outside:
+    """What is neither queue nor ledger."""
+
+    data_dir: Path
+    mirror: MemoMirror
+    embedder: Embedder
+    store: VectorStore | None
+    historian: Historian
+    meter: SpendingMeter
+
+
+def _put_together(
+    clock: Clock, queue: FileQueue, ledger: SqliteLedger, outside: _Outside, resources: AsyncExitStack
+) -> Parts:
+    """Name every part by its port, with a breaker round each that can be away."""
+    embedding, vectors, words = breakers = (Breaker("embedding"), Breaker("vectors"), Breaker("ledger"))
+    return Parts(
+        clock=clock,
+        data_dir=outside.data_dir,
+        queue=queue,
+        view=queue,
+        queue_eraser=queue,
+        events=ledger.events,
+        lexical=GuardedLexical(ledger.lexical, words),
+        shelf=ledger.shelf,
+        exact=ledger.index,
+        store=GuardedStore(outside.store, vectors) if outside.store else None,
+        book=ledger.book,
+        log=ledger.log,
+        notes=ledger.notes,
+        consent=ledger.consent,
+        names=ledger.names,
+        accounts=ledger.accounts,
+        archive=ledger.archive,
+        eraser=ledger.eraser,
+        mirror=outside.mirror,
+        embedder=GuardedEmbedder(outside.embedder, embedding),
+        historian=outside.historian,
+        meter=outside.meter,
+        breakers=breakers,
+        resources=resources,
+    )
+
+
+async def _store(wanted: VectorStoreSettings, folder: Path, stack: AsyncExitStack) -> VectorStore | None:
+    """Give the vector store, which starts with the first row to index; None where exact search alone is wanted."""
+    if wanted.url or wanted.backend == "exact":
+        await asyncio.to_thread(clear_generations, folder)
+    if wanted.backend == "exact":
+        return None
+    store = ChromaStore(folder, wanted)
+    stack.push_async_callback(store.close)
+    return store
+
+
+async def _embedder(settings: Settings, ledger: SqliteLedger, meter: Meter, stack: AsyncExitStack) -> Embedder:
+    """Give the embedding model that is set, held to the length of the vectors it gave before, or the local one."""
+    wanted = settings.models.embedding
+    if not wanted.model_name:
+        return HashingEmbedder()
+    client, make = await asyncio.to_thread(_embedding_model, wanted)
+    stack.push_async_callback(client.close)
+    fingerprint = make(wanted, client, meter).fingerprint
+    return make(wanted, client, meter, dimensions=await ledger.shelf.dimensions(fingerprint))
+
+
+def _embedding_model(wanted: EmbeddingSettings) -> tuple[ModelClient, type[OpenAIEmbedder]]:
+    """Import what takes half a second, and read certificates, only where a model is set; call it in a thread."""
+    from .adapters.openai.client import EMBEDDING_LIMIT, ModelClient  # noqa: PLC0415  # see above
+    from .adapters.openai.embedder import OpenAIEmbedder  # noqa: PLC0415  # see above
+
+    return ModelClient(wanted, "embedding", limit=EMBEDDING_LIMIT), OpenAIEmbedder

@@ -5,11 +5,11 @@ from __future__ import annotations
 from datetime import datetime, timezone
 
 from nonebot.adapters import Bot, Event
-from nonebot.adapters.onebot import v11, v12
 
 import cognitive_memory_core as core
 
 from .config import setup
+from .onebot import v11, v12
 from .scene import find_scene
 from .wording import worded
 

@@ -10,7 +10,6 @@ from typing import Any
 from uuid import uuid4
 
 from nonebot.adapters import Bot, Event
-from nonebot.adapters.onebot import v11, v12
 from nonebot.compat import type_validate_python
 from nonebot.matcher import current_bot, current_event
 
@@ -21,6 +20,7 @@ from .announcing import announce
 from .auto_consider import considerer
 from .incoming import is_captured
 from .lifecycle import get_memory
+from .onebot import v11, v12
 from .scene import agent_of, find_scene, qq_id, scene_at, text_id
 from .throttled_log import complain
 from .wording import FORWARDED, worded

@@ -30,7 +30,8 @@ def started(directory: Path, settings: core.Settings) -> str:
     """Say where the files lie, what works, and what is recorded."""
     if not settings.enabled:
         return f"已按 COGNITIVE_MEMORY__ENABLED=false 停用，只保留备忘；数据目录 {directory}"
-    mode = "无模型：规则史官；本地 n-gram 向量"
+    embedding = settings.models.embedding.model_name
+    mode = f"无模型：规则史官；{f'向量模型 {embedding}' if embedding else '本地 n-gram 向量'}"
     return f"已启动；数据目录 {directory}；{mode}；{_recorded(settings.capture)}"
 
 
@@ -291,9 +292,21 @@ def status(now: core.Status) -> str:
         lines.append("没有配置模型：由规则史官整理")
     if now.paused:
         lines.append("整理已暂停")
-    if now.index_lag:
-        lines.append(f"还有 {now.index_lag} 条没有建好索引")
+    lines += _index_lines(now)
+    away = [_PARTS.get(name, name) for name, state in now.breakers if state == "failed"]
+    if away:
+        lines.append(f"暂时用不了：{'、'.join(away)}；恢复后会自己接上")
     return "\n".join(lines)
+
+
+_PARTS = {"embedding": "向量模型", "vectors": "向量库", "ledger": "账本"}
+
+
+def _index_lines(now: core.Status) -> list[str]:
+    lines = [f"还有 {now.index_lag} 条没有算好向量"] if now.index_lag else []
+    if now.index.to_build:
+        lines.append(f"正在建向量索引：{now.index.built}/{now.index.to_build}，期间用精确检索")
+    return lines
 
 
 def event_list(events: Sequence[core.Event], first: int, zone: tzinfo, *, page: int, is_more: bool) -> str:

@@ -6,12 +6,12 @@ import re
 from collections.abc import Mapping
 
 from nonebot.adapters import Bot, Event
-from nonebot.adapters.onebot import v11, v12
 from nonebot.exception import SkippedException
 
 import cognitive_memory_core as core
 
 from .config import setup
+from .onebot import v11, v12
 
 NAME_LENGTH = 64
 _QQ = re.compile(r"[1-9][0-9]{4,19}", re.ASCII)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from nonebot import on_notice
 from nonebot.adapters import Bot, Event
-from nonebot.adapters.onebot import v11, v12
 
 import cognitive_memory_core as core
 
 from . import replies
 from .auto_consider import considerer
 from .lifecycle import get_memory
+from .onebot import v11, v12
 from .scene import agent_of, qq_id, scene_at, text_id
 from .throttled_log import complain
 

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from nonebot.adapters import Bot, MessageSegment
-from nonebot.adapters.onebot import v11, v12
+
+from .onebot import v11, v12
 
 TEXT_LENGTH = 4_000
 SEGMENTS = 200

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from array import array
 from collections.abc import Awaitable, Sequence
 from typing import TypeVar
 
 from .. import sentences
-from ..errors import CognitiveMemoryError, TransientError
+from ..errors import BadAnswer, CognitiveMemoryError, UnavailableError
 from ..ports.models import Calibration, Embedder, Vector
 
 SECONDS = 30.0
@@ -26,7 +27,7 @@ T = TypeVar("T")
 
 
 class ForeignEmbedder:
-    """Turns whatever an embedder raises into TransientError, and whatever numbers it answers into vectors."""
+    """Turns whatever an embedder raises into our errors, and whatever numbers it answers into usable vectors."""
 
     def __init__(self, embedder: Embedder) -> None:
         """Stand round an embedder."""
@@ -43,10 +44,10 @@ class ForeignEmbedder:
         return self._embedder.calibration
 
     async def embed_documents(self, texts: Sequence[str]) -> list[Vector]:
-        """Embed what is to be found; as many vectors as texts, or TransientError."""
+        """Embed what is to be found; as many vectors as texts, or BadAnswer."""
         vectors = await _translated(self._embedder.embed_documents(texts))
         if len(vectors) != len(texts):
-            raise TransientError(sentences.too_few_vectors(len(vectors), len(texts)))
+            raise BadAnswer(sentences.too_few_vectors(len(vectors), len(texts)))
         return [_vector(numbers) for numbers in vectors]
 
     async def embed_query(self, text: str) -> Vector:
@@ -60,11 +61,15 @@ async def _translated(answer: Awaitable[T]) -> T:
     except CognitiveMemoryError:
         raise
     except FAILURES as failure:
-        raise TransientError(sentences.embedder_failed(type(failure).__name__)) from failure
+        raise UnavailableError(sentences.embedder_failed(type(failure).__name__)) from failure
 
 
 def _vector(numbers: Sequence[float]) -> Vector:
     try:
-        return array("f", numbers)
+        vector = array("f", numbers)
     except (TypeError, OverflowError) as unfit:
-        raise TransientError(sentences.embedder_failed(type(unfit).__name__)) from unfit
+        raise BadAnswer(sentences.embedder_failed(type(unfit).__name__)) from unfit
+    length = math.hypot(*vector)
+    if not length or not math.isfinite(length):
+        raise BadAnswer(sentences.embedder_failed("no direction"))
+    return vector

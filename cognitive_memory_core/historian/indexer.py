@@ -1,31 +1,43 @@
-"""Gives every event its vector: to the ledger first, then to the index."""
+"""Gives every event its vector, into the ledger; whoever keeps an index follows the ledger."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
-from ..ports.ledger import EmbeddedEvent, EventLedger, VectorLedger, VectorRow
+from ..errors import BadAnswer, BadArgument, PermanentError, UnavailableError
+from ..ports.ledger import VectorLedger, VectorRow
 from ..ports.models import Embedder, Vector
-from ..ports.vectors import VectorIndex
 from .retry import described
 
 log = logging.getLogger(__name__)
 BATCH = 64
 FIRST_PAUSE, LONGEST_PAUSE = 1.0, 300.0
+FRUITLESS = 8  # calls in a row that gave nothing: more than halving a batch down to one unusable text takes
+MOST_REFUSED = 1_000
+PLAIN_TEXT = "hello"
+REFUSALS = (PermanentError, BadAnswer, BadArgument)
+Waiting = tuple[str, str]  # an event's id and text
 
 
 class Indexer:
-    """Embeds in batches what the ledger says is waiting; a failing embedder means waiting, never losing."""
+    """Embeds in batches what the ledger says is waiting; a failing embedder means waiting, never losing.
 
-    def __init__(self, embedder: Embedder, events: EventLedger, shelf: VectorLedger, index: VectorIndex) -> None:
-        """Embed from a ledger into it and an index."""
+    A text that the model refuses, or answers badly while it answers others well, stays without a vector until the next
+    start. Vectors that the ledger refused are kept and written later: nothing is embedded twice for nothing.
+    """
+
+    def __init__(self, embedder: Embedder, shelf: VectorLedger, *, on_stored: Callable[[], None]) -> None:
+        """Embed from a ledger into it; ``on_stored`` is told of new vectors."""
         self._embedder = embedder
-        self._events = events
         self._shelf = shelf
-        self._index = index
+        self._on_stored = on_stored
         self._wake = asyncio.Event()
+        self._unsaved: list[VectorRow] = []
+        self._refused: set[str] = set()
+        self._suspects: list[str] = []
+        self._fruitless = 0
         self.last_error = ""
 
     def nudge(self) -> None:
@@ -33,36 +45,83 @@ class Indexer:
         self._wake.set()
 
     async def lag(self) -> int:
-        """Count the events without a vector."""
-        return await self._shelf.lag(self._embedder.fingerprint)
+        """Count the events that will get a vector and have none."""
+        return max(await self._shelf.lag(self._embedder.fingerprint) - len(self._refused), 0)
 
     async def run(self) -> None:
         """Index until cancelled; only cancellation escapes."""
         pause = FIRST_PAUSE
         while True:
             try:
-                while await self._step():
+                while await self.step():
                     pause = FIRST_PAUSE
+                self.last_error = ""
                 await self._wake.wait()
             except Exception as error:  # noqa: BLE001  # the loop runner: one bad batch must not end the indexer
-                self.last_error = described(error)
-                log.warning("Indexer: %s", self.last_error)
-                await asyncio.sleep(pause)
+                self._complain(error)
+                await asyncio.sleep(max(pause, _wished(error)))
                 pause = min(pause * 2, LONGEST_PAUSE)
             self._wake.clear()
 
-    async def _step(self) -> int:
-        waiting = await self._shelf.waiting(self._embedder.fingerprint, BATCH)
-        if waiting:
-            vectors = await self._embedder.embed_documents([text for _, text in waiting])
-            await self._keep([event_id for event_id, _ in waiting], vectors)
-        return len(waiting)
+    async def step(self) -> int:
+        """Embed one batch; answers how many events were looked at."""
+        await self._save()
+        waiting = await self._shelf.waiting(self._embedder.fingerprint, BATCH + len(self._refused))
+        batch = [row for row in waiting if row[0] not in self._refused][:BATCH]
+        if batch:
+            self._suspects, self._fruitless = [], 0
+            await self._embed(batch)
+            await self._give_up_suspects(len(batch))
+        return len(batch)
 
-    async def _keep(self, ids: Sequence[str], vectors: Sequence[Vector]) -> None:
-        rows = [VectorRow(event_id, vector) for event_id, vector in zip(ids, vectors, strict=True)]
-        await self._shelf.store(self._embedder.fingerprint, rows)
-        by_id = dict(zip(ids, vectors, strict=True))
-        standing = await self._events.fetch(ids)
-        await self._index.upsert(
-            [EmbeddedEvent(event, self._embedder.fingerprint, by_id[event.id]) for event in standing]
-        )
+    async def _embed(self, batch: Sequence[Waiting]) -> None:
+        try:
+            vectors = await self._embedder.embed_documents([text for _, text in batch])
+        except REFUSALS as refused:
+            await self._embed_halves(batch, refused)
+        else:
+            self._fruitless = 0
+            await self._keep(batch, vectors)
+
+    async def _embed_halves(self, batch: Sequence[Waiting], refused: Exception) -> None:
+        """Find the one text that spoils a batch; a model that answers nothing well is asked again later."""
+        self._fruitless += 1
+        if self._fruitless > FRUITLESS:
+            raise refused
+        if len(batch) == 1:
+            self._suspects.append(batch[0][0])
+            return
+        middle = len(batch) // 2
+        await self._embed(batch[:middle])
+        await self._embed(batch[middle:])
+
+    async def _keep(self, batch: Sequence[Waiting], vectors: Sequence[Vector]) -> None:
+        self._unsaved += [VectorRow(row[0], vector, row[1]) for row, vector in zip(batch, vectors, strict=True)]
+        await self._save()
+
+    async def _save(self) -> None:
+        if self._unsaved:
+            await self._shelf.store(self._embedder.fingerprint, self._unsaved)
+            self._unsaved = []
+            self._on_stored()
+
+    async def _give_up_suspects(self, looked_at: int) -> None:
+        """Leave unusable texts out; where none was usable, a plain text tells whether the model is to blame."""
+        if not self._suspects:
+            return
+        if len(self._suspects) == looked_at:
+            await self._embedder.embed_documents([PLAIN_TEXT])
+        log.warning("Indexer: no vector for %s", " ".join(self._suspects))
+        if len(self._refused) + len(self._suspects) > MOST_REFUSED:
+            self._refused.clear()
+        self._refused.update(self._suspects)
+
+    def _complain(self, error: Exception) -> None:
+        if (said := described(error)) != self.last_error:
+            log.warning("Indexer: %s", said)
+        self.last_error = said
+
+
+def _wished(error: Exception) -> float:
+    wished = error.retry_after if isinstance(error, UnavailableError | BadAnswer) else None
+    return min(wished or 0.0, LONGEST_PAUSE)

@@ -46,13 +46,18 @@ class Intake:
 
     def observe(self, message: Message) -> None:
         """Take a message into the log, unless its person or place is left out."""
-        if message.scene.kind != "operator" and self.consent.may_record(message.scene):
+        scene = message.scene
+        if scene.kind == "operator" or not self.consent.may_record(scene):
+            return
+        if not self.consent.is_erased(scene, message.sent_at):
             said = self.consent.hidden(_bounded(message.text, MESSAGE_LENGTH))
             self.journal.take(replace(message, text=said))
 
     async def remember(self, turn: Turn) -> str | None:
         """Make a turn durable: its job's id, its memo's where there is nothing else, or None."""
         if turn.is_blank or not self.consent.may_record(turn.scene):
+            return None
+        if turn.happened_at is not None and self.consent.is_erased(turn.scene, turn.happened_at):
             return None
         bounded, trimmed = self._taken(turn)
         if not isinstance(bounded, Turn) or bounded.is_blank:

@@ -5,19 +5,20 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import deque
+from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime
 
 from ..domain.message import Message
 from ..domain.scope import Scope
 from ..errors import UnavailableError
 from ..ports.ledger import MessageLog, NameBook
-from ..text.names import clean_name
 from .retry import described
+from .sightings import sighting
 
 log = logging.getLogger(__name__)
 PAUSE = 0.3  # seconds between writes: well under the half second that is promised
 CAPACITY = 20_000  # messages held while the log refuses; the oldest are dropped first
-REMEMBERED_NAMES = 50_000
 
 
 class Journal:
@@ -28,7 +29,6 @@ class Journal:
         self._log = message_log
         self._names = names
         self._waiting: deque[Message] = deque(maxlen=CAPACITY)
-        self._noted: dict[tuple[Scope, str], str] = {}
         self._turn = asyncio.Lock()
         self._wake = asyncio.Event()
         self.last_error = ""
@@ -85,18 +85,20 @@ class Journal:
         """Forget the unwritten lines of a person who left."""
         self._waiting = deque((item for item in self._waiting if item.scene.user_id != user_id), CAPACITY)
 
-    async def _note_names(self, batch: tuple[Message, ...]) -> None:
-        for message in batch:
-            scene, name = message.scene, clean_name(message.scene.user_name)
-            key = (scene.scope, scene.user_id)
-            if name and not message.is_bot and self._noted.get(key) != name:
-                await self._names.note(scene.scope, scene.user_id, name, message.sent_at)
-                self._remember_name(key, name)
+    async def erase_person(self, user_id: str, hide: Callable[[str], str]) -> None:
+        """Forget the unwritten lines of a person, and hide them in what others said."""
+        async with self._turn:
+            self.forget_person(user_id)
+            self._waiting = deque((replace(item, text=hide(item.text)) for item in self._waiting), CAPACITY)
 
-    def _remember_name(self, key: tuple[Scope, str], name: str) -> None:
-        if len(self._noted) >= REMEMBERED_NAMES:
-            self._noted.clear()
-        self._noted[key] = name
+    async def erase_place(self, scope: Scope) -> None:
+        """Forget the unwritten lines of a place."""
+        async with self._turn:
+            self._waiting = deque((item for item in self._waiting if item.scene.scope != scope), CAPACITY)
+
+    async def _note_names(self, batch: tuple[Message, ...]) -> None:
+        said = ((message.scene, message.sent_at) for message in batch if not message.is_bot)
+        await self._names.note_all([sighting(scene, at) for scene, at in said])
 
     def _complain(self, refused: UnavailableError) -> None:
         if (said := described(refused)) != self.last_error:

@@ -20,6 +20,7 @@ from ..ports.models import Historian
 from ..text.names import clean_name
 from .draft import drafted
 from .gate import judged
+from .sightings import sighting
 
 KNOWN_PEOPLE = 200  # whose names are looked for in what was said
 
@@ -37,14 +38,18 @@ class Pipeline:
     zone: tzinfo
 
     async def process(self, job: Job) -> None:
-        """Store everything that a job holds, but for people who left since it was accepted."""
-        if isinstance(job.work, Turn) and job.work.scene.user_id in self.consent.opted_out:
+        """Store everything that a job holds, but for people who left or were erased since it was accepted."""
+        if isinstance(job.work, Turn) and self._has_left(job):
             return await self.events.commit(Draft(job.id))
         job = replace(job, work=self.consent.admitted(job.work))
         await self._keep_memo(job)
         if not await self.events.done(job.id):
             await self._keep_events(job)
         return None
+
+    def _has_left(self, job: Job) -> bool:
+        scene = job.work.scene
+        return scene.user_id in self.consent.opted_out or self.consent.is_erased(scene, job.happened_at)
 
     async def _keep_events(self, job: Job) -> None:
         await self._note_names(job)
@@ -65,8 +70,7 @@ class Pipeline:
         return await self.historian.rewrite(job.work, anchors) if job.work.observations else []
 
     async def _note_names(self, job: Job) -> None:
-        for scene in _scenes(job):
-            await self.names.note(scene.scope, scene.user_id, clean_name(scene.user_name), job.happened_at)
+        await self.names.note_all([sighting(scene, job.happened_at) for scene in _scenes(job)])
 
     async def _anchors(self, job: Job) -> Anchors:
         scene = job.work.scene
@@ -82,9 +86,10 @@ class Pipeline:
 
     async def _people(self, job: Job) -> list[Person]:
         """Give those who take part, and of the others in the place those who were seen last."""
-        present = await self.names.people(job.scope, {scene.user_id for scene in _scenes(job)})
-        others = await self.names.people(job.scope)
-        return list({person.id: person for person in (*present, *others[:KNOWN_PEOPLE])}.values())
+        here = {scene.user_id for scene in _scenes(job)}
+        known = await self.names.people(job.scope)
+        present = [person for person in known if person.id in here]
+        return list({person.id: person for person in (*present, *known[:KNOWN_PEOPLE])}.values())
 
 
 def memo_of(job: Job) -> Memo:

@@ -32,12 +32,11 @@ def decision(error: Exception, attempts: int, *, retries: int, spread: float) ->
 
     A store or endpoint that is away burns no attempts; everything else does, also errors nobody foresaw.
     """
-    if isinstance(error, UnavailableError):
-        return Requeue(_pause(attempts, spread), counted=False)
-    if isinstance(error, PermanentError) or attempts > retries:
+    is_away = isinstance(error, UnavailableError)
+    if not is_away and (isinstance(error, PermanentError) or attempts > retries):
         return Bury(described(error))
-    wished = error.retry_after if isinstance(error, TransientError) else None
-    return Requeue(min(max(_pause(attempts, spread), wished or 0.0), LONGEST_PAUSE), counted=True)
+    wished = error.retry_after if isinstance(error, TransientError | UnavailableError) else None
+    return Requeue(min(max(_pause(attempts, spread), wished or 0.0), LONGEST_PAUSE), counted=not is_away)
 
 
 def described(error: BaseException) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Awaitable, Callable
 from datetime import timedelta
 
 from ..errors import UnavailableError
@@ -17,18 +18,27 @@ EVERY = 3600.0  # seconds
 
 
 class Upkeep:
-    """Prunes the message log once an hour."""
+    """Prunes the message log once an hour, and purges what was erased."""
 
-    def __init__(self, message_log: MessageLog, settings: Live[Settings], clock: Clock) -> None:
-        """Prune a log."""
+    def __init__(
+        self,
+        message_log: MessageLog,
+        settings: Live[Settings],
+        clock: Clock,
+        purge: Callable[[], Awaitable[object]] | None = None,
+    ) -> None:
+        """Prune a log; ``purge`` decides by itself whether there is anything to do, and does not raise."""
+        self._purge = purge
         self._log = message_log
         self._settings = settings
         self._clock = clock
 
     async def run(self) -> None:
-        """Prune now and every hour, until cancelled."""
+        """Prune and purge now and every hour, until cancelled."""
         while True:
             await self.prune()
+            if self._purge is not None:
+                await self._purge()
             await asyncio.sleep(EVERY)
 
     async def prune(self) -> None:

@@ -6,7 +6,8 @@ import asyncio
 import contextlib
 import logging
 import random
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from functools import partial
 
 from ..errors import TransientError, UnavailableError
@@ -39,8 +40,9 @@ class HistorianWorker:
         self._settings = settings
         self._on_stored = on_stored
         self._wake = asyncio.Event()
-        self._hands: set[asyncio.Task[None]] = set()
+        self._hands: dict[asyncio.Task[None], Claim] = {}
         self._stopping = False
+        self._claiming = asyncio.Lock()
         self.paused = False
         self.last_error = ""
 
@@ -68,10 +70,16 @@ class HistorianWorker:
         """Let jobs in hand end within ``shutdown_seconds``; the rest goes back to the queue, unharmed."""
         self._stopping = True
         if self._hands:
-            _, late = await asyncio.wait(self._hands, timeout=self._historian.shutdown_seconds)
-            for task in late:
-                task.cancel()
-            await asyncio.gather(*late, return_exceptions=True)
+            await asyncio.wait(self._hands, timeout=self._historian.shutdown_seconds)
+            await self._let_go()
+
+    @asynccontextmanager
+    async def held(self) -> AsyncGenerator[None, None]:
+        """Let nothing be in work until the block is left: jobs in hand go back to the queue, unharmed and uncounted."""
+        async with self._claiming:
+            await self._let_go()
+            yield
+        self.nudge()
 
     @property
     def _historian(self) -> HistorianSettings:
@@ -89,27 +97,39 @@ class HistorianWorker:
 
     async def _fill_hands(self) -> None:
         while not self.paused and not self._stopping and len(self._hands) < self._historian.concurrency:
-            claim = await self._queue.claim()
-            if claim is None:
-                return
-            if self._stopping:  # asked to stop while the claim was under way
-                await self._queue.requeue(claim, delay=0.0, counted=False)
-                return
-            task = asyncio.create_task(self._work(claim), name=f"historian-{claim.job.id}")
-            self._hands.add(task)
-            task.add_done_callback(self._put_down)
+            async with self._claiming:
+                if not await self._has_taken_one():
+                    return
+
+    async def _has_taken_one(self) -> bool:
+        claim = await self._queue.claim()
+        if claim is None:
+            return False
+        if self._stopping:  # asked to stop while the claim was under way
+            await self._queue.requeue(claim, delay=0.0, counted=False)
+            return False
+        task = asyncio.create_task(self._work(claim), name=f"historian-{claim.job.id}")
+        self._hands[task] = claim
+        task.add_done_callback(self._put_down)
+        return True
 
     def _put_down(self, task: asyncio.Task[None]) -> None:
-        self._hands.discard(task)
+        self._hands.pop(task, None)
         self.nudge()
+
+    async def _let_go(self) -> None:
+        """Put everything in hand back; what is complete by now is held no longer, and stays so."""
+        in_hand = dict(self._hands)
+        for task in in_hand:
+            task.cancel()
+        await asyncio.gather(*in_hand, return_exceptions=True)
+        for claim in in_hand.values():
+            with contextlib.suppress(UnavailableError):  # what stays in processing is recovered at the next start
+                await self._queue.requeue(claim, delay=0.0, counted=False)
 
     async def _work(self, claim: Claim) -> None:
         try:
             await self._process(claim)
-        except asyncio.CancelledError:
-            with contextlib.suppress(UnavailableError):  # what stays in processing is recovered at the next start
-                await asyncio.shield(self._queue.requeue(claim, delay=0.0, counted=False))
-            raise
         except Exception as error:  # noqa: BLE001  # the loop runner: whatever a job raises is decided on, not passed on
             await self._insist(partial(self._settle, claim, error))
         else:

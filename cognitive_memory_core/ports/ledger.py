@@ -5,11 +5,13 @@ Every method may raise StorageRefused (a write) or UnavailableError (a read). Ev
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
+from pathlib import Path
 from typing import Literal, Protocol
 
+from ..domain.erasure import Tombstones
 from ..domain.event import Draft, Event
 from ..domain.hit import Reading
 from ..domain.message import Message
@@ -73,10 +75,28 @@ class LexicalIndex(Protocol):
 
 @dataclass(frozen=True)
 class VectorRow:
-    """A vector on its way to the ledger."""
+    """A vector on its way to the ledger, with the text that it was made of (None where nobody can have changed it)."""
 
     event_id: str
     vector: Vector
+    text: str | None = None
+
+
+@dataclass(frozen=True, order=True)
+class Mark:
+    """How far something has followed the ledger's changes: it knows all up to this one."""
+
+    revision: int = 0
+    seq: int = 0
+
+
+@dataclass(frozen=True)
+class Change:
+    """What became of one event's vector; ``row`` is None where the event is not to be found by vector any more."""
+
+    mark: Mark
+    event_id: str
+    row: EmbeddedEvent | None
 
 
 class VectorLedger(Protocol):
@@ -87,11 +107,46 @@ class VectorLedger(Protocol):
         ...
 
     async def store(self, fingerprint: str, rows: Sequence[VectorRow]) -> None:
-        """Keep vectors; a row of an event that is gone is dropped."""
+        """Keep vectors; a row of an event that is gone, or reads otherwise now, is dropped."""
         ...
 
     async def lag(self, fingerprint: str) -> int:
         """Count what :meth:`waiting` would give."""
+        ...
+
+    async def dimensions(self, fingerprint: str) -> int:
+        """Give the length of the vectors of a model that are kept; 0 while there is none."""
+        ...
+
+    async def changes(self, fingerprint: str, after: Mark, limit: int) -> list[Change]:
+        """Give what changed after a mark, in the order of change; a row stands and has a vector of the fingerprint.
+
+        Each event is given once, as it is now. An erased event is given no more; :class:`Eraser` names those.
+        """
+        ...
+
+    async def behind(self, fingerprint: str, after: Mark) -> int:
+        """Count what :meth:`changes` has left to give."""
+        ...
+
+    async def embedded_ids(self, fingerprint: str) -> frozenset[str]:
+        """Give the ids of all standing events with a vector of the fingerprint."""
+        ...
+
+
+class IndexBook(Protocol):
+    """How far each generation of a vector store has come, kept where it cannot get ahead of the truth."""
+
+    async def mark(self, birth: str) -> Mark | None:
+        """Give the mark of a generation; None for one that was never noted."""
+        ...
+
+    async def note(self, birth: str, mark: Mark) -> None:
+        """Remember a generation's mark; every other generation's is kept."""
+        ...
+
+    async def keep_only(self, birth: str) -> None:
+        """Forget the marks of all generations but one."""
         ...
 
 
@@ -173,6 +228,10 @@ class NameBook(Protocol):
         """Remember that a person goes by this name here; blank names are ignored."""
         ...
 
+    async def note_all(self, sightings: Sequence[Alias]) -> None:
+        """Remember several at once; nothing is written while it would move last-seen times by under an hour only."""
+        ...
+
     async def people(self, scope: Scope, user_ids: Iterable[str] = ()) -> list[Person]:
         """Give the people known in a place with their latest names, latest seen first; all, or those asked for."""
         ...
@@ -246,7 +305,7 @@ class Totals:
 
 
 class Archive(Protocol):
-    """Everything, row by row, for export, import and backup."""
+    """Everything, row by row, for export, import and status."""
 
     def rows(self, *, user_id: str | None = None) -> AsyncIterator[ArchiveRow]:
         """Stream all standing rows, or what one person said (and their pins), without holding them all in memory."""
@@ -259,3 +318,71 @@ class Archive(Protocol):
     async def totals(self) -> Totals:
         """Count what there is."""
         ...
+
+
+@dataclass(frozen=True)
+class Wiped:
+    """What left the ledger: counts by noun, how many texts of others were reworded, and the ids of erased events."""
+
+    events: int = 0
+    messages: int = 0
+    memos: int = 0
+    pins: int = 0
+    names: int = 0
+    reworded: int = 0
+    event_ids: tuple[str, ...] = ()
+    memo_ids: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Copy:
+    """A copy of memory that was made for people: an export or a backup."""
+
+    path: str
+    kind: Literal["export", "backup"]
+    at: datetime
+
+
+class Eraser(Protocol):
+    """Forgetting for good. Unfindable when a method returns; the bytes go with :meth:`purge`."""
+
+    async def forget_person(self, user_id: str, at: datetime, hide: Callable[[str], str]) -> Wiped:
+        """Erase what a person said, their names, memos and pins, and their private chat, of every agent.
+
+        An event is theirs when they are its sender or the person of its private chat; in all other texts (and in
+        subjects) they are hidden: ``hide`` gives a text without them, and a reworded event loses its vector. A
+        tombstone of the id (a keyed hash) keeps out for ever what is said, or happened, at ``at`` or before.
+        """
+        ...
+
+    async def forget_place(self, scope: Scope, at: datetime) -> Wiped:
+        """Erase everything of a place, as durably; its switch stays."""
+        ...
+
+    async def tombstones(self) -> Tombstones:
+        """Give all tombstones with the key of their hashes."""
+        ...
+
+    async def purge(self, at: datetime) -> None:
+        """Remove the bytes of what was erased from every file of the ledger, copies of migrations included."""
+        ...
+
+    async def purge_due(self) -> PurgeState:
+        """Tell whether something was erased whose bytes are still there, and when the last purge was."""
+        ...
+
+    async def copy_to(self, path: Path, at: datetime) -> None:
+        """Write a consistent copy of the ledger to a new file, durably."""
+        ...
+
+    async def copies(self, *, made: Copy | None = None) -> list[Copy]:
+        """List the copies that were made for people, after noting ``made``; of one path the latest counts."""
+        ...
+
+
+@dataclass(frozen=True)
+class PurgeState:
+    """``erased_at``: when the oldest erasure whose bytes remain was made; None when none remain."""
+
+    erased_at: datetime | None = None
+    purged_at: datetime | None = None

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from ..domain.event import Statement
 from ..domain.people import Anchors
@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     Vector = array[float]
 else:  # array("f"): compact, the standard library's, and numpy reads it without a copy; generic only from Python 3.12
     Vector = array
+
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -30,7 +33,11 @@ class Calibration:
 
 
 class Embedder(Protocol):
-    """Texts to unit vectors of one length. Raises TransientError or UnavailableError, never answers fewer."""
+    """Texts to unit vectors of one length, as many as texts; a vector is finite and not nothing.
+
+    Raises UnavailableError when the model cannot be reached, BadAnswer when it answered badly, PermanentError when it
+    refuses these very texts.
+    """
 
     @property
     def fingerprint(self) -> str:
@@ -48,6 +55,50 @@ class Embedder(Protocol):
 
     async def embed_query(self, text: str) -> Vector:
         """Embed what is asked."""
+        ...
+
+
+class Meter(Protocol):
+    """Counts what models cost."""
+
+    def count(self, purpose: str, tokens: int) -> None:
+        """Note one call for a purpose; never raises, never waits."""
+        ...
+
+
+@dataclass(frozen=True)
+class Ask(Generic[T]):
+    """One question to a chat model, with its own answer's form and reading.
+
+    ``schema`` is the JSON schema of the answer and ``name`` what the tool is called that a model answers through;
+    ``parse`` reads the answer's JSON text and raises BadAnswer for one that it cannot use.
+    """
+
+    purpose: str
+    instructions: str
+    prompt: str
+    name: str
+    schema: Mapping[str, Any]
+    parse: Callable[[str], T]
+
+
+class Chat(Protocol):
+    """A chat model."""
+
+    async def ask(self, ask: Ask[T]) -> T:
+        """Give the parsed answer.
+
+        Raises UnavailableError when the model cannot be reached (with its own wish when to come back), BadAnswer when
+        it answered badly, PermanentError when it refuses this very question.
+        """
+        ...
+
+
+class Reranker(Protocol):
+    """A model that scores texts against a question."""
+
+    async def scores(self, query: str, texts: Sequence[str]) -> list[float]:
+        """Give a score in [0, 1] for each text, in the order given; raises as :meth:`Chat.ask` does."""
         ...
 
 

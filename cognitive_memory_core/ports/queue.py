@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Protocol
 
 from ..domain.job import FailedJob, Job, QueueCounts
@@ -84,4 +86,34 @@ class QueueView(Protocol):
 
     async def refresh(self) -> None:
         """Notice jobs that somebody put into the queue from outside."""
+        ...
+
+
+class QueueEraser(Protocol):
+    """Forgetting for good, and copying, in every state. Durable when a method returns; doing it twice is doing it once.
+
+    What is gone from a job is gone from every file of the queue, also from what lies there that is no job. A job in
+    hand of which nothing is left leaves when it is put down, as with :meth:`QueueView.withdraw`.
+    """
+
+    async def names_of(self, user_id: str) -> set[str]:
+        """Give the names that a person bears in jobs, which no ledger may know yet."""
+        ...
+
+    async def erase_person(self, user_id: str, hide: Callable[[str], str]) -> int:
+        """Take a person out of all jobs, of every agent; answer how many changed.
+
+        A turn whose person they are, and what is of their private chat, goes as a whole; a dialogue of others, or in
+        a group, loses their lines and what the bot said to them, and goes when no person's line is left; a turn of
+        others loses their recent lines. In all other texts, and in errors, they are hidden: ``hide`` gives a text
+        without them. A job that cannot be read goes when it tells of them.
+        """
+        ...
+
+    async def erase_place(self, scope: Scope) -> int:
+        """Take all jobs of a place away, and those that cannot be read and tell of it; answer how many."""
+        ...
+
+    async def copy_to(self, folder: Path) -> None:
+        """Copy all jobs as they stand at one moment into a folder, whence a queue can be opened; durably."""
         ...

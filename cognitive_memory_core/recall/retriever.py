@@ -19,7 +19,8 @@ from .embedding import QueryEmbedding
 from .query import Query
 from .ranking import Scored, above, collapsed, decayed, diversified, fused, matched, preferring
 
-AWAY = (UnavailableError, TransientError, PermanentError)
+AWAY = (UnavailableError, TransientError, PermanentError, asyncio.TimeoutError)
+PATIENCE = 5.0  # seconds that a question waits for its vector; the call goes on, for whoever asks the same next
 MAX_RESULTS = 200
 MAX_CANDIDATES = 1_000
 INLINE = 64  # candidates that are ranked in about a millisecond; more leave the event loop
@@ -125,7 +126,7 @@ class Retriever:
     async def _by_meaning(self, wish: _Wish) -> _Leg:
         part = "embedding"
         try:
-            vector = await self._questions.vector(wish.embedded)
+            vector = await asyncio.wait_for(self._questions.vector(wish.embedded), PATIENCE)
             part = "vectors"
             nearest = await self._vectors.nearest(vector, wish.reading, wish.candidates)
             part = "ledger"

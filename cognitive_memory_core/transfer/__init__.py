@@ -1,7 +1,8 @@
-"""Export and import: JSON Lines, version 1, one object a line, streamed both ways."""
+"""Export and import: JSON Lines, version 1, one object a line, streamed both ways. Backup: a directory to open."""
 
 from __future__ import annotations
 
+from .backup import backed_up
 from .streams import exported, imported
 
-__all__ = ["exported", "imported"]
+__all__ = ["backed_up", "exported", "imported"]

@@ -6,12 +6,12 @@ from ipaddress import ip_address
 from typing import Any
 
 from nonebot.adapters import Bot, Event
-from nonebot.adapters.onebot import v11
 from nonebot.compat import type_validate_python
 from nonebot.exception import AdapterException
 from nonebot.permission import SUPERUSER
 
 from .. import replies
+from ..onebot import v11
 from ..throttled_log import complain
 
 ADMINS = frozenset({"owner", "admin"})

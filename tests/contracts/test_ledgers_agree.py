@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -16,16 +17,18 @@ from cognitive_memory_core.domain.hit import Reading
 from cognitive_memory_core.domain.interval import Interval
 from cognitive_memory_core.domain.message import Message
 from cognitive_memory_core.domain.scope import Scene
-from cognitive_memory_core.ports.ledger import Alias, ArchiveRow, EmbeddedEvent, OptOut, VectorRow
+from cognitive_memory_core.ports.ledger import Alias, ArchiveRow, EmbeddedEvent, Mark, OptOut, VectorRow, Wiped
+from cognitive_memory_core.text.redaction import Redaction
 from cognitive_memory_core.text.terms import query_terms
 from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE, a_draft, a_message, an_event
 from tests.support.clock import NOON, FrozenClock
-from tests.support.ledgers import MODEL, Ledger, a_memo, a_vector, archived, later
+from tests.support.ledgers import MODEL, Ledger, a_memo, a_pin, a_vector, archived, later
 
 SCENES = (GROUP, OTHER_GROUP, PRIVATE, Scene.group("10001", "2000002"), Scene.private("2000002"))
 PEOPLE = ("2000001", "2000002", "2000003")
 MESSAGES = tuple(f"m-{number}" for number in range(6))
-TEXTS = ("喜欢乌龙茶", "不喜欢乌龙茶", "乌龙茶，喜欢", "住在上海", "养了一只猫", "猫不见了")
+SAID = ("喜欢乌龙茶", "不喜欢乌龙茶", "乌龙茶，喜欢", "住在上海", "养了一只猫", "猫不见了")
+TEXTS = (*SAID, "阿棠(2000003)养了猫", "小林养了猫")
 READINGS = (
     *(Reading(scene) for scene in (*SCENES, OPERATOR)),
     Reading(OPERATOR, user_id="2000003"),
@@ -46,8 +49,8 @@ class Dice:
     def act(self) -> Act:
         """Choose one thing that can be done to a ledger."""
         often = [self.commit, self.commit, self.store, self.withdraw, self.append, self.retire, self.restore]
-        seldom = [self.opt_out, self.opt_in, self.absorb, self.prune, self.note]
-        return self.chance.choice([*often, *seldom])()
+        seldom = [self.opt_out, self.opt_in, self.absorb, self.prune, self.note, self.write_notes, self.forget]
+        return self.chance.choice([*often, *often, *seldom, *seldom[:-1]])()
 
     def commit(self) -> Act:
         """Write a draft, sometimes one that was written before."""
@@ -104,6 +107,24 @@ class Dice:
         name = self.chance.choice(["阿棠", "小林", " "])
         return lambda ledger: ledger.names.note(place, person, name, at)
 
+    def write_notes(self) -> Act:
+        """Write a memo and a pin down."""
+        memo = a_memo(self.chance.choice(TEXTS), self.scene(), self.moment(), user_id=self.chance.choice(PEOPLE))
+        pin = a_pin(self.chance.choice(TEXTS), self.scene(), self.moment(), owner_id=self.chance.choice(["", *PEOPLE]))
+
+        async def write(ledger: Ledger) -> None:
+            await ledger.notes.write_memo(memo)
+            await ledger.notes.write_pin(pin)
+
+        return write
+
+    def forget(self) -> Act:
+        """Erase a person, or a place."""
+        person, place, at = self.chance.choice(PEOPLE), self.scene().scope, later(seconds=-90_000)
+        if self.chance.random() < 0.3:
+            return lambda ledger: ledger.eraser.forget_place(place, at)
+        return lambda ledger: forgotten(ledger, person, at)
+
     def events(self) -> list[Event]:
         """Make up to three events; ids and texts meet often."""
         return [self.event() for _ in range(self.chance.randrange(1, 4))]
@@ -142,7 +163,7 @@ class Dice:
         """Choose a place."""
         return self.chance.choice(SCENES)
 
-    def moment(self) -> object:
+    def moment(self) -> datetime:
         """Choose a time that no other has."""
         return later(seconds=self.chance.randrange(-100_000, 100_000), microseconds=self.chance.randrange(1_000_000))
 
@@ -151,10 +172,18 @@ class Dice:
         return a_vector(*(self.chance.gauss(0, 1) for _ in range(3)))
 
 
+async def forgotten(ledger: Ledger, person: str, at: datetime) -> Wiped:
+    """Erase a person with the names that the ledger knows."""
+    return await ledger.eraser.forget_person(person, at, Redaction.of([person], await ledger.names.names_of([person])))
+
+
 async def seen(ledger: Ledger) -> list[object]:
     """Look at everything that a ledger answers."""
     answers: list[object] = [await ledger.archive.totals(), await ledger.consent.opted_out()]
     answers += [await ledger.shelf.waiting(model, 9) for model in ("another", MODEL)]
+    answers += [await ledger.shelf.dimensions(MODEL), await ledger.shelf.embedded_ids(MODEL)]
+    answers += [await ledger.eraser.purge_due()]
+    answers += [[(one.event_id, one.row) for one in await ledger.shelf.changes(MODEL, Mark(), 999)]]
     answers += [[await ledger.events.done(f"job{number}") for number in range(60)]]
     answers += [[await ledger.events.find(f"event{number}") for number in range(80)]]
     answers += [await ledger.log.recent(scene.scope, 3, before=later(hours=5)) for scene in SCENES]

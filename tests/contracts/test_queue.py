@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -19,6 +20,7 @@ from cognitive_memory_core.domain.turn import Dialogue
 from cognitive_memory_core.errors import QueueFull
 from cognitive_memory_core.ports.queue import Claim
 from cognitive_memory_core.settings import QueueSettings
+from cognitive_memory_core.text.redaction import Redaction
 from tests.support.builders import GROUP, OTHER_GROUP, PRIVATE, a_job, a_message
 from tests.support.clock import NOON, FrozenClock
 
@@ -462,6 +464,147 @@ async def test_a_job_on_its_way_loses_withdrawn_messages(queue: Queue):
     job = a_job(message_ids=["m1"])
     await asyncio.gather(queue.enqueue(job), queue.withdraw(GROUP.scope, "m1"))
     assert not queue.knows(job.id)
+
+
+MILI = Scene.group("10001", "2000002", user_name="米粒", group_name="阿棠的读书会")
+HIDE = Redaction.of({GROUP.user_id}, {"阿棠", "海棠未眠"})
+
+
+def told_by_mili(**fields: Any) -> Job:
+    """Make somebody else's job that is full of the person, or of nobody."""
+    return a_job(
+        "米粒(2000002) 说阿棠(2000001) 怕狗",
+        scene=MILI,
+        memo="聊了海棠未眠",
+        perspective="阿棠",
+        source_message="阿棠呢",
+        request_id="2000001 的第三轮",
+        recent_messages=[
+            a_message("我怕狗", id="m1"),
+            a_message("阿棠别怕", id="b1", is_bot=True),
+            a_message("阿棠怕狗", MILI, id="m2"),
+            "阿棠(2000001): 真的怕",
+            "[11:58] 海棠未眠：怕的",
+            "豆沙: 阿棠真怕",
+        ],
+        **fields,
+    )
+
+
+def without_them(job: Job) -> Job:
+    """Say what is to be left of it."""
+    turn = replace(
+        job.work,
+        memo="聊了某位成员",
+        observations=("米粒(2000002) 说某位成员 怕狗",),
+        perspective="某位成员",
+        source_message="某位成员呢",
+        request_id="某位成员 的第三轮",
+        recent_messages=[a_message("某位成员怕狗", MILI, id="m2"), "豆沙: 某位成员真怕"],
+    )
+    return replace(job, work=turn)
+
+
+async def test_an_erased_persons_turns_leave_the_queue_in_every_state(make: Make, queue: Queue):
+    """Waiting, in hand and given up, in groups, in private and of other agents: nothing comes back, also later."""
+    failed, held = a_job(scene=OTHER_GROUP), a_job(memo="聊了茶")
+    waiting = [a_job(memo="聊了书"), a_job(scene=PRIVATE), a_job(scene=replace(PRIVATE, agent="another"))]
+    other = a_job("别人的事", scene=replace(MILI, group_name="读书会"))
+    await buried(queue, failed)
+    for job in (held, *waiting, other):
+        await queue.enqueue(job)
+    claim = await taken(queue)
+    assert claim.job == held
+    assert await queue.erase_person(GROUP.user_id, HIDE) == 5
+    assert queue.waiting_memos(GROUP.scope) == []
+    assert await queue.erase_person(GROUP.user_id, HIDE) == 0
+    queue = await put_down(make, queue, claim, "requeue")
+    queue = await make(queue)
+    assert await queue.revive() == 0
+    assert (await taken(queue)).job == other
+    assert queue.counts() == QueueCounts(processing=1)
+
+
+@pytest.mark.parametrize("state", ["pending", "processing", "failed"])
+async def test_others_jobs_lose_an_erased_person(make: Make, queue: Queue, state: str):
+    """Their lines and what the bot said to them are gone, in all other words they are hidden; the rest stands."""
+    job = told_by_mili()
+    await queue.enqueue(job)
+    claim = await taken(queue) if state != "pending" else None
+    if claim and state == "failed":
+        await queue.bury(claim, "阿棠(2000001) 的名字解析不了")
+    assert await queue.erase_person(GROUP.user_id, HIDE) == 1
+    assert await queue.erase_person(GROUP.user_id, HIDE) == 0
+    assert [failed.error for failed in await queue.failed()] == ["某位成员 的名字解析不了"] * (state == "failed")
+    if state != "failed":
+        assert [memo.text for memo in queue.waiting_memos(GROUP.scope)] == ["聊了某位成员"]
+    queue = await put_down(make, queue, claim, "bury" if state == "failed" else "requeue") if claim else queue
+    left = (await taken(queue)).job
+    assert left == without_them(job)
+    assert (left.work.scene.user_name, left.work.scene.group_name) == ("米粒", "某位成员的读书会")
+
+
+async def test_a_dialogue_loses_an_erased_person(queue: Queue):
+    """It goes on as that of the last person who is left, and goes when nobody is left."""
+    theirs, kept = a_message("我怕狗"), a_message("阿棠怕狗", MILI, id="m2")
+    answer = a_message("别怕，阿棠", is_bot=True)
+    await queue.enqueue(Job("d1", Dialogue(GROUP, (theirs, answer, kept)), NOON))
+    await queue.enqueue(Job("d2", Dialogue(GROUP, (theirs, answer)), NOON))
+    await queue.enqueue(Job("d3", Dialogue(MILI, (theirs, a_message("大家好", MILI, id="b2", is_bot=True))), NOON))
+    await queue.enqueue(Job("d4", Dialogue(PRIVATE, (a_message("在吗", PRIVATE),)), NOON))
+    assert await queue.erase_person(GROUP.user_id, HIDE) == 4
+    claim = await taken(queue)
+    assert claim.job == Job("d1", Dialogue(MILI, (replace(kept, text="某位成员怕狗"),)), NOON)
+    assert claim.job.work.scene.user_name == "米粒"
+    assert queue.counts() == QueueCounts(processing=1)
+
+
+async def test_a_namesake_keeps_job_and_name(queue: Queue):
+    """Somebody else of the same name is somebody else: only in texts the name tells nobody apart."""
+    namesake = Scene.group("10001", "2000009", user_name="阿棠")
+    job = a_job("阿棠怕猫", scene=namesake, recent_messages=[a_message("我怕猫", namesake)], message_ids=["2000001"])
+    await queue.enqueue(job)
+    assert await queue.erase_person(GROUP.user_id, HIDE) == 1
+    left = (await taken(queue)).job
+    assert left == replace(job, work=replace(job.work, observations=("某位成员怕猫",)))
+    assert [line.scene.user_name for line in left.work.recent_messages] == ["阿棠"]
+
+
+async def test_a_job_on_its_way_is_erased_too(queue: Queue):
+    """An erasure that comes while a job is being written finds it."""
+    job = a_job()
+    await asyncio.gather(queue.enqueue(job), queue.erase_person(GROUP.user_id, HIDE))
+    assert not queue.knows(job.id)
+
+
+async def test_names_that_only_the_queue_knows_are_told(queue: Queue):
+    """A card that was first seen in a job can be hidden, also where it is borne in somebody else's job."""
+    renamed = replace(GROUP, user_name="刚改的名片")
+    await queue.enqueue(a_job(scene=OTHER_GROUP))
+    await queue.enqueue(a_job(scene=MILI, recent_messages=[a_message("我怕狗", renamed)]))
+    await buried(queue, a_job(scene=Scene.private(GROUP.user_id, user_name="私下的名字")))
+    assert await queue.names_of(GROUP.user_id) == {"阿棠", "刚改的名片", "私下的名字"}
+    assert await queue.names_of("2000009") == set()
+
+
+@pytest.mark.parametrize("state", ["pending", "processing", "failed"])
+async def test_an_erased_place_loses_its_jobs(make: Make, queue: Queue, state: str):
+    """Every job of the place goes, in whatever state; the same group of another agent and other places stay."""
+    others = [a_job(scene=OTHER_GROUP), a_job(scene=replace(GROUP, agent="another"))]
+    job = a_job(memo="聊了茶")
+    await queue.enqueue(job)
+    claim = await taken(queue) if state != "pending" else None
+    if claim and state == "failed":
+        await queue.bury(claim, "坏了")
+    for other in others:
+        await queue.enqueue(other)
+    assert await queue.erase_place(GROUP.scope) == 1
+    assert await queue.erase_place(GROUP.scope) == 0
+    if claim and state == "processing":
+        await queue.complete(claim)
+    assert not queue.knows(job.id)
+    queue = await make(queue)
+    assert [(await taken(queue)).job for _ in others] == others
 
 
 @pytest.mark.parametrize("way", ["requeue", "bury", "complete"])

@@ -13,7 +13,8 @@ from cognitive_memory_core.domain.hit import Reading
 from cognitive_memory_core.domain.interval import Interval
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.errors import BadArgument
-from cognitive_memory_core.ports.ledger import EmbeddedEvent, VectorRow
+from cognitive_memory_core.ports.ledger import EmbeddedEvent, Mark, VectorRow
+from cognitive_memory_core.ports.models import Vector
 from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE, an_event
 from tests.support.clock import NOON
 from tests.support.ledgers import MODEL, Ledger, a_vector, committed, embedded, later
@@ -26,6 +27,14 @@ async def nearest(ledger: Ledger, reading: Reading | Scene, limit: int = 50) -> 
     """Give the ids of the events nearest to the east."""
     asked = Reading(reading) if isinstance(reading, Scene) else reading
     return [event_id for event_id, _ in await ledger.index.nearest(EAST, asked, limit)]
+
+
+async def changed(ledger: Ledger, after: Mark) -> list[tuple[Event | str, Vector | None]]:
+    """Give what changed after a mark: events with their vectors, or ids of those that are not to be found."""
+    changes = await ledger.shelf.changes(MODEL, after, 50)
+    assert [change.mark for change in changes] == sorted({change.mark for change in changes})
+    assert await ledger.shelf.behind(MODEL, after) == len(changes)
+    return [(change.row.event, change.row.vector) if change.row else (change.event_id, None) for change in changes]
 
 
 async def test_standing_events_wait_for_their_vector_oldest_first(ledger: Ledger) -> None:
@@ -139,14 +148,78 @@ async def test_odd_vectors_do_not_disturb_the_others(ledger: Ledger) -> None:
     assert await ledger.index.nearest(a_vector(1, 0, 0, 0), Reading(GROUP), 5) == []
 
 
-async def test_upsert_takes_what_the_ledger_holds_any_number_of_times(ledger: Ledger) -> None:
-    """The index is derived: telling it twice is telling it once."""
-    event = an_event()
-    await embedded(ledger, [(event, EAST)])
-    for _ in range(2):
-        await ledger.index.upsert([EmbeddedEvent(event, MODEL, EAST)])
-    await ledger.index.upsert([])
-    assert await nearest(ledger, GROUP) == [event.id]
+async def test_what_follows_the_ledger_hears_of_every_change_once_in_order(ledger: Ledger) -> None:
+    """Vectors laid down, replaced, retired and restored are given after a mark, each event as it is now."""
+    first, second, third = an_event("甲"), an_event("乙"), an_event("丙")
+    await embedded(ledger, [(first, EAST), (second, NORTH), (third, WEST)])
+    assert await changed(ledger, Mark()) == [(first, EAST), (second, NORTH), (third, WEST)]
+    mark = (await ledger.shelf.changes(MODEL, Mark(), 2))[-1].mark
+    assert await changed(ledger, mark) == [(third, WEST)]
+    await ledger.events.retire(first.id, NOON)
+    assert await changed(ledger, mark) == [(third, WEST), (first.id, None)]
+    await ledger.shelf.store(MODEL, [VectorRow(third.id, EAST)])
+    await ledger.events.restore(first.id)
+    assert await changed(ledger, mark) == [(third, EAST), (first, EAST)]
+    await ledger.shelf.store("another model", [VectorRow(third.id, EAST)])
+    assert await changed(ledger, mark) == [(first, EAST), (third.id, None)]
+    assert await changed(ledger, (await ledger.shelf.changes(MODEL, Mark(), 9))[-1].mark) == []
+
+
+async def test_an_event_without_a_vector_is_no_change(ledger: Ledger) -> None:
+    """What was only written down is not given until there is something to find it by."""
+    await committed(ledger, an_event("甲"))
+    assert await changed(ledger, Mark()) == []
+    assert await ledger.shelf.changes(MODEL, Mark(), 0) == []
+
+
+async def test_changes_are_given_in_pages_that_miss_nothing(ledger: Ledger) -> None:
+    """Going on from the last mark of a page gives everything once, also where one write changed more than a page."""
+    events = [an_event(f"第{number}件") for number in range(7)]
+    await embedded(ledger, [(event, EAST) for event in events])
+    mark, given = Mark(), list[str]()
+    while page := await ledger.shelf.changes(MODEL, mark, 3):
+        given += [change.event_id for change in page]
+        mark = page[-1].mark
+        assert await ledger.shelf.behind(MODEL, mark) == 7 - len(given)
+    assert given == [event.id for event in events]
+
+
+async def test_imported_vectors_are_changes(ledger: Ledger) -> None:
+    """An index that follows the ledger hears of what an import brought."""
+    event = an_event("甲")
+    await ledger.archive.absorb([EmbeddedEvent(event, MODEL, EAST), EmbeddedEvent(an_event("乙"))])
+    assert await changed(ledger, Mark()) == [(event, EAST)]
+
+
+async def test_dimensions_and_ids_are_those_of_one_model(ledger: Ledger) -> None:
+    """What stands with a vector of the model counts; of no model there is nothing."""
+    old, new, retired = an_event("甲"), an_event("乙"), an_event("丙")
+    await embedded(ledger, [(old, a_vector(1, 0, 0))], "old model")
+    await embedded(ledger, [(new, EAST), (retired, EAST)])
+    await committed(ledger, an_event("丁"))
+    await ledger.events.retire(retired.id, NOON)
+    assert await ledger.shelf.embedded_ids(MODEL) == {new.id}
+    assert await ledger.shelf.embedded_ids("") == frozenset()
+    found = [await ledger.shelf.dimensions(model) for model in (MODEL, "old model", "no model", "")]
+    assert found == [2, 3, 0, 0]
+
+
+async def test_an_index_book_keeps_the_mark_of_each_generation(ledger: Ledger) -> None:
+    """Marks of different generations never meet, and old ones can be forgotten."""
+    assert await ledger.book.mark("one") is None
+    await ledger.book.note("one", Mark(3, 4))
+    await ledger.book.note("two", Mark(1, 1))
+    await ledger.book.note("one", Mark(5, 1))
+    assert [await ledger.book.mark(birth) for birth in ("one", "two")] == [Mark(5, 1), Mark(1, 1)]
+    await ledger.book.keep_only("two")
+    assert [await ledger.book.mark(birth) for birth in ("one", "two")] == [None, Mark(1, 1)]
+
+
+async def test_a_place_that_fits_into_memory_is_not_wide(ledger: Ledger) -> None:
+    """A search of a small place reads nothing from the disk, whichever make the ledger is of."""
+    assert not await ledger.index.is_wide(Reading(GROUP))
+    await embedded(ledger, [(an_event("甲"), EAST)])
+    assert not await ledger.index.is_wide(Reading(OPERATOR))
 
 
 async def test_nearest_agrees_with_arithmetic_through_many_changes(ledger: Ledger) -> None:

@@ -13,6 +13,7 @@ import cognitive_memory_core as core
 
 NOUNS = {
     "Context",
+    "Erasure",
     "Event",
     "FailedJob",
     "Hit",
@@ -49,12 +50,15 @@ ERRORS = {
 }
 SETTINGS = {
     "CaptureSettings",
+    "EmbeddingSettings",
     "HistorianSettings",
+    "ModelsSettings",
     "PinsSettings",
     "ProfileSettings",
     "QuerySettings",
     "QueueSettings",
     "Settings",
+    "VectorStoreSettings",
     "clean_name",
     "dormant_keys",
     "unknown_keys",
@@ -78,6 +82,9 @@ METHODS = {
     "events": "(self, scene, *, limit=20, offset=0)",
     "forget_event": "(self, scene, event_id)",
     "restore_event": "(self, scene, event_id)",
+    "forget_user": "(self, scene, user_id)",
+    "forget_scene": "(self, scene)",
+    "backup": "(self, path)",
     "opt_out": "(self, user_id)",
     "opt_in": "(self, user_id)",
     "set_switch": "(self, scene, switch)",

@@ -31,7 +31,8 @@ def pytest_configure(config: pytest.Config) -> None:
         "nickname": {"小忆"},
         "localstore_data_dir": config.stash[FOLDER],
         "cognitive_memory": {
-            "capture": {"announce": "off", "ignore_users": IGNORED_USER, "ignore_groups": [IGNORED_GROUP]}
+            "capture": {"announce": "off", "ignore_users": IGNORED_USER, "ignore_groups": [IGNORED_GROUP]},
+            "vector_store": {"backend": "exact"},  # starting the store takes a second a test
         },
     }
 

@@ -7,8 +7,9 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from cognitive_memory_core import CognitiveMemory, Event, Scene, Settings, Turn
+from cognitive_memory_core import CognitiveMemory, Event, Scene, Settings, Turn, VectorStoreSettings
 
+EXACT = Settings(vector_store=VectorStoreSettings(backend="exact"))  # starting the store takes a second a test
 PATIENCE = 30.0  # seconds that the historian of a test may take
 
 READING = Scene.group("618203471", "2156083317", user_name="阿禾", group_name="山脚读书会")
@@ -21,8 +22,8 @@ PRIVATE_MILI = Scene.private("2680914375", user_name="米粒")
 
 @asynccontextmanager
 async def a_memory(data_dir: Path, settings: Settings | None = None, **options: Any) -> AsyncIterator[CognitiveMemory]:
-    """Open a memory with every setting at its default."""
-    async with CognitiveMemory.open(settings or Settings(), data_dir, **options) as memory:
+    """Open a memory with every setting at its default, but without the store that only speed needs."""
+    async with CognitiveMemory.open(settings or EXACT, data_dir, **options) as memory:
         yield memory
 
 

@@ -17,15 +17,16 @@ from cognitive_memory_core import CognitiveMemory, Message, Scene, Settings, Tur
 from cognitive_memory_core.ports.models import Calibration
 from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE, a_message
 from tests.support.clock import NOON, FrozenClock
+from tests.support.telling import EXACT
 
 STRANGER = Scene.group("10001", "2000009", user_name="路人")
 
 
 @asynccontextmanager
 async def opened(path: Path, settings: Settings | None = None, **options: Any) -> AsyncIterator[CognitiveMemory]:
-    """Open a memory whose clock stands still."""
+    """Open a memory whose clock stands still, without the store that only speed needs."""
     options.setdefault("clock", FrozenClock())
-    async with CognitiveMemory.open(settings or Settings(), path, **options) as memory:
+    async with CognitiveMemory.open(settings or EXACT, path, **options) as memory:
         yield memory
 
 

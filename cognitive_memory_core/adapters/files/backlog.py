@@ -121,6 +121,10 @@ class Backlog:
         held = lane.held if lane else []
         return [*held, *self.waiting_in(scope), *(entry for entry in self.failed() if entry.scope == scope)]
 
+    def all(self) -> list[Entry]:
+        """Give every job, also those on their way."""
+        return list(self._entries.values())
+
     def memos(self, scope: Scope) -> list[Memo]:
         """Give the memos of waiting jobs and of those in hand, oldest first."""
         lane = self._lanes.get(scope)

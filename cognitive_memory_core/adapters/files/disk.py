@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import io
 import os
 import stat
 import time
 from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ParamSpec, TypeVar
+from typing import BinaryIO, ParamSpec, TypeVar
 
 from ... import sentences
 from ...errors import PermanentError, StorageRefused
 
 P = ParamSpec("P")
 T = TypeVar("T")
+Cleaning = Callable[[bytes], bytes | None]  # gives what is left of a file's bytes; None where it stays as it is
 MAX_BYTES = 8 * 1024 * 1024  # no file that is read whole may be larger
+PIECE, OVERLAP = 1024 * 1024, 4096  # bytes read at once of a file that is not held whole
 TEMP = ".tmp"
 _SHARING_VIOLATIONS = (5, 32, 33)  # Windows: a virus scanner or an indexer has the file open for a moment
 TRIES = 10
@@ -120,6 +123,35 @@ class Disk:
         with refusals(path), contextlib.suppress(FileNotFoundError):
             self.act("unlink", os.unlink, path)
 
+    def clean(self, path: Path, cleaning: Cleaning) -> bytes | None:
+        """Replace a file by what a cleaning leaves of it, or remove it; None where it stays. Vanished when it is gone.
+
+        A file over :data:`MAX_BYTES` is judged piece by piece, and stays as it is or goes. One that the disk does not
+        give can be judged another time (StorageRefused). A removal is durable after :meth:`sync_folder`.
+        """
+        try:
+            rest = cleaning(self.read(path))
+        except PermanentError as unreadable:
+            rest = self._clean_in_pieces(path, cleaning, unreadable)
+        if rest:
+            self.rewrite(path, rest)
+        elif rest is not None:
+            self.remove(path)
+        return rest
+
+    def copy(self, source: Path, target: Path) -> None:
+        """Copy a file of any size as it stands, for its owner's eyes only; Vanished when it is gone.
+
+        Its content is durable then, its name after :meth:`sync_folder`.
+        """
+        try:
+            with refusals(target), source.open("rb") as content:
+                self._fill(target, content)
+        except StorageRefused:
+            if self.find(source) is None:
+                raise Vanished(source) from None
+            raise
+
     def discard(self, path: Path) -> None:
         """Unlink a file if the disk lets us."""
         with contextlib.suppress(OSError):
@@ -144,6 +176,15 @@ class Disk:
                 raise StorageRefused(sentences.job_unreadable(reason_of(error))) from error
             raise PermanentError(sentences.job_unreadable(reason_of(error))) from error
 
+    def _clean_in_pieces(self, path: Path, cleaning: Cleaning, unreadable: PermanentError) -> bytes | None:
+        found = self.find(path)
+        if found is None:
+            raise Vanished(path)
+        if found.size <= MAX_BYTES:
+            raise StorageRefused(str(unreadable))
+        with refusals(path):
+            return b"" if any(cleaning(piece) is not None for piece in _pieces(path)) else None
+
     def _put(self, path: Path, data: bytes) -> None:
         temp = path.with_name(path.name + TEMP)
         try:
@@ -154,12 +195,16 @@ class Disk:
             raise
 
     def _write(self, path: Path, data: bytes) -> None:
+        self._fill(path, io.BytesIO(data))
+
+    def _fill(self, path: Path, content: BinaryIO) -> None:
         descriptor = self.act("open", os.open, path, _CREATE, 0o600)
         try:
-            rest = memoryview(data)
-            while rest:
-                written = self.act("write", os.write, descriptor, rest)
-                rest = rest[written:]
+            while piece := content.read(PIECE):
+                rest = memoryview(piece)
+                while rest:
+                    written = self.act("write", os.write, descriptor, rest)
+                    rest = rest[written:]
             self.act("fsync", os.fsync, descriptor)
         finally:
             self.act("close", os.close, descriptor)
@@ -206,6 +251,16 @@ def refusals(path: Path) -> Generator[None, None, None]:
         yield
     except OSError as error:
         raise StorageRefused(sentences.storage_refused(path, reason_of(error))) from error
+
+
+def _pieces(path: Path) -> Generator[bytes, None, None]:
+    """Read a file piece by piece; each begins with the end of the one before."""
+    with path.open("rb") as content:
+        piece = content.read(PIECE)
+        while piece:
+            yield piece
+            more = content.read(PIECE)
+            piece = piece[-OVERLAP:] + more if more else b""
 
 
 def reason_of(error: OSError) -> str:

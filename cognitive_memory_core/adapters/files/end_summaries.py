@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping
+from functools import partial
 from pathlib import Path
 from typing import cast
 
@@ -17,11 +18,13 @@ import orjson
 
 from ... import sentences
 from ...domain.note import Memo
+from ...domain.scope import Scope
 from ...errors import PermanentError, StorageRefused
 from ...ports.ambient import Clock
 from .codec import json_of, writable_text
-from .disk import Disk, Vanished
-from .names import microseconds
+from .disk import TEMP, Cleaning, Disk, Vanished
+from .erasing import rows_without, summaries_without
+from .names import SUFFIX, microseconds
 
 log = logging.getLogger(__name__)
 KEPT = 1_000
@@ -56,6 +59,14 @@ class EndSummaries:
         self._begin_pause()
         async with self._writing:
             await self._write()
+
+    async def erase(self, memo_ids: Collection[str], place: Scope, hide: Callable[[str], str]) -> int:
+        """Take memos out of the file, the copies beside it, and of what waits; answer how many files changed."""
+        async with self._writing:
+            waiting = rows_without(self._waiting.values(), memo_ids=memo_ids, place=place, hide=hide)
+            self._waiting = {str(row["id"]): row for row in cast("list[Row]", waiting)}
+            cleaning = partial(summaries_without, memo_ids=memo_ids, place=place, hide=hide)
+            return await asyncio.to_thread(self._clean_files, cleaning)
 
     def _begin(self) -> None:
         self._begin_pause()
@@ -104,6 +115,22 @@ class EndSummaries:
         except PermanentError as error:
             return b"", self._put_aside(error)
         return data, cast("list[object]", rows) if isinstance(rows, list) else self._put_aside(sentences.not_a_list())
+
+    def _clean_files(self, cleaning: Cleaning) -> int:
+        folder, stem = self._path.parent, self._path.stem
+        names = [name for name in self._disk.names(folder) if name.startswith(f"{stem}.")]
+        for name in names:
+            if name.endswith(TEMP):
+                self._disk.remove(folder / name)
+        changed = sum(self._is_cleaned(folder / name, cleaning) for name in names if name.endswith(SUFFIX))
+        self._disk.sync_folder(folder)
+        return changed
+
+    def _is_cleaned(self, path: Path, cleaning: Cleaning) -> bool:
+        try:
+            return self._disk.clean(path, cleaning) is not None
+        except Vanished:
+            return False
 
     def _keep_aside(self, data: bytes, *, is_once: bool) -> None:
         """Copy the file, one copy for each time that it was written; with ``is_once`` only where there is no copy."""

@@ -21,10 +21,11 @@ from ...errors import BadArgument, PermanentError, QueueFull, StorageRefused, Un
 from ...ports.ambient import Clock
 from ...ports.queue import Claim
 from ...settings import QueueSettings
-from . import codec
+from . import codec, erasing
 from .backlog import Backlog, Entry, State
-from .disk import Disk, Found, Vanished
+from .disk import TEMP, Cleaning, Disk, Found, Vanished
 from .names import INSTANT_WIDTH, Instants, JobName, is_job_id, parsed
+from .right_of_way import RightOfWay
 from .spool import PENDING, Spool
 
 P = ParamSpec("P")
@@ -37,7 +38,7 @@ COMPLAINT_PAUSE = timedelta(minutes=1)
 
 
 class FileQueue:
-    """JobQueue and QueueView over a folder that one process owns. Made by :meth:`open`; of one event loop.
+    """JobQueue, QueueView and QueueEraser over a folder that one process owns. Made by :meth:`open`; of one event loop.
 
     Every step is finished once it is begun, also when its caller is cancelled: disk and index never part.
     """
@@ -52,6 +53,7 @@ class FileQueue:
         self._instants = Instants()
         self._pool = ThreadPoolExecutor(THREADS, thread_name_prefix="memory-queue")
         self._arriving: dict[str, asyncio.Event] = {}
+        self._right_of_way = RightOfWay()
         self._moving = asyncio.Lock()
         self._settling = asyncio.Lock()  # no job in hand is put down while a message is taken out of its file
         self._running: set[asyncio.Task[object]] = set()
@@ -147,6 +149,24 @@ class FileQueue:
         """
         return await self._finished(self._withdraw(scope, message_id))
 
+    async def names_of(self, user_id: str) -> set[str]:
+        """Give the names that a person bears in jobs, which no ledger may know yet."""
+        return await self._finished(self._names_of(user_id))
+
+    async def erase_person(self, user_id: str, hide: Callable[[str], str]) -> int:
+        """Take a person out of every job's file, and out of files that are no job's; answer how many jobs changed."""
+        cleaning = partial(erasing.without_person, user_id=user_id, hide=hide)
+        return await self._finished(self._erase(cleaning, lambda _: True))
+
+    async def erase_place(self, scope: Scope) -> int:
+        """Take all jobs of a place away; answer how many."""
+        cleaning = partial(erasing.without_place, scope=scope)
+        return await self._finished(self._erase(cleaning, lambda entry: entry.scope in (None, scope)))
+
+    async def copy_to(self, folder: Path) -> None:
+        """Copy the files of all jobs as they stand at one moment; nothing is claimed or put down meanwhile."""
+        await self._finished(self._copy_to(folder))
+
     async def refresh(self) -> None:
         """Take in what somebody put into pending by hand."""
         await self._finished(self._refresh())
@@ -163,7 +183,8 @@ class FileQueue:
         self._backlog.admit(entry)
         is_durable = False
         try:
-            await self._run(self._spool.arrive, entry, data)
+            with self._right_of_way.taken():
+                await self._run(self._spool.arrive, entry, data)
             is_durable = True
         finally:
             (self._backlog.settle if is_durable else self._backlog.drop)(entry)
@@ -197,6 +218,7 @@ class FileQueue:
 
     async def _claim(self) -> Claim | None:
         async with self._moving:
+            await self._right_of_way.given()
             while (entry := self._backlog.take(self._elapsed())) is not None:
                 claim = await self._taken(entry)
                 if claim is not None:
@@ -314,17 +336,53 @@ class FileQueue:
 
     async def _withdraw(self, scope: Scope, message_id: str) -> int:
         changed = 0
-        for arrived in list(self._arriving.values()):
-            await arrived.wait()
+        await self._all_arrived()
         async with self._moving:
             for entry in self._backlog.all_in(scope):
                 async with self._settling:
-                    changed += await self._has_lost(entry, message_id)
+                    changed += await self._has_lost(entry, partial(self._spool.withdraw, message_id=message_id))
         return changed
 
-    async def _has_lost(self, entry: Entry, message_id: str) -> bool:
+    async def _names_of(self, user_id: str) -> set[str]:
+        await self._all_arrived()
+        async with self._moving, self._settling:
+            return await self._run(self._spool.names_of, self._there(), user_id)
+
+    async def _erase(self, cleaning: Cleaning, is_meant: Callable[[Entry], bool]) -> int:
+        changed = 0
+        await self._all_arrived()
+        async with self._moving:
+            for entry in filter(is_meant, self._there()):
+                async with self._settling:
+                    changed += await self._has_lost(entry, partial(self._spool.clean, cleaning=cleaning))
+            async with self._settling:
+                changed += await self._run(self._spool.clean_files, await self._nobodys_files(), cleaning)
+                await self._run(self._spool.sync)
+        return changed
+
+    async def _nobodys_files(self) -> list[tuple[str, str]]:
+        """List what lies in the folders besides jobs; whatever arrives meanwhile is on its way, or not listed yet."""
+        listed = await self._run(self._spool.listed)
+        known = {(entry.folder, entry.name) for entry in self._backlog.all()}
+        arriving = {entry.name + TEMP for entry in self._backlog.all() if entry.state is State.ARRIVING}
+        return [file for file in listed if file not in known and file[1] not in arriving]
+
+    async def _copy_to(self, folder: Path) -> None:
+        async with self._moving, self._settling:
+            await self._run(self._spool.copy_to, folder, self._there())
+
+    def _there(self) -> list[Entry]:
+        """Give the jobs that are on the disk."""
+        return [entry for entry in self._backlog.all() if entry.state is not State.ARRIVING]
+
+    async def _all_arrived(self) -> None:
+        for arrived in list(self._arriving.values()):
+            await arrived.wait()
+
+    async def _has_lost(self, entry: Entry, step: Callable[[Entry], bytes | None]) -> bool:
+        """Take something out of a job's file; one of which nothing is left is forgotten."""
         try:
-            rest = await self._run(self._spool.withdraw, entry, message_id)
+            rest = await self._run(step, entry)
         except Vanished:
             self._let_go(entry)
             return False

@@ -20,9 +20,9 @@ from pathlib import Path
 from ...domain.ids import derived_id
 from ...domain.job import FailedJob, Job
 from ...errors import PermanentError, StorageRefused
-from . import codec
+from . import codec, erasing
 from .backlog import Entry, State
-from .disk import TEMP, Disk, Found, Vanished
+from .disk import TEMP, Cleaning, Disk, Found, Vanished
 from .names import LATEST, SUFFIX, JobName, job_id_of, microseconds, moment, parsed
 
 log = logging.getLogger(__name__)
@@ -134,6 +134,53 @@ class Spool:
         for folder in _STATES:  # no earlier move is undone by a power cut: the old words would come back with it
             self._try_to_sync(folder)
         return data
+
+    def clean(self, entry: Entry, cleaning: Cleaning) -> bytes | None:
+        """Take out of a job's file what may not stay, as :mod:`.erasing` answers; durable after :meth:`sync`."""
+        rest = self._disk.clean(self._path(entry), cleaning)
+        if rest and entry.memo is not None:
+            entry.memo = codec.label_of(codec.body_of(rest), entry.job_id, moment(entry.instant))[1]
+        return rest
+
+    def listed(self) -> list[tuple[str, str]]:
+        """Name every file, with its folder."""
+        return [(folder, name) for folder in _STATES for name in self._disk.names(self._root / folder)]
+
+    def clean_files(self, files: Iterable[tuple[str, str]], cleaning: Cleaning) -> int:
+        """Do the same with files that no Entry stands for; rests of writes go. Answers how many jobs changed."""
+        changed = 0
+        for folder, name in files:
+            path = self._root / folder / name
+            if name.endswith(_STRAYS):
+                self._disk.remove(path)
+            elif _is_job_file(name) and self._disk.find(path) is not None:
+                with contextlib.suppress(Vanished):
+                    changed += self._disk.clean(path, cleaning) is not None
+        return changed
+
+    def sync(self) -> None:
+        """Let no power cut undo what was done: old words would come back with an earlier move."""
+        for folder in _STATES:
+            self._disk.sync_folder(self._root / folder)
+
+    def names_of(self, entries: Iterable[Entry], user_id: str) -> set[str]:
+        """Read which names a person bears in jobs."""
+        names: set[str] = set()
+        for entry in entries:
+            with contextlib.suppress(PermanentError, Vanished):
+                names |= erasing.names_of(self._disk.read(self._path(entry)), user_id)
+        return names
+
+    def copy_to(self, target: Path, entries: Iterable[Entry]) -> None:
+        """Copy jobs into folders of the same names; a job that was taken away by hand is left out."""
+        self._disk.make_folder(target)
+        for folder in _STATES:
+            self._disk.make_folder(target / folder)
+        for entry in entries:
+            with contextlib.suppress(Vanished):
+                self._disk.copy(self._path(entry), target / entry.folder / entry.name)
+        for folder in _STATES:
+            self._disk.sync_folder(target / folder)
 
     def reports(self, entries: Iterable[Entry]) -> list[FailedJob]:
         """Read buried jobs; of one that cannot be read the reason why. A file that is gone is left out."""

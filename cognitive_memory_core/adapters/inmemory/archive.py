@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Iterator, Sequence
 from typing import TypeVar
 
+from ...domain.erasure import Tombstones
+from ...domain.forgetting import is_covered, names_erased, stays_out
 from ...domain.message import Message
 from ...domain.note import Memo, Pin
 from ...ports.ledger import Alias, ArchiveRow, EmbeddedEvent, OptOut, Totals
@@ -30,10 +32,13 @@ class InMemoryArchive:
             yield row
 
     async def absorb(self, rows: Sequence[ArchiveRow]) -> int:
-        """Take in what is not known yet and of nobody who opted out; answers how many rows."""
-        opted_out = self._state.opted_out
+        """Take in what is not known yet and of nobody who opted out or was erased; answers how many rows.
+
+        A text of somebody else that holds the number of an erased person stays out, too.
+        """
+        opted_out, erased = self._state.opted_out, self._state.erased
         new = sum(_is_added(opted_out, row.user_id, row.at) for row in rows if isinstance(row, OptOut))
-        others = [row for row in rows if not isinstance(row, OptOut)]
+        others = [row for row in rows if not isinstance(row, OptOut) and not _is_erased(erased, row)]
         return new + sum(self._absorbed(row) for row in others if opted_out.keys().isdisjoint(_people(row)))
 
     async def totals(self) -> Totals:
@@ -83,7 +88,7 @@ class InMemoryArchive:
             return False
         state.add(row.event)
         if row.fingerprint and row.vector is not None and is_finite(row.vector):
-            state.vectors[row.event.id] = (row.fingerprint, row.vector)
+            state.put_vector(row.event.id, row.fingerprint, row.vector, state.next_revision())
         return True
 
 
@@ -91,6 +96,13 @@ def _is_added(known: dict[K, V], key: K, value: V) -> bool:
     is_new = key not in known
     known.setdefault(key, value)
     return is_new
+
+
+def _is_erased(erased: Tombstones, row: Owned) -> bool:
+    if isinstance(row, Alias):
+        return is_covered(erased, row.scope, (row.user_id,), row.last_seen_at)
+    said = row.event if isinstance(row, EmbeddedEvent) else row
+    return stays_out(erased, said) or names_erased(erased, said)
 
 
 def _people(row: Owned) -> tuple[str, ...]:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from ...domain.event import Draft, Event
+from ...domain.forgetting import stays_out
 from ...domain.hit import Reading
 from .state import State
 
@@ -23,7 +24,8 @@ class InMemoryEvents:
         if draft.job_id in state.done:
             return
         for event in draft.events:
-            if state.opted_out.keys().isdisjoint((event.sender_id, *event.subjects)):
+            is_left_out = not state.opted_out.keys().isdisjoint((event.sender_id, *event.subjects))
+            if not is_left_out and not stays_out(state.erased, event):
                 self._enter(event)
         state.done[draft.job_id] = state.clock.now()
 

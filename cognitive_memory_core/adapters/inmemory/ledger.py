@@ -8,7 +8,9 @@ from ...ports.ambient import Clock
 from .accounts import InMemoryAccounts
 from .archive import InMemoryArchive
 from .consent import InMemoryConsent
+from .eraser import InMemoryEraser
 from .events import InMemoryEvents
+from .index_book import InMemoryBook
 from .lexical import InMemoryLexical
 from .messages import InMemoryLog
 from .names import InMemoryNames
@@ -27,12 +29,14 @@ class InMemoryLedger:
         self.lexical = InMemoryLexical(state)
         self.index = InMemoryIndex(state)
         self.shelf = InMemoryShelf(state)
+        self.book = InMemoryBook(state)
         self.log = InMemoryLog(state)
         self.notes = InMemoryNotes(state)
         self.consent = InMemoryConsent(state)
         self.names = InMemoryNames(state)
         self.accounts = InMemoryAccounts()
         self.archive = InMemoryArchive(state)
+        self.eraser = InMemoryEraser(state)
 
     async def close(self) -> None:
         """Do nothing: there is nothing to let go of."""

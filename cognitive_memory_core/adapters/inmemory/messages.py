@@ -6,6 +6,7 @@ import logging
 from collections.abc import Sequence
 from datetime import datetime
 
+from ...domain.forgetting import stays_out
 from ...domain.message import Message
 from ...domain.scope import Scope
 from .state import State
@@ -21,9 +22,10 @@ class InMemoryLog:
         self._state = state
 
     async def append(self, messages: Sequence[Message]) -> None:
-        """Keep messages; known and withdrawn ones change nothing."""
+        """Keep messages; known, withdrawn and erased ones change nothing."""
         for message in messages:
-            add_message(self._state, message)
+            if not stays_out(self._state.erased, message):
+                add_message(self._state, message)
 
     async def recent(self, scope: Scope, limit: int, *, before: datetime | None = None) -> list[Message]:
         """Give the newest messages of a place, oldest first; with ``before`` only older ones."""

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 
+from ...domain.forgetting import is_covered
 from ...domain.people import Person
 from ...domain.scope import Scope
 from ...ports.ledger import Alias
@@ -21,18 +22,24 @@ class InMemoryNames:
 
     async def note(self, scope: Scope, user_id: str, name: str, at: datetime) -> None:
         """Remember that a person goes by this name here; blank names are ignored."""
-        if not name.strip():
+        if not name.strip() or is_covered(self._state.erased, scope, (user_id,), at):
             return
         known = self._state.names.setdefault((scope, user_id, name), Alias(scope, user_id, name, at, at))
         first, last = min(known.first_seen_at, at), max(known.last_seen_at, at)
         self._state.names[scope, user_id, name] = replace(known, first_seen_at=first, last_seen_at=last)
 
+    async def note_all(self, sightings: Sequence[Alias]) -> None:
+        """Remember several, unless all of them are known and were seen of late."""
+        named = [alias for alias in sightings if alias.name.strip()]
+        if any(map(self._is_news, named)):
+            for alias in named:
+                await self.note(alias.scope, alias.user_id, alias.name, alias.last_seen_at)
+
     async def people(self, scope: Scope, user_ids: Iterable[str] = ()) -> list[Person]:
         """Give the people known in a place with their latest names, latest seen first; all, or those asked for."""
         asked = frozenset(user_ids)
-        here = (alias for alias in reversed(self._state.names.values()) if alias.scope == scope)
         latest: dict[str, Person] = {}
-        for alias in sorted(here, key=lambda one: (one.last_seen_at, one.first_seen_at), reverse=True):
+        for alias in self._latest_first(scope):
             if not asked or alias.user_id in asked:
                 latest.setdefault(alias.user_id, Person(alias.user_id, alias.name))
         return list(latest.values())
@@ -41,3 +48,14 @@ class InMemoryNames:
         """Give every name that these people have or had, anywhere."""
         asked = frozenset(user_ids)
         return sorted({alias.name for alias in self._state.names.values() if alias.user_id in asked})
+
+    def _is_news(self, alias: Alias) -> bool:
+        latest = next((one for one in self._latest_first(alias.scope) if one.user_id == alias.user_id), None)
+        if latest is None or latest.name != alias.name:
+            return True
+        is_recent = alias.last_seen_at < latest.last_seen_at + timedelta(hours=1)
+        return alias.first_seen_at < latest.first_seen_at or not is_recent
+
+    def _latest_first(self, scope: Scope) -> list[Alias]:
+        here = (alias for alias in reversed(self._state.names.values()) if alias.scope == scope)
+        return sorted(here, key=lambda one: (one.last_seen_at, one.first_seen_at), reverse=True)

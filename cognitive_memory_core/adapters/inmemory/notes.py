@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from ...domain.forgetting import stays_out
 from ...domain.note import Memo, Pin
 from ...domain.scope import Scope
 from .state import State
@@ -18,7 +19,8 @@ class InMemoryNotes:
 
     async def write_memo(self, memo: Memo) -> None:
         """Keep a memo; the same id twice is one."""
-        self._state.memos.setdefault(memo.id, memo)
+        if not stays_out(self._state.erased, memo):
+            self._state.memos.setdefault(memo.id, memo)
 
     async def memos(self, scope: Scope, limit: int) -> list[Memo]:
         """Give the newest memos of a place, newest last."""
@@ -27,6 +29,8 @@ class InMemoryNotes:
 
     async def write_pin(self, pin: Pin) -> None:
         """Keep a pin, or replace the text of the pin of this id."""
+        if stays_out(self._state.erased, pin):
+            return
         standing = self._state.pins.get(pin.id)
         self._state.pins[pin.id] = pin if standing is None else replace(standing, text=pin.text)
 

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from pathlib import Path
 from typing import Literal
 
 from ... import sentences
@@ -20,6 +21,7 @@ from ...ports.ambient import Clock
 from ...ports.queue import Claim
 from ...settings import QueueSettings
 from ...text.names import one_line
+from . import erasing
 
 MEGABYTE = 1024 * 1024
 ERROR_LENGTH = 500
@@ -41,7 +43,7 @@ class _Row:
 
 @dataclass
 class InMemoryQueue:
-    """JobQueue and QueueView without files; what a process holds in hand when it ends is gone with the rest."""
+    """JobQueue, QueueView and QueueEraser without files; what a process holds when it ends is gone with it."""
 
     settings: QueueSettings
     clock: Clock
@@ -135,8 +137,31 @@ class InMemoryQueue:
         rows = [row for row in self._rows.values() if row.job.scope == scope and not row.is_emptied]
         return sum([self._has_lost(row, message_id) for row in rows])
 
+    async def names_of(self, user_id: str) -> set[str]:
+        """Give the names that a person bears in jobs."""
+        return set[str]().union(*(erasing.names_of(row.job.work, user_id) for row in self._rows.values()))
+
+    async def erase_person(self, user_id: str, hide: Callable[[str], str]) -> int:
+        """Take a person out of every job; answer how many changed."""
+        rows = [row for row in self._rows.values() if not row.is_emptied]
+        changed = sum([self._has_come_to(row, erasing.without_person(row.job.work, user_id, hide)) for row in rows])
+        for row in self._in("failed"):
+            row.error = hide(row.error)
+        return changed
+
+    async def erase_place(self, scope: Scope) -> int:
+        """Take all jobs of a place away; answer how many."""
+        rows = [row for row in self._rows.values() if row.job.scope == scope and not row.is_emptied]
+        return sum([self._has_come_to(row, None) for row in rows])
+
+    async def copy_to(self, folder: Path) -> None:
+        """Do nothing: what lives as long as its process has no file to copy."""
+
     def _has_lost(self, row: _Row, message_id: str) -> bool:
-        work = _without(row.job.work, message_id)
+        return self._has_come_to(row, _without(row.job.work, message_id))
+
+    def _has_come_to(self, row: _Row, work: Turn | Dialogue | None) -> bool:
+        """Keep what is left of a job; one of which nothing is left is forgotten."""
         if work is not None:
             is_changed = work != row.job.work
             row.job = replace(row.job, work=work)

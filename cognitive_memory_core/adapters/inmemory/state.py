@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import secrets
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
+from ...domain.erasure import Tombstones
 from ...domain.event import Event, duplicate_key
 from ...domain.message import Message
 from ...domain.note import Memo, Pin
 from ...domain.scope import Scope
 from ...ports.ambient import Clock
-from ...ports.ledger import Alias, Switch
+from ...ports.ledger import Alias, Copy, Mark, PurgeState, Switch
 from ...ports.models import Vector
 
 Place = tuple[Scope, str]  # a message's id is unique in its scope only
@@ -36,11 +38,29 @@ class State:
     opted_out: dict[str, datetime] = field(default_factory=dict[str, datetime])
     switches: dict[Scope, Switch] = field(default_factory=dict[Scope, Switch])
     names: dict[tuple[Scope, str, str], Alias] = field(default_factory=dict[tuple[Scope, str, str], Alias])
+    revision: int = 0
+    changed: dict[str, int] = field(default_factory=dict[str, int])  # the revision of each event's latest change
+    last_number: int = 0
+    numbers: dict[str, int] = field(default_factory=dict[str, int])  # each event's place in the order of coming
+    erased: Tombstones = field(default_factory=lambda: Tombstones(secrets.token_bytes(32)))
+    purge_state: PurgeState = field(default_factory=PurgeState)
+    copies: dict[str, Copy] = field(default_factory=dict[str, Copy])
+    index_marks: dict[str, Mark] = field(default_factory=dict[str, Mark])
 
     def standing_twin(self, event: Event) -> Event | None:
         """Find the standing event that says the same, in the same scope, from the same sender."""
         twin = self.said.get(_said(event))
         return None if twin is None else self.events[twin]
+
+    def put_vector(self, event_id: str, fingerprint: str, vector: Vector, revision: int) -> None:
+        """Lay a vector beside a known event."""
+        self.vectors[event_id] = (fingerprint, vector)
+        self.changed[event_id] = revision
+
+    def next_revision(self) -> int:
+        """Give a number higher than any before."""
+        self.revision += 1
+        return self.revision
 
     def standing(self) -> list[Event]:
         """Give the events that are not retired."""
@@ -48,7 +68,9 @@ class State:
 
     def add(self, event: Event) -> None:
         """Take in an event that is not known; one all of whose messages are withdrawn comes in retired."""
-        left = {message_id for message_id in event.message_ids if (event.scope, message_id) not in self.withdrawn}
+        self.last_number += 1
+        self.numbers[event.id] = self.last_number
+        left = self._left(event)
         self.sources[event.id] = left
         self.alike.setdefault(_said(event), []).append(event.id)
         if event.message_ids and not left and event.retired_at is None:
@@ -63,10 +85,29 @@ class State:
         seen = max(event.last_seen_at or event.happened_at, standing.last_seen_at or standing.happened_at)
         both = standing.message_ids and event.message_ids
         joined = tuple(dict.fromkeys((*standing.message_ids, *event.message_ids))) if both else ()
-        self.sources[standing.id] |= {one for one in event.message_ids if (event.scope, one) not in self.withdrawn}
+        self.sources[standing.id] |= self.sources.get(event.id, self._left(event))
         self.events[standing.id] = replace(
             standing, count=standing.count + event.count, last_seen_at=seen, message_ids=joined
         )
+
+    def drop(self, event_id: str) -> None:
+        """Erase an event with everything that it is found by."""
+        event = self.events.pop(event_id)
+        self._unsay(event)
+        self.alike[_said(event)].remove(event_id)
+        for known in (self.sources, self.vectors, self.changed, self.numbers):
+            known.pop(event_id, None)
+
+    def reword(self, event: Event, revision: int, *, keeps_vector: bool) -> None:
+        """Put a known event anew."""
+        old = self.events[event.id]
+        self._unsay(old)
+        self.alike[_said(old)].remove(event.id)
+        self.alike.setdefault(_said(event), []).append(event.id)
+        self._put(event)
+        self.changed[event.id] = revision
+        if not keeps_vector:
+            self.vectors.pop(event.id, None)
 
     def is_counted(self, event: Event) -> bool:
         """Tell whether one that says the same, standing or retired, rests on all messages of an event already."""
@@ -89,19 +130,28 @@ class State:
         if event is None or event.retired_at is not None:
             return False
         self._put(replace(event, retired_at=at))
+        self.changed[event_id] = self.next_revision()
         return True
 
     def restore(self, event: Event) -> Event:
         """Let a retired event stand again."""
         restored = replace(event, retired_at=None)
         self._put(restored)
+        self.changed[event.id] = self.next_revision()
         return restored
+
+    def _left(self, event: Event) -> set[str]:
+        return {message_id for message_id in event.message_ids if (event.scope, message_id) not in self.withdrawn}
 
     def _put(self, event: Event) -> None:
         self.events[event.id] = event
         if event.retired_at is None:
             self.said[_said(event)] = event.id
-        elif self.said.get(_said(event)) == event.id:
+        else:
+            self._unsay(event)
+
+    def _unsay(self, event: Event) -> None:
+        if self.said.get(_said(event)) == event.id:
             del self.said[_said(event)]
 
 

@@ -10,7 +10,7 @@ from ... import sentences
 from ...domain.event import Event
 from ...domain.hit import Reading
 from ...errors import BadArgument
-from ...ports.ledger import EmbeddedEvent, VectorRow
+from ...ports.ledger import Change, EmbeddedEvent, Mark, VectorRow
 from ...ports.models import Vector
 from .state import State
 
@@ -33,14 +33,43 @@ class InMemoryShelf:
             if not is_finite(row.vector):
                 raise BadArgument(sentences.bad_value("vector", row.event_id, "有限的数"))
         self._state.fingerprint = fingerprint
-        self._state.vectors.update(
-            {row.event_id: (fingerprint, row.vector) for row in rows if row.event_id in self._state.events}
-        )
+        revision = self._state.next_revision()
+        for row in rows:
+            event = self._state.events.get(row.event_id)
+            if event is not None and row.text in (None, event.text):
+                self._state.put_vector(row.event_id, fingerprint, row.vector, revision)
 
     async def lag(self, fingerprint: str) -> int:
         """Count the standing events without a vector of this fingerprint."""
         self._state.fingerprint = fingerprint
         return len(self._waiting(fingerprint))
+
+    async def dimensions(self, fingerprint: str) -> int:
+        """Give the length of the vectors of a model, the newest standing event's; 0 while there is none."""
+        known = [row.vector for row in self._embedded(fingerprint) if row.vector is not None]
+        return len(known[-1]) if known else 0
+
+    async def changes(self, fingerprint: str, after: Mark, limit: int) -> list[Change]:
+        """Give what changed after a mark, in the order of change, each event as it is now."""
+        rows = {row.event.id: row for row in self._embedded(fingerprint)}
+        return [Change(mark, one, rows.get(one)) for mark, one in self._later(after)[: max(limit, 0)]]
+
+    async def behind(self, fingerprint: str, after: Mark) -> int:  # noqa: ARG002  # the port's: a change is one for any model
+        """Count what :meth:`changes` has left to give."""
+        return len(self._later(after))
+
+    async def embedded_ids(self, fingerprint: str) -> frozenset[str]:
+        """Give the ids of all standing events with a vector of the fingerprint."""
+        return frozenset(row.event.id for row in self._embedded(fingerprint))
+
+    def _embedded(self, fingerprint: str) -> list[EmbeddedEvent]:
+        pairs = [(event, self._state.vectors.get(event.id, ("", None))) for event in self._state.standing()]
+        return [EmbeddedEvent(event, name, vector) for event, (name, vector) in pairs if vector and name == fingerprint]
+
+    def _later(self, after: Mark) -> list[tuple[Mark, str]]:
+        numbers = self._state.numbers
+        marks = ((Mark(revision, numbers[one]), one) for one, revision in self._state.changed.items())
+        return sorted((mark, one) for mark, one in marks if mark > after)
 
     def _waiting(self, fingerprint: str) -> list[Event]:
         vectors = self._state.vectors
@@ -68,10 +97,9 @@ class InMemoryIndex:
         ]
         return sorted(scored, key=lambda pair: -pair[1])[: max(limit, 0)]
 
-    async def upsert(self, rows: Sequence[EmbeddedEvent]) -> None:
-        """Take note of the model; the vectors are the shelf's."""
-        if rows:
-            self._state.fingerprint = rows[-1].fingerprint or self._state.fingerprint
+    async def is_wide(self, reading: Reading) -> bool:  # noqa: ARG002  # as the other ledger's
+        """Tell whether a search would read from a disk: never."""
+        return False
 
     def _like(self, vector: Vector, event_id: str) -> Vector | None:
         fingerprint, other = self._state.vectors.get(event_id, ("", None))

@@ -6,6 +6,8 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, replace
 from sqlite3 import Connection
 
+from ...domain.erasure import Tombstones
+from ...domain.forgetting import is_covered, names_erased, stays_out
 from ...domain.message import Message
 from ...domain.note import Memo, Pin
 from ...domain.scope import Scope
@@ -28,9 +30,11 @@ from .rows import (
     memo_of,
     message_of,
     pin_of,
+    vector_of,
 )
 from .statements import next_revision, select
-from .vectors import is_finite, put, vector_of
+from .tombstones import tombstones_of
+from .vectors import is_finite, put
 
 PAGE = 500  # rows read at a time
 
@@ -76,7 +80,10 @@ class SqliteArchive:
                 after = page[-1][0]
 
     async def absorb(self, rows: Sequence[ArchiveRow]) -> int:
-        """Write what is not known yet and of nobody who opted out, in one transaction; answers how many rows."""
+        """Write what is not known yet and of nobody who opted out or was erased, in one transaction; answers how many.
+
+        A text of somebody else that holds the number of an erased person stays out, too.
+        """
         return await self._database.write(_absorb, rows)
 
     async def totals(self) -> Totals:
@@ -87,10 +94,17 @@ class SqliteArchive:
 def _absorb(connection: Connection, rows: Sequence[ArchiveRow]) -> int:
     wishes = [row for row in rows if isinstance(row, OptOut)]
     new = sum(add_opt_out(connection, wish.user_id, wish.at) for wish in wishes)
-    left_out = event_rows.opted_out(connection)
+    left_out, erased = event_rows.opted_out(connection), tombstones_of(connection)
     revision = next_revision(connection)
     others = [row for row in rows if not isinstance(row, OptOut) and left_out.isdisjoint(_people(row))]
-    return new + sum(_absorbed(connection, row, revision) for row in others)
+    return new + sum(_absorbed(connection, row, revision) for row in others if not _is_erased(erased, row))
+
+
+def _is_erased(erased: Tombstones, row: EmbeddedEvent | Message | Memo | Pin | Alias) -> bool:
+    if isinstance(row, Alias):
+        return is_covered(erased, row.scope, (row.user_id,), row.last_seen_at)
+    said = row.event if isinstance(row, EmbeddedEvent) else row
+    return stays_out(erased, said) or names_erased(erased, said)
 
 
 def _people(row: EmbeddedEvent | Message | Memo | Pin | Alias) -> tuple[str, ...]:
@@ -110,7 +124,7 @@ def _absorbed(connection: Connection, row: EmbeddedEvent | Message | Memo | Pin 
         case EmbeddedEvent():
             return _absorb_event(connection, row, revision)
         case Message():
-            return append(connection, [row]) > 0
+            return append(connection, row)
         case Memo():
             return add_memo(connection, row)
         case Pin():

@@ -20,6 +20,9 @@ from . import schema
 READERS = 3
 FILES = ("", "-wal", "-shm")  # what a database consists of, by the ends of their names
 BUSY_SECONDS = 5.0  # how long another process that reads the file may keep a write waiting
+EMPTYING_TRIES = 20
+EMPTYING_PAUSE = 0.1  # seconds between two tries
+EMPTYING_WAIT = 150  # milliseconds that a try waits for readers
 READER_CACHE = "-8000"  # KiB of pages that a reading connection keeps
 _OUR_MISTAKES = (sqlite3.IntegrityError, sqlite3.ProgrammingError)
 
@@ -32,7 +35,7 @@ class Database:
 
     def __init__(self, path: Path, *, read_only: bool = False) -> None:
         """Name the file; :meth:`open` opens it."""
-        self._path = path
+        self.path = path
         self._read_only = read_only
         self._finish_begun: asyncio.Future[None] | None = None
         self._writer: Connection | None = None
@@ -69,6 +72,24 @@ class Database:
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._writing, lambda: self._write(work, *args, **kwargs))
 
+    async def rewrite(self) -> None:
+        """Write the whole file anew, compact; raises StorageRefused, and then it is as it was."""
+        self._refuse_if_closed()
+        await asyncio.get_running_loop().run_in_executor(self._writing, self._rewritten)
+
+    async def empty_log(self) -> None:
+        """Move the write-ahead log into the file and cut it to nothing, once all readers have gone on.
+
+        Raises UnavailableError when one stays.
+        """
+        loop = asyncio.get_running_loop()
+        for _ in range(EMPTYING_TRIES):
+            self._refuse_if_closed()
+            if await loop.run_in_executor(self._writing, self._emptied):
+                return
+            await asyncio.sleep(EMPTYING_PAUSE)
+        raise UnavailableError(sentences.log_in_use(self.path))
+
     async def close(self) -> None:
         """Wait for what runs, move the log into the file, and let go of it; goes on when whoever waits gives up."""
         if self._finish_begun is None:
@@ -87,11 +108,11 @@ class Database:
     def _connect(self) -> None:
         with self._opening():
             if not self._read_only:
-                self._writer = _writer(self._path)
+                self._writer = _writer(self.path)
             for _ in range(READERS):
-                self._readers.put(_reader(self._path))
+                self._readers.put(_reader(self.path))
             if self._read_only:
-                self._with_reader(schema.check, self._path)
+                self._with_reader(schema.check, self.path)
 
     def _disconnect(self) -> None:
         while not self._readers.empty():
@@ -114,10 +135,27 @@ class Database:
             self._readers.put(connection)
 
     def _write(self, work: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
+        writer = self._owned()
+        with self._translated(writing=True), _transaction(writer):
+            return work(writer, *args, **kwargs)
+
+    def _rewritten(self) -> None:
+        with self._translated(writing=True):
+            self._owned().execute("VACUUM")
+
+    def _emptied(self) -> bool:
+        writer = self._owned()
+        with self._translated(writing=True):
+            writer.execute(f"PRAGMA busy_timeout = {EMPTYING_WAIT}")  # writes wait behind this
+            try:
+                return writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0] == 0
+            finally:
+                writer.execute(f"PRAGMA busy_timeout = {round(BUSY_SECONDS * 1000)}")
+
+    def _owned(self) -> Connection:
         if self._writer is None:
-            raise StorageRefused(sentences.storage_refused(self._path, sentences.opened_read_only()))
-        with self._translated(writing=True), _transaction(self._writer):
-            return work(self._writer, *args, **kwargs)
+            raise StorageRefused(sentences.storage_refused(self.path, sentences.opened_read_only()))
+        return self._writer
 
     def _refuse_if_closed(self) -> None:
         if self._finish_begun is not None:
@@ -129,10 +167,10 @@ class Database:
             yield
         except (sqlite3.OperationalError, OSError) as refused:
             if self._read_only:
-                raise UnavailableError(sentences.ledger_unreadable(self._path, refused)) from refused
-            raise StorageRefused(sentences.storage_refused(self._path, refused)) from refused
+                raise UnavailableError(sentences.ledger_unreadable(self.path, refused)) from refused
+            raise StorageRefused(sentences.storage_refused(self.path, refused)) from refused
         except sqlite3.DatabaseError as damage:
-            raise UnavailableError(sentences.ledger_damaged(self._path, damage)) from damage
+            raise UnavailableError(sentences.ledger_damaged(self.path, damage)) from damage
 
     @contextmanager
     def _translated(self, *, writing: bool) -> Generator[None, None, None]:
@@ -142,8 +180,8 @@ class Database:
             raise
         except sqlite3.DatabaseError as failure:
             if writing:
-                raise StorageRefused(sentences.storage_refused(self._path, failure)) from failure
-            raise UnavailableError(sentences.ledger_unreadable(self._path, failure)) from failure
+                raise StorageRefused(sentences.storage_refused(self.path, failure)) from failure
+            raise UnavailableError(sentences.ledger_unreadable(self.path, failure)) from failure
 
 
 @contextmanager

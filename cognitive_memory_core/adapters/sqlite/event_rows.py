@@ -8,7 +8,7 @@ from sqlite3 import Connection
 
 from ...domain.event import Event
 from . import words
-from .rows import EVENT_COLUMNS, bound, event_values, instant_of
+from .rows import EVENT_COLUMNS, EVENT_FIELDS, bound, event_of, event_values, instant_of
 from .statements import LISTED, insert, listed, new_seq, next_revision, select
 
 
@@ -45,13 +45,14 @@ def sources_left(connection: Connection, event: Event) -> set[str]:
 
 def add(connection: Connection, event: Event, sources: Iterable[str]) -> int:
     """Write an event that is not known, with what it is found by; answers its seq."""
-    connection.execute(insert("events", EVENT_COLUMNS), event_values(event))
+    values = event_values(event)
+    connection.execute(insert("events", EVENT_COLUMNS), values)
     seq = new_seq(connection)
     add_sources(connection, seq, sources)
     connection.executemany(
         "INSERT OR IGNORE INTO event_subjects VALUES (?, ?)", [bound(seq, subject) for subject in event.subjects]
     )
-    words.add_event(connection, seq, event)
+    words.add_event(connection, seq, event_of(values[: len(EVENT_FIELDS)]))  # as the row will be read
     return seq
 
 

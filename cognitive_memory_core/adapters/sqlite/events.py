@@ -8,6 +8,7 @@ from datetime import datetime
 from sqlite3 import Connection
 
 from ...domain.event import Draft, Event
+from ...domain.forgetting import stays_out
 from ...domain.hit import Reading
 from ...ports.ambient import Clock
 from . import duplicates, event_rows
@@ -15,6 +16,7 @@ from .corpus import EVENTS
 from .database import Database
 from .rows import EVENT_FIELDS, bound, event_of, micros
 from .statements import LISTED, bounded, listed, next_revision, select
+from .tombstones import tombstones_of
 
 _FIELDS = ", ".join(EVENT_FIELDS)
 
@@ -59,9 +61,9 @@ class SqliteEvents:
 def _commit(connection: Connection, draft: Draft, now: datetime) -> None:
     if _is_done(connection, draft.job_id):
         return
-    left_out = event_rows.opted_out(connection)
+    left_out, erased = event_rows.opted_out(connection), tombstones_of(connection)
     for event in draft.events:
-        if left_out.isdisjoint((event.sender_id, *event.subjects)):
+        if left_out.isdisjoint((event.sender_id, *event.subjects)) and not stays_out(erased, event):
             _enter(connection, event)
     connection.execute("INSERT INTO jobs_done VALUES (?, ?)", bound(draft.job_id, micros(now)))
 

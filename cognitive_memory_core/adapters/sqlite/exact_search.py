@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...domain.hit import Reading
-from ...ports.ledger import EmbeddedEvent
 from ...ports.models import Vector
+from .changes import dimensions_of
 from .corpus import EVENTS
 from .database import Database
 from .filters import Filter, place_filter
@@ -25,6 +25,7 @@ CHUNK = 500  # rows read together: more would be held in memory two or three tim
 _FLOAT_BYTES = 4
 Cosines = NDArray[np.float32]
 Scores = tuple[Seqs, Cosines]
+_Key = tuple[str, int, Filter]  # model, length of its vectors, place
 
 
 class ExactIndex:
@@ -40,6 +41,10 @@ class ExactIndex:
         """Compare only vectors of this model from now on."""
         self._fingerprint = fingerprint
 
+    def let_go(self) -> None:
+        """Hold nothing in memory: what was erased must not stay there."""
+        self._cache.clear()
+
     async def nearest(self, vector: Vector, reading: Reading, limit: int) -> list[tuple[str, float]]:
         """Give event ids with their cosine, best first; [] for a vector of another length, or no direction."""
         asked = _direction(vector)
@@ -47,10 +52,16 @@ class ExactIndex:
             return []
         return await self._database.read(self._nearest, asked, self._fingerprint, reading, bounded(limit))
 
-    async def upsert(self, rows: Sequence[EmbeddedEvent]) -> None:
-        """Take note of the model; the vectors are read from the ledger."""
-        if rows:
-            self._fingerprint = rows[-1].fingerprint or self._fingerprint
+    async def is_wide(self, reading: Reading) -> bool:
+        """Tell whether a search would read all vectors of the reading's place from the disk: too many to be held."""
+        return await self._database.read(self._is_wide, self._fingerprint, place_filter(reading))
+
+    def _is_wide(self, connection: Connection, fingerprint: str, place: Filter) -> bool:
+        return self._is_too_large(connection, (fingerprint, dimensions_of(connection, fingerprint), place))
+
+    def _is_too_large(self, connection: Connection, key: _Key) -> bool:
+        _, dimensions, place = key
+        return self._cache.find(key) is None and _bytes_of(connection, place, dimensions) > self._cache.limit
 
     def _nearest(
         self, connection: Connection, asked: Cosines, fingerprint: str, reading: Reading, limit: int
@@ -65,7 +76,7 @@ class ExactIndex:
 
     def _scores(self, connection: Connection, asked: Cosines, fingerprint: str, place: Filter) -> Scores:
         key = (fingerprint, asked.size, place)
-        if self._cache.find(key) is None and _bytes_of(connection, place, asked.size) > self._cache.limit:
+        if self._is_too_large(connection, key):
             return _scanned(connection, asked, fingerprint, place)
         held = self._cache.fresh(
             key, asked.size, lambda since: _changes(connection, fingerprint, place, asked.size, since)

@@ -13,8 +13,10 @@ from .accounts import SqliteAccounts
 from .archive import SqliteArchive
 from .consent import SqliteConsent
 from .database import Database
+from .eraser import SqliteEraser
 from .events import SqliteEvents
 from .exact_search import ExactIndex
+from .index_book import SqliteBook
 from .lexical import SqliteLexical
 from .messages import SqliteLog
 from .names import SqliteNames
@@ -32,12 +34,14 @@ class SqliteLedger:
         self.lexical = SqliteLexical(database)
         self.index = ExactIndex(database)
         self.shelf = SqliteShelf(database, self.index)
+        self.book = SqliteBook(database)
         self.log = SqliteLog(database)
         self.notes = SqliteNotes(database)
         self.consent = SqliteConsent(database)
         self.names = SqliteNames(database)
         self.accounts = SqliteAccounts(database)
         self.archive = SqliteArchive(database)
+        self.eraser = SqliteEraser(database, self.index)
 
     @classmethod
     async def open(cls, path: Path, *, clock: Clock | None = None, read_only: bool = False) -> SqliteLedger:

@@ -7,12 +7,14 @@ from collections.abc import Sequence
 from datetime import datetime
 from sqlite3 import Connection
 
+from ...domain.forgetting import stays_out
 from ...domain.message import Message
 from ...domain.scope import Scope
 from . import event_rows, words
 from .database import Database
 from .rows import MESSAGE_COLUMNS, MESSAGE_FIELDS, bound, message_of, message_values, micros
 from .statements import LISTED, bounded, insert, listed, new_seq, select
+from .tombstones import tombstones_of
 
 log = logging.getLogger(__name__)
 PRUNED_TOGETHER = 500  # messages a transaction, so that nobody waits long behind a daily clean-up
@@ -27,9 +29,9 @@ class SqliteLog:
         self._database = database
 
     async def append(self, messages: Sequence[Message]) -> None:
-        """Keep messages, all in one transaction; known and withdrawn ones change nothing."""
+        """Keep messages, all in one transaction; known, withdrawn and erased ones change nothing."""
         if messages:
-            await self._database.write(append, messages)
+            await self._database.write(_append_all, messages)
 
     async def recent(self, scope: Scope, limit: int, *, before: datetime | None = None) -> list[Message]:
         """Give the newest messages of a place, oldest first; with ``before`` only older ones."""
@@ -48,21 +50,25 @@ class SqliteLog:
         return pruned
 
 
-def append(connection: Connection, messages: Sequence[Message]) -> int:
-    """Write messages that are neither known nor withdrawn; answers how many."""
-    return sum(_append(connection, message) for message in messages)
-
-
-def _append(connection: Connection, message: Message) -> bool:
+def append(connection: Connection, message: Message) -> bool:
+    """Write a message that is neither known nor withdrawn; tells whether it was."""
     place = bound(message.scene.scope.key, message.id)
     query = "SELECT 1 FROM withdrawals WHERE scope = ? AND message_id = ?"
     if connection.execute(query, place).fetchone() is not None:
         return False
     query = insert("messages", MESSAGE_COLUMNS, "ON CONFLICT DO NOTHING")
-    is_new = connection.execute(query, message_values(message)).rowcount > 0
+    values = message_values(message)
+    is_new = connection.execute(query, values).rowcount > 0
     if is_new:
-        words.add_message(connection, new_seq(connection), message)
+        words.add_message(connection, new_seq(connection), message_of(values[: len(MESSAGE_FIELDS)]))  # as it is read
     return is_new
+
+
+def _append_all(connection: Connection, messages: Sequence[Message]) -> None:
+    erased = tombstones_of(connection)
+    for message in messages:
+        if not stays_out(erased, message):
+            append(connection, message)
 
 
 def _recent(connection: Connection, scope: Scope, limit: int, before: datetime | None) -> list[Message]:
@@ -76,7 +82,7 @@ def _withdraw(connection: Connection, scope: Scope, message_id: str, at: datetim
     place = bound(scope.key, message_id)
     connection.execute("INSERT INTO withdrawals VALUES (?, ?, ?) ON CONFLICT DO NOTHING", (*place, micros(at)))
     known = connection.execute(select("seq", "messages", "scope = ? AND id = ?"), place).fetchall()
-    _drop(connection, [row[0] for row in known])
+    drop(connection, [row[0] for row in known])
     resting = connection.execute(
         "SELECT e.seq FROM event_sources s JOIN events e ON e.seq = s.seq WHERE s.message_id = ? AND e.scope = ?",
         place[::-1],
@@ -101,10 +107,11 @@ def _prune_marks(connection: Connection, before_us: int) -> None:
 
 def _prune_some(connection: Connection, before_us: int) -> int:
     old = connection.execute("SELECT seq FROM messages WHERE at_us < ? LIMIT ?", (before_us, PRUNED_TOGETHER))
-    return _drop(connection, [row[0] for row in old.fetchall()])
+    return drop(connection, [row[0] for row in old.fetchall()])
 
 
-def _drop(connection: Connection, seqs: Sequence[int]) -> int:
+def drop(connection: Connection, seqs: Sequence[int]) -> int:
+    """Take messages out of the log and out of its words; answers how many."""
     query = select(f"seq, {_FIELDS}", "messages", f"seq IN {LISTED}")
     rows = [(row[0], message_of(row[1:])) for row in connection.execute(query, (listed(seqs),)).fetchall()]
     words.drop_messages(connection, rows)

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from sqlite3 import Connection
 
+from ...domain.forgetting import is_covered
 from ...domain.people import Person
 from ...domain.scope import Scope
 from ...ports.ledger import Alias
 from .database import Database
 from .rows import bound, micros
 from .statements import LISTED, insert, listed, select
+from .tombstones import tombstones_of
 
+_HOUR_US = 3_600_000_000
+_LATEST_FIRST = "ORDER BY last_us DESC, first_us DESC, seq DESC"
 _COLUMNS = ("scope", "user_id", "name", "first_us", "last_us")
 _SEEN_AGAIN = (
     "ON CONFLICT DO UPDATE SET first_us = min(first_us, excluded.first_us), last_us = max(last_us, excluded.last_us)"
@@ -29,7 +33,13 @@ class SqliteNames:
     async def note(self, scope: Scope, user_id: str, name: str, at: datetime) -> None:
         """Remember that a person goes by this name here; blank names are ignored."""
         if name.strip():
-            await self._database.write(_note, scope, user_id, name, at)
+            await self._database.write(_note, [Alias(scope, user_id, name, at, at)])
+
+    async def note_all(self, sightings: Sequence[Alias]) -> None:
+        """Remember several in one transaction, or in none where all of them are known and were seen of late."""
+        named = [alias for alias in sightings if alias.name.strip()]
+        if await self._database.read(_tell_news, named):
+            await self._database.write(_note, named)
 
     async def people(self, scope: Scope, user_ids: Iterable[str] = ()) -> list[Person]:
         """Give the people known in a place with their latest names, latest seen first; all, or those asked for."""
@@ -47,14 +57,29 @@ def add_alias(connection: Connection, alias: Alias) -> bool:
     return connection.execute(query, bound(alias.scope.key, alias.user_id, alias.name, *seen)).rowcount > 0
 
 
-def _note(connection: Connection, scope: Scope, user_id: str, name: str, at: datetime) -> None:
-    query = insert("names", _COLUMNS, _SEEN_AGAIN)
-    connection.execute(query, bound(scope.key, user_id, name, micros(at), micros(at)))
+def _note(connection: Connection, sightings: Sequence[Alias]) -> None:
+    query, tombstones = insert("names", _COLUMNS, _SEEN_AGAIN), tombstones_of(connection)
+    for alias in sightings:
+        if not is_covered(tombstones, alias.scope, (alias.user_id,), alias.last_seen_at):
+            seen = (micros(alias.first_seen_at), micros(alias.last_seen_at))
+            connection.execute(query, bound(alias.scope.key, alias.user_id, alias.name, *seen))
+
+
+def _tell_news(connection: Connection, sightings: Sequence[Alias]) -> bool:
+    return any(_is_news(connection, alias) for alias in sightings)
+
+
+def _is_news(connection: Connection, alias: Alias) -> bool:
+    query = select("name, first_us, last_us", "names", "scope = ? AND user_id = ?", f"{_LATEST_FIRST} LIMIT 1")
+    latest = connection.execute(query, bound(alias.scope.key, alias.user_id)).fetchone()
+    if latest is None or latest[0] != bound(alias.name)[0]:
+        return True
+    return micros(alias.first_seen_at) < latest[1] or micros(alias.last_seen_at) >= latest[2] + _HOUR_US
 
 
 def _people(connection: Connection, scope: Scope, user_ids: list[str]) -> list[Person]:
     where = f"scope = ? AND user_id IN {LISTED}" if user_ids else "scope = ?"
-    query = select("user_id, name", "names", where, "ORDER BY last_us DESC, first_us DESC, seq DESC")
+    query = select("user_id, name", "names", where, _LATEST_FIRST)
     latest: dict[str, Person] = {}
     for user_id, name in connection.execute(query, (scope.key, listed(user_ids)) if user_ids else (scope.key,)):
         latest.setdefault(user_id, Person(user_id, name))

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from sqlite3 import Connection
 
+from ...domain.forgetting import stays_out
 from ...domain.note import Memo, Pin
 from ...domain.scope import Scope
 from .database import Database
 from .rows import MEMO_COLUMNS, PIN_COLUMNS, bound, memo_of, memo_values, pin_of, pin_values
 from .statements import bounded, insert, select
+from .tombstones import tombstones_of
 
 
 class SqliteNotes:
@@ -20,7 +22,7 @@ class SqliteNotes:
 
     async def write_memo(self, memo: Memo) -> None:
         """Keep a memo; the same id twice is one."""
-        await self._database.write(add_memo, memo)
+        await self._database.write(_write_memo, memo)
 
     async def memos(self, scope: Scope, limit: int) -> list[Memo]:
         """Give the newest memos of a place, newest last."""
@@ -51,6 +53,11 @@ def add_pin(connection: Connection, pin: Pin) -> bool:
     return connection.execute(query, pin_values(pin)).rowcount > 0
 
 
+def _write_memo(connection: Connection, memo: Memo) -> None:
+    if not stays_out(tombstones_of(connection), memo):
+        add_memo(connection, memo)
+
+
 def _memos(connection: Connection, scope: Scope, limit: int) -> list[Memo]:
     query = select(", ".join(MEMO_COLUMNS), "memos", "scope = ?", "ORDER BY at_us DESC, seq DESC LIMIT ?")
     newest_first = [memo_of(row) for row in connection.execute(query, (scope.key, limit))]
@@ -59,7 +66,8 @@ def _memos(connection: Connection, scope: Scope, limit: int) -> list[Memo]:
 
 def _write_pin(connection: Connection, pin: Pin) -> None:
     query = insert("pins", PIN_COLUMNS, "ON CONFLICT (id) DO UPDATE SET text = excluded.text")
-    connection.execute(query, pin_values(pin))
+    if not stays_out(tombstones_of(connection), pin):
+        connection.execute(query, pin_values(pin))
 
 
 def _pins(connection: Connection, scope: Scope) -> list[Pin]:

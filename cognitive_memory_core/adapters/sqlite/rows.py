@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from array import array
 from collections.abc import Sequence
 from datetime import datetime, timedelta, timezone
 from typing import Any
@@ -13,6 +14,7 @@ from ...domain.interval import FIRST_YEAR, LAST_YEAR
 from ...domain.message import Message
 from ...domain.note import Memo, Pin
 from ...domain.scope import Scene, Scope
+from ...ports.models import Vector
 from ...text.instants import EARLIEST, LATEST
 
 EVENT_FIELDS = (
@@ -167,6 +169,13 @@ def message_of(row: Row) -> Message:
         is_bot=bool(is_bot),
         addressed_to_bot=bool(addressed),
     )
+
+
+def vector_of(blob: bytes) -> Vector:
+    """Read a vector."""
+    vector: Vector = array("f")
+    vector.frombytes(blob)
+    return vector
 
 
 def memo_values(memo: Memo) -> tuple[Any, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import os
 import sqlite3
 from collections.abc import Sequence
@@ -146,7 +147,19 @@ CREATE TABLE spending (
 ) WITHOUT ROWID;
 """
 
-STEPS: tuple[str, ...] = (_FIRST,)
+# erasures: keyed hashes of who and what was erased, and up to when. copies: exports and backups made for people.
+# index_marks: how far a generation of the vector store has followed (revision, seq).
+_SECOND = """
+INSERT INTO meta VALUES ('erasure_key', hex(randomblob(32))), ('purge_due_us', NULL), ('purged_us', NULL);
+CREATE TABLE erasures (digest TEXT PRIMARY KEY, at_us INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE copies (path TEXT PRIMARY KEY, kind TEXT NOT NULL, at_us INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE index_marks (
+    birth TEXT PRIMARY KEY, revision INTEGER NOT NULL, seq INTEGER NOT NULL
+) WITHOUT ROWID;
+CREATE INDEX events_by_change ON events (revision, seq);
+"""
+
+STEPS: tuple[str, ...] = (_FIRST, _SECOND)
 
 
 def migrate(connection: Connection, path: Path, steps: Sequence[str] = STEPS) -> None:
@@ -161,6 +174,11 @@ def migrate(connection: Connection, path: Path, steps: Sequence[str] = STEPS) ->
         _keep_copy(connection, path.with_name(f"{path.stem}.v{found}{path.suffix}"))
     for number, step in enumerate(steps[found:], found + 1):
         connection.executescript(f"BEGIN IMMEDIATE;\n{step}\nPRAGMA user_version = {number};\nCOMMIT;")
+
+
+def copies_of(path: Path) -> list[Path]:
+    """Name the copies that migrations kept of a file, whole or not, with what SQLite may have laid beside them."""
+    return sorted(path.parent.glob(f"{glob.escape(path.stem)}.v*{glob.escape(path.suffix)}*"))
 
 
 def check(connection: Connection, path: Path) -> None:

@@ -21,6 +21,17 @@ def insert(table: str, columns: Iterable[str], rest: str = "") -> str:
     return " ".join(("INSERT INTO", table, "(" + ", ".join(names) + ")", "VALUES", _marks(len(names)), rest))
 
 
+def update(table: str, columns: Iterable[str], where: str) -> str:
+    """Put an UPDATE with a parameter for each column together."""
+    settings = ", ".join(f"{name} = ?" for name in columns)
+    return f"UPDATE {table} SET {settings} WHERE {where}"  # noqa: S608  # the same
+
+
+def delete(table: str, where: str) -> str:
+    """Put a DELETE together."""
+    return f"DELETE FROM {table} WHERE {where}"  # noqa: S608  # the same
+
+
 def listed(values: Iterable[str | int]) -> str:
     """Give values as the one parameter of :data:`LISTED`."""
     return json.dumps(list(values))

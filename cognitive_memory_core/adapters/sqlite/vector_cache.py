@@ -111,6 +111,12 @@ class SliceCache:
         self._count(key, held)
         return fresh
 
+    def clear(self) -> None:
+        """Let go of everything; what is being loaded is given to whoever asked, and not held."""
+        with self._lock:
+            self._held.clear()
+            self._bytes = 0
+
     def _count(self, key: object, held: Held) -> None:
         with self._lock:
             size = held.slice.bytes + _OVERHEAD

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from array import array
 from collections.abc import Iterator, Sequence
 from sqlite3 import Connection
 
 from ... import sentences
 from ...errors import BadArgument
-from ...ports.ledger import VectorRow
+from ...ports.ledger import Change, Mark, VectorRow
 from ...ports.models import Vector
+from . import changes
 from .database import Database
 from .exact_search import ExactIndex
 from .rows import bound
@@ -43,6 +43,22 @@ class SqliteShelf:
         self._index.follow(fingerprint)
         return await self._database.read(_lag, fingerprint)
 
+    async def dimensions(self, fingerprint: str) -> int:
+        """Give the length of the vectors of a model, the newest standing event's; 0 while there is none."""
+        return await self._database.read(changes.dimensions_of, fingerprint)
+
+    async def changes(self, fingerprint: str, after: Mark, limit: int) -> list[Change]:
+        """Give what changed after a mark, in the order of change, each event as it is now."""
+        return await self._database.read(changes.changes_after, fingerprint, after, bounded(limit))
+
+    async def behind(self, fingerprint: str, after: Mark) -> int:  # noqa: ARG002  # the port's: a change is one for any model
+        """Count what :meth:`changes` has left to give."""
+        return await self._database.read(changes.changes_left, after)
+
+    async def embedded_ids(self, fingerprint: str) -> frozenset[str]:
+        """Give the ids of all standing events with a vector of the fingerprint."""
+        return await self._database.read(changes.embedded_ids, fingerprint)
+
 
 def is_finite(vector: Vector) -> bool:
     """Tell whether a vector holds something, and nothing but numbers."""
@@ -60,18 +76,11 @@ def put(connection: Connection, seq: int, fingerprint: str, vector: Vector, revi
     )
 
 
-def vector_of(blob: bytes) -> Vector:
-    """Read a vector."""
-    vector: Vector = array("f")
-    vector.frombytes(blob)
-    return vector
-
-
 def _store(connection: Connection, fingerprint: str, rows: Sequence[VectorRow]) -> None:
     revision = next_revision(connection)
     for row in rows:
-        event = connection.execute("SELECT seq FROM events WHERE id = ?", bound(row.event_id)).fetchone()
-        if event is not None:
+        event = connection.execute("SELECT seq, text FROM events WHERE id = ?", bound(row.event_id)).fetchone()
+        if event is not None and row.text in (None, event[1]):
             put(connection, event[0], fingerprint, row.vector, revision)
     connection.execute("UPDATE meta SET value = ? WHERE key = 'fingerprint'", bound(fingerprint))
 

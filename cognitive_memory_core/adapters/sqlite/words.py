@@ -1,9 +1,9 @@
 """The lexical index: FTS5 over terms made in Python, contentless, the place as an indexed column of its own.
 
 Matching the place inside the index keeps a group from paying for the others. An event keeps its row while it is
-retired, because a contentless row can only be taken out by naming its very words; whoever reads leaves retired ones
-out. A message that is withdrawn or pruned is taken out with its words, which are made anew from its row: so a row's
-words must never change without :data:`FORM` changing, which rebuilds the index at the next start.
+retired; whoever reads leaves retired ones out. A contentless row can only be taken out by naming its very words: what
+is withdrawn, pruned, erased or reworded is taken out with words made anew from its old row. So what a row's words are
+must never change without :data:`FORM` changing, which rebuilds the index at the next start.
 """
 
 from __future__ import annotations
@@ -26,7 +26,6 @@ EVENT_WORDS = "event_words"
 MESSAGE_WORDS = "message_words"
 FORM = f"2/{TERMS_VERSION}/{unicodedata.unidata_version}"
 _COLUMNS = ("rowid", "place", "voice", "body")
-_DELETE = "INSERT INTO message_words (message_words, rowid, place, voice, body) VALUES ('delete', ?, ?, ?, ?)"
 Words = tuple[str, str, str]
 
 
@@ -40,9 +39,20 @@ def add_message(connection: Connection, seq: int, message: Message) -> None:
     connection.execute(insert(MESSAGE_WORDS, _COLUMNS), (seq, *message_words(message)))
 
 
+def drop_events(connection: Connection, rows: Iterable[tuple[int, Event]]) -> None:
+    """Take events out of the index, as their rows stood when they were indexed."""
+    _drop(connection, EVENT_WORDS, ((seq, *event_words(event)) for seq, event in rows))
+
+
 def drop_messages(connection: Connection, rows: Iterable[tuple[int, Message]]) -> None:
-    """Take messages out of the index."""
-    connection.executemany(_DELETE, ((seq, *message_words(message)) for seq, message in rows))
+    """Take messages out of the index, as their rows stood when they were indexed."""
+    _drop(connection, MESSAGE_WORDS, ((seq, *message_words(message)) for seq, message in rows))
+
+
+def tidy(connection: Connection) -> None:
+    """Rewrite the index so that nothing is left in it of what was taken out."""
+    for table in (EVENT_WORDS, MESSAGE_WORDS):
+        connection.execute(insert(table, (table,)), ("optimize",))
 
 
 def event_words(event: Event) -> Words:
@@ -74,6 +84,10 @@ def refresh(connection: Connection) -> None:
     messages = connection.execute(select(", ".join(("seq", *MESSAGE_FIELDS)), "messages", "TRUE"))
     _rebuild(connection, MESSAGE_WORDS, ((row[0], *message_words(message_of(row[1:]))) for row in messages))
     connection.execute("UPDATE meta SET value = ? WHERE key = 'terms'", (FORM,))
+
+
+def _drop(connection: Connection, table: str, rows: Iterable[tuple[int, str, str, str]]) -> None:
+    connection.executemany(insert(table, (table, *_COLUMNS)), (("delete", *row) for row in rows))
 
 
 def _rebuild(connection: Connection, table: str, rows: Iterable[tuple[int, str, str, str]]) -> None:

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import errno
 import json
 import logging
 import os
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from dataclasses import replace
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -31,9 +35,10 @@ from cognitive_memory_core.errors import (
 )
 from cognitive_memory_core.ports.queue import Claim
 from cognitive_memory_core.settings import QueueSettings
+from cognitive_memory_core.text.redaction import Redaction
 from tests.support.builders import GROUP, OTHER_GROUP, a_job, a_message
 from tests.support.clock import NOON, FrozenClock
-from tests.support.disk import FaultyDisk
+from tests.support.disk import Fault, FaultyDisk, Killed
 
 FOLDERS = ("pending", "processing", "failed")
 Open = Callable[..., Awaitable[FileQueue]]
@@ -610,3 +615,176 @@ def test_a_job_too_deep_to_be_written_again_is_not_read():
     deep = b'{"user_id": "1", "memo": "x", "extra": ' + b"[" * 300 + b"]" * 300 + b"}"
     with pytest.raises(PermanentError, match="嵌套太深"):
         codec.body_of(deep)
+
+
+MILI = type(GROUP).group("10001", "2000002", user_name="米粒")
+HIDE = Redaction.of({"2000001"}, {"阿棠", '阿"棠'})
+SEED = {"user_id": 2000002, "group_id": 10001, "action_summary": "聊了天", "new_info": ["下雨了"]}
+
+
+def bytes_left(root: Path) -> bytes:
+    """Give all that lies in the queue's folders."""
+    return b"".join(path.read_bytes() for path in root.rglob("*") if path.is_file())
+
+
+@pytest.mark.parametrize(
+    ("told", "left"),
+    [
+        ({"user_id": "2000001"}, None),
+        ({"sender_id": 2000001}, None),
+        ({"new_info": ["阿棠(2000001) 怕狗"]}, {"new_info": ["某位成员 怕狗"]}),
+        ({"recent_messages": ["阿棠：怕狗", "米粒：阿棠怕狗"]}, {"recent_messages": ["米粒：某位成员怕狗"]}),
+        ({"targets": [{"entity_type": "user", "entity_id": "2000001"}]}, {"targets": [{"entity_id": "某位成员"}]}),
+        ({"targets": [{"user_id": 2000001, "mood": "好"}, {"user_id": 3}]}, {"targets": [{"user_id": 3}]}),
+        ({"notes": {"阿棠": "怕狗", "memo": 2000001}}, {"notes": {"某位成员": "怕狗", "memo": "某位成员"}}),
+        ({"about": {"sender_id": "2000001", "sender_name": "阿棠"}}, {}),
+        ({"user_name": "阿棠"}, {"user_name": "阿棠"}),
+    ],
+)
+async def test_every_form_and_unknown_fields_lose_an_erased_person(
+    reopen: Open, root: Path, told: dict[str, Any], left: dict[str, Any] | None
+):
+    """Older forms and fields of other versions are no hiding place; others' own ids and names stay."""
+    lay(root / "failed" / f"{instant_of(NOON):016d}-seed1.2.json", json.dumps({**SEED, **told}).encode())
+    queue = await reopen()
+    await queue.erase_person("2000001", HIDE)
+    found = [json.loads((root / name).read_bytes()) for name in files(root)]
+    assert len(found) == (left is not None)
+    for body in found:
+        assert body["action_summary"] == "聊了天"
+        for key, value in (left or {}).items():
+            if key == "targets" and "entity_id" in value[0]:
+                assert body[key][0]["entity_id"] == "某位成员"
+            else:
+                assert body[key] == value
+        assert "about" not in body
+
+
+@pytest.mark.parametrize("name", ["memo", "turn", "scene", "group"])
+async def test_a_name_that_is_a_word_of_the_file_breaks_no_job(queue: FileQueue, name: str):
+    """Whoever calls themselves like a field or a kind unwrites nobody's job."""
+    job = a_job("米粒怕狗", scene=MILI, memo="聊了天")
+    await queue.enqueue(job)
+    await queue.erase_person("2000001", Redaction.of({"2000001"}, {name}))
+    assert (await taken(queue)).job == job
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        '{"observations": ["阿棠怕狗"'.encode(),
+        b'{"sender_id": "2000001", "obs',
+        json.dumps({"scene": 7, "text": "阿棠"}).encode()[:-1],
+        '["阿棠怕狗"]'.encode(),
+        '{"observations": ["阿棠怕狗"'.encode("gb18030"),
+        '{"observations": ["阿棠怕狗"'.encode("utf-16"),
+        b'{"scene": {"kind": "group"}, "user_name": "\xe9\x98\xbf\xe6\xa3\xa0", "id": "2000001"}',
+        b"x" * (MAX_BYTES - 2) + "阿棠".encode() + b"x" * 9,
+        b"x" * 1_048_574 + "阿棠".encode() + b"x" * MAX_BYTES,
+    ],
+)
+@pytest.mark.parametrize("folder", FOLDERS)
+async def test_what_cannot_be_read_and_tells_of_an_erased_person_goes(
+    reopen: Open, root: Path, folder: str, broken: bytes
+):
+    """It cannot be cleaned, so it is removed, whatever its size and encoding."""
+    lay(root / folder / f"{instant_of(NOON):016d}-bad1.1.json", broken)
+    queue = await reopen()
+    assert await queue.erase_person("2000001", HIDE) == 1
+    assert files(root) == []
+    assert await queue.failed() == []
+
+
+@pytest.mark.parametrize("broken", [b"{", b'{"sender_id": "12000001"', b"\x00" * 100, b"x" * (MAX_BYTES + 9)])
+async def test_what_cannot_be_read_and_tells_nothing_stays(reopen: Open, root: Path, broken: bytes):
+    """Nobody's erasure removes what has nothing to do with them."""
+    lay(root / "failed" / f"{instant_of(NOON):016d}-bad1.1.json", broken)
+    queue = await reopen()
+    assert await queue.erase_person("2000001", HIDE) == 0
+    assert await queue.erase_place(GROUP.scope) == 0
+    assert bytes_left(root) == broken
+
+
+async def test_a_name_in_escapes_is_found(reopen: Open, root: Path):
+    """A name with a quote in it, or written in escapes, is hidden like any other."""
+    body = {**SEED, "new_info": ['阿"棠怕狗', "阿棠怕猫"]}
+    lay(root / "pending" / f"{instant_of(NOON):016d}-seed1.0.json", json.dumps(body).encode())
+    queue = await reopen()
+    assert await queue.erase_person("2000001", HIDE) == 1
+    assert (await taken(queue)).job.work.observations == ("某位成员怕狗", "某位成员怕猫")
+
+
+async def test_files_of_no_job_are_erased_too(queue: FileQueue, root: Path):
+    """Rests of writes go, and what somebody laid beside the jobs since the start is cleaned where it lies."""
+    told = json.dumps({**SEED, "new_info": ["阿棠怕狗"]}).encode()
+    for place in ("failed/old.json", "processing/old.json", "pending/new.json"):
+        lay(root / place, told)
+    for place in ("failed/x.json.tmp", "pending/y.json.tmp", "pending/z.json.lock"):
+        lay(root / place, "阿棠".encode())
+    job = a_job("下雨了", scene=MILI)
+    await asyncio.gather(queue.enqueue(job), queue.erase_person("2000001", HIDE))
+    assert queue.knows(job.id)
+    assert len(files(root)) == 4
+    assert "阿棠".encode() not in bytes_left(root)
+    assert b"\\u963f" not in bytes_left(root)
+
+
+async def test_arriving_jobs_survive_an_erasure(queue: FileQueue):
+    """What is being written while somebody else is erased arrives whole."""
+    jobs = [a_job("下雨了", scene=MILI) for _ in range(30)]
+    writing = [asyncio.create_task(queue.enqueue(job)) for job in jobs]
+    for _ in range(5):
+        await asyncio.sleep(0.001)
+        await queue.erase_person("2000001", HIDE)
+    await asyncio.gather(*writing)
+    assert queue.counts().pending == len(jobs)
+
+
+@pytest.mark.parametrize("at", range(1, 40, 2))
+@pytest.mark.parametrize("code", [errno.EIO, None])
+async def test_an_erasure_that_fails_can_be_repeated(root: Path, clock: FrozenClock, at: int, code: int | None):
+    """Whichever operation fails or ends the process, doing it again leaves nothing, and others lose nothing."""
+    disk = FaultyDisk()
+    queue = await FileQueue.open(root, QueueSettings(), clock, disk=disk)
+    kept = a_job("阿棠怕狗", scene=MILI)
+    for job in (a_job("我是阿棠"), kept):
+        await queue.enqueue(job)
+    disk.arm(Fault(at, code))
+    with contextlib.suppress(StorageRefused, Killed):
+        await queue.erase_person("2000001", HIDE)
+    disk.arm(None)
+    await queue.close()
+    queue = await FileQueue.open(root, QueueSettings(), clock)
+    await queue.erase_person("2000001", HIDE)
+    assert (await taken(queue)).job.work.observations == ("某位成员怕狗",)
+    assert await queue.claim() is None
+    assert not {word for word in ("阿棠", "2000001") if word.encode() in bytes_left(root)}
+    await queue.close()
+
+
+async def test_an_erased_place_leaves_no_unreadable_job(reopen: Open, root: Path):
+    """What nobody can read goes when the place's number stands in it, and only then."""
+    lay(root / "failed" / f"{instant_of(NOON):016d}-bad1.1.json", b'{"group_id": "10001", "obs')
+    lay(root / "failed" / f"{instant_of(NOON):016d}-bad2.1.json", b'{"group_id": "10002", "obs')
+    queue = await reopen()
+    lay(root / "pending" / "new.json", json.dumps({**SEED}).encode())
+    assert await queue.erase_place(GROUP.scope) == 2
+    assert [failed.id for failed in await queue.failed()] == ["bad2"]
+    assert len(files(root)) == 1
+
+
+async def test_a_copy_can_be_opened(queue: FileQueue, root: Path, tmp_path: Path, clock: FrozenClock):
+    """Jobs in every state stand in the copy, whose owner alone may read it; what was in hand waits there."""
+    jobs = [a_job(scene=scene) for scene in (GROUP, OTHER_GROUP, MILI)]
+    for job in jobs:
+        await queue.enqueue(job)
+    await queue.bury(await taken(queue), "坏了")
+    await taken(queue)
+    before = files(root)
+    await queue.copy_to(tmp_path / "copy")
+    assert files(tmp_path / "copy") == before == files(root)
+    assert modes(path for path in (tmp_path / "copy").rglob("*") if path.is_file()) == {0o600}
+    copy = await FileQueue.open(tmp_path / "copy", QueueSettings(), clock)
+    await copy.recover()
+    assert copy.counts() == replace(copy.counts(), pending=2, processing=0, failed=1)
+    await copy.close()

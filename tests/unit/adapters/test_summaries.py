@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import errno
 import json
 import logging
@@ -16,6 +17,8 @@ import pytest
 from cognitive_memory_core.adapters.files.end_summaries import KEPT, EndSummaries
 from cognitive_memory_core.domain.note import Memo
 from cognitive_memory_core.domain.scope import Scope
+from cognitive_memory_core.errors import StorageRefused
+from cognitive_memory_core.text.redaction import Redaction
 from tests.support.builders import GROUP, PRIVATE
 from tests.support.clock import NOON, FrozenClock
 from tests.support.disk import Fault, FaultyDisk
@@ -257,3 +260,84 @@ async def test_broken_characters_are_written(mirror: EndSummaries, path: Path):
     await mirror.copy(a_memo(1, "坏\ud800的"))
     await mirror.flush()
     assert rows_of(path)[0]["summary"] == "坏\ufffd的"
+
+
+HIDE = Redaction.of({"2000001"}, {"阿棠"})
+
+
+def told_of(path: Path) -> set[str]:
+    """Give which of the erased person's words are still on the disk."""
+    left = b"".join(one.read_bytes() for one in path.parent.iterdir())
+    return {
+        word
+        for word in ("阿棠", "2000001", "悄悄话")
+        if word.encode() in left or json.dumps(word)[1:-1].encode() in left
+    }
+
+
+async def test_an_erased_person_leaves_file_copies_and_what_waits(mirror: EndSummaries, path: Path):
+    """Memos go by id and by private chat; in what others' memos say, and in every other form, the person is hidden."""
+    rows = [
+        "阿棠说过的",
+        {"summary": "悄悄话", "location": {"type": "private", "name": "2000001"}},
+        {"summary": "悄悄话", "location": {"type": "private", "name": "阿棠"}},
+        {"summary": "悄悄话", "id": "memo1"},
+        {"summary": "别人问起阿棠(2000001)", "id": "memo2", "location": {"type": "group", "name": "10001"}, "阿棠": 7},
+    ]
+    lay(path, json.dumps(rows))
+    lay(path.with_name("end_summaries.before-7.json"), json.dumps(rows, ensure_ascii=False))
+    lay(path.with_name("end_summaries.corrupt-7.json"), '["阿棠')
+    lay(path.with_name("end_summaries.corrupt-8.json"), '["别人')
+    lay(path.with_name("end_summaries.corrupt-9.json"), b"x" * 9_000_000 + "阿棠".encode())
+    lay(path.with_name("end_summaries.json.tmp"), "阿棠")
+    await mirror.copy(a_memo(1, "悄悄话"))
+    await mirror.copy(a_memo(3, "悄悄话", PRIVATE.scope))
+    await mirror.copy(a_memo(4, "阿棠来过"))
+    place = Scope("another", "private", "2000001")
+    assert await mirror.erase({"memo1"}, place, HIDE) == 4
+    assert await mirror.erase({"memo1"}, place, HIDE) == 0
+    assert told_of(path) == set()
+    await mirror.flush()
+    assert told_of(path) == set()
+    left = ["某位成员说过的", {**rows[4], "summary": "别人问起某位成员", "某位成员": 7}]
+    del left[1]["阿棠"]
+    assert rows_of(path)[:2] == rows_of(path.with_name("end_summaries.before-7.json")) == left
+    assert [row["summary"] for row in rows_of(path)[2:]] == ["某位成员来过"]
+    assert path.with_name("end_summaries.corrupt-8.json").exists()
+    assert not path.with_name("end_summaries.corrupt-9.json").exists()
+
+
+async def test_an_erased_group_leaves_the_file(mirror: EndSummaries, path: Path):
+    """What lies in the group goes, in whatever form it was written; a private chat of the same number stays."""
+    other = {"summary": "书", "location": {"type": "private", "name": "10001"}, "id": "p"}
+    lay(path, json.dumps([{"summary": "茶", "location": {"type": "group", "name": "10001"}}, other]))
+    await mirror.copy(a_memo(1))
+    await mirror.copy(a_memo(2, scope=PRIVATE.scope))
+    assert await mirror.erase((), GROUP.scope, str) == 1
+    await mirror.flush()
+    assert [row["id"] for row in rows_of(path)] == ["p", "memo2"]
+
+
+async def test_erasing_where_there_is_no_file_writes_none(mirror: EndSummaries, path: Path):
+    """An empty directory stays empty."""
+    assert await mirror.erase({"memo1"}, GROUP.scope, HIDE) == 0
+    assert list(path.parent.iterdir()) == []
+
+
+@pytest.mark.parametrize("at", range(1, 16))
+async def test_an_erasure_that_the_disk_refuses_can_be_repeated(
+    mirror: EndSummaries, disk: FaultyDisk, path: Path, at: int
+):
+    """It says so, tears no file, and what waits to be written is clean all the same."""
+    rows = [{"summary": "阿棠来过", "id": "memo8"}, {"summary": "茶", "id": "memo9"}]
+    lay(path, json.dumps(rows))
+    lay(path.with_name("end_summaries.before-7.json"), json.dumps(rows))
+    await mirror.copy(a_memo(1, "阿棠来过"))
+    disk.arm(Fault(at, errno.EIO))
+    with contextlib.suppress(StorageRefused):
+        await mirror.erase((), PRIVATE.scope, HIDE)
+    disk.arm(None)
+    await mirror.erase((), PRIVATE.scope, HIDE)
+    await mirror.flush()
+    assert told_of(path) == set()
+    assert [row["summary"] for row in rows_of(path)] == ["某位成员来过", "茶", "某位成员来过"]

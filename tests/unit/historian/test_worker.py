@@ -217,3 +217,39 @@ async def test_a_transient_failure_is_tried_again() -> None:
         await until(lambda: worker.is_idle)
         assert await ledger.events.done(job.id)
         assert not await queue.failed()
+
+
+async def test_while_it_is_held_nothing_is_in_work() -> None:
+    """Holding the worker puts jobs in hand back, uncounted, and they are done once it is let go."""
+    stuck = asyncio.Event()
+    historian = ScriptedHistorian(慢=stuck.wait)
+    async with at_work(historian) as (queue, ledger, worker):
+        job = a_job("慢")
+        await queue.enqueue(job)
+        worker.nudge()
+        await until(lambda: historian.seen == ["慢"])
+        async with worker.held():
+            assert queue.counts().processing == 0
+            assert queue.counts().pending == 1
+            worker.nudge()
+            await asyncio.sleep(0.1)
+            assert queue.counts().processing == 0
+        stuck.set()
+        await until(lambda: worker.is_idle)
+        assert await ledger.events.done(job.id)
+        assert not await queue.failed()
+
+
+async def test_holding_it_while_a_job_is_put_down_leaves_no_job_behind() -> None:
+    """Whatever moment of a job's work the hold comes in, the job is done in the end and none stays in hand."""
+    historian = ScriptedHistorian()
+    async with at_work(historian) as (queue, _, worker):
+        for moment in range(12):
+            await queue.enqueue(a_job(f"第 {moment} 件"))
+            worker.nudge()
+            for _ in range(moment):
+                await asyncio.sleep(0)
+            async with worker.held():
+                assert queue.counts().processing == 0
+        await until(lambda: worker.is_idle)
+        assert not await queue.failed()

@@ -1,0 +1,126 @@
+"""Whether searches give what exact search gives, and how fast: operator scope, and groups at rank 1, 5 and the median.
+
+The memory is asked through its façade with everything but the vectors switched off: questions without a known word, no
+lexical share, no decay, no diversity. Beside it: exact numpy over the scope, and bare Chroma with the scope's filter.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+import cognitive_memory_core as core
+
+from . import bare_chroma
+from .family import chroma_worked
+from .measure import Report, Sample
+from .topics import Matrix, TopicVectors, filled, vectors_of, year_vectors
+from .workload import Line, Noon, Speech, group_years, groups_by_size, ranked
+
+K = 12
+REACH = 98.0
+VECTORS_ONLY = core.Settings(
+    query=core.QuerySettings(lexical_weight=0.0, diversity=0.0, time_decay_enabled=False),
+)
+Ids = list[list[str]]
+
+
+@dataclass(frozen=True)
+class Scope:
+    """One scope of the year: who asks, and the rows that may be found."""
+
+    name: str
+    scene: core.Scene
+    rows: Sequence[int]
+
+
+@dataclass
+class Answers:
+    """What one way of searching found, question by question, and how long each took."""
+
+    ids: Ids
+    taken: Sample
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Say how many events and questions, and where the export file is kept."""
+    parser.add_argument("--events", type=int, default=100_000)
+    parser.add_argument("--queries", type=int, default=300)
+    parser.add_argument("--data", type=Path, help="a folder that keeps the export file from run to run")
+
+
+def run(options: argparse.Namespace) -> Report:
+    """Ask every question in every scope, three ways."""
+    columns = ("scope", "rows", "by", "same top 12 %", "recall@12 %", "p50 ms", "p95 ms", "Chroma's processor ms")
+    report = Report(f"agreement: {options.events} events, {options.queries} questions a scope", columns)
+    with tempfile.TemporaryDirectory() as folder:
+        asyncio.run(_measured(report, options, Path(folder)))
+    report.notes.append(f"reach: the memory's top 12 equal exact numpy's in {REACH:.0f} % of the questions")
+    report.notes.append("Chroma's processor ms, a question, of the memory's child: 0 where exact search answered")
+    return report
+
+
+async def _measured(report: Report, options: argparse.Namespace, folder: Path) -> None:
+    lines = list(group_years(options.events))
+    matrix = year_vectors(lines)
+    questions = vectors_of(Speech(5).texts(options.queries))
+    data = folder / "data"
+    opening = core.CognitiveMemory.open(VECTORS_ONLY, data, clock=Noon(), embedder=TopicVectors(questions))
+    async with opening as memory:
+        await filled(memory, options.events, options.data or folder)
+        asked = [(scope, *await _by_memory(memory, scope, len(questions))) for scope in _scopes(lines)]
+    await asyncio.to_thread(bare_chroma.build, folder, options.events)
+    for scope, answers, worked in asked:
+        exact = _by_numpy(lines, matrix, scope, questions)
+        bare = Answers(*_timed(bare_chroma.ask(folder, options.events, scope.scene, questions, K)))
+        for by, found, processor in (("memory", answers, worked), ("numpy", exact, 0.0), ("bare Chroma", bare, 0.0)):
+            taken = (found.taken.p50, found.taken.p95, processor)
+            report.add(scope.name, len(scope.rows), by, *_agreed(found, exact), *taken)
+
+
+def _scopes(lines: Sequence[Line]) -> Iterator[Scope]:
+    yield Scope("operator", core.Scene.operator(), range(len(lines)))
+    for rank, (group_id, _) in ranked(groups_by_size(lines)).items():
+        rows = [at for at, line in enumerate(lines) if line.group_id == group_id]
+        yield Scope(f"group, rank {rank}", core.Scene.group(group_id, "2000001"), rows)
+
+
+async def _by_memory(memory: core.CognitiveMemory, scope: Scope, count: int) -> tuple[Answers, float]:
+    """Ask the memory; answers also what its Chroma child worked for a question, in ms."""
+    await memory.search_events(scope.scene, "zq0", top_k=K)  # loads what is loaded once
+    answers, before = Answers([], Sample()), chroma_worked()
+    for number in range(count):
+        with answers.taken.watch():
+            hits = await memory.search_events(scope.scene, f"zq{number}", top_k=K)
+        answers.ids.append([hit.event.id for hit in hits])
+    return answers, 1000 * (chroma_worked() - before) / count
+
+
+def _by_numpy(lines: Sequence[Line], matrix: Matrix, scope: Scope, questions: Matrix) -> Answers:
+    answers, own = Answers([], Sample()), matrix[np.asarray(scope.rows)]
+    for question in questions:
+        with answers.taken.watch():
+            scores = own @ question
+            best = np.argpartition(-scores, min(K, len(scores) - 1))[:K]
+            best = best[np.argsort(-scores[best])]
+        answers.ids.append([lines[scope.rows[at]].id for at in best])
+    return answers
+
+
+def _timed(answer: tuple[Ids, list[float]]) -> tuple[Ids, Sample]:
+    ids, seconds = answer
+    return ids, Sample(seconds)
+
+
+def _agreed(found: Answers, exact: Answers) -> tuple[float, float]:
+    """Give the share of questions whose ids are the same, and of exact ids that were found, in percent."""
+    pairs = [(set(mine), set(best)) for mine, best in zip(found.ids, exact.ids, strict=True)]
+    same = sum(mine == best for mine, best in pairs) / len(pairs)
+    recall = sum(len(mine & best) for mine, best in pairs) / sum(len(best) for _, best in pairs)
+    return 100 * same, 100 * recall

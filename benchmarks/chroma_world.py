@@ -1,0 +1,199 @@
+"""Chroma stores with rows that are known, the processes that hold them, and what is missing from them afterwards."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from array import array
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager, suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from threading import Event as Flag
+from threading import Thread
+from typing import TypeVar
+
+import numpy as np
+import psutil
+from numpy.typing import NDArray
+
+from cognitive_memory_core.adapters.chroma.store import ChromaStore
+from cognitive_memory_core.adapters.chroma.supervisor import Bounds
+from cognitive_memory_core.domain.event import Event
+from cognitive_memory_core.domain.hit import Reading
+from cognitive_memory_core.domain.scope import Scene
+from cognitive_memory_core.errors import UnavailableError
+from cognitive_memory_core.ports.ledger import EmbeddedEvent
+from cognitive_memory_core.ports.vectors import Generation
+from cognitive_memory_core.settings import VectorStoreSettings
+
+from .workload import NOW
+
+MODEL = "benchmark-faults"
+CHILD = "cognitive_memory_core.adapters.chroma.child"
+EVERYTHING = Reading(Scene.operator())
+CHROMAS = (".sqlite3", ".sqlite3-journal", ".bin", ".pickle")
+BATCH = 200
+SAMPLE = 40  # rows of which it is asked whether their own vector finds them
+CLOSE = 1e-3  # two cosines so close are one
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Findings:
+    """What became of rows: not listed, listed but nobody's, found twice by one search, not found by their vector."""
+
+    missing: int
+    extra: int
+    twice: int
+    unfound: int
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the store holds what it should, and finds it."""
+        return not (self.missing or self.extra or self.twice or self.unfound)
+
+
+def known_rows(count: int, dimensions: int, *, groups: int = 5, seed: int = 7) -> list[EmbeddedEvent]:
+    """Make rows whose unit vectors lie round some centres, said in a few groups."""
+    vectors = unit_vectors(count, dimensions, seed)
+    return [
+        EmbeddedEvent(_event(number, groups), MODEL, array("f", vector.tobytes()))
+        for number, vector in enumerate(vectors)
+    ]
+
+
+def unit_vectors(count: int, dimensions: int, seed: int) -> NDArray[np.float32]:
+    """Draw vectors round a hundredth as many centres; the same centres for the same dimensions."""
+    centres = np.random.default_rng(dimensions).standard_normal((100, dimensions))
+    random = np.random.default_rng(seed)
+    drawn = centres[random.integers(100, size=count)] + random.standard_normal((count, dimensions))
+    return (drawn / np.linalg.norm(drawn, axis=1, keepdims=True)).astype(np.float32)
+
+
+@asynccontextmanager
+async def opened(folder: Path, seconds: float) -> AsyncIterator[ChromaStore]:
+    """Make a store over a folder whose calls may take so many seconds, and close it afterwards."""
+    bounds = Bounds(writing=seconds, opening=seconds, searching=min(seconds, 2.0), hanging=seconds, longest_pause=2.0)
+    store = ChromaStore(folder, VectorStoreSettings(), bounds)
+    try:
+        yield store
+    finally:
+        await store.close()
+
+
+async def filled(store: ChromaStore, rows: Sequence[EmbeddedEvent]) -> Generation:
+    """Put a new generation with these rows in use."""
+    generation = await store.begin(MODEL, len(rows[0].vector or ()))
+    for start in range(0, len(rows), BATCH):
+        await store.upsert(generation, rows[start : start + BATCH])
+    await store.put_in_use(generation)
+    return generation
+
+
+async def patiently(call: Callable[[], Awaitable[T]], seconds: float) -> T:
+    """Ask again and again until there is an answer; raises UnavailableError when there is none in time."""
+    deadline = time.monotonic() + seconds
+    while True:
+        try:
+            return await call()
+        except UnavailableError:
+            if time.monotonic() > deadline:
+                raise
+            await asyncio.sleep(0.05)
+
+
+async def examined(
+    store: ChromaStore, generation: Generation, rows: Sequence[EmbeddedEvent], *, sample: int = SAMPLE
+) -> Findings:
+    """Compare what a generation lists and finds with what it should hold."""
+    wanted = {row.event.id for row in rows}
+    listed = await store.listed(generation)
+    step = max(len(rows) // sample, 1)
+    twice = unfound = 0
+    for row in rows[::step]:
+        assert row.vector is not None
+        found = await store.nearest(generation, row.vector, EVERYTHING, 5)
+        twice += len(found) - len({event_id for event_id, _ in found})
+        unfound += all(event_id != row.event.id or cosine < 1 - CLOSE for event_id, cosine in found)
+    return Findings(len(wanted - listed), len(listed - wanted), twice, unfound)
+
+
+def chroma_children(of: int | None = None) -> list[psutil.Process]:
+    """Find the children of a process (this one) that work on a Chroma store."""
+    with suppress(psutil.NoSuchProcess):
+        return [child for child in psutil.Process(of).children(recursive=True) if _is_chromas(child)]
+    return []
+
+
+def the_child(of: int | None = None, *, patience: float = 20.0) -> psutil.Process:
+    """Wait for the one child of a process that works on a Chroma store."""
+    deadline = time.monotonic() + patience
+    while time.monotonic() < deadline:
+        if children := chroma_children(of):
+            return children[-1]
+        time.sleep(0.005)
+    raise TimeoutError("no child came up")
+
+
+@dataclass
+class Watch:
+    """Looks over and over who has a file of Chroma's below a folder open, whoever's child it is by now."""
+
+    folder: Path
+    overlaps: int = 0
+    looks: int = 0
+    seen: set[int] = field(default_factory=set[int])
+    _is_over: Flag = field(default_factory=Flag)
+
+    @contextmanager
+    def on(self) -> Iterator[Watch]:
+        """Look while the block runs."""
+        looking = Thread(target=self._look)
+        looking.start()
+        try:
+            yield self
+        finally:
+            self._is_over.set()
+            looking.join()
+
+    def _look(self) -> None:
+        while not self._is_over.wait(0.01):
+            self.looks += 1
+            holders = self._holders()
+            self.seen |= holders
+            # one after another is no overlap: the first must still hold when the last was seen to
+            self.overlaps += len(holders) > 1 and len(holders & self._holders()) > 1
+
+    def _holders(self) -> set[int]:
+        return {pid for pid in psutil.pids() if self._holds(pid)}
+
+    def _holds(self, pid: int) -> bool:
+        with suppress(psutil.Error, OSError):
+            return any(self._is_inside(file.path) for file in psutil.Process(pid).open_files())
+        return False
+
+    def _is_inside(self, path: str) -> bool:
+        return path.endswith(CHROMAS) and self.folder in Path(path).parents
+
+
+def changed(row: EmbeddedEvent, **fields: object) -> EmbeddedEvent:
+    """Give a row whose event has changed."""
+    return replace(row, event=replace(row.event, **fields))  # pyright: ignore[reportArgumentType]
+
+
+def _event(number: int, groups: int) -> Event:
+    return Event(
+        f"{number:032x}",
+        f"第 {number} 件事",
+        user_id=f"{2_000_000 + number % 50}",
+        sender_id=f"{2_000_000 + number % 50}",
+        group_id=f"{10_000 + number % groups}",
+        happened_at=NOW,
+    )
+
+
+def _is_chromas(process: psutil.Process) -> bool:
+    with suppress(psutil.Error):
+        return CHILD in process.cmdline()
+    return False

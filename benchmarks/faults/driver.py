@@ -1,0 +1,73 @@
+"""The process that takes one step and dies in it: it forks for every order, so that the imports are paid once.
+
+Started as ``driver.py DESCRIPTOR`` with one end of a pair of sockets. An order is ``{"step", "data", "goes_on"}``; the
+child opens the directory, says ``ready PID`` and waits, so that a tracer can attach and count from the step alone. Then
+it says ``acked``, ``refused`` or ``raised ...``, and where it goes on, what became of a job handed in afterwards; its
+parent says ``gone STATUS``. Everything is said with send(), a call that no fault is injected into.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import socket
+import sys
+import tempfile
+from collections.abc import Awaitable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from benchmarks.faults import world
+from benchmarks.faults.steps import STEPS, Unwritten
+from cognitive_memory_core.adapters.files import queue as file_queue
+from cognitive_memory_core.errors import UnavailableError
+
+ORDER = 65_536  # bytes
+
+
+def serve(wire: socket.socket) -> None:
+    """Fork a child for every order until nobody gives any."""
+    while order := wire.recv(ORDER):
+        wanted = json.loads(order)
+        child = os.fork()
+        if not child:
+            asyncio.run(_perform(wire, wanted["step"], Path(wanted["data"]), wanted["goes_on"]))
+            os._exit(0)
+        _, status = os.waitpid(child, 0)
+        wire.send(f"gone {status}".encode())
+
+
+async def _perform(wire: socket.socket, step: str, data: Path, goes_on: bool) -> None:
+    asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(1))
+    stage = await STEPS[step].ready(data)
+    wire.send(f"ready {os.getpid()}".encode())
+    wire.recv(ORDER)
+    wire.send((await _outcome(STEPS[step].act(stage))).encode())
+    if goes_on:
+        wire.send((await _outcome(stage.go_on())).encode())
+    os._exit(0)
+
+
+async def _outcome(act: Awaitable[object]) -> str:
+    try:
+        await act
+    except (UnavailableError, Unwritten) as refused:
+        return f"refused {refused}"
+    except Exception as wrong:  # noqa: BLE001  # a process's main: whatever else a step raises is what the row looks for
+        return f"raised {type(wrong).__name__}: {wrong}"
+    return "acked"
+
+
+async def _warm_up(data: Path) -> None:
+    """Load what a first use loads, so that no step reads modules."""
+    await world.prepared(data)
+    stage = await STEPS["historian"].ready(data)
+    await STEPS["historian"].act(stage)
+
+
+if __name__ == "__main__":
+    file_queue.THREADS = 1  # a tracer counts calls a thread: with one, the n-th call is the same call every time
+    with tempfile.TemporaryDirectory() as scratch:
+        asyncio.run(_warm_up(Path(scratch)))
+    serve(socket.socket(fileno=int(sys.argv[1])))

@@ -1,0 +1,202 @@
+"""F1, F6 and F7: whole processes that are killed, at random moments, with a job in hand, or by a job of theirs."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import random
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import cognitive_memory_core as core
+
+from ..fault_row import Extent, Row
+from ..kills import ROOT, Ledger, found
+from . import world
+from .tally import Counts
+
+SIDE_BY_SIDE = 2  # directories that are worked on at once
+EARLIEST, LATEST = 0.05, 1.5  # seconds from the start of a child to its end
+AGAIN = 8  # turns that a new child hands in once more
+FIRST_SIGN = 60.0  # seconds that a child may take to accept a first turn before its life counts
+REST = 1.0  # seconds between a crash and the next start
+DEATHS = 20  # after so many a poisonous job is called stuck
+HARMLESS = 10
+
+
+@dataclass
+class Life:
+    """One data directory, what was accepted into it, and how its processes fared."""
+
+    data: Path
+    ledger: Ledger
+    at_work: int = 0  # cycles in which turns were accepted
+    handed: int = 0
+    torn: int = 0
+    reopened: list[float] = field(default_factory=list)
+
+
+def f1(extent: Extent) -> Row:
+    """Kill the whole pipeline at random moments; count what was acknowledged and what is there."""
+    cycles = extent.of(500, 12)
+    with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(SIDE_BY_SIDE) as pool:
+        shares = [len(range(number, cycles, SIDE_BY_SIDE)) for number in range(SIDE_BY_SIDE)]
+        work = [(Path(folder) / str(number), share, extent.seed + number) for number, share in enumerate(shares)]
+        lives = list(pool.map(lambda given: _lived(*given), work))
+        counts = [asyncio.run(_counted(life)) for life in lives]
+    total = sum(counts, Counts())
+    at_work, torn = sum(life.at_work for life in lives), sum(life.torn for life in lives)
+    reopened = max((seconds for life in lives for seconds in life.reopened), default=0.0)
+    accepted = sum(len(life.ledger.accepted) for life in lives)
+    note = f"{accepted} turns accepted, work done in {at_work} of {cycles} lives, torn files {torn}; seconds: to reopen"
+    is_idle = at_work * 2 < cycles
+    what = "kill -9 at random moments, whole pipeline"
+    return Row("F1", what, cycles, total.lost, total.twice, total.stuck, reopened, note, bool(torn or is_idle))
+
+
+def _lived(folder: Path, cycles: int, seed: int) -> Life:
+    folder.mkdir()
+    life, dice = Life(folder / "data", Ledger(folder / "accepted")), random.Random(seed)
+    for cycle in range(cycles):
+        _live(life, f"{seed}-{cycle}", dice.uniform(EARLIEST, LATEST), must_open=dice.random() < 0.9)
+        life.torn += len(world.torn_files(life.data))
+    return life
+
+
+def _live(life: Life, seed: str, seconds: float, *, must_open: bool) -> None:
+    """Let a child hand in turns until its time is over; most children get to their first turn before it begins."""
+    first = max(life.handed - AGAIN, 0)
+    with _child("work", str(life.data), str(first), seed) as child:
+        assert child.stdout is not None
+        started, lines = time.perf_counter(), _Lines(child)
+        if must_open and lines.first.wait(FIRST_SIGN):
+            life.reopened.append(time.perf_counter() - started)
+        time.sleep(seconds)
+        child.kill()
+        said = lines.all()
+    life.at_work += bool(said)
+    for number in said:
+        life.ledger.note(number)
+    life.handed = max([life.handed, *(number + 1 for number in said)])
+
+
+class _Lines:
+    """Whole lines that a child has printed, read beside whatever else is done."""
+
+    def __init__(self, child: subprocess.Popen[str]) -> None:
+        """Begin to read."""
+        self.first = threading.Event()
+        self._numbers: list[int] = []
+        self._thread = threading.Thread(target=self._read, args=[child])
+        self._thread.start()
+
+    def all(self) -> list[int]:
+        """Give every number that was printed whole, once the child is gone."""
+        self._thread.join()
+        return self._numbers
+
+    def _read(self, child: subprocess.Popen[str]) -> None:
+        assert child.stdout is not None
+        for line in child.stdout:
+            if line.endswith("\n"):
+                self._numbers.append(int(line))
+            self.first.set()
+        self.first.set()
+
+
+async def _counted(life: Life) -> Counts:
+    events, memos, stuck = await found(life.data, world.SETTINGS)
+    accepted = set(life.ledger.accepted)
+    lost = sum(1 for number in accepted if not events[number] or not memos[number])
+    twice = sum(1 for every in (events, memos) for count in every.values() if count > 1)
+    return Counts(lost, twice, stuck)
+
+
+def f6(extent: Extent) -> Row:
+    """Crash with a job in hand; a start one second later has it done at once."""
+    rounds = extent.of(20, 3)
+    with tempfile.TemporaryDirectory() as folder:
+        seconds = [_recovered(Path(folder) / str(number)) for number in range(rounds)]
+    done = [value for value in seconds if value is not None]
+    note = f"a job in hand, killed, started again after {REST:g} s; seconds: from opening until it was done"
+    what = "crash with a job in processing, restart after 1 s"
+    return Row("F6", what, rounds, stuck=rounds - len(done), seconds=max(done, default=0.0), note=note)
+
+
+def _recovered(data: Path) -> float | None:
+    """Answer how long the next process took to have the job done; None where it did not."""
+    with _child("hold", str(data)) as child:
+        assert child.stdout is not None
+        assert child.stdout.readline()
+        child.kill()
+    time.sleep(REST)
+    started = time.perf_counter()
+    is_done = asyncio.run(_has_event(data, "甲"))
+    return time.perf_counter() - started if is_done else None
+
+
+async def _has_event(data: Path, name: str) -> bool:
+    async with core.CognitiveMemory.open(world.SETTINGS, data) as memory:
+        await memory.drain(60)
+        events = await memory.events(core.Scene.operator(), limit=100)
+        return any(f"第{name}号茶" in event.text for event in events) and not (await memory.status()).jobs.failed
+
+
+def f7(extent: Extent) -> Row:
+    """Work on a job that ends the process each time; count the deaths until it is put aside."""
+    with tempfile.TemporaryDirectory() as folder:
+        data = Path(folder) / "data"
+        asyncio.run(_poisoned(data))
+        deaths, started = 0, time.perf_counter()
+        while deaths < DEATHS and _ended("poison", str(data)):
+            deaths += 1
+        seconds = time.perf_counter() - started
+        done, failed = asyncio.run(_after_poison(data))
+    most = core.Settings().queue.job_max_retries + 2
+    note = f"quarantined after {deaths} deaths (at most {most}); others done {done} of {HARMLESS}; seconds: all of it"
+    is_bad = deaths > most or failed != 1
+    return Row("F7", "job that ends the process each time", deaths, HARMLESS - done, 0, 0, seconds, note, is_bad)
+
+
+async def _poisoned(data: Path) -> None:
+    queue = await world.opened_queue(data)
+    await queue.enqueue(world.a_job("毒"))
+    for number in range(HARMLESS):
+        await queue.enqueue(world.a_job(f"好{number}", world.THERE if number % 2 else world.HERE))
+    await queue.close()
+
+
+async def _after_poison(data: Path) -> tuple[int, int]:
+    async with core.CognitiveMemory.open(core.Settings(vector_store=world.SETTINGS.vector_store), data) as memory:
+        await memory.drain(60)
+        events = await memory.events(core.Scene.operator(), limit=100)
+        return sum(1 for event in events if "第好" in event.text), (await memory.status()).jobs.failed
+
+
+def _ended(*arguments: str) -> bool:
+    """Tell whether a child died of its work."""
+    with _child(*arguments) as child:
+        with suppress(subprocess.TimeoutExpired):
+            child.communicate(timeout=60)
+        return child.poll() != 0
+
+
+@contextmanager
+def _child(*arguments: str) -> Iterator[subprocess.Popen[str]]:
+    command = [sys.executable, str(Path(__file__).with_name("victim.py")), *arguments]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8"}
+    with subprocess.Popen(
+        command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    ) as child:
+        try:
+            yield child
+        finally:
+            child.kill()

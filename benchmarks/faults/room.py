@@ -1,0 +1,102 @@
+"""A disk that is full, and one that turns read-only: the queue and the ledger refuse, keep what they have, and go on."""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+import tempfile
+from collections.abc import Awaitable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from cognitive_memory_core.adapters.files.queue import FileQueue
+from cognitive_memory_core.adapters.sqlite import SqliteLedger
+from cognitive_memory_core.errors import UnavailableError
+
+from . import world
+
+MEGABYTES = 8
+TRIES = 20  # jobs and drafts handed in while nothing fits
+
+
+@dataclass(frozen=True)
+class Room:
+    """How often something was refused; what was accepted and is lost; what did not go on when there was room again."""
+
+    refused: int = 0
+    lost: int = 0
+    stuck: int = 0
+    note: str = "nothing may be mounted here"
+
+
+def without_room() -> Room:
+    """Fill a disk of 8 MB under an open queue and ledger, then make it read-only; nothing where nothing is mounted."""
+    with tempfile.TemporaryDirectory() as folder, _small_disk(Path(folder)) as is_mounted:
+        return asyncio.run(_tried(Path(folder))) if is_mounted else Room()
+
+
+@contextmanager
+def _small_disk(place: Path) -> Iterator[bool]:
+    is_mounted = _mount("-t", "tmpfs", "-o", f"size={MEGABYTES}m", "tmpfs", str(place))
+    try:
+        yield is_mounted
+    finally:
+        if is_mounted:
+            subprocess.run(["umount", "-l", str(place)], check=False)
+
+
+def _mount(*arguments: str) -> bool:
+    try:
+        return subprocess.run(["mount", *arguments], check=False, capture_output=True).returncode == 0
+    except OSError:
+        return False
+
+
+async def _tried(disk: Path) -> Room:
+    data = disk / "data"
+    await world.prepared(data)
+    queue, ledger = await world.opened_queue(data), await SqliteLedger.open(data / "ledger.db", clock=world.CLOCK)
+    accepted = set((await world.found(data)).tokens)
+    junk = _filled(disk)
+    refused = await _hand_in(queue, ledger, "满", accepted)
+    junk.unlink()
+    _mount("-o", "remount,ro", str(disk))
+    refused += await _hand_in(queue, ledger, "只读", accepted)
+    _mount("-o", "remount,rw", str(disk))
+    stuck = await _hand_in(queue, ledger, "后", accepted)
+    await queue.close()
+    await ledger.close()
+    found = (await world.found(data)).tokens
+    lost = [token for token in accepted if not found[token]]
+    return Room(refused, len(lost), stuck, f"full and read-only disk: refused {refused} of {4 * TRIES}")
+
+
+def _filled(disk: Path) -> Path:
+    junk = disk / "junk"
+    with junk.open("wb", buffering=0) as file:
+        try:
+            while file.write(b"0" * 4096):
+                pass
+        except OSError:
+            return junk
+    return junk
+
+
+async def _hand_in(queue: FileQueue, ledger: SqliteLedger, name: str, accepted: set[str]) -> int:
+    """Hand in jobs and drafts; answer how many were refused, and note what was accepted."""
+    refused = 0
+    for number in range(TRIES):
+        job, draft = world.a_job(f"{name}{number}", world.THERE), world.a_draft(f"{name}{number}")
+        refused += await _is_refused(queue.enqueue(job), f"job:{job.id}", accepted)
+        refused += await _is_refused(ledger.events.commit(draft), f"event:{draft.events[0].id}", accepted)
+    return refused
+
+
+async def _is_refused(act: Awaitable[None], token: str, accepted: set[str]) -> bool:
+    try:
+        await act
+    except UnavailableError:
+        return True
+    accepted.add(token)
+    return False

@@ -1,0 +1,265 @@
+"""Every way on which something is published: what stands before, the step itself, and what it promises afterwards."""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+from collections.abc import Awaitable, Callable, Iterable
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, closing
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from cognitive_memory_core.adapters.files.end_summaries import EndSummaries
+from cognitive_memory_core.adapters.files.queue import FileQueue
+from cognitive_memory_core.adapters.sqlite import SqliteLedger, schema
+from cognitive_memory_core.domain.event import Draft
+from cognitive_memory_core.memory import CognitiveMemory
+from cognitive_memory_core.ports.queue import Claim
+
+from . import world
+from .world import Found, Tokens, a_draft, a_job, a_memo, a_message, event_tokens, job_tokens
+
+DRAINING = 60.0  # seconds
+@dataclass
+class Stage:
+    """A data directory, and what of it is open before the step."""
+
+    data: Path
+    queue: FileQueue | None = None
+    ledger: SqliteLedger | None = None
+    memory: CognitiveMemory | None = None
+    claim: Claim | None = None
+    closing: AsyncExitStack = field(default_factory=AsyncExitStack)
+
+    async def go_on(self) -> None:
+        """Do something else with the same objects, as a process does that outlives a refusal."""
+        if self.queue is not None:
+            await self.queue.enqueue(a_job("后", world.THERE))
+        if self.ledger is not None:
+            await self.ledger.notes.write_memo(a_memo("后"))
+
+
+Act = Callable[[Stage], Awaitable[object]]
+Lay = Callable[[Path], Awaitable[None]]
+
+
+@dataclass(frozen=True)
+class Step:
+    """One way. ``new`` must be there once the step is acknowledged, ``gone`` must not; of ``new`` all or none."""
+
+    act: Act
+    opens: tuple[str, ...] = ()
+    new: frozenset[str] = frozenset()
+    gone: frozenset[str] = frozenset()
+    lay: Lay = world.prepared
+    drafts: tuple[Draft, ...] = ()
+    drains: bool = False
+
+    @property
+    def after(self) -> frozenset[str]:
+        """What a driver hands in once the step is over, as :meth:`Stage.go_on` does."""
+        return frozenset(token for part, token in AFTER.items() if part in self.opens)
+
+    async def ready(self, data: Path) -> Stage:
+        """Open what the step begins with."""
+        stage = Stage(data)
+        if "queue" in self.opens:
+            stage.queue = await world.opened_queue(data)
+        if "claim" in self.opens:
+            stage.claim = await _queue(stage).claim()
+        if "ledger" in self.opens:
+            stage.ledger = await SqliteLedger.open(data / "ledger.db", clock=world.CLOCK)
+        if "memory" in self.opens:
+            stage.memory = await stage.closing.enter_async_context(a_memory(data))
+        return stage
+
+    async def found(self, data: Path) -> Found:
+        """Count what the next process finds; where the step is the historian's, after it has done the rest."""
+        torn = world.torn_files(data)
+        if self.drains:
+            async with a_memory(data) as memory:
+                await memory.drain(DRAINING)
+        rest = await world.found(data, drafts=self.drafts, whole=self.drains)
+        return Found(rest.tokens, (*torn, *rest.torn))
+
+    def judged(self, found: Found, before: Tokens, *, is_acked: bool, after: Iterable[str] = ()) -> Verdict:
+        """Compare what is there with what stood before and what was acknowledged, in the step and ``after`` it."""
+        tokens, things = found.tokens, self.new - _states(self.new)
+        is_all_due = is_acked or any(tokens[token] for token in things)
+        due = set(before) - _states(before) - self.gone | (self.new if is_all_due else frozenset()) | set(after)
+        known = {*before, *self.new, *self.after}
+        twice = {token for token in set(tokens) - _states(tokens) if tokens[token] > 1 or token not in known}
+        undead = {token for token in self.gone if is_acked and tokens[token]}
+        return Verdict(sorted(token for token in due if not tokens[token]), sorted(twice | undead), found.torn)
+
+
+def _states(tokens: Iterable[str]) -> set[str]:
+    """Choose the tokens that say how a thing is, not that it is there."""
+    return {token for token in tokens if token.startswith(("tried:", "failed:", "done:"))}
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What is missing, what is there once too often, and what is there in part."""
+
+    lost: list[str]
+    twice: list[str]
+    torn: tuple[str, ...]
+
+    @property
+    def is_good(self) -> bool:
+        """Whether nothing went wrong."""
+        return not (self.lost or self.twice or self.torn)
+
+
+def a_memory(data: Path) -> AbstractAsyncContextManager[CognitiveMemory]:
+    """Give the whole memory over a directory, at rest until it is drained."""
+    return CognitiveMemory.open(world.SETTINGS, data, background=False)
+
+
+def _memory(stage: Stage) -> CognitiveMemory:
+    assert stage.memory is not None
+    return stage.memory
+
+
+def _queue(stage: Stage) -> FileQueue:
+    assert stage.queue is not None
+    return stage.queue
+
+
+def _ledger(stage: Stage) -> SqliteLedger:
+    assert stage.ledger is not None
+    return stage.ledger
+
+
+def _claim(stage: Stage) -> Claim:
+    assert stage.claim is not None
+    return stage.claim
+
+
+async def _restart(stage: Stage) -> None:
+    queue = await world.opened_queue(stage.data)
+    await queue.recover()
+    stage.queue = queue
+
+
+async def _copy_memo(stage: Stage) -> None:
+    mirror = EndSummaries(stage.data / "end_summaries.json", world.CLOCK)
+    await mirror.copy(a_memo("二"))
+    await mirror.flush()
+    if mirror._waiting:  # noqa: SLF001  # flushing reports a refusal by keeping the line
+        raise Unwritten
+
+
+class Unwritten(Exception):
+    """The second copy still waits: it was refused, and said so in the log."""
+
+
+async def _open_ledger(stage: Stage) -> None:
+    ledger = await SqliteLedger.open(stage.data / "ledger.db", clock=world.CLOCK)
+    await ledger.notes.write_memo(a_memo("二"))
+
+
+async def _write_and_close(stage: Stage) -> None:
+    await _ledger(stage).notes.write_memo(a_memo("二"))
+    await _ledger(stage).close()
+    stage.ledger = await SqliteLedger.open(stage.data / "ledger.db", clock=world.CLOCK)
+
+
+async def _drain(stage: Stage) -> None:
+    await _memory(stage).drain(DRAINING)
+    await stage.closing.aclose()
+
+
+async def _without_ledger(data: Path) -> None:
+    await world.prepared(data)
+    for file in data.glob("ledger.db*"):
+        file.unlink()
+
+
+async def _with_old_ledger(data: Path) -> None:
+    """Lay a ledger of the version before this one, with the same rows."""
+    await world.prepared(data)
+    await _downgraded(data / "ledger.db")
+
+
+async def _downgraded(path: Path) -> None:
+    old = path.with_name("old.db")
+    with closing(sqlite3.connect(old, isolation_level=None)) as connection:
+        connection.execute("PRAGMA journal_mode = WAL")
+        schema.migrate(connection, old, schema.STEPS[:-1])
+        connection.execute("ATTACH ? AS new", (str(path),))
+        for table in ("events", "event_subjects", "messages", "memos", "jobs_done"):
+            connection.execute(f"INSERT INTO {table} SELECT * FROM new.{table}")
+        connection.execute("DETACH new")
+    old.replace(path)
+
+
+async def _in_hand(data: Path) -> None:
+    """Leave a job in processing and its older twin in pending, as a crash within a rename may on some disks."""
+    await world.prepared(data)
+    queue = await world.opened_queue(data)
+    claim = await queue.claim()
+    await queue.close()
+    assert claim is not None
+    [held] = (data / "queues" / "processing").iterdir()
+    shutil.copy(held, data / "queues" / "pending" / claim.ticket.replace(".1.json", ".0.json"))
+
+
+async def _five_hundred_buried(data: Path) -> None:
+    await world.prepared(data, buried=FIVE_HUNDRED)
+
+
+FIVE_HUNDRED = 500
+AFTER = {"queue": f"job:{a_job('后', world.THERE).id}", "ledger": f"memo:{a_memo('后').id}"}
+_FIRST = a_job("甲").id
+_BURIED = a_job("旧0").id
+QUEUE_STEPS = {
+    "enqueue": Step(lambda stage: _queue(stage).enqueue(a_job("新")), ("queue",), job_tokens("新")),
+    "claim": Step(lambda stage: _queue(stage).claim(), ("queue",), frozenset({f"tried:{_FIRST}"})),
+    "requeue": Step(
+        lambda stage: _queue(stage).requeue(_claim(stage), delay=0, counted=True),
+        ("queue", "claim"),
+        frozenset({f"tried:{_FIRST}"}),
+    ),
+    "complete": Step(
+        lambda stage: _queue(stage).complete(_claim(stage)), ("queue", "claim"), gone=job_tokens("甲")
+    ),
+    "bury": Step(
+        lambda stage: _queue(stage).bury(_claim(stage), "坏了"), ("queue", "claim"), frozenset({f"failed:{_FIRST}"})
+    ),
+    "revive": Step(lambda stage: _queue(stage).revive(), ("queue",), gone=frozenset({f"failed:{_BURIED}"})),
+    "withdraw": Step(lambda stage: _queue(stage).withdraw(world.HERE.scope, "r-甲"), ("queue",)),
+    "restart": Step(_restart, lay=_in_hand),
+}  # fmt: skip
+LEDGER_STEPS = {
+    "message log append": Step(
+        lambda stage: _ledger(stage).log.append([a_message(name) for name in "二三四"]),
+        ("ledger",),
+        frozenset(f"message:m-{name}" for name in "二三四"),
+    ),
+    "event commit": Step(
+        lambda stage: _ledger(stage).events.commit(a_draft("三", "四", "五")),
+        ("ledger",),
+        event_tokens("三", "四", "五") | {f"done:{a_draft('三', '四', '五').job_id}"},
+        drafts=(a_draft("三", "四", "五"),),
+    ),
+    "memo": Step(
+        lambda stage: _ledger(stage).notes.write_memo(a_memo("二")), ("ledger",), frozenset({f"memo:{a_memo('二').id}"})
+    ),
+    "memo and checkpoint": Step(_write_and_close, ("ledger",), frozenset({f"memo:{a_memo('二').id}"})),
+    "new ledger": Step(_open_ledger, new=frozenset({f"memo:{a_memo('二').id}"}), lay=_without_ledger),
+    "backup copy and migration": Step(_open_ledger, new=frozenset({f"memo:{a_memo('二').id}"}), lay=_with_old_ledger),
+    "end_summaries": Step(_copy_memo, new=frozenset({f"summary:{a_memo('二').id}"})),
+}  # fmt: skip
+STEPS = {
+    **QUEUE_STEPS,
+    **LEDGER_STEPS,
+    "historian": Step(_drain, ("memory",), drains=True),
+    "revive 500": Step(
+        lambda stage: _queue(stage).revive(),
+        ("queue",),
+        gone=frozenset(f"failed:{a_job(name).id}" for name in world.buried_names(FIVE_HUNDRED)),
+        lay=_five_hundred_buried,
+    ),
+}

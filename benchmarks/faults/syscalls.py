@@ -1,0 +1,219 @@
+"""F2, F3, F4, F5, F9 and F31: one system call of a step killed or failing, by strace."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Iterator
+from functools import wraps
+from pathlib import Path
+
+from ..fault_row import Extent, Row
+from . import tracer
+from .room import without_room
+from .steps import LEDGER_STEPS, QUEUE_STEPS
+from .struck import Injection, Plan, Scene, Tally, rehearsed, spread, struck
+from .tracer import ROOT, Call, Outcome
+
+WAYS = ("historian", "new ledger", "backup copy and migration", *sorted({*QUEUE_STEPS, *LEDGER_STEPS} - {
+    "new ledger", "backup copy and migration",
+}))  # fmt: skip  # the longest first: two run side by side
+PUBLISHING = tuple(way for way in WAYS if way != "historian")
+CODES = ("ENOSPC", "EIO", "EACCES")
+MUST_REFUSE = ("enqueue", "claim", "message log append", "event commit", "memo")  # once a sync of theirs failed
+SYNCS = ("fsync", "fdatasync")
+FAKE_DISK = "tests/unit/adapters/test_file_faults.py"
+_PASSED = re.compile(r"(\d+) passed")
+
+
+def by_strace(what: str) -> Callable[[Callable[[Extent], Row]], Callable[[Extent], Row]]:
+    """Run a row where strace is installed; elsewhere its twins over the fake disk of the tests."""
+
+    def decorated(function: Callable[[Extent], Row]) -> Callable[[Extent], Row]:
+        @wraps(function)
+        def run(extent: Extent) -> Row:
+            return function(extent) if tracer.is_there() else _by_fake_disk(function.__name__.upper(), what)
+
+        return run
+
+    return decorated
+
+
+@by_strace("SIGKILL at every system call")
+def f2(extent: Extent) -> Row:
+    """Kill at every call of every way."""
+    started = time.monotonic()
+    tally = struck(WAYS, _killing(extent.of(10_000, 5)))
+    note = f"{len(WAYS)} ways, every writing call of each; seconds: the whole row"
+    return _row("F2", "SIGKILL at every system call of every publishing way", tally, started, note)
+
+
+@by_strace("ENOSPC, EIO, EACCES at every system call")
+def f3(extent: Extent) -> Row:
+    """Let every call of every way fail once, and from then on, with each code; then a small disk and a read-only one."""
+    started = time.monotonic()
+    tally = struck(WAYS, _failing(extent.of(10_000, 2)), goes_on=True)
+    room = without_room()
+    refused = tally.injected - tally.acked
+    note = f"refused {refused}, {tally.kept} of them there all the same; crashes {tally.crashed}; {room.note}"
+    tally += Tally(injected=room.refused, lost=room.lost, stopped=room.stuck)
+    return _row("F3", "ENOSPC, EIO, EACCES at every call, once and for good", tally, started, note)
+
+
+@by_strace("fsync fails once")
+def f4(extent: Extent) -> Row:
+    """Let each sync fail once: what needed it is refused, and no sync is tried again."""
+    started, retried, unsaid = time.monotonic(), list[str](), list[str]()
+
+    def watch(scene: Scene, injection: Injection, outcome: Outcome) -> None:
+        failed = next(call for call in outcome.calls if "(INJECTED)" in call.arguments)
+        if _is_retried(failed, outcome.calls):
+            retried.append(f"{scene.name}, {injection}")
+        if outcome.is_acked and scene.name in MUST_REFUSE and not _is_folder(failed):
+            unsaid.append(f"{scene.name}, {injection}")
+
+    tally = struck(WAYS, _syncs_failing(extent.of(10_000, 3)), goes_on=True, watch=watch)
+    tally.examples += retried + unsaid
+    note = (
+        f"acknowledged and lost {tally.lost}, tried again {len(retried)}, silent {len(unsaid)}; refused "
+        f"{tally.injected - tally.acked}, the rest were moves and folders whose undoing loses nothing"
+    )
+    return _row("F4", "fsync fails once", tally, started, note, failed=bool(retried or unsaid))
+
+
+@by_strace("fsync of the file before its rename, of the folder after it")
+def f5(extent: Extent) -> Row:
+    """Read off strace that names and contents are synced, in this order, before the acknowledgement."""
+    started = time.monotonic()
+    scenes = rehearsed(PUBLISHING)
+    checked = [_published(scene) for scene in scenes]
+    missing = [f"{scene.name}: {name}" for scene, (_, names) in zip(scenes, checked, strict=True) for name in names]
+    note = f"{len(scenes)} ways, {sum(count for count, _ in checked)} files; missing syncs {len(missing)}"
+    tally = Tally(injected=len(scenes), lost=len(missing), examples=missing)
+    return _row("F5", "file synced before its rename, folder after it", tally, started, note)
+
+
+@by_strace("crash between any two effects of the historian")
+def f9(extent: Extent) -> Row:
+    """Kill the historian at every call from the claim to the end; the next process comes to the same state."""
+    started = time.monotonic()
+    tally = struck(["historian"], _killing(extent.of(10_000, 20)))
+    note = f"state differs {tally.lost + tally.twice} times from that of an unharmed run, row by row"
+    return _row("F9", "crash between any two effects of the historian", tally, started, note)
+
+
+@by_strace("crash while all of 500 buried jobs are revived")
+def f31(extent: Extent) -> Row:
+    """Kill in the middle of reviving everything."""
+    started = time.monotonic()
+    tally = struck(["revive 500"], _killing(extent.of(60, 6)))
+    return _row("F31", "crash while all of 500 buried jobs are revived", tally, started, "every job in one place")
+
+
+def _row(row: str, what: str, tally: Tally, started: float, note: str, *, failed: bool = False) -> Row:
+    said = [note, *([f"missed {tally.missed}"] if tally.missed else []), *tally.examples[:3]]
+    is_bad = failed or bool(tally.torn or tally.crashed)
+    seconds = time.monotonic() - started
+    return Row(row, what, tally.injected, tally.lost, tally.twice, tally.stopped, seconds, "; ".join(said), is_bad)
+
+
+def _killing(most: int) -> Plan:
+    return lambda scene: [Injection(point, "signal=KILL") for point in spread(scene.unharmed.points(), most)]
+
+
+def _failing(most: int) -> Plan:
+    def plan(scene: Scene) -> Iterator[Injection]:
+        if scene.name == "historian":  # which tries again until it is told to stop
+            yield from _failing_once(scene, most, ("EIO",))
+            return
+        yield from _failing_once(scene, most, CODES)
+        for point in spread(scene.unharmed.points(), most):
+            yield from (Injection(point, f"error={code}", is_lasting=True) for code in CODES)
+
+    return plan
+
+
+def _failing_once(scene: Scene, most: int, codes: Iterable[str]) -> Iterator[Injection]:
+    for point in spread(scene.unharmed.points(), most):
+        yield from (Injection(point, f"error={code}") for code in codes)
+
+
+def _syncs_failing(most: int) -> Plan:
+    def plan(scene: Scene) -> list[Injection]:
+        points = [point for point in scene.unharmed.points() if point.call in SYNCS]
+        return [Injection(point, "error=EIO") for point in spread(points, most)]
+
+    return plan
+
+
+def _is_folder(call: Call) -> bool:
+    return Path(call.opened).suffix == ""
+
+
+def _is_retried(failed: Call, calls: list[Call]) -> bool:
+    """Tell whether a file or folder is synced again although nothing in it has changed since its sync failed."""
+    for call in calls[calls.index(failed) + 1 :]:
+        if call.name in SYNCS and call.opened == failed.opened:
+            return True
+        if call.name not in ("openat", "close") and _touches(call, failed.opened):
+            return False
+    return False
+
+
+def _touches(call: Call, path: str) -> bool:
+    return any(other.startswith(path) for other in (call.opened, *call.named))
+
+
+def _published(scene: Scene) -> tuple[int, list[str]]:
+    """Count the files that a way publishes, and name those that a power cut could take."""
+    calls, count, missing = scene.unharmed.calls, 0, list[str]()
+    standing = {*scene.standing}
+    for at, call in enumerate(calls):
+        if call.name.startswith("rename"):
+            count += 1
+            missing += _unsynced_rename(call, calls[:at], calls[at:])
+        elif call.name == "pwrite64" and call.opened.endswith("ledger.db-wal"):
+            missing += _unsynced(call.opened, calls[at:], "what was written to the log")
+        elif call.name == "openat" and _is_new(call, standing, calls[at:]):
+            count += 1
+            standing.add(Path(call.opened).name)
+            missing += _unsynced(str(Path(call.opened).parent), calls[at:], f"name of {Path(call.opened).name}")
+    return count, sorted(set(missing))
+
+
+def _is_new(call: Call, standing: set[str], after: list[Call]) -> bool:
+    """Tell whether a file that outlives the step was made: no draft, not SQLite's shared memory, no empty log of it."""
+    name = Path(call.opened).name
+    is_published = not name.endswith((".tmp", ".part", "-shm", "-journal"))
+    is_empty_log = name.endswith("-wal") and not any(
+        later.name == "pwrite64" and later.opened == call.opened for later in after
+    )
+    return "O_CREAT" in call.arguments and is_published and not is_empty_log and name not in standing
+
+
+def _unsynced_rename(call: Call, before: list[Call], after: list[Call]) -> list[str]:
+    source, target = call.named
+    is_draft = source.endswith((".tmp", ".part"))
+    content = _unsynced(source, before, f"content of {Path(target).name}") if is_draft else []
+    return content + _unsynced(str(Path(target).parent), after, f"name of {Path(target).name}")
+
+
+def _unsynced(path: str, calls: list[Call], what: str) -> list[str]:
+    is_synced = any(call.name in SYNCS and call.opened == path for call in calls)
+    return [] if is_synced else [f"{what} not synced"]
+
+
+def _by_fake_disk(row: str, what: str) -> Row:
+    """Run the small twins instead."""
+    started = time.monotonic()
+    with tempfile.TemporaryDirectory() as folder:
+        command = [sys.executable, "-m", "pytest", "-q", "-p", "no:nonebug", "-o", f"cache_dir={folder}", FAKE_DISK]
+        ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    passed = _PASSED.search(ended.stdout)
+    note = f"no strace here: the fake disk of {FAKE_DISK}, {passed[0] if passed else 'none passed'}"
+    seconds = time.monotonic() - started
+    return Row(row, what, int(passed[1]) if passed else 0, seconds=seconds, note=note, failed=bool(ended.returncode))
+

@@ -1,0 +1,74 @@
+"""The processes that are killed: ``victim.py work DATA FIRST SEED``, ``hold DATA``, ``poison DATA``."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import random
+import sys
+from pathlib import Path
+
+import cognitive_memory_core as core
+from benchmarks.faults import world
+from cognitive_memory_core.adapters.offline.rules import RuleHistorian
+from cognitive_memory_core.domain.event import Statement
+from cognitive_memory_core.domain.people import Anchors
+from cognitive_memory_core.domain.turn import Turn
+
+HANDS = 3  # turns that are handed in at once
+GROUPS = 7
+BACKLOG = 300  # jobs that may wait before a child stops handing in for a while
+ASKED_EVERY = 20  # turns
+SLOWEST = 0.03  # seconds between two turns of one hand
+POISON_TEXT = "第毒号茶"
+
+
+async def work(data: Path, first: int, seed: str) -> None:
+    """Hand in turns while the historian works, and print the number of each once it is accepted."""
+    dice = random.Random(seed)
+    async with core.CognitiveMemory.open(world.SETTINGS, data) as memory:
+        await asyncio.gather(*(_hand_in(memory, first + hand, dice) for hand in range(HANDS)))
+
+
+async def _hand_in(memory: core.CognitiveMemory, number: int, dice: random.Random) -> None:
+    while True:
+        while number % ASKED_EVERY == 0 and (await memory.status()).jobs.pending > BACKLOG:
+            await asyncio.sleep(0.1)
+        scene = core.Scene.group(str(10_001 + number % GROUPS), str(20_001 + number % GROUPS), user_name="小雨")
+        said = f"小雨在第 {number} 轮说喜欢第 {number} 号茶"
+        turn = core.Turn(scene, memo=f"第 {number} 轮答过", observations=[said], request_id=f"turn-{number}")
+        if await memory.remember(turn) is not None:
+            print(number, flush=True)
+        number += HANDS
+        await asyncio.sleep(dice.uniform(0, SLOWEST))
+
+
+async def hold(data: Path) -> None:
+    """Take a job in hand and keep it."""
+    queue = await world.opened_queue(data)
+    await queue.enqueue(world.a_job("甲"))
+    assert await queue.claim() is not None
+    print("held", flush=True)
+    await asyncio.sleep(3600)
+
+
+async def poison(data: Path) -> None:
+    """Work everything off; one job ends the process."""
+
+    async def deadly(self: RuleHistorian, turn: Turn, anchors: Anchors) -> list[Statement]:
+        if any(POISON_TEXT in said for said in turn.observations):
+            os._exit(9)
+        return await harmless(self, turn, anchors)
+
+    harmless, RuleHistorian.rewrite = RuleHistorian.rewrite, deadly
+    settings = core.Settings(vector_store=world.SETTINGS.vector_store, historian=world.SETTINGS.historian)
+    async with core.CognitiveMemory.open(settings, data) as memory:
+        await memory.drain(60)
+
+
+if __name__ == "__main__":
+    wanted, folder, *rest = sys.argv[1:]
+    if wanted == "work":
+        asyncio.run(work(Path(folder), int(rest[0]), rest[1]))
+    else:
+        asyncio.run({"hold": hold, "poison": poison}[wanted](Path(folder)))

@@ -1,0 +1,493 @@
+"""The faults of the vector store, each at the size that is asked for: what was lost, found twice, or got stuck.
+
+``python -m benchmarks.faults_chroma FOLDER ACCEPTED`` is the bot that f10b kills: it writes rows as long as it lives.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import random
+import shutil
+import subprocess
+import sys
+import time
+from array import array
+from collections import Counter
+from collections.abc import Awaitable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from itertools import count
+from pathlib import Path
+from subprocess import PIPE
+from threading import Event as Flag
+from threading import Thread
+from typing import Literal
+
+import numpy as np
+import psutil
+
+from cognitive_memory_core.adapters.chroma.store import ChromaStore
+from cognitive_memory_core.domain.hit import Reading
+from cognitive_memory_core.domain.scope import Scene
+from cognitive_memory_core.errors import UnavailableError
+from cognitive_memory_core.ports.ledger import EmbeddedEvent
+from cognitive_memory_core.ports.vectors import Generation
+
+from .chroma_world import (
+    BATCH,
+    EVERYTHING,
+    Findings,
+    Watch,
+    chroma_children,
+    examined,
+    filled,
+    known_rows,
+    opened,
+    patiently,
+    the_child,
+    unit_vectors,
+)
+from .fault_row import Row
+from .measure import loop_watched
+
+Damage = Literal["flip", "flip many", "truncate", "empty", "garbage", "delete"]
+ROOT = Path(__file__).resolve().parent.parent
+CALL = 5.0  # seconds that a call may take in these rows
+SLACK = 3.0  # beyond them, on a busy machine, before a call counts as stuck
+AGAIN = 60.0  # seconds in which a store must be back after a fault
+STANDSTILL = 1.5  # seconds: long enough for the next bot's child to come up and meet the one before
+BATCHES = 20  # that a bot of f10b writes over and over
+DAMAGES: tuple[Damage, ...] = ("flip", "flip many", "truncate", "empty", "garbage", "delete")
+
+
+async def f11(folder: Path, rounds: int = 50, *, dimensions: int = 64) -> Row:
+    """Kill the child at random moments of an upsert, and repeat what has no answer until it has one."""
+    dice, rows = random.Random(11), known_rows(rounds * BATCH, dimensions)
+    unknown, slowest = 0, 0.0
+    async with opened(folder, CALL) as store:
+        following = Following(store, rows[:BATCH])
+        await following.begin()
+        for start in range(BATCH, len(rows), BATCH):
+            writing = asyncio.create_task(following.write(rows[start : start + BATCH]))
+            await asyncio.sleep(dice.random() * following.usual)
+            _kill_children()
+            started = time.monotonic()
+            unknown += not await writing
+            slowest = max(slowest, time.monotonic() - started)
+        found = await following.compared()
+    return Row("F11", "an upsert without an answer is repeated", unknown, found.missing + found.unfound,
+               found.extra + found.twice, seconds=slowest,
+               note=f"{rounds} kills, rebuilt {following.rebuilt} times; s: the longest recovery")  # fmt: skip
+
+
+async def f12(folder: Path, mutants: int = 200, *, rows: int = 1_200, dimensions: int = 32, seed: int = 12) -> Row:
+    """Damage copies of a store, open each, and build it anew from the rows."""
+    known, intact = known_rows(rows, dimensions), folder / "intact"
+    async with opened(intact, AGAIN) as store:
+        await filled(store, known)
+    tally, plans = Tally(), plans_of(intact, mutants, seed)
+    for number, plan in enumerate(plans):
+        place = folder / f"mutant-{number}"
+        shutil.copytree(intact, place)
+        plan.strike(place)
+        await _probe(place, known, plan, tally)
+        shutil.rmtree(place, ignore_errors=True)
+    per_10k = 10_000 / rows * max(tally.rebuilds, default=0.0)
+    note = f"{tally.counted()}; rebuilt from the rows in at most {per_10k:.1f} s per 10,000"
+    return Row("F12", "a damaged directory", len(plans), tally.lost, tally.twice, tally.stuck, tally.slowest, note)
+
+
+async def f13(folder: Path, seconds: float = 60.0, *, dimensions: int = 32) -> Row:
+    """Let another process hold SQLite's write lock while this one reads and writes."""
+    rows, stuck, answers = known_rows(3 * BATCH, dimensions), 0, Counter[str]()
+    async with opened(folder, CALL) as store:
+        generation = await filled(store, rows[:BATCH])
+        await store.nearest(generation, rows[0].vector or array("f"), EVERYTHING, 5)
+        with _write_lock(folder):
+            async with loop_watched() as gap:
+                deadline = time.monotonic() + seconds
+                while time.monotonic() < deadline:
+                    answer, took = await _timed(store.upsert(generation, rows[BATCH : 2 * BATCH]))
+                    answers[answer] += 1
+                    stuck += took > CALL + SLACK
+                    answer, took = await _timed(store.nearest(generation, rows[0].vector or array("f"), EVERYTHING, 5))
+                    answers[f"query {answer}"] += 1
+                    stuck += took > CALL + SLACK
+        started = time.monotonic()
+        following = Following(store, rows[:BATCH])
+        await following.write(rows[BATCH:])
+        back = time.monotonic() - started
+        found = await following.compared()
+    note = f"longest stall of the event loop {gap.longest:.0f} ms; {_listed(answers)}; s: until it wrote again"
+    return Row("F13", "another process holds the write lock", 1, found.missing + found.unfound,
+               found.extra + found.twice, stuck, back, note, failed=gap.longest >= 100)  # fmt: skip
+
+
+async def f10b(folder: Path, rounds: int = 50) -> Row:
+    """Kill a bot while its child writes, and start the next at once; its child must wait, or stay off."""
+    is_seen = await asyncio.to_thread(_two_are_seen, folder / "control")
+    place, accepted, watch = folder / "store", folder / "accepted", Watch(folder / "store")
+    accepted.touch()
+    with watch.on():
+        slowest, lived = await asyncio.to_thread(_killed_bots, place, accepted, rounds)
+    async with opened(place, CALL) as store:
+        following = Following(store, _written(accepted))
+        found = await following.compared()
+    note = (
+        f"{watch.overlaps} overlaps in {watch.looks} looks at {len(watch.seen)} children, {lived} of which outlived "
+        f"their bot; s: until the next bot wrote{'' if is_seen else '; the watch is blind'}"
+    )
+    is_bad = bool(watch.overlaps) or not is_seen or len(watch.seen) <= rounds
+    return Row("F10b", "the bot is killed while its child writes", rounds, found.missing + found.unfound,
+               found.extra + found.twice, seconds=slowest, note=note, failed=is_bad)  # fmt: skip
+
+
+async def f29(folder: Path, *, rows: int = 10_000, dimensions: int = 128, queries: int = 300) -> Row:
+    """Delete 40 % of many small groups, search inside them, and compare with arithmetic."""
+    known = known_rows(rows, dimensions, groups=rows // 50)
+    gone = set(random.Random(29).sample(range(rows), rows * 2 // 5))
+    standing = [row for number, row in enumerate(known) if number not in gone]
+    async with opened(folder, AGAIN) as store:
+        generation = await filled(store, known)
+        await store.remove(generation, [known[number].event.id for number in sorted(gone)])
+        recall = Recall(standing)
+        for number, asked in enumerate(unit_vectors(queries, dimensions, 290)):
+            await recall.ask(store, generation, array("f", asked.tobytes()), f"{10_000 + number % (rows // 50)}")
+    note = (
+        f"recall@{recall.limit} {recall.mean:.3f} (least {recall.least:.3f}), {recall.errors} errors, "
+        f"{recall.short} short answers, {recall.strangers} rows that should not be there"
+    )
+    is_bad = recall.mean < 0.98 or bool(recall.errors or recall.strangers)
+    return Row("F29", f"filtered search after 40 % of {rows} are deleted", queries, note=note, failed=is_bad)
+
+
+async def f30_store(folder: Path, *, rows: int = 2_000, drift: int = 100) -> Row:
+    """Let rows go and strangers come behind the book's back: the list shows them, and writing mends it."""
+    known = known_rows(rows + drift, 32)
+    ours, strangers, missing = known[:rows], known[rows:], known[:drift]
+    async with opened(folder, AGAIN) as store:
+        generation = await filled(store, ours)
+        await store.remove(generation, [row.event.id for row in missing])
+        await store.upsert(generation, strangers)
+        started, wanted = time.monotonic(), {row.event.id for row in ours}
+        listed = await store.listed(generation)
+        absent, extra = wanted - listed, listed - wanted
+        await store.upsert(generation, [row for row in missing if row.event.id in absent])
+        await store.remove(generation, sorted(extra))
+        seconds = time.monotonic() - started
+        found = await examined(store, generation, ours)
+    note = f"found {len(absent)} missing and {len(extra)} extra of {drift} each"
+    return Row("F30", "index and ledger differ (the store's part)", 2 * drift, found.missing + found.unfound,
+               found.extra + found.twice, seconds=seconds, note=note,
+               failed=(len(absent), len(extra)) != (drift, drift))  # fmt: skip
+
+
+@dataclass
+class Following:
+    """Rows that were written, and the generation that should hold them: made anew where the store has lost it."""
+
+    store: ChromaStore
+    written: list[EmbeddedEvent]
+    rebuilt: int = 0
+    usual: float = 0.5  # seconds of a batch
+    generation: Generation | None = None
+
+    async def begin(self) -> None:
+        """Put a first generation in use, and see how long a batch takes."""
+        started = time.monotonic()
+        self.generation = await filled(self.store, self.written)
+        self.usual = time.monotonic() - started
+
+    async def write(self, rows: Sequence[EmbeddedEvent]) -> bool:
+        """Write a batch until it is answered; tells whether the first answer was one."""
+        self.written = [*self.written, *rows]
+        try:
+            self.generation = self.generation or await self._found()
+            await self.store.upsert(self.generation, rows)
+        except UnavailableError:
+            await patiently(lambda: self._again(rows), AGAIN)
+            return False
+        return True
+
+    async def compared(self) -> Findings:
+        """Compare the store with everything that was written."""
+        generation = self.generation or await patiently(self._found, AGAIN)
+        return await examined(self.store, generation, self.written)
+
+    async def _again(self, rows: Sequence[EmbeddedEvent]) -> None:
+        self.generation = await self._found()
+        await self.store.upsert(self.generation, rows)
+
+    async def _found(self) -> Generation:
+        generation = await self.store.open()
+        if generation is None:
+            self.rebuilt += 1
+            generation = await filled(self.store, self.written)
+        return generation
+
+
+@dataclass(frozen=True)
+class Plan:
+    """One damage to one file of a store."""
+
+    damage: Damage
+    file: Path
+    seed: int
+
+    def strike(self, place: Path) -> None:
+        """Do it; the file of a deletion may be a folder."""
+        target, dice = place / self.file, random.Random(self.seed)
+        if self.damage == "delete":
+            shutil.rmtree(target) if target.is_dir() else target.unlink()
+            return
+        target.write_bytes(_damaged(target.read_bytes(), self.damage, dice))
+
+
+def plans_of(intact: Path, mutants: int, seed: int) -> list[Plan]:
+    """Plan damages: first one flip of many bytes in every file, then whole folders, then whatever chance brings."""
+    dice = random.Random(seed)
+    files = sorted(path.relative_to(intact) for path in intact.rglob("*") if path.is_file() and path.stat().st_size)
+    folders = sorted(path.relative_to(intact) for path in intact.rglob("*") if path.is_dir())
+    plans = [Plan("flip many", file, dice.getrandbits(32)) for file in files if not file.name.endswith(".lock")]
+    plans += [Plan("delete", place, 0) for place in (*folders, Path())]
+    while len(plans) < mutants:
+        plans.append(Plan(dice.choice(DAMAGES), dice.choice(files), dice.getrandbits(32)))
+    return plans[:mutants]
+
+
+def _damaged(content: bytes, damage: Damage, dice: random.Random) -> bytes:
+    if damage == "empty":
+        return b""
+    if damage == "truncate":
+        return content[: dice.randrange(len(content))]
+    if damage == "garbage":
+        return dice.randbytes(len(content))
+    flipped = bytearray(content)
+    for _ in range(1 if damage == "flip" else max(len(content) // 100, 8)):
+        flipped[dice.randrange(len(flipped))] ^= dice.randrange(1, 256)
+    return bytes(flipped)
+
+
+@dataclass
+class Tally:
+    """How the probes ended."""
+
+    lost: int = 0
+    twice: int = 0
+    stuck: int = 0
+    slowest: float = 0.0
+    ends: Counter[str] = field(default_factory=Counter[str])
+    silent: list[str] = field(default_factory=list[str])
+    rebuilds: list[float] = field(default_factory=list[float])
+
+    def counted(self) -> str:
+        """Say how often each end was met, and after what damage a store was used that was not whole."""
+        return _listed(self.ends) + (f"; not whole after {', '.join(self.silent)}" if self.silent else "")
+
+    def note(self, seconds: float) -> None:
+        """Note how long one call took."""
+        self.slowest = max(self.slowest, seconds)
+        self.stuck += seconds > AGAIN
+
+
+async def _probe(place: Path, known: Sequence[EmbeddedEvent], plan: Plan, tally: Tally) -> None:
+    async with opened(place, CALL) as store:
+        await _opened_and_examined(store, known, plan, tally)
+        started = time.monotonic()
+        generation = await patiently(lambda: filled(store, known), AGAIN)
+        tally.rebuilds.append(time.monotonic() - started)
+        found = await examined(store, generation, known, sample=5)
+    tally.lost += found.missing + found.unfound
+    tally.twice += found.extra + found.twice
+
+
+async def _opened_and_examined(store: ChromaStore, known: Sequence[EmbeddedEvent], plan: Plan, tally: Tally) -> None:
+    started = time.monotonic()
+    try:
+        generation = await store.open()
+        found = await examined(store, generation, known, sample=len(known)) if generation else None
+    except UnavailableError:
+        tally.ends["refused"] += 1
+    else:
+        tally.ends["noticed" if found is None else "whole" if found.is_whole else "not whole"] += 1
+        if found is not None and not found.is_whole:
+            tally.silent.append(f"{plan.damage} {plan.file.name} ({found.missing} + {found.unfound} rows)")
+    tally.note(time.monotonic() - started)
+
+
+@dataclass
+class Recall:
+    """Answers inside groups, compared with arithmetic."""
+
+    standing: Sequence[EmbeddedEvent]
+    limit: int = 12
+    errors: int = 0
+    short: int = 0
+    strangers: int = 0
+    shares: list[float] = field(default_factory=list[float])
+
+    @property
+    def mean(self) -> float:
+        """The share of what should have been found that was."""
+        return sum(self.shares) / max(len(self.shares), 1)
+
+    @property
+    def least(self) -> float:
+        """That of the worst answer."""
+        return min(self.shares, default=0.0)
+
+    async def ask(self, store: ChromaStore, generation: Generation, asked: array[float], group_id: str) -> None:
+        """Ask once inside a group."""
+        inside = [row for row in self.standing if row.event.group_id == group_id]
+        best = _exact(inside, asked, self.limit)
+        try:
+            reading = Reading(Scene.group(group_id, "1"))
+            found = {event_id for event_id, _ in await store.nearest(generation, asked, reading, self.limit)}
+        except UnavailableError:
+            self.errors += 1
+            return
+        self.short += len(found) < len(best)
+        self.strangers += len(found - {row.event.id for row in inside})
+        self.shares.append(len(found & best) / len(best))
+
+
+def _exact(rows: Sequence[EmbeddedEvent], asked: array[float], limit: int) -> set[str]:
+    matrix = np.stack([np.asarray(row.vector, dtype=np.float32) for row in rows])
+    best = np.argsort(-(matrix @ np.asarray(asked, dtype=np.float32)))[:limit]
+    return {rows[at].event.id for at in best}
+
+
+async def _timed(call: Awaitable[object]) -> tuple[str, float]:
+    """Give how a call ended, and after how long."""
+    started = time.monotonic()
+    try:
+        await call
+    except UnavailableError:
+        return "refused", time.monotonic() - started
+    return "answered", time.monotonic() - started
+
+
+HOLD = """
+import sqlite3, sys
+connection = sqlite3.connect(sys.argv[1], isolation_level=None)
+connection.execute("BEGIN IMMEDIATE")
+print("held", flush=True)
+sys.stdin.read()
+"""
+
+
+@contextmanager
+def _write_lock(folder: Path) -> Iterator[None]:
+    """Let another process hold the write lock of the database below a folder."""
+    (database,) = folder.rglob("chroma.sqlite3")
+    with subprocess.Popen([sys.executable, "-c", HOLD, str(database)], stdin=PIPE, stdout=PIPE, text=True) as holder:
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == "held\n"
+        yield
+        holder.communicate()
+
+
+def _kill_children() -> None:
+    for child in chroma_children():
+        with suppress(psutil.Error):
+            child.kill()
+
+
+def _killed_bots(place: Path, accepted: Path, rounds: int) -> tuple[float, int]:
+    """Kill one bot after another, every second one while its child stands still, and start the next at once.
+
+    Gives the longest time until the next bot wrote, and how many children outlived their bot.
+    """
+    dice, slowest, lived, bot = random.Random(10), 0.0, 0, _bot(place, accepted)
+    for number in range(rounds):
+        _wait_for_a_batch(bot)
+        child, is_stopped = the_child(bot.pid), number % 2 == 0
+        time.sleep(dice.random() * 0.3)
+        if is_stopped:
+            child.suspend()
+        bot.kill()
+        bot.communicate()
+        lived += child.is_running()
+        started, bot = time.monotonic(), _bot(place, accepted)
+        if is_stopped:
+            time.sleep(STANDSTILL)
+            child.resume()
+        _wait_for_a_batch(bot)
+        slowest = max(slowest, time.monotonic() - started)
+    bot.communicate("")
+    return slowest, lived
+
+
+def _bot(place: Path, accepted: Path) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "benchmarks.faults_chroma", str(place), str(accepted)]
+    return subprocess.Popen(command, cwd=ROOT, stdin=PIPE, stdout=PIPE, text=True)
+
+
+def _wait_for_a_batch(bot: subprocess.Popen[str]) -> None:
+    assert bot.stdout is not None
+    if not bot.stdout.readline():
+        raise RuntimeError(f"the bot ended with {bot.wait()}")
+
+
+def _written(accepted: Path) -> list[EmbeddedEvent]:
+    """Give the rows of all batches that were accepted."""
+    rows = known_rows(BATCHES * BATCH, 64)
+    numbers = {int(line) % BATCHES for line in accepted.read_text("ascii").split()}
+    return [row for number in sorted(numbers) for row in rows[number * BATCH : (number + 1) * BATCH]]
+
+
+async def _write(place: Path, accepted: Path) -> None:
+    """Write batches until the input ends, each noted durably when it is answered."""
+    rows, over = known_rows(BATCHES * BATCH, 64), Flag()
+    Thread(target=lambda: (os.read(0, 1), over.set()), daemon=True).start()
+    async with opened(place, CALL) as store:
+        following = Following(store, _written(accepted))
+        for number in count(os.getpid()):  # each bot begins elsewhere
+            if over.is_set():
+                return
+            at = number % BATCHES * BATCH
+            await following.write(rows[at : at + BATCH])
+            _note(accepted, number)
+            print(number, flush=True)
+
+
+def _note(accepted: Path, number: int) -> None:
+    with accepted.open("a", encoding="ascii") as file:
+        file.write(f"{number}\n")
+        file.flush()
+        os.fsync(file.fileno())
+
+
+NAIVE = """
+import sys, chromadb
+client = chromadb.PersistentClient(sys.argv[1])
+client.get_or_create_collection("both", embedding_function=None)
+print("open", flush=True)
+sys.stdin.read()
+"""
+
+
+def _two_are_seen(folder: Path) -> bool:
+    """Let two processes open one store as nothing hinders them to, and tell whether the watch sees it."""
+    folder.mkdir(parents=True)
+    watch, command = Watch(folder), [sys.executable, "-c", NAIVE, str(folder)]
+    with (
+        watch.on(),
+        subprocess.Popen(command, stdin=PIPE, stdout=PIPE, text=True) as one,
+        subprocess.Popen(command, stdin=PIPE, stdout=PIPE, text=True) as other,
+    ):
+        for process in (one, other):
+            _wait_for_a_batch(process)
+        time.sleep(0.2)
+        one.communicate()
+        other.communicate()
+    return watch.overlaps > 0
+
+
+def _listed(counts: Counter[str]) -> str:
+    return ", ".join(f"{count} {what}" for what, count in counts.most_common())
+
+
+if __name__ == "__main__":
+    asyncio.run(_write(Path(sys.argv[1]), Path(sys.argv[2])))

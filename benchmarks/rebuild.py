@@ -1,0 +1,63 @@
+"""How long the vector index takes to be whole again, beside bare Chroma taking in the same rows, in the same run.
+
+Nothing is embedded: the year is imported with its vectors. Bare Chroma is given batches of 500 in a process of its
+own, with its default configuration but for the space; reading its rows and making its vectors is not counted.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import tempfile
+import time
+from pathlib import Path
+
+import cognitive_memory_core as core
+
+from . import bare_chroma
+from .measure import Report
+from .topics import TopicVectors, filled, whole, year_with_vectors
+from .workload import Noon
+
+REACH = 1.6
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Say how many events, how often, and where their export file is kept."""
+    parser.add_argument("--events", type=int, default=10_000)
+    parser.add_argument("--rounds", type=int, default=1, help="rebuilds and bare builds, in turns")
+    parser.add_argument("--data", type=Path, help="a folder that keeps the export file from run to run")
+
+
+def run(options: argparse.Namespace) -> Report:
+    """Rebuild, and let bare Chroma build, in turns."""
+    report = Report(f"rebuild: the vector index, {options.events} events", ("what", "s", "ms a row", "x"))
+    with tempfile.TemporaryDirectory() as folder:
+        asyncio.run(_measured(report, options, Path(folder)))
+    report.notes.append(f"x: against bare Chroma; reach {REACH} at most; each is the best of {options.rounds}")
+    return report
+
+
+async def _measured(report: Report, options: argparse.Namespace, folder: Path) -> None:
+    events, kept = options.events, options.data or folder
+    await asyncio.to_thread(year_with_vectors, events, kept)
+    data = folder / "data"
+    async with core.CognitiveMemory.open(core.Settings(), data, clock=Noon(), embedder=TopicVectors()) as memory:
+        started = time.perf_counter()
+        await filled(memory, events, kept)
+        first = time.perf_counter() - started
+        rebuilt, bare = [], []
+        for number in range(options.rounds):
+            rebuilt.append(await _rebuilt(memory, events))
+            (folder / f"bare-{number}").mkdir()
+            bare.append(await asyncio.to_thread(bare_chroma.build, folder / f"bare-{number}", events))
+    least = min(bare)
+    for what, seconds in (("bare Chroma", least), ("reindex", min(rebuilt)), ("import until indexed", first)):
+        report.add(what, seconds, 1000 * seconds / events, seconds / least)
+
+
+async def _rebuilt(memory: core.CognitiveMemory, events: int) -> float:
+    started = time.perf_counter()
+    await memory.reindex()
+    await whole(memory, events)
+    return time.perf_counter() - started

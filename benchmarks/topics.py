@@ -1,0 +1,148 @@
+"""The year "group years" with vectors that lie as a model's do, and its export file with them, made once.
+
+A text's vector is its topic's centre and something of its own, both drawn along directions of falling weight: about
+twenty directions carry most of it, as in real embeddings, so that nearest neighbours mean something. (Independent
+random vectors of 1,536 dimensions are all equally far from each other: there an index is asked for what is not there.)
+"""
+
+from __future__ import annotations
+
+import hashlib
+from array import array
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+import orjson
+from numpy.typing import NDArray
+
+import cognitive_memory_core as core
+from cognitive_memory_core.domain.event import Event
+from cognitive_memory_core.ports.models import Calibration
+
+from .workload import DIMENSIONS, SEED, Line, group_years
+
+TOPICS = 500
+DIRECTIONS = 128
+OWN = 0.7  # of a text's vector, beside 1.0 of its topic's
+BATCH = 500
+FINGERPRINT = f"benchmark-topics:{DIMENSIONS}"
+Matrix = NDArray[np.float32]
+
+
+class TopicVectors:
+    """An embedder that costs no time of a model; a question ``zq7`` has no word of any text and is the seventh."""
+
+    fingerprint = FINGERPRINT
+    calibration = Calibration(unrelated=0.0, paraphrase=1.0)
+
+    def __init__(self, questions: Matrix | None = None) -> None:
+        """Know the vectors of the questions."""
+        self._questions = questions
+
+    async def embed_documents(self, texts: Sequence[str]) -> list[array[float]]:
+        """Embed what is to be found."""
+        return [array("f", row.tobytes()) for row in vectors_of(texts)]
+
+    async def embed_query(self, text: str) -> array[float]:
+        """Embed what is asked."""
+        if self._questions is None or not text.startswith("zq"):
+            return (await self.embed_documents([text]))[0]
+        return array("f", self._questions[int(text[2:])].tobytes())
+
+
+def vectors_of(texts: Sequence[str]) -> Matrix:
+    """Give the texts' unit vectors, the same for the same text everywhere."""
+    seeds = [int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big") for text in texts]
+    own = np.stack([np.random.Generator(np.random.PCG64(seed)).standard_normal(DIRECTIONS) for seed in seeds])
+    centres, weights, directions = _space()
+    latent = centres[[seed % TOPICS for seed in seeds]] + OWN * own * weights
+    drawn = latent @ directions
+    return (drawn / np.linalg.norm(drawn, axis=1, keepdims=True)).astype(np.float32)
+
+
+def year_vectors(lines: Sequence[Line]) -> Matrix:
+    """Give the vectors of all lines, one below the other."""
+    return np.concatenate([vectors_of([line.text for line in batch]) for batch in batches(lines)])
+
+
+def batches(lines: Iterable[Line], size: int = BATCH) -> Iterator[list[Line]]:
+    """Cut lines into batches."""
+    lines = iter(lines)
+    while batch := list(islice(lines, size)):
+        yield batch
+
+
+def event_of(line: Line) -> Event:
+    """Give the event that the memory makes of a line that it imports."""
+    return Event(
+        line.id,
+        line.text,
+        user_id=line.user_id,
+        group_id=line.group_id,
+        sender_id=line.user_id,
+        request_type="group" if line.group_id else "private",
+        happened_at=line.happened_at,
+    )
+
+
+def year_with_vectors(events: int, folder: Path) -> Path:
+    """Name the year's export file with its vectors; it is written where it does not lie in the folder yet."""
+    path = folder / f"{FINGERPRINT.replace(':', '-')}-{events}.jsonl"
+    if not path.exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        draft = path.with_suffix(".part")
+        _write(group_years(events), draft)
+        draft.replace(path)
+    return path
+
+
+async def filled(memory: core.CognitiveMemory, events: int, folder: Path) -> None:
+    """Import the year with its vectors and wait until it is indexed."""
+    await memory.import_(year_with_vectors(events, folder))
+    await whole(memory, events)
+
+
+async def whole(memory: core.CognitiveMemory, events: int, seconds: float = 3600) -> None:
+    """Wait until every event is indexed; what a benchmark would measure beside a half index means nothing."""
+    if not await memory.drain(seconds):
+        raise SystemExit(f"not indexed within {seconds:.0f} s: {await memory.status()}")
+    status = await memory.status()
+    if status.index_lag or status.index.behind or status.totals.events < events:
+        raise SystemExit(f"not whole: {status}")
+
+
+def _write(lines: Iterable[Line], path: Path) -> None:
+    with path.open("wb") as file:
+        file.write(orjson.dumps({"format": "cognitive-memory", "version": 1}) + b"\n")
+        for batch in batches(lines):
+            rows = zip(batch, vectors_of([line.text for line in batch]), strict=True)
+            file.writelines(_written(line, vector) for line, vector in rows)
+
+
+def _written(line: Line, vector: Matrix) -> bytes:
+    fields = {
+        "type": "event",
+        "id": line.id,
+        "text": line.text,
+        "kind": "event",
+        "request_type": "group" if line.group_id else "private",
+        "group_id": line.group_id,
+        "user_id": line.user_id,
+        "sender_id": line.user_id,
+        "happened_at": line.happened_at,
+        "vector": vector,
+        "embedding": FINGERPRINT,
+    }
+    return orjson.dumps(fields, option=orjson.OPT_SERIALIZE_NUMPY | orjson.OPT_APPEND_NEWLINE)
+
+
+@cache
+def _space() -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    """Draw the topics' centres, the weights of the directions, and the directions themselves."""
+    random = np.random.Generator(np.random.PCG64(SEED))
+    weights = 1.0 / np.sqrt(np.arange(1, DIRECTIONS + 1))
+    directions, _ = np.linalg.qr(random.standard_normal((DIMENSIONS, DIRECTIONS)))
+    return random.standard_normal((TOPICS, DIRECTIONS)) * weights, weights, np.ascontiguousarray(directions.T)

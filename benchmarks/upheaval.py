@@ -1,0 +1,145 @@
+"""The longest time that the event loop stood still while a year is indexed, Chroma is killed, people are forgotten.
+
+``stall`` watches the everyday operations; here are the large ones, while contexts are asked for all the time.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import tempfile
+from collections import Counter
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from functools import partial
+from pathlib import Path
+
+import cognitive_memory_core as core
+
+from .family import chroma_children
+from .measure import Report, Sample, loop_watched
+from .topics import TopicVectors, whole, year_with_vectors
+from .workload import Line, Noon, Speech, group_years, groups_by_size, ranked
+
+PATIENCE = 60.0  # seconds
+PAUSE = 0.1
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Say how many events, and where the export file is kept."""
+    parser.add_argument("--events", type=int, default=100_000)
+    parser.add_argument("--data", type=Path, help="a folder that keeps the export file from run to run")
+
+
+def run(options: argparse.Namespace) -> Report:
+    """Watch the loop during each operation in turn."""
+    columns = ("during", "s", "longest gap ms", "context p50 ms", "context p95 ms")
+    report = Report(f"upheaval: longest gap of the event loop, {options.events} events", columns)
+    with tempfile.TemporaryDirectory() as folder:
+        asyncio.run(_measured(report, options, Path(folder)))
+    report.notes.append("reach: 20 ms, any operation; the first row is a loop that only asks for contexts")
+    return report
+
+
+async def _measured(report: Report, options: argparse.Namespace, folder: Path) -> None:
+    lines = list(group_years(options.events))
+    path = await asyncio.to_thread(year_with_vectors, options.events, options.data or folder)
+    data = folder / "data"
+    async with core.CognitiveMemory.open(core.Settings(), data, clock=Noon(), embedder=TopicVectors()) as memory:
+        group_id, _ = ranked(groups_by_size(lines))["median"]
+        during = partial(_during, report, memory, core.Scene.group(group_id, "2000001"))
+        await during("contexts only (2 s)", partial(asyncio.sleep, 2.0))
+        await during("import", partial(memory.import_, path))
+        await during("drain (indexing)", partial(whole, memory, options.events))
+        await during("searches of the operator", partial(_searched, memory))
+        await during("the Chroma child is killed, and again there", partial(_killed, memory))
+        await during("reindex, until whole", partial(_reindexed, memory, options.events))
+        await during("the Chroma child is killed while reindexing", partial(_killed_reindexing, memory, options.events))
+        operator = core.Scene.operator()
+        await during("backup", partial(memory.backup, folder / "backup"))
+        await during("forget_user, until drained", partial(_forgotten, memory, operator, _talkative(lines)))
+        await during("export", partial(memory.export, folder / "out.jsonl"))
+
+
+async def _during(
+    report: Report,
+    memory: core.CognitiveMemory,
+    scene: core.Scene,
+    name: str,
+    operation: Callable[[], Awaitable[object]],
+) -> None:
+    taken = Sample()
+    async with _contexts(memory, scene) as contexts, loop_watched() as gap:
+        with taken.watch():
+            await operation()
+    p50, p95 = (contexts.p50, contexts.p95) if contexts.seconds else (0.0, 0.0)
+    report.add(name, taken.seconds[0], gap.longest, p50, p95)
+    print(f"{name}: {taken.seconds[0]:.1f} s, {gap.longest:.1f} ms", flush=True)
+
+
+@asynccontextmanager
+async def _contexts(memory: core.CognitiveMemory, scene: core.Scene) -> AsyncIterator[Sample]:
+    """Ask for contexts while a block runs."""
+    sample, speech = Sample(), Speech(6)
+
+    async def ask() -> None:
+        while True:
+            with sample.watch():
+                await memory.context(scene, speech.text(25))
+            await asyncio.sleep(PAUSE)
+
+    asking = asyncio.create_task(ask())
+    try:
+        yield sample
+    finally:
+        asking.cancel()
+        await asyncio.gather(asking, return_exceptions=True)
+
+
+async def _searched(memory: core.CognitiveMemory, times: int = 20) -> None:
+    speech = Speech(8)
+    for _ in range(times):
+        await memory.search_events(core.Scene.operator(), speech.text(25))
+
+
+async def _killed(memory: core.CognitiveMemory) -> None:
+    """Kill the child, search meanwhile, and wait until there is one again."""
+    gone = {child.pid for child in await _children()}
+    for child in await _children():
+        child.kill()
+    await _searched(memory, 5)
+    await asyncio.wait_for(_another(memory, gone), PATIENCE)
+
+
+async def _another(memory: core.CognitiveMemory, gone: set[int]) -> None:
+    while not {child.pid for child in await _children()} - gone:
+        await _searched(memory, 1)
+        await asyncio.sleep(PAUSE)
+    await _searched(memory, 5)
+
+
+async def _reindexed(memory: core.CognitiveMemory, events: int) -> None:
+    await memory.reindex()
+    await whole(memory, events)
+
+
+async def _killed_reindexing(memory: core.CognitiveMemory, events: int) -> None:
+    rebuilding = asyncio.create_task(_reindexed(memory, events))
+    await asyncio.sleep(2.0)  # somewhere in the middle
+    for child in await _children():
+        child.kill()
+    await rebuilding
+
+
+async def _forgotten(memory: core.CognitiveMemory, scene: core.Scene, user_id: str) -> None:
+    await memory.forget_user(scene, user_id)
+    await whole(memory, 0)
+
+
+async def _children():  # noqa: ANN202  # psutil's processes, looked up off the loop
+    return await asyncio.to_thread(chroma_children)
+
+
+def _talkative(lines: list[Line]) -> str:
+    """Name the person who said most."""
+    return Counter(line.user_id for line in lines).most_common(1)[0][0]

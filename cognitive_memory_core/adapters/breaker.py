@@ -1,0 +1,166 @@
+"""Three-state wrappers round whatever can be away: after five failures in a row nobody waits for the sixth."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Literal, TypeVar
+
+from .. import sentences
+from ..domain.event import Event
+from ..domain.hit import Reading
+from ..domain.message import Message
+from ..errors import CognitiveMemoryError, UnavailableError
+from ..ports.ledger import EmbeddedEvent, LexicalIndex
+from ..ports.models import Calibration, Embedder, Vector
+from ..ports.vectors import Generation, VectorStore
+
+log = logging.getLogger(__name__)
+State = Literal["uninitialised", "ready", "failed"]
+TOLERATED = 5  # failures in a row
+FIRST_PAUSE, LONGEST_PAUSE = 2.0, 300.0
+T = TypeVar("T")
+
+
+class Breaker:
+    """Counts a part's failures to be there. Failed, it refuses at once for a growing pause, then lets one call try.
+
+    Only UnavailableError counts: a part that answers, however badly, is there.
+    """
+
+    def __init__(self, name: str, *, elapsed: Callable[[], float] = time.monotonic) -> None:
+        """Stand round the part of this name; ``elapsed`` gives seconds that never jump."""
+        self.name = name
+        self.state: State = "uninitialised"
+        self.last_error = ""
+        self._elapsed = elapsed
+        self._failures = 0
+        self._pause = FIRST_PAUSE
+        self._rests_until = 0.0
+        self._is_probing = False
+
+    async def call(self, act: Callable[[], Awaitable[T]]) -> T:
+        """Let the part act, or raise UnavailableError at once while it rests."""
+        is_probe = self.state == "failed"
+        if is_probe:
+            self._refuse_while_resting()
+        self._is_probing = is_probe
+        try:
+            answer = await act()
+        except UnavailableError as away:
+            self._note_failure(away, is_probe=is_probe)
+            raise
+        except CognitiveMemoryError:
+            self._note_success()
+            raise
+        finally:
+            if is_probe:
+                self._is_probing = False
+        self._note_success()
+        return answer
+
+    def _refuse_while_resting(self) -> None:
+        rest = self._rests_until - self._elapsed()
+        if self._is_probing or rest > 0:
+            raise UnavailableError(sentences.part_rests(self.name, self.last_error), retry_after=max(rest, FIRST_PAUSE))
+
+    def _note_failure(self, away: UnavailableError, *, is_probe: bool) -> None:
+        self.last_error = str(away)
+        self._failures += 1
+        if self._failures < TOLERATED or (self.state == "failed" and not is_probe):  # a straggler tells nothing new
+            return
+        if is_probe:
+            self._pause = min(self._pause * 2, LONGEST_PAUSE)
+        else:
+            log.warning("%s", sentences.part_failed(self.name, self.last_error))
+        self.state = "failed"
+        self._rests_until = self._elapsed() + max(self._pause, away.retry_after or 0.0)
+
+    def _note_success(self) -> None:
+        if self.state == "failed":
+            log.warning("%s", sentences.part_is_back(self.name))
+        self.state, self._failures, self._pause, self.last_error = "ready", 0, FIRST_PAUSE, ""
+
+
+class GuardedEmbedder:
+    """An embedder behind a breaker."""
+
+    def __init__(self, embedder: Embedder, breaker: Breaker) -> None:
+        """Guard an embedder."""
+        self._embedder = embedder
+        self._breaker = breaker
+
+    @property
+    def fingerprint(self) -> str:
+        """The embedder's own."""
+        return self._embedder.fingerprint
+
+    @property
+    def calibration(self) -> Calibration:
+        """The embedder's own."""
+        return self._embedder.calibration
+
+    async def embed_documents(self, texts: Sequence[str]) -> list[Vector]:
+        """Embed what is to be found."""
+        return await self._breaker.call(lambda: self._embedder.embed_documents(texts))
+
+    async def embed_query(self, text: str) -> Vector:
+        """Embed what is asked."""
+        return await self._breaker.call(lambda: self._embedder.embed_query(text))
+
+
+class GuardedLexical:
+    """A lexical index behind a breaker."""
+
+    def __init__(self, lexical: LexicalIndex, breaker: Breaker) -> None:
+        """Guard an index."""
+        self._lexical = lexical
+        self._breaker = breaker
+
+    async def events(self, terms: Sequence[str], reading: Reading, limit: int) -> list[tuple[Event, float]]:
+        """Find events that share terms."""
+        return await self._breaker.call(lambda: self._lexical.events(terms, reading, limit))
+
+    async def messages(self, terms: Sequence[str], reading: Reading, limit: int) -> list[tuple[Message, float]]:
+        """Find messages that share terms."""
+        return await self._breaker.call(lambda: self._lexical.messages(terms, reading, limit))
+
+
+class GuardedStore:
+    """A vector store behind a breaker."""
+
+    def __init__(self, store: VectorStore, breaker: Breaker) -> None:
+        """Guard a store."""
+        self._store = store
+        self._breaker = breaker
+
+    async def open(self) -> Generation | None:
+        """Give the generation in use."""
+        return await self._breaker.call(self._store.open)
+
+    async def begin(self, fingerprint: str, dimensions: int) -> Generation:
+        """Make an empty generation behind the one in use."""
+        return await self._breaker.call(lambda: self._store.begin(fingerprint, dimensions))
+
+    async def put_in_use(self, generation: Generation) -> None:
+        """Let a generation be the one in use."""
+        await self._breaker.call(lambda: self._store.put_in_use(generation))
+
+    async def upsert(self, generation: Generation, rows: Sequence[EmbeddedEvent]) -> None:
+        """Take in rows that have vectors."""
+        await self._breaker.call(lambda: self._store.upsert(generation, rows))
+
+    async def remove(self, generation: Generation, event_ids: Sequence[str]) -> None:
+        """Take rows out."""
+        await self._breaker.call(lambda: self._store.remove(generation, event_ids))
+
+    async def listed(self, generation: Generation) -> frozenset[str]:
+        """Give the ids of all rows."""
+        return await self._breaker.call(lambda: self._store.listed(generation))
+
+    async def nearest(
+        self, generation: Generation, vector: Vector, reading: Reading, limit: int
+    ) -> list[tuple[str, float]]:
+        """Search one generation."""
+        return await self._breaker.call(lambda: self._store.nearest(generation, vector, reading, limit))

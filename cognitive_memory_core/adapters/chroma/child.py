@@ -1,0 +1,135 @@
+"""The process that has Chroma: reads requests from its input, answers on its output, ends when its input does.
+
+Started by :mod:`.process` as ``python -m``, never by hand.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import signal
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from filelock import FileLock, Timeout
+
+from .frames import encoded, read_frame
+from .protocol import Answer, Failed, Letter, Request, Start, framed, unframed
+
+try:
+    import resource
+except ImportError:  # Windows
+    resource = None
+
+if TYPE_CHECKING:
+    from .shelf import Shelf
+
+LOCK = "child.lock"
+_OWNER_ONLY = 0o077
+
+
+class _Lock(Protocol):
+    """What is used of a FileLock, whose own types are open."""
+
+    def acquire(self, timeout: float) -> object: ...
+
+
+class Wire:
+    """Requests in, answers out."""
+
+    def __init__(self) -> None:
+        """Take the output for answers alone: whatever a library prints goes where errors go."""
+        self._input = io.open(0, "rb", closefd=False)  # noqa: UP020, SIM115  # for the life of the process
+        self._output = io.open(os.dup(1), "wb")  # noqa: UP020, SIM115
+        os.dup2(2, 1)
+
+    def next(self) -> Letter | None:
+        """Wait for a request; None when there will be none any more."""
+        frame = read_frame(self._input)
+        return None if frame is None else unframed(frame)
+
+    def send(self, number: int, answer: Answer) -> None:
+        """Answer a request."""
+        self._output.write(encoded(framed(Letter(number, answer, resident_bytes()))))
+        self._output.flush()
+
+
+def main() -> None:
+    """Serve until the input ends."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the bot says when to end, by closing the input
+    os.umask(_OWNER_ONLY)
+    wire = Wire()
+    os.chdir(Path(__file__).parent)  # chromadb reads the .env of wherever it is
+    with contextlib.suppress(BrokenPipeError):
+        _serve(wire)
+
+
+def _serve(wire: Wire) -> None:
+    first = wire.next()
+    if first is None or not isinstance(first.body, Start):
+        return
+    path = Path(first.body.folder) / LOCK
+    lock: _Lock = FileLock(path, mode=0o600)  # held until the process ends
+    shelf = _opened(first.body, lock)
+    if isinstance(shelf, Failed):
+        wire.send(first.number, shelf)
+        return
+    wire.send(first.number, _attempted(shelf.answer, first.body))
+    held = _identity(path)
+    while (letter := wire.next()) is not None:
+        if _identity(path) != held:  # who comes now would not see our lock
+            wire.send(letter.number, Failed("gone"))
+            return
+        wire.send(letter.number, _attempted(shelf.answer, letter.body))
+
+
+def _opened(start: Start, lock: _Lock) -> Shelf | Failed:
+    try:
+        Path(start.folder).mkdir(mode=0o700, parents=True, exist_ok=True)
+        lock.acquire(timeout=start.patience)
+    except Timeout:
+        return Failed("locked")
+    except (OSError, NotImplementedError) as refused:
+        return Failed("failed", type(refused).__name__)
+    return _made(start)
+
+
+def _made(start: Start) -> Shelf | Failed:
+    try:
+        from .shelf import Shelf  # noqa: PLC0415  # not before the lock and the output are ours
+    except Exception as missing:  # noqa: BLE001  # what a broken installation raises is anybody's guess
+        return Failed("missing", f"{type(missing).__name__}: {getattr(missing, 'name', '') or ''}")
+    try:
+        return Shelf(start)
+    except Exception as away:  # noqa: BLE001  # a server that is away has many names
+        return Failed("failed", type(away).__name__)
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    try:
+        state = path.stat()
+    except OSError:
+        return None
+    return state.st_dev, state.st_ino
+
+
+def _attempted(answer: Callable[[Request | Answer], Answer], request: Request | Answer) -> Answer:
+    try:
+        return answer(request)
+    except Exception as error:  # noqa: BLE001  # the process's main: whatever Chroma raises is its answer
+        return Failed("failed", type(error).__name__)  # its words might be somebody's
+
+
+def resident_bytes() -> int | None:
+    """Tell how much memory this process has, or the most that it ever had; None where the system says neither."""
+    try:
+        pages = int(Path("/proc/self/statm").read_bytes().split()[1])
+        return pages * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, ValueError, IndexError, AttributeError):
+        return None if resource is None else resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+
+if __name__ == "__main__":
+    main()

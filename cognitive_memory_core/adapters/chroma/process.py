@@ -1,0 +1,126 @@
+"""The other process as its parent holds it: started, spoken to, ended. What blocks says so."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import IO
+
+from .frames import BadFrame, encoded, read_frame
+from .protocol import Letter, framed, unframed
+
+_PACKAGE = __package__ or ""
+_ROOT = Path(__file__).resolve().parents[len(_PACKAGE.split("."))]
+_PASSED_ON = (
+    *("PATH", "HOME", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH"),
+    *("PYTHONHOME", "VIRTUAL_ENV", "SSL_CERT_FILE", "SSL_CERT_DIR"),
+    *("SYSTEMROOT", "SYSTEMDRIVE", "WINDIR", "TEMP", "TMP", "USERPROFILE", "APPDATA", "LOCALAPPDATA", "COMSPEC"),
+)
+COMMAND = (sys.executable, "-m", f"{_PACKAGE}.child")
+
+
+class ProcessEnded(Exception):
+    """The process is gone, or talks nonsense and was killed; ``status`` is its exit status."""
+
+    def __init__(self, status: int | None) -> None:
+        """Keep the status; negative for a signal."""
+        super().__init__(f"exit status {status}")
+        self.status = status
+
+
+def clean_environment(environment: Mapping[str, str], import_path: Sequence[str]) -> dict[str, str]:
+    """Give what Python needs to start and to find the same modules, and nothing of the bot's settings or keys."""
+    kept = {name: environment[name] for name in _PASSED_ON if name in environment}
+    found = [os.path.abspath(entry) for entry in import_path if entry]  # noqa: PTH100  # links stay links
+    path = dict.fromkeys([*found, str(_ROOT)])
+    return {
+        **kept,
+        "PYTHONPATH": os.pathsep.join(path),
+        "PYTHONSAFEPATH": "1",
+        "PYTHONUTF8": "1",
+        "OPENBLAS_NUM_THREADS": "1",
+        "ANONYMIZED_TELEMETRY": "False",
+    }
+
+
+class ChildProcess:
+    """One process, from its start to its end."""
+
+    def __init__(self, command: Sequence[str] = COMMAND) -> None:
+        """Start it, out of the reach of a Ctrl-C that is meant for the bot; OSError when the system refuses."""
+        self._process = subprocess.Popen(  # noqa: S603  # our own interpreter with our own module
+            list(command),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env=clean_environment(os.environ, sys.path),
+            start_new_session=True,
+            creationflags=_apart(),
+        )
+
+    @property
+    def pid(self) -> int:
+        """Its number."""
+        return self._process.pid
+
+    def has_ended(self) -> bool:
+        """Look whether it has ended by itself; does not block."""
+        return self._process.poll() is not None
+
+    def exchange(self, letter: Letter) -> Letter:
+        """Send a request and block until its answer; BadFrame for a request too large, of which nothing is sent.
+
+        ProcessEnded when no answer will come; the process is reaped then.
+        """
+        request = encoded(framed(letter))
+        try:
+            _write(self._process.stdin, request)
+            answer = self._answer()
+        except (OSError, BadFrame, ValueError):
+            answer = None
+        if answer is None or answer.number != letter.number:
+            self.kill()
+            raise ProcessEnded(self.end(0))
+        return answer
+
+    def kill(self) -> None:
+        """End it now, from any thread; what waits for it wakes up."""
+        with contextlib.suppress(OSError):
+            self._process.kill()
+
+    def end(self, patience: float) -> int | None:
+        """Block: close its input, let it finish, kill it after ``patience`` seconds; give its exit status."""
+        with contextlib.suppress(OSError, ValueError):
+            _close(self._process.stdin)
+        try:
+            status = self._process.wait(patience) if patience else self._process.wait()
+        except subprocess.TimeoutExpired:
+            self.kill()
+            status = self._process.wait()
+        _close(self._process.stdout)
+        return status
+
+    def _answer(self) -> Letter | None:
+        assert self._process.stdout is not None  # noqa: S101  # it was asked for
+        frame = read_frame(self._process.stdout)
+        return None if frame is None else unframed(frame)
+
+
+def _write(pipe: IO[bytes] | None, content: bytes) -> None:
+    if pipe is not None:
+        pipe.write(content)
+        pipe.flush()
+
+
+def _close(pipe: IO[bytes] | None) -> None:
+    if pipe is not None:
+        pipe.close()
+
+
+def _apart() -> int:
+    names = ("CREATE_NEW_PROCESS_GROUP", "CREATE_NO_WINDOW")  # Windows alone has them
+    return sum(int(getattr(subprocess, name, 0)) for name in names)

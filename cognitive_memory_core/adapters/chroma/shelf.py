@@ -1,0 +1,228 @@
+"""All generations of one store, and what is asked of them. In Chroma's own process only."""
+
+from __future__ import annotations
+
+import functools
+import math
+import secrets
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...ports.vectors import Generation
+from .filters import SCHEMA_VERSION
+from .places import VERSION, Collection, Folders, Place, Server
+from .pointer import Pointer
+from .protocol import (
+    Answer,
+    Begin,
+    Done,
+    Failed,
+    FindInUse,
+    Found,
+    InUse,
+    Listed,
+    Listing,
+    Nearest,
+    Open,
+    Opened,
+    PutInUse,
+    Ready,
+    Remove,
+    Request,
+    Start,
+    Upsert,
+)
+
+PROBES = 16  # rows that are looked at when a generation is opened
+PAGE = 10_000
+
+
+class Gone(Exception):
+    """No such generation lies there any more."""
+
+
+class Damaged(Exception):
+    """A generation is there and is not what it should be."""
+
+
+@dataclass(frozen=True)
+class _Copy:
+    generation: Generation
+    events: Collection
+
+
+class Shelf:
+    """Answers one request after the other; whatever Chroma raises goes through."""
+
+    def __init__(self, start: Start) -> None:
+        """Open nothing but the way to a server."""
+        root = Path(start.folder)
+        self._pointer = Pointer(root)
+        self._place: Place = Server(start) if start.url else Folders(root)
+        self._copies: dict[int, _Copy] = {}
+        self._last = 0
+
+    def answer(self, request: Request | Answer) -> Answer:
+        """Do what is asked."""
+        try:
+            return _answered(request, self)
+        except Gone:
+            return Failed("gone")
+
+    def in_use(self) -> int | None:
+        """Read the pointer."""
+        return self._pointer.read()
+
+    def open(self, number: int) -> Opened:
+        """Open a generation anew, and try whether it holds."""
+        self._close(number)
+        try:
+            events = self._place.open(number)
+            if events is None:
+                return Opened(None)
+            generation = _generation(number, events)
+            _probe(generation, events)
+        except Exception as error:  # noqa: BLE001  # whatever is wrong with it, the next generation takes its place
+            self._close(number)
+            if self._place.is_away(error):
+                raise
+            return Opened(None, f"{type(error).__name__}: {error}"[:200])
+        self._copies[number] = _Copy(generation, events)
+        return Opened(generation)
+
+    def begin(self, fingerprint: str, dimensions: int) -> Opened:
+        """Make the next generation, under a number that this process never had."""
+        in_use = self._pointer.read()
+        self._clear(in_use)
+        self._last = max(self._last, in_use or 0, *self._place.numbers(), 0) + 1
+        generation = Generation(self._last, secrets.token_hex(16), fingerprint, dimensions)
+        birth = {
+            "birth": generation.birth,
+            "fingerprint": fingerprint,
+            "dimensions": dimensions,
+            "schema_version": SCHEMA_VERSION,
+            "chroma_version": VERSION,
+        }
+        self._copies[self._last] = _Copy(generation, self._place.create(self._last, birth))
+        return Opened(generation)
+
+    def put_in_use(self, generation: Generation) -> None:
+        """Turn the pointer, then remove what it does not point at."""
+        self.events(generation)
+        self._pointer.write(generation.number)
+        self._clear(generation.number)
+
+    def events(self, generation: Generation) -> Collection:
+        """Give a generation's collection; Gone when another one, or none, lies in its place."""
+        copy = self._copies.get(generation.number)
+        if copy is None or copy.generation.birth != generation.birth or not self._place.is_there(generation.number):
+            raise Gone
+        return copy.events
+
+    def _close(self, number: int) -> None:
+        self._copies.pop(number, None)
+        self._place.close(number)
+
+    def _clear(self, kept: int | None) -> None:
+        for number in self._place.numbers() - {kept}:
+            self._copies.pop(number, None)
+            self._place.remove(number)
+
+
+@functools.singledispatch
+def _answered(request: Request | Answer, _: Shelf) -> Answer:
+    return Failed("failed", f"{type(request).__name__}?")
+
+
+@_answered.register
+def _(_: Start, __: Shelf) -> Answer:
+    return Ready(VERSION)
+
+
+@_answered.register
+def _(_: FindInUse, shelf: Shelf) -> Answer:
+    return InUse(shelf.in_use())
+
+
+@_answered.register
+def _(request: Open, shelf: Shelf) -> Answer:
+    return shelf.open(request.number)
+
+
+@_answered.register
+def _(request: Begin, shelf: Shelf) -> Answer:
+    return shelf.begin(request.fingerprint, request.dimensions)
+
+
+@_answered.register
+def _(request: PutInUse, shelf: Shelf) -> Answer:
+    shelf.put_in_use(request.generation)
+    return Done()
+
+
+@_answered.register
+def _(request: Upsert, shelf: Shelf) -> Answer:
+    shelf.events(request.generation).upsert(
+        ids=request.ids,
+        documents=request.texts,
+        metadatas=request.blanks,
+        embeddings=_units(request.block, request.generation.dimensions),
+    )
+    return Done()
+
+
+@_answered.register
+def _(request: Remove, shelf: Shelf) -> Answer:
+    shelf.events(request.generation).delete(ids=request.ids)
+    return Done()
+
+
+@_answered.register
+def _(request: Listing, shelf: Shelf) -> Answer:
+    events, ids = shelf.events(request.generation), list[str]()
+    while page := events.get(limit=PAGE, offset=len(ids), include=[])["ids"]:
+        ids += page
+    return Listed(ids)
+
+
+@_answered.register
+def _(request: Nearest, shelf: Shelf) -> Answer:
+    found = shelf.events(request.generation).query(
+        query_embeddings=_units(request.block, request.generation.dimensions),
+        n_results=request.limit,
+        where=request.where,
+        include=["distances"],
+    )
+    return Found(list(found["ids"][0]), [float(distance) for distance in found["distances"][0]])
+
+
+def _units(block: bytes, dimensions: int) -> NDArray[np.float32]:
+    numbers: NDArray[np.float64] = np.frombuffer(block, dtype=np.float32).astype(np.float64)
+    rows = cast("NDArray[np.float64]", np.reshape(numbers, (-1, dimensions)))
+    return (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
+
+
+def _generation(number: int, events: Collection) -> Generation:
+    birth: dict[str, Any] = events.metadata or {}
+    how = events.configuration
+    if (birth["schema_version"], birth["chroma_version"]) != (SCHEMA_VERSION, VERSION):
+        raise Damaged("version")
+    if how["hnsw"]["space"] != "cosine" or how.get("embedding_function") is not None:
+        raise Damaged("configuration")
+    return Generation(number, str(birth["birth"]), str(birth["fingerprint"]), int(birth["dimensions"]))
+
+
+def _probe(generation: Generation, events: Collection) -> None:
+    """Load the index and look at rows all over it: one whose vector is lost raises."""
+    count = events.count()
+    for offset in range(0, count, max(1, math.ceil(count / PROBES))):
+        row = events.get(limit=1, offset=offset, include=["embeddings"])
+        if row["embeddings"].shape != (1, generation.dimensions):
+            raise Damaged("vectors")
+        found = events.query(query_embeddings=row["embeddings"], n_results=min(count, 3), include=[])
+        if len(found["ids"][0]) < min(count, 3):
+            raise Damaged("search")

@@ -1,0 +1,291 @@
+"""The vector store over Chroma's process: rows in, ids out, and nothing that it says is taken for the truth."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from array import array
+from collections import Counter
+from collections.abc import Awaitable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+from ... import sentences
+from ...domain.hit import Reading
+from ...errors import BadArgument, UnavailableError
+from ...ports.ledger import EmbeddedEvent
+from ...ports.models import Vector
+from ...ports.vectors import Generation
+from ...settings import VectorStoreSettings
+from .filters import chroma_filter, event_metadata
+from .protocol import (
+    Answer,
+    Begin,
+    Blank,
+    Failed,
+    FindInUse,
+    Found,
+    InUse,
+    Listed,
+    Listing,
+    Nearest,
+    Open,
+    Opened,
+    PutInUse,
+    Remove,
+    Request,
+    Start,
+    Upsert,
+)
+from .supervisor import Bounds, ProcessDied, Supervisor
+
+A = TypeVar("A", bound=Answer)
+T = TypeVar("T")
+ROWS_AT_ONCE = 300
+MOST_HITS = 10_000
+LONGEST_TEXT = 20_000  # what stands beside a vector is for those who look into the store with other programs
+_DEATHS_OF_DAMAGE = 2  # of the process, at the same thing with the same generation
+
+
+@dataclass(frozen=True)
+class _Row:
+    id: str
+    text: str
+    blank: Blank
+    vector: bytes
+
+
+class ChromaStore:
+    """Generations in ``folder``, or on the server that the settings name; their process starts with the first call."""
+
+    def __init__(self, folder: Path, settings: VectorStoreSettings, bounds: Bounds | None = None) -> None:
+        """Touch nothing yet."""
+        self._bounds = bounds or Bounds()
+        self._supervisor = Supervisor(_start(folder, settings, self._bounds), self._bounds)
+        self._open: dict[int, tuple[int, str]] = {}
+        self._opening: dict[int, asyncio.Task[Generation | None]] = {}
+        self._refusal = ""
+        self._deaths: Counter[tuple[int, type[Request]]] = Counter()
+
+    @property
+    def state(self) -> str:
+        """Say in a word how it is: "off", "ready", or "failed: " and why."""
+        return self._supervisor.state
+
+    @property
+    def last_error(self) -> str:
+        """Say what is wrong; "" while nothing is."""
+        return self._supervisor.last_error or self._refusal
+
+    @property
+    def pid(self) -> int | None:
+        """Give the number of Chroma's process; None while there is none."""
+        return self._supervisor.pid
+
+    async def open(self) -> Generation | None:
+        """Give the generation in use, tried and warmed."""
+        number = _expected(InUse, await self._supervisor.write(FindInUse())).number
+        return None if number is None else await self._opened(number)
+
+    async def begin(self, fingerprint: str, dimensions: int) -> Generation:
+        """Make an empty generation."""
+        opened = _expected(Opened, await self._supervisor.write(Begin(fingerprint, dimensions)))
+        if opened.generation is None:
+            raise UnavailableError(sentences.vector_store_refused(opened.reason))
+        self._deaths = Counter({at: times for at, times in self._deaths.items() if at[0] != opened.generation.number})
+        self._note(opened.generation)
+        return opened.generation
+
+    async def put_in_use(self, generation: Generation) -> None:
+        """Let a generation be the only one."""
+        await self._written(generation, PutInUse(generation))
+        self._open = {number: birth for number, birth in self._open.items() if number == generation.number}
+
+    async def upsert(self, generation: Generation, rows: Sequence[EmbeddedEvent]) -> None:
+        """Take in rows, a few hundred at once; a retired one is taken out. All are looked at before any is written."""
+        checked, retired = await asyncio.to_thread(_checked, generation, rows)
+        for batch in _batches(checked, ROWS_AT_ONCE):
+            await self._written(generation, _upsert(generation, batch))
+        await self.remove(generation, retired)
+
+    async def remove(self, generation: Generation, event_ids: Sequence[str]) -> None:
+        """Take rows out."""
+        for ids in _batches(list(dict.fromkeys(event_ids)), ROWS_AT_ONCE):
+            await self._written(generation, Remove(generation, list(ids)))
+
+    async def listed(self, generation: Generation) -> frozenset[str]:
+        """Give the ids of all rows."""
+        return frozenset(_expected(Listed, await self._written(generation, Listing(generation))).ids)
+
+    async def nearest(
+        self, generation: Generation, vector: Vector, reading: Reading, limit: int
+    ) -> list[tuple[str, float]]:
+        """Search; at once UnavailableError while something long is in hand."""
+        block = _single(vector, generation, "query")
+        if limit <= 0:
+            return []
+        request = Nearest(generation, chroma_filter(reading), min(limit, MOST_HITS), block)
+        await self._soon_open(generation)
+        answer = await self._noted(generation, request, self._supervisor.search(request))
+        found = _expected(Found, answer)
+        return [(row, _cosine(distance)) for row, distance in zip(found.ids, found.distances, strict=True)]
+
+    async def close(self) -> None:
+        """End Chroma's process; nothing can be asked any more."""
+        for task in self._opening.values():
+            task.cancel()
+        await self._supervisor.close()
+
+    async def _written(self, generation: Generation, request: Request) -> Answer:
+        answer: Answer = Failed("gone")
+        for _ in range(2):  # a process that was started in between has nothing open
+            if not self._is_open(generation) and await self._opened(generation.number) != generation:
+                break
+            answer = await self._noted(generation, request, self._supervisor.write(request))
+            if answer != Failed("gone"):
+                break
+        return _granted(answer)
+
+    async def _noted(self, generation: Generation, request: Request, asked: Awaitable[Answer]) -> Answer:
+        at = (generation.number, type(request))
+        try:
+            answer = await asked
+        except ProcessDied:
+            self._deaths[at] += 1
+            raise
+        self._deaths.pop(at, None)
+        self._refusal = sentences.vector_store_refused(answer.reason) if isinstance(answer, Failed) else ""
+        if answer == Failed("gone"):
+            self._open.pop(generation.number, None)
+        if not self._supervisor.is_running:  # it was let go because it had grown
+            self._reopen()
+        return answer
+
+    async def _soon_open(self, generation: Generation) -> None:
+        if self._is_open(generation):
+            return
+        opening = self._opening_of(generation.number)
+        await asyncio.wait({opening}, timeout=self._supervisor.queueing_left())
+        if not opening.done():
+            raise UnavailableError(sentences.vector_store_busy())
+        if opening.result() != generation:
+            raise UnavailableError(sentences.generation_gone())
+
+    def _is_open(self, generation: Generation) -> bool:
+        here = (self._supervisor.incarnation, generation.birth)
+        return self._supervisor.is_running and self._open.get(generation.number) == here
+
+    def _reopen(self) -> None:
+        for number in self._open:
+            self._opening_of(number)
+
+    async def _opened(self, number: int) -> Generation | None:
+        return await asyncio.shield(self._opening_of(number))
+
+    def _opening_of(self, number: int) -> asyncio.Task[Generation | None]:
+        task = self._opening.get(number)
+        if task is None:
+            task = self._opening[number] = asyncio.ensure_future(self._tried(number))
+            task.add_done_callback(lambda over: self._is_over(number, over))
+        return task
+
+    def _is_over(self, number: int, task: asyncio.Task[Generation | None]) -> None:
+        self._opening.pop(number, None)
+        if not task.cancelled():
+            task.exception()  # whoever waited for it may have gone
+
+    async def _tried(self, number: int) -> Generation | None:
+        while not self._is_deadly(number):
+            try:
+                opened = _expected(Opened, await self._supervisor.write(Open(number), self._bounds.opening))
+            except ProcessDied as died:
+                self._deaths[number, Open] += 1
+                if died.is_hung:
+                    raise
+                continue
+            self._deaths.pop((number, Open), None)
+            self._refusal = sentences.vector_store_refused(opened.reason) if opened.reason else ""
+            return self._note(opened.generation)
+        self._supervisor.forgive()
+        return None
+
+    def _is_deadly(self, number: int) -> bool:
+        return any(times >= _DEATHS_OF_DAMAGE for at, times in self._deaths.items() if at[0] == number)
+
+    def _note(self, generation: Generation | None) -> Generation | None:
+        if generation is not None:
+            self._open[generation.number] = (self._supervisor.incarnation, generation.birth)
+            self._supervisor.settle()
+        return generation
+
+
+def _start(folder: Path, settings: VectorStoreSettings, bounds: Bounds) -> Start:
+    return Start(
+        str(folder.absolute()),
+        settings.url,
+        settings.tenant,
+        settings.database,
+        settings.token.get_secret_value(),
+        bounds.locking,
+    )
+
+
+def _granted(answer: Answer) -> Answer:
+    """Give what was answered; UnavailableError for a refusal, and the one place where these are translated."""
+    if isinstance(answer, Failed):
+        is_gone = answer.why == "gone"
+        raise UnavailableError(
+            sentences.generation_gone() if is_gone else sentences.vector_store_refused(answer.reason)
+        )
+    return answer
+
+
+def _expected(kind: type[A], answer: Answer) -> A:
+    granted = _granted(answer)
+    if not isinstance(granted, kind):
+        raise UnavailableError(sentences.vector_store_refused(type(granted).__name__))
+    return granted
+
+
+def _checked(generation: Generation, rows: Sequence[EmbeddedEvent]) -> tuple[list[_Row], list[str]]:
+    """Give the rows to write and the ids to take out; the last of each id counts."""
+    last = {row.event.id: (row, _single(row.vector, generation, row.event.id)) for row in rows}
+    retired = [event_id for event_id, (row, _) in last.items() if row.event.retired_at is not None]
+    standing = [_row(row, vector) for row, vector in last.values() if row.event.retired_at is None]
+    return standing, retired
+
+
+def _row(row: EmbeddedEvent, vector: bytes) -> _Row:
+    blank: Blank = {
+        "subjects": None,
+        **event_metadata(row.event),
+    }  # None: an upsert leaves a key that it is not told of
+    return _Row(row.event.id, row.event.text[:LONGEST_TEXT], blank, vector)
+
+
+def _single(vector: Vector | None, generation: Generation, whose: str) -> bytes:
+    """Give a vector's bytes in single precision; BadArgument for one without a direction, or of another length."""
+    single = array("f", vector or ())
+    length = math.hypot(*single)  # not finite if any of its numbers is not
+    if len(single) != generation.dimensions or not math.isfinite(length) or not length:
+        raise BadArgument(sentences.bad_value("vector", whose, sentences.vector_of_length(generation.dimensions)))
+    return single.tobytes()
+
+
+def _upsert(generation: Generation, rows: Sequence[_Row]) -> Upsert:
+    return Upsert(
+        generation,
+        [row.id for row in rows],
+        [row.text for row in rows],
+        [row.blank for row in rows],
+        b"".join(row.vector for row in rows),
+    )
+
+
+def _batches(rows: Sequence[T], size: int) -> Iterable[Sequence[T]]:
+    return (rows[at : at + size] for at in range(0, len(rows), size))
+
+
+def _cosine(distance: float) -> float:
+    return max(-1.0, min(1.0, 1.0 - distance))

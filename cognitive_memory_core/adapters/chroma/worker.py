@@ -1,0 +1,47 @@
+"""One thread that may block, and that a process can end without."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future
+from queue import SimpleQueue
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+
+class Worker:
+    """Makes calls one after the other. Its thread is a daemon: a process that ends does not wait for a hung call."""
+
+    def __init__(self, name: str) -> None:
+        """Start the thread with the first call."""
+        self._name = name
+        self._calls: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
+        self._thread: threading.Thread | None = None
+
+    def submit(self, call: Callable[[], T]) -> Future[T]:
+        """Have a call made; what it raises is the future's."""
+        future: Future[T] = Future()
+        self._calls.put(lambda: _settle(future, call))
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._run, name=self._name, daemon=True)
+            self._thread.start()
+        return future
+
+    def end(self) -> None:
+        """Let the thread end after the calls that it has; one that is submitted later is never made."""
+        self._calls.put(None)
+
+    def _run(self) -> None:
+        while (call := self._calls.get()) is not None:
+            call()
+
+
+def _settle(future: Future[Any], call: Callable[[], Any]) -> None:
+    if not future.set_running_or_notify_cancel():
+        return
+    try:
+        future.set_result(call())
+    except BaseException as raised:  # noqa: BLE001  # it is raised again where the future is awaited
+        future.set_exception(raised)

@@ -1,0 +1,139 @@
+"""Forgetting for good, as far as a process can."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+from typing import TypeVar
+
+from ... import sentences
+from ...domain.erasure import Tombstones
+from ...domain.event import Event
+from ...domain.forgetting import is_of_person, texts_of, without_person
+from ...domain.message import Message
+from ...domain.note import Memo, Pin
+from ...domain.scope import Scope
+from ...errors import UnavailableError
+from ...ports.ledger import Copy, PurgeState, Wiped
+from .state import State
+
+Note = TypeVar("Note", Memo, Pin)
+K = TypeVar("K")
+V = TypeVar("V")
+
+
+class InMemoryEraser:
+    """Forgetting in a state. A wish to be left out, and the switch of a private chat, outlive their person."""
+
+    def __init__(self, state: State) -> None:
+        """Share a state with the other ports."""
+        self._state = state
+
+    async def forget_person(self, user_id: str, at: datetime, hide: Callable[[str], str]) -> Wiped:
+        """Erase what is a person's and hide them in what others said."""
+        state = self._state
+        self._lay(state.erased.of_person(user_id), at)
+        wiped = self._wiped(
+            lambda event: is_of_person(event, user_id),
+            lambda message: message.scene.user_id == user_id,
+            lambda scope, owner: owner == user_id or (scope.kind == "private" and scope.place_id == user_id),
+        )
+        reworded, joined = self._hidden_in_events(user_id, hide)
+        reworded += self._hidden_in_messages(hide) + _hidden_in(state.memos, hide) + _hidden_in(state.pins, hide)
+        return replace(wiped, reworded=reworded, event_ids=(*wiped.event_ids, *joined))
+
+    async def forget_place(self, scope: Scope, at: datetime) -> Wiped:
+        """Erase everything of a place but its switch."""
+        self._lay(self._state.erased.of_place(scope), at)
+        return self._wiped(
+            lambda event: event.scope == scope,
+            lambda message: message.scene.scope == scope,
+            lambda place, _: place == scope,
+        )
+
+    async def tombstones(self) -> Tombstones:
+        """Give all tombstones with the key of their hashes."""
+        return self._state.erased
+
+    async def purge(self, at: datetime) -> None:
+        """Take note that nothing is left: there is no file."""
+        self._state.purge_state = PurgeState(purged_at=at)
+
+    async def purge_due(self) -> PurgeState:
+        """Tell whether something was erased since the last purge."""
+        return self._state.purge_state
+
+    async def copy_to(self, path: Path, at: datetime) -> None:  # noqa: ARG002  # the port's
+        """Refuse: there is no file to copy."""
+        raise UnavailableError(sentences.nothing_on_disk())
+
+    async def copies(self, *, made: Copy | None = None) -> list[Copy]:
+        """List the copies that were made for people, oldest first, after noting one."""
+        known = self._state.copies
+        if made is not None:
+            known[made.path] = made
+        return sorted(known.values(), key=lambda copy: (copy.at, copy.path))
+
+    def _lay(self, digest: str, at: datetime) -> None:
+        state = self._state
+        marks = {**state.erased.marks, digest: max(at, state.erased.marks.get(digest, at))}
+        state.erased = replace(state.erased, marks=marks)
+        due = min(state.purge_state.erased_at or at, at)
+        state.purge_state = replace(state.purge_state, erased_at=due)
+
+    def _wiped(
+        self,
+        event_goes: Callable[[Event], bool],
+        message_goes: Callable[[Message], bool],
+        row_goes: Callable[[Scope, str], bool],
+    ) -> Wiped:
+        state = self._state
+        event_ids = tuple(event.id for event in state.events.values() if event_goes(event))
+        memo_ids = tuple(memo.id for memo in state.memos.values() if row_goes(memo.scope, memo.user_id))
+        for event_id in event_ids:
+            state.drop(event_id)
+        _without(state.withdrawn, [place for place in state.withdrawn if row_goes(place[0], "")])
+        return Wiped(
+            events=len(event_ids),
+            messages=_without(state.messages, [key for key, one in state.messages.items() if message_goes(one)]),
+            memos=_without(state.memos, memo_ids),
+            pins=_without(state.pins, [pin.id for pin in state.pins.values() if row_goes(pin.scope, pin.owner_id)]),
+            names=_without(state.names, [key for key in state.names if row_goes(key[0], key[1])]),
+            event_ids=event_ids,
+            memo_ids=memo_ids,
+        )
+
+    def _hidden_in_events(self, user_id: str, hide: Callable[[str], str]) -> tuple[int, list[str]]:
+        state = self._state
+        changed, joined, revision = 0, list[str](), state.next_revision()
+        for old in list(state.events.values()):
+            new = without_person(old, user_id, hide)
+            is_reworded = texts_of(new) != texts_of(old)
+            changed += is_reworded
+            twin = state.standing_twin(new) if is_reworded and new.retired_at is None else None
+            if twin is not None and twin.id != old.id:
+                state.absorb(twin, new)
+                state.drop(old.id)
+                joined.append(old.id)
+            elif new is not old:
+                state.reword(new, revision, keeps_vector=not is_reworded)
+        return changed, joined
+
+    def _hidden_in_messages(self, hide: Callable[[str], str]) -> int:
+        messages = self._state.messages
+        hidden = {place: hide(message.text) for place, message in messages.items()}
+        changed = {place: text for place, text in hidden.items() if text != messages[place].text}
+        messages.update({place: replace(messages[place], text=text) for place, text in changed.items()})
+        return len(changed)
+
+
+def _hidden_in(notes: dict[str, Note], hide: Callable[[str], str]) -> int:
+    changed = {one: replace(note, text=hide(note.text)) for one, note in notes.items() if hide(note.text) != note.text}
+    notes.update(changed)
+    return len(changed)
+
+
+def _without(rows: dict[K, V], keys: Iterable[K]) -> int:
+    return len([rows.pop(key) for key in list(keys)])

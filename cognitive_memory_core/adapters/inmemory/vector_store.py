@@ -1,0 +1,93 @@
+"""Generations of vectors that end with the process; search is exact."""
+
+from __future__ import annotations
+
+import math
+from array import array
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from operator import mul
+from uuid import uuid4
+
+from ... import sentences
+from ...domain.event import Event
+from ...domain.hit import Reading
+from ...errors import BadArgument, UnavailableError
+from ...ports.ledger import EmbeddedEvent
+from ...ports.models import Vector
+from ...ports.vectors import Generation
+from .vectors import is_finite
+
+
+@dataclass
+class _Copy:
+    """A generation with its rows: each event beside its unit vector."""
+
+    generation: Generation
+    rows: dict[str, tuple[Event, Vector]] = field(default_factory=dict[str, tuple[Event, Vector]])
+
+
+class InMemoryVectorStore:
+    """One generation in use and at most one growing beside it."""
+
+    def __init__(self) -> None:
+        """Hold nothing."""
+        self._in_use: _Copy | None = None
+        self._growing: _Copy | None = None
+
+    async def open(self) -> Generation | None:
+        """Give the generation in use."""
+        return None if self._in_use is None else self._in_use.generation
+
+    async def begin(self, fingerprint: str, dimensions: int) -> Generation:
+        """Make an empty generation behind the one in use, in the place of an earlier attempt."""
+        number = 1 if self._in_use is None else self._in_use.generation.number + 1
+        self._growing = _Copy(Generation(number, uuid4().hex, fingerprint, dimensions))
+        return self._growing.generation
+
+    async def put_in_use(self, generation: Generation) -> None:
+        """Let a generation be the only one."""
+        self._in_use, self._growing = self._copy(generation), None
+
+    async def upsert(self, generation: Generation, rows: Sequence[EmbeddedEvent]) -> None:
+        """Take in rows that have vectors; one that is retired is taken out."""
+        held = self._copy(generation).rows
+        taken = {row.event.id: (row.event, _unit(row.vector, generation, row.event.id)) for row in rows}
+        for event_id, (event, vector) in taken.items():
+            held.pop(event_id, None)
+            if event.retired_at is None:
+                held[event_id] = (event, vector)
+
+    async def remove(self, generation: Generation, event_ids: Sequence[str]) -> None:
+        """Take rows out."""
+        held = self._copy(generation).rows
+        for event_id in event_ids:
+            held.pop(event_id, None)
+
+    async def listed(self, generation: Generation) -> frozenset[str]:
+        """Give the ids of all rows."""
+        return frozenset(self._copy(generation).rows)
+
+    async def nearest(
+        self, generation: Generation, vector: Vector, reading: Reading, limit: int
+    ) -> list[tuple[str, float]]:
+        """Give event ids with their cosine, best first."""
+        asked = _unit(vector, generation, "query")
+        rows = self._copy(generation).rows.values()
+        scored = [(event.id, sum(map(mul, asked, unit))) for event, unit in rows if reading.admits(event)]
+        return sorted(scored, key=lambda pair: -pair[1])[: max(limit, 0)]
+
+    def _copy(self, generation: Generation) -> _Copy:
+        for copy in (self._in_use, self._growing):
+            if copy is not None and copy.generation.birth == generation.birth:
+                return copy
+        raise UnavailableError(sentences.generation_gone())
+
+
+def _unit(vector: Vector | None, generation: Generation, whose: str) -> Vector:
+    """Give the direction of a vector that has one, and the generation's length."""
+    single = array("f", vector or ())  # what is infinite in single precision is refused
+    length = math.hypot(*single)
+    if len(single) != generation.dimensions or not is_finite(single) or not length:
+        raise BadArgument(sentences.bad_value("vector", whose, sentences.vector_of_length(generation.dimensions)))
+    return array("d", (number / length for number in single))

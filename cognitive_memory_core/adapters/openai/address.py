@@ -1,0 +1,89 @@
+"""Where a model is, as the operator wrote it, and what is wrong with that."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from ipaddress import IPv6Address, ip_address
+from typing import Protocol
+from urllib.parse import SplitResult, urlsplit
+
+from pydantic import SecretStr
+
+from ... import sentences
+
+_ENDPOINT = re.compile("/(?:embeddings|chat/completions|rerank)$")  # operators paste these too
+_SENDABLE = re.compile("[!-~]*")
+_METADATA_HOSTS = frozenset({"metadata", "metadata.google.internal", "metadata.goog", "instance-data"})
+_METADATA_ADDRESSES = frozenset({"fd00:ec2::254", "100.100.100.200", "168.63.129.16"})
+
+
+class Reachable(Protocol):
+    """Settings that name an address and a key."""
+
+    @property
+    def api_url(self) -> str:
+        """Where."""
+        ...
+
+    @property
+    def api_key(self) -> SecretStr:
+        """With which key; blank for a server that wants none."""
+        ...
+
+
+@dataclass(frozen=True)
+class Address:
+    """A model's address without a slash or endpoint at its end, its key, and the settings' name for its role."""
+
+    role: str
+    url: str
+    key: SecretStr
+
+    @classmethod
+    def of(cls, settings: Reachable, role: str) -> Address:
+        """Read the settings of a role, such as "embedding"; never raises."""
+        url = _ENDPOINT.sub("", settings.api_url.strip().rstrip("/"))
+        return cls(role, url, SecretStr(settings.api_key.get_secret_value().strip()))
+
+    @property
+    def host(self) -> str:
+        """Name the host, of an address without fault."""
+        return urlsplit(self.url).hostname or ""
+
+    def fault(self) -> str:
+        """Tell the operator what must be mended before anything can be asked; "" for nothing."""
+        try:
+            parts = urlsplit(self.url)
+            is_whole = parts.port != 0 and _is_whole(parts)
+        except ValueError:
+            return sentences.address_unusable(self.role)
+        if not is_whole or not _SENDABLE.fullmatch(self.url):
+            return sentences.address_unusable(self.role)
+        if is_forbidden(parts.hostname or ""):
+            return sentences.address_forbidden(self.role)
+        if not _SENDABLE.fullmatch(self.key.get_secret_value()):
+            return sentences.key_unusable(self.role)
+        return ""
+
+
+def _is_whole(parts: SplitResult) -> bool:
+    return (
+        parts.scheme in ("http", "https")
+        and bool(parts.hostname)
+        and not (parts.query or parts.fragment or parts.username or parts.password)
+    )
+
+
+def is_forbidden(host: str) -> bool:
+    """Tell a link-local address or a cloud's metadata service, which hands out credentials, from a model's host."""
+    host = host.rstrip(".").lower()
+    if host in _METADATA_HOSTS:
+        return True
+    try:
+        address = ip_address(host.partition("%")[0])
+    except ValueError:
+        return False
+    if isinstance(address, IPv6Address) and address.ipv4_mapped:
+        address = address.ipv4_mapped
+    return address.is_link_local or str(address) in _METADATA_ADDRESSES

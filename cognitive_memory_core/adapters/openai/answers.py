@@ -1,0 +1,77 @@
+"""Reading answers, and counting what they cost."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any, cast
+
+import orjson
+
+from ... import sentences
+from ...errors import BadAnswer, PermanentError, UnavailableError
+from ...ports.models import Meter
+from .client import ModelClient, Question, TooSlow
+
+LARGE = 65_536  # bytes from which reading goes into a thread
+_MOST_TOKENS = 1_000_000_000
+
+
+async def answered(client: ModelClient, question: Question, meter: Meter, purpose: str) -> Mapping[str, Any]:
+    """Give an answer's JSON object; every call that may have been paid for is counted, with or without its tokens."""
+    tokens, is_paid = 0, True
+    try:
+        raw = await client.post(question)
+        answer = await asyncio.to_thread(_object, raw) if len(raw) > LARGE else _object(raw)
+        tokens = _tokens(answer)
+    except (UnavailableError, PermanentError) as failure:
+        is_paid = isinstance(failure, TooSlow)
+        raise
+    else:
+        return answer
+    finally:
+        if is_paid:
+            meter.count(purpose, tokens)
+
+
+def member(value: object, key: str) -> object:
+    """Give a member of what should be an object, None where there is none."""
+    return cast("Mapping[str, object]", value).get(key) if isinstance(value, dict) else None
+
+
+def rows(value: object) -> list[object]:
+    """Give a list's items; raises BadAnswer for anything else."""
+    if not isinstance(value, list):
+        raise BadAnswer(sentences.answer_malformed())
+    return cast("list[object]", value)
+
+
+def place(row: object, count: int, taken: Mapping[int, object]) -> int:
+    """Give the ``index`` of a row; raises BadAnswer for none, one out of range, or one that was given before."""
+    index = member(row, "index")
+    if not isinstance(index, int) or isinstance(index, bool) or not 0 <= index < count or index in taken:
+        raise BadAnswer(sentences.answer_malformed())
+    return index
+
+
+def sendable(text: str, limit: int) -> str:
+    """Cut a text, and replace what cannot be sent: half characters, and nothing at all."""
+    clean = text[:limit].encode("utf-8", "replace").decode("utf-8")
+    return clean if clean.strip() else "…"
+
+
+def _object(raw: bytes) -> Mapping[str, Any]:
+    try:
+        answer = orjson.loads(raw)
+    except orjson.JSONDecodeError:
+        is_page = raw[:200].lstrip().startswith(b"<")
+        raise BadAnswer(sentences.answer_is_a_page() if is_page else sentences.answer_not_json()) from None
+    if not isinstance(answer, dict):
+        raise BadAnswer(sentences.answer_malformed())
+    return cast("dict[str, Any]", answer)
+
+
+def _tokens(answer: Mapping[str, Any]) -> int:
+    usage = member(answer, "usage")
+    total = member(usage, "total_tokens") or member(usage, "prompt_tokens")
+    return min(max(total, 0), _MOST_TOKENS) if isinstance(total, int) else 0

@@ -1,0 +1,139 @@
+"""A chat model behind an OpenAI-compatible address, asked for one JSON object."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Mapping
+from typing import Any, Literal, TypeVar
+
+from ... import sentences
+from ...errors import BadAnswer, PermanentError
+from ...ports.models import Ask, Meter
+from ...settings import ModelSettings
+from .answer_text import object_in
+from .answers import answered, member, rows, sendable
+from .client import ModelClient, Question
+
+LONGEST_PROMPT = 200_000  # characters
+Way = Literal["tool", "json", "text"]
+_WAYS: tuple[Way, ...] = ("tool", "json", "text")
+T = TypeVar("T")
+
+
+class NoToolCall(BadAnswer):
+    """The model wrote where it should have called the tool."""
+
+
+class FilteredOut(PermanentError):
+    """The provider's filter held the answer back: it would in any other way, too."""
+
+
+class OpenAIChat:
+    """Asks through a forced tool call; where a provider has none, in JSON mode; where it has none, in plain words.
+
+    What worked is remembered for as long as this object lives. A refusal (400) is tried in the ways below before it
+    counts as one of this very question: some providers refuse tools in words of their own, others switch models.
+    """
+
+    def __init__(self, settings: ModelSettings, client: ModelClient, meter: Meter) -> None:
+        """Ask one model."""
+        self._settings = settings
+        self._client = client
+        self._meter = meter
+        self._first = 0
+        self._is_proven = False
+
+    async def ask(self, ask: Ask[T]) -> T:
+        """Give the parsed answer; raises as the port says."""
+        refused: BadAnswer | PermanentError | None = None
+        for number in range(self._first, len(_WAYS)):
+            try:
+                value = await self._asked(ask, _WAYS[number])
+            except FilteredOut:
+                raise
+            except PermanentError as refusal:
+                refused = refused or refusal
+            except NoToolCall as wordy:
+                if self._is_proven:
+                    raise
+                refused = wordy
+            else:
+                self._remember(number)
+                return value
+        raise refused or BadAnswer(sentences.answer_malformed())
+
+    def _remember(self, number: int) -> None:
+        if not self._is_proven:
+            self._first, self._is_proven = number, True
+
+    async def _asked(self, ask: Ask[T], way: Way) -> T:
+        question = Question("/chat/completions", self._body(ask, way), self._settings.timeout_seconds)
+        answer = await answered(self._client, question, self._meter, ask.purpose)
+        written, is_call = _written(answer, ask.name)
+        try:
+            return ask.parse(await asyncio.to_thread(object_in, written))
+        except BadAnswer as bad:
+            if way == "tool" and not is_call:
+                raise NoToolCall(str(bad)) from None
+            raise
+
+    def _body(self, ask: Ask[Any], way: Way) -> dict[str, object]:
+        settings = self._settings
+        instructions = ask.instructions if way == "tool" else f"{ask.instructions}\n\n{_in_words(ask)}"
+        body: dict[str, object] = {
+            "model": settings.model_name,
+            "messages": [
+                {"role": "system", "content": sendable(instructions, LONGEST_PROMPT)},
+                {"role": "user", "content": sendable(ask.prompt, LONGEST_PROMPT)},
+            ],
+            "max_tokens": settings.max_tokens,
+            "temperature": settings.temperature,
+            **_form(ask, way),
+            **settings.extra_body,
+        }
+        return {key: value for key, value in body.items() if value is not None}
+
+
+def _form(ask: Ask[Any], way: Way) -> Mapping[str, object]:
+    if way == "json":
+        return {"response_format": {"type": "json_object"}}
+    if way == "text":
+        return {}
+    function = {"name": ask.name, "parameters": dict(ask.schema)}
+    return {
+        "tools": [{"type": "function", "function": function}],
+        "tool_choice": {"type": "function", "function": {"name": ask.name}},
+    }
+
+
+def _in_words(ask: Ask[Any]) -> str:
+    schema = json.dumps(dict(ask.schema), ensure_ascii=False)
+    return f"Answer with one JSON object that fits this JSON schema, and with nothing else:\n{schema}"
+
+
+def _written(answer: Mapping[str, Any], name: str) -> tuple[str, bool]:
+    """Give what the model wrote, and whether through the tool; raises for an answer that was cut off or filtered."""
+    choices = rows(answer.get("choices"))
+    choice = choices[0] if choices else None
+    reason = member(choice, "finish_reason")
+    if reason == "length":
+        raise BadAnswer(sentences.answer_cut_off())
+    if reason == "content_filter":
+        raise FilteredOut(sentences.question_filtered())
+    message = member(choice, "message")
+    calls = member(message, "tool_calls")
+    if calls:
+        return _arguments(rows(calls), name), True
+    content = member(message, "content")
+    return (content if isinstance(content, str) else ""), False
+
+
+def _arguments(calls: list[object], name: str) -> str:
+    function = member(calls[0], "function")
+    arguments = member(function, "arguments")
+    if len(calls) > 1 or member(function, "name") != name:
+        raise BadAnswer(sentences.answer_ambiguous())
+    if isinstance(arguments, dict):  # some servers decode them
+        return json.dumps(arguments, ensure_ascii=False)
+    return arguments if isinstance(arguments, str) else ""

@@ -1,0 +1,108 @@
+"""An embedding model behind an OpenAI-compatible address."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections.abc import Coroutine, Sequence
+from typing import Any, TypeVar
+
+from ...ports.models import Calibration, Meter, Vector
+from ...settings import EmbeddingSettings
+from .answers import answered, sendable
+from .client import ModelClient, Question
+from .lanes import Lanes
+from .vectors import vectors_of
+
+CALIBRATION = Calibration(unrelated=0.2, paraphrase=0.75)  # between what current models show; their own medians differ
+LONGEST_TEXT = 8_000  # characters: what is remembered is far shorter, and most models read 8,192 tokens
+_DIGEST = 8
+T = TypeVar("T")
+
+
+class OpenAIEmbedder:
+    """Embeds texts in batches; a question never waits for more than what is on its way already."""
+
+    def __init__(
+        self,
+        settings: EmbeddingSettings,
+        client: ModelClient,
+        meter: Meter,
+        *,
+        dimensions: int = 0,
+        seconds: float = 60.0,
+        query_seconds: float = 15.0,
+    ) -> None:
+        """Ask a model whose vectors have ``dimensions`` numbers; 0 means that its first good answer will tell."""
+        self._settings = settings
+        self._client = client
+        self._meter = meter
+        self._length = dimensions or settings.dimensions or 0
+        self._seconds = seconds
+        self._query_seconds = query_seconds
+        self._lanes = Lanes()
+
+    @property
+    def fingerprint(self) -> str:
+        """Name the model, the dimensions asked for, and each instruction by a digest."""
+        settings = self._settings
+        parts = [settings.model_name, str(settings.dimensions or "native")]
+        if settings.query_instruction:
+            parts.append(f"q-{_digest(settings.query_instruction)}")
+        if settings.document_instruction:
+            parts.append(f"d-{_digest(settings.document_instruction)}")
+        return "/".join(parts)
+
+    @property
+    def calibration(self) -> Calibration:
+        """Give what fits models in general."""
+        return CALIBRATION
+
+    async def embed_documents(self, texts: Sequence[str]) -> list[Vector]:
+        """Embed what is to be found."""
+        size = self._settings.batch_size
+        prefixed = [self._settings.document_instruction + text for text in texts]
+        batches = [prefixed[at : at + size] for at in range(0, len(prefixed), size)]
+        embedded = await _together([self._background(batch) for batch in batches])
+        return [vector for vectors in embedded for vector in vectors]
+
+    async def embed_query(self, text: str) -> Vector:
+        """Embed what is asked, before any batch that has not set out."""
+        async with self._lanes.question():
+            return (await self._vectors([self._settings.query_instruction + text], self._query_seconds))[0]
+
+    async def _background(self, texts: Sequence[str]) -> list[Vector]:
+        async with self._lanes.background():
+            return await self._vectors(texts, self._seconds)
+
+    async def _vectors(self, texts: Sequence[str], seconds: float) -> list[Vector]:
+        question = Question("/embeddings", self._body(texts), seconds)
+        answer = await answered(self._client, question, self._meter, "embedding")
+        vectors = await asyncio.to_thread(vectors_of, answer, len(texts), self._length)
+        self._length = self._length or len(vectors[0])
+        return vectors
+
+    def _body(self, texts: Sequence[str]) -> dict[str, object]:
+        body: dict[str, object] = {
+            "model": self._settings.model_name,
+            "input": [sendable(text, LONGEST_TEXT) for text in texts],
+            "encoding_format": "float",
+        }
+        if self._settings.dimensions:
+            body["dimensions"] = self._settings.dimensions
+        return body
+
+
+async def _together(calls: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
+    """Give every result in order; when one call fails or the caller leaves, the others are stopped."""
+    tasks = [asyncio.ensure_future(call) for call in calls]
+    try:
+        return list(await asyncio.gather(*tasks))
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def _digest(instruction: str) -> str:
+    return hashlib.sha256(instruction.encode("utf-8", "replace")).hexdigest()[:_DIGEST]

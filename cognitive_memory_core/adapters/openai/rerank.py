@@ -1,0 +1,57 @@
+"""A reranking model of Jina's or Cohere's form."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ... import sentences
+from ...errors import BadAnswer
+from ...ports.models import Meter
+from ...settings import RerankSettings
+from .answers import answered, member, place, rows, sendable
+from .client import ModelClient, Question
+
+LONGEST_TEXT = 8_000  # characters
+_ROUNDING = 1e-3
+
+
+class HttpReranker:
+    """Posts a question with its candidates and reads a score for each; one that is not listed has none."""
+
+    def __init__(self, settings: RerankSettings, client: ModelClient, meter: Meter, *, seconds: float = 10.0) -> None:
+        """Ask one model; somebody waits for the answer, so it has not long."""
+        self._settings = settings
+        self._client = client
+        self._meter = meter
+        self._seconds = seconds
+
+    async def scores(self, query: str, texts: Sequence[str]) -> list[float]:
+        """Give a score in [0, 1] for each text, in the order given."""
+        if not texts:
+            return []
+        body = {
+            "model": self._settings.model_name,
+            "query": sendable(query, LONGEST_TEXT),
+            "documents": [sendable(text, LONGEST_TEXT) for text in texts],
+            "top_n": len(texts),
+        }
+        answer = await answered(self._client, Question("/rerank", body, self._seconds), self._meter, "rerank")
+        return _scores(answer, len(texts))
+
+
+def _scores(answer: Mapping[str, Any], count: int) -> list[float]:
+    found: dict[int, float] = {}
+    for row in rows(answer.get("results")):
+        found[place(row, count, found)] = _score(member(row, "relevance_score"))
+    return [found.get(index, 0.0) for index in range(count)]
+
+
+def _score(value: object) -> float:
+    """Read a score; one outside [0, 1] is a logit or worse, and says nothing on our scale."""
+    if not isinstance(value, int | float) or isinstance(value, bool) or not math.isfinite(value):
+        raise BadAnswer(sentences.score_unusable())
+    if not -_ROUNDING <= value <= 1 + _ROUNDING:
+        raise BadAnswer(sentences.score_unusable())
+    return min(max(float(value), 0.0), 1.0)

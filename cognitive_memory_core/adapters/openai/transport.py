@@ -1,0 +1,91 @@
+"""The wire under the vendor's client: what leaves is named here; what comes in is bounded before it is read."""
+
+from __future__ import annotations
+
+import asyncio
+import zlib
+from collections.abc import AsyncIterator
+
+import httpx
+
+from ... import sentences
+from ...errors import BadAnswer
+
+_SENT = ("host", "content-type", "content-length", "transfer-encoding")
+_KEPT = ("content-type", "retry-after", "retry-after-ms")
+_REFUSAL_LIMIT = 16_384  # bytes of a refusal's own words
+_OK, _REDIRECT = 200, 300
+_PIECE = 1 << 20  # decoded bytes between two looks at what else the loop has to do
+_GZIP = 31
+_ENCODINGS = ("", "identity", "gzip", "x-gzip")
+
+
+class BoundedTransport(httpx.AsyncBaseTransport):
+    """Sends the key given and no other header of anybody's; reads each answer whole, up to ``limit`` decoded bytes.
+
+    The vendor's client adds headers out of the environment (organisation, project, custom ones), tells of the machine,
+    and reads the body of a refusal however long it is.
+    """
+
+    def __init__(self, inner: httpx.AsyncBaseTransport, key: str, limit: int) -> None:
+        """Send through another transport; a blank key sends no authorization."""
+        self._inner = inner
+        self._authorization = {"Authorization": f"Bearer {key}"} if key else {}
+        self._limit = limit
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        """Give an answer that is here already."""
+        response = await self._inner.handle_async_request(self._bare(request))
+        try:
+            body = await self._body(response)
+        finally:
+            await response.aclose()
+        headers = {name: response.headers[name] for name in _KEPT if name in response.headers}
+        return httpx.Response(response.status_code, headers=headers, content=body, request=request)
+
+    async def aclose(self) -> None:
+        """Close every connection."""
+        await self._inner.aclose()
+
+    def _bare(self, request: httpx.Request) -> httpx.Request:
+        headers = {name: request.headers[name] for name in _SENT if name in request.headers}
+        ours = {"Accept": "application/json", "Accept-Encoding": "gzip", "User-Agent": "cognitive-memory"}
+        return httpx.Request(
+            request.method,
+            request.url,
+            headers={**headers, **ours, **self._authorization},
+            stream=request.stream,
+            extensions=request.extensions,
+        )
+
+    async def _body(self, response: httpx.Response) -> bytes:
+        is_refusal = not _OK <= response.status_code < _REDIRECT
+        limit = _REFUSAL_LIMIT if is_refusal else self._limit
+        body = bytearray()
+        async for piece in _decoded(response):
+            body += piece
+            if len(body) > limit:
+                if is_refusal:
+                    break
+                raise BadAnswer(sentences.answer_too_large(limit))
+        return bytes(body[:limit])
+
+
+async def _decoded(response: httpx.Response) -> AsyncIterator[bytes]:
+    """Undo gzip piece by piece, so that a bomb is cut where it passes the limit; other codings were not asked for."""
+    encoding = response.headers.get("content-encoding", "").strip().lower()
+    if encoding not in _ENCODINGS:
+        raise BadAnswer(sentences.answer_undecodable())
+    decoder = zlib.decompressobj(_GZIP) if "gzip" in encoding else None
+    async for chunk in response.aiter_raw():
+        if decoder is None:
+            yield chunk
+            continue
+        waiting = chunk
+        while waiting:
+            try:
+                yield decoder.decompress(waiting, _PIECE)
+            except zlib.error:
+                raise BadAnswer(sentences.answer_undecodable()) from None
+            waiting = decoder.unconsumed_tail
+            await asyncio.sleep(0)

@@ -1,0 +1,59 @@
+"""From an embeddings answer to unit vectors, or to a refusal: nothing dubious reaches a store."""
+
+from __future__ import annotations
+
+import binascii
+from array import array
+from base64 import b64decode
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ... import sentences
+from ...errors import BadAnswer
+from ...ports.models import Vector
+from .answers import member, place, rows
+
+_LARGEST = float(np.finfo(np.float32).max)
+_NOTHING = 1e-30  # a shorter vector has no direction that its digits could tell
+_MOST_NUMBERS = 65_536
+
+Numbers = NDArray[np.float64]
+
+
+def vectors_of(answer: Mapping[str, Any], count: int, length: int) -> list[Vector]:
+    """Give ``count`` unit vectors in the order of the inputs, all of one length: ``length``, where that is known."""
+    found: dict[int, Numbers] = {}
+    items = rows(answer.get("data"))
+    if len(items) != count:
+        raise BadAnswer(sentences.too_few_vectors(len(items), count))
+    for item in items:
+        found[place(item, count, found)] = _numbers(member(item, "embedding"))
+    ordered = [found[index] for index in range(count)]
+    wanted = length or len(ordered[0])
+    for numbers in ordered:
+        if len(numbers) != wanted:
+            raise BadAnswer(sentences.wrong_dimensions(len(numbers), wanted))
+    return [_unit(numbers) for numbers in ordered]
+
+
+def _numbers(written: object) -> Numbers:
+    try:
+        if isinstance(written, str):
+            return np.frombuffer(b64decode(written, validate=True), "<f4").astype(np.float64)
+        listed = array("d", cast("Sequence[float]", rows(written)))
+    except (binascii.Error, ValueError, TypeError, OverflowError):
+        raise BadAnswer(sentences.vector_unusable()) from None
+    return np.frombuffer(listed, np.float64)
+
+
+def _unit(numbers: Numbers) -> Vector:
+    """Scale to length one; refuses what is no number, too large for the store's float32, or nothing."""
+    if not 0 < len(numbers) <= _MOST_NUMBERS or not np.isfinite(numbers).all() or np.abs(numbers).max() > _LARGEST:
+        raise BadAnswer(sentences.vector_unusable())
+    norm = float(np.linalg.norm(numbers))
+    if norm < _NOTHING:
+        raise BadAnswer(sentences.vector_unusable())
+    return array("f", (numbers / norm).astype(np.float32).tobytes())

@@ -1,0 +1,96 @@
+"""What others said without a person who was forgotten."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from sqlite3 import Connection
+
+from ...domain.event import Event
+from ...domain.forgetting import texts_of, without_person
+from . import duplicates, wiping, words
+from .filters import Filter
+from .rows import EVENT_COLUMNS, EVENT_FIELDS, MESSAGE_FIELDS, bound, event_of, event_values, message_of
+from .statements import LISTED, listed, select, update
+
+_EVENT_TEXTS = "e.text || char(10) || e.pain || char(10) || e.solution || char(10) || e.outcome"
+_SPEAKS_OF = f"e.seq IN ({select('seq', 'event_subjects', 'subject = ?')})"
+
+
+@dataclass(frozen=True)
+class Rewording:
+    """Who is hidden and how; ``needles`` are the texts of which one stands wherever they are named."""
+
+    user_id: str
+    needles: Sequence[str]
+    hide: Callable[[str], str]
+
+    def events(self, connection: Connection, revision: int) -> tuple[int, list[str]]:
+        """Hide them in events; answers how many texts changed, and the ids of events that became another's equal."""
+        texts = f"{_EVENT_TEXTS} || char(10) || coalesce(e.perspective, '')"
+        named, values = self._named(texts)
+        which = (f"e.user_id = ? OR {_SPEAKS_OF} OR {named}", (*bound(self.user_id, self.user_id), *values))
+        changed, joined = 0, list[str]()
+        for seq in wiping.seqs_of(connection, "events e", which):
+            query = select(", ".join(EVENT_FIELDS), "events", "seq = ?")
+            old = event_of(connection.execute(query, (seq,)).fetchone())
+            new = without_person(old, self.user_id, self.hide)
+            changed += texts_of(new) != texts_of(old)
+            if new is not old and not _changed(connection, seq, old, new, revision):
+                joined.append(old.id)
+        return changed, joined
+
+    def messages(self, connection: Connection) -> int:
+        """Hide them in the log; answers how many texts changed."""
+        changed = 0
+        for seq in wiping.seqs_of(connection, "messages e", self._named("e.text")):
+            query = select(", ".join(MESSAGE_FIELDS), "messages", "seq = ?")
+            old = message_of(connection.execute(query, (seq,)).fetchone())
+            text = self.hide(old.text)
+            if text != old.text:
+                words.drop_messages(connection, [(seq, old)])
+                connection.execute("UPDATE messages SET text = ? WHERE seq = ?", (*bound(text), seq))
+                words.add_message(connection, seq, message_of(connection.execute(query, (seq,)).fetchone()))
+                changed += 1
+        return changed
+
+    def notes(self, connection: Connection, table: str) -> int:
+        """Hide them in memos or pins; answers how many texts changed."""
+        query = select("e.seq, e.text", f"{table} e", self._named("e.text")[0])
+        found = connection.execute(query, self._named("e.text")[1]).fetchall()
+        hidden = [(seq, text, self.hide(text)) for seq, text in found]
+        changed = [(*bound(new), seq) for seq, old, new in hidden if new != old]
+        connection.executemany(update(table, ("text",), "seq = ?"), changed)
+        return len(changed)
+
+    def _named(self, texts: str) -> Filter:
+        """Compile what names them: a cheap look, before anything is read and hidden."""
+        source = "json_each(?) needle"
+        return f"EXISTS ({select('1', source, f'instr({texts}, needle.value)')})", (listed(self.needles),)
+
+
+def _changed(connection: Connection, seq: int, old: Event, new: Event, revision: int) -> bool:
+    """Write an event anew; False where it joined one that stands and says the same now, and went."""
+    if texts_of(new) == texts_of(old):
+        _rewritten(connection, seq, new, revision)
+        return True
+    twin = None if new.retired_at else duplicates.standing_twin(connection, new)
+    if twin not in (None, seq):
+        query = select("message_id", "event_sources", "seq = ?")
+        sources = [row[0] for row in connection.execute(query, (seq,)).fetchall()]
+        duplicates.count_again(connection, twin, new, sources)
+        wiping.events_of(connection, ("e.seq = ?", (seq,)))
+        return False
+    words.drop_events(connection, [(seq, old)])
+    _rewritten(connection, seq, new, revision)
+    words.add_event(connection, seq, event_of(event_values(new)[: len(EVENT_FIELDS)]))
+    connection.execute("DELETE FROM vectors WHERE seq = ?", (seq,))
+    connection.execute("UPDATE events SET embedded_as = '' WHERE seq = ?", (seq,))
+    return True
+
+
+def _rewritten(connection: Connection, seq: int, event: Event, revision: int) -> None:
+    query = update("events", (*EVENT_COLUMNS, "revision"), "seq = ?")
+    connection.execute(query, (*event_values(event), revision, seq))
+    stays = f"seq = ? AND subject NOT IN {LISTED}"
+    wiping.rows(connection, "event_subjects", (stays, (seq, listed(event.subjects))))

@@ -1,0 +1,94 @@
+"""The rules of forgetting, pure: whose something is, what is left of what others said, and what stays out for good."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from datetime import datetime
+
+from .erasure import Tombstones
+from .event import Event
+from .message import Message
+from .note import Memo, Pin
+from .scope import Scope
+
+_NUMBER = re.compile("[0-9]{5,}")  # what may be somebody's id; shorter ones are days and counts
+
+Said = Event | Message | Memo | Pin
+
+
+def is_of_person(event: Event, user_id: str) -> bool:
+    """Tell whether an event goes with a person: they said it, or it was said in their private chat."""
+    return event.sender_id == user_id or (event.request_type == "private" and event.user_id == user_id)
+
+
+def without_person(event: Event, user_id: str, hide: Callable[[str], str]) -> Event:
+    """Give what is left of another's event when a person is forgotten; the very event when nothing changes."""
+    left = replace(
+        event,
+        text=hide(event.text),
+        pain=hide(event.pain),
+        solution=hide(event.solution),
+        outcome=hide(event.outcome),
+        perspective=None if event.perspective is None else hide(event.perspective),
+        subjects=tuple(subject for subject in event.subjects if subject != user_id),
+        user_id="" if event.user_id == user_id else event.user_id,
+    )
+    return event if left == event else left
+
+
+def texts_of(said: Said) -> tuple[str, ...]:
+    """Give everything that people wrote in something."""
+    if isinstance(said, Event):
+        return said.text, said.pain, said.solution, said.outcome, said.perspective or ""
+    return (said.text,)
+
+
+def stays_out(tombstones: Tombstones, said: Said) -> bool:
+    """Tell whether something belongs to, or speaks of, a person or place that was erased after it."""
+    return bool(tombstones.marks) and is_covered(tombstones, _place_of(said), _people_of(said), _time_of(said))
+
+
+def is_covered(tombstones: Tombstones, scope: Scope, people: Iterable[str], at: datetime) -> bool:
+    """Tell whether a place, the person of a private chat, or one of these people was erased at ``at`` or later."""
+    if tombstones.covers_place(scope, at):
+        return True
+    there = (scope.place_id,) if scope.kind == "private" else ()
+    return any(tombstones.covers_person(person, at) for person in {*people, *there} if person)
+
+
+def names_erased(tombstones: Tombstones, said: Said) -> bool:
+    """Tell whether a text holds the number of a person who was erased after it."""
+    if not tombstones.marks:
+        return False
+    numbers = {number for text in texts_of(said) for number in _NUMBER.findall(text)}
+    return any(tombstones.covers_person(number, _time_of(said)) for number in numbers)
+
+
+def _place_of(said: Said) -> Scope:
+    return said.scene.scope if isinstance(said, Message) else said.scope
+
+
+def _people_of(said: Said) -> tuple[str, ...]:
+    match said:
+        case Event():
+            return (said.sender_id, *said.subjects)
+        case Message():
+            return (said.scene.user_id,)
+        case Memo():
+            return (said.user_id,)
+        case Pin():
+            return (said.owner_id,)
+
+
+def _time_of(said: Said) -> datetime:
+    match said:
+        case Event():
+            return said.happened_at
+        case Message():
+            return said.sent_at
+        case Memo():
+            return said.written_at
+        case Pin():
+            return said.pinned_at

@@ -1,0 +1,204 @@
+"""Forgetting for good: a person or a place leaves every store at once, and their bytes leave the disk soon after."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+
+from . import sentences
+from .consent import Consent
+from .domain.erasure import Erasure
+from .domain.message import Message
+from .domain.note import Memo
+from .domain.scope import DEFAULT_AGENT, Scene, Scope
+from .errors import NotPermitted, UnavailableError
+from .historian.journal import Journal
+from .ports.ambient import Clock
+from .ports.ledger import Archive, EmbeddedEvent, Eraser, NameBook, PurgeState, Wiped
+from .ports.mirror import MemoMirror
+from .ports.queue import QueueEraser
+from .text.names import clean_name
+from .text.redaction import Redaction
+
+log = logging.getLogger(__name__)
+EVERY = timedelta(hours=1)
+TRIES = 3  # generations built in a row while others are forgotten meanwhile
+
+
+class Purge:
+    """Takes the bytes of what was erased off the disk, at most once an hour.
+
+    The index comes first and the ledger last: the ledger remembers that a purge is due until both are done.
+    """
+
+    def __init__(self, eraser: Eraser, clock: Clock, rebuild: Callable[[], Awaitable[object]]) -> None:
+        """Purge a ledger, and an index by building it anew without what was erased."""
+        self._eraser = eraser
+        self._clock = clock
+        self._rebuild = rebuild
+        self._running = asyncio.Lock()
+        self._turn = asyncio.Lock()  # no erasure slips in between an index that is whole and the end of its purge
+        self._erasures = 0
+        self._task: asyncio.Task[bool] | None = None
+
+    @asynccontextmanager
+    async def erasing(self) -> AsyncGenerator[None, None]:
+        """Erase one after the other; a purge that began earlier does not count for what is erased here."""
+        async with self._turn:
+            self._erasures += 1
+            yield
+
+    @asynccontextmanager
+    async def undisturbed(self) -> AsyncGenerator[None, None]:
+        """Let nothing be erased until the block is left."""
+        async with self._turn:
+            yield
+
+    async def state(self) -> PurgeState:
+        """Tell since when bytes wait to be removed, and when they last were."""
+        return await self._eraser.purge_due()
+
+    def begin(self) -> None:
+        """Purge in the background if a purge is due."""
+        if self._task is None or self._task.done():
+            self._task = asyncio.get_running_loop().create_task(self.run_if_due(), name="purge")
+
+    async def close(self) -> None:
+        """End what runs in the background; it is due again at the next start."""
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+
+    async def run_if_due(self) -> bool:
+        """Purge, unless nothing waits for it or the last one is less than an hour ago; tells whether it was done.
+
+        Never raises for a store that is away: the purge stays due.
+        """
+        try:
+            async with self._running:
+                return await self._is_due() and await self._has_purged()
+        except UnavailableError as away:
+            log.warning("%s", sentences.purge_waits(str(away)))
+            return False
+
+    async def _is_due(self) -> bool:
+        state = await self._eraser.purge_due()
+        if state.erased_at is None:
+            return False
+        return state.purged_at is None or not timedelta() <= self._clock.now() - state.purged_at < EVERY
+
+    async def _has_purged(self) -> bool:
+        for _ in range(TRIES):
+            erasures = self._erasures
+            await self._rebuild()
+            async with self._turn:
+                if erasures == self._erasures:
+                    await self._eraser.purge(self._clock.now())
+                    return True
+        return False
+
+
+@dataclass(frozen=True)
+class Forgetting:
+    """What must happen, in an order in which it may break off anywhere and be done again.
+
+    What others' words are cleaned by, names and the ids of memos, stands in the ledger: so the ledger comes last, and
+    by one transaction. It is cleaned after once more what others may have written into meanwhile.
+    """
+
+    journal: Journal
+    queue: QueueEraser
+    names: NameBook
+    archive: Archive
+    mirror: MemoMirror
+    eraser: Eraser
+    consent: Consent
+    purge: Purge
+    clock: Clock
+    held: Callable[[], AbstractAsyncContextManager[None]]
+    unindex: Callable[[Sequence[str]], Awaitable[None]]
+
+    async def forget_person(self, scene: Scene, user_id: str) -> Erasure:
+        """Forget a person everywhere, of every agent; only they themselves may ask for it, and an operator."""
+        if scene.kind != "operator" and scene.user_id != user_id:
+            raise NotPermitted(sentences.others_stay())
+        async with self.purge.erasing():
+            await self.journal.settle()
+            borne, memo_ids = await self._traces(user_id)
+            hide = await self._hiding(scene, user_id, borne)
+            async with self.held():
+                jobs, wiped = await self._erase_person(user_id, hide, memo_ids)
+            await self.unindex(wiped.event_ids)
+        return await self._erasure(wiped, jobs)
+
+    async def forget_place(self, scene: Scene) -> Erasure:
+        """Forget a group, or a private chat, of this agent; its switch stays as it is.
+
+        Who may ask for a whole group is the caller's to judge: for this layer everybody in a group is alike.
+        """
+        scope = scene.scope
+        async with self.purge.erasing():
+            async with self.held():
+                jobs, wiped = await self._erase_place(scope)
+            await self.unindex(wiped.event_ids)
+        return await self._erasure(wiped, jobs)
+
+    async def _erase_person(self, user_id: str, hide: Redaction, memo_ids: Sequence[str]) -> tuple[int, Wiped]:
+        place = Scope(DEFAULT_AGENT, "private", user_id)  # a mirror knows no agents
+        await self.journal.erase_person(user_id, hide)
+        jobs = await self.queue.erase_person(user_id, hide)
+        await self.mirror.erase(memo_ids, place, hide)
+        wiped = await self.eraser.forget_person(user_id, self.clock.now(), hide)
+        await self.consent.load()
+        await self.mirror.erase(wiped.memo_ids, place, hide)
+        await self.journal.erase_person(user_id, hide)
+        return jobs, wiped
+
+    async def _erase_place(self, scope: Scope) -> tuple[int, Wiped]:
+        await self.journal.erase_place(scope)
+        jobs = await self.queue.erase_place(scope)
+        wiped = await self.eraser.forget_place(scope, self.clock.now())
+        await self.consent.load()
+        await self.mirror.erase(wiped.memo_ids, scope, str)
+        await self.journal.erase_place(scope)
+        return jobs, wiped
+
+    async def _hiding(self, scene: Scene, user_id: str, borne: set[str]) -> Redaction:
+        """Know a person by every name that stands anywhere, written as it is and as it is shown."""
+        borne |= {*await self.names.names_of([user_id]), *await self.queue.names_of(user_id)}
+        if scene.user_id == user_id:
+            borne.add(scene.user_name)
+        return Redaction.of({user_id}, {*borne, *map(clean_name, borne)})
+
+    async def _traces(self, user_id: str) -> tuple[set[str], list[str]]:
+        """Find the names that a person bears in the ledger's rows, and the ids of the memos of their turns."""
+        names: set[str] = set()
+        memo_ids: list[str] = []
+        async for row in self.archive.rows():
+            if isinstance(row, EmbeddedEvent) and row.event.sender_id == user_id:
+                names.add(row.event.sender_name)
+            elif isinstance(row, Message) and row.scene.user_id == user_id:
+                names.add(row.scene.user_name)
+            elif isinstance(row, Memo) and row.user_id == user_id:
+                memo_ids.append(row.id)
+        return names, memo_ids
+
+    async def _erasure(self, wiped: Wiped, jobs: int) -> Erasure:
+        copies = await self.eraser.copies()
+        state = await self.purge.state()
+        self.purge.begin()
+        return Erasure(
+            events=wiped.events,
+            messages=wiped.messages,
+            memos=wiped.memos,
+            pins=wiped.pins,
+            names=wiped.names,
+            jobs=jobs,
+            reworded=wiped.reworded,
+            purged=state.erased_at is None,
+            copies=tuple(copy.path for copy in copies),
+        )

@@ -1,0 +1,26 @@
+"""OneBot's two versions, as far as the bot speaks them: an adapter that nobody loaded costs no import here."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from nonebot.adapters.onebot import v11, v12
+else:
+
+    class _Nothing:
+        """What no event and no bot is an instance of."""
+
+    class _Version:
+        """The names of an adapter's module; while it is not loaded, none of them has an instance."""
+
+        def __init__(self, module: str) -> None:
+            self._module = module
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(sys.modules[self._module], name) if self._module in sys.modules else _Nothing
+
+    v11, v12 = _Version("nonebot.adapters.onebot.v11"), _Version("nonebot.adapters.onebot.v12")
+
+__all__ = ["v11", "v12"]

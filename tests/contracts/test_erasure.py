@@ -1,0 +1,465 @@
+"""The contract of Eraser: what is forgotten is found by nothing, and stays out; everything else stays as it was."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pytest
+
+from cognitive_memory_core.adapters.inmemory import InMemoryLedger
+from cognitive_memory_core.adapters.sqlite import SqliteLedger
+from cognitive_memory_core.domain.event import Event
+from cognitive_memory_core.domain.hit import Reading
+from cognitive_memory_core.domain.people import Person
+from cognitive_memory_core.domain.scope import Scene
+from cognitive_memory_core.ports.ledger import (
+    Alias,
+    ArchiveRow,
+    Copy,
+    EmbeddedEvent,
+    Mark,
+    OptOut,
+    PurgeState,
+    Totals,
+    VectorRow,
+    Wiped,
+)
+from cognitive_memory_core.text.redaction import Redaction
+from cognitive_memory_core.text.terms import query_terms
+from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE, a_draft, a_message, an_event
+from tests.support.clock import NOON, FrozenClock
+from tests.support.ledgers import (
+    MODEL,
+    Ledger,
+    a_memo,
+    a_pin,
+    a_vector,
+    archived,
+    committed,
+    embedded,
+    later,
+    shown,
+)
+
+GONE = "2000001"
+NAMES = ("阿棠", "海棠未眠")
+HIDE = Redaction.of([GONE], NAMES)
+OTHER = Scene.group("10001", "2000002", user_name="小林")
+OTHER_PRIVATE = Scene.private("2000002", user_name="小林")
+ANOTHER_AGENT = replace(PRIVATE, agent="another")
+EVENING = later(hours=8)
+
+
+async def forgotten(ledger: Ledger) -> Wiped:
+    """Forget the person in the evening."""
+    return await ledger.eraser.forget_person(GONE, EVENING, HIDE)
+
+
+async def found(ledger: Ledger, question: str, scene: Scene = OPERATOR) -> list[str]:
+    """Search events and messages by words; give the texts."""
+    terms = query_terms(question)
+    events = await ledger.lexical.events(terms, Reading(scene), 99)
+    lines = await ledger.lexical.messages(terms, Reading(scene), 99)
+    return [event.text for event, _ in events] + [line.text for line, _ in lines]
+
+
+def identity(row: ArchiveRow) -> tuple[str, ...]:
+    """Say which row it is, by what stays when it is reworded."""
+    if isinstance(row, Alias):
+        return ("alias", row.scope.key, row.user_id, row.name)
+    if isinstance(row, OptOut):
+        return ("wish", row.user_id)
+    return ("said", row.event.id if isinstance(row, EmbeddedEvent) else row.id)
+
+
+async def test_what_a_person_said_is_gone_from_everywhere(ledger: Ledger) -> None:
+    """Their events, lines, memos, pins and names go, and so does their private chat with each agent."""
+    said, private = an_event("养了猫"), an_event("养了狗", PRIVATE, sender_id="")
+    elsewhere = an_event("养了鸟", ANOTHER_AGENT)
+    retired = an_event("养了鱼", OTHER_GROUP)
+    await embedded(ledger, [(event, a_vector(1, 0)) for event in (said, private, elsewhere, retired)])
+    await ledger.events.retire(retired.id, NOON)
+    await ledger.log.append([a_message("养猫"), a_message("好的", PRIVATE, is_bot=True), a_message("嗯", is_bot=True)])
+    memos = [a_memo("记了猫", user_id=GONE, id="memo-a"), a_memo("记了狗", PRIVATE, id="memo-b")]
+    for memo in memos:
+        await ledger.notes.write_memo(memo)
+    await ledger.notes.write_pin(a_pin("猫", owner_id=GONE))
+    await ledger.notes.write_pin(a_pin("狗", PRIVATE))
+    await ledger.names.note(GROUP.scope, GONE, "阿棠", NOON)
+    await ledger.names.note(OTHER_GROUP.scope, GONE, "海棠未眠", NOON)
+    wiped = await forgotten(ledger)
+    assert sorted(wiped.event_ids) == sorted(event.id for event in (said, private, elsewhere, retired))
+    assert replace(wiped, event_ids=()) == Wiped(4, 3, 2, 2, 2, memo_ids=("memo-a", "memo-b"))
+    assert await ledger.archive.totals() == Totals()
+    assert await archived(ledger) == []
+    assert await found(ledger, "猫狗鸟鱼") == []
+    assert await ledger.index.nearest(a_vector(1, 0), Reading(OPERATOR), 9) == []
+    assert await ledger.names.people(GROUP.scope) == []
+    assert [await ledger.events.find(event.id) for event in (said, retired)] == [None, None]
+    assert await ledger.shelf.changes(MODEL, Mark(), 9) == []
+
+
+async def test_in_what_others_said_a_person_becomes_somebody(ledger: Ledger) -> None:
+    """Id and names are hidden in every text and among the subjects, for reading and for every search."""
+    event = an_event(
+        "阿棠(2000001) 会修车",
+        OTHER,
+        kind="experience",
+        subjects=(GONE, "2000003"),
+        pain="海棠未眠 的车坏了",
+        solution="问 2000001",
+        outcome="好了",
+    )
+    await committed(ledger, event)
+    await ledger.log.append([a_message("问问阿棠吧", OTHER, id="m-1")])
+    await ledger.notes.write_memo(a_memo("帮小林找 阿棠", user_id="2000002", id="memo"))
+    await ledger.notes.write_pin(a_pin("群主是 2000001", id="pin"))
+    await ledger.names.note(GROUP.scope, GONE, "阿棠", NOON)
+    await ledger.names.note(OTHER_GROUP.scope, GONE, "海棠未眠", NOON)
+    assert (await forgotten(ledger)).reworded == 4
+    expected = replace(
+        event,
+        text="某位成员 会修车",
+        subjects=("2000003",),
+        pain="某位成员 的车坏了",
+        solution="问 某位成员",
+    )
+    assert await ledger.events.recent(Reading(OPERATOR), 9) == [expected]
+    assert await ledger.events.recent(Reading(OPERATOR, user_id=GONE), 9) == []
+    assert await ledger.events.recent(Reading(OPERATOR, user_id="2000003"), 9) == [expected]
+    assert [line.text for line in await ledger.log.recent(GROUP.scope, 9)] == ["问问某位成员吧"]
+    assert [memo.text for memo in await ledger.notes.memos(GROUP.scope, 9)] == ["帮小林找 某位成员"]
+    assert [pin.text for pin in await ledger.notes.pins(GROUP.scope)] == ["群主是 某位成员"]
+    assert await found(ledger, "阿棠 海棠未眠 2000001") == []
+    assert await found(ledger, "某位成员") == ["某位成员 会修车", "问问某位成员吧"]
+
+
+async def test_a_reworded_event_waits_for_a_new_vector(ledger: Ledger) -> None:
+    """The old vector held the name: it goes, indexes that follow hear of it, and the new text waits."""
+    named, unnamed = (
+        an_event("阿棠会修车", OTHER),
+        an_event("会修车", replace(OTHER, user_id="2000003"), subjects=(GONE,)),
+    )
+    await embedded(ledger, [(named, a_vector(1, 0)), (unnamed, a_vector(0, 1))])
+    await ledger.names.note(GROUP.scope, GONE, "阿棠", NOON)
+    mark = (await ledger.shelf.changes(MODEL, Mark(), 9))[-1].mark
+    await forgotten(ledger)
+    assert await ledger.shelf.waiting(MODEL, 9) == [(named.id, "某位成员会修车")]
+    assert [one for one, _ in await ledger.index.nearest(a_vector(1, 0), Reading(GROUP), 9)] == [unnamed.id]
+    changes = {change.event_id: change.row for change in await ledger.shelf.changes(MODEL, mark, 9)}
+    kept = EmbeddedEvent(replace(unnamed, subjects=()), MODEL, a_vector(0, 1))
+    assert changes == {named.id: None, unnamed.id: kept}
+    await ledger.shelf.store(MODEL, [VectorRow(named.id, a_vector(1, 1))])
+    assert len(await ledger.index.nearest(a_vector(1, 0), Reading(GROUP), 9)) == 2
+
+
+async def test_events_of_their_turns_that_others_said_lose_the_person_only(ledger: Ledger) -> None:
+    """What somebody else said in a turn of the person stays, unnamed as to whose turn it was."""
+    event = an_event("群里要聚餐", GROUP, sender_id="2000002")
+    await embedded(ledger, [(event, a_vector(1, 0))])
+    assert await forgotten(ledger) == Wiped()
+    assert await ledger.events.find(event.id) == replace(event, user_id="")
+    assert await ledger.shelf.lag(MODEL) == 0
+
+
+async def test_two_events_that_say_the_same_without_the_person_become_one(ledger: Ledger) -> None:
+    """They are counted together, as if the second had been said again; the one that goes is named."""
+    first = an_event("阿棠请客了", OTHER, message_ids=("m-1",))
+    second = an_event("海棠未眠请客了", OTHER, message_ids=("m-2",), happened_at=later(hours=1))
+    aside = an_event("阿棠请客了", replace(OTHER, user_id="2000003"))
+    await embedded(ledger, [(event, a_vector(1, 0)) for event in (first, second, aside)])
+    await ledger.names.note(GROUP.scope, GONE, "阿棠", NOON)
+    await ledger.names.note(GROUP.scope, GONE, "海棠未眠", NOON)
+    wiped = await forgotten(ledger)
+    assert (wiped.events, wiped.reworded, wiped.event_ids) == (0, 3, (second.id,))
+    left = replace(first, text="某位成员请客了", count=2, last_seen_at=later(hours=1), message_ids=("m-1", "m-2"))
+    assert await ledger.events.find(first.id) == left
+    assert await ledger.events.find(second.id) is None
+    assert await ledger.log.withdraw(GROUP.scope, "m-1", NOON) == 0
+    assert await ledger.log.withdraw(GROUP.scope, "m-2", NOON) == 1
+    assert len(await found(ledger, "请客")) == 1
+
+
+async def test_a_reworded_event_is_found_as_a_duplicate_of_what_is_said_later(ledger: Ledger) -> None:
+    """The new text is what counts: saying it again raises the count, saying the old one does not."""
+    event = an_event("阿棠请客了", OTHER)
+    await committed(ledger, event)
+    await ledger.names.note(GROUP.scope, GONE, "阿棠", NOON)
+    await forgotten(ledger)
+    await committed(ledger, an_event("某位成员请客了", OTHER, happened_at=later(days=1)))
+    standing = await ledger.events.find(event.id)
+    assert standing is not None
+    assert standing.count == 2
+    await committed(ledger, an_event("阿棠请客了", OTHER, happened_at=later(days=1)))
+    assert (await ledger.archive.totals()).events == 2
+
+
+async def test_what_was_forgotten_cannot_be_written_again(ledger: Ledger) -> None:
+    """A retry, a late line or an import of what was said before brings nothing back; what is said later is new."""
+    await forgotten(ledger)
+    for at, kept in ((EVENING, 0), (later(hours=8, microseconds=1), 1)):
+        await committed(
+            ledger,
+            an_event("我说的", happened_at=at),
+            an_event("说到的", OTHER, subjects=(GONE,), happened_at=at),
+            an_event("私下的", PRIVATE, sender_id="", happened_at=at),
+        )
+        await ledger.log.append([a_message("说", sent_at=at), a_message("答", is_bot=True, sent_at=at)])
+        await ledger.notes.write_memo(a_memo("记", user_id=GONE, at=at))
+        await ledger.notes.write_memo(a_memo("私下记", PRIVATE, at=at))
+        await ledger.notes.write_pin(a_pin("钉", owner_id=GONE, at=at))
+        await ledger.names.note(GROUP.scope, GONE, "阿棠", at)
+        assert await ledger.archive.totals() == Totals(3 * kept, 0, 2 * kept, 2 * kept, kept)
+        assert await ledger.names.people(GROUP.scope) == [Person(GONE, "阿棠")] * kept
+
+
+async def test_a_job_of_what_was_forgotten_is_done_all_the_same(ledger: Ledger) -> None:
+    """It is not tried for ever."""
+    await forgotten(ledger)
+    await ledger.events.commit(a_draft(an_event("我说的"), job_id="job"))
+    assert await ledger.events.done("job")
+
+
+async def test_an_import_brings_nothing_back(ledger: Ledger) -> None:
+    """Rows of the person, of their private chat, and texts of others that hold their number stay out."""
+    await forgotten(ledger)
+    gone: list[ArchiveRow] = [
+        EmbeddedEvent(an_event("我说的"), MODEL, a_vector(1, 0)),
+        EmbeddedEvent(an_event("说到的", OTHER, subjects=(GONE,))),
+        EmbeddedEvent(an_event("问题", OTHER, pain="找 2000001 也不行")),
+        a_message("说"),
+        a_message("找2000001问", OTHER),
+        a_memo("记", user_id=GONE),
+        a_memo("给 2000001 回了话"),
+        a_pin("钉", owner_id=GONE),
+        a_pin("群主 QQ2000001"),
+        Alias(GROUP.scope, GONE, "阿棠", NOON, NOON),
+    ]
+    others: list[ArchiveRow] = [
+        EmbeddedEvent(an_event("花了 20000010 元", OTHER)),
+        EmbeddedEvent(an_event("找 2000001", OTHER, happened_at=later(days=1))),
+        a_message("别人说", OTHER),
+        Alias(GROUP.scope, "2000002", "小林", NOON, NOON),
+    ]
+    assert await ledger.archive.absorb([*gone, *others]) == len(others)
+    assert sorted(await archived(ledger), key=identity) == sorted(others, key=identity)
+
+
+async def test_a_place_is_forgotten_whole_and_stays_out(ledger: Ledger) -> None:
+    """Everything of it goes; other places, and its switch, stay."""
+    here, elsewhere = an_event("这里"), an_event("那里", OTHER_GROUP)
+    await embedded(ledger, [(here, a_vector(1, 0)), (elsewhere, a_vector(1, 0))])
+    rows = [a_message("在这里"), a_memo("这里记"), a_pin("这里钉"), Alias(GROUP.scope, "2000002", "小林", NOON, NOON)]
+    await ledger.archive.absorb(rows)
+    await ledger.consent.set_switch(GROUP.scope, "off")
+    wiped = await ledger.eraser.forget_place(GROUP.scope, EVENING)
+    assert replace(wiped, memo_ids=()) == Wiped(1, 1, 1, 1, 1, event_ids=(here.id,))
+    assert await archived(ledger) == [EmbeddedEvent(elsewhere, MODEL, a_vector(1, 0))]
+    assert await found(ledger, "这里") == []
+    assert [one for one, _ in await ledger.index.nearest(a_vector(1, 0), Reading(OPERATOR), 9)] == [elsewhere.id]
+    await committed(ledger, an_event("这里又"), an_event("那里又", OTHER_GROUP))
+    await ledger.log.append([a_message("在这里又")])
+    await ledger.names.note(GROUP.scope, "2000002", "小林", NOON)
+    assert await ledger.archive.absorb(rows) == 0
+    assert await ledger.archive.totals() == Totals(events=2)
+    await committed(ledger, an_event("后来", happened_at=later(days=1)))
+    assert await shown(ledger, GROUP) == ["后来"]
+    assert await ledger.consent.switches() == {GROUP.scope: "off"}
+
+
+async def test_withdrawals_of_what_was_forgotten_go_too(ledger: Ledger) -> None:
+    """The mark of a withdrawn line in a private chat names the person: it goes, and the lines stay out all the same."""
+    await ledger.log.withdraw(PRIVATE.scope, "m-1", NOON)
+    await ledger.log.withdraw(OTHER_PRIVATE.scope, "m-1", NOON)
+    await forgotten(ledger)
+    late = [a_message("晚", PRIVATE, later(days=1), id="m-1"), a_message("晚", OTHER_PRIVATE, later(days=1), id="m-1")]
+    await ledger.log.append(late)
+    assert await archived(ledger) == late[:1]
+
+
+async def test_a_wish_to_be_left_out_survives_its_person(ledger: Ledger) -> None:
+    """Whoever wanted to be left out and is forgotten is still left out."""
+    await ledger.consent.opt_out(GONE, NOON)
+    await forgotten(ledger)
+    assert await ledger.consent.opted_out() == {GONE}
+    await committed(ledger, an_event("后来", happened_at=later(days=1)))
+    assert await archived(ledger) == [OptOut(GONE, NOON)]
+
+
+async def test_tombstones_tell_nobodys_id_and_keep_the_latest_time(ledger: Ledger) -> None:
+    """Only whoever has the key and the id can tell; forgetting again reaches further, never less far."""
+    assert not (await ledger.eraser.tombstones()).marks
+    key = (await ledger.eraser.tombstones()).key
+    await forgotten(ledger)
+    await ledger.eraser.forget_person(GONE, NOON, HIDE)
+    await ledger.eraser.forget_place(GROUP.scope, NOON)
+    tombstones = await ledger.eraser.tombstones()
+    assert len(key) == 32
+    assert tombstones.key == key
+    assert GONE not in repr(tombstones)
+    assert tombstones.covers_person(GONE, EVENING)
+    assert not tombstones.covers_person(GONE, later(days=1))
+    assert not tombstones.covers_person("2000002", NOON)
+    assert tombstones.covers_place(GROUP.scope, NOON)
+    assert not tombstones.covers_place(GROUP.scope, EVENING)
+
+
+async def test_a_purge_is_due_from_the_oldest_erasure_until_it_is_done(ledger: Ledger) -> None:
+    """Whoever asks is told whether bytes are left, and since when."""
+    assert await ledger.eraser.purge_due() == PurgeState()
+    await forgotten(ledger)
+    await ledger.eraser.forget_place(GROUP.scope, later(days=1))
+    assert await ledger.eraser.purge_due() == PurgeState(EVENING)
+    await ledger.eraser.purge(later(days=2))
+    assert await ledger.eraser.purge_due() == PurgeState(None, later(days=2))
+    await ledger.eraser.forget_place(GROUP.scope, later(days=3))
+    assert await ledger.eraser.purge_due() == PurgeState(later(days=3), later(days=2))
+
+
+async def test_copies_made_for_people_are_listed_once_a_path(ledger: Ledger) -> None:
+    """Each path with the latest time, oldest first."""
+    assert await ledger.eraser.copies() == []
+    early, late, other = (
+        Copy("/a", "export", NOON),
+        Copy("/a", "export", later(days=2)),
+        Copy("/b", "backup", later(days=1)),
+    )
+    assert await ledger.eraser.copies(made=early) == [early]
+    await ledger.eraser.copies(made=late)
+    assert await ledger.eraser.copies(made=other) == [other, late]
+    assert await ledger.eraser.copies() == [other, late]
+
+
+SCENES = (GROUP, OTHER_GROUP, PRIVATE, ANOTHER_AGENT, OTHER, OTHER_PRIVATE, Scene.group("10002", "2000003"))
+PLACES = tuple({scene.scope: None for scene in SCENES})
+READERS = (*SCENES, OPERATOR, Scene.operator("another"), Scene.private("2000003"))
+FORBIDDEN = (GONE, *NAMES, "秘密")
+Write = Callable[[Ledger], Awaitable[object]]
+
+
+@dataclass
+class History:
+    """Makes up what happens: each write for a ledger that knows the person, and for one that never did, if it may."""
+
+    chance: random.Random
+    number: int = 0
+
+    def write(self) -> tuple[Write, Write | None]:
+        """Make up the next thing that happens."""
+        self.number += 1
+        return self.chance.choice([self.event, self.event, self.message, self.note, self.name])()
+
+    def event(self) -> tuple[Write, Write | None]:
+        """Somebody says something that is remembered, with its vector or without."""
+        scene, subjects = (
+            self.scene(),
+            tuple(self.chance.sample([GONE, "2000002", "2000003"], self.chance.randrange(3))),
+        )
+        speaker = self.chance.choice([scene.user_id, "2000002", ""])
+        is_theirs = speaker == GONE or (scene.kind == "private" and scene.user_id == GONE)
+        text = self.text(secret=is_theirs)
+        event = an_event(text, scene, sender_id=speaker, subjects=subjects, happened_at=self.moment())
+        left = replace(
+            event,
+            text=HIDE(text),
+            subjects=tuple(one for one in subjects if one != GONE),
+            user_id="" if scene.user_id == GONE else scene.user_id,
+        )
+        return _told(event), None if is_theirs else _told(left, is_embedded=left.text == text)
+
+    def message(self) -> tuple[Write, Write | None]:
+        """Somebody, or the bot, says something in passing."""
+        scene = self.scene()
+        is_theirs = scene.user_id == GONE
+        is_bot = self.chance.random() < 0.3
+        line = a_message(self.text(secret=is_theirs), scene, self.moment(), id=f"m-{self.number}", is_bot=is_bot)
+        left = None if is_theirs else replace(line, text=HIDE(line.text))
+        return (lambda one: one.log.append([line])), left and (lambda one: one.log.append([left]))
+
+    def note(self) -> tuple[Write, Write | None]:
+        """A memo and a pin are written down."""
+        scene, person = self.scene(), self.chance.choice([GONE, "2000002", ""])
+        is_theirs = GONE in (person, scene.scope.place_id)
+        text = self.text(secret=is_theirs)
+        rows = (
+            a_memo(text, scene, self.moment(), user_id=person, id=f"memo-{self.number}"),
+            a_pin(text, scene, self.moment(), owner_id=person, id=f"pin-{self.number}"),
+        )
+        left = None if is_theirs else tuple(replace(row, text=HIDE(text)) for row in rows)
+        return (lambda one: one.archive.absorb(rows)), left and (lambda one: one.archive.absorb(left))
+
+    def name(self) -> tuple[Write, Write | None]:
+        """A name is heard."""
+        place, person, at = self.scene().scope, self.chance.choice([GONE, "2000002"]), self.moment()
+        name = self.chance.choice(NAMES) if person == GONE else "小林"
+        is_theirs = GONE in (person, place.place_id)
+        return (lambda one: one.names.note(place, person, name, at)), (
+            None if is_theirs else lambda one: one.names.note(place, person, name, at)
+        )
+
+    def text(self, *, secret: bool) -> str:
+        """Make a text that no other is equal to; what only the person said holds a secret."""
+        who = self.chance.choice(["阿棠", "海棠未眠(2000001)", "2000001", "小林(2000002)", "大家"])
+        return f"第{self.number}件：{who} {'秘密' if secret else '公开'}"
+
+    def scene(self) -> Scene:
+        """Choose a place and who is there."""
+        return self.chance.choice(SCENES)
+
+    def moment(self) -> object:
+        """Choose a time before the evening."""
+        return later(seconds=self.chance.randrange(20_000), microseconds=self.number)
+
+
+def _told(event: Event, *, is_embedded: bool = True) -> Write:
+    async def write(ledger: Ledger) -> None:
+        await committed(ledger, event)
+        if is_embedded:
+            await ledger.shelf.store(MODEL, [VectorRow(event.id, a_vector(1, len(event.text)))])
+
+    return write
+
+
+async def everything(ledger: Ledger) -> list[object]:
+    """Look at everything that a ledger shows anybody, in every way that there is."""
+    answers: list[object] = [*sorted(await archived(ledger), key=identity)]
+    answers += [await ledger.archive.totals(), await ledger.shelf.waiting(MODEL, 999)]
+    answers += [sorted(await ledger.shelf.embedded_ids(MODEL))]
+    for place in PLACES:
+        answers += [await ledger.log.recent(place, 99), await ledger.notes.memos(place, 99)]
+        answers += [await ledger.notes.pins(place), await ledger.names.people(place)]
+    for reading in map(Reading, READERS):
+        answers += [await ledger.events.recent(reading, 99)]
+        for question in ("阿棠 海棠未眠", GONE, "公开", "秘密", "小林", "某位成员"):
+            terms = query_terms(question)
+            answers += [sorted(event.id for event, _ in await ledger.lexical.events(terms, reading, 99))]
+            answers += [sorted(line.id for line, _ in await ledger.lexical.messages(terms, reading, 99))]
+        near = await ledger.index.nearest(a_vector(1, 3), reading, 99)
+        answers += [sorted((one, round(cosine, 4)) for one, cosine in near)]
+    return answers
+
+
+@pytest.mark.parametrize("make", ["sqlite", "in memory"])
+@pytest.mark.parametrize("seed", range(3))
+async def test_a_ledger_that_forgot_is_as_one_that_never_knew(tmp_path: Path, make: str, seed: int) -> None:
+    """Whatever happened before, nothing shows the person's words, id or names, and nothing else is different."""
+    history = History(random.Random(seed))
+    knowing = await SqliteLedger.open(tmp_path / "a.db", clock=FrozenClock()) if make == "sqlite" else InMemoryLedger()
+    innocent = InMemoryLedger()
+    for place, name in ((GROUP.scope, NAMES[0]), (OTHER_GROUP.scope, NAMES[1])):
+        await knowing.names.note(place, GONE, name, NOON)
+    for _ in range(70):
+        known, left = history.write()
+        await known(knowing)
+        if left is not None:
+            await left(innocent)
+    before = repr(await everything(knowing))
+    assert all(word in before for word in FORBIDDEN)
+    await forgotten(knowing)
+    after = await everything(knowing)
+    assert [word for word in FORBIDDEN if word in repr(after)] == []
+    assert after == await everything(innocent)
+    await knowing.close()

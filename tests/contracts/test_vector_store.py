@@ -1,0 +1,358 @@
+"""The contract of VectorStore, kept in memory, by Chroma in a child process, and by a Chroma server."""
+
+from __future__ import annotations
+
+import math
+import random
+from array import array
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from cognitive_memory_core.domain.event import Event
+from cognitive_memory_core.domain.hit import Reading
+from cognitive_memory_core.domain.scope import Scene
+from cognitive_memory_core.errors import BadArgument, UnavailableError
+from cognitive_memory_core.ports.models import Vector
+from cognitive_memory_core.ports.vectors import Generation, VectorStore
+from tests.properties.test_scope import NARROWINGS, SIX_VOICES, THREE_PLACES, THREE_SCENES, Voice, said
+from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE, an_event
+from tests.support.clock import NOON
+from tests.support.ledgers import MODEL, a_vector
+from tests.support.vector_stores import Shop, row, rows, shop_of
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+EAST, NORTH, WEST = a_vector(1, 0), a_vector(0, 1), a_vector(-1, 0)
+NORTHEAST = a_vector(math.sqrt(0.5), math.sqrt(0.5))
+EVERYTHING = Reading(OPERATOR)
+MORE_THAN_ONE_BATCH = 5_462
+REFUSED = {
+    "shorter": array("f", (1,)),
+    "longer": array("f", (1, 0, 0)),
+    "empty": array("f"),
+    "zeros": array("f", (0, 0)),
+    "nan": array("f", (math.nan, 1)),
+    "inf": array("f", (1, math.inf)),
+    "too large for single precision": array("d", (1e39, 1)),
+}
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module", params=["in memory", "chroma", "chroma server"])
+async def shop(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Shop]:
+    """Keep one store of each make for the whole module: starting a child for each test would take minutes."""
+    async with shop_of(request.param, tmp_path_factory.mktemp("vectors")) as shop:
+        yield shop
+
+
+@pytest.fixture
+def store(shop: Shop) -> VectorStore:
+    """Take the store that is open."""
+    return shop.store
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def generation(store: VectorStore) -> Generation:
+    """Begin an empty generation of two dimensions."""
+    return await store.begin(MODEL, 2)
+
+
+async def found(store: VectorStore, generation: Generation, reading: Reading | Scene, limit: int = 50) -> list[str]:
+    """Give the ids nearest to the east."""
+    asked = Reading(reading) if isinstance(reading, Scene) else reading
+    return [event_id for event_id, _ in await store.nearest(generation, EAST, asked, limit)]
+
+
+async def test_a_new_store_has_no_generation(shop: Shop, tmp_path: Path) -> None:
+    """Where nothing was ever put in use, none is in use; what only grew is not, either."""
+    async with shop_of(shop.make, tmp_path) as fresh:
+        assert await fresh.store.open() is None
+        growing = await fresh.store.begin(MODEL, 2)
+        await fresh.store.upsert(growing, rows([(an_event(), EAST)]))
+        assert await fresh.store.open() is None
+
+
+async def test_a_generation_begins_empty_and_says_what_it_is_for(store: VectorStore) -> None:
+    """A new generation has a name of its own, the model's fingerprint and length, and no rows."""
+    first = await store.begin("some model", 3)
+    second = await store.begin("other model", 2)
+    assert (first.fingerprint, first.dimensions) == ("some model", 3)
+    assert (second.fingerprint, second.dimensions) == ("other model", 2)
+    assert first.birth
+    assert first.birth != second.birth
+    assert await store.listed(second) == frozenset()
+    assert await store.nearest(second, EAST, EVERYTHING, 5) == []
+
+
+async def test_the_next_generation_grows_beside_the_one_in_use(store: VectorStore, generation: Generation) -> None:
+    """Until the next is put in use the one before answers from its own rows, and takes new ones."""
+    old, new, late = an_event("甲"), an_event("乙"), an_event("丙")
+    await store.upsert(generation, rows([(old, EAST)]))
+    await store.put_in_use(generation)
+    growing = await store.begin("next", 3)
+    assert growing.number != generation.number
+    await store.upsert(growing, rows([(new, a_vector(1, 0, 0))], "next"))
+    assert await store.open() == generation
+    await store.upsert(generation, rows([(late, NORTH)]))
+    assert await found(store, generation, GROUP) == [old.id, late.id]
+    assert await store.listed(growing) == {new.id}
+
+
+async def test_what_is_put_in_use_stays_alone(shop: Shop, generation: Generation) -> None:
+    """After the switch the new one answers, also to whoever opens the store anew, and the others refuse everything."""
+    old, new = an_event("甲"), an_event("乙")
+    await shop.store.upsert(generation, rows([(old, EAST)]))
+    await shop.store.put_in_use(generation)
+    growing = await shop.store.begin(MODEL, 2)
+    await shop.store.upsert(growing, rows([(new, EAST)]))
+    await shop.store.put_in_use(growing)
+    for _ in range(2):
+        assert await shop.store.open() == growing
+        assert await found(shop.store, growing, GROUP) == [new.id]
+        await refuses(shop.store, generation, old)
+        assert await shop.store.listed(growing) == {new.id}
+        await shop.reopen()
+
+
+async def refuses(store: VectorStore, gone: Generation, event: Event) -> None:
+    """See that a generation that is gone can neither be read nor written nor used."""
+    for call in (
+        store.upsert(gone, rows([(event, EAST)])),
+        store.remove(gone, [event.id]),
+        store.listed(gone),
+        store.nearest(gone, EAST, EVERYTHING, 5),
+        store.put_in_use(gone),
+    ):
+        with pytest.raises(UnavailableError):
+            await call
+
+
+async def test_a_generation_in_use_is_the_same_after_reopening(shop: Shop, generation: Generation) -> None:
+    """Number, birth, model and every row are there again."""
+    events = [an_event(f"第{number}件") for number in range(5)]
+    await shop.store.upsert(generation, rows((event, NORTHEAST) for event in events))
+    await shop.store.put_in_use(generation)
+    await shop.reopen()
+    assert await shop.store.open() == generation
+    assert await shop.store.listed(generation) == {event.id for event in events}
+    assert set(await found(shop.store, generation, GROUP)) == {event.id for event in events}
+
+
+async def test_an_attempt_that_was_given_up_is_replaced(shop: Shop, generation: Generation) -> None:
+    """Beginning again removes what an earlier attempt left, and the one in use is untouched by any of it."""
+    kept, left, new = an_event("甲"), an_event("乙"), an_event("丙")
+    await shop.store.upsert(generation, rows([(kept, EAST)]))
+    await shop.store.put_in_use(generation)
+    given_up = await shop.store.begin(MODEL, 2)
+    await shop.store.upsert(given_up, rows([(left, EAST)]))
+    await shop.reopen()
+    assert await shop.store.open() == generation
+    again = await shop.store.begin(MODEL, 2)
+    assert await shop.store.listed(again) == frozenset()
+    await refuses(shop.store, given_up, left)
+    await shop.store.upsert(again, rows([(new, EAST)]))
+    assert await shop.store.listed(generation) == {kept.id}
+    assert await found(shop.store, again, GROUP) == [new.id]
+
+
+async def test_putting_in_use_twice_is_putting_in_use_once(store: VectorStore, generation: Generation) -> None:
+    """A switch whose answer was lost can be asked for again."""
+    event = an_event()
+    await store.upsert(generation, rows([(event, EAST)]))
+    await store.put_in_use(generation)
+    await store.put_in_use(generation)
+    assert await store.open() == generation
+    assert await store.listed(generation) == {event.id}
+
+
+async def test_writing_twice_is_writing_once(store: VectorStore, generation: Generation) -> None:
+    """A row written again stands once, with its latest vector."""
+    event, other = an_event("甲"), an_event("乙")
+    for _ in range(2):
+        await store.upsert(generation, rows([(event, EAST), (other, NORTH)]))
+    assert await found(store, generation, GROUP) == [event.id, other.id]
+    await store.upsert(generation, rows([(event, WEST)]))
+    assert await store.nearest(generation, EAST, Reading(GROUP), 5) == [
+        (other.id, pytest.approx(0, abs=1e-5)),
+        (event.id, pytest.approx(-1, abs=1e-5)),
+    ]
+    assert await store.listed(generation) == {event.id, other.id}
+
+
+async def test_nothing_is_fine(store: VectorStore, generation: Generation) -> None:
+    """No rows, no ids and no wish for an answer are no mistakes."""
+    event = an_event()
+    await store.upsert(generation, [])
+    await store.remove(generation, [])
+    await store.upsert(generation, rows([(event, EAST)]))
+    assert await found(store, generation, GROUP, 0) == []
+    assert await found(store, generation, GROUP, -1) == []
+    assert await found(store, generation, GROUP, 10**12) == [event.id]
+
+
+async def test_rows_are_taken_out(store: VectorStore, generation: Generation) -> None:
+    """What is removed is neither listed nor found, once or twice or never having been there."""
+    gone, kept = an_event("甲"), an_event("乙")
+    await store.upsert(generation, rows([(gone, EAST), (kept, NORTH)]))
+    for _ in range(2):
+        await store.remove(generation, [gone.id, "nobody", gone.id])
+        assert await store.listed(generation) == {kept.id}
+        assert await found(store, generation, GROUP) == [kept.id]
+    await store.upsert(generation, rows([(gone, EAST)]))
+    assert await found(store, generation, GROUP) == [gone.id, kept.id]
+
+
+async def test_a_retired_event_is_no_row(store: VectorStore, generation: Generation) -> None:
+    """An event that comes in retired is not taken in, and leaves if it was there."""
+    stood, never, kept = an_event("甲"), an_event("乙", retired_at=NOON), an_event("丙")
+    await store.upsert(generation, rows([(stood, EAST), (never, EAST), (kept, EAST)]))
+    await store.upsert(generation, [row(stood, EAST, retired_at=NOON)])
+    assert await store.listed(generation) == {kept.id}
+    assert await found(store, generation, EVERYTHING) == [kept.id]
+
+
+async def test_nearest_is_cosine_best_first(store: VectorStore, generation: Generation) -> None:
+    """The order and the figures are those of the cosine, whatever the lengths of the vectors."""
+    huge, tiny = an_event("戊"), an_event("己")
+    east, north, west, between = (an_event(text) for text in "甲乙丙丁")
+    vectors = [(north, NORTH), (east, a_vector(3, 0)), (west, WEST), (between, NORTHEAST)]
+    await store.upsert(generation, rows([*vectors, (huge, a_vector(2e30, -1e30)), (tiny, a_vector(2e-30, 4e-30))]))
+    expected = [
+        (east.id, 1),
+        (huge.id, 2 / math.sqrt(5)),
+        (between.id, math.sqrt(0.5)),
+        (tiny.id, 1 / math.sqrt(5)),
+        (north.id, 0),
+        (west.id, -1),
+    ]
+    for asked in (a_vector(2, 0), a_vector(1e-30, 0), a_vector(1e30, 0)):
+        given_back = await store.nearest(generation, asked, Reading(GROUP), 10)
+        assert given_back == [(event_id, pytest.approx(cosine, abs=1e-5)) for event_id, cosine in expected]
+    assert await found(store, generation, GROUP, 2) == [east.id, huge.id]
+
+
+async def test_nearest_agrees_with_arithmetic_through_many_changes(store: VectorStore, generation: Generation) -> None:
+    """After any mixture of writes the answer is that of plain arithmetic over what stands."""
+    chance = random.Random(20260304)
+    standing: dict[str, tuple[Event, Vector]] = {}
+    for step in range(40):
+        event = an_event(f"第{step}件", chance.choice([GROUP, OTHER_GROUP]), sender_id=chance.choice(["2000001", "5"]))
+        written = [(event, a_vector(chance.gauss(0, 1), chance.gauss(0, 1)))]
+        if step % 4 == 1:
+            again = standing[chance.choice(list(standing))][0]
+            written.append((again, a_vector(chance.gauss(0, 1), chance.gauss(0, 1))))
+        await store.upsert(generation, rows(written))
+        standing |= {event.id: (event, vector) for event, vector in written}
+        if step % 3 == 2:
+            gone = chance.choice(list(standing))
+            await store.remove(generation, [gone])
+            del standing[gone]
+        if step % 5 == 4:
+            for reading in (Reading(GROUP), Reading(PRIVATE), Reading(OPERATOR, group_id="10002")):
+                assert await found(store, generation, reading) == by_arithmetic(standing, reading)
+    assert await store.listed(generation) == set(standing)
+
+
+def by_arithmetic(standing: dict[str, tuple[Event, Vector]], reading: Reading) -> list[str]:
+    """Give the ids of what a reading admits, nearest to the east first."""
+    cosines = {
+        event.id: vector[0] / math.hypot(*vector) for event, vector in standing.values() if reading.admits(event)
+    }
+    return sorted(cosines, key=lambda event_id: -cosines[event_id])[:50]
+
+
+async def test_a_narrow_reading_is_filled_from_behind_nearer_ones_outside(
+    store: VectorStore, generation: Generation
+) -> None:
+    """What is admitted is found behind any number of nearer rows that are not."""
+    outside = [(an_event(f"外{number}", OTHER_GROUP, sender_id=f"3{number}"), EAST) for number in range(300)]
+    inside = an_event("内", sender_id="2000002", kind="knowledge", subjects=("2000003",))
+    await store.upsert(generation, rows([*outside, (inside, WEST)]))
+    assert await found(store, generation, GROUP, 3) == [inside.id]
+    assert await found(store, generation, Reading(OPERATOR, user_id="2000003"), 3) == [inside.id]
+    assert await found(store, generation, Reading(OPERATOR, kinds=("knowledge",)), 3) == [inside.id]
+    everybody_else = frozenset(event.sender_id for event, _ in outside)
+    assert await found(store, generation, Reading(OPERATOR, without=everybody_else), 3) == [inside.id]
+
+
+@settings(max_examples=15, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
+@given(st.tuples(THREE_PLACES, SIX_VOICES), st.tuples(THREE_SCENES, NARROWINGS))
+async def test_a_search_gives_exactly_what_the_reading_admits(
+    store: VectorStore,
+    generation: Generation,
+    spoken: tuple[Sequence[Scene], Sequence[Voice]],
+    asked: tuple[Sequence[Scene], Reading],
+) -> None:
+    """For random events and readings, while the same rows become other people's, places' and times' each round."""
+    events, (scenes, narrowing) = said(*spoken), asked
+    turn = 2 * math.pi / len(events)
+    circle = (a_vector(math.cos(turn * number), math.sin(turn * number)) for number in range(len(events)))
+    await store.upsert(generation, rows(zip(events, circle, strict=True)))
+    for scene in scenes:
+        for reading in (Reading(scene), replace(narrowing, scene=scene)):
+            answer = await found(store, generation, reading)
+            assert sorted(answer) == sorted(event.id for event in events if reading.admits(event))
+
+
+async def test_what_an_event_was_before_leaves_no_trace(store: VectorStore, generation: Generation) -> None:
+    """A row written anew is found by what it is, and no more by whom it was of, where, or what kind."""
+    event = an_event(subjects=("2000003", "2000004"), kind="preference", perspective="自述")
+    now = {"subjects": (), "kind": "event", "sender_id": "2000009", "user_id": "2000008", "perspective": None}
+    await store.upsert(generation, [row(event, EAST)])
+    await store.upsert(generation, [row(event, EAST, **now)])
+    for person in ("2000001", "2000003", "2000004"):
+        assert await found(store, generation, Reading(GROUP, user_id=person)) == []
+    assert await found(store, generation, Reading(GROUP, kinds=("preference",))) == []
+    assert await found(store, generation, Reading(GROUP, user_id="2000009")) == [event.id]
+    assert await found(store, generation, Reading(GROUP, without=frozenset({"2000003"}))) == [event.id]
+    await store.upsert(generation, [row(event, EAST, group_id="", request_type="private")])
+    assert await found(store, generation, GROUP) == []
+    assert await found(store, generation, PRIVATE) == [event.id]
+
+
+@pytest.mark.parametrize("bad", REFUSED.values(), ids=REFUSED.keys())
+async def test_a_bad_vector_is_never_stored(store: VectorStore, generation: Generation, bad: Vector) -> None:
+    """Nothing of a batch with a vector that no search could use is stored, wherever in the batch it stands."""
+    before, behind = an_event("甲"), an_event("乙")
+    with pytest.raises(BadArgument):
+        await store.upsert(generation, rows([(before, EAST), (an_event("丙"), bad), (behind, EAST)]))
+    assert await store.listed(generation) == frozenset()
+
+
+@pytest.mark.parametrize("bad", REFUSED.values(), ids=REFUSED.keys())
+async def test_a_bad_question_is_refused(store: VectorStore, generation: Generation, bad: Vector) -> None:
+    """A question that could not have been stored is refused, and the next one answered."""
+    event = an_event()
+    await store.upsert(generation, rows([(event, EAST)]))
+    with pytest.raises(BadArgument):
+        await store.nearest(generation, bad, EVERYTHING, 5)
+    assert await found(store, generation, EVERYTHING) == [event.id]
+
+
+async def test_any_number_of_rows_is_one_batch(store: VectorStore, generation: Generation) -> None:
+    """More rows than Chroma takes at once are written, listed and taken out in one call each."""
+    turn = 2 * math.pi / MORE_THAN_ONE_BATCH
+    events = [an_event(str(number)) for number in range(MORE_THAN_ONE_BATCH)]
+    circle = (a_vector(math.cos(turn * number), math.sin(turn * number)) for number in range(MORE_THAN_ONE_BATCH))
+    await store.upsert(generation, rows(zip(events, circle, strict=True)))
+    everyone = {event.id for event in events}
+    assert await store.listed(generation) == everyone
+    assert (await found(store, generation, GROUP))[0] == events[0].id
+    await store.remove(generation, [event.id for event in events[1:]])
+    assert await store.listed(generation) == {events[0].id}
+
+
+async def test_the_last_of_two_rows_of_one_event_counts(store: VectorStore, generation: Generation) -> None:
+    """A batch may name an event twice; the later row is what is stored, a retirement too."""
+    event, retired = an_event("甲"), an_event("乙")
+    twice = [row(event, WEST, kind="knowledge"), row(event, EAST, kind="experience")]
+    await store.upsert(generation, [*twice, row(retired, EAST), row(retired, EAST, retired_at=NOON)])
+    assert await store.listed(generation) == {event.id}
+    assert await store.nearest(generation, EAST, EVERYTHING, 5) == [(event.id, pytest.approx(1, abs=1e-5))]
+    assert await found(store, generation, Reading(OPERATOR, kinds=("knowledge",))) == []
+    assert await found(store, generation, Reading(OPERATOR, kinds=("experience",))) == [event.id]

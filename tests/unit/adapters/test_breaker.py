@@ -1,0 +1,151 @@
+"""A part that is away is left alone for a while, and taken back when it answers."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+
+import pytest
+
+from cognitive_memory_core.adapters.breaker import FIRST_PAUSE, LONGEST_PAUSE, TOLERATED, Breaker
+from cognitive_memory_core.errors import BadAnswer, UnavailableError
+from tests.support.clock import FrozenClock
+
+
+class Part:
+    """Answers, or raises what it is told, and counts how often it was asked."""
+
+    def __init__(self) -> None:
+        """Begin well."""
+        self.error: Exception | None = None
+        self.asked = 0
+
+    async def act(self) -> str:
+        """Answer or raise."""
+        self.asked += 1
+        if self.error:
+            raise self.error
+        return "well"
+
+
+async def refused(breaker: Breaker, part: Part, times: int = 1) -> None:
+    """Call a part that is away so often."""
+    for _ in range(times):
+        with pytest.raises(UnavailableError):
+            await breaker.call(part.act)
+
+
+async def test_five_failures_in_a_row_open_it(caplog: pytest.LogCaptureFixture) -> None:
+    """The sixth call fails at once, with the time to come back; the log says so once."""
+    clock, part = FrozenClock(), Part()
+    breaker = Breaker("embedding", elapsed=clock.elapsed)
+    assert breaker.state == "uninitialised"
+    part.error = UnavailableError("gone")
+    with caplog.at_level(logging.WARNING):
+        await refused(breaker, part, TOLERATED + 3)
+    with pytest.raises(UnavailableError) as away:
+        await breaker.call(part.act)
+    assert part.asked == TOLERATED
+    assert away.value.retry_after == FIRST_PAUSE
+    assert breaker.state == "failed"
+    assert len(caplog.records) == 1
+
+
+async def test_a_success_between_keeps_it_closed() -> None:
+    """Only failures in a row count."""
+    part = Part()
+    breaker = Breaker("embedding")
+    for _ in range(3):
+        part.error = UnavailableError("gone")
+        await refused(breaker, part, TOLERATED - 1)
+        part.error = None
+        assert await breaker.call(part.act) == "well"
+    assert breaker.state == "ready"
+
+
+async def test_one_probe_after_the_pause_closes_it(caplog: pytest.LogCaptureFixture) -> None:
+    """When the pause is over one call tries; it being well, everybody is let through, and the log says so."""
+    clock, part = FrozenClock(), Part()
+    breaker = Breaker("vectors", elapsed=clock.elapsed)
+    part.error = UnavailableError("gone")
+    with caplog.at_level(logging.WARNING):
+        await refused(breaker, part, TOLERATED)
+        clock.advance(seconds=FIRST_PAUSE)
+        part.error = None
+        assert await breaker.call(part.act) == "well"
+        assert await breaker.call(part.act) == "well"
+    assert len(caplog.records) == 2
+
+
+async def test_pauses_grow_and_are_bounded() -> None:
+    """Each failed probe doubles the pause, up to a bound; nobody else is let through meanwhile."""
+    clock, part = FrozenClock(), Part()
+    breaker = Breaker("vectors", elapsed=clock.elapsed)
+    part.error = UnavailableError("gone")
+    await refused(breaker, part, TOLERATED)
+    for _ in range(12):
+        clock.advance(seconds=LONGEST_PAUSE)
+        await refused(breaker, part)
+    asked = part.asked
+    clock.advance(seconds=LONGEST_PAUSE - 1)
+    await refused(breaker, part)
+    assert part.asked == asked
+
+
+async def test_the_other_sides_wish_is_heard() -> None:
+    """A part that says when to come back is not asked before."""
+    clock, part = FrozenClock(), Part()
+    breaker = Breaker("embedding", elapsed=clock.elapsed)
+    part.error = UnavailableError("busy", retry_after=30)
+    await refused(breaker, part, TOLERATED)
+    clock.advance(seconds=29)
+    await refused(breaker, part)
+    assert part.asked == TOLERATED
+
+
+async def test_only_one_probe_at_a_time() -> None:
+    """While a probe is under way nobody else waits for it, and a probe that is cancelled makes room."""
+    clock = FrozenClock()
+    breaker = Breaker("vectors", elapsed=clock.elapsed)
+    part = Part()
+    part.error = UnavailableError("gone")
+    await refused(breaker, part, TOLERATED)
+    clock.advance(seconds=FIRST_PAUSE)
+    probe = asyncio.create_task(breaker.call(asyncio.Event().wait))
+    await asyncio.sleep(0)
+    await refused(breaker, part)
+    assert part.asked == TOLERATED
+    probe.cancel()
+    await asyncio.gather(probe, return_exceptions=True)
+    part.error = None
+    assert await breaker.call(part.act) == "well"
+
+
+async def test_a_bad_answer_is_an_answer() -> None:
+    """What answers, however badly, is there."""
+    part = Part()
+    breaker = Breaker("embedding")
+    part.error = BadAnswer("?")
+    for _ in range(TOLERATED * 2):
+        with pytest.raises(BadAnswer):
+            await breaker.call(part.act)
+    assert breaker.state == "ready"
+
+
+async def test_calls_that_end_late_do_not_lengthen_the_pause() -> None:
+    """Ten calls that were under way when the part went away open the breaker once, for the first pause."""
+    clock, part, go = FrozenClock(), Part(), asyncio.Event()
+    breaker = Breaker("embedding", elapsed=clock.elapsed)
+    part.error = UnavailableError("gone")
+
+    async def slow() -> str:
+        await go.wait()
+        return await part.act()
+
+    calls = [asyncio.create_task(breaker.call(slow)) for _ in range(TOLERATED * 3)]
+    await asyncio.sleep(0)
+    go.set()
+    await asyncio.gather(*calls, return_exceptions=True)
+    clock.advance(seconds=FIRST_PAUSE)
+    part.error = None
+    assert await breaker.call(part.act) == "well"

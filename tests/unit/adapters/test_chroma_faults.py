@@ -1,0 +1,177 @@
+"""Chroma's store when its process, its disk or its neighbours fail, shown with real processes.
+
+The rows F11 to F30 are those of ``python -m benchmarks faults``, at a size that ends in seconds.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from array import array
+from collections.abc import AsyncIterator, Awaitable
+from pathlib import Path
+
+import psutil
+import pytest
+
+from benchmarks.chroma_world import (
+    EVERYTHING,
+    chroma_children,
+    examined,
+    filled,
+    known_rows,
+    opened,
+    patiently,
+    the_child,
+)
+from benchmarks.fault_row import Row
+from benchmarks.faults_chroma import f10b, f11, f12, f13, f29, f30_store
+from cognitive_memory_core.adapters.chroma import ChromaStore
+from cognitive_memory_core.errors import UnavailableError
+
+ROWS = known_rows(400, 16)
+EAST = ROWS[0].vector or array("f")
+CALL = 3.0  # seconds that a call may take
+SLACK = 5.0  # beyond them, on a busy machine
+BACK = 40.0  # seconds in which a store must be back
+
+
+@pytest.fixture
+async def store(tmp_path: Path) -> AsyncIterator[ChromaStore]:
+    """Open an empty store that gives up on a call after seconds."""
+    async with opened(tmp_path / "chromadb", CALL) as store:
+        yield store
+
+
+def shown(row: Row) -> Row:
+    """Print a row, which the table of the benchmark would hold."""
+    print(row)
+    return row
+
+
+async def ended(calls: list[Awaitable[object]]) -> list[object]:
+    """Let all calls end, each with an answer or refused, before their deadline is long over."""
+    started = time.monotonic()
+    ends = await asyncio.gather(*calls, return_exceptions=True)
+    assert time.monotonic() - started < CALL + SLACK
+    assert not [end for end in ends if isinstance(end, BaseException) and not isinstance(end, UnavailableError)]
+    return ends
+
+
+async def going_on(ticks: list[float]) -> None:
+    """Tick as long as the loop is free."""
+    while True:
+        await asyncio.sleep(0.01)
+        ticks.append(time.monotonic())
+
+
+async def whole_again(store: ChromaStore) -> None:
+    """See that the store is back, with every row once."""
+    generation = await patiently(store.open, BACK)
+    assert generation is not None
+    await patiently(lambda: store.upsert(generation, ROWS), BACK)
+    assert (await examined(store, generation, ROWS, sample=5)).is_whole
+
+
+async def test_a_child_killed_in_a_write_costs_that_write_an_answer(store: ChromaStore) -> None:
+    """The caller is told that it is unknown; writing again in a new child leaves every row there once."""
+    generation = await filled(store, ROWS[:100])
+    writing = asyncio.create_task(store.upsert(generation, ROWS))
+    await asyncio.sleep(0.02)
+    the_child().kill()
+    with pytest.raises(UnavailableError):
+        await writing
+    await whole_again(store)
+
+
+async def test_a_child_killed_in_a_search_is_replaced(store: ChromaStore) -> None:
+    """Searches under way are refused or answered, none hangs, and the next child answers."""
+    generation = await filled(store, ROWS)
+    asked = [asyncio.create_task(store.nearest(generation, EAST, EVERYTHING, 5)) for _ in range(200)]
+    await asyncio.sleep(0.05)
+    the_child().kill()
+    ends = await ended([*asked])
+    assert any(isinstance(end, UnavailableError) for end in ends)
+    await whole_again(store)
+
+
+async def test_a_child_that_stands_still_is_given_up(store: ChromaStore) -> None:
+    """Calls to a stopped child end by their deadline while everything else goes on; another child takes its place."""
+    generation = await filled(store, ROWS)
+    stopped = the_child()
+    stopped.suspend()
+    ticks: list[float] = []
+    ticking = asyncio.create_task(going_on(ticks))
+    ends = await ended(
+        [store.upsert(generation, ROWS[:5]), store.nearest(generation, EAST, EVERYTHING, 5), store.listed(generation)]
+    )
+    ticking.cancel()
+    assert all(isinstance(end, UnavailableError) for end in ends)
+    assert len(ticks) > 50
+    await whole_again(store)
+    assert not stopped.is_running() or stopped.status() == psutil.STATUS_ZOMBIE
+
+
+async def test_no_child_outlives_a_closed_store(tmp_path: Path) -> None:
+    """Closing ends the child, also one that stands still, and a closed store refuses."""
+    async with opened(tmp_path / "chromadb", CALL) as store:
+        await filled(store, ROWS[:5])
+        child = the_child()
+        child.suspend()
+    psutil.wait_procs([child], timeout=CALL + SLACK)
+    assert not chroma_children()
+    with pytest.raises(UnavailableError):
+        await store.open()
+
+
+async def test_another_model_begins_the_next_generation(tmp_path: Path) -> None:
+    """F20: the old generation stays whole and in use until the new one is; an attempt cut short leaves no trace."""
+    async with opened(tmp_path, CALL) as store:
+        old = await filled(store, ROWS)
+        growing = await store.begin("another model", 3)
+        await store.upsert(growing, [])
+        the_child().kill()
+    async with opened(tmp_path, CALL) as store:
+        assert await patiently(store.open, BACK) == old
+        assert (await examined(store, old, ROWS, sample=5)).is_whole
+        again = await store.begin("another model", 3)
+        assert again.birth != growing.birth
+        await store.put_in_use(again)
+        assert await store.open() == again
+    assert [path.parent for path in tmp_path.rglob("chroma.sqlite3")] == [tmp_path / f"{again.number:04d}"]  # noqa: ASYNC240
+
+
+async def test_upserts_without_an_answer_are_repeated_without_harm(tmp_path: Path) -> None:
+    """F11: whatever became of a write that was cut off, repeating it leaves each row there once."""
+    row = shown(await f11(tmp_path, rounds=4))
+    assert row.injected
+    assert not row.is_bad
+
+
+async def test_damage_is_noticed_or_harmless(tmp_path: Path) -> None:
+    """F12: a store with any file damaged is whole or not in use; the bot lives, and builds it anew."""
+    row = shown(await f12(tmp_path, mutants=12))
+    assert not row.is_bad
+
+
+async def test_a_foreign_write_lock_stalls_nobody(tmp_path: Path) -> None:
+    """F13: while another process holds the lock, writes fail by their deadline and the loop goes on."""
+    row = shown(await f13(tmp_path, seconds=4))
+    assert not row.lost + row.twice + row.stuck
+
+
+@pytest.mark.timeout(120)
+async def test_two_children_never_have_one_store(tmp_path: Path) -> None:
+    """F10b: the child of a killed bot finishes, or is waited for; no other opens the store beside it."""
+    row = shown(await f10b(tmp_path, rounds=3))
+    assert not row.is_bad
+
+
+async def test_filtered_search_finds_what_arithmetic_finds(tmp_path: Path) -> None:
+    """F29: after 40 % of small groups are deleted, searches inside them find their nearest, and no error."""
+    assert not shown(await f29(tmp_path, rows=1_000, dimensions=32, queries=60)).is_bad
+
+
+async def test_drift_is_seen_and_mended(tmp_path: Path) -> None:
+    """F30: the list shows exactly what is missing and what is too much, and writing it again mends both."""
+    assert not shown(await f30_store(tmp_path, rows=300, drift=20)).is_bad

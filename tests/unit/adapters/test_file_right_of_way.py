@@ -1,0 +1,55 @@
+"""Background steps of the queue let what people wait for go first."""
+
+from __future__ import annotations
+
+import asyncio
+
+from cognitive_memory_core.adapters.files.right_of_way import RightOfWay
+
+MANY = 1_000_000
+
+
+async def test_the_background_waits_while_a_write_is_under_way() -> None:
+    """A step that may wait long does not go on before the write that somebody waits for has ended."""
+    way = RightOfWay(calm=0.0, looks=MANY)
+    with way.taken():
+        step = asyncio.create_task(way.given())
+        for _ in range(20):
+            await asyncio.sleep(0)
+        assert not step.done()
+    await step
+
+
+async def test_the_background_never_starves() -> None:
+    """A step goes on after a few looks, although writes never end."""
+    way = RightOfWay(calm=0.0, looks=3)
+    with way.taken():
+        await way.given()
+
+
+async def test_a_burst_is_let_through_as_a_whole() -> None:
+    """A write that ended just now may be one of several: the step waits until it is calm."""
+    way = RightOfWay(calm=3600.0, looks=MANY)
+    with way.taken():
+        pass
+    step = asyncio.create_task(way.given())
+    await asyncio.sleep(0)
+    assert not step.done()
+    step.cancel()
+
+
+async def test_nobody_waits_where_nothing_is_under_way() -> None:
+    """Without a write before it, a step goes on at once."""
+    step = asyncio.create_task(RightOfWay(calm=3600.0, looks=MANY).given())
+    await asyncio.sleep(0)
+    assert step.done()
+
+
+async def test_a_write_that_fails_gives_the_way_free() -> None:
+    """What was refused is under way no longer."""
+    way = RightOfWay(calm=0.0, looks=MANY)
+    try:
+        with way.taken():
+            raise OSError
+    except OSError:
+        await way.given()

@@ -1,0 +1,126 @@
+"""Where a model may be, and when it may be asked again."""
+
+from __future__ import annotations
+
+from datetime import datetime, timezone
+
+import pytest
+from pydantic import SecretStr
+
+from cognitive_memory_core.adapters.openai.address import Address, is_forbidden
+from cognitive_memory_core.adapters.openai.retry_after import retry_after
+from cognitive_memory_core.settings import ModelSettings
+
+NOW = datetime(2026, 3, 4, 12, 0, tzinfo=timezone.utc)
+
+
+def an_address(url: str, key: str = "") -> Address:
+    """Read an address as settings give it."""
+    return Address.of(ModelSettings(api_url=url, api_key=SecretStr(key)), "historian")
+
+
+@pytest.mark.parametrize(
+    ("written", "used"),
+    [
+        ("http://127.0.0.1:11434/v1", "http://127.0.0.1:11434/v1"),
+        (" https://api.example.com/v1/ ", "https://api.example.com/v1"),
+        ("https://api.example.com", "https://api.example.com"),
+        ("https://api.example.com/v1/chat/completions", "https://api.example.com/v1"),
+        ("https://api.example.com/v1/embeddings/", "https://api.example.com/v1"),
+        ("https://api.example.com/v1/rerank", "https://api.example.com/v1"),
+        ("http://[::1]:8080/v1", "http://[::1]:8080/v1"),
+    ],
+)
+def test_address_is_what_the_operator_wrote(written: str, used: str) -> None:
+    """Nothing is appended to an address; a slash or an endpoint's own path at its end does no harm."""
+    address = an_address(written)
+    assert (address.url, address.fault()) == (used, "")
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "",
+        "api.example.com/v1",
+        "ftp://example.com",
+        "http://",
+        "http://a b/v1",
+        "http://[::1/v1",
+        "http://h:99999/v1",
+        "http://user:pw@example.com/v1",
+        "http://example.com/v1?key=1",
+        "http://example.com/v1#x",
+        "http://模型/v1",
+    ],
+)
+def test_useless_address_names_its_setting(written: str) -> None:
+    """What is no address is told with the name of the setting to mend, and never with the value."""
+    fault = an_address(written).fault()
+    assert "COGNITIVE_MEMORY__MODELS__HISTORIAN__API_URL" in fault
+    assert "pw" not in fault
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        "169.254.169.254",
+        "169.254.0.1",
+        "fe80::1",
+        "fe80::1%eth0",
+        "::ffff:169.254.169.254",
+        "metadata.google.internal",
+        "metadata.google.internal.",
+        "METADATA",
+        "fd00:ec2::254",
+        "100.100.100.200",
+    ],
+)
+def test_metadata_services_are_no_models(host: str) -> None:
+    """Link-local addresses and the clouds' metadata services are refused in every spelling of a host."""
+    assert is_forbidden(host)
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "10.0.0.5", "192.168.1.9", "::1", "localhost", "api.openai.com", ""])
+def test_local_models_are_models(host: str) -> None:
+    """A model on this machine or in this network is as good as any."""
+    assert not is_forbidden(host)
+
+
+def test_forbidden_address_says_so() -> None:
+    """A refused address is told apart from a mistyped one."""
+    assert "元数据" in an_address("http://169.254.169.254/v1").fault()
+
+
+@pytest.mark.parametrize("key", ["sk-密钥", "sk-1\nX: y", "sk 1"])
+def test_key_that_cannot_be_sent_is_not_shown(key: str) -> None:
+    """A key with characters that no header takes is told by its setting's name, without the key."""
+    fault = an_address("http://127.0.0.1/v1", key).fault()
+    assert "COGNITIVE_MEMORY__MODELS__HISTORIAN__API_KEY" in fault
+    assert "sk" not in fault
+
+
+@pytest.mark.parametrize(
+    ("headers", "seconds"),
+    [
+        ({}, None),
+        ({"retry-after": "2"}, 2.0),
+        ({"retry-after": " 1.5 "}, 1.5),
+        ({"retry-after": "0"}, None),
+        ({"retry-after": "-1"}, None),
+        ({"retry-after": "86400"}, 60.0),
+        ({"retry-after": "inf"}, 60.0),
+        ({"retry-after": "nan"}, None),
+        ({"retry-after": "bald"}, None),
+        ({"retry-after": "9" * 5000}, None),
+        ({"retry-after": "Wed, 04 Mar 2026 12:00:30 GMT"}, 30.0),
+        ({"retry-after": "Wed, 04 Mar 2026 12:00:30 -0000"}, 30.0),
+        ({"retry-after": "Thu, 05 Mar 2026 12:00:00 GMT"}, 60.0),
+        ({"retry-after": "Tue, 03 Mar 2026 12:00:00 GMT"}, None),
+        ({"retry-after": "Wed, 99 Mar 99999 12:00:00 GMT"}, None),
+        ({"retry-after-ms": "250", "retry-after": "9"}, 0.25),
+        ({"retry-after-ms": "x", "retry-after": "9"}, 9.0),
+    ],
+)
+def test_wish_to_be_left_alone_is_bounded(headers: dict[str, str], seconds: float | None) -> None:
+    """Seconds, milliseconds and dates are obeyed up to a minute; the past, zero and garbage say nothing."""
+    assert retry_after(headers, NOW) == seconds

@@ -1,0 +1,126 @@
+"""What a chat model may write, and what of it is taken."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cognitive_memory_core.adapters.openai.answer_text import DEEPEST, LONGEST, REPAIRABLE, object_in
+from cognitive_memory_core.errors import BadAnswer
+
+PLAIN = {"op": "keep", "text": '阿棠说：“{好}[的”, 1 "2"', "more": [1, 2.5, None, True, {"a": []}]}
+WRITTEN = json.dumps(PLAIN, ensure_ascii=False)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        WRITTEN,
+        f"\ufeff \n{WRITTEN}\n",
+        f"```json\n{WRITTEN}\n```",
+        f"好的，结果如下：\n```\n{WRITTEN}\n```\n希望有帮助！",
+        f"Sure: {WRITTEN} Anything else?",
+        f"<think>maybe {{}} or not</think>\n{WRITTEN}",
+        f"<thinking>\n```json\n{{}}\n```\n</thinking>```json\n{WRITTEN}\n```",
+        json.dumps(PLAIN, indent=2),
+    ],
+)
+def test_object_is_found_in_what_stands_round_it(text: str) -> None:
+    """Fences, prose, a byte order mark and thoughts round a whole object do not change it."""
+    assert json.loads(object_in(text)) == PLAIN
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"op": "keep", "n": 1,}',
+        "{'op': 'keep', 'n': 1}",
+        '{op: "keep", n: 1}',
+        '{"op": "keep" "n": 1}',
+        '{"op": "keep", // sure\n "n": 1}',
+        '```json\n{"op": "keep", "n": 1,}\n```',
+        'Here: {"op": "keep", "n": 1,} Bye',
+    ],
+)
+def test_slips_are_repaired(text: str) -> None:
+    """What a small model gets wrong in a short object that it finished is put right."""
+    assert json.loads(object_in(text)) == {"op": "keep", "n": 1}
+
+
+@pytest.mark.parametrize(
+    "text",
+    {
+        "empty": "",
+        "spaces": " \n",
+        "prose": "我觉得没有什么值得记的。",
+        "null": "null",
+        "a list": "[1, 2]",
+        "a list of objects": '[{"a": 1}]',
+        "text": '"{}"',
+        "two objects": '{"op": "keep"} {"op": "delete"}',
+        "two lines": '{"op": "keep"}\n{"op": "delete"}',
+        "two broken objects": "{'op': 'keep'} {'op': 'delete'}",
+        "one good and one cut": '{"op": "keep"} {"op": "del',
+        "a key twice": '{"op": "keep", "op": "delete"}',
+        "NaN": '{"a": NaN}',
+        "Infinity": '{"a": -Infinity}',
+        "1e999": '{"a": 1e999}',
+        "half a character": '{"a": "\\ud800"}',
+        "half a character in a key": '{"\\udfff": 1}',
+        "a real half character": '{"a": "\ud800"}',
+        "NUL": '{"a": "x\\u0000"}',
+        "brackets": "[" * 60_000,
+        "deep list": '{"a": ' + "[" * 20_000 + "]" * 20_000 + "}",
+        "deep objects": '{"a":' * 10_000 + "1" + "}" * 10_000,
+        "deeper than any answer": '{"a":' * DEEPEST + "{}" + "}" * DEEPEST,
+        "deep and broken": "{" + "[{" * 1000 + "}]" * 1000 + "}",
+        "too long": json.dumps({"a": "x" * LONGEST}),
+        "600 kB of quotes": '{"a": "' + '"' * 600_000 + '"}',
+        "long and broken": "{'a': '" + "x" * REPAIRABLE + "'}",
+    }.values(),
+    ids=lambda text: ascii(text[:20]),
+)
+def test_what_is_no_single_whole_object_is_refused(text: str) -> None:
+    """Nothing, several, half or harmful: BadAnswer, whatever the size or depth, and nothing else escapes."""
+    with pytest.raises(BadAnswer):
+        object_in(text)
+
+
+@pytest.mark.parametrize(
+    "text", [WRITTEN, "{'op': 'delete', 'ids': ['1', '2'], 'of': {'a': 1}}", f"```json\n{WRITTEN}"]
+)
+def test_cut_answers_are_never_completed(text: str) -> None:
+    """An object cut off anywhere is refused, so that no half of a deletion becomes a whole one."""
+    whole = json.loads(object_in(text))
+    for length in range(len(text)):
+        try:
+            found = object_in(text[:length])
+        except BadAnswer:
+            continue
+        assert json.loads(found) == whole
+
+
+@given(st.text(alphabet="{}[]\":,\\'`a1 \n\0\ud800-", max_size=300))
+def test_nothing_else_escapes(text: str) -> None:
+    """Any text whatever gives one object or BadAnswer, and an object can be written to any file."""
+    try:
+        found = object_in(text)
+    except BadAnswer:
+        return
+    assert isinstance(json.loads(found), dict)
+    assert "\0" not in found.encode().decode()
+
+
+@given(
+    st.dictionaries(
+        st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=8),
+        st.one_of(st.integers(), st.booleans(), st.none(), st.text("{}[]\"'`甲，\n", max_size=30)),
+        max_size=5,
+    )
+)
+def test_strict_answers_pass_unchanged(answer: dict[str, object]) -> None:
+    """Every plain object is given as it is, whatever brackets and quotes its texts hold."""
+    assert json.loads(object_in(json.dumps(answer))) == answer

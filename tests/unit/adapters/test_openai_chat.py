@@ -1,0 +1,244 @@
+"""A chat model over HTTP, asked for one object: by tool, in JSON mode, in words."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Callable
+from typing import Any
+
+import pytest
+
+from cognitive_memory_core.adapters.openai.chat import OpenAIChat
+from cognitive_memory_core.adapters.openai.client import ModelClient, TooSlow
+from cognitive_memory_core.errors import BadAnswer, CognitiveMemoryError, PermanentError, UnavailableError
+from cognitive_memory_core.ports.models import Ask
+from cognitive_memory_core.settings import ModelSettings
+from tests.support import model_server
+from tests.support.meters import ListedMeter
+from tests.support.model_server import Behaviour, ModelServer, message, status, tool_call, words
+
+GOOD = {"text": "阿棠(2000001) 喜欢乌龙茶"}
+SCHEMA = {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}
+Made = Callable[..., OpenAIChat]
+
+
+def parsed(text: str) -> str:
+    """Read an answer; the form of the tests' own."""
+    answer = json.loads(text)
+    if not isinstance(answer.get("text"), str):
+        raise BadAnswer("no text")
+    return answer["text"]
+
+
+ASK = Ask("rewrite", "Write it down.", "我喜欢乌龙茶", "write_down", SCHEMA, parsed)
+
+
+@pytest.fixture
+async def server() -> AsyncIterator[ModelServer]:
+    """Run a model server."""
+    async with ModelServer() as running:
+        yield running
+
+
+@pytest.fixture
+def meter() -> ListedMeter:
+    """Count calls."""
+    return ListedMeter()
+
+
+@pytest.fixture
+async def made(server: ModelServer, meter: ListedMeter) -> AsyncIterator[Made]:
+    """Make chats of the server, and close them."""
+    clients: list[ModelClient] = []
+
+    def make(**settings: Any) -> OpenAIChat:
+        given = ModelSettings(**{"api_url": server.url, "model_name": "m", "timeout_seconds": 5, **settings})
+        clients.append(ModelClient(given, "historian"))
+        return OpenAIChat(given, clients[-1], meter)
+
+    yield make
+    for client in clients:
+        await client.close()
+
+
+def ways(server: ModelServer) -> list[str]:
+    """Tell how each request asked for its form."""
+    bodies = [asked.body for asked in server.asked]
+    return ["tool" if "tools" in body else "json" if "response_format" in body else "text" for body in bodies]
+
+
+async def test_answer_comes_through_a_forced_tool(server: ModelServer, made: Made, meter: ListedMeter) -> None:
+    """The schema goes as the tool that must be called; settings reach the model; tokens are counted by purpose."""
+    server.chat = tool_call(GOOD)
+    chat = made(temperature=0.25, max_tokens=99, extra_body={"enable_thinking": False, "top_p": 0.5})
+    assert await chat.ask(ASK) == GOOD["text"]
+    body = server.asked[0].body
+    assert body["tools"][0]["function"] == {"name": "write_down", "parameters": SCHEMA}
+    assert body["tool_choice"] == {"type": "function", "function": {"name": "write_down"}}
+    assert body["messages"] == [
+        {"role": "system", "content": "Write it down."},
+        {"role": "user", "content": "我喜欢乌龙茶"},
+    ]
+    wanted = {"temperature": 0.25, "max_tokens": 99, "enable_thinking": False, "top_p": 0.5}
+    assert {key: body[key] for key in wanted} == wanted
+    assert meter.calls == [("rewrite", 7)]
+
+
+async def test_unset_is_not_sent_and_null_takes_away(server: ModelServer, made: Made) -> None:
+    """No temperature is sent where none is set, and null in extra_body withdraws what a model refuses."""
+    await made(extra_body={"max_tokens": None, "max_completion_tokens": 5}).ask(ASK)
+    assert not {"temperature", "max_tokens"} & set(server.asked[0].body)
+    assert server.asked[0].body["max_completion_tokens"] == 5
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "first", "later"),
+    [
+        (tool_call(GOOD), ["tool"], ["tool"]),
+        (words(json.dumps(GOOD)), ["tool"], ["tool"]),
+        (model_server.without_tools(words(json.dumps(GOOD))), ["tool", "json"], ["json"]),
+        (model_server.without_tools(words(json.dumps(GOOD)), "bad request"), ["tool", "json"], ["json"]),
+        (model_server.deaf_to_tools(words(json.dumps(GOOD))), ["tool", "json"], ["json"]),
+        (model_server.only_words(words(f"```json\n{json.dumps(GOOD)}\n```")), ["tool", "json", "text"], ["text"]),
+    ],
+    ids=["tool", "words", "no tools", "opaque", "deaf", "words only"],
+)
+async def test_what_works_is_remembered(
+    server: ModelServer, made: Made, behaviour: Behaviour, first: list[str], later: list[str]
+) -> None:
+    """A provider without tools is asked in JSON mode, one without that in words, and is not asked in vain again."""
+    server.chat = behaviour
+    chat = made()
+    assert await chat.ask(ASK) == GOOD["text"]
+    assert ways(server) == first
+    assert await chat.ask(ASK) == GOOD["text"]
+    assert ways(server) == first + later
+
+
+async def test_schema_goes_into_words_where_no_tool_carries_it(server: ModelServer, made: Made) -> None:
+    """Where no tool shows the schema, the instructions do, and say JSON, without which JSON mode is refused."""
+    server.chat = model_server.without_tools(words(json.dumps(GOOD)))
+    await made().ask(ASK)
+    assert json.dumps(SCHEMA) in server.asked[1].texts[0]
+    assert "JSON" in server.asked[1].texts[0]
+    assert server.asked[1].texts[0].startswith("Write it down.")
+
+
+async def test_tools_refused_with_404_are_no_wrong_address(server: ModelServer, made: Made) -> None:
+    """A router that has no endpoint with tools is asked without them."""
+    refused = status(404, message="No endpoints found that support tool use.")
+    server.chat = [refused, words(json.dumps(GOOD))]
+    assert await made().ask(ASK) == GOOD["text"]
+
+
+async def test_refused_question_is_permanent_and_teaches_nothing(server: ModelServer, made: Made) -> None:
+    """A question that is refused in every way is PermanentError; the next one is asked by tool as before."""
+    chat = made()
+    server.chat = [status(400), status(400), status(400), tool_call(GOOD)]
+    with pytest.raises(PermanentError):
+        await chat.ask(ASK)
+    assert await chat.ask(ASK) == GOOD["text"]
+    assert ways(server) == ["tool", "json", "text", "tool"]
+
+
+async def test_one_odd_answer_does_not_unlearn_tools(server: ModelServer, made: Made) -> None:
+    """Once tools worked, an answer in prose is a bad answer and costs one call."""
+    chat = made()
+    server.chat = [tool_call(GOOD), words("好的"), tool_call(GOOD)]
+    await chat.ask(ASK)
+    with pytest.raises(BadAnswer):
+        await chat.ask(ASK)
+    await chat.ask(ASK)
+    assert ways(server) == ["tool"] * 3
+
+
+TWICE = {"function": {"name": "write_down", "arguments": json.dumps(GOOD)}}
+BAD_ANSWERS: dict[str, Behaviour] = {
+    "cut off": tool_call(GOOD, finish_reason="length"),
+    "cut off and closed": words(json.dumps(GOOD), finish_reason="length"),
+    "another tool": tool_call(GOOD, name="delete_all"),
+    "two calls": message({"tool_calls": [TWICE, TWICE]}),
+    "broken arguments": tool_call('{"text": "阿棠'),
+    "arguments are a list": tool_call([GOOD]),
+    "arguments are text": tool_call('"x"'),
+    "arguments are null": message({"tool_calls": [{"function": {"name": "write_down", "arguments": None}}]}),
+    "arguments of another form": tool_call({"texts": 1}),
+    "arguments too long": tool_call({"text": "长" * 70_000}),
+    "NUL": tool_call({"text": "a\0"}),
+    "calls are text": message({"tool_calls": "write_down"}),
+    "call is text": message({"tool_calls": ["write_down"]}),
+    "function is null": message({"tool_calls": [{"function": None}]}),
+    "choices are null": model_server.as_json({"choices": None}),
+    "no choices member": model_server.as_json({}),
+    "html": model_server.page,
+    "empty body": model_server.raw(b""),
+    "3 MB": model_server.huge(3),
+    "bomb": model_server.bomb(100),
+    "error with 200": model_server.as_json({"error": {"message": "busy"}}),
+}
+
+
+@pytest.mark.parametrize("behaviour", BAD_ANSWERS.values(), ids=BAD_ANSWERS.keys())
+async def test_bad_answers_are_bad_answers(
+    server: ModelServer, made: Made, meter: ListedMeter, behaviour: Behaviour
+) -> None:
+    """What is not the one object asked for is BadAnswer, after one call, which is counted."""
+    server.chat = behaviour
+    with pytest.raises(BadAnswer):
+        await made().ask(ASK)
+    assert [purpose for purpose, _ in meter.calls] == ["rewrite"]
+
+
+@pytest.mark.parametrize(
+    "content", ["", None, "没有", '{"text": "a"} {"text": "b"}', {"content": None, "refusal": "no"}]
+)
+async def test_chatter_in_every_way_is_a_bad_answer(
+    server: ModelServer, made: Made, meter: ListedMeter, content: object
+) -> None:
+    """A model that never answers with an object is asked once more in JSON mode, and both calls are counted."""
+    server.chat = message(content)
+    with pytest.raises(BadAnswer):
+        await made().ask(ASK)
+    assert len(meter.calls) == len(server.asked) == 2
+
+
+async def test_decoded_arguments_are_taken(server: ModelServer, made: Made) -> None:
+    """A server that gives a tool's arguments as an object instead of text is understood."""
+    server.chat = message({"tool_calls": [{"function": {"name": "write_down", "arguments": GOOD}}]})
+    assert await made().ask(ASK) == GOOD["text"]
+
+
+async def test_filtered_answers_are_permanent(server: ModelServer, made: Made) -> None:
+    """What the provider's filter holds back is not asked again in other ways."""
+    server.chat = words("", finish_reason="content_filter")
+    with pytest.raises(PermanentError):
+        await made().ask(ASK)
+    assert len(server.asked) == 1
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "error"),
+    [
+        (status(429, {"Retry-After": "3"}), UnavailableError),
+        (status(503), UnavailableError),
+        (status(401), UnavailableError),
+        (status(400, message="model_not_found"), UnavailableError),
+        (model_server.never, TooSlow),
+        (model_server.dripping(0.1), TooSlow),
+    ],
+    ids=["429", "503", "401", "no model", "never", "drip"],
+)
+async def test_who_is_away_is_asked_once(
+    server: ModelServer, made: Made, behaviour: Behaviour, error: type[CognitiveMemoryError]
+) -> None:
+    """A model that is away or misconfigured is asked once, in one way, within its time."""
+    server.chat = behaviour
+    with pytest.raises(error):
+        await made(timeout_seconds=0.4).ask(ASK)
+    assert len(server.asked) == 1
+
+
+async def test_half_characters_are_sent_as_something(server: ModelServer, made: Made) -> None:
+    """A prompt with half a character in it is asked all the same."""
+    await made().ask(Ask("p", "a\ud800", "b\udfff", "write_down", SCHEMA, parsed))
+    assert server.asked[0].texts == ["a?", "b?"]

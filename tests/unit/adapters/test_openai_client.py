@@ -1,0 +1,212 @@
+"""One request to a model: what leaves, what may come in, and what every failure is called."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import socket
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable
+
+import pytest
+from pydantic import SecretStr
+
+from cognitive_memory_core.adapters.openai.client import ModelClient, Question, TooSlow
+from cognitive_memory_core.errors import BadAnswer, CognitiveMemoryError, PermanentError, UnavailableError
+from cognitive_memory_core.settings import EmbeddingSettings
+from tests.support import model_server
+from tests.support.model_server import Behaviour, ModelServer, raw, status
+
+KEY, SAID = "sk-canary-5317", "阿棠住在静安寺"
+ENVIRONMENT = {
+    "OPENAI_API_KEY": "sk-env-canary",
+    "OPENAI_ADMIN_KEY": "sk-env-admin-canary",
+    "OPENAI_ORG_ID": "org-env-canary",
+    "OPENAI_PROJECT_ID": "project-env-canary",
+    "OPENAI_CUSTOM_HEADERS": "X-Mine: header-env-canary",
+    "OPENAI_BASE_URL": "http://127.0.0.1:9/v1",
+    "HTTP_PROXY": "http://127.0.0.1:9",
+    "http_proxy": "http://127.0.0.1:9",
+    "ALL_PROXY": "http://127.0.0.1:9",
+}
+LIMIT = 1 << 20
+Answer = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
+
+
+@pytest.fixture
+async def server() -> AsyncIterator[ModelServer]:
+    """Run a model server."""
+    async with ModelServer() as running:
+        yield running
+
+
+async def posted(url: str, *, key: str = KEY, seconds: float = 5.0) -> bytes:
+    """Post one text through a client of its own."""
+    client = ModelClient(EmbeddingSettings(api_url=url, api_key=SecretStr(key)), "embedding", limit=LIMIT)
+    try:
+        return await client.post(Question("/embeddings", {"model": "m", "input": [SAID]}, seconds))
+    finally:
+        await client.close()
+
+
+async def failure(url: str, seconds: float = 5.0) -> CognitiveMemoryError:
+    """Post, and give what it raised."""
+    with pytest.raises(CognitiveMemoryError) as raised:
+        await posted(url, seconds=seconds)
+    return raised.value
+
+
+AWAY = "稍后再试"
+CONFIGURATION = "COGNITIVE_MEMORY__MODELS__EMBEDDING__"
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "error", "says"),
+    [
+        (status(408), UnavailableError, AWAY),
+        (status(429), UnavailableError, AWAY),
+        (status(500), UnavailableError, AWAY),
+        (status(502), UnavailableError, AWAY),
+        (status(503), UnavailableError, AWAY),
+        (model_server.cut, UnavailableError, AWAY),
+        (raw(b"{}" * 99, cut_after=20), UnavailableError, AWAY),
+        (model_server.never, TooSlow, AWAY),
+        (model_server.dripping(0.05), TooSlow, AWAY),
+        (status(401), UnavailableError, CONFIGURATION + "API_KEY"),
+        (status(403), UnavailableError, CONFIGURATION + "API_KEY"),
+        (status(400, message="Invalid API-key provided"), UnavailableError, CONFIGURATION + "API_KEY"),
+        (status(404), UnavailableError, CONFIGURATION + "MODEL_NAME"),
+        (status(405), UnavailableError, CONFIGURATION + "API_URL"),
+        (status(400, message="Model Not Exist"), UnavailableError, CONFIGURATION + "MODEL_NAME"),
+        (status(400, message="The model `m` does not exist"), UnavailableError, CONFIGURATION + "MODEL_NAME"),
+        (model_server.redirect("http://127.0.0.1:9/"), UnavailableError, CONFIGURATION + "API_URL"),
+        (status(400), PermanentError, "HTTP 400"),
+        (status(413), PermanentError, "HTTP 413"),
+        (status(422), PermanentError, "HTTP 422"),
+        (model_server.huge(12), BadAnswer, "1048576"),
+        (model_server.bomb(40), BadAnswer, "1048576"),
+        (raw(b"no gzip", headers={"Content-Encoding": "gzip"}), BadAnswer, "解压"),
+        (raw(b"x", headers={"Content-Encoding": "gzip, gzip"}), BadAnswer, "解压"),
+        (raw(b"x", headers={"Content-Encoding": "br"}), BadAnswer, "解压"),
+    ],
+)
+async def test_every_failure_has_its_name(
+    server: ModelServer, behaviour: Behaviour, error: type[CognitiveMemoryError], says: str
+) -> None:
+    """Away, misconfigured, refused and badly answered are told apart after one try, without the key or the words."""
+    server.embeddings = behaviour
+    raised = await failure(server.url, seconds=0.4 if error is TooSlow else 5.0)
+    assert (type(raised), says in str(raised)) == (error, True), str(raised)
+    assert KEY not in str(raised)
+    assert SAID not in str(raised)
+    assert raised.__suppress_context__ or raised.__context__ is None
+    assert len(server.asked) == 1
+
+
+@pytest.mark.parametrize("wish", ["7", "86400", "-1", "soon"])
+async def test_wish_to_come_back_later_arrives(server: ModelServer, wish: str) -> None:
+    """A 429 carries the server's own wish, capped; garbage carries none."""
+    server.embeddings = status(429, {"Retry-After": wish})
+    raised = await failure(server.url)
+    assert isinstance(raised, UnavailableError)
+    assert raised.retry_after == {"7": 7.0, "86400": 60.0}.get(wish)
+
+
+async def hang_up(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    """Answer in plain words whoever comes with TLS."""
+    writer.write(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+    writer.close()
+
+
+async def wait(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    """Say nothing until the other side leaves."""
+    await reader.read()
+    writer.close()
+
+
+@pytest.mark.parametrize(("answer", "says"), [(hang_up, "加密"), (wait, AWAY)])
+async def test_failed_handshake_is_away(answer: Answer, says: str) -> None:
+    """A server that speaks no TLS is UnavailableError, also where it never says so; nothing counts as asked."""
+    async with await asyncio.start_server(answer, "127.0.0.1", 0) as plain:
+        raised = await failure(f"https://127.0.0.1:{plain.sockets[0].getsockname()[1]}/v1", seconds=0.4)
+    assert type(raised) is UnavailableError
+    assert says in str(raised)
+
+
+async def test_closed_port_and_impossible_name_are_away() -> None:
+    """A port where nobody listens and a name that none can have are UnavailableError."""
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        closed = await failure(f"http://127.0.0.1:{unused.getsockname()[1]}/v1")
+    overlong = await failure(f"http://{'a' * 70}.invalid/v1")
+    assert {type(closed), type(overlong)} == {UnavailableError}
+
+
+@pytest.mark.parametrize("host", ["169.254.169.254", "2852039166", "0xA9FEA9FE", "[fe80::1]"])
+async def test_no_word_goes_to_a_metadata_service(host: str) -> None:
+    """A forbidden address is refused before anything is sent, however it is spelled."""
+    raised = await failure(f"http://{host}/v1", seconds=2.0)
+    assert type(raised) is UnavailableError
+    assert "元数据" in str(raised)
+
+
+async def test_redirects_are_not_followed(server: ModelServer) -> None:
+    """Words and key stay with the address that the operator wrote."""
+    async with ModelServer() as other:
+        server.embeddings = model_server.redirect(other.url + "/embeddings")
+        await failure(server.url)
+        assert other.asked == []
+
+
+@pytest.mark.parametrize("key", ["", KEY])
+async def test_environment_does_not_leave(server: ModelServer, monkeypatch: pytest.MonkeyPatch, key: str) -> None:
+    """Only the settings' key is sent: nothing of the environment or the machine, and through no proxy."""
+    for name, value in ENVIRONMENT.items():
+        monkeypatch.setenv(name, value)
+    await posted(server.url, key=key)
+    sent = server.asked[0].headers
+    assert sent.get("authorization") == (f"Bearer {key}" if key else None)
+    assert "canary" not in str({name: value for name, value in sent.items() if name != "authorization"})
+    assert not [name for name in sent if name.startswith("x-")]
+
+
+@pytest.mark.parametrize("slash", ["", "/"])
+async def test_path_is_put_below_the_address(server: ModelServer, slash: str) -> None:
+    """The endpoint stands below what the operator wrote, with or without a slash at its end."""
+    await posted(server.url + slash)
+    assert server.asked[0].path == "/v1/embeddings"
+
+
+async def test_compressed_answers_are_read(server: ModelServer) -> None:
+    """A gzip answer within the limit arrives unpacked."""
+    plain = await posted(server.url)
+    server.embeddings = model_server.zipped()
+    assert await posted(server.url) == plain
+
+
+async def test_logs_hold_neither_key_nor_words(server: ModelServer, caplog: pytest.LogCaptureFixture) -> None:
+    """Even at the most talkative level nothing that was said and no key is logged by what we stand on."""
+    caplog.set_level(logging.DEBUG)
+    await posted(server.url)
+    server.embeddings = status(401)
+    await failure(server.url)
+    assert caplog.records
+    assert KEY not in caplog.text
+    assert SAID not in caplog.text
+
+
+async def test_closed_client_is_away(server: ModelServer) -> None:
+    """Whoever asks after the end hears UnavailableError; closing twice is harmless."""
+    client = ModelClient(EmbeddingSettings(api_url=server.url), "embedding")
+    await client.close()
+    await client.close()
+    with pytest.raises(UnavailableError):
+        await client.post(Question("/embeddings", {}, 1.0))
+
+
+def test_package_costs_nothing_until_its_client_is_wanted() -> None:
+    """Importing the folder, or the wiring, imports no vendor: that takes seconds on a busy machine."""
+    code = "import cognitive_memory_core.adapters.openai, cognitive_memory_core, sys; print('openai' in sys.modules)"
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ran.stdout.strip() == "False"

@@ -1,0 +1,252 @@
+"""An embedding model over HTTP: good vectors or none."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from collections.abc import AsyncIterator, Callable
+from contextlib import suppress
+from typing import Any
+
+import pytest
+
+from cognitive_memory_core.adapters.openai.client import EMBEDDING_LIMIT, ModelClient
+from cognitive_memory_core.adapters.openai.embedder import LONGEST_TEXT, OpenAIEmbedder
+from cognitive_memory_core.errors import BadAnswer, PermanentError, UnavailableError
+from cognitive_memory_core.settings import EmbeddingSettings
+from tests.support import model_server
+from tests.support.meters import ListedMeter
+from tests.support.model_server import DIMENSIONS, Behaviour, ModelServer, embeddings, vector_of, well
+
+Made = Callable[..., OpenAIEmbedder]
+TEXTS = ["我喜欢乌龙茶", "周五改到周六", "likes oolong 🍵"]
+
+
+@pytest.fixture
+async def server() -> AsyncIterator[ModelServer]:
+    """Run a model server."""
+    async with ModelServer() as running:
+        yield running
+
+
+@pytest.fixture
+def meter() -> ListedMeter:
+    """Count calls."""
+    return ListedMeter()
+
+
+@pytest.fixture
+async def made(server: ModelServer, meter: ListedMeter) -> AsyncIterator[Made]:
+    """Make embedders of the server, and close them."""
+    clients: list[ModelClient] = []
+
+    def make(
+        *, dimensions: int = 0, seconds: float = 5.0, asking_for: int | None = None, **settings: Any
+    ) -> OpenAIEmbedder:
+        given = EmbeddingSettings(api_url=server.url, model_name="m", dimensions=asking_for, **settings)
+        clients.append(ModelClient(given, "embedding", limit=EMBEDDING_LIMIT))
+        return OpenAIEmbedder(given, clients[-1], meter, dimensions=dimensions, seconds=seconds, query_seconds=seconds)
+
+    yield make
+    for client in clients:
+        await client.close()
+
+
+@pytest.mark.parametrize(
+    "change", [list, model_server.in_base64, lambda rows: rows[::-1]], ids=["list", "b64", "permuted"]
+)
+async def test_vectors_are_those_of_their_texts(
+    server: ModelServer, made: Made, meter: ListedMeter, change: Callable[[list[dict[str, Any]]], list[dict[str, Any]]]
+) -> None:
+    """Each text gets its own unit vector, in whatever order and form the answer lists them."""
+    server.embeddings = embeddings(change)
+    vectors = await made().embed_documents(TEXTS)
+    assert [vector.typecode for vector in vectors] == ["f"] * 3
+    for text, vector in zip(TEXTS, vectors, strict=True):
+        assert list(vector) == pytest.approx(vector_of(text), abs=1e-6)
+    assert meter.calls == [("embedding", 3)]
+
+
+async def test_vectors_become_unit_vectors(server: ModelServer, made: Made) -> None:
+    """A vector of any length is scaled to one."""
+    server.embeddings = model_server.with_vector([3e4] + [0.0] * (DIMENSIONS - 2) + [4e4])
+    vector = await made().embed_query("茶")
+    assert (vector[0], vector[-1], math.hypot(*vector)) == pytest.approx((0.6, 0.8, 1.0))
+
+
+def with_vector(*numbers: object) -> Behaviour:
+    """Answer numbers, filled up to the usual length."""
+    return model_server.with_vector([*numbers, *[0.5] * (DIMENSIONS - len(numbers))])
+
+
+BAD_ANSWERS: dict[str, Behaviour] = {
+    "wrong dimension": embeddings(dimensions=DIMENSIONS // 2),
+    "one of another length": model_server.with_vector([0.5] * 7),
+    "nan": with_vector(math.nan),
+    "inf": with_vector(math.inf),
+    "1e999": model_server.raw(b'{"data":[{"index":0,"embedding":[1e999]},{"index":1,"embedding":[1]}]}'),
+    "1e39": with_vector(1e39),
+    "-1e300": with_vector(-1e300),
+    "zeros": model_server.with_vector([0.0] * DIMENSIONS),
+    "next to nothing": model_server.with_vector([1e-40] * DIMENSIONS),
+    "empty vector": model_server.with_vector([]),
+    "null in vector": with_vector(None),
+    "text in vector": with_vector("1.0"),
+    "list in vector": with_vector([1.0]),
+    "vector is null": model_server.with_vector(None),
+    "vector is an object": model_server.with_vector({"a": 1}),
+    "no base64": model_server.with_vector("?"),
+    "half a float in base64": model_server.with_vector("AAAA"),
+    "too few": embeddings(lambda rows: rows[:-1]),
+    "too many": embeddings(lambda rows: [*rows, rows[0]]),
+    "none": embeddings(lambda _: []),
+    "index twice": embeddings(lambda rows: [{**row, "index": 0} for row in rows]),
+    "index out of range": embeddings(lambda rows: [{**row, "index": row["index"] + 1} for row in rows]),
+    "negative index": embeddings(lambda rows: [{**row, "index": -row["index"]} for row in rows] + rows[2:]),
+    "index is true": embeddings(lambda rows: [rows[0], {**rows[1], "index": True}]),
+    "no index": embeddings(lambda rows: [{"embedding": row["embedding"]} for row in rows]),
+    "rows are numbers": model_server.as_json({"data": [1, 2]}),
+    "data is null": model_server.as_json({"data": None}),
+    "no data": model_server.as_json({}),
+    "a list": model_server.as_json([]),
+    "null": model_server.as_json(None),
+    "html": model_server.page,
+    "broken": model_server.raw(b'{"data": ['),
+    "empty body": model_server.raw(b""),
+    "deep": model_server.raw(b"[" * 100_000),
+    "no utf-8": model_server.raw(b'{"data": "\xff\xfe"}'),
+}
+
+
+@pytest.mark.parametrize("behaviour", BAD_ANSWERS.values(), ids=BAD_ANSWERS.keys())
+async def test_bad_vectors_are_refused(
+    server: ModelServer, made: Made, meter: ListedMeter, behaviour: Behaviour
+) -> None:
+    """Nothing is given out of an answer with one bad vector in it; the call is counted, for it is paid for."""
+    server.embeddings = behaviour
+    with pytest.raises(BadAnswer):
+        await made(dimensions=DIMENSIONS).embed_documents(TEXTS[:2])
+    assert len(meter.calls) == len(server.asked) == 1
+
+
+async def test_first_good_answer_fixes_the_length(server: ModelServer, made: Made) -> None:
+    """A model whose vectors change their length is refused; a bad first answer fixes nothing."""
+    embedder = made()
+    server.embeddings = [embeddings(lambda rows: [], 5), embeddings(), embeddings(dimensions=DIMENSIONS * 2)]
+    with pytest.raises(BadAnswer):
+        await embedder.embed_query("茶")
+    assert len(await embedder.embed_query("茶")) == DIMENSIONS
+    with pytest.raises(BadAnswer, match=f"{DIMENSIONS * 2}.*{DIMENSIONS}"):
+        await embedder.embed_query("茶")
+
+
+async def test_asked_dimensions_are_asked_for_and_insisted_on(server: ModelServer, made: Made) -> None:
+    """``dimensions`` reaches the model only where it is set, and another length is then refused."""
+    assert len(await made().embed_query("茶")) == DIMENSIONS
+    assert "dimensions" not in server.asked[0].body
+    embedder = made(asking_for=8)
+    assert len(await embedder.embed_query("茶")) == server.asked[1].body["dimensions"] == 8
+    server.embeddings = embeddings(dimensions=16)
+    with pytest.raises(BadAnswer):
+        await embedder.embed_query("茶")
+
+
+def test_fingerprint_tells_spaces_apart() -> None:
+    """Model, dimensions and either instruction change the fingerprint; address, key and batch size do not."""
+
+    def fingerprint(**settings: Any) -> str:
+        given = EmbeddingSettings(**{"model_name": "m", **settings})
+        return OpenAIEmbedder(given, ModelClient(given, "embedding"), ListedMeter()).fingerprint
+
+    different = [{}, {"model_name": "n"}, {"dimensions": 8}, {"query_instruction": "q"}, {"document_instruction": "q"}]
+    assert len({fingerprint(**settings) for settings in different}) == len(different)
+    assert fingerprint() == fingerprint(api_url="http://x/v1", api_key="sk-canary", batch_size=3) == "m/native"
+
+
+async def test_batches_keep_order_and_bounds(server: ModelServer, made: Made) -> None:
+    """Many texts go in batches of the set size, each text once, and come back in order."""
+    texts = [f"第{number}条" for number in range(11)]
+    vectors = await made(batch_size=4, document_instruction="doc: ").embed_documents(texts)
+    assert sorted(server.texts) == sorted(f"doc: {text}" for text in texts)
+    assert sorted(len(asked.texts) for asked in server.asked) == [3, 4, 4]
+    for text, vector in zip(texts, vectors, strict=True):
+        assert list(vector) == pytest.approx(vector_of(f"doc: {text}"), abs=1e-6)
+
+
+async def test_nothing_to_embed_asks_nobody(server: ModelServer, made: Made) -> None:
+    """No texts, no call."""
+    assert await made().embed_documents([]) == []
+    assert server.asked == []
+
+
+async def test_instructions_lead(server: ModelServer, made: Made) -> None:
+    """The query's instruction stands before a question, the document's before a document."""
+    embedder = made(query_instruction="Q:", document_instruction="D:")
+    await embedder.embed_query("茶")
+    await embedder.embed_documents(["茶"])
+    assert server.texts == ["Q:茶", "D:茶"]
+
+
+async def test_any_text_can_be_sent(server: ModelServer, made: Made) -> None:
+    """Too long is cut, half a character is replaced, and nothing becomes something: a provider refuses all three."""
+    await made().embed_documents(["长" * 20_000, "a\ud800b", "", " \n"])
+    assert [len(text) for text in server.texts] == [LONGEST_TEXT, 3, 1, 1]
+
+
+async def test_question_overtakes_batches(server: ModelServer, made: Made) -> None:
+    """A question waits for no batch that has not set out; at most two batches are on their way."""
+    server.embeddings = model_server.slowly(0.15)
+    embedder = made(batch_size=1)
+    background = asyncio.create_task(embedder.embed_documents([f"第{number}条" for number in range(6)]))
+    await server.is_asked(2)
+    await asyncio.sleep(0.02)
+    assert len(server.asked) == 2
+    await embedder.embed_query("问")
+    assert server.texts[2] == "问"
+    assert len(await background) == 6
+    assert len(server.asked) == 7
+
+
+async def test_background_goes_on_after_a_failed_question(server: ModelServer, made: Made) -> None:
+    """A question that fails, or is given up, does not keep batches waiting."""
+    embedder = made()
+    server.embeddings = model_server.never
+    asking = asyncio.create_task(embedder.embed_query("问"))
+    await server.is_asked(1)
+    asking.cancel()
+    await asyncio.gather(asking, return_exceptions=True)
+    server.embeddings = [model_server.status(500), well]
+    with pytest.raises(UnavailableError):
+        await embedder.embed_query("问")
+    assert len(await asyncio.wait_for(embedder.embed_documents(["a"]), 5)) == 1
+
+
+async def test_failing_batch_stops_the_others(server: ModelServer, made: Made) -> None:
+    """After one refused batch the rest of the call is not embedded for nothing."""
+    server.embeddings = model_server.status(400)
+    with pytest.raises(PermanentError):
+        await made(batch_size=1).embed_documents([str(number) for number in range(20)])
+    await asyncio.sleep(0.05)
+    assert len(server.asked) <= 4
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "calls"),
+    [
+        (well, 1),
+        (embeddings(usage="many"), 1),
+        (model_server.page, 1),
+        (model_server.never, 1),
+        (model_server.status(500), 0),
+        (model_server.status(400), 0),
+        (model_server.cut, 0),
+    ],
+)
+async def test_what_may_have_to_be_paid_is_counted(
+    server: ModelServer, made: Made, meter: ListedMeter, behaviour: Behaviour, calls: int
+) -> None:
+    """Answers good and bad and those given up on are counted; what was refused or never arrived is not."""
+    server.embeddings = behaviour
+    with suppress(BadAnswer, UnavailableError, PermanentError):
+        await made(seconds=0.3).embed_query("茶")
+    assert len(meter.calls) == calls

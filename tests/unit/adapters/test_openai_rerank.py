@@ -1,0 +1,98 @@
+"""A reranking model over HTTP: a score for each text, or a refusal."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import AsyncIterator
+
+import pytest
+
+from cognitive_memory_core.adapters.openai.client import ModelClient
+from cognitive_memory_core.adapters.openai.rerank import HttpReranker
+from cognitive_memory_core.errors import BadAnswer, UnavailableError
+from cognitive_memory_core.settings import RerankSettings
+from tests.support import model_server
+from tests.support.meters import ListedMeter
+from tests.support.model_server import Behaviour, ModelServer, as_json
+
+TEXTS = ["茶", "咖啡", "乌龙茶"]
+
+
+@pytest.fixture
+async def server() -> AsyncIterator[ModelServer]:
+    """Run a model server."""
+    async with ModelServer() as running:
+        yield running
+
+
+async def scored(url: str, meter: ListedMeter | None = None, texts: list[str] = TEXTS) -> list[float]:
+    """Score texts through a reranker of its own."""
+    settings = RerankSettings(api_url=url, model_name="r")
+    client = ModelClient(settings, "rerank")
+    try:
+        return await HttpReranker(settings, client, meter or ListedMeter(), seconds=0.5).scores("乌龙茶", texts)
+    finally:
+        await client.close()
+
+
+def results(*pairs: tuple[object, object]) -> Behaviour:
+    """Answer indexes with scores."""
+    return as_json({"results": [{"index": index, "relevance_score": score} for index, score in pairs]})
+
+
+@pytest.mark.parametrize("end", ["", "/", "/rerank"])
+async def test_scores_stand_in_the_order_of_the_texts(server: ModelServer, end: str) -> None:
+    """However the answer is sorted and the address is written, each text has its own score."""
+    meter = ListedMeter()
+    assert await scored(server.url + end, meter) == pytest.approx([1 / 3, 0.0, 1.0])
+    assert server.asked[0].path == "/v1/rerank"
+    assert server.asked[0].body == {"model": "r", "query": "乌龙茶", "documents": TEXTS, "top_n": 3}
+    assert meter.calls == [("rerank", 9)]
+
+
+async def test_unlisted_texts_score_nothing(server: ModelServer) -> None:
+    """A text that the model left out has 0, and rounding beyond the scale is forgiven."""
+    server.rerank = results((2, 1.0000001))
+    assert await scored(server.url) == [0.0, 0.0, 1.0]
+
+
+async def test_nothing_to_score_asks_nobody(server: ModelServer) -> None:
+    """No texts, no call."""
+    assert await scored(server.url, texts=[]) == []
+    assert server.asked == []
+
+
+@pytest.mark.parametrize(
+    "behaviour",
+    [
+        results((0, 4.2)),
+        results((0, -3)),
+        results((0, math.nan)),
+        results((0, "0.5")),
+        results((0, None)),
+        results((0, True)),
+        results((3, 0.5)),
+        results((-1, 0.5)),
+        results((None, 0.5)),
+        results((0, 0.5), (0, 0.6)),
+        as_json({"results": None}),
+        as_json({"results": ["x"]}),
+        as_json({"data": []}),
+        as_json([]),
+        model_server.page,
+        model_server.huge(3),
+    ],
+)
+async def test_bad_scores_are_refused(server: ModelServer, behaviour: Behaviour) -> None:
+    """Logits, no numbers, foreign indexes and other shapes are BadAnswer, so that the list stays as it was."""
+    server.rerank = behaviour
+    with pytest.raises(BadAnswer):
+        await scored(server.url)
+
+
+@pytest.mark.parametrize("behaviour", [model_server.never, model_server.status(503), model_server.status(404)])
+async def test_reranker_that_is_away_is_unavailable(server: ModelServer, behaviour: Behaviour) -> None:
+    """Silence, an error and a missing endpoint are UnavailableError within the deadline."""
+    server.rerank = behaviour
+    with pytest.raises(UnavailableError):
+        await scored(server.url)

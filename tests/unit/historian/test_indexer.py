@@ -1,0 +1,163 @@
+"""Every event gets its vector, and nothing is paid for twice."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+
+import pytest
+
+from cognitive_memory_core.adapters.inmemory.ledger import InMemoryLedger
+from cognitive_memory_core.errors import BadAnswer, PermanentError, StorageRefused, UnavailableError
+from cognitive_memory_core.historian.indexer import BATCH, Indexer
+from cognitive_memory_core.ports.ledger import VectorLedger, VectorRow
+from cognitive_memory_core.ports.models import Calibration, Vector
+from tests.support.builders import an_event
+from tests.support.ledgers import a_vector, committed
+from tests.support.waiting import until, until_not
+
+
+class Model:
+    """Embeds every text, unless a reaction raises; remembers what it answered."""
+
+    fingerprint = "model/2"
+    calibration = Calibration(0.0, 1.0)
+
+    def __init__(self, react: Callable[[Sequence[str]], None] = lambda _: None) -> None:
+        """React to batches."""
+        self.react = react
+        self.answered: list[str] = []
+        self.calls = 0
+
+    async def embed_documents(self, texts: Sequence[str]) -> list[Vector]:
+        """Embed."""
+        self.calls += 1
+        self.react(texts)
+        self.answered += texts
+        return [a_vector(1.0, len(text)) for text in texts]
+
+    async def embed_query(self, text: str) -> Vector:
+        """Embed."""
+        return a_vector(1.0, len(text))
+
+
+class RefusingShelf:
+    """A shelf whose disk is full for so many writes."""
+
+    def __init__(self, shelf: VectorLedger, times: int) -> None:
+        """Refuse the first writes."""
+        self._shelf = shelf
+        self.times = times
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._shelf, name)
+
+    async def store(self, fingerprint: str, rows: Sequence[VectorRow]) -> None:
+        """Refuse, or store."""
+        self.times -= 1
+        if self.times >= 0:
+            raise StorageRefused("满了")
+        await self._shelf.store(fingerprint, rows)
+
+
+async def some(ledger: InMemoryLedger, *texts: str) -> None:
+    """Write events without vectors."""
+    await committed(ledger, *(an_event(text) for text in texts))
+
+
+async def until_idle(indexer: Indexer) -> None:
+    """Step until nothing waits."""
+    while await indexer.step():
+        pass
+
+
+async def test_each_event_is_embedded_once() -> None:
+    """More events than a batch holds are embedded, each once, and whoever follows is told."""
+    ledger, model, told = InMemoryLedger(), Model(), []
+    texts = [f"第 {number} 件事" for number in range(BATCH + 3)]
+    await some(ledger, *texts)
+    indexer = Indexer(model, ledger.shelf, on_stored=lambda: told.append(1))
+    await until_idle(indexer)
+    assert sorted(model.answered) == sorted(texts)
+    assert await indexer.lag() == 0
+    assert len(told) == 2
+
+
+@pytest.mark.parametrize("error", [PermanentError("too long"), BadAnswer("NaN")])
+@pytest.mark.parametrize("place", [0, 1, 30, 63])
+async def test_one_unusable_text_holds_nobody_up(error: Exception, place: int) -> None:
+    """A text that the model refuses stays without a vector; all others get theirs, in one go."""
+    ledger = InMemoryLedger()
+    texts = [f"第 {number} 件事" for number in range(64)]
+
+    def refuse(batch: Sequence[str]) -> None:
+        if texts[place] in batch:
+            raise error
+
+    model = Model(refuse)
+    await some(ledger, *texts)
+    indexer = Indexer(model, ledger.shelf, on_stored=lambda: None)
+    await until_idle(indexer)
+    assert sorted(model.answered) == sorted(texts[:place] + texts[place + 1 :])
+    assert await indexer.lag() == 0
+
+
+@pytest.mark.parametrize("count", [1, 2, 64])
+async def test_a_model_that_answers_nothing_well_blames_no_text(count: int) -> None:
+    """While every answer is bad nothing is given up, few calls are made, and all get their vectors when it is well."""
+    ledger, is_well = InMemoryLedger(), False
+
+    def refuse(_: Sequence[str]) -> None:
+        if not is_well:
+            raise BadAnswer("<html>")
+
+    model = Model(refuse)
+    await some(ledger, *(f"第 {number} 件事" for number in range(count)))
+    indexer = Indexer(model, ledger.shelf, on_stored=lambda: None)
+    with pytest.raises(BadAnswer):
+        await indexer.step()
+    assert model.calls <= 12
+    assert await indexer.lag() == count
+    is_well = True
+    await until_idle(indexer)
+    assert await indexer.lag() == 0
+    assert len(model.answered) == count
+
+
+async def test_vectors_that_the_ledger_refused_are_not_paid_for_again() -> None:
+    """A full disk after an answer costs no second call."""
+    ledger, model = InMemoryLedger(), Model()
+    await some(ledger, "一", "二")
+    indexer = Indexer(model, RefusingShelf(ledger.shelf, 2), on_stored=lambda: None)  # type: ignore[arg-type]
+    for _ in range(2):
+        with pytest.raises(StorageRefused):
+            await indexer.step()
+    await until_idle(indexer)
+    assert model.calls == 1
+    assert await indexer.lag() == 0
+
+
+async def test_a_text_that_changed_meanwhile_is_embedded_anew() -> None:
+    """A vector of words that were taken out of an event since is not stored."""
+    ledger = InMemoryLedger()
+    event = an_event("阿棠说了一句话")
+    await committed(ledger, event)
+    await ledger.shelf.store("model/2", [VectorRow(event.id, a_vector(1.0, 7.0), "别的话")])
+    assert await ledger.shelf.lag("model/2") == 1
+
+
+async def test_the_loop_outlives_a_model_that_is_away() -> None:
+    """A model that cannot be reached means waiting; when it is back, everything is embedded."""
+    ledger, failures = InMemoryLedger(), iter([UnavailableError("away")])
+
+    def refuse(_: Sequence[str]) -> None:
+        for failure in failures:
+            raise failure
+
+    await some(ledger, "一")
+    indexer = Indexer(Model(refuse), ledger.shelf, on_stored=lambda: None)
+    running = asyncio.create_task(indexer.run())
+    await until(lambda: bool(indexer.last_error))
+    await until_not(indexer.lag)
+    running.cancel()
+    await asyncio.gather(running, return_exceptions=True)
