@@ -18,6 +18,7 @@ BENCHMARKS = {
     "stall": "stall",
     "isolation": "isolation",
     "kills": "kills",
+    "faults": "faults",
     "rebuild": "rebuild",
     "agreement": "agreement",
     "found": "found",

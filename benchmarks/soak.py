@@ -177,6 +177,9 @@ def run(options: argparse.Namespace) -> Report:
         report.add("s to open, drain and export them", drained.seconds[0])
         _say_of_memory(report, chat.lives)
         _say_of_loop(report, home)
+        log = (home / "bot.log").read_text("utf-8", "replace")
+        report.add("warnings in the bot's log", log.count("[WARNING]"))
+        report.add("errors in the bot's log", log.count("[ERROR]"))
     report.notes.append("slopes after the warm-up of each process that lived long enough; gaps in the bot's event loop")
     return report
 

@@ -10,19 +10,22 @@ import asyncio
 import tempfile
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from functools import partial
+from itertools import cycle
 from pathlib import Path
 
 import cognitive_memory_core as core
 
 from .family import chroma_children
 from .measure import Report, Sample, loop_watched
-from .topics import TopicVectors, whole, year_with_vectors
+from .topics import TopicVectors, vectors_of, whole, year_with_vectors
 from .workload import Line, Noon, Speech, group_years, groups_by_size, ranked
 
 PATIENCE = 60.0  # seconds
 PAUSE = 0.1
+QUESTIONS = 500
+Asking = Callable[[], Awaitable[object]]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -44,10 +47,13 @@ def run(options: argparse.Namespace) -> Report:
 async def _measured(report: Report, options: argparse.Namespace, folder: Path) -> None:
     lines = list(group_years(options.events))
     path = await asyncio.to_thread(year_with_vectors, options.events, options.data or folder)
-    data = folder / "data"
-    async with core.CognitiveMemory.open(core.Settings(), data, clock=Noon(), embedder=TopicVectors()) as memory:
+    asked = Speech(6).texts(QUESTIONS)
+    embedder = TopicVectors(dict(zip(asked, vectors_of(asked), strict=True)))
+    questions = cycle(asked)
+    async with core.CognitiveMemory.open(core.Settings(), folder / "data", clock=Noon(), embedder=embedder) as memory:
         group_id, _ = ranked(groups_by_size(lines))["median"]
-        during = partial(_during, report, memory, core.Scene.group(group_id, "2000001"))
+        ask = partial(memory.context, core.Scene.group(group_id, "2000001"))
+        during = partial(_during, report, lambda: ask(next(questions)))
         await during("contexts only (2 s)", partial(asyncio.sleep, 2.0))
         await during("import", partial(memory.import_, path))
         await during("drain (indexing)", partial(whole, memory, options.events))
@@ -61,34 +67,28 @@ async def _measured(report: Report, options: argparse.Namespace, folder: Path) -
         await during("export", partial(memory.export, folder / "out.jsonl"))
 
 
-async def _during(
-    report: Report,
-    memory: core.CognitiveMemory,
-    scene: core.Scene,
-    name: str,
-    operation: Callable[[], Awaitable[object]],
-) -> None:
+async def _during(report: Report, ask: Asking, name: str, operation: Asking) -> None:
     taken = Sample()
-    async with _contexts(memory, scene) as contexts, loop_watched() as gap:
+    async with _asked(ask) as answers, loop_watched() as gap:
         with taken.watch():
             await operation()
-    p50, p95 = (contexts.p50, contexts.p95) if contexts.seconds else (0.0, 0.0)
+    p50, p95 = (answers.p50, answers.p95) if answers.seconds else (0.0, 0.0)
     report.add(name, taken.seconds[0], gap.longest, p50, p95)
     print(f"{name}: {taken.seconds[0]:.1f} s, {gap.longest:.1f} ms", flush=True)
 
 
 @asynccontextmanager
-async def _contexts(memory: core.CognitiveMemory, scene: core.Scene) -> AsyncIterator[Sample]:
+async def _asked(ask: Asking) -> AsyncIterator[Sample]:
     """Ask for contexts while a block runs."""
-    sample, speech = Sample(), Speech(6)
+    sample = Sample()
 
-    async def ask() -> None:
+    async def go_on() -> None:
         while True:
             with sample.watch():
-                await memory.context(scene, speech.text(25))
+                await ask()
             await asyncio.sleep(PAUSE)
 
-    asking = asyncio.create_task(ask())
+    asking = asyncio.create_task(go_on())
     try:
         yield sample
     finally:
@@ -107,6 +107,7 @@ async def _killed(memory: core.CognitiveMemory) -> None:
     gone = {child.pid for child in await _children()}
     for child in await _children():
         child.kill()
+    await memory.remember(core.Turn(core.Scene.group("1", "1"), observations=["小雨喜欢乌龙茶"]))  # something to write
     await _searched(memory, 5)
     await asyncio.wait_for(_another(memory, gone), PATIENCE)
 
@@ -124,11 +125,13 @@ async def _reindexed(memory: core.CognitiveMemory, events: int) -> None:
 
 
 async def _killed_reindexing(memory: core.CognitiveMemory, events: int) -> None:
-    rebuilding = asyncio.create_task(_reindexed(memory, events))
-    await asyncio.sleep(2.0)  # somewhere in the middle
+    rebuilding = asyncio.create_task(memory.reindex())
+    await asyncio.wait({rebuilding}, timeout=1.0)  # somewhere in the middle
     for child in await _children():
         child.kill()
-    await rebuilding
+    with suppress(core.UnavailableError):  # it says so, and the old index serves
+        await rebuilding
+    await _reindexed(memory, events)
 
 
 async def _forgotten(memory: core.CognitiveMemory, scene: core.Scene, user_id: str) -> None:

@@ -15,10 +15,10 @@ from .domain.erasure import Erasure
 from .domain.message import Message
 from .domain.note import Memo
 from .domain.scope import DEFAULT_AGENT, Scene, Scope
-from .errors import NotPermitted, UnavailableError
+from .errors import CognitiveMemoryError, NotPermitted
 from .historian.journal import Journal
 from .ports.ambient import Clock
-from .ports.ledger import Archive, EmbeddedEvent, Eraser, NameBook, PurgeState, Wiped
+from .ports.ledger import Alias, Archive, EmbeddedEvent, Eraser, NameBook, PurgeState, Wiped
 from .ports.mirror import MemoMirror
 from .ports.queue import QueueEraser
 from .text.names import clean_name
@@ -81,7 +81,7 @@ class Purge:
         try:
             async with self._running:
                 return await self._is_due() and await self._has_purged()
-        except UnavailableError as away:
+        except CognitiveMemoryError as away:
             log.warning("%s", sentences.purge_waits(str(away)))
             return False
 
@@ -148,7 +148,7 @@ class Forgetting:
         return await self._erasure(wiped, jobs)
 
     async def _erase_person(self, user_id: str, hide: Redaction, memo_ids: Sequence[str]) -> tuple[int, Wiped]:
-        place = Scope(DEFAULT_AGENT, "private", user_id)  # a mirror knows no agents
+        place = _chat_with(user_id)
         await self.journal.erase_person(user_id, hide)
         jobs = await self.queue.erase_person(user_id, hide)
         await self.mirror.erase(memo_ids, place, hide)
@@ -168,11 +168,17 @@ class Forgetting:
         return jobs, wiped
 
     async def _hiding(self, scene: Scene, user_id: str, borne: set[str]) -> Redaction:
-        """Know a person by every name that stands anywhere, written as it is and as it is shown."""
-        borne |= {*await self.names.names_of([user_id]), *await self.queue.names_of(user_id)}
+        """Know a person by every name that stands anywhere, written as it is and as it is shown.
+
+        What only the queue or the caller knows is written down first: after a crash nobody else would know it any more.
+        """
+        known = {*await self.names.names_of([user_id])}
+        borne |= await self.queue.names_of(user_id)
         if scene.user_id == user_id:
             borne.add(scene.user_name)
-        return Redaction.of({user_id}, {*borne, *map(clean_name, borne)})
+        shown, now = {clean_name(name) for name in borne} - {""}, self.clock.now()
+        await self.names.note_all([Alias(_chat_with(user_id), user_id, name, now, now) for name in shown - known])
+        return Redaction.of({user_id}, known | borne | shown)
 
     async def _traces(self, user_id: str) -> tuple[set[str], list[str]]:
         """Find the names that a person bears in the ledger's rows, and the ids of the memos of their turns."""
@@ -202,3 +208,8 @@ class Forgetting:
             purged=state.erased_at is None,
             copies=tuple(copy.path for copy in copies),
         )
+
+
+def _chat_with(user_id: str) -> Scope:
+    """Give the private chat with a person, of whichever agent: all of them are forgotten."""
+    return Scope(DEFAULT_AGENT, "private", user_id)

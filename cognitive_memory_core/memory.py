@@ -262,21 +262,6 @@ class CognitiveMemory:
         """
         return await self._open.forgetting.forget_place(scene)
 
-    async def forget_user(self, scene: Scene, user_id: str) -> Erasure:
-        """Forget a person for good, everywhere: nothing of it can be found when this returns, or be brought back.
-
-        What they said goes, and in what others said they are 某位成员. Only they themselves may ask for it, or an operator
-        (NotPermitted). Raises StorageRefused where the disk refuses; asking again goes on from there.
-        """
-        return await self._open.forgetting.forget_person(scene, checked_id(user_id, "user_id"))
-
-    async def forget_scene(self, scene: Scene) -> Erasure:
-        """Forget a place for good, as durably: a group, or a private chat.
-
-        Who may ask for a group, as for its pins, is for tools and commands to guard: the memory knows no admins.
-        """
-        return await self._open.forgetting.forget_place(scene)
-
     async def pin(self, scene: Scene, text: str, *, for_group: bool = False) -> Pin:
         """Pin a fact; an exact duplicate is the pin that stands; over ``pins.max`` raises LimitReached."""
         engine, limit = self._open, self._settings.current.pins.max

@@ -462,6 +462,15 @@ def no_model_there(role: str, status: int) -> str:
     )
 
 
+def parameter_refused(role: str, status: int) -> str:
+    """Say that a model does not take a parameter that the settings send."""
+    return (
+        f"模型不接受请求里的参数（HTTP {status}），请检查 {model_setting(role, 'MAX_TOKENS')}、"
+        "TEMPERATURE 和 EXTRA_BODY；只认 max_completion_tokens 的模型可以写 "
+        'EXTRA_BODY={"max_tokens":null,"max_completion_tokens":2048}'
+    )
+
+
 def input_refused(role: str, status: int) -> str:
     """Say that a model refuses this very input."""
     return f"模型（{role}）不接受这段内容（HTTP {status}）"

@@ -74,13 +74,13 @@ def _lived(folder: Path, cycles: int, seed: int) -> Life:
 def _live(life: Life, seed: str, seconds: float, *, must_open: bool) -> None:
     """Let a child hand in turns until its time is over; most children get to their first turn before it begins."""
     first = max(life.handed - AGAIN, 0)
-    with _child("work", str(life.data), str(first), seed) as child:
-        assert child.stdout is not None
-        started, lines = time.perf_counter(), _Lines(child)
+    with child("work", str(life.data), str(first), seed) as process:
+        assert process.stdout is not None
+        started, lines = time.perf_counter(), _Lines(process)
         if must_open and lines.first.wait(FIRST_SIGN):
             life.reopened.append(time.perf_counter() - started)
         time.sleep(seconds)
-        child.kill()
+        process.kill()
         said = lines.all()
     life.at_work += bool(said)
     for number in said:
@@ -133,10 +133,10 @@ def f6(extent: Extent) -> Row:
 
 def _recovered(data: Path) -> float | None:
     """Answer how long the next process took to have the job done; None where it did not."""
-    with _child("hold", str(data)) as child:
-        assert child.stdout is not None
-        assert child.stdout.readline()
-        child.kill()
+    with child("hold", str(data)) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline()
+        process.kill()
     time.sleep(REST)
     started = time.perf_counter()
     is_done = asyncio.run(_has_event(data, "甲"))
@@ -183,20 +183,21 @@ async def _after_poison(data: Path) -> tuple[int, int]:
 
 def _ended(*arguments: str) -> bool:
     """Tell whether a child died of its work."""
-    with _child(*arguments) as child:
+    with child(*arguments) as process:
         with suppress(subprocess.TimeoutExpired):
-            child.communicate(timeout=60)
-        return child.poll() != 0
+            process.communicate(timeout=60)
+        return process.poll() != 0
 
 
 @contextmanager
-def _child(*arguments: str) -> Iterator[subprocess.Popen[str]]:
+def child(*arguments: str) -> Iterator[subprocess.Popen[str]]:
+    """Run a victim until it ends or the block is left."""
     command = [sys.executable, str(Path(__file__).with_name("victim.py")), *arguments]
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8"}
     with subprocess.Popen(
         command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
-    ) as child:
+    ) as process:
         try:
-            yield child
+            yield process
         finally:
-            child.kill()
+            process.kill()

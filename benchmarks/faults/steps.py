@@ -9,6 +9,7 @@ from contextlib import AbstractAsyncContextManager, AsyncExitStack, closing
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from cognitive_memory_core.adapters.files.disk import Disk
 from cognitive_memory_core.adapters.files.end_summaries import EndSummaries
 from cognitive_memory_core.adapters.files.queue import FileQueue
 from cognitive_memory_core.adapters.sqlite import SqliteLedger, schema
@@ -25,6 +26,7 @@ class Stage:
     """A data directory, and what of it is open before the step."""
 
     data: Path
+    disk: Disk | None = None
     queue: FileQueue | None = None
     ledger: SqliteLedger | None = None
     memory: CognitiveMemory | None = None
@@ -60,11 +62,11 @@ class Step:
         """What a driver hands in once the step is over, as :meth:`Stage.go_on` does."""
         return frozenset(token for part, token in AFTER.items() if part in self.opens)
 
-    async def ready(self, data: Path) -> Stage:
-        """Open what the step begins with."""
-        stage = Stage(data)
+    async def ready(self, data: Path, *, disk: Disk | None = None) -> Stage:
+        """Open what the step begins with, the queue on a disk of one's own where there is one."""
+        stage = Stage(data, disk)
         if "queue" in self.opens:
-            stage.queue = await world.opened_queue(data)
+            stage.queue = await world.opened_queue(data, disk)
         if "claim" in self.opens:
             stage.claim = await _queue(stage).claim()
         if "ledger" in self.opens:
@@ -87,10 +89,12 @@ class Step:
         tokens, things = found.tokens, self.new - _states(self.new)
         is_all_due = is_acked or any(tokens[token] for token in things)
         due = set(before) - _states(before) - self.gone | (self.new if is_all_due else frozenset()) | set(after)
-        known = {*before, *self.new, *self.after}
+        known = {*before, *self.new, *AFTER.values()}
         twice = {token for token in set(tokens) - _states(tokens) if tokens[token] > 1 or token not in known}
         undead = {token for token in self.gone if is_acked and tokens[token]}
-        return Verdict(sorted(token for token in due if not tokens[token]), sorted(twice | undead), found.torn)
+        missing = {token for token in due if not tokens[token]}
+        behind = {token for token in missing if self.drains and token.startswith("summary:")}
+        return Verdict(sorted(missing - behind), sorted(twice | undead), found.torn, len(behind))
 
 
 def _states(tokens: Iterable[str]) -> set[str]:
@@ -100,11 +104,12 @@ def _states(tokens: Iterable[str]) -> set[str]:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What is missing, what is there once too often, and what is there in part."""
+    """What is missing, there once too often, there in part; ``behind``: lines that the second copy of memos lacks."""
 
     lost: list[str]
     twice: list[str]
     torn: tuple[str, ...]
+    behind: int = 0
 
     @property
     def is_good(self) -> bool:
@@ -138,7 +143,7 @@ def _claim(stage: Stage) -> Claim:
 
 
 async def _restart(stage: Stage) -> None:
-    queue = await world.opened_queue(stage.data)
+    queue = await world.opened_queue(stage.data, stage.disk)
     await queue.recover()
     stage.queue = queue
 

@@ -42,10 +42,11 @@ class Tally:
     stopped: int = 0
     acked: int = 0
     kept: int = 0
+    behind: int = 0
     examples: list[str] = field(default_factory=list)
 
     def __add__(self, other: Tally) -> Tally:
-        numbers = ("injected", "missed", "lost", "twice", "torn", "crashed", "stopped", "acked", "kept")
+        numbers = ("injected", "missed", "lost", "twice", "torn", "crashed", "stopped", "acked", "kept", "behind")
         added = {name: getattr(self, name) + getattr(other, name) for name in numbers}
         return Tally(**added, examples=self.examples + other.examples)
 
@@ -126,6 +127,7 @@ def _count(tally: Tally, scene: Scene, injection: Injection, outcome: Outcome, d
     tally.lost += len(verdict.lost)
     tally.twice += len(verdict.twice)
     tally.torn += len(verdict.torn)
+    tally.behind += verdict.behind
     tally.acked += outcome.is_acked
     tally.kept += outcome.said.startswith("refused") and any(found.tokens[token] for token in scene.step.new)
     is_crash = outcome.said.startswith(("raised", "hung")) or outcome.said_after.startswith(("raised", "hung"))

@@ -1,8 +1,9 @@
-"""The processes that are killed: ``victim.py work DATA FIRST SEED``, ``hold DATA``, ``poison DATA``."""
+"""The processes of these rows: ``victim.py work DATA FIRST SEED``, ``hold|own|poison DATA``, ``flood DATA SECONDS``."""
 
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import random
 import sys
@@ -10,6 +11,7 @@ from pathlib import Path
 
 import cognitive_memory_core as core
 from benchmarks.faults import world
+from benchmarks.faults.flood import flooded
 from cognitive_memory_core.adapters.offline.rules import RuleHistorian
 from cognitive_memory_core.domain.event import Statement
 from cognitive_memory_core.domain.people import Anchors
@@ -66,9 +68,22 @@ async def poison(data: Path) -> None:
         await memory.drain(60)
 
 
+async def own(data: Path) -> None:
+    """Own a directory at rest; or say, as one line, that it is refused."""
+    impatient = world.SETTINGS.model_copy(update={"historian": core.HistorianSettings(shutdown_seconds=0)})
+    try:
+        async with core.CognitiveMemory.open(impatient, data, background=False):
+            print("owned", flush=True)
+            await asyncio.sleep(3600)
+    except core.UnavailableError as refused:
+        print(type(refused).__name__, str(refused).replace("\n", " "), flush=True)
+
+
 if __name__ == "__main__":
     wanted, folder, *rest = sys.argv[1:]
     if wanted == "work":
         asyncio.run(work(Path(folder), int(rest[0]), rest[1]))
+    elif wanted == "flood":
+        print(json.dumps(asyncio.run(flooded(Path(folder), float(rest[0])))))
     else:
-        asyncio.run({"hold": hold, "poison": poison}[wanted](Path(folder)))
+        asyncio.run({"hold": hold, "own": own, "poison": poison}[wanted](Path(folder)))

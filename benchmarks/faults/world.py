@@ -213,7 +213,8 @@ def _token(row: ArchiveRow) -> str:
 
 
 def _summaries(data: Path) -> Tokens:
-    rows = orjson.loads((data / "end_summaries.json").read_bytes())
+    path = data / "end_summaries.json"
+    rows = orjson.loads(path.read_bytes()) if path.exists() else []
     return Tokens(f"summary:{row['id']}" for row in rows)
 
 

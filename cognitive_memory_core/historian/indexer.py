@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections.abc import Callable, Sequence
 
 from ..errors import BadAnswer, BadArgument, PermanentError, UnavailableError
@@ -15,7 +16,7 @@ log = logging.getLogger(__name__)
 BATCH = 64
 FIRST_PAUSE, LONGEST_PAUSE = 1.0, 300.0
 FRUITLESS = 8  # calls in a row that gave nothing: more than halving a batch down to one unusable text takes
-MOST_REFUSED = 1_000
+LEFT_ALONE = 3600.0  # seconds
 PLAIN_TEXT = "hello"
 REFUSALS = (PermanentError, BadAnswer, BadArgument)
 Waiting = tuple[str, str]  # an event's id and text
@@ -24,19 +25,27 @@ Waiting = tuple[str, str]  # an event's id and text
 class Indexer:
     """Embeds in batches what the ledger says is waiting; a failing embedder means waiting, never losing.
 
-    A text that the model refuses, or answers badly while it answers others well, stays without a vector until the next
-    start. Vectors that the ledger refused are kept and written later: nothing is embedded twice for nothing.
+    A text that the model refuses, or answers badly while it answers others well, is left alone for an hour. Vectors
+    that the ledger refused are kept and written later: nothing is embedded twice for nothing.
     """
 
-    def __init__(self, embedder: Embedder, shelf: VectorLedger, *, on_stored: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        embedder: Embedder,
+        shelf: VectorLedger,
+        *,
+        on_stored: Callable[[], None],
+        elapsed: Callable[[], float] = time.monotonic,
+    ) -> None:
         """Embed from a ledger into it; ``on_stored`` is told of new vectors."""
         self._embedder = embedder
         self._shelf = shelf
         self._on_stored = on_stored
         self._wake = asyncio.Event()
         self._unsaved: list[VectorRow] = []
-        self._refused: set[str] = set()
-        self._suspects: list[str] = []
+        self._elapsed = elapsed
+        self._refused: dict[str, float] = {}  # until when each is left alone
+        self._suspects: list[Waiting] = []
         self._fruitless = 0
         self.last_error = ""
 
@@ -46,6 +55,7 @@ class Indexer:
 
     async def lag(self) -> int:
         """Count the events that will get a vector and have none."""
+        self._forgive()
         return max(await self._shelf.lag(self._embedder.fingerprint) - len(self._refused), 0)
 
     async def run(self) -> None:
@@ -66,6 +76,7 @@ class Indexer:
     async def step(self) -> int:
         """Embed one batch; answers how many events were looked at."""
         await self._save()
+        self._forgive()
         waiting = await self._shelf.waiting(self._embedder.fingerprint, BATCH + len(self._refused))
         batch = [row for row in waiting if row[0] not in self._refused][:BATCH]
         if batch:
@@ -89,7 +100,7 @@ class Indexer:
         if self._fruitless > FRUITLESS:
             raise refused
         if len(batch) == 1:
-            self._suspects.append(batch[0][0])
+            self._suspects.append(batch[0])
             return
         middle = len(batch) // 2
         await self._embed(batch[:middle])
@@ -106,15 +117,20 @@ class Indexer:
             self._on_stored()
 
     async def _give_up_suspects(self, looked_at: int) -> None:
-        """Leave unusable texts out; where none was usable, a plain text tells whether the model is to blame."""
-        if not self._suspects:
-            return
-        if len(self._suspects) == looked_at:
+        """Ask once more for each text that spoiled its batch; where none was usable a plain one first."""
+        if self._suspects and len(self._suspects) == looked_at:
             await self._embedder.embed_documents([PLAIN_TEXT])
-        log.warning("Indexer: no vector for %s", " ".join(self._suspects))
-        if len(self._refused) + len(self._suspects) > MOST_REFUSED:
-            self._refused.clear()
-        self._refused.update(self._suspects)
+        for event_id, text in self._suspects:
+            try:
+                await self._keep([(event_id, text)], await self._embedder.embed_documents([text]))
+            except REFUSALS as refused:
+                log.warning("Indexer: no vector for %s: %s", event_id, described(refused))
+                self._refused[event_id] = self._elapsed() + LEFT_ALONE
+
+    def _forgive(self) -> None:
+        """Let texts be asked again whose hour is over."""
+        now = self._elapsed()
+        self._refused = {event_id: until for event_id, until in self._refused.items() if until > now}
 
     def _complain(self, error: Exception) -> None:
         if (said := described(error)) != self.last_error:

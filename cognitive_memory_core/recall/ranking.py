@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import heapq
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import lru_cache
 
@@ -94,19 +95,38 @@ def diversified(hits: Iterable[Hit], diversity: float, limit: int) -> list[Hit]:
     ``score * (1 - diversity * overlap)``, the overlap being the largest with a chosen hit: shared terms by all terms
     (Jaccard). That becomes the hit's score, so that scores still fall along the list.
     """
-    waiting = list(hits)
-    texts = [_words(hit.event) for hit in waiting]
-    overlaps = [0.0] * len(waiting)
+    waiting = [_Candidate(hit, at, hit.score) for at, hit in enumerate(hits)]
+    heapq.heapify(waiting)
     chosen: list[Hit] = []
-    left = list(range(len(waiting)))
-    while left and len(chosen) < limit:
-        worth = {at: waiting[at].score * (1.0 - diversity * overlaps[at]) for at in left}
-        best = max(left, key=worth.__getitem__)
-        chosen.append(replace(waiting[best], score=worth[best]))
-        left.remove(best)
-        for at in left:
-            overlaps[at] = max(overlaps[at], overlap(texts[at], texts[best]))
+    while waiting and len(chosen) < limit:
+        best = waiting[0]
+        if best.compared < len(chosen):  # worth less than it seemed, perhaps: whoever is never first is not compared
+            best.compare(chosen, diversity)
+            heapq.heapreplace(waiting, best)
+        else:
+            chosen.append(replace(heapq.heappop(waiting).hit, score=best.worth))
     return chosen
+
+
+@dataclass
+class _Candidate:
+    """A hit that waits, and what it is worth beside those of the chosen that it was compared with: at most that."""
+
+    hit: Hit
+    at: int
+    worth: float
+    compared: int = 0
+    overlap: float = 0.0
+
+    def __lt__(self, other: _Candidate) -> bool:
+        return (-self.worth, self.at) < (-other.worth, other.at)
+
+    def compare(self, chosen: Sequence[Hit], diversity: float) -> None:
+        """Compare with those chosen since the last time."""
+        words = _words(self.hit.event)
+        said = (overlap(words, _words(hit.event)) for hit in chosen[self.compared :])
+        self.overlap, self.compared = max(self.overlap, *said), len(chosen)
+        self.worth = self.hit.score * (1.0 - diversity * self.overlap)
 
 
 def overlap(one: frozenset[str], other: frozenset[str]) -> float:
@@ -163,7 +183,12 @@ def _ordered(hits: Iterable[Hit]) -> list[Hit]:
 
 def _sameness(event: Event) -> tuple[str, str]:
     bound = not event.is_absolute or event.kind == "message"
-    return duplicate_key(event.text), event.sender_id if bound else ""
+    return _key(event.text), event.sender_id if bound else ""
+
+
+@lru_cache(maxsize=1024)
+def _key(text: str) -> str:
+    return duplicate_key(text)
 
 
 def _clamped(score: float) -> float:

@@ -23,7 +23,7 @@ AWAY = (UnavailableError, TransientError, PermanentError, asyncio.TimeoutError)
 PATIENCE = 5.0  # seconds that a question waits for its vector; the call goes on, for whoever asks the same next
 MAX_RESULTS = 200
 MAX_CANDIDATES = 1_000
-INLINE = 64  # candidates that are ranked in about a millisecond; more leave the event loop
+INLINE = 24  # candidates that are ranked in about a millisecond; more leave the event loop
 
 
 @dataclass(frozen=True)

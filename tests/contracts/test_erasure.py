@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
+from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -376,8 +377,8 @@ class History:
         is_theirs = scene.user_id == GONE
         is_bot = self.chance.random() < 0.3
         line = a_message(self.text(secret=is_theirs), scene, self.moment(), id=f"m-{self.number}", is_bot=is_bot)
-        left = None if is_theirs else replace(line, text=HIDE(line.text))
-        return (lambda one: one.log.append([line])), left and (lambda one: one.log.append([left]))
+        left = replace(line, text=HIDE(line.text))
+        return (lambda one: one.log.append([line])), (None if is_theirs else lambda one: one.log.append([left]))
 
     def note(self) -> tuple[Write, Write | None]:
         """A memo and a pin are written down."""
@@ -388,8 +389,8 @@ class History:
             a_memo(text, scene, self.moment(), user_id=person, id=f"memo-{self.number}"),
             a_pin(text, scene, self.moment(), owner_id=person, id=f"pin-{self.number}"),
         )
-        left = None if is_theirs else tuple(replace(row, text=HIDE(text)) for row in rows)
-        return (lambda one: one.archive.absorb(rows)), left and (lambda one: one.archive.absorb(left))
+        left = [replace(row, text=HIDE(text)) for row in rows]
+        return (lambda one: one.archive.absorb(rows)), (None if is_theirs else lambda one: one.archive.absorb(left))
 
     def name(self) -> tuple[Write, Write | None]:
         """A name is heard."""
@@ -409,7 +410,7 @@ class History:
         """Choose a place and who is there."""
         return self.chance.choice(SCENES)
 
-    def moment(self) -> object:
+    def moment(self) -> datetime:
         """Choose a time before the evening."""
         return later(seconds=self.chance.randrange(20_000), microseconds=self.number)
 

@@ -18,6 +18,7 @@ from cognitive_memory_core.domain.interval import Interval
 from cognitive_memory_core.domain.message import Message
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.ports.ledger import Alias, ArchiveRow, EmbeddedEvent, Mark, OptOut, VectorRow, Wiped
+from cognitive_memory_core.ports.models import Vector
 from cognitive_memory_core.text.redaction import Redaction
 from cognitive_memory_core.text.terms import query_terms
 from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE, a_draft, a_message, an_event
@@ -167,7 +168,7 @@ class Dice:
         """Choose a time that no other has."""
         return later(seconds=self.chance.randrange(-100_000, 100_000), microseconds=self.chance.randrange(1_000_000))
 
-    def vector(self) -> object:
+    def vector(self) -> Vector:
         """Point anywhere."""
         return a_vector(*(self.chance.gauss(0, 1) for _ in range(3)))
 

@@ -270,7 +270,8 @@ async def test_a_narrow_reading_is_filled_from_behind_nearer_ones_outside(
     store: VectorStore, generation: Generation
 ) -> None:
     """What is admitted is found behind any number of nearer rows that are not."""
-    outside = [(an_event(f"外{number}", OTHER_GROUP, sender_id=f"3{number}"), EAST) for number in range(300)]
+    near = [a_vector(1, number / 300) for number in range(300)]
+    outside = [(an_event(f"外{number}", OTHER_GROUP, sender_id=f"3{number}"), each) for number, each in enumerate(near)]
     inside = an_event("内", sender_id="2000002", kind="knowledge", subjects=("2000003",))
     await store.upsert(generation, rows([*outside, (inside, WEST)]))
     assert await found(store, generation, GROUP, 3) == [inside.id]
@@ -343,8 +344,9 @@ async def test_any_number_of_rows_is_one_batch(store: VectorStore, generation: G
     everyone = {event.id for event in events}
     assert await store.listed(generation) == everyone
     assert (await found(store, generation, GROUP))[0] == events[0].id
-    await store.remove(generation, [event.id for event in events[1:]])
-    assert await store.listed(generation) == {events[0].id}
+    gone = {event.id for event in events[::500]}
+    await store.remove(generation, [*gone, *(f"nobody-{number}" for number in range(MORE_THAN_ONE_BATCH))])
+    assert await store.listed(generation) == everyone - gone
 
 
 async def test_the_last_of_two_rows_of_one_event_counts(store: VectorStore, generation: Generation) -> None:

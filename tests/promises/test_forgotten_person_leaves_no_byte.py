@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from cognitive_memory_core import CognitiveMemory, Message, NotPermitted, Scene, Turn
+from cognitive_memory_core import CognitiveMemory, Message, NotPermitted, Scene, Settings, Turn
 from tests.support.telling import PATIENCE, READING_MILI, a_memory, recalled, tell
 
 PERSON = "7318264059"
@@ -100,14 +100,14 @@ async def live(memory: CognitiveMemory, rest: Iterator[str]) -> None:
 async def test_a_forgotten_person_leaves_no_byte_and_never_comes_back(tmp_path: Path) -> None:
     """Of all that they said nothing is left on the disk, nor their names, and nothing brings them back."""
     data, export, rest = tmp_path / "data", tmp_path / "old.jsonl", iter(CANARIES)
-    async with a_memory(data) as memory:
+    async with a_memory(data, Settings()) as memory:
         await live(memory, rest)
         await memory.export(export)
         lay_by_hand(data, rest)
     used = CANARIES[: CANARIES.index(next(rest))]
     assert len(used) > 30
     assert {word for _, word in told_of(data)} == {PERSON, *NAMES, *used}
-    async with a_memory(data) as memory:
+    async with a_memory(data, Settings()) as memory:
         await memory.pause()
         with pytest.raises(NotPermitted):
             await memory.forget_user(READING_MILI, PERSON)

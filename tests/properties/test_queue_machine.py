@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from cognitive_memory_core.adapters.files.names import parsed
-from cognitive_memory_core.adapters.files.queue import FileQueue
+from cognitive_memory_core.adapters.files.queue import SUSPECT_AFTER, FileQueue
 from cognitive_memory_core.domain.scope import Scope
 from cognitive_memory_core.ports.queue import Claim
 from cognitive_memory_core.settings import QueueSettings
@@ -37,6 +37,14 @@ class Known:
     arrival: int
     state: Literal["pending", "held", "failed"] = "pending"
     attempts: int = 0
+    is_suspect: bool = False
+
+    def recover(self) -> None:
+        """Wait again, as a process finds it that starts after a death."""
+        if self.state == "held":
+            self.state, self.is_suspect = "pending", self.attempts >= SUSPECT_AFTER
+        else:
+            self.is_suspect = False
 
 
 class QueueMachine(RuleBasedStateMachine):
@@ -62,8 +70,8 @@ class QueueMachine(RuleBasedStateMachine):
         )
         held = [known for known in self.jobs.values() if known.state == "held"]
         assert self.run(self.queue.recover()) == len(held)
-        for known in held:
-            known.state = "pending"
+        for known in self.jobs.values():
+            known.recover()
         self.claims.clear()
         self.rests.clear()
 
@@ -83,11 +91,15 @@ class QueueMachine(RuleBasedStateMachine):
         """The next job is one of the scopes' oldest, of a scope that is free and awake."""
         claim = self.run(self.queue.claim())
         candidates = self.candidates()
+        in_hand = self.of("held")
         if claim is None:
-            assert not candidates
+            assert not candidates or any(self.jobs[job_id].is_suspect for job_id in (*in_hand, *candidates))
+            assert not candidates or in_hand
             return
         assert claim.job.id in candidates
         known = self.jobs[claim.job.id]
+        assert not any(self.jobs[job_id].is_suspect for job_id in in_hand)
+        assert not (known.is_suspect and in_hand)
         known.state, known.attempts = "held", known.attempts + 1
         assert claim.attempts == known.attempts
         self.claims[claim.job.id] = claim
@@ -111,7 +123,7 @@ class QueueMachine(RuleBasedStateMachine):
         claim = self.put_down(data)
         self.run(self.queue.requeue(claim, delay=delay, counted=counted))
         known = self.jobs[claim.job.id]
-        known.state, known.attempts = "pending", known.attempts - (not counted)
+        known.state, known.attempts, known.is_suspect = "pending", known.attempts - (not counted), False
         if delay:
             self.rests[known.scope] = self.clock.elapsed() + delay
 
@@ -121,7 +133,7 @@ class QueueMachine(RuleBasedStateMachine):
         """A job in hand is given up."""
         claim = self.put_down(data)
         self.run(self.queue.bury(claim, "坏了"))
-        self.jobs[claim.job.id].state = "failed"
+        self.jobs[claim.job.id].state, self.jobs[claim.job.id].is_suspect = "failed", False
 
     @rule(which=st.integers(0, 3))
     def revive(self, which: int) -> None:
@@ -168,6 +180,7 @@ class QueueMachine(RuleBasedStateMachine):
 
     def settle(self, what: str, new_id: str, claim: Claim | None) -> None:
         """Look what became of an interrupted step, and hold the model to everything else."""
+        stranded = self.ids_in("processing") - self.ids_in("failed")
         self.disk = FaultyDisk()
         self.queue = self.run(
             FileQueue.open(self.root, PATIENT, self.clock, disk=self.disk, elapsed=self.clock.elapsed)
@@ -187,6 +200,7 @@ class QueueMachine(RuleBasedStateMachine):
         for job_id, known in sorted(self.jobs.items(), key=lambda item: names[item[0]][0].instant):
             name, folder = names[job_id]
             known.attempts = name.attempts
+            known.is_suspect = job_id in stranded and name.attempts >= SUSPECT_AFTER
             if what == "revive" and known.state == "failed" and folder == "pending":
                 self.accept(job_id, known.scope)
 
@@ -232,6 +246,10 @@ class QueueMachine(RuleBasedStateMachine):
         """Choose a job in hand, by arrival: ids differ from run to run."""
         in_order = sorted(self.claims, key=lambda job_id: self.jobs[job_id].arrival)
         return self.claims.pop(in_order[data.draw(st.integers(0, len(in_order) - 1))])
+
+    def ids_in(self, folder: str) -> set[str]:
+        """Give the ids of the jobs whose files lie in a folder, whatever else lies there."""
+        return {name.job_id for path in (self.root / folder).glob("*") if (name := parsed(path.name))}
 
     def on_disk(self) -> list[tuple[str, Any]]:
         """Give folder and name of every file; a foreign name fails here."""

@@ -1,8 +1,12 @@
-"""A mirror that shows nothing."""
+"""Mirrors of memos without a file."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection
+from dataclasses import replace
+
 from cognitive_memory_core.domain.note import Memo
+from cognitive_memory_core.domain.scope import Scope
 
 
 class NoMirror:
@@ -17,3 +21,25 @@ class NoMirror:
     async def erase(self, memo_ids: object, place: object, hide: object) -> int:
         """Have nothing to erase."""
         return 0
+
+
+class ListedMirror:
+    """Keeps memos in a list, as a mirror does in a file."""
+
+    def __init__(self) -> None:
+        """Begin with none."""
+        self.memos: dict[str, Memo] = {}
+
+    async def copy(self, memo: Memo) -> None:
+        """Keep a memo."""
+        self.memos.setdefault(memo.id, memo)
+
+    async def flush(self) -> None:
+        """Have nothing to write."""
+
+    async def erase(self, memo_ids: Collection[str], place: Scope, hide: Callable[[str], str]) -> int:
+        """Take memos out by id and place, and hide a person in the others."""
+        before, where = self.memos, (place.kind, place.place_id)
+        left = [memo for memo in before.values() if (memo.scope.kind, memo.scope.place_id) != where]
+        self.memos = {memo.id: replace(memo, text=hide(memo.text)) for memo in left if memo.id not in memo_ids}
+        return int(self.memos != before)

@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import Literal
 from urllib.request import urlopen
 
+import psutil
+
 from cognitive_memory_core.adapters.chroma import ChromaStore
 from cognitive_memory_core.adapters.inmemory.vector_store import InMemoryVectorStore
 from cognitive_memory_core.domain.event import Event
@@ -23,6 +25,7 @@ from cognitive_memory_core.settings import VectorStoreSettings
 
 from .ledgers import MODEL
 
+CHILD = "cognitive_memory_core.adapters.chroma.child"
 Make = Literal["in memory", "chroma", "chroma server"]
 _SERVER = "from chromadb.cli.cli import app; app()"
 _PATIENCE = 50.0  # seconds for a server to come up on a busy machine
@@ -39,9 +42,14 @@ class Shop:
 
     async def reopen(self) -> None:
         """Close the store and open another in its place; memory that ends with the process stays as it is."""
+        await self.close()
+        if isinstance(self.store, ChromaStore):
+            self.store = chroma_store(self.folder, self.url)
+
+    async def close(self) -> None:
+        """Close the store; one in memory has nothing to close."""
         if isinstance(self.store, ChromaStore):
             await self.store.close()
-            self.store = chroma_store(self.folder, self.url)
 
 
 @asynccontextmanager
@@ -55,7 +63,7 @@ async def shop_of(make: Make, folder: Path) -> AsyncIterator[Shop]:
         try:
             yield shop
         finally:
-            await shop.store.close()
+            await shop.close()
 
 
 def chroma_store(folder: Path, url: str = "") -> ChromaStore:
@@ -73,10 +81,15 @@ def row(event: Event, vector: Vector, **changed: object) -> EmbeddedEvent:
     return EmbeddedEvent(replace(event, **changed), MODEL, vector)  # pyright: ignore[reportArgumentType]
 
 
+def chroma_children() -> list[psutil.Process]:
+    """Find the processes of this one that have Chroma."""
+    return [process for process in psutil.Process().children(recursive=True) if _is_child(process)]
+
+
 @contextmanager
-def chroma_server(folder: Path) -> Iterator[str]:
-    """Run a server over a folder on a free port of loopback; gives its address."""
-    port = _free_port()
+def chroma_server(folder: Path, port: int = 0) -> Iterator[str]:
+    """Run a server over a folder on a port of loopback, a free one where none is named; gives its address."""
+    port = port or _free_port()
     command = [sys.executable, "-c", _SERVER, "run", "--path", str(folder), "--host", "127.0.0.1", "--port", str(port)]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as server:
         try:
@@ -99,3 +112,9 @@ def _free_port() -> int:
     with socket.socket() as one:
         one.bind(("127.0.0.1", 0))
         return one.getsockname()[1]
+
+
+def _is_child(process: psutil.Process) -> bool:
+    with suppress(psutil.Error):
+        return CHILD in process.cmdline()
+    return False

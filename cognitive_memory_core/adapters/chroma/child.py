@@ -52,7 +52,11 @@ class Wire:
 
     def send(self, number: int, answer: Answer) -> None:
         """Answer a request."""
-        self._output.write(encoded(framed(Letter(number, answer, resident_bytes()))))
+        self.write(encoded(framed(Letter(number, answer, resident_bytes()))))
+
+    def write(self, content: bytes) -> None:
+        """Put bytes out, whole."""
+        self._output.write(content)
         self._output.flush()
 
 
@@ -76,10 +80,10 @@ def _serve(wire: Wire) -> None:
     if isinstance(shelf, Failed):
         wire.send(first.number, shelf)
         return
-    wire.send(first.number, _attempted(shelf.answer, first.body))
     held = _identity(path)
+    wire.send(first.number, _attempted(shelf.answer, first.body))
     while (letter := wire.next()) is not None:
-        if _identity(path) != held:  # who comes now would not see our lock
+        if held is None or _identity(path) != held:  # who comes now would not see our lock
             wire.send(letter.number, Failed("gone"))
             return
         wire.send(letter.number, _attempted(shelf.answer, letter.body))

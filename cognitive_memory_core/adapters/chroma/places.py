@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import re
 import shutil
 from dataclasses import dataclass
@@ -26,6 +27,7 @@ _FOLDER = re.compile(r"[0-9]{4,9}")
 _COLLECTION = re.compile(rf"(?:{'|'.join(COLLECTIONS)})-([0-9]{{4,9}})")
 _HNSW = {"space": "cosine", "ef_search": 1000}  # ten times the default: a search costs more, a write does not
 _MADE_BY = "chroma.version"
+_EXHAUSTED = (errno.EMFILE, errno.ENFILE, errno.ENOMEM)
 
 
 class Collection(Protocol):
@@ -146,8 +148,8 @@ class Folders:
         return number in self._open and self._open[number].stamp == self._stamp(number)
 
     def is_away(self, error: Exception) -> bool:
-        """Know no way that could fail."""
-        return not isinstance(error, Exception)
+        """Know a process that is short of file handles or memory, which the next generation would be as well."""
+        return isinstance(error, MemoryError) or getattr(error, "errno", None) in _EXHAUSTED
 
     def close(self, number: int) -> None:
         """Close the client."""

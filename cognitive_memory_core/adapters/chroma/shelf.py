@@ -86,7 +86,7 @@ class Shelf:
                 return Opened(None)
             generation = _generation(number, events)
             _probe(generation, events)
-        except Exception as error:  # noqa: BLE001  # whatever is wrong with it, the next generation takes its place
+        except Exception as error:  # whatever is wrong with it, the next generation takes its place
             self._close(number)
             if self._place.is_away(error):
                 raise

@@ -28,7 +28,10 @@ class State(Enum):
 
 @dataclass(eq=False, slots=True)
 class Entry:
-    """One job: where its file lies, and what may be asked without reading it. ``scope`` is None where unreadable."""
+    """One job: where its file lies, and what may be asked without reading it. ``scope`` is None where unreadable.
+
+    A suspect was in hand whenever the last processes died, and is worked on alone: no other job dies with it.
+    """
 
     instant: int
     job_id: str
@@ -40,6 +43,7 @@ class Entry:
     scope: Scope | None = None
     memo: Memo | None = None
     failed_at: datetime | None = None
+    is_suspect: bool = False
 
     @property
     def place(self) -> tuple[int, str]:
@@ -85,6 +89,7 @@ class Backlog:
         self._serial = itertools.count()
         self._numbers = dict.fromkeys(State, 0)
         self._bytes = 0
+        self._alone: Entry | None = None  # the suspect in hand
 
     def find(self, job_id: str) -> Entry | None:
         """Give the job of an id, in whatever state."""
@@ -157,15 +162,21 @@ class Backlog:
         self._offer(self._lane(entry))
 
     def take(self, elapsed: float) -> Entry | None:
-        """Put the next job in hand, scopes taking turns; None when none may be taken now."""
+        """Put the next job in hand, scopes taking turns; None when none may be taken now.
+
+        A suspect whose turn has come waits for what is in hand, and all others wait for it.
+        """
         self._wake(elapsed)
-        while self._turns:
+        while self._turns and self._alone is None:
+            if self._numbers[State.HELD] and self._turns[0].is_ready and self._turns[0].waiting[0].is_suspect:
+                return None
             lane = self._turns.popleft()
             lane.in_turn = False
             if lane.is_ready:
                 entry = lane.waiting.popleft()
                 lane.held.append(entry)
                 self._turn_to(entry, State.HELD)
+                self._alone = entry if entry.is_suspect else None
                 return entry
         return None
 
@@ -181,7 +192,7 @@ class Backlog:
     def fail(self, entry: Entry, at: datetime) -> None:
         """Keep a job in hand as given up."""
         lane = self._let_go(entry)
-        entry.failed_at = at
+        entry.failed_at, entry.is_suspect = at, False
         self._turn_to(entry, State.FAILED)
         self._offer(lane)
 
@@ -193,8 +204,11 @@ class Backlog:
         self._count(entry, -1)
         if entry.state is State.FAILED:
             return
-        lane = self._lane(entry)
-        (lane.held if entry.state is State.HELD else lane.waiting).remove(entry)
+        if entry.state is State.HELD:
+            lane = self._let_go(entry)
+        else:
+            lane = self._lane(entry)
+            lane.waiting.remove(entry)
         self._offer(lane)
 
     def resize(self, entry: Entry, size: int) -> None:
@@ -217,6 +231,8 @@ class Backlog:
     def _let_go(self, entry: Entry) -> _Lane:
         lane = self._lane(entry)
         lane.held.remove(entry)
+        if self._alone is entry:
+            self._alone = None
         return lane
 
     def _offer(self, lane: _Lane) -> None:

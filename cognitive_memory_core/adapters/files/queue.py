@@ -34,6 +34,7 @@ Elapsed = Callable[[], float]
 log = logging.getLogger(__name__)
 THREADS = 4  # its own, so that no search or model holds up a remember()
 MEGABYTE = 1024 * 1024
+SUSPECT_AFTER = 2  # attempts; a job that was in hand at one death was most likely there by chance
 COMPLAINT_PAUSE = timedelta(minutes=1)
 
 
@@ -263,6 +264,7 @@ class FileQueue:
             if (entry := self._held(claim)) is not None:
                 attempts = entry.attempts if counted else entry.attempts - 1
                 rests_until = self._elapsed() + delay if delay > 0 else None
+                entry.is_suspect = False  # this process has outlived it
                 await self._put_back(entry, attempts, rests_until)
 
     async def _put_back(self, entry: Entry, attempts: int, rests_until: float | None = None) -> None:
@@ -310,6 +312,7 @@ class FileQueue:
                     await self._bury(entry, sentences.process_died(entry.attempts))
                 else:
                     await self._put_back(entry, entry.attempts)
+                    entry.is_suspect = entry.attempts >= min(SUSPECT_AFTER, self._settings.job_max_retries + 1)
                 back += entry.state is State.WAITING
                 self._stranded.remove(entry)
         return back

@@ -12,6 +12,7 @@ from ... import sentences
 from ...errors import BadAnswer, PermanentError, UnavailableError
 from ...ports.models import Meter
 from .client import ModelClient, Question, TooSlow
+from .shapes import member
 
 LARGE = 65_536  # bytes from which reading goes into a thread
 _MOST_TOKENS = 1_000_000_000
@@ -32,26 +33,6 @@ async def answered(client: ModelClient, question: Question, meter: Meter, purpos
     finally:
         if is_paid:
             meter.count(purpose, tokens)
-
-
-def member(value: object, key: str) -> object:
-    """Give a member of what should be an object, None where there is none."""
-    return cast("Mapping[str, object]", value).get(key) if isinstance(value, dict) else None
-
-
-def rows(value: object) -> list[object]:
-    """Give a list's items; raises BadAnswer for anything else."""
-    if not isinstance(value, list):
-        raise BadAnswer(sentences.answer_malformed())
-    return cast("list[object]", value)
-
-
-def place(row: object, count: int, taken: Mapping[int, object]) -> int:
-    """Give the ``index`` of a row; raises BadAnswer for none, one out of range, or one that was given before."""
-    index = member(row, "index")
-    if not isinstance(index, int) or isinstance(index, bool) or not 0 <= index < count or index in taken:
-        raise BadAnswer(sentences.answer_malformed())
-    return index
 
 
 def sendable(text: str, limit: int) -> str:

@@ -12,8 +12,9 @@ from ...errors import BadAnswer, PermanentError
 from ...ports.models import Ask, Meter
 from ...settings import ModelSettings
 from .answer_text import object_in
-from .answers import answered, member, rows, sendable
+from .answers import answered, sendable
 from .client import ModelClient, Question
+from .shapes import member, rows
 
 LONGEST_PROMPT = 200_000  # characters
 Way = Literal["tool", "json", "text"]

@@ -5,19 +5,30 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from datetime import datetime, timezone
+from typing import cast
+
+import orjson
 
 from ... import sentences
 from ...errors import CognitiveMemoryError, PermanentError, UnavailableError
 from .retry_after import retry_after
+from .shapes import member
 
 _LATER = (408, 425, 429)
 _KEY = (401, 402, 403, 407)
-_INPUT = (400, 413, 422)
+_BAD_REQUEST, _NOT_FOUND = 400, 404
+_INPUT = (_BAD_REQUEST, 413, 422)
+_WORDS = 200  # characters
 _REDIRECT, _CLIENT, _SERVER = 300, 400, 500
 _NO_SUCH_MODEL = re.compile(
     "model_not_found|model not exist|(?:model|模型).{0,100}(?:not found|does ?n[o']t exist|不存在)|no such model"
 )
 _BAD_KEY = re.compile("invalid.{0,10}api[ _-]?key|invalid_authentication|无效的令牌")
+_BAD_PARAMETER = re.compile(
+    "(?:unsupported|unrecogni[sz]ed|support|valid range).{0,60}(?:max_tokens|temperature)"
+    "|(?:max_tokens|temperature).{0,20}not (?:be )?support"
+)
+_MISCONFIGURED = re.compile("|".join(one.pattern for one in (_NO_SUCH_MODEL, _BAD_KEY, _BAD_PARAMETER)))
 _NO_TOOLS = re.compile("support.{0,20}(?:tool|function)|(?:tool|function).{0,40}not support")
 
 
@@ -26,17 +37,34 @@ def refusal(role: str, status: int, headers: Mapping[str, str], body: bytes) -> 
     if status in _LATER or status >= _SERVER:
         wished = retry_after(headers, datetime.now(timezone.utc))
         return UnavailableError(sentences.model_away(role, status), retry_after=wished)
-    words = body.decode("utf-8", "replace").lower()
-    if status in _INPUT and not _is_misconfigured(words):
+    words = _said(body)
+    if _is_about_the_input(status, words):
         return PermanentError(sentences.input_refused(role, status))
+    return UnavailableError(_fault(role, status, words))
+
+
+def _is_about_the_input(status: int, words: str) -> bool:
+    if status == _BAD_REQUEST:
+        return not _MISCONFIGURED.search(words)
+    return status in _INPUT or (status == _NOT_FOUND and bool(_NO_TOOLS.search(words)))
+
+
+def _fault(role: str, status: int, words: str) -> str:
+    if _BAD_PARAMETER.search(words):
+        return sentences.parameter_refused(role, status)
     if status in _KEY or _BAD_KEY.search(words):
-        return UnavailableError(sentences.key_refused(role, status))
+        return sentences.key_refused(role, status)
     if _REDIRECT <= status < _CLIENT:
-        return UnavailableError(sentences.address_moved(role, status))
-    if _NO_TOOLS.search(words):
-        return PermanentError(sentences.input_refused(role, status))
-    return UnavailableError(sentences.no_model_there(role, status))
+        return sentences.address_moved(role, status)
+    return sentences.no_model_there(role, status)
 
 
-def _is_misconfigured(words: str) -> bool:
-    return bool(_NO_SUCH_MODEL.search(words) or _BAD_KEY.search(words))
+def _said(body: bytes) -> str:
+    """Read the refusal's own words, not what it repeats of ours elsewhere: nobody in a chat is to decide what it is."""
+    try:
+        answer = cast("object", orjson.loads(body))
+    except orjson.JSONDecodeError:
+        return body[:_WORDS].decode("utf-8", "replace").lower()
+    error = member(answer, "error")
+    said = (error, member(error, "message"), member(error, "code"), member(answer, "message"))
+    return " ".join(part[:_WORDS] for part in said if isinstance(part, str)).lower()

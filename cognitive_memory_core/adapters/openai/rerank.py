@@ -10,8 +10,9 @@ from ... import sentences
 from ...errors import BadAnswer
 from ...ports.models import Meter
 from ...settings import RerankSettings
-from .answers import answered, member, place, rows, sendable
+from .answers import answered, sendable
 from .client import ModelClient, Question
+from .shapes import member, place, rows
 
 LONGEST_TEXT = 8_000  # characters
 _ROUNDING = 1e-3

@@ -124,7 +124,7 @@ def _absorbed(connection: Connection, row: EmbeddedEvent | Message | Memo | Pin 
         case EmbeddedEvent():
             return _absorb_event(connection, row, revision)
         case Message():
-            return append(connection, row)
+            return append(connection, [row]) > 0
         case Memo():
             return add_memo(connection, row)
         case Pin():

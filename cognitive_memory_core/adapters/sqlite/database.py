@@ -20,7 +20,7 @@ from . import schema
 READERS = 3
 FILES = ("", "-wal", "-shm")  # what a database consists of, by the ends of their names
 BUSY_SECONDS = 5.0  # how long another process that reads the file may keep a write waiting
-EMPTYING_TRIES = 20
+EMPTYING_TRIES = 12
 EMPTYING_PAUSE = 0.1  # seconds between two tries
 EMPTYING_WAIT = 150  # milliseconds that a try waits for readers
 READER_CACHE = "-8000"  # KiB of pages that a reading connection keeps

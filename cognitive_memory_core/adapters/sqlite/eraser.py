@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from sqlite3 import Connection
@@ -14,11 +15,13 @@ from ...ports.ledger import Copy, PurgeState, Wiped
 from . import copies, tombstones, wiping
 from .database import Database
 from .exact_search import ExactIndex
-from .purging import Purging
+from .filters import Filter
+from .purging import purge
 from .rewording import Rewording
 from .rows import bound
 from .statements import next_revision, select
 
+_TABLES = ("events", "messages", "memos", "pins", "names", "withdrawals")
 _NAMED = (("name", "names", "user_id"), ("sender_name", "events", "sender_id"), ("user_name", "messages", "sender_id"))
 
 
@@ -33,22 +36,16 @@ class SqliteEraser:
         """Erase from a database, and from what an index holds of it in memory."""
         self._database = database
         self._index = index
-        self._purging = Purging(database)
-        self._one_at_a_time = asyncio.Lock()  # what is erased while a purge runs waits for the next one
+        self._erasing = asyncio.Lock()  # what is erased while a purge runs waits for the next one
+        self._copying = asyncio.Lock()  # a purge cannot empty the log while a copy is read
 
     async def forget_person(self, user_id: str, at: datetime, hide: Callable[[str], str]) -> Wiped:
         """Erase what is a person's and hide them in what others said, all in one transaction."""
-        async with self._one_at_a_time:
-            wiped = await self._database.write(_forget_person, user_id, at, hide)
-            self._index.let_go()
-        return wiped
+        return await self._forget(lambda connection: _forget_person(connection, user_id, at, hide))
 
     async def forget_place(self, scope: Scope, at: datetime) -> Wiped:
         """Erase everything of a place but its switch, in one transaction."""
-        async with self._one_at_a_time:
-            wiped = await self._database.write(_forget_place, scope, at)
-            self._index.let_go()
-        return wiped
+        return await self._forget(lambda connection: _forget_place(connection, scope, at))
 
     async def tombstones(self) -> Tombstones:
         """Give all tombstones with the key of their hashes."""
@@ -59,9 +56,8 @@ class SqliteEraser:
 
         Then, and when the disk refuses (StorageRefused), the purge stays due.
         """
-        async with self._one_at_a_time:
-            await self._purging.run()
-            await self._database.write(tombstones.purged, at)
+        async with self._copying:
+            await self._purge(at)
 
     async def purge_due(self) -> PurgeState:
         """Tell whether something was erased whose bytes are still there, and when the last purge was."""
@@ -72,10 +68,11 @@ class SqliteEraser:
 
         It is noted as a backup before it is made, so that none is left unnamed.
         """
-        if (await self.purge_due()).erased_at is not None:
-            await self.purge(at)
-        await self._database.write(copies.note, Copy(str(path), "backup", at))
-        await self._database.read(copies.write, path)
+        async with self._copying:
+            if (await self.purge_due()).erased_at is not None:
+                await self._purge(at)
+            await self._database.write(copies.note, Copy(str(path), "backup", at))
+            await self._database.read(copies.write, path)
 
     async def copies(self, *, made: Copy | None = None) -> list[Copy]:
         """List the copies that were made for people, oldest first, after noting one."""
@@ -83,50 +80,58 @@ class SqliteEraser:
             await self._database.write(copies.note, made)
         return await self._database.read(copies.noted)
 
+    async def _forget(self, work: Callable[[Connection], Wiped]) -> Wiped:
+        async with self._erasing:
+            try:
+                return await self._database.write(work)
+            finally:
+                self._index.let_go()
+
+    async def _purge(self, at: datetime) -> None:
+        async with self._erasing:
+            await purge(self._database)
+            await self._database.write(tombstones.purged, at)
+
 
 def _forget_person(connection: Connection, user_id: str, at: datetime, hide: Callable[[str], str]) -> Wiped:
     tombstones.lay(connection, tombstones.keyed(connection).of_person(user_id), at)
     rewording = Rewording(user_id, (*bound(user_id), *_names(connection, user_id)), hide)
-    person = bound(user_id)
-    private, ending = wiping.of_private_chats(user_id)
-    theirs = "e.sender_id = ? OR (e.request_type = 'private' AND e.user_id = ?)"
-    event_ids = wiping.events_of(connection, (theirs, person * 2))
-    messages = wiping.messages_of(connection, ("e.user_id = ?", person))
-    memo_ids = wiping.ids_of(connection, "memos", (f"{private} OR user_id = ?2", (*ending, *person)))
-    pins = wiping.rows(connection, "pins", (f"{private} OR owner_id = ?2", (*ending, *person)))
-    names = wiping.rows(connection, "names", (f"{private} OR user_id = ?2", (*ending, *person)))
-    wiping.rows(connection, "withdrawals", (private, ending))
+    wiped = _wipe(connection, _of_person(user_id))
     reworded, joined = rewording.events(connection, next_revision(connection))
     reworded += rewording.messages(connection)
     reworded += rewording.notes(connection, "memos") + rewording.notes(connection, "pins")
-    return Wiped(
-        events=len(event_ids),
-        messages=messages,
-        memos=len(memo_ids),
-        pins=pins,
-        names=names,
-        reworded=reworded,
-        event_ids=(*event_ids, *joined),
-        memo_ids=tuple(memo_ids),
-    )
+    return replace(wiped, reworded=reworded, event_ids=(*wiped.event_ids, *joined))
 
 
 def _forget_place(connection: Connection, scope: Scope, at: datetime) -> Wiped:
     tombstones.lay(connection, tombstones.keyed(connection).of_place(scope), at)
-    here = ("scope = ?", bound(scope.key))
-    event_ids = wiping.events_of(connection, here)
-    messages = wiping.messages_of(connection, here)
-    memo_ids = wiping.ids_of(connection, "memos", here)
-    pins, names = (wiping.rows(connection, table, here) for table in ("pins", "names"))
-    wiping.rows(connection, "withdrawals", here)
+    return _wipe(connection, dict.fromkeys(_TABLES, ("scope = ?", bound(scope.key))))
+
+
+def _of_person(user_id: str) -> dict[str, Filter]:
+    """Compile what goes with a person, by table; a line of the bot goes with the person whom it answered."""
+    person = bound(user_id)
+    private, ending = wiping.of_private_chats(user_id)
+    of_theirs: dict[str, Filter] = {
+        table: (f"{private} OR {owner} = ?2", (*ending, *person))
+        for table, owner in (("memos", "user_id"), ("pins", "owner_id"), ("names", "user_id"))
+    }
+    events: Filter = ("e.sender_id = ? OR (e.request_type = 'private' AND e.user_id = ?)", person * 2)
+    return {**of_theirs, "events": events, "messages": ("e.user_id = ?", person), "withdrawals": (private, ending)}
+
+
+def _wipe(connection: Connection, which: Mapping[str, Filter]) -> Wiped:
+    event_ids = tuple(wiping.events_of(connection, which["events"]))
+    memo_ids = tuple(wiping.ids_of(connection, "memos", which["memos"]))
+    wiping.rows(connection, "withdrawals", which["withdrawals"])
     return Wiped(
         events=len(event_ids),
-        messages=messages,
+        messages=wiping.messages_of(connection, which["messages"]),
         memos=len(memo_ids),
-        pins=pins,
-        names=names,
-        event_ids=tuple(event_ids),
-        memo_ids=tuple(memo_ids),
+        pins=wiping.rows(connection, "pins", which["pins"]),
+        names=wiping.rows(connection, "names", which["names"]),
+        event_ids=event_ids,
+        memo_ids=memo_ids,
     )
 
 

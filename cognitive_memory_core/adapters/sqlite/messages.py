@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from sqlite3 import Connection
 
@@ -50,8 +50,12 @@ class SqliteLog:
         return pruned
 
 
-def append(connection: Connection, message: Message) -> bool:
-    """Write a message that is neither known nor withdrawn; tells whether it was."""
+def append(connection: Connection, messages: Iterable[Message]) -> int:
+    """Write messages that are neither known nor withdrawn; answers how many."""
+    return sum(_append(connection, message) for message in messages)
+
+
+def _append(connection: Connection, message: Message) -> bool:
     place = bound(message.scene.scope.key, message.id)
     query = "SELECT 1 FROM withdrawals WHERE scope = ? AND message_id = ?"
     if connection.execute(query, place).fetchone() is not None:
@@ -66,9 +70,7 @@ def append(connection: Connection, message: Message) -> bool:
 
 def _append_all(connection: Connection, messages: Sequence[Message]) -> None:
     erased = tombstones_of(connection)
-    for message in messages:
-        if not stays_out(erased, message):
-            append(connection, message)
+    append(connection, (message for message in messages if not stays_out(erased, message)))
 
 
 def _recent(connection: Connection, scope: Scope, limit: int, before: datetime | None) -> list[Message]:

@@ -11,23 +11,16 @@ from . import schema, words
 from .database import Database
 
 
-class Purging:
-    """One purge after another."""
+async def purge(database: Database) -> None:
+    """Leave nothing of what was deleted: not in the index of words, not in the log, not in copies of migrations.
 
-    def __init__(self, database: Database) -> None:
-        """Purge a database's files."""
-        self._database = database
-
-    async def run(self) -> None:
-        """Leave nothing of what was deleted: not in the index of words, not in the log, not in old copies.
-
-        `secure_delete` alone is not enough: when a page is divided, SQLite leaves copies of the rows that moved in the
-        space between, and those outlive the rows. So the file is written anew.
-        """
-        await self._database.write(words.tidy)
-        await self._database.rewrite()
-        await self._database.empty_log()
-        await asyncio.to_thread(_remove_copies, self._database.path)
+    `secure_delete` alone is not enough: when SQLite divides a page, it leaves copies of the rows that moved in the
+    space between, and those outlive the rows. So the file is written anew.
+    """
+    await database.write(words.tidy)
+    await database.rewrite()
+    await database.empty_log()
+    await asyncio.to_thread(_remove_copies, database.path)
 
 
 def _remove_copies(path: Path) -> None:

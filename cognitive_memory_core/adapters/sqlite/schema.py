@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import glob
 import os
+import re
 import sqlite3
 from collections.abc import Sequence
 from contextlib import closing
@@ -178,7 +178,8 @@ def migrate(connection: Connection, path: Path, steps: Sequence[str] = STEPS) ->
 
 def copies_of(path: Path) -> list[Path]:
     """Name the copies that migrations kept of a file, whole or not, with what SQLite may have laid beside them."""
-    return sorted(path.parent.glob(f"{glob.escape(path.stem)}.v*{glob.escape(path.suffix)}*"))
+    kept = re.compile(rf"{re.escape(path.stem)}\.v\d+{re.escape(path.suffix)}(\.part)?(-wal|-shm|-journal)?")
+    return [file for file in sorted(path.parent.iterdir()) if kept.fullmatch(file.name)]
 
 
 def check(connection: Connection, path: Path) -> None:

@@ -10,6 +10,7 @@ import logging
 import os
 import subprocess
 import sys
+import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from dataclasses import replace
 from datetime import datetime, timedelta, timezone
@@ -20,7 +21,7 @@ import pytest
 
 from cognitive_memory_core import sentences
 from cognitive_memory_core.adapters.files import codec
-from cognitive_memory_core.adapters.files.disk import MAX_BYTES
+from cognitive_memory_core.adapters.files.disk import MAX_BYTES, TEMP
 from cognitive_memory_core.adapters.files.names import JobName, moment, parsed
 from cognitive_memory_core.adapters.files.queue import FileQueue
 from cognitive_memory_core.domain.job import Job, QueueCounts
@@ -788,3 +789,21 @@ async def test_a_copy_can_be_opened(queue: FileQueue, root: Path, tmp_path: Path
     await copy.recover()
     assert copy.counts() == replace(copy.counts(), pending=2, processing=0, failed=1)
     await copy.close()
+
+
+async def test_a_claim_lets_an_arrival_go_first(root: Path, clock: FrozenClock) -> None:
+    """While somebody waits for a job to be durable, the next claim does not make the disk do two things at once."""
+    disk = FaultyDisk()
+    queue = await FileQueue.open(root, QueueSettings(), clock, disk=disk)
+    await queue.enqueue(a_job("先来的"))
+    disk.performed.clear()
+    disk.gate = threading.Event()
+    arriving = asyncio.create_task(queue.enqueue(a_job("后来的", scene=OTHER_GROUP)))
+    await asyncio.sleep(0)
+    claiming = asyncio.create_task(queue.claim())
+    await asyncio.sleep(0.001)
+    assert [where for what, where in disk.performed if what == "replace" and not where.endswith(TEMP)] == []
+    disk.gate.set()
+    await arriving
+    assert await claiming is not None
+    await queue.close()

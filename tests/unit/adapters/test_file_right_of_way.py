@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 
 from cognitive_memory_core.adapters.files.right_of_way import RightOfWay
 
@@ -45,11 +46,14 @@ async def test_nobody_waits_where_nothing_is_under_way() -> None:
     assert step.done()
 
 
+async def refused() -> None:
+    """Write where the disk refuses."""
+    raise OSError
+
+
 async def test_a_write_that_fails_gives_the_way_free() -> None:
     """What was refused is under way no longer."""
     way = RightOfWay(calm=0.0, looks=MANY)
-    try:
-        with way.taken():
-            raise OSError
-    except OSError:
-        await way.given()
+    with contextlib.suppress(OSError), way.taken():
+        await refused()
+    await way.given()

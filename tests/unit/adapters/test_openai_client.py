@@ -80,6 +80,11 @@ CONFIGURATION = "COGNITIVE_MEMORY__MODELS__EMBEDDING__"
         (status(405), UnavailableError, CONFIGURATION + "API_URL"),
         (status(400, message="Model Not Exist"), UnavailableError, CONFIGURATION + "MODEL_NAME"),
         (status(400, message="The model `m` does not exist"), UnavailableError, CONFIGURATION + "MODEL_NAME"),
+        (status(400, message="Unsupported parameter: 'max_tokens' is not supported"), UnavailableError, "EXTRA_BODY"),
+        (status(400, message="'temperature' does not support 0.2 with this model."), UnavailableError, "EXTRA_BODY"),
+        (raw(b"model not found", status=400), UnavailableError, CONFIGURATION + "MODEL_NAME"),
+        (model_server.as_json({"detail": [{"input": "model not found"}]}, status=400), PermanentError, "HTTP 400"),
+        (status(422, message="model not found"), PermanentError, "HTTP 422"),
         (model_server.redirect("http://127.0.0.1:9/"), UnavailableError, CONFIGURATION + "API_URL"),
         (status(400), PermanentError, "HTTP 400"),
         (status(413), PermanentError, "HTTP 413"),
@@ -207,6 +212,9 @@ async def test_closed_client_is_away(server: ModelServer) -> None:
 
 def test_package_costs_nothing_until_its_client_is_wanted() -> None:
     """Importing the folder, or the wiring, imports no vendor: that takes seconds on a busy machine."""
-    code = "import cognitive_memory_core.adapters.openai, cognitive_memory_core, sys; print('openai' in sys.modules)"
+    code = (
+        "import cognitive_memory_core.adapters.openai, cognitive_memory_core.wiring, sys; "
+        "print({'openai', 'httpx'} & {*sys.modules})"
+    )
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert ran.stdout.strip() == "False"
+    assert ran.stdout.strip() == "set()"

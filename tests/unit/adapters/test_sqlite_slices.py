@@ -138,3 +138,23 @@ async def test_a_place_too_large_to_hold_is_searched_all_the_same(tmp_path: Path
         assert len(expected) == 20
     assert without_room._cache.bytes == 0
     await ledger.close()
+
+
+async def test_a_place_is_wide_when_it_neither_fits_nor_is_held(tmp_path: Path) -> None:
+    """Whoever asks is told whether a search would read all vectors of the place from the disk."""
+    ledger = await SqliteLedger.open(tmp_path / "ledger.db")
+    narrow = [(an_event(f"这里{number}"), a_vector(1, 0)) for number in range(10)]
+    await embedded(
+        ledger, [*narrow, *((an_event(f"那里{number}", OTHER_GROUP), a_vector(1, 0)) for number in range(90))]
+    )
+    index = ExactIndex(ledger._database, held_bytes=9000)
+    assert not await index.is_wide(Reading(OPERATOR))  # no model is followed: nothing would be read
+    index.follow(MODEL)
+    index._cache.limit = 400
+    found = [await index.is_wide(Reading(scene)) for scene in (GROUP, OTHER_GROUP, OPERATOR)]
+    assert found == [False, True, True]
+    index._cache.limit = 9000
+    await index.nearest(a_vector(1, 0), Reading(OTHER_GROUP), 1)
+    index._cache.limit = 400
+    assert not await index.is_wide(Reading(OTHER_GROUP))
+    await ledger.close()

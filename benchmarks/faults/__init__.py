@@ -1,0 +1,84 @@
+"""The fault table of the design: each row injects its fault at the published size and counts what was lost.
+
+Every row is a process of its own and bounded in time. ``ROW...`` chooses rows (all by default); ``--write`` puts what
+they gave into docs/faults.md, where the lines of other rows stay as they are.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import signal
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+from ..fault_row import Extent, Row
+from ..measure import Report
+from .rows import LONGEST, ROWS
+from .table import COLUMNS, written
+
+ROOT = Path(__file__).absolute().parents[2]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Say which rows, how large, and whether the table is written."""
+    parser.add_argument("rows", nargs="*", metavar="ROW", help=f"{', '.join(ROWS)}; all by default")
+    parser.add_argument("--quick", action="store_true", help="a few injections a row, within five minutes")
+    parser.add_argument("--minutes", type=float, default=2.0, help="how long the flood of F21 lasts (default: 2)")
+    parser.add_argument("--seed", type=int, default=7)
+    parser.add_argument("--write", action="store_true", help="write docs/faults.md")
+
+
+def run(options: argparse.Namespace) -> Report:
+    """Run rows one after the other, and print each as it ends."""
+    wanted = [name.upper().replace("F10B", "F10b") for name in options.rows] or list(ROWS)
+    if unknown := [name for name in wanted if name not in ROWS]:
+        sys.exit(f"no such row: {', '.join(unknown)}")
+    extent = Extent(options.quick, min(options.minutes, 0.2) if options.quick else options.minutes, options.seed)
+    report = Report(f"faults: {'a quick look' if extent.quick else 'the published size'}", COLUMNS)
+    for name in wanted:
+        row = _run_alone(name, extent)
+        report.add(row.row, row.what, row.injected, row.lost, row.twice, row.stuck, row.seconds, _said(row))
+        report.failed |= row.is_bad
+        print(f"{name}: {'BAD' if row.is_bad else 'ok'}", file=sys.stderr, flush=True)
+    if options.write:
+        written(ROOT / "docs" / "faults.md", report, is_quick=extent.quick)
+    return report
+
+
+def _said(row: Row) -> str:
+    return f"FAILED; {row.note}" if row.is_bad else row.note
+
+
+def _run_alone(name: str, extent: Extent) -> Row:
+    """Run a row in a process group of its own; one that does not end in its time is ended, with its children."""
+    wanted = json.dumps({"quick": extent.quick, "minutes": extent.minutes, "seed": extent.seed})
+    command = [sys.executable, "-m", "benchmarks.faults", name, wanted]
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, start_new_session=True) as process:
+        try:
+            said = process.communicate(timeout=_seconds_for(name, extent))[0]
+        except subprocess.TimeoutExpired:
+            return Row(name, "", 0, note=f"not over after {_seconds_for(name, extent):.0f} s", failed=True)
+        finally:
+            _end(process)
+    try:
+        return replace(Row(**json.loads(said.splitlines()[-1])), row=name)
+    except (IndexError, ValueError, TypeError):
+        return Row(name, "", 0, note=f"ended with {process.returncode} and said nothing of use", failed=True)
+
+
+def _seconds_for(name: str, extent: Extent) -> float:
+    return LONGEST.get(name, LONGEST[""]) * (0.5 if extent.quick else 1.0) + 60 * extent.minutes
+
+
+def _end(process: subprocess.Popen[str]) -> None:
+    if os.name == "nt":
+        process.kill()
+        return
+    try:
+        os.killpg(process.pid, signal.SIGKILL)
+    except ProcessLookupError:
+        return

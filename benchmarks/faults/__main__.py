@@ -1,0 +1,15 @@
+"""One row alone, for :func:`benchmarks.faults.run`: its name and its extent as arguments, the row as JSON in the end."""
+
+from __future__ import annotations
+
+import json
+import logging
+import sys
+from dataclasses import asdict
+
+from ..fault_row import Extent
+from .rows import ROWS
+
+if __name__ == "__main__":
+    logging.disable(logging.CRITICAL)  # the faults are meant
+    print(json.dumps(asdict(ROWS[sys.argv[1]](Extent(**json.loads(sys.argv[2])))), ensure_ascii=False))

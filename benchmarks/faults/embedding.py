@@ -1,0 +1,202 @@
+"""F19 and F20: embedding models that answer badly, and one that is exchanged while the index is built anew.
+
+``python -m benchmarks.faults.embedding FOLDER MODEL`` is the bot that F20 kills: it opens the memory with a model and
+works until everything is embedded and indexed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import random
+import subprocess
+import sys
+import tempfile
+import time
+from array import array
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import cognitive_memory_core as core
+from cognitive_memory_core.adapters.chroma.store import ChromaStore
+from cognitive_memory_core.adapters.openai.client import EMBEDDING_LIMIT, ModelClient
+from cognitive_memory_core.adapters.openai.embedder import OpenAIEmbedder
+from cognitive_memory_core.adapters.sqlite import SqliteLedger
+from cognitive_memory_core.errors import CognitiveMemoryError
+from cognitive_memory_core.ports.models import Calibration
+from tests.support import model_server as served
+
+from ..fault_row import Extent, Row
+
+ROOT = Path(__file__).resolve().parents[2]
+TEXTS = 5  # handed over at once
+ALIKE = 0.9999
+LENGTHS = {"one": 48, "other": 32}
+ROWS = 400
+EARLIEST, LATEST = 0.3, 6.0  # seconds that a bot lives
+PATIENCE = 120.0
+SCENE = core.Scene.group("100001", "200001", user_name="小雨")
+Behaviour = served.Behaviour
+
+
+class NoMeter:
+    """Counts nothing."""
+
+    def count(self, purpose: str, tokens: int) -> None:
+        """Forget it."""
+
+
+class SeededModel:
+    """A model of a length of its own: each text's random unit vector, always the same."""
+
+    calibration = Calibration(0.0, 1.0)
+
+    def __init__(self, name: str) -> None:
+        """Take a name that LENGTHS knows."""
+        self.fingerprint = f"{name}/{LENGTHS[name]}"
+        self._length = LENGTHS[name]
+
+    async def embed_documents(self, texts: Sequence[str]) -> list[array[float]]:
+        """Embed."""
+        return [self.vector(text) for text in texts]
+
+    async def embed_query(self, text: str) -> array[float]:
+        """Embed."""
+        return self.vector(text)
+
+    def vector(self, text: str) -> array[float]:
+        """Give a text's vector."""
+        seed = int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big")
+        drawn = np.random.default_rng(seed).standard_normal(self._length)
+        return array("f", (drawn / np.linalg.norm(drawn)).astype(np.float32).tobytes())
+
+
+def f19(extent: Extent) -> Row:
+    """Answer hundreds of requests badly; count what was taken for a vector."""
+    return asyncio.run(_answered_badly(extent.of(600, 40), extent.seed))
+
+
+async def _answered_badly(times: int, seed: int) -> Row:
+    dice, refused, stored = random.Random(seed), 0, 0
+    async with served.ModelServer() as server:
+        settings = core.EmbeddingSettings.model_validate({"api_url": server.url, "model_name": "m"})
+        client = ModelClient(settings, "embedding", limit=EMBEDDING_LIMIT)
+        embedder = OpenAIEmbedder(settings, client, NoMeter(), dimensions=served.DIMENSIONS, seconds=5, query_seconds=5)
+        for number in range(times):
+            texts = [f"第 {number} 轮的第 {part} 句" for part in range(TEXTS)]
+            server.embeddings = _some_trouble(dice)
+            try:
+                answer = await embedder.embed_documents(texts)
+            except CognitiveMemoryError:
+                refused += 1
+            else:
+                stored += not _are_right(texts, answer)
+        server.embeddings = served.well
+        works_again = _are_right(["好了"], await embedder.embed_documents(["好了"]))
+        await client.close()
+    note = f"{refused} answers refused, {times - refused - stored} right though permuted or in base64; lost: bad vectors"
+    return Row("F19", "embedding endpoint answers badly", times, stored, note=note, failed=not works_again)
+
+
+def _some_trouble(dice: random.Random) -> Behaviour:
+    """Choose a way to answer badly, or one that only looks bad."""
+    number = dice.choice([float("nan"), float("inf"), float("-inf"), 1e39, "1", None, [], {}, True])
+    troubles: list[Callable[[], Behaviour]] = [
+        lambda: served.with_vector([number, *[0.1] * (served.DIMENSIONS - 1)]),
+        lambda: served.with_vector([0.0] * served.DIMENSIONS),
+        lambda: served.with_vector([0.1] * dice.choice([0, 1, served.DIMENSIONS - 1, served.DIMENSIONS + 1, 1536])),
+        lambda: served.with_vector(dice.choice(["", "AAAA", "?", None, 7])),
+        lambda: served.embeddings(dimensions=dice.choice([1, 16, 64])),
+        lambda: served.embeddings(lambda rows: rows[: dice.randrange(len(rows))]),
+        lambda: served.embeddings(lambda rows: [*rows, rows[0]]),
+        lambda: served.embeddings(lambda rows: [{**row, "index": dice.choice([0, -1, 99, "x", None])} for row in rows]),
+        lambda: served.embeddings(lambda rows: dice.sample(rows, len(rows))),
+        lambda: served.embeddings(served.in_base64),
+        lambda: served.status(dice.choice([400, 401, 404, 408, 413, 429, 500, 502, 503])),
+        lambda: dice.choice([served.page, served.cut, served.cut_within]),
+        lambda: served.raw(dice.randbytes(dice.randrange(200))),
+        lambda: served.as_json(dice.choice([None, [], {}, {"data": None}, {"data": [1]}, {"error": "x"}])),
+    ]
+    return dice.choice(troubles)()
+
+
+def _are_right(texts: Sequence[str], vectors: Sequence[array[float]]) -> bool:
+    wanted = np.array([served.vector_of(text) for text in texts])
+    given = [np.array(vector) for vector in vectors]
+    if len(given) != len(texts) or any(vector.shape != wanted[0].shape for vector in given):
+        return False
+    cosines = np.einsum("ij,ij->i", wanted, np.array(given))
+    return bool(np.isfinite(cosines).all() and (cosines > ALIKE).all())
+
+
+def f20(extent: Extent) -> Row:
+    """Exchange the model over and over and kill the bot while it embeds and builds; in the end nothing is mixed."""
+    kills, dice = extent.of(50, 3), random.Random(extent.seed)
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        data = Path(folder) / "data"
+        asyncio.run(_remembered(data))
+        for number in range(kills):
+            _live(data, ("other", "one")[number % 2], dice.uniform(EARLIEST, LATEST))
+        model = ("other", "one")[kills % 2]
+        started = time.perf_counter()
+        lost, mixed, note = asyncio.run(_examined(data, model))
+        seconds = time.perf_counter() - started
+    what = "model exchanged, kill -9 while embedding and building"
+    return Row("F20", what, kills, lost, mixed, 0, seconds, f"{note}; twice: mixed rows; seconds: until whole")
+
+
+async def _remembered(data: Path) -> None:
+    async with core.CognitiveMemory.open(core.Settings(), data, embedder=SeededModel("one")) as memory:
+        for number in range(0, ROWS, 10):
+            texts = [f"小雨说了第 {one} 件事" for one in range(number, number + 10)]
+            await memory.remember(core.Turn(SCENE, observations=texts))
+        assert await memory.drain(PATIENCE)
+
+
+def _live(data: Path, model: str, seconds: float) -> None:
+    command = [sys.executable, "-m", "benchmarks.faults.embedding", str(data), model]
+    with subprocess.Popen(command, cwd=ROOT) as bot:
+        with suppress(subprocess.TimeoutExpired):
+            bot.wait(seconds)
+        bot.kill()
+
+
+async def _examined(data: Path, name: str) -> tuple[int, int, str]:
+    """Let the bot become whole with a model, then look at ledger and store from outside."""
+    model = SeededModel(name)
+    async with core.CognitiveMemory.open(core.Settings(), data, embedder=model) as memory:
+        is_whole = await memory.drain(PATIENCE)
+        generation = (await memory.status()).index.generation
+    lost, mixed = 0 if is_whole else ROWS, 0
+    ledger = await SqliteLedger.open(data / "ledger.db", read_only=True)
+    store = ChromaStore(data / "chromadb", core.VectorStoreSettings())
+    try:
+        rows = [row async for row in ledger.archive.rows() if hasattr(row, "vector")]
+        mixed += sum(_is_mixed(row, model) for row in rows)
+        opened = await store.open()
+        assert opened is not None
+        listed = await store.listed(opened)
+        lost += ROWS - len(rows) + len({row.event.id for row in rows} ^ listed)
+        mixed += opened.fingerprint != model.fingerprint
+    finally:
+        await store.close()
+        await ledger.close()
+    return lost, mixed, f"{ROWS} rows, generation {generation}"
+
+
+def _is_mixed(row: Any, model: SeededModel) -> bool:
+    return row.fingerprint != model.fingerprint or list(row.vector) != list(model.vector(row.event.text))
+
+
+async def _work(data: Path, name: str) -> None:
+    settings = core.Settings(historian=core.HistorianSettings(shutdown_seconds=5))
+    async with core.CognitiveMemory.open(settings, data, embedder=SeededModel(name)) as memory:
+        await memory.drain(PATIENCE)
+
+
+if __name__ == "__main__":
+    asyncio.run(_work(Path(sys.argv[1]), sys.argv[2]))

@@ -1,0 +1,62 @@
+"""Which rows there are. A row is a function of its extent; those that work on the vector store stand beside it."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+from ..fault_row import Extent, Row
+
+LONGEST = {"": 300.0, "F1": 1200.0, "F2": 600.0, "F3": 900.0, "F21": 1200.0, "F12": 900.0}  # seconds
+
+
+def _here(module: str, name: str) -> Callable[[Extent], Row]:
+    """Give a row of this folder; its module is loaded by the process that runs it."""
+
+    def run(extent: Extent) -> Row:
+        row: Row = getattr(importlib.import_module(f"benchmarks.faults.{module}"), name)(extent)
+        return row
+
+    return run
+
+
+def _of_chroma(name: str, option: str, published: float, quick: float) -> Callable[[Extent], Row]:
+    """Give a row of the vector store, at one of two sizes, in an empty folder."""
+
+    def run(extent: Extent) -> Row:
+        module = importlib.import_module("benchmarks.faults_chroma")
+        with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+            size = {option: quick if extent.quick else published}
+            row: Row = asyncio.run(getattr(module, name)(Path(folder), **size))
+        return row
+
+    return run
+
+
+ROWS: dict[str, Callable[..., Row]] = {
+    "F1": _here("kills", "f1"),
+    "F2": _here("syscalls", "f2"),
+    "F3": _here("syscalls", "f3"),
+    "F4": _here("syscalls", "f4"),
+    "F5": _here("syscalls", "f5"),
+    "F6": _here("kills", "f6"),
+    "F7": _here("kills", "f7"),
+    "F8": _here("queueing", "f8"),
+    "F9": _here("syscalls", "f9"),
+    "F10": _here("queueing", "f10"),
+    "F10b": _of_chroma("f10b", "rounds", 50, 3),
+    "F11": _of_chroma("f11", "rounds", 50, 5),
+    "F12": _of_chroma("f12", "mutants", 200, 6),
+    "F13": _of_chroma("f13", "seconds", 60.0, 8.0),
+    "F19": _here("embedding", "f19"),
+    "F20": _here("embedding", "f20"),
+    "F21": _here("queueing", "f21"),
+    "F29": _of_chroma("f29", "rows", 10_000, 1_500),
+    "F30": _here("drift", "f30"),
+    "F31": _here("syscalls", "f31"),
+    "F32": _here("queueing", "f32"),
+    "A21": _here("erasure", "a21"),
+}

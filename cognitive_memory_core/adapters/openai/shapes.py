@@ -1,0 +1,29 @@
+"""Looking into JSON of unknown form."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import cast
+
+from ... import sentences
+from ...errors import BadAnswer
+
+
+def member(value: object, key: str) -> object:
+    """Give a member of what should be an object, None where there is none."""
+    return cast("Mapping[str, object]", value).get(key) if isinstance(value, dict) else None
+
+
+def rows(value: object) -> list[object]:
+    """Give a list's items; raises BadAnswer for anything else."""
+    if not isinstance(value, list):
+        raise BadAnswer(sentences.answer_malformed())
+    return cast("list[object]", value)
+
+
+def place(row: object, count: int, taken: Mapping[int, object]) -> int:
+    """Give the ``index`` of a row; raises BadAnswer for none, one out of range, or one that was given before."""
+    index = member(row, "index")
+    if not isinstance(index, int) or isinstance(index, bool) or not 0 <= index < count or index in taken:
+        raise BadAnswer(sentences.answer_malformed())
+    return index

@@ -1,0 +1,176 @@
+"""Vectors come and go; nobody who asks notices more than a smaller or slower answer."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import shutil
+from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+
+from cognitive_memory_core import (
+    CognitiveMemory,
+    EmbeddingSettings,
+    ModelsSettings,
+    Settings,
+    Turn,
+    VectorStoreSettings,
+)
+from tests.support import model_server
+from tests.support.model_server import Behaviour, ModelServer
+from tests.support.telling import PATIENCE, READING, tell
+from tests.support.vector_stores import chroma_children, chroma_server
+from tests.support.waiting import until
+
+EXACT = VectorStoreSettings(backend="exact")
+FACTS = [f"阿禾第 {number} 次在山脚读书会说起桂花糕" for number in range(1, 6)]
+
+
+def with_model(server: ModelServer, *, name: str = "bge-test", store: VectorStoreSettings = EXACT) -> Settings:
+    """Set an embedding model, and no vector store unless one is named."""
+    embedding = EmbeddingSettings.model_validate({"api_url": server.url, "api_key": "sk-canary", "model_name": name})
+    return Settings(models=ModelsSettings(embedding=embedding), vector_store=store)
+
+
+@asynccontextmanager
+async def asked_all_the_time(memory: CognitiveMemory) -> AsyncIterator[list[int]]:
+    """Search and build contexts without pause; gives how many facts each answer had. A failing one fails the test."""
+    answers: list[int] = []
+
+    async def ask() -> None:
+        while True:
+            hits = await memory.search_events(READING, "桂花糕", top_k=20)
+            context = await memory.context(READING, "阿禾说过桂花糕吗")
+            answers.append(len(hits) if "桂花糕" in context.text else 0)
+            await asyncio.sleep(0.02)
+
+    asking = asyncio.create_task(ask())
+    await until(lambda: bool(answers) or asking.done())
+    try:
+        yield answers
+    finally:
+        asking.cancel()
+        (outcome,) = await asyncio.gather(asking, return_exceptions=True)
+        assert isinstance(outcome, asyncio.CancelledError)
+
+
+def numbers_of(requests: Iterable[model_server.Asked]) -> list[str]:
+    """Tell which of the facts were handed over."""
+    texts = [text for asked in requests for text in asked.texts]
+    return sorted(number for text in texts for number in re.findall(r"第 ([1-5]) 次", text))
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        pytest.param(model_server.status(429, {"Retry-After": "0"}), id="429"),
+        pytest.param(model_server.status(500), id="500"),
+        pytest.param(model_server.page, id="HTML"),
+        pytest.param(model_server.cut, id="connection cut"),
+        pytest.param(model_server.cut_within, id="answer cut"),
+        pytest.param(model_server.embeddings(dimensions=16), id="wrong dimension"),
+        pytest.param(model_server.with_vector([float("nan")] * model_server.DIMENSIONS), id="NaN"),
+        pytest.param(model_server.with_vector([0.0] * model_server.DIMENSIONS), id="zeros"),
+        pytest.param(model_server.with_vector([1e39] * model_server.DIMENSIONS), id="too large"),
+        pytest.param(model_server.with_vector([]), id="empty"),
+        pytest.param(model_server.embeddings(lambda rows: rows[:-1]), id="fewer vectors"),
+    ],
+)
+async def test_a_troubled_embedding_model_costs_no_memory(tmp_path: Path, bad: Behaviour) -> None:
+    """Whatever the model answers, words find the event at once; vectors follow, and none is paid for twice."""
+    async with ModelServer() as server, CognitiveMemory.open(with_model(server), tmp_path) as memory:
+        await tell(memory, READING, FACTS[0])
+        server.embeddings = bad
+        await memory.remember(Turn(READING, observations=FACTS[1:]))
+        await until(lambda: _are_found(memory, 5))
+        context = await memory.context(READING, "桂花糕有人说起过吗")
+        assert "桂花糕" in context.text
+        assert (await memory.status()).index_lag == 4
+        server.embeddings, asked = model_server.well, len(server.asked)
+        assert await memory.drain(PATIENCE)
+        assert numbers_of(server.asked[asked:]) == ["2", "3", "4", "5"]
+        assert not (await memory.context(READING, "桂花糕")).degraded
+
+
+async def test_a_slow_embedding_model_holds_up_no_context(tmp_path: Path) -> None:
+    """A model that never answers leaves the words: the context comes and names what it lacks."""
+    async with ModelServer() as server, CognitiveMemory.open(with_model(server), tmp_path) as memory:
+        await tell(memory, READING, FACTS[0])
+        server.embeddings = model_server.never
+        context = await memory.context(READING, "谁说起过桂花糕呢")
+        assert "桂花糕" in context.text
+        assert "embedding" in context.degraded
+
+
+async def test_another_model_is_moved_to_by_itself(tmp_path: Path) -> None:
+    """After the embedding model was changed no search fails, words serve, and the new index becomes whole by itself."""
+    async with ModelServer() as server:
+        store = VectorStoreSettings()
+        async with CognitiveMemory.open(with_model(server, store=store), tmp_path) as memory:
+            await tell(memory, READING, *FACTS)
+            assert (await memory.status()).index.generation == 1
+        server.embeddings = model_server.status(500)
+        async with CognitiveMemory.open(with_model(server, name="other", store=store), tmp_path) as memory:
+            async with asked_all_the_time(memory) as answers:
+                await until(lambda: len(server.asked) > 1)
+                assert (await memory.status()).index_lag == 5
+                server.embeddings = model_server.embeddings(dimensions=24)
+                assert await memory.drain(PATIENCE)
+            assert set(answers) == {5}
+            status = await memory.status()
+            assert (status.index_lag, status.index.generation, status.index.behind) == (0, 2, 0)
+
+
+async def test_a_deleted_index_is_built_anew(tmp_path: Path) -> None:
+    """Whoever deletes chromadb/, at rest or at work, costs nobody an answer; it is whole again by itself."""
+    async with CognitiveMemory.open(Settings(), tmp_path) as memory:
+        await tell(memory, READING, *FACTS[:4])
+    shutil.rmtree(tmp_path / "chromadb")
+    async with CognitiveMemory.open(Settings(), tmp_path) as memory, asked_all_the_time(memory) as answers:
+        assert await memory.drain(PATIENCE)
+        shutil.rmtree(tmp_path / "chromadb", ignore_errors=True)
+        await memory.remember(Turn(READING, observations=FACTS[4:]))
+        assert await memory.drain(PATIENCE)
+        status = await memory.status()
+        assert status.index.generation > 0
+        assert status.index.behind == 0
+        assert (tmp_path / "chromadb" / "current").is_file()
+    assert set(answers) <= {4, 5}
+
+
+async def test_a_killed_store_process_is_started_again(tmp_path: Path) -> None:
+    """The store's process may die at any time: no search fails, and the index is whole again by itself."""
+    async with CognitiveMemory.open(Settings(), tmp_path) as memory, asked_all_the_time(memory) as answers:
+        await tell(memory, READING, *FACTS[:3])
+        for fact in FACTS[3:]:
+            for process in chroma_children():
+                process.kill()
+            await tell(memory, READING, fact)
+        assert (await memory.status()).index.behind == 0
+    assert max(answers) == 5
+
+
+async def test_a_server_that_goes_away_and_comes_back(tmp_path: Path) -> None:
+    """With vectors on a Chroma server: while it is away exact search answers; when it is back the index follows."""
+    with chroma_server(tmp_path / "server") as url:
+        settings = Settings(vector_store=VectorStoreSettings(url=url))
+        async with CognitiveMemory.open(settings, tmp_path / "data") as memory:
+            await tell(memory, READING, *FACTS[:3])
+            assert (await memory.status()).index.generation == 1
+    async with CognitiveMemory.open(settings, tmp_path / "data") as memory, asked_all_the_time(memory) as answers:
+        await memory.remember(Turn(READING, observations=FACTS[3:]))
+        await until(lambda: _are_found(memory, 5))
+        assert (await memory.status()).index.behind > 0
+        with chroma_server(tmp_path / "server", urlsplit(url).port or 0):
+            assert await memory.drain(PATIENCE)
+            assert (await memory.status()).index.generation == 1
+    assert min(answers) >= 3
+    assert not list((tmp_path / "data" / "chromadb").glob("[0-9]*"))
+
+
+async def _are_found(memory: CognitiveMemory, count: int) -> bool:
+    return len(await memory.search_events(READING, "桂花糕", top_k=20)) >= count

@@ -1,0 +1,279 @@
+"""The supervisor, over a process that sleeps, dies, grows and prints when it is told to."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import replace
+
+import psutil
+import pytest
+
+from cognitive_memory_core.adapters.chroma.process import clean_environment
+from cognitive_memory_core.adapters.chroma.protocol import Answer, Done, Failed, InUse, Start
+from cognitive_memory_core.adapters.chroma.supervisor import Bounds, ProcessDied, Supervisor
+from cognitive_memory_core.errors import UnavailableError
+from tests.support import fake_chroma
+from tests.support.fake_chroma import asked
+
+BOUNDS = Bounds(writing=3.0, searching=1.0, hanging=1.5, queueing=0.1, closing=3.0, first_pause=0.4)
+COMMAND = (sys.executable, fake_chroma.__file__)
+PID, PRINT = asked("pid"), asked("print")
+
+
+@asynccontextmanager
+async def supervised(bounds: Bounds = BOUNDS, start: Start | None = None) -> AsyncIterator[Supervisor]:
+    """Make a supervisor and close it afterwards."""
+    supervisor = Supervisor(start or Start("/nowhere"), bounds, COMMAND)
+    try:
+        yield supervisor
+    finally:
+        await supervisor.close()
+
+
+async def pid_of(supervisor: Supervisor) -> int:
+    """Ask the process for its number."""
+    answer = await supervisor.write(PID)
+    assert isinstance(answer, InUse)
+    return answer.number or 0
+
+
+async def until(is_so: Callable[[], bool]) -> None:
+    """Wait until something is so; the test's own time-out ends it otherwise."""
+    while not is_so():
+        await asyncio.sleep(0.01)
+
+
+async def test_the_process_lives_from_the_first_request_to_the_close() -> None:
+    """Nothing runs before something is asked, one process answers everything, and none is left afterwards."""
+    async with supervised() as supervisor:
+        assert (supervisor.state, supervisor.pid) == ("off", None)
+        number = await pid_of(supervisor)
+        assert number == await pid_of(supervisor) == supervisor.pid != os.getpid()
+        assert supervisor.state == "ready"
+    assert supervisor.state == "off"
+    assert not psutil.pid_exists(number)
+    with pytest.raises(UnavailableError):
+        await supervisor.write(PID)
+
+
+async def test_what_a_library_prints_is_no_answer() -> None:
+    """Text on the process's standard output goes elsewhere and disturbs no frame."""
+    async with supervised() as supervisor:
+        assert await supervisor.write(PRINT) == Done()
+        assert await pid_of(supervisor) == supervisor.pid
+
+
+async def test_the_process_gets_none_of_the_bots_keys(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of the bot's environment only what Python itself needs is passed on."""
+    monkeypatch.setenv("COGNITIVE_MEMORY__MODELS__HISTORIAN__API_KEY", "canary")
+    monkeypatch.setenv("OPENAI_API_KEY", "canary")
+    async with supervised() as supervisor:
+        answer = await supervisor.write(asked("environment"))
+    assert isinstance(answer, Failed)
+    assert "API_KEY" not in answer.reason
+    assert {"PYTHONPATH", "OPENBLAS_NUM_THREADS"} <= set(answer.reason.split())
+
+
+def test_the_process_finds_the_modules_that_the_bot_finds() -> None:
+    """The import path is passed on in its order, without the entry that means wherever one happens to be."""
+    entries = clean_environment({"PATH": "p", "KEY": "k"}, ["", os.path.abspath("one"), os.path.abspath("two")])
+    assert "KEY" not in entries
+    assert entries["PATH"] == "p"
+    found = entries["PYTHONPATH"].split(os.pathsep)
+    assert found[:2] == [os.path.abspath("one"), os.path.abspath("two")]
+    assert all(found)
+
+
+async def test_death_fails_the_call_and_the_next_one_starts_anew() -> None:
+    """Who waits for a process that dies is told so; the first death costs no pause."""
+    async with supervised() as supervisor:
+        first = await pid_of(supervisor)
+        with pytest.raises(ProcessDied) as died:
+            await supervisor.write(asked("die", 7))
+        assert not died.value.is_hung
+        assert supervisor.state.startswith("failed: ")
+        assert "7" in supervisor.last_error
+        assert await pid_of(supervisor) != first
+        assert (supervisor.state, supervisor.last_error) == ("ready", "")
+
+
+async def test_a_death_between_calls_costs_no_call() -> None:
+    """A process that died while nothing was asked is replaced before the next request goes out."""
+    async with supervised() as supervisor:
+        first = await pid_of(supervisor)
+        process = psutil.Process(first)
+        process.kill()
+        await until(lambda: process.status() == psutil.STATUS_ZOMBIE)
+        assert await pid_of(supervisor) != first
+
+
+async def test_repeated_death_is_answered_with_growing_pauses() -> None:
+    """A process that only ever dies is started more and more seldom, and refuses at once meanwhile."""
+    async with supervised() as supervisor:
+        for _ in range(2):
+            with pytest.raises(ProcessDied):
+                await supervisor.write(asked("die", 1))
+        with pytest.raises(UnavailableError) as first:
+            await supervisor.write(PID)
+        assert 0 < (first.value.retry_after or 0) <= BOUNDS.first_pause
+        await asyncio.sleep(BOUNDS.first_pause)
+        with pytest.raises(ProcessDied):
+            await supervisor.write(asked("die", 1))
+        with pytest.raises(UnavailableError) as second:
+            await supervisor.write(PID)
+        assert BOUNDS.first_pause < (second.value.retry_after or 0) <= 2 * BOUNDS.first_pause
+        supervisor.forgive()
+        assert await pid_of(supervisor)
+
+
+async def test_a_good_answer_ends_the_pauses() -> None:
+    """Deaths count in a row: after work that was done the next death is a first one again."""
+    async with supervised() as supervisor:
+        for _ in range(3):
+            with pytest.raises(ProcessDied):
+                await supervisor.write(asked("die", 1))
+            assert await pid_of(supervisor)
+
+
+async def test_a_write_past_its_deadline_ends_the_process() -> None:
+    """A write that hangs is given up with its process, and said to have hung."""
+    async with supervised() as supervisor:
+        first = await pid_of(supervisor)
+        with pytest.raises(ProcessDied) as died:
+            await supervisor.write(asked("sleep", 60_000), 0.2)
+        assert died.value.is_hung
+        assert not psutil.pid_exists(first)
+        assert await pid_of(supervisor) != first
+
+
+async def test_a_slow_search_fails_alone() -> None:
+    """A search that takes too long is refused to its caller; the process finishes it and lives on."""
+    async with supervised(replace(BOUNDS, searching=0.2)) as supervisor:
+        first = await pid_of(supervisor)
+        with pytest.raises(UnavailableError) as slow:
+            await supervisor.search(asked("sleep", 600))
+        assert not isinstance(slow.value, ProcessDied)
+        assert await pid_of(supervisor) == first
+
+
+async def test_a_search_that_hangs_ends_the_process_later() -> None:
+    """A search that nobody waits for any more does not block the store for good."""
+    async with supervised(replace(BOUNDS, searching=0.2, hanging=0.6)) as supervisor:
+        first = await pid_of(supervisor)
+        with pytest.raises(UnavailableError):
+            await supervisor.search(asked("sleep", 60_000))
+        assert await pid_of(supervisor) != first
+
+
+async def test_a_search_does_not_wait_behind_long_work() -> None:
+    """While something long is in hand a search is refused soon, and at once when it is long already."""
+    async with supervised() as supervisor:
+        await pid_of(supervisor)
+        work = asyncio.create_task(supervisor.write(asked("sleep", 1_500)))
+        await asyncio.sleep(0)
+        for _ in range(2):
+            with pytest.raises(UnavailableError):
+                await supervisor.search(PID)
+            assert not work.done()
+            assert supervisor.queueing_left() == pytest.approx(0, abs=0.02)
+        assert await work == Done()
+        assert isinstance(await supervisor.search(PID), InUse)
+
+
+async def test_writes_wait_their_turn() -> None:
+    """Any number of writes at once are done one after the other, none refused."""
+    async with supervised() as supervisor:
+        calls: list[Awaitable[Answer]] = [supervisor.write(asked("sleep", 20)) for _ in range(20)]
+        assert await asyncio.gather(*calls) == [Done()] * 20
+
+
+async def test_the_loop_goes_on_meanwhile() -> None:
+    """Starting, waiting and ending never hold the event loop."""
+    gaps: list[float] = []
+
+    async def tick() -> None:
+        while True:
+            before = time.monotonic()
+            await asyncio.sleep(0.005)
+            gaps.append(time.monotonic() - before)
+
+    ticking = asyncio.create_task(tick())
+    async with supervised() as supervisor:
+        await supervisor.write(asked("sleep", 300))
+    ticking.cancel()
+    assert len(gaps) > 20
+
+
+async def test_who_stops_waiting_leaves_nothing_broken() -> None:
+    """A cancelled caller's request is finished or never sent; the answers of others stay their own."""
+    async with supervised() as supervisor:
+        first = await pid_of(supervisor)
+        calls = [asyncio.create_task(supervisor.write(asked("sleep", 100))) for _ in range(3)]
+        await asyncio.sleep(0.05)
+        for call in calls:
+            call.cancel()
+        await asyncio.gather(*calls, return_exceptions=True)
+        assert await pid_of(supervisor) == first
+
+
+async def test_a_process_that_grew_is_replaced_between_two_requests() -> None:
+    """Memory past twice what it settled at, and some, ends the process after its answer; nobody's call fails."""
+    async with supervised(replace(BOUNDS, headroom=50 * fake_chroma.MEGABYTE)) as supervisor:
+        first = await pid_of(supervisor)
+        await supervisor.write(asked("grow", 10_000))
+        assert await pid_of(supervisor) == first  # never settled
+        await supervisor.write(asked("grow", 100))
+        supervisor.settle()
+        await supervisor.write(asked("grow", 250))
+        assert await pid_of(supervisor) == first
+        assert await supervisor.write(asked("grow", 251)) == Done()
+        assert not supervisor.is_running
+        assert await pid_of(supervisor) != first
+
+
+@pytest.mark.parametrize("why", ["locked", "missing", "failed"])
+async def test_a_process_that_stays_off_says_why(why: str) -> None:
+    """A folder in use, a missing chromadb and a server that is away are told, and not tried again at once."""
+    async with supervised(start=Start("/nowhere", database=why)) as supervisor:
+        with pytest.raises(UnavailableError) as told:
+            await supervisor.write(PID)
+        assert ("chromadb" in str(told.value)) == (why != "locked")
+        assert supervisor.state == f"failed: {told.value}"
+        assert supervisor.pid is None
+        with pytest.raises(UnavailableError) as again:
+            await supervisor.write(PID)
+        assert (again.value.retry_after or 0) > BOUNDS.first_pause
+
+
+async def test_a_command_that_cannot_be_started_is_unavailable() -> None:
+    """A missing interpreter is told like anything else that is away."""
+    supervisor = Supervisor(Start("/nowhere"), BOUNDS, ("/nowhere/python",))
+    with pytest.raises(UnavailableError):
+        await supervisor.write(PID)
+    await supervisor.close()
+
+
+async def test_closing_in_the_middle_of_work_ends_it() -> None:
+    """A request that does not finish in time is told that the process ended; none is left."""
+    async with supervised(replace(BOUNDS, closing=0.3)) as supervisor:
+        process = psutil.Process(await pid_of(supervisor))
+        work = asyncio.create_task(supervisor.write(asked("sleep", 60_000), 50.0))
+        await asyncio.sleep(0.05)
+    with pytest.raises(UnavailableError):
+        await work
+    assert not process.is_running()
+
+
+async def test_closing_in_the_middle_of_the_start_leaves_no_process() -> None:
+    """Also a process that is only just starting is ended."""
+    async with supervised() as supervisor:
+        starting = asyncio.create_task(supervisor.write(PID))
+        await until(lambda: supervisor.pid is not None)
+        process = psutil.Process(supervisor.pid)
+        starting.cancel()
+    assert not process.is_running()

@@ -1,0 +1,104 @@
+"""A job that ends its process takes no other job with it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from cognitive_memory_core.adapters.files.queue import FileQueue
+from cognitive_memory_core.domain.job import Job
+from cognitive_memory_core.ports.queue import Claim
+from cognitive_memory_core.settings import QueueSettings
+from tests.support.builders import GROUP, OTHER_GROUP, PRIVATE, a_job
+from tests.support.clock import FrozenClock
+from tests.support.disk import FaultyDisk
+
+HANDS = 2  # jobs that a process works on at once
+
+
+async def opened(root: Path, retries: int) -> FileQueue:
+    """Open the queue as a new process does."""
+    settings = QueueSettings(job_max_retries=retries)
+    queue = await FileQueue.open(root, settings, FrozenClock(), disk=FaultyDisk())
+    await queue.recover()
+    return queue
+
+
+async def in_hand(queue: FileQueue) -> list[Claim]:
+    """Take as many jobs in hand as a process does."""
+    claims = [await queue.claim() for _ in range(HANDS)]
+    return [claim for claim in claims if claim is not None]
+
+
+async def worked_off(root: Path, poison: Job, retries: int) -> int:
+    """Let processes work until one ends in peace; answer how many died. A process dies once it has poison in hand."""
+    for deaths in range(50):
+        queue = await opened(root, retries)
+        while claims := await in_hand(queue):
+            if poison.id in {claim.job.id for claim in claims}:
+                break
+            for claim in claims:
+                await queue.complete(claim)
+        else:
+            return deaths
+    pytest.fail("the poison has no end")
+
+
+@pytest.mark.parametrize("retries", [0, 1, 3])
+@pytest.mark.parametrize("place", [0, 1, 2])
+async def test_no_job_is_given_up_for_being_in_hand_beside_a_poison(tmp_path: Path, retries: int, place: int):
+    """Whatever else is in hand when a job ends its process is done in the end; the poison alone is given up."""
+    poison = a_job("毒", scene=GROUP)
+    crowd = [a_job("好", scene=scene) for scene in (OTHER_GROUP, PRIVATE, OTHER_GROUP, GROUP)]
+    crowd.insert(place, poison)
+    queue = await opened(tmp_path, retries)
+    for job in crowd:
+        await queue.enqueue(job)
+    await queue.close()
+    deaths = await worked_off(tmp_path, poison, retries)
+    queue = await opened(tmp_path, retries)
+    assert [failed.id for failed in await queue.failed()] == [poison.id]
+    assert (queue.counts().pending, queue.counts().processing) == (0, 0)
+    assert deaths <= retries + 2
+
+
+async def test_a_suspect_is_worked_on_alone(tmp_path: Path):
+    """After two deaths with a job in hand, nothing is claimed beside it until it is put down; then all goes on."""
+    suspect, other = a_job("疑", scene=GROUP), a_job("好", scene=OTHER_GROUP)
+    queue = await opened(tmp_path, 3)
+    await queue.enqueue(suspect)
+    for _ in range(2):
+        assert await queue.claim() is not None
+        queue = await opened(tmp_path, 3)
+    await queue.enqueue(other)
+    claim = await queue.claim()
+    assert claim is not None
+    assert claim.job == suspect
+    assert await queue.claim() is None
+    await queue.requeue(claim, delay=0, counted=True)
+    assert [each.job for each in await in_hand(queue)] == [other, suspect]
+
+
+async def test_a_suspect_waits_for_what_is_in_hand(tmp_path: Path):
+    """Its turn is kept: what comes after it is not claimed before it."""
+    first, suspect, last = a_job("先", scene=PRIVATE), a_job("疑", scene=GROUP), a_job("后", scene=OTHER_GROUP)
+    queue = await opened(tmp_path, 3)
+    await queue.enqueue(suspect)
+    for _ in range(2):
+        assert await queue.claim() is not None
+        queue = await FileQueue.open(tmp_path, QueueSettings(), FrozenClock(), disk=FaultyDisk())
+    await queue.enqueue(first)
+    held = await queue.claim()
+    assert held is not None
+    assert held.job == first
+    await queue.recover()
+    await queue.enqueue(last)
+    assert await queue.claim() is None
+    await queue.complete(held)
+    claim = await queue.claim()
+    assert claim is not None
+    assert claim.job == suspect
+    assert await queue.claim() is None
+    await queue.complete(claim)
+    assert [each.job for each in await in_hand(queue)] == [last]

@@ -1,0 +1,388 @@
+"""Erasure in a file: the bytes go, it happens whole or not at all, and copies are whole."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import sqlite3
+import stat
+import sys
+import threading
+from array import array
+from collections.abc import Iterable, Sequence
+from contextlib import closing
+from dataclasses import replace
+from datetime import datetime, timedelta, timezone
+from pathlib import Path
+
+import pytest
+
+from cognitive_memory_core.adapters.sqlite import SqliteLedger, schema
+from cognitive_memory_core.domain.event import Event
+from cognitive_memory_core.domain.hit import Reading
+from cognitive_memory_core.domain.scope import Scene
+from cognitive_memory_core.errors import StorageRefused, UnavailableError
+from cognitive_memory_core.ports.ledger import Alias, Copy, PurgeState, VectorRow
+from cognitive_memory_core.ports.models import Vector
+from cognitive_memory_core.text.redaction import Redaction
+from tests.support.builders import GROUP, PRIVATE, a_message, an_event
+from tests.support.clock import NOON
+from tests.support.ledgers import MODEL, a_memo, a_pin, a_vector, archived, committed, embedded, later, shown
+
+GONE, NAME = "2000001", "阿棠"
+HIDE = Redaction.of([GONE], [NAME])
+OTHER = Scene.group("10001", "2000002", user_name="小林")
+PLACES = (*(Scene.group(f"1000{number}", GONE, user_name=NAME) for number in range(3)), PRIVATE)
+CANARIES = tuple(f"canary{number:03d}" for number in range(100))
+FLOATS = 32
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """Name a ledger in a folder of its own."""
+    return tmp_path / "data" / "ledger.db"
+
+
+class Planting:
+    """Fills a ledger with what is to be erased, between what others say."""
+
+    def __init__(self, seed: int) -> None:
+        """Make the same things for the same seed."""
+        self._chance = random.Random(seed)
+        self._number = 0
+        self.vectors: list[Vector] = []
+
+    async def plant(self, ledger: SqliteLedger, canaries: Sequence[str]) -> None:
+        """Let the person say each canary, and others talk about the person."""
+        for start in range(0, len(canaries), 10):
+            await self._plant_some(ledger, canaries[start : start + 10])
+        for place in PLACES:
+            await ledger.names.note(place.scope, GONE, NAME, NOON)
+            await ledger.log.withdraw(place.scope, "m-withdrawn", NOON)
+
+    async def _plant_some(self, ledger: SqliteLedger, canaries: Sequence[str]) -> None:
+        told = [(canary, place) for canary in canaries for place in PLACES]
+        rows = [self._event(*one) for canary, place in told for one in ((canary, place), ("", OTHER))]
+        await embedded(ledger, rows)
+        self.vectors += [vector for event, vector in rows if event.sender_id == GONE or NAME in event.text]
+        await ledger.log.append([a_message(f"{self._filler()} {canary}", place) for canary, place in told])
+        await ledger.log.append([a_message(f"{self._filler()} 问{NAME}({GONE})", OTHER)])
+        memos = [a_memo(canary, user_id=GONE) for canary in canaries]
+        await ledger.archive.absorb([*memos, *(a_pin(canary, owner_id=GONE) for canary in canaries)])
+
+    def _event(self, canary: str, scene: Scene) -> tuple[Event, Vector]:
+        self._number += 1
+        said = f"{self._filler()} {canary or self._chance.choice([f'{NAME}({GONE})', '大家'])} {self._number}"
+        name = scene.user_name
+        event = an_event(said, scene, subjects=(GONE,), message_ids=(f"s{self._number}",), sender_name=name)
+        return event, array("f", [self._chance.gauss(0, 1) for _ in range(FLOATS)])
+
+    def _filler(self) -> str:
+        return "".join(chr(self._chance.randrange(0x4E00, 0x5E00)) for _ in range(self._chance.randrange(4, 60)))
+
+
+def residue(folder: Path, vectors: Iterable[Vector]) -> list[str]:
+    """Say what of the person is left in which file."""
+    texts = {text: text.encode() for text in (*CANARIES, GONE, NAME)}
+    numbers = {f"vector {index}": vector[:16].tobytes() for index, vector in enumerate(vectors)}
+    files = {file.name: file.read_bytes() for file in folder.rglob("*") if file.is_file()}
+    found = [(what, name) for what, needle in {**texts, **numbers}.items() for name in files if needle in files[name]]
+    return [f"{what} in {name}" for what, name in found]
+
+
+async def test_no_byte_of_a_forgotten_person_is_left_after_a_purge(path: Path) -> None:
+    """100 phrases, the id, the name and all vectors: 0 are left in any file, while the ledger is open and after."""
+    planting = Planting(1)
+    ledger = await SqliteLedger.open(path)
+    await planting.plant(ledger, CANARIES)
+    planted = residue(path.parent, planting.vectors)
+    assert {what.split(" in ")[0] for what in planted} >= {*CANARIES, GONE, NAME, "vector 0"}
+    await ledger.eraser.forget_person(GONE, later(days=1), HIDE)
+    await ledger.eraser.purge(later(days=2))
+    assert residue(path.parent, planting.vectors) == []
+    await ledger.close()
+    assert residue(path.parent, planting.vectors) == []
+
+
+async def test_no_byte_of_a_forgotten_place_is_left_after_a_purge(path: Path) -> None:
+    """What was said there is in no file, and its id is in none but where others named it."""
+    ledger = await SqliteLedger.open(path)
+    place = Scene.group("98765432", "2000002")
+    await embedded(ledger, [(an_event(canary, place), a_vector(1, 0)) for canary in CANARIES])
+    await ledger.log.append([a_message(canary, place, id=canary) for canary in CANARIES])
+    await committed(ledger, an_event("别处"))
+    await ledger.eraser.forget_place(place.scope, NOON)
+    await ledger.eraser.purge(NOON)
+    left = b"".join(file.read_bytes() for file in path.parent.iterdir())
+    assert [word for word in (*CANARIES, "98765432") if word.encode() in left] == []
+    assert await shown(ledger, GROUP) == ["别处"]
+    await ledger.close()
+
+
+async def test_the_rest_is_whole_after_a_purge(path: Path) -> None:
+    """Rewriting the file changes no answer: rows, words and vectors are found as before."""
+    ledger = await SqliteLedger.open(path)
+    await embedded(ledger, [(an_event(f"第{number}件", OTHER), a_vector(1, number)) for number in range(50)])
+    await ledger.log.append([a_message(f"第{number}句", OTHER) for number in range(50)])
+    asked = Reading(OTHER)
+
+    async def answers() -> list[object]:
+        words = ["第7", "7件", "7句", "第1"]
+        events, lines = await ledger.lexical.events(words, asked, 9), await ledger.lexical.messages(words, asked, 9)
+        near = await ledger.index.nearest(a_vector(1, 3), asked, 9)
+        return [await archived(ledger), events, lines, near, await ledger.shelf.embedded_ids(MODEL)]
+
+    before = await answers()
+    await ledger.eraser.purge(NOON)
+    assert await answers() == before
+    await ledger.close()
+
+
+async def test_a_purge_is_not_done_while_somebody_else_reads(path: Path) -> None:
+    """A reader of another process keeps the log: the purge stays due, and works when the reader has gone on."""
+    ledger = await SqliteLedger.open(path)
+    await committed(ledger, an_event(CANARIES[0]))
+    with closing(sqlite3.connect(path, isolation_level=None)) as reader:
+        reader.execute("BEGIN")
+        reader.execute("SELECT * FROM events").fetchall()
+        await ledger.eraser.forget_person(GONE, NOON, HIDE)
+        with pytest.raises(UnavailableError):
+            await ledger.eraser.purge(later(days=1))
+        assert await ledger.eraser.purge_due() == PurgeState(NOON)
+        await committed(ledger, an_event("别的", OTHER))
+        reader.execute("COMMIT")
+        await ledger.eraser.purge(later(days=2))
+    assert await ledger.eraser.purge_due() == PurgeState(None, later(days=2))
+    assert residue(path.parent, []) == []
+    await ledger.close()
+
+
+async def test_a_purge_removes_the_copies_that_migrations_kept(path: Path) -> None:
+    """Whole or half, they hold what was erased; nothing else in the folder is touched."""
+    ledger = await SqliteLedger.open(path)
+    copies = [path.with_name(name) for name in ("ledger.v1.db", "ledger.v12.db.part", "ledger.v1.db-wal")]
+    others = [path.with_name(name) for name in ("ledger.vip.db", "ledger.db.bak", "notes.v1.db")]
+    for file in (*copies, *others):
+        file.write_bytes(b"old")
+    await ledger.eraser.purge(NOON)
+    assert [file.exists() for file in (*copies, *others)] == [False] * 3 + [True] * 3
+    await ledger.close()
+
+
+async def test_no_word_of_an_odd_event_stays_in_the_index(path: Path) -> None:
+    """Words are taken out as they went in, also where a date lies at the end of the calendar or a text is broken."""
+    ledger = await SqliteLedger.open(path)
+    first = datetime(1, 1, 1, tzinfo=timezone(timedelta(hours=14)))
+    last = datetime(9999, 12, 31, 23, tzinfo=timezone(timedelta(hours=-12)))
+    events = [an_event(f"话\ud800语\x00{at.year}", happened_at=at) for at in (first, last, NOON)]
+    await committed(ledger, *events)
+    await ledger.log.append([a_message("一\ud800句", sent_at=NOON)])
+    await ledger.eraser.forget_place(GROUP.scope, last)
+    await ledger.eraser.purge(NOON)
+    await ledger.close()
+    with closing(sqlite3.connect(path)) as connection:
+        for table in ("event_words", "message_words"):
+            connection.execute(f"CREATE VIRTUAL TABLE temp.{table}_terms USING fts5vocab(main, {table}, row)")
+            assert connection.execute(f"SELECT * FROM {table}_terms").fetchall() == []
+
+
+KILLED = """
+import asyncio, os, sys
+from datetime import datetime, timezone
+from pathlib import Path
+
+from cognitive_memory_core.adapters.sqlite import SqliteLedger, schema
+
+seen = []
+
+
+def hide(text: str) -> str:
+    seen.append(text)
+    if len(seen) == 6:  # an event and a line are reworded, a memo is about to be
+        os._exit(9)
+    return text.replace("阿棠", "某位成员")
+
+
+async def main() -> None:
+    ledger = await SqliteLedger.open(Path(sys.argv[1]))
+    await ledger.eraser.forget_person("2000001", datetime(2100, 1, 1, tzinfo=timezone.utc), hide)
+
+
+asyncio.run(main())
+"""
+
+
+async def test_a_kill_in_the_middle_leaves_everything_as_it_was(path: Path) -> None:
+    """Erasing is one transaction: killed after some rows are gone and some are reworded, nothing of it happened."""
+    ledger = await SqliteLedger.open(path)
+    await embedded(ledger, [(an_event("我的"), a_vector(1, 0)), (an_event(f"{NAME}来了", OTHER), a_vector(1, 0))])
+    await ledger.log.append([a_message("说"), a_message(f"{NAME}？", OTHER)])
+    await ledger.notes.write_memo(a_memo(f"叫了{NAME}"))
+    await ledger.names.note(GROUP.scope, GONE, NAME, NOON)
+    before = await archived(ledger)
+    await ledger.close()
+    run = await asyncio.create_subprocess_exec(sys.executable, "-c", KILLED, str(path))
+    assert await run.wait() == 9
+    ledger = await SqliteLedger.open(path)
+    assert await archived(ledger) == before
+    assert not (await ledger.eraser.tombstones()).marks
+    assert await ledger.eraser.purge_due() == PurgeState()
+    assert len(await ledger.index.nearest(a_vector(1, 0), Reading(GROUP), 9)) == 2
+    wiped = await ledger.eraser.forget_person(GONE, later(days=1), HIDE)
+    assert (wiped.events, wiped.messages, wiped.reworded) == (1, 1, 3)
+    await ledger.close()
+
+
+async def test_vectors_in_memory_are_let_go(path: Path) -> None:
+    """A search held the vectors of the place in memory; after forgetting it holds none."""
+    ledger = await SqliteLedger.open(path)
+    kept = an_event("别人的", OTHER)
+    await embedded(ledger, [(an_event("我的"), a_vector(1, 0)), (kept, a_vector(0, 1))])
+    await ledger.index.nearest(a_vector(1, 0), Reading(GROUP), 9)
+    assert ledger.index._cache.bytes > 0
+    await ledger.eraser.forget_person(GONE, NOON, HIDE)
+    assert ledger.index._cache.bytes == 0
+    assert [one for one, _ in await ledger.index.nearest(a_vector(1, 0), Reading(GROUP), 9)] == [kept.id]
+    await ledger.close()
+
+
+async def test_what_was_erased_stays_out_after_opening_again(path: Path) -> None:
+    """Tombstones and their key are in the file."""
+    ledger = await SqliteLedger.open(path)
+    await ledger.eraser.forget_person(GONE, NOON, HIDE)
+    before = await ledger.eraser.tombstones()
+    await ledger.close()
+    ledger = await SqliteLedger.open(path)
+    assert await ledger.eraser.tombstones() == before
+    await committed(ledger, an_event("我的"), an_event("我后来的", happened_at=later(days=1)))
+    assert await shown(ledger, GROUP) == ["我后来的"]
+    await ledger.close()
+
+
+async def test_a_copy_is_whole_private_and_noted(path: Path, tmp_path: Path) -> None:
+    """It can be opened as a ledger of its own, beside the one that goes on; nothing half-made is left."""
+    ledger = await SqliteLedger.open(path)
+    await embedded(ledger, [(an_event("我的"), a_vector(1, 0))])
+    before = await archived(ledger)
+    target = tmp_path / "copies" / "copy.db"
+    target.parent.mkdir()
+    target.with_name("copy.db.part").write_bytes(b"half")
+    await ledger.eraser.copy_to(target, NOON)
+    assert [file.name for file in target.parent.iterdir()] == ["copy.db"]
+    if sys.platform != "win32":
+        assert stat.S_IMODE(target.stat().st_mode) == 0o600
+    await committed(ledger, an_event("后来的"))
+    copy = await SqliteLedger.open(target)
+    assert await archived(copy) == before
+    assert await copy.index.nearest(a_vector(1, 0), Reading(GROUP), 9)
+    assert await ledger.eraser.copies() == [Copy(str(target), "backup", NOON)]
+    await copy.close()
+    await ledger.close()
+
+
+async def test_a_copy_holds_nothing_that_was_erased_before(path: Path, tmp_path: Path) -> None:
+    """A purge that is due comes first."""
+    ledger = await SqliteLedger.open(path)
+    await committed(ledger, *(an_event(canary) for canary in CANARIES), an_event("别的", OTHER))
+    await ledger.eraser.forget_person(GONE, NOON, HIDE)
+    target = tmp_path / "copies" / "copy.db"
+    target.parent.mkdir()
+    await ledger.eraser.copy_to(target, later(days=1))
+    assert residue(target.parent, []) == []
+    assert await ledger.eraser.purge_due() == PurgeState(None, later(days=1))
+    await ledger.close()
+
+
+async def test_a_copy_that_cannot_be_written_is_refused(path: Path, tmp_path: Path) -> None:
+    """Where the disk refuses, nothing is left and the ledger goes on."""
+    ledger = await SqliteLedger.open(path)
+    with pytest.raises(StorageRefused):
+        await ledger.eraser.copy_to(tmp_path / "nowhere" / "copy.db", NOON)
+    await committed(ledger, an_event("我的"))
+    assert await shown(ledger, GROUP) == ["我的"]
+    await ledger.close()
+
+
+async def test_nothing_is_erased_from_a_ledger_that_is_only_read(path: Path) -> None:
+    """Beside the process that owns the file nobody forgets, purges or notes anything."""
+    owner = await SqliteLedger.open(path)
+    beside = await SqliteLedger.open(path, read_only=True)
+    for refused in (
+        beside.eraser.forget_place(GROUP.scope, NOON),
+        beside.eraser.purge(NOON),
+        beside.eraser.copies(made=Copy("/a", "export", NOON)),
+    ):
+        with pytest.raises(StorageRefused):
+            await refused
+    assert await beside.eraser.purge_due() == PurgeState()
+    await beside.close()
+    await owner.close()
+
+
+async def test_many_names_and_rows_are_hidden_page_by_page(path: Path) -> None:
+    """More rows than are read together, and more names than a query has parameters, change nothing."""
+    names = [f"外号{number:03d}号" for number in range(300)]
+    ledger = await SqliteLedger.open(path)
+    await committed(ledger, *(an_event(f"{name}来过", OTHER) for name in names))
+    await committed(ledger, *(an_event(f"我的{number}") for number in range(700)))
+    await ledger.log.append([a_message(f"找{name}", OTHER, id=name) for name in names])
+    await ledger.archive.absorb([Alias(GROUP.scope, GONE, name, NOON, NOON) for name in names])
+    wiped = await ledger.eraser.forget_person(GONE, NOON, Redaction.of([GONE], names))
+    assert (wiped.events, wiped.names, wiped.reworded, len(wiped.event_ids)) == (700, 300, 600, 700 + 299)
+    standing = await ledger.events.recent(Reading(GROUP), 9)
+    assert [(event.text, event.count) for event in standing] == [("某位成员来过", 300)]
+    await ledger.close()
+
+
+async def test_names_are_taken_from_what_they_said_too(path: Path) -> None:
+    """A name that stood only on their own lines and events is looked for in what others said."""
+    ledger = await SqliteLedger.open(path)
+    old = replace(GROUP, user_name="旧名字")
+    await ledger.log.append([a_message("早", old), a_message("旧名字早", OTHER)])
+    await committed(ledger, an_event("我的", sender_name="大号"), an_event("大号来了", OTHER))
+    await ledger.eraser.forget_person(GONE, NOON, Redaction.of([GONE], ["旧名字", "大号"]))
+    assert [line.text for line in await ledger.log.recent(GROUP.scope, 9)] == ["某位成员早"]
+    assert await shown(ledger, GROUP) == ["某位成员来了"]
+    await ledger.shelf.store(MODEL, [VectorRow("nobody", a_vector(1, 0))])
+    await ledger.close()
+
+
+async def test_an_older_ledger_can_forget_and_its_copy_goes_with_the_purge(path: Path) -> None:
+    """A file of the first version is brought forward with a key of its own; the copy of before is purged, too."""
+    path.parent.mkdir()
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        schema.migrate(connection, path, schema.STEPS[:1])
+        words = ("p1", GROUP.scope.key, CANARIES[0], GONE, NOON.isoformat(), 0)
+        columns = "id, scope, text, owner_id, pinned_at, at_us"
+        connection.execute(f"INSERT INTO pins ({columns}) VALUES (?, ?, ?, ?, ?, ?)", words)
+    ledger = await SqliteLedger.open(path)
+    assert f"{CANARIES[0]} in ledger.v1.db" in residue(path.parent, [])
+    assert (await ledger.eraser.forget_person(GONE, NOON, HIDE)).pins == 1
+    await ledger.eraser.purge(NOON)
+    assert residue(path.parent, []) == []
+    assert len((await ledger.eraser.tombstones()).key) == 32
+    await ledger.close()
+
+
+async def test_forgetting_goes_on_when_whoever_asked_gives_up(path: Path) -> None:
+    """Once begun it ends, whole, and nothing of it stays in memory for good."""
+    ledger = await SqliteLedger.open(path)
+    await embedded(ledger, [(an_event("我的"), a_vector(1, 0)), (an_event(f"{NAME}来了", OTHER), a_vector(1, 0))])
+    has_begun, may_go_on = threading.Event(), threading.Event()
+
+    def hide(text: str) -> str:
+        has_begun.set()
+        may_go_on.wait()
+        return HIDE(text)
+
+    await ledger.names.note(GROUP.scope, GONE, NAME, NOON)
+    forgetting = asyncio.create_task(ledger.eraser.forget_person(GONE, NOON, hide))
+    await asyncio.to_thread(has_begun.wait)
+    forgetting.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await forgetting
+    may_go_on.set()
+    await ledger.eraser.purge(NOON)
+    assert await shown(ledger, GROUP) == ["某位成员来了"]
+    assert residue(path.parent, []) == []
+    await ledger.close()

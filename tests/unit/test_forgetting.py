@@ -1,0 +1,375 @@
+"""Forgetting for good: the order of things, and the purge that follows."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from cognitive_memory_core.adapters.inmemory.ledger import InMemoryLedger
+from cognitive_memory_core.adapters.inmemory.queue import InMemoryQueue
+from cognitive_memory_core.adapters.offline.rules import RuleHistorian
+from cognitive_memory_core.consent import Consent
+from cognitive_memory_core.domain.erasure import Erasure
+from cognitive_memory_core.domain.job import Job
+from cognitive_memory_core.domain.message import Message
+from cognitive_memory_core.domain.scope import Scene
+from cognitive_memory_core.domain.turn import Dialogue, Turn
+from cognitive_memory_core.errors import BadArgument, NotPermitted, StorageRefused, UnavailableError
+from cognitive_memory_core.forgetting import Forgetting, Purge
+from cognitive_memory_core.historian.intake import Intake
+from cognitive_memory_core.historian.journal import Journal
+from cognitive_memory_core.historian.pipeline import Pipeline
+from cognitive_memory_core.ports.ledger import Copy
+from cognitive_memory_core.settings import Live, QueueSettings, Settings
+from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE, a_draft, a_job, a_message, an_event
+from tests.support.clock import NOON, SHANGHAI, FrozenClock
+from tests.support.ledgers import a_memo, a_pin, archived
+from tests.support.mirrors import ListedMirror
+from tests.support.ports import Away
+
+MILI = Scene.group("10001", "2000002", user_name="米粒", group_name="读书会")
+WORDS = ("2000001", "阿棠", "队列里的名片", "还没写下的名片", "记录里的名片", "悄悄话")
+SAID = timedelta(minutes=-5)
+
+
+class Step:
+    """A port whose calls are noted, and of which one call of all ports fails; the journal writes after the ledger's."""
+
+    def __init__(self, port: object, world: World, name: str) -> None:
+        """Stand before a port."""
+        self._port, self._world, self._name = port, world, name
+
+    def __getattr__(self, method: str) -> Any:
+        """Note a call and let it through, unless its number is up."""
+        call = getattr(self._port, method)
+
+        async def step(*arguments: Any, **named: Any) -> Any:
+            self._world.take_step(f"{self._name}.{method}")
+            answer = await call(*arguments, **named)
+            if self._name == "ledger":
+                await self._world.journal.settle()
+            return answer
+
+        return call if method == "rows" else step
+
+
+class World:
+    """Everything that forgetting reaches, in memory."""
+
+    def __init__(self) -> None:
+        """Begin with nothing, and no fault."""
+        self.clock = FrozenClock()
+        self.ledger = InMemoryLedger(clock=self.clock)
+        self.queue = InMemoryQueue(QueueSettings(), self.clock, self.clock.elapsed)
+        self.journal = Journal(self.ledger.log, self.ledger.names)
+        self.consent = Consent(self.ledger.consent, self.ledger.names, self.ledger.eraser)
+        self.mirror = ListedMirror()
+        self.steps: list[str] = []
+        self.unindexed: list[str] = []
+        self.rebuilt = 0
+        self.fails_at = 0
+        self.is_away = False
+        eraser = Step(self.ledger.eraser, self, "ledger")
+        self.purge = Purge(self.ledger.eraser, self.clock, self.rebuild)
+        self.forgetting = Forgetting(
+            self.journal,
+            Step(self.queue, self, "queue"),  # type: ignore[arg-type]
+            self.ledger.names,
+            self.ledger.archive,
+            Step(self.mirror, self, "mirror"),  # type: ignore[arg-type]
+            eraser,  # type: ignore[arg-type]
+            self.consent,
+            self.purge,
+            self.clock,
+            self.held,
+            self.unindex,
+        )
+
+    @property
+    def intake(self) -> Intake:
+        """Give the door."""
+        ledger, settings = self.ledger, Live(Settings())
+        return Intake(
+            self.queue,
+            self.queue,
+            ledger.events,
+            ledger.notes,
+            self.mirror,
+            self.journal,
+            self.consent,
+            settings,
+            self.clock,
+        )
+
+    def take_step(self, step: str) -> None:
+        """Note a step; the one whose number is up fails."""
+        self.steps.append(step)
+        if len(self.steps) == self.fails_at:
+            raise StorageRefused("满了")
+
+    @asynccontextmanager
+    async def held(self) -> AsyncIterator[None]:
+        """Say when the worker rests."""
+        self.take_step("held")
+        yield
+        self.take_step("let go")
+
+    async def unindex(self, event_ids: Sequence[str]) -> None:
+        """Keep what was taken out of the index."""
+        self.take_step("unindex")
+        self.unindexed += event_ids
+
+    async def rebuild(self) -> None:
+        """Count the generations."""
+        self.rebuilt += 1
+        if self.is_away:
+            raise UnavailableError("away")
+
+    async def fill(self) -> None:
+        """Let the person be everywhere."""
+        ledger, at = self.ledger, NOON + SAID
+        await ledger.names.note(GROUP.scope, "2000001", "阿棠", at)
+        theirs = an_event("阿棠(2000001) 的悄悄话", happened_at=at, id="e1", sender_name="阿棠")
+        about = an_event("米粒(2000002) 说阿棠(2000001) 怕狗", MILI, happened_at=at, id="e2")
+        await ledger.events.commit(a_draft(theirs, about))
+        log = [a_message("悄悄话", replace(GROUP, user_name="记录里的名片"), at), a_message("记录里的名片呢", MILI, at)]
+        await ledger.log.append(log)
+        for memo in (a_memo("悄悄话", id="memo1", user_id="2000001", at=at), a_memo("问起阿棠", id="memo2", at=at)):
+            await ledger.notes.write_memo(memo)
+            await self.mirror.copy(memo)
+        await ledger.notes.write_pin(a_pin("悄悄话", owner_id="2000001"))
+        await ledger.notes.write_pin(a_pin("队列里的名片管水果"))
+        await self.queue.enqueue(a_job("悄悄话", scene=replace(OTHER_GROUP, user_name="队列里的名片"), at=at))
+        await self.queue.enqueue(a_job("阿棠就是还没写下的名片", scene=MILI, at=at))
+        self.journal.take(a_message("悄悄话", replace(PRIVATE, user_name="还没写下的名片"), at))
+        self.journal.take(a_message("阿棠来吗", MILI, at))
+
+    async def told(self) -> set[str]:
+        """Give which of the person's words still stand anywhere."""
+        rows = await archived(self.ledger)
+        jobs = [row.job for row in self.queue._rows.values()]
+        text = repr([rows, jobs, self.mirror.memos, list(self.journal._waiting)])
+        return {word for word in WORDS if word in text}
+
+
+@pytest.fixture
+async def world() -> AsyncIterator[World]:
+    """Let the person be everywhere; end what runs in the background."""
+    world = World()
+    await world.fill()
+    yield world
+    await world.purge.close()
+
+
+async def test_a_forgotten_person_is_nowhere(world: World) -> None:
+    """What they said is gone, and they are hidden in others' words by every name, wherever that was borne alone."""
+    assert await world.told() == set(WORDS)
+    found = await world.forgetting.forget_person(PRIVATE, "2000001")
+    assert await world.told() == set()
+    assert found == Erasure(events=1, messages=2, memos=1, pins=1, names=4, jobs=2, reworded=5, purged=False)
+    assert "e1" in world.unindexed
+    assert [memo.text for memo in world.mirror.memos.values()] == ["问起某位成员"]
+
+
+async def test_jobs_in_hand_are_put_back_before_anything_is_erased(world: World) -> None:
+    """The worker rests from before the queue is erased until the ledger is, and the ledger comes after the queue."""
+    await world.forgetting.forget_person(GROUP, "2000001")
+    order = ["held", "queue.erase_person", "mirror.erase", "ledger.forget_person", "mirror.erase", "let go", "unindex"]
+    assert [step for step in world.steps if step in order] == order
+
+
+@pytest.mark.parametrize("at", range(1, 12))
+async def test_forgetting_that_broke_off_can_be_repeated(world: World, at: int) -> None:
+    """Whichever step fails, asking again leaves the person nowhere, and others lose nothing."""
+    world.fails_at = at
+    try:
+        await world.forgetting.forget_person(GROUP, "2000001")
+    except StorageRefused:
+        await world.forgetting.forget_person(GROUP, "2000001")
+    assert await world.told() == set()
+    assert [memo.text for memo in world.mirror.memos.values()] == ["问起某位成员"]
+    assert world.queue.counts().pending == 1
+    assert await world.purge.run_if_due() or (await world.purge.state()).purged_at
+
+
+@pytest.mark.parametrize("scene", [MILI, Scene.private("2000002")])
+async def test_nobody_forgets_somebody_else(world: World, scene: Scene) -> None:
+    """In a group or in private only the person themselves is heard; an operator may forget anybody."""
+    with pytest.raises(NotPermitted, match="你自己"):
+        await world.forgetting.forget_person(scene, "2000001")
+    assert await world.told() == set(WORDS)
+    await world.forgetting.forget_person(OPERATOR, "2000001")
+    assert await world.told() == set()
+
+
+async def test_copies_made_before_are_named(world: World) -> None:
+    """Whoever is forgotten learns which exports and backups hold them still."""
+    await world.ledger.eraser.copies(made=Copy("/old.jsonl", "export", NOON))
+    assert (await world.forgetting.forget_person(GROUP, "2000001")).copies == ("/old.jsonl",)
+
+
+async def test_lines_gathered_before_do_not_come_in_afterwards(world: World) -> None:
+    """What a plugin hands in late is looked at line by line: what was said before is dropped, what is new is taken."""
+    await world.forgetting.forget_person(GROUP, "2000001")
+    world.clock.advance(minutes=5)
+    old, new = a_message("悄悄话", sent_at=NOON + SAID), a_message("我又来了", sent_at=world.clock.now())
+    kept = a_message("欢迎", MILI, NOON + SAID)
+    assert await world.intake.consider(GROUP, [old]) is None
+    job_id = await world.intake.consider(GROUP, [old, new, kept])
+    [job] = [row.job for row in world.queue._rows.values() if row.job.id == job_id]
+    assert isinstance(job.work, Dialogue)
+    assert list(job.work.messages) == [new, kept]
+    world.intake.observe(old)
+    assert await world.intake.remember(Turn(GROUP, memo="悄悄话", happened_at=NOON + SAID)) is None
+    assert await world.told() == {"2000001", "阿棠"}
+    assert await world.intake.remember(Turn(MILI, memo="聊了茶", recent_messages=[old, new])) is not None
+    assert await world.intake.remember(Turn(GROUP, memo="又聊了茶")) is not None
+
+
+async def test_waiting_lines_are_cleaned_while_the_log_refuses(world: World) -> None:
+    """What could not be written yet is erased and reworded where it waits."""
+    await world.journal.erase_person("2000001", lambda text: text.replace("阿棠", "某位成员"))
+    assert [message.text for message in world.journal._waiting] == ["某位成员来吗"]
+    await world.journal.erase_place(MILI.scope)
+    assert not world.journal._waiting
+
+
+async def test_what_waited_while_the_log_refused_is_written_clean(world: World) -> None:
+    """Lines of others that come into the log after the erasure, but were said before, name nobody."""
+    world.journal._log, log = Away(), world.journal._log  # type: ignore[assignment]
+    world.journal.take(a_message("阿棠还没来", MILI, NOON + SAID))
+    forget = world.ledger.eraser.forget_person
+
+    async def and_mend(*arguments: Any) -> Any:
+        world.journal._log = log
+        return await forget(*arguments)
+
+    world.ledger.eraser.forget_person = and_mend  # type: ignore[method-assign]
+    await world.forgetting.forget_person(GROUP, "2000001")
+    said = [row.text for row in await archived(world.ledger) if isinstance(row, Message)]
+    assert "某位成员还没来" in said
+    assert await world.told() == set()
+
+
+async def test_a_forgotten_place_is_gone_and_others_stay(world: World) -> None:
+    """A group leaves ledger, queue, mirror and journal; what was said elsewhere stands, and old lines stay out."""
+    await world.ledger.events.commit(a_draft(an_event("别处的事", OTHER_GROUP)))
+    found = await world.forgetting.forget_place(GROUP)
+    assert found == Erasure(events=2, messages=2, memos=2, pins=2, names=1, jobs=1)
+    assert {row.event.text for row in await archived(world.ledger) if hasattr(row, "event")} == {"别处的事"}
+    assert world.mirror.memos == {}
+    assert [message.scene.kind for message in world.journal._waiting] == ["private"]
+    assert [row.job.scope for row in world.queue._rows.values()] == [OTHER_GROUP.scope]
+    assert sorted(world.unindexed) == ["e1", "e2"]
+    assert await world.intake.consider(MILI, [a_message("旧话", MILI, NOON + SAID)]) is None
+
+
+@pytest.mark.parametrize("at", range(1, 9))
+async def test_forgetting_a_place_can_be_repeated(world: World, at: int) -> None:
+    """Whichever step fails, asking again leaves nothing of the place."""
+    world.fails_at = at
+    try:
+        await world.forgetting.forget_place(MILI)
+    except StorageRefused:
+        await world.forgetting.forget_place(MILI)
+    assert not [row for row in await archived(world.ledger) if "10001" in repr(row)]
+    assert world.mirror.memos == {}
+    assert {row.job.scope for row in world.queue._rows.values()} == {OTHER_GROUP.scope}
+
+
+async def test_an_operator_names_the_place(world: World) -> None:
+    """An operator who stands nowhere is told to; one who names a group may have it forgotten."""
+    with pytest.raises(BadArgument):
+        await world.forgetting.forget_place(OPERATOR)
+    assert (await world.forgetting.forget_place(Scene.operator(group_id="10001"))).events == 2
+
+
+async def test_the_first_erasure_is_purged_at_once_in_the_background(world: World) -> None:
+    """The call does not wait for it; soon after the bytes are gone and the index is built anew."""
+    assert not (await world.forgetting.forget_person(GROUP, "2000001")).purged
+    assert world.purge._task is not None
+    assert await world.purge._task
+    assert (await world.purge.state()).erased_at is None
+    assert world.rebuilt == 1
+
+
+async def test_a_purge_runs_at_most_once_an_hour(world: World) -> None:
+    """A second erasure waits for its hour, and nothing runs where nothing was erased."""
+    assert not await world.purge.run_if_due()
+    await world.forgetting.forget_person(GROUP, "2000001")
+    assert await world.purge.run_if_due()
+    world.clock.advance(minutes=59)
+    await world.forgetting.forget_person(MILI, "2000002")
+    assert not await world.purge.run_if_due()
+    assert (await world.purge.state()).erased_at == world.clock.now()
+    world.clock.advance(minutes=1)
+    assert await world.purge.run_if_due()
+    assert world.rebuilt == 2
+
+
+async def test_a_clock_that_was_set_back_does_not_stop_purges(world: World) -> None:
+    """Where the last purge lies in the future, the next one is due."""
+    await world.forgetting.forget_person(GROUP, "2000001")
+    assert await world.purge.run_if_due()
+    world.clock.advance(days=-300)
+    await world.forgetting.forget_person(MILI, "2000002")
+    assert await world.purge.run_if_due()
+
+
+async def test_a_purge_is_due_until_the_index_is_built_too(world: World) -> None:
+    """While the vector store is away nothing counts as purged; when it is back the next run ends it."""
+    world.is_away = True
+    await world.forgetting.forget_person(GROUP, "2000001")
+    assert not await world.purge.run_if_due()
+    assert (await world.purge.state()).erased_at is not None
+    world.is_away = False
+    assert await world.purge.run_if_due()
+    assert (await world.purge.state()).erased_at is None
+
+
+async def test_who_is_forgotten_during_a_purge_is_purged_too(world: World) -> None:
+    """A generation that was begun before an erasure does not count for it: one more is built."""
+    await world.forgetting.forget_person(GROUP, "2000001")
+    await world.purge.close()
+    building, may_end = asyncio.Event(), asyncio.Event()
+    rebuild = world.rebuild
+
+    async def slowly() -> None:
+        building.set()
+        await may_end.wait()
+        await rebuild()
+
+    purge = world.purge._rebuild = slowly
+    purging = asyncio.create_task(world.purge.run_if_due())
+    await building.wait()
+    await world.forgetting.forget_person(MILI, "2000002")
+    may_end.set()
+    assert await purging
+    assert world.rebuilt == 2
+    assert purge is slowly
+
+
+async def test_purges_do_not_run_side_by_side(world: World) -> None:
+    """Whoever asks while one runs waits for it, and finds nothing left to do."""
+    await world.forgetting.forget_person(GROUP, "2000001")
+    await asyncio.gather(*(world.purge.run_if_due() for _ in range(3)))
+    assert world.rebuilt == 1
+
+
+async def test_a_job_of_somebody_erased_writes_nothing(world: World) -> None:
+    """An old job that turns up again, by hand or out of an old copy, makes no memo and no event, and is done."""
+    await world.forgetting.forget_person(GROUP, "2000001")
+    ledger, historian = world.ledger, RuleHistorian(SHANGHAI)
+    pipeline = Pipeline(historian, ledger.events, ledger.notes, ledger.names, world.mirror, world.consent, SHANGHAI)
+    await pipeline.process(
+        Job("old", Turn(GROUP, memo="悄悄话", observations=("悄悄话",), happened_at=NOON + SAID), NOON + SAID)
+    )
+    await pipeline.process(Job("older", Dialogue(MILI, (a_message("悄悄话", sent_at=NOON + SAID),)), NOON + SAID))
+    assert await world.told() == set()
+    assert await ledger.events.done("old")

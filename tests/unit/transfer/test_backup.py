@@ -1,0 +1,132 @@
+"""A backup: a directory that a memory can be opened on."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from cognitive_memory_core import BadArgument, CognitiveMemory, Message, StorageRefused, Turn
+from cognitive_memory_core.adapters.files.queue import FileQueue
+from cognitive_memory_core.adapters.inmemory import InMemoryLedger
+from cognitive_memory_core.settings import QueueSettings
+from cognitive_memory_core.transfer import backed_up
+from tests.support.builders import a_job
+from tests.support.clock import NOON, FrozenClock
+from tests.support.disks import fill, small_disk
+from tests.support.mirrors import NoMirror
+from tests.support.telling import PATIENCE, READING, a_memory, recalled
+
+
+@pytest.fixture
+async def memory(tmp_path: Path) -> AsyncIterator[CognitiveMemory]:
+    """Open a memory in which there is one event, and one message that is hardly written."""
+    async with a_memory(tmp_path / "data") as memory:
+        await memory.remember(Turn(READING, observations=("阿禾(2156083317) 喜欢乌龙茶",), memo="聊了茶"))
+        assert await memory.drain(PATIENCE)
+        await memory.observe(Message("m1", READING, "刚说的", NOON))
+        yield memory
+
+
+def names(folder: Path) -> set[str]:
+    """Name every file under a folder."""
+    return {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
+
+
+async def test_everything_of_the_contract_is_in_it(memory: CognitiveMemory, tmp_path: Path) -> None:
+    """Ledger, jobs and every small file are copied, whole; locks, indexes and half-written files are not."""
+    data, copy = tmp_path / "data", tmp_path / "deep" / "copy"
+    small = {
+        "announced.json",
+        "overrides.json",
+        "profiles/users/1.md",
+        "prompts/triage.md",
+        "agents/a/profiles/users/1.md",
+    }
+    for name in (*small, "profiles/users/2.md.tmp", "chromadb/current", "somebody.txt"):
+        (data / name).parent.mkdir(parents=True, exist_ok=True)
+        (data / name).write_text(name, "utf-8")
+    await memory.backup(copy)
+    assert names(copy) == {*small, "ledger.db", "end_summaries.json"}
+    assert {(copy / name).read_text("utf-8") for name in small} == small
+    async with a_memory(copy) as restored:
+        assert "乌龙茶" in await recalled(restored, READING, "乌龙茶")
+        assert [message.text for message in await restored.recent_messages(READING)] == ["刚说的"]
+
+
+@pytest.mark.parametrize("place", ["data", "data/copy", "data/queues/../copy"])
+async def test_a_backup_inside_the_data_directory_is_refused(
+    memory: CognitiveMemory, tmp_path: Path, place: str
+) -> None:
+    """It would be copied into itself, and lost with the original; nothing is made."""
+    before = names(tmp_path)
+    with pytest.raises(BadArgument, match="数据目录之外"):
+        await memory.backup(tmp_path / place)
+    assert names(tmp_path) == before
+    assert not (tmp_path / "data" / "copy").exists()
+
+
+async def test_nothing_is_overwritten(memory: CognitiveMemory, tmp_path: Path) -> None:
+    """A directory that holds something, and a file, stay as they are; an empty directory will do."""
+    (tmp_path / "full").mkdir()
+    for name in ("full/mine.txt", "file"):
+        (tmp_path / name).write_text("我的", "utf-8")
+    for name in ("full", "file", "file/below"):
+        with pytest.raises(BadArgument, match="新的或空的目录"):
+            await memory.backup(tmp_path / name)
+    assert names(tmp_path / "full") == {"mine.txt"}
+    assert (tmp_path / "file").read_text("utf-8") == "我的"
+    (tmp_path / "empty").mkdir()
+    await memory.backup(tmp_path / "empty")
+    assert "ledger.db" in names(tmp_path / "empty")
+
+
+@pytest.mark.parametrize("is_there", [True, False])
+async def test_a_half_made_backup_is_removed(tmp_path: Path, is_there: bool) -> None:
+    """Where one part cannot be copied nothing is left of the others, and the directory is as it was."""
+    data, copy = tmp_path / "data", tmp_path / "copy"
+    clock = FrozenClock()
+    queue = await FileQueue.open(data / "queues", QueueSettings(), clock)
+    await queue.enqueue(a_job())
+    if is_there:
+        copy.mkdir()
+    eraser = Refusing(InMemoryLedger(clock=clock).eraser)
+    with pytest.raises(StorageRefused):
+        await backed_up(data, copy, queue=queue, eraser=eraser, mirror=NoMirror(), at=NOON)  # type: ignore[arg-type]
+    assert eraser.saw == {"queues"}
+    assert copy.exists() is is_there
+    assert not is_there or not list(copy.iterdir())
+    await queue.close()
+
+
+async def test_a_full_disk_is_refused_and_left_as_it_was(memory: CognitiveMemory, tmp_path: Path) -> None:
+    """The memory goes on, and the disk holds no half of a backup."""
+    with small_disk(tmp_path / "disk", 1) as disk:
+        fill(disk)
+        with pytest.raises(StorageRefused):
+            await memory.backup(disk / "copy")
+        assert not (disk / "copy").exists()
+    assert "乌龙茶" in await recalled(memory, READING, "乌龙茶")
+
+
+async def test_exports_and_backups_are_named_to_whoever_is_forgotten(memory: CognitiveMemory, tmp_path: Path) -> None:
+    """Both say where they are, by absolute paths."""
+    await memory.export(tmp_path / "old.jsonl")
+    await memory.backup(tmp_path / "copy")
+    forgotten = await memory.forget_user(READING, READING.user_id)
+    assert {Path(path).relative_to(tmp_path).parts[0] for path in forgotten.copies} == {"old.jsonl", "copy"}
+
+
+class Refusing:
+    """An eraser whose disk is full when the ledger is to be copied."""
+
+    def __init__(self, eraser: object) -> None:
+        """Stand before an eraser."""
+        self._eraser = eraser
+        self.saw: set[str] = set()
+
+    async def copy_to(self, path: Path, at: object) -> None:
+        """See what is there already, and refuse."""
+        self.saw = {one.name for one in path.parent.iterdir()}
+        raise StorageRefused("满了")
