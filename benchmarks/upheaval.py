@@ -17,10 +17,11 @@ from pathlib import Path
 
 import cognitive_memory_core as core
 
+from .bystander import Bystander, bystander
 from .family import chroma_children
 from .measure import Report, Sample, loop_watched
 from .topics import TopicVectors, vectors_of, whole, year_with_vectors
-from .workload import Line, Noon, Speech, group_years, groups_by_size, ranked
+from .workload import Noon, Speech, group_years, groups_by_size, ranked
 
 PATIENCE = 60.0  # seconds
 PAUSE = 0.1
@@ -36,24 +37,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> Report:
     """Watch the loop during each operation in turn."""
-    columns = ("during", "s", "longest gap ms", "context p50 ms", "context p95 ms")
+    columns = ("during", "s", "longest gap ms", "a bystander's ms", "context p50 ms", "context p95 ms")
     report = Report(f"upheaval: longest gap of the event loop, {options.events} events", columns)
     with tempfile.TemporaryDirectory() as folder:
         asyncio.run(_measured(report, options, Path(folder)))
     report.notes.append("reach: 20 ms, any operation; the first row is a loop that only asks for contexts")
+    report.notes.append("a bystander: another process that only sleeps; its longest wait is the machine's own share")
     return report
 
 
 async def _measured(report: Report, options: argparse.Namespace, folder: Path) -> None:
-    lines = list(group_years(options.events))
+    group_id, user_id = _who(options.events)
     path = await asyncio.to_thread(year_with_vectors, options.events, options.data or folder)
     asked = Speech(6).texts(QUESTIONS)
     embedder = TopicVectors(dict(zip(asked, vectors_of(asked), strict=True)))
     questions = cycle(asked)
-    async with core.CognitiveMemory.open(core.Settings(), folder / "data", clock=Noon(), embedder=embedder) as memory:
-        group_id, _ = ranked(groups_by_size(lines))["median"]
+    opening = core.CognitiveMemory.open(core.Settings(), folder / "data", clock=Noon(), embedder=embedder)
+    async with bystander() as beside, opening as memory:
         ask = partial(memory.context, core.Scene.group(group_id, "2000001"))
-        during = partial(_during, report, lambda: ask(next(questions)))
+        during = partial(_during, report, beside, lambda: ask(next(questions)))
         await during("contexts only (2 s)", partial(asyncio.sleep, 2.0))
         await during("import", partial(memory.import_, path))
         await during("drain (indexing)", partial(whole, memory, options.events))
@@ -61,19 +63,19 @@ async def _measured(report: Report, options: argparse.Namespace, folder: Path) -
         await during("the Chroma child is killed, and again there", partial(_killed, memory))
         await during("reindex, until whole", partial(_reindexed, memory, options.events))
         await during("the Chroma child is killed while reindexing", partial(_killed_reindexing, memory, options.events))
-        operator = core.Scene.operator()
         await during("backup", partial(memory.backup, folder / "backup"))
-        await during("forget_user, until drained", partial(_forgotten, memory, operator, _talkative(lines)))
+        await during("forget_user, until drained", partial(_forgotten, memory, user_id))
         await during("export", partial(memory.export, folder / "out.jsonl"))
 
 
-async def _during(report: Report, ask: Asking, name: str, operation: Asking) -> None:
+async def _during(report: Report, beside: Bystander, ask: Asking, name: str, operation: Asking) -> None:
     taken = Sample()
+    await beside.longest()
     async with _asked(ask) as answers, loop_watched() as gap:
         with taken.watch():
             await operation()
     p50, p95 = (answers.p50, answers.p95) if answers.seconds else (0.0, 0.0)
-    report.add(name, taken.seconds[0], gap.longest, p50, p95)
+    report.add(name, taken.seconds[0], gap.longest, await beside.longest(), p50, p95)
     print(f"{name}: {taken.seconds[0]:.1f} s, {gap.longest:.1f} ms", flush=True)
 
 
@@ -134,8 +136,8 @@ async def _killed_reindexing(memory: core.CognitiveMemory, events: int) -> None:
     await _reindexed(memory, events)
 
 
-async def _forgotten(memory: core.CognitiveMemory, scene: core.Scene, user_id: str) -> None:
-    await memory.forget_user(scene, user_id)
+async def _forgotten(memory: core.CognitiveMemory, user_id: str) -> None:
+    await memory.forget_user(core.Scene.operator(), user_id)
     await whole(memory, 0)
 
 
@@ -143,6 +145,7 @@ async def _children():  # noqa: ANN202  # psutil's processes, looked up off the 
     return await asyncio.to_thread(chroma_children)
 
 
-def _talkative(lines: list[Line]) -> str:
-    """Name the person who said most."""
-    return Counter(line.user_id for line in lines).most_common(1)[0][0]
+def _who(events: int) -> tuple[str, str]:
+    """Name the group in the middle, and the person who said most; the year itself would burden the collector."""
+    lines = list(group_years(events))
+    return ranked(groups_by_size(lines))["median"][0], Counter(line.user_id for line in lines).most_common(1)[0][0]

@@ -62,10 +62,10 @@ class Purge:
         """Tell since when bytes wait to be removed, and when they last were."""
         return await self._eraser.purge_due()
 
-    def begin(self) -> None:
-        """Purge in the background if a purge is due."""
+    def begin(self, state: PurgeState) -> None:
+        """Purge in the background as soon as a purge is due."""
         if self._task is None or self._task.done():
-            self._task = asyncio.get_running_loop().create_task(self.run_if_due(), name="purge")
+            self._task = asyncio.get_running_loop().create_task(self._run_after(self._rest(state)), name="purge")
 
     async def close(self) -> None:
         """End what runs in the background; it is due again at the next start."""
@@ -85,11 +85,18 @@ class Purge:
             log.warning("%s", sentences.purge_waits(str(away)))
             return False
 
+    async def _run_after(self, seconds: float) -> bool:
+        await asyncio.sleep(seconds)
+        return await self.run_if_due()
+
     async def _is_due(self) -> bool:
         state = await self._eraser.purge_due()
-        if state.erased_at is None:
-            return False
-        return state.purged_at is None or not timedelta() <= self._clock.now() - state.purged_at < EVERY
+        return state.erased_at is not None and not self._rest(state)
+
+    def _rest(self, state: PurgeState) -> float:
+        """Give the seconds until the hour after the last purge is over; a purge in the future counts for nothing."""
+        passed = EVERY if state.purged_at is None else self._clock.now() - state.purged_at
+        return (EVERY - passed).total_seconds() if timedelta() <= passed < EVERY else 0.0
 
     async def _has_purged(self) -> bool:
         for _ in range(TRIES):
@@ -170,10 +177,10 @@ class Forgetting:
     async def _hiding(self, scene: Scene, user_id: str, borne: set[str]) -> Redaction:
         """Know a person by every name that stands anywhere, written as it is and as it is shown.
 
-        What only the queue or the caller knows is written down first: after a crash nobody else would know it any more.
+        What only journal, queue or caller know is written down first: after a crash nobody else would know it any more.
         """
         known = {*await self.names.names_of([user_id])}
-        borne |= await self.queue.names_of(user_id)
+        borne |= self.journal.names_of(user_id) | await self.queue.names_of(user_id)
         if scene.user_id == user_id:
             borne.add(scene.user_name)
         shown, now = {clean_name(name) for name in borne} - {""}, self.clock.now()
@@ -196,7 +203,7 @@ class Forgetting:
     async def _erasure(self, wiped: Wiped, jobs: int) -> Erasure:
         copies = await self.eraser.copies()
         state = await self.purge.state()
-        self.purge.begin()
+        self.purge.begin(state)
         return Erasure(
             events=wiped.events,
             messages=wiped.messages,

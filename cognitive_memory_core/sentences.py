@@ -411,7 +411,7 @@ def model_setting(role: str, key: str) -> str:
 
 def address_unusable(role: str) -> str:
     """Say that a model's address is none."""
-    return f"{model_setting(role, 'API_URL')} 应为 http:// 或 https:// 开头的地址，不带账号和问号，例如 https://api.openai.com/v1"
+    return f"{model_setting(role, 'API_URL')} 应为 http:// 或 https:// 开头的地址，不带账号和问号，例如 https://api.example.com/v1"
 
 
 def address_forbidden(role: str) -> str:

@@ -1,4 +1,4 @@
-"""One row alone, for :func:`benchmarks.faults.run`: its name and its extent as arguments, the row as JSON in the end."""
+"""One row alone, for :func:`benchmarks.faults.run`: its name and extent as arguments, the row as JSON in the end."""
 
 from __future__ import annotations
 

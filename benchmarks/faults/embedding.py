@@ -98,7 +98,9 @@ async def _answered_badly(times: int, seed: int) -> Row:
         server.embeddings = served.well
         works_again = _are_right(["好了"], await embedder.embed_documents(["好了"]))
         await client.close()
-    note = f"{refused} answers refused, {times - refused - stored} right though permuted or in base64; lost: bad vectors"
+    note = (
+        f"{refused} answers refused, {times - refused - stored} right though permuted or in base64; lost: bad vectors"
+    )
     return Row("F19", "embedding endpoint answers badly", times, stored, note=note, failed=not works_again)
 
 

@@ -55,7 +55,7 @@ async def flooded(data: Path, seconds: float) -> dict[str, object]:
         looking.cancel()
         burst = await _burst(memory, flood)
         started = time.perf_counter()
-        await memory.drain(900)
+        await memory.drain(1200)
         figures |= {"drained": time.perf_counter() - started, "max_pending": flood.max_pending, "rss": _rss()}
         jobs = (await memory.status()).jobs
         await memory.export(data / "out.jsonl")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sqlite3
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Coroutine, Iterable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, closing
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,6 +21,8 @@ from . import world
 from .world import Found, Tokens, a_draft, a_job, a_memo, a_message, event_tokens, job_tokens
 
 DRAINING = 60.0  # seconds
+
+
 @dataclass
 class Stage:
     """A data directory, and what of it is open before the step."""
@@ -31,18 +33,21 @@ class Stage:
     ledger: SqliteLedger | None = None
     memory: CognitiveMemory | None = None
     claim: Claim | None = None
+    is_closed: bool = False  # the ledger
     closing: AsyncExitStack = field(default_factory=AsyncExitStack)
 
     async def go_on(self) -> None:
         """Do something else with the same objects, as a process does that outlives a refusal."""
         if self.queue is not None:
             await self.queue.enqueue(a_job("后", world.THERE))
+        if self.is_closed:
+            self.ledger = await SqliteLedger.open(self.data / "ledger.db", clock=world.CLOCK)
         if self.ledger is not None:
             await self.ledger.notes.write_memo(a_memo("后"))
 
 
 Act = Callable[[Stage], Awaitable[object]]
-Lay = Callable[[Path], Awaitable[None]]
+Lay = Callable[[Path], Coroutine[object, object, None]]
 
 
 @dataclass(frozen=True)
@@ -167,8 +172,8 @@ async def _open_ledger(stage: Stage) -> None:
 
 async def _write_and_close(stage: Stage) -> None:
     await _ledger(stage).notes.write_memo(a_memo("二"))
+    stage.is_closed = True
     await _ledger(stage).close()
-    stage.ledger = await SqliteLedger.open(stage.data / "ledger.db", clock=world.CLOCK)
 
 
 async def _drain(stage: Stage) -> None:
@@ -178,6 +183,10 @@ async def _drain(stage: Stage) -> None:
 
 async def _without_ledger(data: Path) -> None:
     await world.prepared(data)
+    _remove_ledger(data)
+
+
+def _remove_ledger(data: Path) -> None:
     for file in data.glob("ledger.db*"):
         file.unlink()
 
@@ -254,7 +263,12 @@ LEDGER_STEPS = {
     ),
     "memo and checkpoint": Step(_write_and_close, ("ledger",), frozenset({f"memo:{a_memo('二').id}"})),
     "new ledger": Step(_open_ledger, new=frozenset({f"memo:{a_memo('二').id}"}), lay=_without_ledger),
-    "backup copy and migration": Step(_open_ledger, new=frozenset({f"memo:{a_memo('二').id}"}), lay=_with_old_ledger),
+    "migration with its copy": Step(_open_ledger, new=frozenset({f"memo:{a_memo('二').id}"}), lay=_with_old_ledger),
+    "backup": Step(
+        lambda stage: _ledger(stage).eraser.copy_to(stage.data / "copy.db", world.NOON),
+        ("ledger",),
+        frozenset({"copy:copy.db:2:True"}),
+    ),
     "end_summaries": Step(_copy_memo, new=frozenset({f"summary:{a_memo('二').id}"})),
 }  # fmt: skip
 STEPS = {

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import shutil
 import tempfile
+from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -69,9 +70,10 @@ Watch = Callable[[Scene, Injection, Outcome], None]
 
 def struck(names: Sequence[str], plan: Plan, *, goes_on: bool = False, watch: Watch | None = None) -> Tally:
     """Strike steps with all that a plan says for each, two steps at a time."""
+    work = deque(names)
     with ThreadPoolExecutor(SIDE_BY_SIDE) as pool:
-        tallies = pool.map(lambda name: _struck(name, plan, goes_on, watch), names)
-        return sum(tallies, Tally())
+        hands = [pool.submit(_struck_by_one, work, plan, goes_on, watch) for _ in range(SIDE_BY_SIDE)]
+        return sum((hand.result() for hand in hands), Tally())
 
 
 def rehearsed(names: Sequence[str]) -> list[Scene]:
@@ -86,18 +88,19 @@ def spread(points: Sequence[Point], most: int) -> list[Point]:
     return list(points[::every])
 
 
-def _struck(name: str, plan: Plan, goes_on: bool, watch: Watch | None) -> Tally:
+def _struck_by_one(work: deque[str], plan: Plan, goes_on: bool, watch: Watch | None) -> Tally:
     tally = Tally()
     with tempfile.TemporaryDirectory() as folder, driver(Path(folder)) as process:
-        scene = _scene(Path(folder) / "scene", name, process)
-        for injection in plan(scene):
-            data = Path(folder) / "data"
-            shutil.copytree(scene.template, data)
-            outcome = process.take(name, data, str(injection), goes_on=goes_on)
-            if watch and outcome.has_struck:
-                watch(scene, injection, outcome)
-            _count(tally, scene, injection, outcome, data)
-            shutil.rmtree(data)
+        while work:
+            scene = _scene(Path(folder) / str(len(work)), work.popleft(), process)
+            for injection in plan(scene):
+                data = Path(folder) / "data"
+                shutil.copytree(scene.template, data)
+                outcome = process.take(scene.name, data, str(injection), goes_on=goes_on)
+                if watch and outcome.has_struck:
+                    watch(scene, injection, outcome)
+                _count(tally, scene, injection, outcome, data)
+                shutil.rmtree(data)
     return tally
 
 
@@ -132,9 +135,9 @@ def _count(tally: Tally, scene: Scene, injection: Injection, outcome: Outcome, d
     tally.kept += outcome.said.startswith("refused") and any(found.tokens[token] for token in scene.step.new)
     is_crash = outcome.said.startswith(("raised", "hung")) or outcome.said_after.startswith(("raised", "hung"))
     is_crash = is_crash or not (outcome.said or outcome.was_killed)
-    is_stopped = not injection.is_lasting and outcome.said_after.startswith("refused")
+    has_passed = outcome.log.count("(INJECTED)") == 1  # a new thread counts anew, and meets the fault once more
+    is_stopped = has_passed and not injection.is_lasting and outcome.said_after.startswith("refused")
     tally.crashed += is_crash
     tally.stopped += is_stopped
     if is_crash or is_stopped or not verdict.is_good:
         tally.examples.append(f"{scene.name}, {injection}: {outcome.said[:90]} {outcome.said_after[:90]} {verdict}")
-

@@ -34,7 +34,7 @@ async def work(data: Path, first: int, seed: str) -> None:
 
 async def _hand_in(memory: core.CognitiveMemory, number: int, dice: random.Random) -> None:
     while True:
-        while number % ASKED_EVERY == 0 and (await memory.status()).jobs.pending > BACKLOG:
+        while number % ASKED_EVERY == 0 and (await memory.status()).jobs.pending > BACKLOG:  # noqa: ASYNC110  # no event
             await asyncio.sleep(0.1)
         scene = core.Scene.group(str(10_001 + number % GROUPS), str(20_001 + number % GROUPS), user_name="小雨")
         said = f"小雨在第 {number} 轮说喜欢第 {number} 号茶"

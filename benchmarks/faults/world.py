@@ -219,9 +219,9 @@ def _summaries(data: Path) -> Tokens:
 
 
 def _copies(data: Path) -> Tokens:
-    """Read the copies that migrations kept, but for those of a ledger that was just being made: each must be whole."""
+    """Read the copies of the ledger, but for those of one that was just being made: each must be whole."""
     tokens = Tokens()
-    for path in data.glob("ledger.v*.db"):
+    for path in (*data.glob("ledger.v*.db"), *data.glob("copy.db")):
         with closing(sqlite3.connect(path)) as copy:
             is_whole = copy.execute("PRAGMA quick_check(1)").fetchone()[0] == "ok"
             events = copy.execute("SELECT count(*) FROM events").fetchone()[0]

@@ -85,6 +85,10 @@ class Journal:
         """Forget the unwritten lines of a person who left."""
         self._waiting = deque((item for item in self._waiting if item.scene.user_id != user_id), CAPACITY)
 
+    def names_of(self, user_id: str) -> set[str]:
+        """Give the names that a person bears in unwritten lines."""
+        return {item.scene.user_name for item in self._waiting if item.scene.user_id == user_id}
+
     async def erase_person(self, user_id: str, hide: Callable[[str], str]) -> None:
         """Forget the unwritten lines of a person, and hide them in what others said."""
         async with self._turn:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import date
 
 from cognitive_memory_core.domain.people import Person
-from cognitive_memory_core.ports.ledger import Spending
+from cognitive_memory_core.ports.ledger import Alias, Spending
 from tests.support.builders import GROUP, OTHER_GROUP
 from tests.support.clock import NOON
 from tests.support.ledgers import Ledger, later
@@ -25,6 +25,36 @@ async def test_people_go_by_their_latest_name_in_a_place(ledger: Ledger) -> None
     await ledger.names.note(scope, "1", "阿棠", later(hours=3))
     await ledger.names.note(scope, "1", "阿棠", later(hours=-3))
     assert await ledger.names.people(scope) == [Person("1", "阿棠"), Person("2", "小林")]
+
+
+async def test_names_that_come_together_are_noted_like_single_ones(ledger: Ledger) -> None:
+    """Changed names, people seen again after an hour, and earlier sightings are noted; blank names are nobody's."""
+    scope = GROUP.scope
+    await ledger.names.note_all([seen("1", "阿棠", 0), seen("2", "小林", 1), seen("3", " ", 2)])
+    assert await ledger.names.people(scope) == [Person("2", "小林"), Person("1", "阿棠")]
+    await ledger.names.note_all([seen("1", "棠棠", 2)])
+    assert await ledger.names.people(scope) == [Person("1", "棠棠"), Person("2", "小林")]
+    await ledger.names.note_all([seen("1", "阿棠", 3)])
+    assert await ledger.names.people(scope) == [Person("1", "阿棠"), Person("2", "小林")]
+    await ledger.names.note_all([seen("1", "阿棠", -5)])
+    await ledger.names.note_all([seen("2", "小林", 61)])
+    assert await ledger.names.people(scope) == [Person("2", "小林"), Person("1", "阿棠")]
+    first = {row.name: row.first_seen_at async for row in ledger.archive.rows() if isinstance(row, Alias)}
+    assert first["阿棠"] == later(minutes=-5)
+
+
+async def test_seeing_people_again_soon_costs_no_write(ledger: Ledger) -> None:
+    """What would move last-seen times by less than an hour changes nothing; among others that do, it may."""
+    await ledger.names.note_all([seen("1", "阿棠", 0), seen("2", "小林", 1)])
+    await ledger.names.note_all([seen("1", "阿棠", 59)])
+    last = {row.name: row.last_seen_at async for row in ledger.archive.rows() if isinstance(row, Alias)}
+    assert last == {"阿棠": later(minutes=0), "小林": later(minutes=1)}
+
+
+def seen(person: str, name: str, minute: int) -> Alias:
+    """See somebody in the group."""
+    at = later(minutes=minute)
+    return Alias(GROUP.scope, person, name, at, at)
 
 
 async def test_only_the_people_asked_for_are_given(ledger: Ledger) -> None:

@@ -70,11 +70,11 @@ async def found(store: VectorStore, generation: Generation, reading: Reading | S
 
 async def test_a_new_store_has_no_generation(shop: Shop, tmp_path: Path) -> None:
     """Where nothing was ever put in use, none is in use; what only grew is not, either."""
-    async with shop_of(shop.make, tmp_path) as fresh:
-        assert await fresh.store.open() is None
-        growing = await fresh.store.begin(MODEL, 2)
-        await fresh.store.upsert(growing, rows([(an_event(), EAST)]))
-        assert await fresh.store.open() is None
+    async with shop.another(tmp_path) as new:
+        assert await new.open() is None
+        growing = await new.begin(MODEL, 2)
+        await new.upsert(growing, rows([(an_event(), EAST)]))
+        assert await new.open() is None
 
 
 async def test_a_generation_begins_empty_and_says_what_it_is_for(store: VectorStore) -> None:
@@ -111,12 +111,13 @@ async def test_what_is_put_in_use_stays_alone(shop: Shop, generation: Generation
     growing = await shop.store.begin(MODEL, 2)
     await shop.store.upsert(growing, rows([(new, EAST)]))
     await shop.store.put_in_use(growing)
-    for _ in range(2):
+    for is_reopened in (False, True):
+        if is_reopened:
+            await shop.reopen()
         assert await shop.store.open() == growing
         assert await found(shop.store, growing, GROUP) == [new.id]
         await refuses(shop.store, generation, old)
         assert await shop.store.listed(growing) == {new.id}
-        await shop.reopen()
 
 
 async def refuses(store: VectorStore, gone: Generation, event: Event) -> None:
@@ -161,11 +162,13 @@ async def test_an_attempt_that_was_given_up_is_replaced(shop: Shop, generation: 
 
 
 async def test_putting_in_use_twice_is_putting_in_use_once(store: VectorStore, generation: Generation) -> None:
-    """A switch whose answer was lost can be asked for again."""
-    event = an_event()
+    """A switch whose answer was lost can be asked for again; whatever else there is goes."""
+    event, other = an_event("甲"), an_event("乙")
     await store.upsert(generation, rows([(event, EAST)]))
     await store.put_in_use(generation)
+    growing = await store.begin(MODEL, 2)
     await store.put_in_use(generation)
+    await refuses(store, growing, other)
     assert await store.open() == generation
     assert await store.listed(generation) == {event.id}
 
@@ -186,13 +189,13 @@ async def test_writing_twice_is_writing_once(store: VectorStore, generation: Gen
 
 async def test_nothing_is_fine(store: VectorStore, generation: Generation) -> None:
     """No rows, no ids and no wish for an answer are no mistakes."""
-    event = an_event()
+    event, other = an_event("甲"), an_event("乙")
     await store.upsert(generation, [])
     await store.remove(generation, [])
-    await store.upsert(generation, rows([(event, EAST)]))
+    await store.upsert(generation, rows([(event, EAST), (other, NORTH)]))
     assert await found(store, generation, GROUP, 0) == []
     assert await found(store, generation, GROUP, -1) == []
-    assert await found(store, generation, GROUP, 10**12) == [event.id]
+    assert await found(store, generation, GROUP, 10**12) == [event.id, other.id]
 
 
 async def test_rows_are_taken_out(store: VectorStore, generation: Generation) -> None:

@@ -46,6 +46,17 @@ class Shop:
         if isinstance(self.store, ChromaStore):
             self.store = chroma_store(self.folder, self.url)
 
+    @asynccontextmanager
+    async def another(self, folder: Path) -> AsyncIterator[VectorStore]:
+        """Open an empty store of the same make; on a server, in a database of its own."""
+        is_chroma = isinstance(self.store, ChromaStore)
+        store = chroma_store(folder, self.url, "another" if self.url else "") if is_chroma else InMemoryVectorStore()
+        shop = Shop(self.make, store, folder)
+        try:
+            yield shop.store
+        finally:
+            await shop.close()
+
     async def close(self) -> None:
         """Close the store; one in memory has nothing to close."""
         if isinstance(self.store, ChromaStore):
@@ -66,9 +77,9 @@ async def shop_of(make: Make, folder: Path) -> AsyncIterator[Shop]:
             await shop.close()
 
 
-def chroma_store(folder: Path, url: str = "") -> ChromaStore:
+def chroma_store(folder: Path, url: str = "", database: str = "") -> ChromaStore:
     """Make a Chroma store over a folder, or a server."""
-    return ChromaStore(folder, VectorStoreSettings(url=url))
+    return ChromaStore(folder, VectorStoreSettings(url=url, database=database))
 
 
 def rows(pairs: Iterable[tuple[Event, Vector]], model: str = MODEL) -> list[EmbeddedEvent]:

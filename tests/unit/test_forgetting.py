@@ -264,7 +264,7 @@ async def test_a_forgotten_place_is_gone_and_others_stay(world: World) -> None:
     assert found == Erasure(events=2, messages=2, memos=2, pins=2, names=1, jobs=1)
     assert {row.event.text for row in await archived(world.ledger) if hasattr(row, "event")} == {"别处的事"}
     assert world.mirror.memos == {}
-    assert [message.scene.kind for message in world.journal._waiting] == ["private"]
+    assert [row.scene.kind for row in await archived(world.ledger) if isinstance(row, Message)] == ["private"]
     assert [row.job.scope for row in world.queue._rows.values()] == [OTHER_GROUP.scope]
     assert sorted(world.unindexed) == ["e1", "e2"]
     assert await world.intake.consider(MILI, [a_message("旧话", MILI, NOON + SAID)]) is None
@@ -310,6 +310,21 @@ async def test_a_purge_runs_at_most_once_an_hour(world: World) -> None:
     assert (await world.purge.state()).erased_at == world.clock.now()
     world.clock.advance(minutes=1)
     assert await world.purge.run_if_due()
+    assert world.rebuilt == 2
+
+
+async def test_a_purge_that_must_wait_runs_when_its_hour_comes(world: World) -> None:
+    """Nobody has to ask again: the bytes of a second erasure go an hour after the first purge."""
+    await world.forgetting.forget_person(GROUP, "2000001")
+    assert await world.purge.run_if_due()
+    world.clock.advance(minutes=59, seconds=59.9)
+    await world.purge.close()
+    await world.forgetting.forget_person(MILI, "2000002")
+    waiting = world.purge._task
+    assert waiting is not None
+    world.clock.advance(seconds=1)
+    assert world.rebuilt == 1
+    assert await waiting
     assert world.rebuilt == 2
 
 

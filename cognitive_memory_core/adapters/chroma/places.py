@@ -21,7 +21,8 @@ from .protocol import Start
 VERSION: str = chromadb.__version__
 EVENTS = "cognitive_events"
 COLLECTIONS = (EVENTS, "cognitive_profiles", "group_memories")
-DELETED_AT_ONCE = 300
+DELETED_AT_ONCE = 3_000
+ROWS_OF_A_DELETE = 300
 PORT = 8000
 _FOLDER = re.compile(r"[0-9]{4,9}")
 _COLLECTION = re.compile(rf"(?:{'|'.join(COLLECTIONS)})-([0-9]{{4,9}})")
@@ -106,8 +107,8 @@ class Place(Protocol):
         """Let go of its files."""
         ...
 
-    def remove(self, number: int) -> None:
-        """Take it away, as far as the system lets us."""
+    def remove(self, number: int) -> bool:
+        """Take it away, or a good piece of it; tell whether there is no more that we could take."""
         ...
 
 
@@ -157,10 +158,11 @@ class Folders:
         if opened is not None:
             opened.client.close()
 
-    def remove(self, number: int) -> None:
+    def remove(self, number: int) -> bool:
         """Delete the folder; where Windows keeps a file open it stays until a later time."""
         self.close(number)
         shutil.rmtree(self._folder(number), ignore_errors=True)
+        return True
 
     def _client(self, number: int) -> _Client:
         self.close(number)
@@ -209,13 +211,15 @@ class Server:
     def close(self, number: int) -> None:
         """Keep the connection, which is everybody's."""
 
-    def remove(self, number: int) -> None:
-        """Empty the collections and drop them."""
-        for name in COLLECTIONS:
-            collection = _found(self._client, name + _ending(number))
+    def remove(self, number: int) -> bool:
+        """Delete rows, and the collections that have none left."""
+        for name in (collection + _ending(number) for collection in COLLECTIONS):
+            collection = _found(self._client, name)
             if collection is not None:
-                _empty(collection)
-                self._client.delete_collection(name + _ending(number))
+                if not _emptied(collection):
+                    return False
+                self._client.delete_collection(name)
+        return True
 
     def _names(self) -> list[str]:
         return [str(collection.name) for collection in self._client.list_collections()]
@@ -246,23 +250,31 @@ def _found(client: _Client, name: str) -> Collection | None:
         return None
 
 
-def _empty(collection: Collection) -> None:
-    while ids := collection.get(limit=DELETED_AT_ONCE, include=[])["ids"]:
+def _emptied(collection: Collection) -> bool:
+    for _ in range(DELETED_AT_ONCE // ROWS_OF_A_DELETE):
+        ids = collection.get(limit=ROWS_OF_A_DELETE, include=[])["ids"]
+        if not ids:
+            return True
         collection.delete(ids=ids)
+    return False
 
 
 def _connected(start: Start) -> _Client:
-    address = urlsplit(start.url)
-    is_safe = address.scheme == "https"
     settings = _settings()
     settings.chroma_api_impl = "chromadb.api.fastapi.FastAPI"
-    settings.chroma_server_host = address.hostname or "localhost"
-    settings.chroma_server_http_port = address.port or (443 if is_safe else PORT)
-    settings.chroma_server_ssl_enabled = is_safe
+    settings.chroma_server_host = address_of(start.url)
+    settings.chroma_server_http_port = PORT  # Chroma asks for one, and then reads the address
     settings.chroma_server_headers = _headers(start.token)
     tenant, database = start.tenant or "default_tenant", start.database or "default_database"
     _make_room(settings, tenant, database)
     return cast("_Client", Client(tenant, database, settings))
+
+
+def address_of(url: str) -> str:
+    """Give a server's whole address; where only a host is named, Chroma's own port is meant."""
+    parts = urlsplit(url if "://" in url else f"http://{url}")
+    port = f":{PORT}" if "://" not in url and parts.port is None else ""
+    return f"{parts.scheme}://{parts.netloc}{port}{parts.path}".rstrip("/")
 
 
 def _headers(token: str) -> dict[str, str]:

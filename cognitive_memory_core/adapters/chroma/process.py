@@ -20,7 +20,7 @@ _PASSED_ON = (
     *("PYTHONHOME", "VIRTUAL_ENV", "SSL_CERT_FILE", "SSL_CERT_DIR"),
     *("SYSTEMROOT", "SYSTEMDRIVE", "WINDIR", "TEMP", "TMP", "USERPROFILE", "APPDATA", "LOCALAPPDATA", "COMSPEC"),
 )
-COMMAND = (sys.executable, "-m", f"{_PACKAGE}.child")
+COMMAND = (sys.executable or "python", "-m", f"{_PACKAGE}.child")
 
 
 class ProcessEnded(Exception):

@@ -46,9 +46,14 @@ class Begin:
 
 @dataclass(frozen=True)
 class PutInUse:
-    """Let a generation be the one in use and drop all others."""
+    """Let a generation be the one in use."""
 
     generation: Generation
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """Remove a good piece of what is not in use; answered with :class:`Swept`."""
 
 
 @dataclass(frozen=True)
@@ -115,6 +120,13 @@ class Opened:
 
 
 @dataclass(frozen=True)
+class Swept:
+    """Whether nothing is left but what is in use, or what the system does not let go of."""
+
+    is_clean: bool
+
+
+@dataclass(frozen=True)
 class Listed:
     """All ids."""
 
@@ -140,8 +152,8 @@ class Failed:
     reason: str = ""
 
 
-Request = Start | FindInUse | Open | Begin | PutInUse | Upsert | Remove | Listing | Nearest
-Answer = Ready | Done | InUse | Opened | Listed | Found | Failed
+Request = Start | FindInUse | Open | Begin | PutInUse | Sweep | Upsert | Remove | Listing | Nearest
+Answer = Ready | Done | InUse | Opened | Swept | Listed | Found | Failed
 _KINDS: dict[str, type[Any]] = {kind.__name__: kind for kind in (*Request.__args__, *Answer.__args__)}
 
 

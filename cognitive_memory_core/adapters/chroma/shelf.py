@@ -34,11 +34,14 @@ from .protocol import (
     Remove,
     Request,
     Start,
+    Sweep,
+    Swept,
     Upsert,
 )
 
 PROBES = 16  # rows that are looked at when a generation is opened
 PAGE = 10_000
+SPARE = 24  # nearest rows looked at beyond the limit where the filter comes afterwards
 
 
 class Gone(Exception):
@@ -65,6 +68,7 @@ class Shelf:
         self._place: Place = Server(start) if start.url else Folders(root)
         self._copies: dict[int, _Copy] = {}
         self._last = 0
+        self._drop_the_old()
 
     def answer(self, request: Request | Answer) -> Answer:
         """Do what is asked."""
@@ -96,9 +100,7 @@ class Shelf:
 
     def begin(self, fingerprint: str, dimensions: int) -> Opened:
         """Make the next generation, under a number that this process never had."""
-        in_use = self._pointer.read()
-        self._clear(in_use)
-        self._last = max(self._last, in_use or 0, *self._place.numbers(), 0) + 1
+        self._last = max(self._last, self._pointer.read() or 0, *self._place.numbers(), 0) + 1
         generation = Generation(self._last, secrets.token_hex(16), fingerprint, dimensions)
         birth = {
             "birth": generation.birth,
@@ -111,10 +113,16 @@ class Shelf:
         return Opened(generation)
 
     def put_in_use(self, generation: Generation) -> None:
-        """Turn the pointer, then remove what it does not point at."""
+        """Turn the pointer."""
         self.events(generation)
         self._pointer.write(generation.number)
-        self._clear(generation.number)
+
+    def sweep(self) -> bool:
+        """Remove a piece of what is not in use; tell whether that was all."""
+        others = sorted(self._place.numbers() - {self._pointer.read()})
+        for number in others:
+            self._copies.pop(number, None)
+        return all(self._place.remove(number) for number in others)
 
     def events(self, generation: Generation) -> Collection:
         """Give a generation's collection; Gone when another one, or none, lies in its place."""
@@ -127,10 +135,11 @@ class Shelf:
         self._copies.pop(number, None)
         self._place.close(number)
 
-    def _clear(self, kept: int | None) -> None:
-        for number in self._place.numbers() - {kept}:
-            self._copies.pop(number, None)
-            self._place.remove(number)
+    def _drop_the_old(self) -> None:
+        """Try again where a folder could not be removed while a file in it was open; what grows is newer."""
+        for number in self._place.numbers():
+            if number < (self._pointer.read() or 0):
+                self._place.remove(number)
 
 
 @functools.singledispatch
@@ -165,6 +174,11 @@ def _(request: PutInUse, shelf: Shelf) -> Answer:
 
 
 @_answered.register
+def _(_: Sweep, shelf: Shelf) -> Answer:
+    return Swept(shelf.sweep())
+
+
+@_answered.register
 def _(request: Upsert, shelf: Shelf) -> Answer:
     shelf.events(request.generation).upsert(
         ids=request.ids,
@@ -191,13 +205,31 @@ def _(request: Listing, shelf: Shelf) -> Answer:
 
 @_answered.register
 def _(request: Nearest, shelf: Shelf) -> Answer:
-    found = shelf.events(request.generation).query(
-        query_embeddings=_units(request.block, request.generation.dimensions),
-        n_results=request.limit,
-        where=request.where,
-        include=["distances"],
-    )
-    return Found(list(found["ids"][0]), [float(distance) for distance in found["distances"][0]])
+    events = shelf.events(request.generation)
+    loose = _of_one_agent(request, events) if list(request.where) == ["agent"] else None
+    if loose is not None:
+        return loose
+    found = _query(request, events, n_results=request.limit, where=request.where, include=["distances"])
+    return Found(found["ids"][0], [float(distance) for distance in found["distances"][0]])
+
+
+def _of_one_agent(request: Nearest, events: Collection) -> Found | None:
+    """Search without the filter, and filter what is found: Chroma walks a filter row by row, whatever passes it.
+
+    None where so many of the nearest are another agent's that the filter has to be paid for.
+    """
+    most = request.limit + SPARE
+    found = _query(request, events, n_results=most, include=["distances", "metadatas"])
+    rows = zip(found["ids"][0], found["distances"][0], found["metadatas"][0], strict=True)
+    agent = request.where["agent"]["$eq"]
+    kept = [(row, float(distance)) for row, distance, metadata in rows if metadata.get("agent") == agent]
+    if len(kept) < request.limit and len(found["ids"][0]) == most:
+        return None
+    return Found([row for row, _ in kept[: request.limit]], [distance for _, distance in kept[: request.limit]])
+
+
+def _query(request: Nearest, events: Collection, **how: Any) -> dict[str, Any]:
+    return events.query(query_embeddings=_units(request.block, request.generation.dimensions), **how)
 
 
 def _units(block: bytes, dimensions: int) -> NDArray[np.float32]:

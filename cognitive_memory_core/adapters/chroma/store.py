@@ -36,6 +36,8 @@ from .protocol import (
     Remove,
     Request,
     Start,
+    Sweep,
+    Swept,
     Upsert,
 )
 from .supervisor import Bounds, ProcessDied, Supervisor
@@ -45,7 +47,8 @@ T = TypeVar("T")
 ROWS_AT_ONCE = 300
 MOST_HITS = 10_000
 LONGEST_TEXT = 20_000  # what stands beside a vector is for those who look into the store with other programs
-_DEATHS_OF_DAMAGE = 2  # of the process, at the same thing with the same generation
+_DEADLY_OPENINGS = 2  # in a row, after which a generation is taken to be damaged
+_DEADLY_USES = 3
 
 
 @dataclass(frozen=True)
@@ -90,6 +93,7 @@ class ChromaStore:
 
     async def begin(self, fingerprint: str, dimensions: int) -> Generation:
         """Make an empty generation."""
+        await self._swept()
         opened = _expected(Opened, await self._supervisor.write(Begin(fingerprint, dimensions)))
         if opened.generation is None:
             raise UnavailableError(sentences.vector_store_refused(opened.reason))
@@ -101,6 +105,7 @@ class ChromaStore:
         """Let a generation be the only one."""
         await self._written(generation, PutInUse(generation))
         self._open = {number: birth for number, birth in self._open.items() if number == generation.number}
+        await self._swept()
 
     async def upsert(self, generation: Generation, rows: Sequence[EmbeddedEvent]) -> None:
         """Take in rows, a few hundred at once; a retired one is taken out. All are looked at before any is written."""
@@ -137,6 +142,10 @@ class ChromaStore:
             task.cancel()
         await self._supervisor.close()
 
+    async def _swept(self) -> None:
+        while not _expected(Swept, await self._supervisor.write(Sweep())).is_clean:
+            pass
+
     async def _written(self, generation: Generation, request: Request) -> Answer:
         answer: Answer = Failed("gone")
         for _ in range(2):  # a process that was started in between has nothing open
@@ -151,8 +160,8 @@ class ChromaStore:
         at = (generation.number, type(request))
         try:
             answer = await asked
-        except ProcessDied:
-            self._deaths[at] += 1
+        except ProcessDied as died:
+            self._deaths[at] += not died.is_hung  # a lock of somebody else's is no damage
             raise
         self._deaths.pop(at, None)
         self._refusal = sentences.vector_store_refused(answer.reason) if isinstance(answer, Failed) else ""
@@ -205,13 +214,15 @@ class ChromaStore:
                     raise
                 continue
             self._deaths.pop((number, Open), None)
+            self._open.pop(number, None)
             self._refusal = sentences.vector_store_refused(opened.reason) if opened.reason else ""
             return self._note(opened.generation)
         self._supervisor.forgive()
         return None
 
     def _is_deadly(self, number: int) -> bool:
-        return any(times >= _DEATHS_OF_DAMAGE for at, times in self._deaths.items() if at[0] == number)
+        uses = (times for (one, kind), times in self._deaths.items() if one == number and kind is not Open)
+        return self._deaths[number, Open] >= _DEADLY_OPENINGS or any(times >= _DEADLY_USES for times in uses)
 
     def _note(self, generation: Generation | None) -> Generation | None:
         if generation is not None:

@@ -263,6 +263,12 @@ def _pieces(path: Path) -> Generator[bytes, None, None]:
             piece = piece[-OVERLAP:] + more if more else b""
 
 
+def is_withheld(unreadable: PermanentError) -> bool:
+    """Tell whether the disk did not give a file that may be whole: it can be read another time. A link never is."""
+    cause = unreadable.__cause__
+    return isinstance(cause, OSError) and cause.errno != errno.ELOOP
+
+
 def reason_of(error: OSError) -> str:
     """Say in a few words what the system objects to."""
     return error.strerror or type(error).__name__

@@ -22,7 +22,7 @@ from ...domain.scope import Scope
 from ...errors import PermanentError, StorageRefused
 from ...ports.ambient import Clock
 from .codec import json_of, writable_text
-from .disk import TEMP, Cleaning, Disk, Vanished
+from .disk import TEMP, Cleaning, Disk, Vanished, is_withheld
 from .erasing import rows_without, summaries_without
 from .names import SUFFIX, microseconds
 
@@ -113,6 +113,8 @@ class EndSummaries:
         except Vanished:
             return b"", []
         except PermanentError as error:
+            if is_withheld(error):
+                raise StorageRefused(str(error)) from error
             return b"", self._put_aside(error)
         return data, cast("list[object]", rows) if isinstance(rows, list) else self._put_aside(sentences.not_a_list())
 

@@ -22,7 +22,7 @@ from ...domain.job import FailedJob, Job
 from ...errors import PermanentError, StorageRefused
 from . import codec, erasing
 from .backlog import Entry, State
-from .disk import TEMP, Cleaning, Disk, Found, Vanished
+from .disk import TEMP, Cleaning, Disk, Found, Vanished, is_withheld
 from .names import LATEST, SUFFIX, JobName, job_id_of, microseconds, moment, parsed
 
 log = logging.getLogger(__name__)
@@ -115,13 +115,15 @@ class Spool:
         self._try_to_sync(FAILED)
 
     def withdraw(self, entry: Entry, message_id: str) -> bytes | None:
-        """Take a message out of a job's file: None when it holds no such message (or cannot be read).
+        """Take a message out of a job's file: None when it holds no such message (or makes no job).
 
         Else the file's new content; nothing when nothing of the job was left, and then the file is gone for good.
         """
         try:
             body = self._body(entry)
-        except PermanentError:
+        except PermanentError as unreadable:
+            if is_withheld(unreadable):
+                raise StorageRefused(str(unreadable)) from unreadable
             return None
         rest = codec.without_message(body, message_id)
         if rest == body:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import ssl
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -24,6 +25,14 @@ _CONNECT_SECONDS, _CONNECT_SHARE = 10.0, 0.75
 _LONGEST_SECONDS = 600.0
 _CONNECTIONS = httpx.Limits(max_connections=32, max_keepalive_connections=8)
 _AWAY = (OSError, UnicodeError, httpx.HTTPError, httpx.InvalidURL, httpx.StreamError, openai.OpenAIError)
+
+
+def _holds_no_words(record: logging.LogRecord) -> bool:
+    return not str(record.msg).startswith("Request options")
+
+
+# releases before 3.20 write every request's body into their debug log: what people said is nobody's log line
+logging.getLogger("openai._base_client").addFilter(_holds_no_words)
 
 
 class TooSlow(UnavailableError):

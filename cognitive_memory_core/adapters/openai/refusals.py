@@ -21,9 +21,10 @@ _INPUT = (_BAD_REQUEST, 413, 422)
 _WORDS = 200  # characters
 _REDIRECT, _CLIENT, _SERVER = 300, 400, 500
 _NO_SUCH_MODEL = re.compile(
-    "model_not_found|model not exist|(?:model|模型).{0,100}(?:not found|does ?n[o']t exist|不存在)|no such model"
+    "model_not_found|model not exist|model.{0,100}(?:not found|does ?n[o']t exist)|no such model"
+    r"|\u6a21\u578b.{0,100}\u4e0d\u5b58\u5728"  # 模型…不存在
 )
-_BAD_KEY = re.compile("invalid.{0,10}api[ _-]?key|invalid_authentication|无效的令牌")
+_BAD_KEY = re.compile("invalid.{0,10}api[ _-]?key|invalid_authentication")
 _BAD_PARAMETER = re.compile(
     "(?:unsupported|unrecogni[sz]ed|support|valid range).{0,60}(?:max_tokens|temperature)"
     "|(?:max_tokens|temperature).{0,20}not (?:be )?support"

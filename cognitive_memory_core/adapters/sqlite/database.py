@@ -214,6 +214,7 @@ def _writer(path: Path) -> Connection:
         connection.execute("PRAGMA secure_delete = ON")
         connection.execute("PRAGMA foreign_keys = ON")
         schema.migrate(connection, path)
+        _refuse_reading_alone(connection)
         undo.pop_all()
     return connection
 
@@ -234,6 +235,11 @@ def _reader(path: Path) -> Connection:
 
 def _connection(uri: str) -> Connection:
     return sqlite3.connect(uri, BUSY_SECONDS, isolation_level=None, check_same_thread=False, uri=True)
+
+
+def _refuse_reading_alone(connection: Connection) -> None:
+    """Find out now: SQLite opens a file for reading alone where it was refused more, and then refuses every write."""
+    connection.execute("DELETE FROM meta WHERE FALSE")
 
 
 def _refuse_damage(connection: Connection) -> None:

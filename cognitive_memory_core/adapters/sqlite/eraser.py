@@ -16,6 +16,7 @@ from . import copies, tombstones, wiping
 from .database import Database
 from .exact_search import ExactIndex
 from .filters import Filter
+from .needles import Needles
 from .purging import purge
 from .rewording import Rewording
 from .rows import bound
@@ -56,8 +57,9 @@ class SqliteEraser:
 
         Then, and when the disk refuses (StorageRefused), the purge stays due.
         """
-        async with self._copying:
-            await self._purge(at)
+        async with self._copying, self._erasing:
+            await purge(self._database)
+            await self._database.write(tombstones.purged, at)
 
     async def purge_due(self) -> PurgeState:
         """Tell whether something was erased whose bytes are still there, and when the last purge was."""
@@ -66,11 +68,13 @@ class SqliteEraser:
     async def copy_to(self, path: Path, at: datetime) -> None:
         """Write a consistent copy to a file that only its owner may read, without the bytes of what was erased.
 
-        It is noted as a backup before it is made, so that none is left unnamed.
+        It is noted as a backup before it is made, so that none is left unnamed. A purge that is due stays due: it
+        takes more than this file.
         """
         async with self._copying:
             if (await self.purge_due()).erased_at is not None:
-                await self._purge(at)
+                async with self._erasing:
+                    await purge(self._database)
             await self._database.write(copies.note, Copy(str(path), "backup", at))
             await self._database.read(copies.write, path)
 
@@ -87,16 +91,12 @@ class SqliteEraser:
             finally:
                 self._index.let_go()
 
-    async def _purge(self, at: datetime) -> None:
-        async with self._erasing:
-            await purge(self._database)
-            await self._database.write(tombstones.purged, at)
-
 
 def _forget_person(connection: Connection, user_id: str, at: datetime, hide: Callable[[str], str]) -> Wiped:
     tombstones.lay(connection, tombstones.keyed(connection).of_person(user_id), at)
-    rewording = Rewording(user_id, (*bound(user_id), *_names(connection, user_id)), hide)
+    needles = Needles(connection, (*bound(user_id), *_names(connection, user_id)))
     wiped = _wipe(connection, _of_person(user_id))
+    rewording = Rewording(user_id, needles, hide)
     reworded, joined = rewording.events(connection, next_revision(connection))
     reworded += rewording.messages(connection)
     reworded += rewording.notes(connection, "memos") + rewording.notes(connection, "pins")

@@ -61,10 +61,9 @@ def _append(connection: Connection, message: Message) -> bool:
     if connection.execute(query, place).fetchone() is not None:
         return False
     query = insert("messages", MESSAGE_COLUMNS, "ON CONFLICT DO NOTHING")
-    values = message_values(message)
-    is_new = connection.execute(query, values).rowcount > 0
+    is_new = connection.execute(query, message_values(message)).rowcount > 0
     if is_new:
-        words.add_message(connection, new_seq(connection), message_of(values[: len(MESSAGE_FIELDS)]))  # as it is read
+        words.add_message(connection, new_seq(connection), message)
     return is_new
 
 

@@ -10,14 +10,18 @@ from ...errors import StorageRefused
 from . import schema, words
 from .database import Database
 
+MERGED_TOGETHER = 1000  # pages of the index a transaction, so that nobody waits long behind a purge
 
-async def purge(database: Database) -> None:
+
+async def purge(database: Database, *, together: int = MERGED_TOGETHER) -> None:
     """Leave nothing of what was deleted: not in the index of words, not in the log, not in copies of migrations.
 
     `secure_delete` alone is not enough: when SQLite divides a page, it leaves copies of the rows that moved in the
     space between, and those outlive the rows. So the file is written anew.
     """
-    await database.write(words.tidy)
+    await database.write(words.begin_tidying, together)
+    while await database.write(words.tidy_some, together):
+        pass
     await database.rewrite()
     await database.empty_log()
     await asyncio.to_thread(_remove_copies, database.path)

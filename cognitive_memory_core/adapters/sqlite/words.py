@@ -26,6 +26,7 @@ EVENT_WORDS = "event_words"
 MESSAGE_WORDS = "message_words"
 FORM = f"2/{TERMS_VERSION}/{unicodedata.unidata_version}"
 _COLUMNS = ("rowid", "place", "voice", "body")
+_IDLE_CHANGES = 1  # what FTS5 reports of a merge that had nothing to do
 Words = tuple[str, str, str]
 
 
@@ -49,10 +50,22 @@ def drop_messages(connection: Connection, rows: Iterable[tuple[int, Message]]) -
     _drop(connection, MESSAGE_WORDS, ((seq, *message_words(message)) for seq, message in rows))
 
 
-def tidy(connection: Connection) -> None:
-    """Rewrite the index so that nothing is left in it of what was taken out."""
+def begin_tidying(connection: Connection, pages: int) -> None:
+    """Begin to rewrite the index so that nothing is left in it of what was taken out before."""
     for table in (EVENT_WORDS, MESSAGE_WORDS):
-        connection.execute(insert(table, (table,)), ("optimize",))
+        _merge(connection, table, -pages)  # below zero: all segments are to become one
+
+
+def tidy_some(connection: Connection, pages: int) -> bool:
+    """Go on with that for so many pages; tells whether there may be more to do."""
+    changes = [_merge(connection, table, pages) for table in (EVENT_WORDS, MESSAGE_WORDS)]
+    return any(changed > _IDLE_CHANGES for changed in changes)
+
+
+def _merge(connection: Connection, table: str, pages: int) -> int:
+    before = connection.total_changes
+    connection.execute(insert(table, (table, "rank")), ("merge", pages))
+    return connection.total_changes - before
 
 
 def event_words(event: Event) -> Words:

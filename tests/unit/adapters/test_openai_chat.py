@@ -141,6 +141,15 @@ async def test_refused_question_is_permanent_and_teaches_nothing(server: ModelSe
     assert ways(server) == ["tool", "json", "text", "tool"]
 
 
+async def test_one_refusal_does_not_unlearn_tools(server: ModelServer, made: Made) -> None:
+    """Once tools worked, a refusal is asked again without them, and the next question goes by tool as before."""
+    chat = made()
+    server.chat = [tool_call(GOOD), status(400), words(json.dumps(GOOD)), tool_call(GOOD)]
+    for _ in range(3):
+        assert await chat.ask(ASK) == GOOD["text"]
+    assert ways(server) == ["tool", "tool", "json", "tool"]
+
+
 async def test_one_odd_answer_does_not_unlearn_tools(server: ModelServer, made: Made) -> None:
     """Once tools worked, an answer in prose is a bad answer and costs one call."""
     chat = made()
@@ -234,7 +243,7 @@ async def test_who_is_away_is_asked_once(
     """A model that is away or misconfigured is asked once, in one way, within its time."""
     server.chat = behaviour
     with pytest.raises(error):
-        await made(timeout_seconds=0.4).ask(ASK)
+        await made(timeout_seconds=1).ask(ASK)
     assert len(server.asked) == 1
 
 

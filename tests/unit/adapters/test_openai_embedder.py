@@ -160,7 +160,7 @@ def test_fingerprint_tells_spaces_apart() -> None:
 
     different = [{}, {"model_name": "n"}, {"dimensions": 8}, {"query_instruction": "q"}, {"document_instruction": "q"}]
     assert len({fingerprint(**settings) for settings in different}) == len(different)
-    assert fingerprint() == fingerprint(api_url="http://x/v1", api_key="sk-canary", batch_size=3) == "m/native"
+    assert fingerprint() == fingerprint(api_url="http://example.com/v1", api_key="sk-canary", batch_size=3) == "m/native"
 
 
 async def test_batches_keep_order_and_bounds(server: ModelServer, made: Made) -> None:
@@ -194,15 +194,15 @@ async def test_any_text_can_be_sent(server: ModelServer, made: Made) -> None:
 
 
 async def test_question_overtakes_batches(server: ModelServer, made: Made) -> None:
-    """A question waits for no batch that has not set out; at most two batches are on their way."""
-    server.embeddings = model_server.slowly(0.15)
+    """At most two batches are on their way; a question waits for no other, and none sets out while it is asked."""
+    server.embeddings = lambda asked: model_server.slowly(0.4 if asked.texts == ["问"] else 0.1)(asked)
     embedder = made(batch_size=1)
     background = asyncio.create_task(embedder.embed_documents([f"第{number}条" for number in range(6)]))
     await server.is_asked(2)
     await asyncio.sleep(0.02)
     assert len(server.asked) == 2
     await embedder.embed_query("问")
-    assert server.texts[2] == "问"
+    assert server.texts[2:] == ["问"]
     assert len(await background) == 6
     assert len(server.asked) == 7
 
@@ -248,5 +248,5 @@ async def test_what_may_have_to_be_paid_is_counted(
     """Answers good and bad and those given up on are counted; what was refused or never arrived is not."""
     server.embeddings = behaviour
     with suppress(BadAnswer, UnavailableError, PermanentError):
-        await made(seconds=0.3).embed_query("茶")
+        await made(seconds=1.0).embed_query("茶")
     assert len(meter.calls) == calls

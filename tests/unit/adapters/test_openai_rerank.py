@@ -30,7 +30,7 @@ async def scored(url: str, meter: ListedMeter | None = None, texts: list[str] = 
     settings = RerankSettings(api_url=url, model_name="r")
     client = ModelClient(settings, "rerank")
     try:
-        return await HttpReranker(settings, client, meter or ListedMeter(), seconds=0.5).scores("乌龙茶", texts)
+        return await HttpReranker(settings, client, meter or ListedMeter(), seconds=1.0).scores("乌龙茶", texts)
     finally:
         await client.close()
 

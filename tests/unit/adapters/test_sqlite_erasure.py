@@ -18,6 +18,8 @@ from pathlib import Path
 import pytest
 
 from cognitive_memory_core.adapters.sqlite import SqliteLedger, schema
+from cognitive_memory_core.adapters.sqlite.needles import FEW, Needles
+from cognitive_memory_core.adapters.sqlite.purging import purge
 from cognitive_memory_core.domain.event import Event
 from cognitive_memory_core.domain.hit import Reading
 from cognitive_memory_core.domain.scope import Scene
@@ -100,6 +102,20 @@ async def test_no_byte_of_a_forgotten_person_is_left_after_a_purge(path: Path) -
     await ledger.eraser.forget_person(GONE, later(days=1), HIDE)
     await ledger.eraser.purge(later(days=2))
     assert residue(path.parent, planting.vectors) == []
+    await ledger.close()
+    assert residue(path.parent, planting.vectors) == []
+
+
+async def test_the_index_of_words_is_cleaned_in_small_steps(path: Path) -> None:
+    """However little is done at a time, between other writes, in the end nothing is left."""
+    planting = Planting(2)
+    ledger = await SqliteLedger.open(path)
+    await planting.plant(ledger, CANARIES)
+    await ledger.eraser.forget_person(GONE, later(days=1), HIDE)
+    purging = asyncio.create_task(purge(ledger._database, together=20))
+    while not purging.done():
+        await ledger.log.append([a_message("还在聊", OTHER)])
+    await purging
     await ledger.close()
     assert residue(path.parent, planting.vectors) == []
 
@@ -192,6 +208,8 @@ from datetime import datetime, timezone
 from pathlib import Path
 
 from cognitive_memory_core.adapters.sqlite import SqliteLedger, schema
+from cognitive_memory_core.adapters.sqlite.needles import FEW, Needles
+from cognitive_memory_core.adapters.sqlite.purging import purge
 
 seen = []
 
@@ -281,7 +299,7 @@ async def test_a_copy_is_whole_private_and_noted(path: Path, tmp_path: Path) -> 
 
 
 async def test_a_copy_holds_nothing_that_was_erased_before(path: Path, tmp_path: Path) -> None:
-    """A purge that is due comes first."""
+    """The file is cleaned first; the purge stays due, since the index of vectors is not clean yet."""
     ledger = await SqliteLedger.open(path)
     await committed(ledger, *(an_event(canary) for canary in CANARIES), an_event("别的", OTHER))
     await ledger.eraser.forget_person(GONE, NOON, HIDE)
@@ -289,7 +307,7 @@ async def test_a_copy_holds_nothing_that_was_erased_before(path: Path, tmp_path:
     target.parent.mkdir()
     await ledger.eraser.copy_to(target, later(days=1))
     assert residue(target.parent, []) == []
-    assert await ledger.eraser.purge_due() == PurgeState(None, later(days=1))
+    assert await ledger.eraser.purge_due() == PurgeState(NOON)
     await ledger.close()
 
 
@@ -332,6 +350,18 @@ async def test_many_names_and_rows_are_hidden_page_by_page(path: Path) -> None:
     standing = await ledger.events.recent(Reading(GROUP), 9)
     assert [(event.text, event.count) for event in standing] == [("某位成员来过", 300)]
     await ledger.close()
+
+
+@pytest.mark.parametrize("others", [0, FEW])
+def test_needles_are_found_wherever_they_stand(others: int) -> None:
+    """Few or many: at the start, at the end, of one character, and never where only a part stands."""
+    with closing(sqlite3.connect(":memory:")) as connection:
+        needles = Needles(connection, ["阿棠", "k", "20001", "", *(f"别名{number}" for number in range(others))])
+        clause, values = needles.within("t.column1")
+        texts = ("阿棠来了", "问阿棠", "问20001吧", "ok", "阿", "棠阿", "2000", "", "大家")
+        query = f"SELECT column1 FROM (VALUES {', '.join('(?)' for _ in texts)}) t WHERE {clause}"
+        found = [row[0] for row in connection.execute(query, (*texts, *values))]
+    assert found == ["阿棠来了", "问阿棠", "问20001吧", "ok"]
 
 
 async def test_names_are_taken_from_what_they_said_too(path: Path) -> None:

@@ -289,7 +289,7 @@ async def test_an_erased_person_leaves_file_copies_and_what_waits(mirror: EndSum
     lay(path.with_name("end_summaries.corrupt-7.json"), '["阿棠')
     lay(path.with_name("end_summaries.corrupt-8.json"), '["别人')
     lay(path.with_name("end_summaries.corrupt-9.json"), b"x" * 9_000_000 + "阿棠".encode())
-    lay(path.with_name("end_summaries.json.tmp"), "阿棠")
+    lay(path.with_name("end_summaries.before-9.json.tmp"), "阿棠")
     await mirror.copy(a_memo(1, "悄悄话"))
     await mirror.copy(a_memo(3, "悄悄话", PRIVATE.scope))
     await mirror.copy(a_memo(4, "阿棠来过"))

@@ -1,0 +1,62 @@
+"""What the disk does not give for a moment is not taken for broken or empty."""
+
+from __future__ import annotations
+
+import errno
+import json
+from pathlib import Path
+
+import pytest
+
+from cognitive_memory_core.adapters.files.end_summaries import EndSummaries
+from cognitive_memory_core.adapters.files.queue import FileQueue
+from cognitive_memory_core.domain.note import Memo
+from cognitive_memory_core.errors import StorageRefused
+from cognitive_memory_core.settings import QueueSettings
+from tests.support.builders import GROUP, a_job, a_message
+from tests.support.clock import NOON, FrozenClock
+from tests.support.disk import Fault, FaultyDisk
+
+
+def a_memo(number: int) -> Memo:
+    """Make one of several memos."""
+    return Memo(f"memo{number}", GROUP.scope, "聊了茶", NOON, GROUP.user_id)
+
+
+def names_in(folder: Path) -> list[str]:
+    """List a folder."""
+    return [file.name for file in folder.iterdir()]
+
+
+@pytest.mark.parametrize("code", [errno.EIO, errno.EACCES])
+@pytest.mark.parametrize("at", [1, 2])
+async def test_a_second_copy_that_cannot_be_read_now_is_not_begun_anew(tmp_path: Path, at: int, code: int):
+    """While the file is withheld, memos wait; afterwards they stand behind what stood in it."""
+    disk, path = FaultyDisk(), tmp_path / "end_summaries.json"
+    mirror = EndSummaries(path, FrozenClock(), disk=disk)
+    await mirror.copy(a_memo(1))
+    await mirror.flush()
+    await mirror.copy(a_memo(2))
+    disk.arm(Fault(at, code))  # opening, reading
+    await mirror.flush()
+    assert [row["id"] for row in json.loads(path.read_bytes())] == ["memo1"]
+    disk.arm(None)
+    await mirror.flush()
+    assert [row["id"] for row in json.loads(path.read_bytes())] == ["memo1", "memo2"]
+    assert names_in(tmp_path) == [path.name]
+
+
+@pytest.mark.parametrize("code", [errno.EIO, errno.EACCES])
+async def test_withdrawing_from_a_job_that_cannot_be_read_now_is_refused(tmp_path: Path, code: int):
+    """Nobody is told that a message is gone from a job which the disk did not show; asked again, it goes."""
+    disk = FaultyDisk()
+    queue = await FileQueue.open(tmp_path, QueueSettings(), FrozenClock(), disk=disk)
+    await queue.enqueue(a_job(recent_messages=[a_message("说错了", id="m1")]))
+    disk.arm(Fault(1, code))
+    with pytest.raises(StorageRefused):
+        await queue.withdraw(GROUP.scope, "m1")
+    disk.arm(None)
+    assert await queue.withdraw(GROUP.scope, "m1") == 1
+    [path] = (tmp_path / "pending").iterdir()
+    assert "说错了" not in path.read_text("utf-8")
+    await queue.close()
