@@ -29,6 +29,7 @@ from websockets.exceptions import ConnectionClosed
 import cognitive_memory_core as core
 from tests.support.onebot import BotProcess, OneBotClient, data_of, prepare, start
 
+from .bystander import bystander
 from .family import children_resident, resident
 from .measure import Report, Sample, percentile
 from .workload import Speech
@@ -166,7 +167,7 @@ def run(options: argparse.Namespace) -> Report:
     with tempfile.TemporaryDirectory(dir=options.directory) as folder:
         home = Path(folder)
         prepare(home, {"companion": COMPANION}, (f"COGNITIVE_MEMORY__CAPTURE__AUTO_CONSIDER={options.consider}",))
-        chat = asyncio.run(_chatted(home, options))
+        chat, beside = asyncio.run(_watched(home, options))
         left = _waiting(data_of(home))
         drained = Sample()
         with drained.watch():
@@ -177,11 +178,19 @@ def run(options: argparse.Namespace) -> Report:
         report.add("s to open, drain and export them", drained.seconds[0])
         _say_of_memory(report, chat.lives)
         _say_of_loop(report, home)
+        report.add("a bystander's longest ms, starting included", beside)
         log = (home / "bot.log").read_text("utf-8", "replace")
         report.add("warnings in the bot's log", log.count("[WARNING]"))
         report.add("errors in the bot's log", log.count("[ERROR]"))
     report.notes.append("slopes after the warm-up of each process that lived long enough; gaps in the bot's event loop")
     return report
+
+
+async def _watched(home: Path, options: argparse.Namespace) -> tuple[Chat, float]:
+    """Chat; answers also how long another process that only sleeps was kept waiting, in ms."""
+    async with bystander() as beside:
+        chat = await _chatted(home, options)
+        return chat, await beside.longest()
 
 
 async def _chatted(home: Path, options: argparse.Namespace) -> Chat:

@@ -141,7 +141,7 @@ class Engine:
         await self.journal.settle()
         while not (self.worker.is_idle and await self._is_indexed()):
             self.worker.nudge()
-            self.indexer.nudge()
+            self.indexer.hurry()
             if self.follower:
                 self.follower.hurry()
             await asyncio.sleep(DRAIN_POLL)

@@ -157,13 +157,13 @@ def _put_together(
     )
 
 
-async def _store(wanted: VectorStoreSettings, folder: Path, stack: AsyncExitStack) -> VectorStore | None:
-    """Give the vector store, which starts with the first row to index; None where exact search alone is wanted."""
-    if wanted.url or wanted.backend == "exact":
+async def _store(vector_store: VectorStoreSettings, folder: Path, stack: AsyncExitStack) -> VectorStore | None:
+    """Give the vector store, which starts with the first row to index; None where exact search alone is vector_store."""
+    if vector_store.url or vector_store.backend == "exact":
         await asyncio.to_thread(clear_generations, folder)
-    if wanted.backend == "exact":
+    if vector_store.backend == "exact":
         return None
-    store = ChromaStore(folder, wanted)
+    store = ChromaStore(folder, vector_store)
     stack.push_async_callback(store.close)
     return store
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from ..measure import Cell, Report, machine
 
+_ROW = re.compile(r"\| [FA]\d")
 COLUMNS = ("row", "fault", "injected", "lost", "twice", "stuck", "seconds", "note")
 HEAD = """# Faults
 
@@ -31,7 +33,7 @@ def _standing(path: Path) -> dict[str, str]:
     """Read the lines of the table that is there, by the names of their rows."""
     if not path.exists():
         return {}
-    lines = [line for line in path.read_text("utf-8").splitlines() if line.startswith("| F")]
+    lines = [line for line in path.read_text("utf-8").splitlines() if _ROW.match(line)]
     return {line.split("|")[1].strip(): line for line in lines}
 
 
@@ -40,6 +42,7 @@ def _line(row: tuple[Cell, ...], size: str) -> str:
     return f"| {' | '.join([*cells[:2], size, *cells[2:]])} |"
 
 
-def _rank(name: str) -> tuple[int, str]:
+def _rank(name: str) -> tuple[bool, int, str]:
+    """Put faults before attacks, by number."""
     digits = "".join(char for char in name if char.isdigit())
-    return int(digits), name
+    return not name.startswith("F"), int(digits), name

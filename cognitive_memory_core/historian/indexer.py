@@ -11,9 +11,11 @@ from ..errors import BadAnswer, BadArgument, PermanentError, UnavailableError
 from ..ports.ledger import VectorLedger, VectorRow
 from ..ports.models import Embedder, Vector
 from .retry import described
+from .signals import signalled
 
 log = logging.getLogger(__name__)
 BATCH = 64
+GATHERED = 0.1  # seconds in which new events come together: a call and a commit cost the same for one and for many
 FIRST_PAUSE, LONGEST_PAUSE = 1.0, 300.0
 FRUITLESS = 8  # calls in a row that gave nothing: more than halving a batch down to one unusable text takes
 LEFT_ALONE = 3600.0  # seconds
@@ -42,6 +44,7 @@ class Indexer:
         self._shelf = shelf
         self._on_stored = on_stored
         self._wake = asyncio.Event()
+        self._hurry = asyncio.Event()
         self._unsaved: list[VectorRow] = []
         self._elapsed = elapsed
         self._refused: dict[str, float] = {}  # until when each is left alone
@@ -50,7 +53,12 @@ class Indexer:
         self.last_error = ""
 
     def nudge(self) -> None:
+        """Look for waiting events soon."""
+        self._wake.set()
+
+    def hurry(self) -> None:
         """Look for waiting events now."""
+        self._hurry.set()
         self._wake.set()
 
     async def lag(self) -> int:
@@ -67,6 +75,7 @@ class Indexer:
                     pause = FIRST_PAUSE
                 self.last_error = ""
                 await self._wake.wait()
+                await signalled(self._hurry, GATHERED)
             except Exception as error:  # noqa: BLE001  # the loop runner: one bad batch must not end the indexer
                 self._complain(error)
                 await asyncio.sleep(max(pause, _wished(error)))

@@ -6,6 +6,7 @@ import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 
 from ..domain.interval import Interval, checked_zoned
 from .chinese_time import CHINESE
@@ -54,7 +55,13 @@ class Mention:
 
 def mentions(text: str) -> list[Mention]:
     """Find the time expressions of a text in order, the longest of those that begin at one place."""
-    return list(_mentions(text))
+    return list(_mentioned(text))
+
+
+@lru_cache(maxsize=256)
+def _mentioned(text: str) -> tuple[Mention, ...]:
+    """Remember what gate, rules and index ask one after the other of the same text."""
+    return tuple(_mentions(text))
 
 
 def time_window(text: str, reference: datetime) -> Interval | None:

@@ -8,7 +8,7 @@ from .sources import ROOT, files
 
 MACHINE_PATH = re.compile(r"(?<![\w.~-])/(?:root|home|Users|work|workspace|mnt|srv|opt|tmp)/[\w.]|[A-Z]:\\Users\\")
 REGISTRY = re.compile(
-    r"\b(?:pypi|registry|mirrors?|index)\.(?!html|md|py|js)[\w-]+\.\w+|--?(?:extra-)?index-url|-i http"
+    r"\b(?:pypi|registry|mirrors?|index)\.[\w-]+\.(?:cn|com|dev|edu|io|net|org)\b|--?(?:extra-)?index-url|-i http"
 )
 ADDRESS = re.compile(r"https?://([^\s/\"'`)>\]}，。；：]+)")
 KNOWN_HOSTS = re.compile(

@@ -17,6 +17,10 @@ EMPTY_WORDS = re.compile(
 BLANKET = {  # where everything is caught and life goes on, how often, and why
     f"{CORE}/historian/worker.py": (2, "the loop runner: one bad job must not end the historian"),
     f"{CORE}/historian/indexer.py": (1, "the loop runner: one bad batch must not end the indexer"),
+    f"{CORE}/historian/follower.py": (1, "the loop runner: a store that is away must not end the follower"),
+    f"{CORE}/adapters/chroma/child.py": (3, "the process's main, and what comes up with it: its answer is a refusal"),
+    f"{CORE}/adapters/chroma/shelf.py": (1, "the process's main: whatever is wrong with a generation, another comes"),
+    f"{CORE}/adapters/chroma/worker.py": (1, "the thread's main: what fails is raised where it is waited for"),
     f"{PLUGIN}/lifecycle.py": (1, "the start-up hook: raising would end the bot"),
     f"{PLUGIN}/auto_consider.py": (1, "the loop runner: one bad round must not end the considering"),
     f"{PLUGIN}/capture.py": (1, "the capture hook: what goes wrong must not cost the bot an event"),

@@ -42,7 +42,7 @@ class Wire:
     def __init__(self) -> None:
         """Take the output for answers alone: whatever a library prints goes where errors go."""
         self._input = io.open(0, "rb", closefd=False)  # noqa: UP020, SIM115  # for the life of the process
-        self._output = io.open(os.dup(1), "wb")  # noqa: UP020, SIM115
+        self._output = io.open(os.dup(1), "wb")  # noqa: UP020, SIM115  # the same
         os.dup2(2, 1)
 
     def next(self) -> Letter | None:

@@ -23,7 +23,7 @@ EVENTS = "cognitive_events"
 COLLECTIONS = (EVENTS, "cognitive_profiles", "group_memories")
 DELETED_AT_ONCE = 3_000
 ROWS_OF_A_DELETE = 300
-PORT = 8000
+PLAIN, PORT = "http", 8000  # what a server speaks where nothing else is said
 _FOLDER = re.compile(r"[0-9]{4,9}")
 _COLLECTION = re.compile(rf"(?:{'|'.join(COLLECTIONS)})-([0-9]{{4,9}})")
 _HNSW = {"space": "cosine", "ef_search": 1000}  # ten times the default: a search costs more, a write does not
@@ -272,7 +272,7 @@ def _connected(start: Start) -> _Client:
 
 def address_of(url: str) -> str:
     """Give a server's whole address; where only a host is named, Chroma's own port is meant."""
-    parts = urlsplit(url if "://" in url else f"http://{url}")
+    parts = urlsplit(url if "://" in url else f"{PLAIN}://{url}")
     port = f":{PORT}" if "://" not in url and parts.port is None else ""
     return f"{parts.scheme}://{parts.netloc}{port}{parts.path}".rstrip("/")
 

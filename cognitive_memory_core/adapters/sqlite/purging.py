@@ -10,6 +10,7 @@ from ...errors import StorageRefused
 from . import schema, words
 from .database import Database
 
+SPARE_STEPS = 8
 MERGED_TOGETHER = 1000  # pages of the index a transaction, so that nobody waits long behind a purge
 
 
@@ -19,12 +20,18 @@ async def purge(database: Database, *, together: int = MERGED_TOGETHER) -> None:
     `secure_delete` alone is not enough: when SQLite divides a page, it leaves copies of the rows that moved in the
     space between, and those outlive the rows. So the file is written anew.
     """
-    await database.write(words.begin_tidying, together)
-    while await database.write(words.tidy_some, together):
-        pass
+    await _tidy(database, together)
     await database.rewrite()
     await database.empty_log()
     await asyncio.to_thread(_remove_copies, database.path)
+
+
+async def _tidy(database: Database, together: int) -> None:
+    pages = await database.write(words.begin_tidying, together)
+    for _ in range(2 * (pages // together) + SPARE_STEPS):
+        if not await database.write(words.tidy_some, together):
+            return
+    await database.write(words.tidy)  # so much is written meanwhile that the steps find no end
 
 
 def _remove_copies(path: Path) -> None:

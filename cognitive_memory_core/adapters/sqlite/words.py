@@ -50,16 +50,24 @@ def drop_messages(connection: Connection, rows: Iterable[tuple[int, Message]]) -
     _drop(connection, MESSAGE_WORDS, ((seq, *message_words(message)) for seq, message in rows))
 
 
-def begin_tidying(connection: Connection, pages: int) -> None:
-    """Begin to rewrite the index so that nothing is left in it of what was taken out before."""
+def begin_tidying(connection: Connection, pages: int) -> int:
+    """Begin to rewrite the index so that nothing is left in it of what was taken out; answers how many pages it has."""
     for table in (EVENT_WORDS, MESSAGE_WORDS):
         _merge(connection, table, -pages)  # below zero: all segments are to become one
+    queries = (select("count(*)", f"{table}_data", "TRUE") for table in (EVENT_WORDS, MESSAGE_WORDS))
+    return sum(connection.execute(query).fetchone()[0] for query in queries)
 
 
 def tidy_some(connection: Connection, pages: int) -> bool:
     """Go on with that for so many pages; tells whether there may be more to do."""
     changes = [_merge(connection, table, pages) for table in (EVENT_WORDS, MESSAGE_WORDS)]
     return any(changed > _IDLE_CHANGES for changed in changes)
+
+
+def tidy(connection: Connection) -> None:
+    """Do all of that at one stroke."""
+    for table in (EVENT_WORDS, MESSAGE_WORDS):
+        connection.execute(insert(table, (table,)), ("optimize",))
 
 
 def _merge(connection: Connection, table: str, pages: int) -> int:
