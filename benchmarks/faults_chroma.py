@@ -144,7 +144,7 @@ async def f10b(folder: Path, rounds: int = 50) -> Row:
     place, accepted, watch = folder / "store", folder / "accepted", Watch(folder / "store")
     accepted.touch()
     with watch.on():
-        slowest, lived = await asyncio.to_thread(_killed_bots, place, accepted, rounds)
+        slowest, lived, stuck = await asyncio.to_thread(_killed_bots, place, accepted, rounds)
     async with opened(place, CALL) as store:
         following = Following(store, _written(accepted))
         found = await following.compared(allowed=known_rows(BATCHES * BATCH, 64))  # the last batches had no answer
@@ -154,7 +154,7 @@ async def f10b(folder: Path, rounds: int = 50) -> Row:
     )
     is_bad = bool(watch.overlaps) or not is_seen or len(watch.seen) <= rounds
     return Row("F10b", "the bot is killed while its child writes", rounds, found.missing + found.unfound,
-               found.extra + found.twice, seconds=slowest, note=note, failed=is_bad)  # fmt: skip
+               found.extra + found.twice, stuck, slowest, note, failed=is_bad)  # fmt: skip
 
 
 async def f29(folder: Path, *, rows: int = 10_000, dimensions: int = 128, queries: int = 300) -> Row:
@@ -418,14 +418,14 @@ def _kill_children() -> None:
             child.kill()
 
 
-def _killed_bots(place: Path, accepted: Path, rounds: int) -> tuple[float, int]:
+def _killed_bots(place: Path, accepted: Path, rounds: int) -> tuple[float, int, int]:
     """Kill one bot after another, every second one while its child stands still, and start the next at once.
 
-    Gives the longest time until the next bot wrote, and how many children outlived their bot.
+    Gives the longest time until the next bot wrote, how many children outlived their bot, and 1 if a bot never wrote.
     """
     dice, slowest, lived, bot = random.Random(10), 0.0, 0, _bot(place, accepted)
+    _wrote(bot)
     for number in range(rounds):
-        _wait_for_a_batch(bot)
         child, is_stopped = the_child(bot.pid), number % 2 == 0
         time.sleep(dice.random() * 0.3)
         if is_stopped:
@@ -437,10 +437,11 @@ def _killed_bots(place: Path, accepted: Path, rounds: int) -> tuple[float, int]:
         if is_stopped:
             time.sleep(STANDSTILL)
             child.resume()
-        _wait_for_a_batch(bot)
+        if not _wrote(bot):
+            return slowest, lived, 1
         slowest = max(slowest, time.monotonic() - started)
     bot.communicate("")
-    return slowest, lived
+    return slowest, lived, 0
 
 
 def _bot(place: Path, accepted: Path) -> subprocess.Popen[str]:
@@ -448,10 +449,9 @@ def _bot(place: Path, accepted: Path) -> subprocess.Popen[str]:
     return subprocess.Popen(command, cwd=ROOT, stdin=PIPE, stdout=PIPE, text=True)
 
 
-def _wait_for_a_batch(bot: subprocess.Popen[str]) -> None:
-    assert bot.stdout is not None
-    if not bot.stdout.readline():
-        raise RuntimeError(f"the bot ended with {bot.wait()}")
+def _wrote(bot: subprocess.Popen[str]) -> bool:
+    """Wait for a line of a process; False when it ended without one."""
+    return bool(bot.stdout and bot.stdout.readline())
 
 
 def _written(accepted: Path) -> list[EmbeddedEvent]:
@@ -502,7 +502,7 @@ def _two_are_seen(folder: Path) -> bool:
         subprocess.Popen(command, stdin=PIPE, stdout=PIPE, text=True) as other,
     ):
         for process in (one, other):
-            _wait_for_a_batch(process)
+            _wrote(process)
         time.sleep(0.2)
         one.communicate()
         other.communicate()

@@ -158,7 +158,7 @@ def _put_together(
 
 
 async def _store(vector_store: VectorStoreSettings, folder: Path, stack: AsyncExitStack) -> VectorStore | None:
-    """Give the vector store, which starts with the first row to index; None where exact search alone is vector_store."""
+    """Give the vector store, which starts with the first row to index; None where exact search alone is wanted."""
     if vector_store.url or vector_store.backend == "exact":
         await asyncio.to_thread(clear_generations, folder)
     if vector_store.backend == "exact":

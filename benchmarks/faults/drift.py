@@ -1,4 +1,4 @@
-"""F30: rows that the vector store lost, or holds though nobody knows them, are found by comparing it with the ledger."""
+"""F30: rows that the vector store lost, or holds though nobody knows them, are found and mended."""
 
 from __future__ import annotations
 

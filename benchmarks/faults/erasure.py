@@ -31,8 +31,9 @@ folder, count = sys.argv[1], int(sys.argv[2])
 client = chromadb.PersistentClient(folder, Settings(anonymized_telemetry=False))
 rows = client.create_collection("rows", embedding_function=None)
 vectors = numpy.random.default_rng(7).standard_normal((count, 48)).astype(numpy.float32)
-rows.upsert(ids=[str(n) for n in range(count)], documents=[f"canary-{n}-secret" for n in range(count)], embeddings=vectors)
-rows.delete(ids=[str(n) for n in range(count)])
+ids = [str(n) for n in range(count)]
+rows.upsert(ids=ids, documents=[f"canary-{n}-secret" for n in ids], embeddings=vectors)
+rows.delete(ids=ids)
 print(json.dumps(vectors.tolist()))
 """
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import re
-import resource
 import sys
 import time
 from collections import Counter
@@ -126,6 +125,10 @@ def _counted(path: Path, flood: Flood) -> dict[str, object]:
 
 
 def _rss() -> float:
-    """Give the largest resident size so far, in MB."""
+    """Give the largest resident size so far, in MB; 0 where nobody counts it."""
+    if sys.platform == "win32":
+        return 0.0
+    import resource  # noqa: PLC0415  # there is none on Windows
+
     largest = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return largest / (1024 * 1024 if sys.platform == "darwin" else 1024)

@@ -49,7 +49,7 @@ def f2(extent: Extent) -> Row:
     """Kill at every call of every way."""
     started = time.monotonic()
     tally = struck(WAYS, _killing(extent.of(10_000, 5)))
-    note = f"{len(WAYS)} ways, every writing call of each; seconds: the whole row"
+    note = f"{len(WAYS)} ways, every writing call of each"
     return _row("F2", "SIGKILL at every system call of every publishing way", tally, started, note)
 
 
@@ -120,6 +120,7 @@ def _row(row: str, what: str, tally: Tally, started: float, note: str, *, failed
         note,
         *([f"did not strike {tally.missed}"] if tally.missed else []),
         *([f"second copy of a memo behind {tally.behind}"] if tally.behind else []),
+        "seconds: the whole row",
         *(example[:EXAMPLE] for example in tally.examples[:2]),
     ]
     print(*tally.examples, sep="\n", file=sys.stderr)

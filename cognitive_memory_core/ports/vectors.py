@@ -69,7 +69,5 @@ class VectorStore(Protocol):
     async def nearest(
         self, generation: Generation, vector: Vector, reading: Reading, limit: int
     ) -> list[tuple[str, float]]:
-        """Search one generation as :meth:`VectorIndex.nearest` does; BadArgument for a vector that :meth:`upsert`
-        would refuse.
-        """
+        """Search one generation as an index does; BadArgument for a vector that :meth:`upsert` would refuse."""
         ...
