@@ -82,7 +82,7 @@ async def f11(folder: Path, rounds: int = 50, *, dimensions: int = 64) -> Row:
                note=f"{rounds} kills, rebuilt {following.rebuilt} times; s: the longest recovery")  # fmt: skip
 
 
-async def f12(folder: Path, mutants: int = 200, *, sample: int = 1_200, anew: int = 1_200, seed: int = 12) -> Row:
+async def f12(folder: Path, mutants: int = 200, *, sample: int = 300, anew: int = 1_200, seed: int = 12) -> Row:
     """Damage copies of a store, open each, and build it anew from the rows.
 
     Chroma writes the files of its index with every thousandth row: of fewer there is nothing to damage. ``sample`` is
@@ -424,24 +424,28 @@ def _killed_bots(place: Path, accepted: Path, rounds: int) -> tuple[float, int, 
     Gives the longest time until the next bot wrote, how many children outlived their bot, and 1 if a bot never wrote.
     """
     dice, slowest, lived, bot = random.Random(10), 0.0, 0, _bot(place, accepted)
-    _wrote(bot)
-    for number in range(rounds):
-        child, is_stopped = the_child(bot.pid), number % 2 == 0
-        time.sleep(dice.random() * 0.3)
-        if is_stopped:
-            child.suspend()
+    try:
+        _wrote(bot)
+        for number in range(rounds):
+            child, is_stopped = the_child(bot.pid), number % 2 == 0
+            time.sleep(dice.random() * 0.3)
+            if is_stopped:
+                child.suspend()
+            bot.kill()
+            bot.communicate()
+            lived += child.is_running()
+            started, bot = time.monotonic(), _bot(place, accepted)
+            if is_stopped:
+                time.sleep(STANDSTILL)
+                child.resume()
+            if not _wrote(bot):
+                return slowest, lived, 1
+            slowest = max(slowest, time.monotonic() - started)
+        bot.communicate("")
+        return slowest, lived, 0
+    finally:
         bot.kill()
         bot.communicate()
-        lived += child.is_running()
-        started, bot = time.monotonic(), _bot(place, accepted)
-        if is_stopped:
-            time.sleep(STANDSTILL)
-            child.resume()
-        if not _wrote(bot):
-            return slowest, lived, 1
-        slowest = max(slowest, time.monotonic() - started)
-    bot.communicate("")
-    return slowest, lived, 0
 
 
 def _bot(place: Path, accepted: Path) -> subprocess.Popen[str]:

@@ -27,7 +27,7 @@ from .settings import Live, Settings
 from .status import Status
 from .wiring import Parts, parts_of
 
-DRAIN_POLL = 0.01  # seconds
+DRAIN_POLL, LONGEST_POLL = 0.01, 0.25  # seconds: each look counts rows, and what takes long may be looked at less often
 
 
 class Engine:
@@ -41,7 +41,7 @@ class Engine:
         self.journal = Journal(parts.log, parts.names)
         self.pinboard = Pinboard(parts.notes, parts.clock)
         self.follower = self._follower()
-        self.indexer = Indexer(parts.embedder, parts.shelf, on_stored=self._follow)
+        self.indexer = Indexer(parts.embedder, parts.shelf, on_stored=self.follow)
         self.worker = self._worker()
         self.intake = self._intake()
         self.purge = Purge(parts.eraser, parts.clock, self._rebuild)
@@ -105,6 +105,11 @@ class Engine:
             if resting:
                 await self.stop()
 
+    def follow(self) -> None:
+        """Let the vector store take note that vectors changed."""
+        if self.follower:
+            self.follower.nudge()
+
     async def reindex(self) -> int:
         """Put a new generation of the vector store in use; answers how many rows it holds."""
         if self.follower:
@@ -139,12 +144,14 @@ class Engine:
 
     async def _until_idle(self) -> bool:
         await self.journal.settle()
+        pause = DRAIN_POLL
         while not (self.worker.is_idle and await self._is_indexed()):
             self.worker.nudge()
             self.indexer.hurry()
             if self.follower:
                 self.follower.hurry()
-            await asyncio.sleep(DRAIN_POLL)
+            await asyncio.sleep(pause)
+            pause = min(pause * 1.2, LONGEST_POLL)
         await self.parts.meter.settle()
         return True
 
@@ -161,10 +168,6 @@ class Engine:
     def _without_model(self) -> tuple[str, ...]:
         has_embedding = bool(self.settings.current.models.embedding.model_name)
         return ("historian",) if has_embedding else ("historian", "embedding")
-
-    def _follow(self) -> None:
-        if self.follower:
-            self.follower.nudge()
 
     def _follower(self) -> IndexFollower | None:
         parts = self.parts
@@ -190,6 +193,7 @@ class Engine:
             parts.queue_eraser,
             parts.names,
             parts.archive,
+            parts.notes,
             parts.mirror,
             parts.eraser,
             self.consent,

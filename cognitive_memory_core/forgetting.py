@@ -13,12 +13,11 @@ from . import sentences
 from .consent import Consent
 from .domain.erasure import Erasure
 from .domain.message import Message
-from .domain.note import Memo
 from .domain.scope import DEFAULT_AGENT, Scene, Scope
 from .errors import CognitiveMemoryError, NotPermitted
 from .historian.journal import Journal
 from .ports.ambient import Clock
-from .ports.ledger import Alias, Archive, EmbeddedEvent, Eraser, NameBook, PurgeState, Wiped
+from .ports.ledger import Alias, Archive, EmbeddedEvent, Eraser, NameBook, NoteBook, PurgeState, Wiped
 from .ports.mirror import MemoMirror
 from .ports.queue import QueueEraser
 from .text.names import clean_name
@@ -121,6 +120,7 @@ class Forgetting:
     queue: QueueEraser
     names: NameBook
     archive: Archive
+    notes: NoteBook
     mirror: MemoMirror
     eraser: Eraser
     consent: Consent
@@ -135,8 +135,8 @@ class Forgetting:
             raise NotPermitted(sentences.others_stay())
         async with self.purge.erasing():
             await self.journal.settle()
-            borne, memo_ids = await self._traces(user_id)
-            hide = await self._hiding(scene, user_id, borne)
+            memo_ids = await self.notes.memo_ids(user_id)
+            hide = await self._hiding(scene, user_id, await self._names_borne(user_id))
             async with self.held():
                 jobs, wiped = await self._erase_person(user_id, hide, memo_ids)
             await self.unindex(wiped.event_ids)
@@ -187,18 +187,15 @@ class Forgetting:
         await self.names.note_all([Alias(_chat_with(user_id), user_id, name, now, now) for name in shown - known])
         return Redaction.of({user_id}, known | borne | shown)
 
-    async def _traces(self, user_id: str) -> tuple[set[str], list[str]]:
-        """Find the names that a person bears in the ledger's rows, and the ids of the memos of their turns."""
+    async def _names_borne(self, user_id: str) -> set[str]:
+        """Find the names that a person bears in what they said."""
         names: set[str] = set()
-        memo_ids: list[str] = []
-        async for row in self.archive.rows():
-            if isinstance(row, EmbeddedEvent) and row.event.sender_id == user_id:
+        async for row in self.archive.rows(user_id=user_id):
+            if isinstance(row, EmbeddedEvent):
                 names.add(row.event.sender_name)
-            elif isinstance(row, Message) and row.scene.user_id == user_id:
+            elif isinstance(row, Message):
                 names.add(row.scene.user_name)
-            elif isinstance(row, Memo) and row.user_id == user_id:
-                memo_ids.append(row.id)
-        return names, memo_ids
+        return names
 
     async def _erasure(self, wiped: Wiped, jobs: int) -> Erasure:
         copies = await self.eraser.copies()

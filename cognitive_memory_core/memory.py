@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, get_args
 
 from . import sentences
@@ -335,13 +336,11 @@ class CognitiveMemory:
 
     async def export(self, path: Path, *, user_id: str | None = None) -> int:
         """Write JSON Lines of everything, or of what one person said and pinned; answers how many rows."""
-        from .transfer import exported  # noqa: PLC0415  # not needed by a bot that never exports
-
-        engine = self._open
+        engine, transfer = self._open, await asyncio.to_thread(_transfer)
         await engine.journal.settle()
         made = Copy(str(await asyncio.to_thread(Path(path).resolve)), "export", engine.parts.clock.now())
         await engine.parts.eraser.copies(made=made)
-        return await exported(engine.parts.archive, Path(path), user_id=user_id)
+        return await transfer.exported(engine.parts.archive, Path(path), user_id=user_id)
 
     async def backup(self, path: Path) -> None:
         """Copy everything, as it stands now, into a new or empty directory that can be opened as a data directory.
@@ -349,13 +348,11 @@ class CognitiveMemory:
         A path inside the data directory, or one that holds something, raises BadArgument; a disk that refuses,
         StorageRefused with nothing half-made. Indexes are left out and built anew where the copy is opened.
         """
-        from .transfer import backed_up  # noqa: PLC0415  # not needed by a bot that never makes one
-
-        engine = self._open
+        engine, transfer = self._open, await asyncio.to_thread(_transfer)
         await engine.journal.settle()
         parts = engine.parts
         async with engine.purge.undisturbed():
-            await backed_up(
+            await transfer.backed_up(
                 parts.data_dir,
                 await asyncio.to_thread(Path(path).resolve),
                 queue=parts.queue_eraser,
@@ -366,12 +363,11 @@ class CognitiveMemory:
 
     async def import_(self, path: Path) -> int:
         """Read an export back, idempotent by id; bad lines are logged by number and left out. Answers how many rows."""
-        from .transfer import imported  # noqa: PLC0415  # not needed by a bot that never imports
-
-        engine = self._open
-        absorbed = await imported(engine.parts.archive, Path(path))
+        engine, transfer = self._open, await asyncio.to_thread(_transfer)
+        absorbed = await transfer.imported(engine.parts.archive, Path(path))
         await engine.consent.load()
         engine.indexer.nudge()
+        engine.follow()
         return absorbed
 
     @property
@@ -403,6 +399,12 @@ def _engine_class() -> type[Engine]:
 
     offences(".")  # compiles what would else hold up the first message
     return Engine
+
+
+def _transfer() -> ModuleType:
+    from . import transfer  # noqa: PLC0415  # not needed by a bot that never exports, imports or backs up
+
+    return transfer
 
 
 def _recalls(engine: Engine, scene: Scene) -> bool:

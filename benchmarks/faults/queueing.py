@@ -160,8 +160,8 @@ def f21(extent: Extent) -> Row:
     figures = json.loads(said)
     note = (
         f"{figures['minutes']:.1f} min at {figures['rate']:.0f} jobs/min: max pending {figures['max_pending']}, "
-        f"enqueue p95 {figures['p95']:.1f} p99 {figures['p99']:.1f} ms, context p95 {figures['context_p95']:.1f} ms, RSS "
-        f"{figures['rss']:.0f} MB, refused {figures['refused']} = counted; burst in one group: refused "
+        f"enqueue p95 {figures['p95']:.1f} p99 {figures['p99']:.1f} ms, context p95 {figures['context_p95']:.1f} ms, "
+        f"RSS {figures['rss']:.0f} MB, refused {figures['refused']} = counted; burst in one group: refused "
         f"{figures['burst_refused']}, another group then {figures['other']}; seconds: to drain"
     )
     counts = Counts(figures["lost"], figures["twice"], figures["stuck"])

@@ -30,7 +30,7 @@ from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.domain.turn import Turn
 from cognitive_memory_core.errors import CognitiveMemoryError, PermanentError
 from cognitive_memory_core.ports.ledger import ArchiveRow, EmbeddedEvent
-from cognitive_memory_core.settings import HistorianSettings, QueueSettings, Settings, VectorStoreSettings
+from cognitive_memory_core.settings import CaptureSettings, HistorianSettings, QueueSettings, Settings, VectorStoreSettings
 
 NOON = datetime(2026, 3, 4, 12, 0, tzinfo=timezone(timedelta(hours=8)))
 HERE = Scene.group("10001", "2000001", user_name="阿棠", group_name="读书会")
@@ -40,6 +40,7 @@ QUEUE = QueueSettings(job_max_retries=1_000)  # no job of a row is given up only
 SETTINGS = Settings(
     queue=QUEUE,
     historian=HistorianSettings(poll_interval_seconds=0.05),
+    capture=CaptureSettings(log_days=36_500),  # what these rows write is of one day, whenever they run
     vector_store=VectorStoreSettings(backend="exact"),  # the vector store's own faults are rows of their own
 )
 Tokens = Counter[str]

@@ -22,7 +22,7 @@ from .retry import described
 from .signals import signalled
 
 log = logging.getLogger(__name__)
-BATCH = 200  # rows an upsert: more would keep a question waiting for long
+BATCH = 300  # rows an upsert: more would keep a question waiting for long
 GATHERED = 0.5  # seconds in which new rows come together: a write of one row costs the store as much as one of fifty
 EVERY_DAY = 86_400.0  # seconds between two comparisons of store and ledger
 FIRST_PAUSE, LONGEST_PAUSE = 1.0, 60.0

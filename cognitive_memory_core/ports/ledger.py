@@ -184,6 +184,10 @@ class NoteBook(Protocol):
         """Give the newest memos of a place, newest last."""
         ...
 
+    async def memo_ids(self, user_id: str) -> list[str]:
+        """Give the ids of the memos of a person's turns, everywhere."""
+        ...
+
     async def write_pin(self, pin: Pin) -> None:
         """Keep a pin, or replace the text of the pin of this id."""
         ...

@@ -82,6 +82,7 @@ class World:
             Step(self.queue, self, "queue"),  # type: ignore[arg-type]
             self.ledger.names,
             self.ledger.archive,
+            self.ledger.notes,
             Step(self.mirror, self, "mirror"),  # type: ignore[arg-type]
             eraser,  # type: ignore[arg-type]
             self.consent,

@@ -27,6 +27,10 @@ class InMemoryNotes:
         here = [memo for memo in self._state.memos.values() if memo.scope == scope]
         return sorted(here, key=lambda memo: memo.written_at)[max(len(here) - max(limit, 0), 0) :]
 
+    async def memo_ids(self, user_id: str) -> list[str]:
+        """Give the ids of the memos of a person's turns."""
+        return [memo.id for memo in self._state.memos.values() if memo.user_id == user_id]
+
     async def write_pin(self, pin: Pin) -> None:
         """Keep a pin, or replace the text of the pin of this id."""
         if stays_out(self._state.erased, pin):

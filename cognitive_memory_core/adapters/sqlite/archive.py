@@ -49,12 +49,12 @@ class _Shelf:
     person: str = ""
     standing: str = "TRUE"
 
-    def page(self, connection: Connection, user_id: str | None, after: int) -> list[Row]:
-        """Read the next rows, each with its seq in front."""
+    def page(self, connection: Connection, user_id: str | None, after: int) -> list[tuple[int, ArchiveRow]]:
+        """Read the next rows, each with its seq."""
         where = f"r.seq > ? AND {self.standing}" + ("" if user_id is None else f" AND {self.person} = ?")
         values = (after,) if user_id is None else (after, *bound(user_id))
         query = select(f"r.seq, {self.columns}", self.source, where, "ORDER BY r.seq LIMIT ?")
-        return connection.execute(query, (*values, PAGE)).fetchall()
+        return [(row[0], self.read(row[1:])) for row in connection.execute(query, (*values, PAGE))]
 
 
 class SqliteArchive:
@@ -73,8 +73,8 @@ class SqliteArchive:
             after = 0
             while user_id is None or shelf.person:
                 page = await self._database.read(shelf.page, user_id, after)
-                for row in page:
-                    yield shelf.read(row[1:])
+                for _, row in page:
+                    yield row
                 if len(page) < PAGE:
                     break
                 after = page[-1][0]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from sqlite3 import Connection
 
 import numpy as np
@@ -121,7 +122,7 @@ def _scanned(connection: Connection, asked: Cosines, fingerprint: str, place: Fi
 
 def _chunks(connection: Connection, fingerprint: str, place: Filter, since: int = 0) -> Iterator[list[Row]]:
     rows = _rows(connection, fingerprint, place, since)
-    while chunk := [row for row, _ in zip(rows, range(CHUNK), strict=False)]:
+    while chunk := list(islice(rows, CHUNK)):
         yield chunk
 
 

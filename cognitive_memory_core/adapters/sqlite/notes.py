@@ -28,6 +28,10 @@ class SqliteNotes:
         """Give the newest memos of a place, newest last."""
         return await self._database.read(_memos, scope, bounded(limit))
 
+    async def memo_ids(self, user_id: str) -> list[str]:
+        """Give the ids of the memos of a person's turns."""
+        return await self._database.read(_memo_ids, user_id)
+
     async def write_pin(self, pin: Pin) -> None:
         """Keep a pin, or replace the text of the pin of this id."""
         await self._database.write(_write_pin, pin)
@@ -62,6 +66,10 @@ def _memos(connection: Connection, scope: Scope, limit: int) -> list[Memo]:
     query = select(", ".join(MEMO_COLUMNS), "memos", "scope = ?", "ORDER BY at_us DESC, seq DESC LIMIT ?")
     newest_first = [memo_of(row) for row in connection.execute(query, (scope.key, limit))]
     return newest_first[::-1]
+
+
+def _memo_ids(connection: Connection, user_id: str) -> list[str]:
+    return [row[0] for row in connection.execute(select("id", "memos", "user_id = ?"), bound(user_id))]
 
 
 def _write_pin(connection: Connection, pin: Pin) -> None:

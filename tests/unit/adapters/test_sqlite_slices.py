@@ -7,9 +7,10 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from cognitive_memory_core.adapters.sqlite import SqliteLedger
-from cognitive_memory_core.adapters.sqlite.exact_search import ExactIndex
+from cognitive_memory_core.adapters.sqlite.exact_search import CHUNK, ExactIndex
 from cognitive_memory_core.adapters.sqlite.filters import place_filter
 from cognitive_memory_core.adapters.sqlite.vector_cache import Changes, Slice, SliceCache
 from cognitive_memory_core.domain.hit import Reading
@@ -137,6 +138,19 @@ async def test_a_place_too_large_to_hold_is_searched_all_the_same(tmp_path: Path
         assert await without_room.nearest(asked, reading, 20) == expected
         assert len(expected) == 20
     assert without_room._cache.bytes == 0
+    await ledger.close()
+
+
+@pytest.mark.parametrize("held_bytes", [100, 10**7])
+async def test_no_row_is_overlooked(tmp_path: Path, held_bytes: int) -> None:
+    """However many rows a place has, each of them is compared: from memory, and page by page from the disk."""
+    ledger = await SqliteLedger.open(tmp_path / "ledger.db")
+    events = [an_event(f"第{number}件") for number in range(2 * CHUNK + 3)]
+    await embedded(ledger, [(event, a_vector(1, number)) for number, event in enumerate(events)])
+    index = ExactIndex(ledger._database, held_bytes=held_bytes)
+    index.follow(MODEL)
+    found = await index.nearest(a_vector(1, 0), Reading(GROUP), len(events))
+    assert {event_id for event_id, _ in found} == {event.id for event in events}
     await ledger.close()
 
 
