@@ -56,7 +56,7 @@ ROOT = Path(__file__).resolve().parent.parent
 CALL = 5.0  # seconds that a call may take in these rows
 SLACK = 20.0  # beyond them, for a child that has to start first, before a call counts as stuck
 AGAIN = 60.0  # seconds in which a store must be back after a fault
-STANDSTILL = 1.5  # seconds: long enough for the next bot's child to come up and meet the one before
+STANDSTILL = 4.0  # seconds: in which the next bot's child, if nothing kept it, would import chromadb and open
 LOOKED_AT = 5.0  # seconds of a loop with nothing to do: the machine's own share of a stall
 BATCHES = 20  # that a bot of f10b writes over and over
 DAMAGES: tuple[Damage, ...] = ("flip", "flip many", "truncate", "empty", "garbage", "delete")
@@ -436,6 +436,7 @@ def _killed_bots(place: Path, accepted: Path, rounds: int) -> tuple[float, int, 
             lived += child.is_running()
             started, bot = time.monotonic(), _bot(place, accepted)
             if is_stopped:
+                the_child(bot.pid)
                 time.sleep(STANDSTILL)
                 child.resume()
             if not _wrote(bot):

@@ -27,6 +27,7 @@ from .settings import Live, Settings
 from .status import Status
 from .wiring import Parts, parts_of
 
+MIRRORED_AGAIN = 200  # memos: far more than are made in a pause
 DRAIN_POLL, LONGEST_POLL = 0.01, 0.25  # seconds: each look counts rows, and what takes long may be looked at less often
 
 
@@ -61,10 +62,16 @@ class Engine:
         engine = cls(await parts_of(settings.current, data_dir, clock=clock, embedder=embedder), settings)
         try:
             await engine.consent.load()
+            await engine.mirror_last_memos()
         except BaseException:
             await engine.close()
             raise
         return engine
+
+    async def mirror_last_memos(self) -> None:
+        """Copy what the process before may not have come to copy: it may have been killed in the pause between writes."""
+        for memo in await self.parts.notes.latest_memos(MIRRORED_AGAIN):
+            await self.parts.mirror.copy(memo)
 
     def start(self) -> None:
         """Set the loops going; a memory that is switched off only keeps its log and memos."""

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from ..fault_row import Extent, Row
 
-LONGEST = {"": 300.0, "F1": 1200.0, "F2": 600.0, "F3": 1500.0, "F21": 1800.0, "F12": 900.0}  # seconds
+LONGEST = {"": 300.0, "F1": 1200.0, "F2": 600.0, "F3": 1500.0, "F21": 1800.0, "F12": 1500.0, "F10b": 900.0}  # seconds
 
 
 def _here(module: str, name: str) -> Callable[[Extent], Row]:

@@ -86,7 +86,7 @@ class Step:
         if self.drains:
             async with a_memory(data) as memory:
                 await memory.drain(DRAINING)
-                await memory.retry_failed()  # a job that the disk did not give is buried, and whole
+                await memory.revive()  # a job that the disk did not give is buried, and whole
                 await memory.drain(DRAINING)
         rest = await world.found(data, drafts=self.drafts, whole=self.drains)
         return Found(rest.tokens, (*torn, *rest.torn))

@@ -30,7 +30,13 @@ from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.domain.turn import Turn
 from cognitive_memory_core.errors import CognitiveMemoryError, PermanentError
 from cognitive_memory_core.ports.ledger import ArchiveRow, EmbeddedEvent
-from cognitive_memory_core.settings import CaptureSettings, HistorianSettings, QueueSettings, Settings, VectorStoreSettings
+from cognitive_memory_core.settings import (
+    CaptureSettings,
+    HistorianSettings,
+    QueueSettings,
+    Settings,
+    VectorStoreSettings,
+)
 
 NOON = datetime(2026, 3, 4, 12, 0, tzinfo=timezone(timedelta(hours=8)))
 HERE = Scene.group("10001", "2000001", user_name="阿棠", group_name="读书会")

@@ -184,6 +184,10 @@ class NoteBook(Protocol):
         """Give the newest memos of a place, newest last."""
         ...
 
+    async def latest_memos(self, limit: int) -> list[Memo]:
+        """Give the newest memos of all places, newest last."""
+        ...
+
     async def memo_ids(self, user_id: str) -> list[str]:
         """Give the ids of the memos of a person's turns, everywhere."""
         ...

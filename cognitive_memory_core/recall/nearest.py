@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import Protocol
 
 from ..domain.hit import Reading
@@ -27,10 +28,13 @@ class NearestVectors:
         self._wide = wide
 
     async def nearest(self, vector: Vector, reading: Reading, limit: int) -> list[tuple[str, float]]:
-        """Give event ids with their cosine, best first."""
+        """Give event ids with their cosine, best first.
+
+        A graph of neighbours may pass over rows that hide behind many equal ones: what comes back short is asked again.
+        """
         if await self._exact.is_wide(reading):
-            try:
-                return await self._wide.nearest(vector, reading, limit)
-            except UnavailableError:
-                pass
+            with contextlib.suppress(UnavailableError):
+                found = await self._wide.nearest(vector, reading, limit)
+                if len(found) >= limit:
+                    return found
         return await self._exact.nearest(vector, reading, limit)

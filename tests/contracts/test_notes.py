@@ -51,3 +51,21 @@ async def test_an_erased_pin_is_gone_and_erasing_it_again_is_fine(ledger: Ledger
     await ledger.notes.erase_pin(pin.id)
     await ledger.notes.erase_pin(pin.id)
     assert await ledger.notes.pins(GROUP.scope) == [other]
+
+
+async def test_the_latest_memos_are_of_all_places(ledger: Ledger) -> None:
+    """Wherever they were written, the latest come newest last."""
+    memos = [a_memo("一"), a_memo("二", OTHER_GROUP), a_memo("三", PRIVATE)]
+    for memo in memos:
+        await ledger.notes.write_memo(memo)
+    assert await ledger.notes.latest_memos(9) == memos
+    assert await ledger.notes.latest_memos(2) == memos[1:]
+    assert await ledger.notes.latest_memos(0) == []
+
+
+async def test_a_persons_memos_are_those_of_their_turns(ledger: Ledger) -> None:
+    """The memos of somebody's turns are found wherever they were written, and nobody else's."""
+    theirs = [a_memo("一", user_id="2000001"), a_memo("二", PRIVATE, user_id="2000001")]
+    for memo in (*theirs, a_memo("三", user_id="2000002")):
+        await ledger.notes.write_memo(memo)
+    assert sorted(await ledger.notes.memo_ids("2000001")) == sorted(memo.id for memo in theirs)

@@ -17,6 +17,7 @@ from cognitive_memory_core import CognitiveMemory, Message, Scene, Settings, Tur
 from cognitive_memory_core.ports.models import Calibration
 from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE, a_message
 from tests.support.clock import NOON, FrozenClock
+from tests.support.ledgers import a_memo
 from tests.support.telling import EXACT
 
 STRANGER = Scene.group("10001", "2000009", user_name="路人")
@@ -647,3 +648,19 @@ async def test_a_failing_embedder_means_words_alone(tmp_path: Path, failure: Exc
         context = await memory.context(GROUP, "花生过敏")
         assert "花生" in context.text
         assert context.degraded == ("embedding",)
+
+
+async def test_a_memo_that_was_not_mirrored_before_a_kill_is_mirrored_at_the_next_start(tmp_path: Path) -> None:
+    """A process that dies between ledger and second copy leaves no gap in end_summaries.json."""
+    async with opened(tmp_path, background=False) as memory:
+        assert memory._engine is not None
+        await memory._engine.parts.notes.write_memo(a_memo("只进了账本"))
+    assert not (tmp_path / "end_summaries.json").exists()
+    async with opened(tmp_path, background=False):
+        pass
+    (row,) = json.loads((tmp_path / "end_summaries.json").read_text("utf-8"))
+    assert row["summary"] == "只进了账本"
+    before = (tmp_path / "end_summaries.json").stat().st_ino
+    async with opened(tmp_path, background=False):
+        pass
+    assert (tmp_path / "end_summaries.json").stat().st_ino == before  # nothing new: not even rewritten

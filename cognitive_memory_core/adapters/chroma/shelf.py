@@ -94,7 +94,7 @@ class Shelf:
             self._close(number)
             if self._place.is_away(error):
                 raise
-            return Opened(None, f"{type(error).__name__}: {error}"[:200])
+            return Opened(None, str(error) if isinstance(error, Damaged) else type(error).__name__)
         self._copies[number] = _Copy(generation, events)
         return Opened(generation)
 

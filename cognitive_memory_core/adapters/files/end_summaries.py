@@ -102,6 +102,8 @@ class EndSummaries:
         data, standing = self._standing()
         known = {str(cast("Row", row).get("id")) for row in standing if isinstance(row, dict)}
         rows = [*standing, *(row for memo_id, row in batch.items() if memo_id not in known)]
+        if len(rows) == len(standing):
+            return
         if any(not isinstance(row, dict) or "id" not in row for row in rows[:-KEPT]):
             self._keep_aside(data, is_once=len(standing) <= KEPT)
         self._disk.rewrite(self._path, orjson.dumps(rows[-KEPT:], option=orjson.OPT_INDENT_2))

@@ -27,6 +27,11 @@ class InMemoryNotes:
         here = [memo for memo in self._state.memos.values() if memo.scope == scope]
         return sorted(here, key=lambda memo: memo.written_at)[max(len(here) - max(limit, 0), 0) :]
 
+    async def latest_memos(self, limit: int) -> list[Memo]:
+        """Give the newest memos of all places, newest last."""
+        memos = list(self._state.memos.values())
+        return memos[len(memos) - min(limit, len(memos)) :]
+
     async def memo_ids(self, user_id: str) -> list[str]:
         """Give the ids of the memos of a person's turns."""
         return [memo.id for memo in self._state.memos.values() if memo.user_id == user_id]

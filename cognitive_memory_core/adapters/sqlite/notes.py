@@ -28,6 +28,10 @@ class SqliteNotes:
         """Give the newest memos of a place, newest last."""
         return await self._database.read(_memos, scope, bounded(limit))
 
+    async def latest_memos(self, limit: int) -> list[Memo]:
+        """Give the newest memos of all places, newest last."""
+        return await self._database.read(_latest, bounded(limit))
+
     async def memo_ids(self, user_id: str) -> list[str]:
         """Give the ids of the memos of a person's turns."""
         return await self._database.read(_memo_ids, user_id)
@@ -65,6 +69,12 @@ def _write_memo(connection: Connection, memo: Memo) -> None:
 def _memos(connection: Connection, scope: Scope, limit: int) -> list[Memo]:
     query = select(", ".join(MEMO_COLUMNS), "memos", "scope = ?", "ORDER BY at_us DESC, seq DESC LIMIT ?")
     newest_first = [memo_of(row) for row in connection.execute(query, (scope.key, limit))]
+    return newest_first[::-1]
+
+
+def _latest(connection: Connection, limit: int) -> list[Memo]:
+    query = select(", ".join(MEMO_COLUMNS), "memos", "TRUE", "ORDER BY seq DESC LIMIT ?")
+    newest_first = [memo_of(row) for row in connection.execute(query, (limit,))]
     return newest_first[::-1]
 
 

@@ -31,9 +31,9 @@ class Index:
         return [(self.name, 1.0)]
 
 
-async def answered(wide: Index, reading: Reading) -> str:
+async def answered(wide: Index, reading: Reading, limit: int = 1) -> str:
     """Tell which index answered."""
-    found = await NearestVectors(Index("exact"), wide).nearest(ASKED, reading, 5)
+    found = await NearestVectors(Index("exact"), wide).nearest(ASKED, reading, limit)
     return found[0][0]
 
 
@@ -50,3 +50,8 @@ async def test_what_is_wide_goes_to_the_store() -> None:
 async def test_a_store_that_is_away_makes_no_answer_smaller() -> None:
     """While the store is away exact search answers everything."""
     assert await answered(Index("wide", is_away=True), Reading(OPERATOR)) == "exact"
+
+
+async def test_what_the_store_answers_short_is_asked_again() -> None:
+    """Fewer rows than asked for may be all there are, or all that the store came by: exact search knows."""
+    assert await answered(Index("wide"), Reading(OPERATOR), limit=5) == "exact"

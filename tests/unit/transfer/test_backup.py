@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from datetime import datetime, timezone
 from pathlib import Path
 
 import pytest
@@ -25,7 +26,7 @@ async def memory(tmp_path: Path) -> AsyncIterator[CognitiveMemory]:
     async with a_memory(tmp_path / "data") as memory:
         await memory.remember(Turn(READING, observations=("阿禾(2156083317) 喜欢乌龙茶",), memo="聊了茶"))
         assert await memory.drain(PATIENCE)
-        await memory.observe(Message("m1", READING, "刚说的", NOON))
+        await memory.observe(Message("m1", READING, "刚说的", datetime.now(timezone.utc)))
         yield memory
 
 
