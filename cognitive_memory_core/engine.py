@@ -69,7 +69,7 @@ class Engine:
         return engine
 
     async def mirror_last_memos(self) -> None:
-        """Copy what the process before may not have come to copy: it may have been killed in the pause between writes."""
+        """Copy what a process that was killed in the pause between two writes did not come to copy."""
         for memo in await self.parts.notes.latest_memos(MIRRORED_AGAIN):
             await self.parts.mirror.copy(memo)
 
