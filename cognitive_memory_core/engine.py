@@ -190,6 +190,7 @@ class Engine:
             await self.follower.rebuild()
 
     async def _unindex(self, event_ids: Sequence[str]) -> None:
+        self.indexer.nudge()  # reworded texts have no vector
         if self.follower:
             await self.follower.unindex(event_ids)
 

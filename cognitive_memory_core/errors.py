@@ -7,6 +7,8 @@
     │   └── BadAnswer         a model answered, but not with what was asked for
     ├── PermanentError        trying again cannot help (bury)
     ├── UnavailableError      go on with less (degrade)
+    │   ├── Busy              something long is in hand; ask again soon
+    │   ├── TooSlow           it was asked and did not answer in time
     │   ├── QueueFull         the queue is at its bound; nothing was written
     │   ├── StorageRefused    the disk refused; nothing half-written remains
     │   └── DirectoryInUse    another process owns the data directory
@@ -52,6 +54,14 @@ class UnavailableError(CognitiveMemoryError):
         """Keep the other side's wish beside the message."""
         super().__init__(message)
         self.retry_after = retry_after
+
+
+class Busy(UnavailableError):
+    """Something long is in hand: nothing is broken, and the same call may go through soon."""
+
+
+class TooSlow(UnavailableError):
+    """It was asked and did not answer in time: it may be at it still, and what it did may have to be paid for."""
 
 
 class QueueFull(UnavailableError):

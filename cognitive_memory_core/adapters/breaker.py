@@ -11,7 +11,7 @@ from .. import sentences
 from ..domain.event import Event
 from ..domain.hit import Reading
 from ..domain.message import Message
-from ..errors import CognitiveMemoryError, UnavailableError
+from ..errors import Busy, CognitiveMemoryError, UnavailableError
 from ..ports.ledger import EmbeddedEvent, LexicalIndex
 from ..ports.models import Calibration, Embedder, Vector
 from ..ports.vectors import Generation, VectorStore
@@ -26,7 +26,7 @@ T = TypeVar("T")
 class Breaker:
     """Counts a part's failures to be there. Failed, it refuses at once for a growing pause, then lets one call try.
 
-    Only UnavailableError counts: a part that answers, however badly, is there.
+    Only UnavailableError counts, and Busy does not: a part that answers, however badly, is there.
     """
 
     def __init__(self, name: str, *, elapsed: Callable[[], float] = time.monotonic) -> None:
@@ -48,6 +48,8 @@ class Breaker:
         self._is_probing = is_probe
         try:
             answer = await act()
+        except Busy:
+            raise
         except UnavailableError as away:
             self._note_failure(away, is_probe=is_probe)
             raise
@@ -84,7 +86,7 @@ class Breaker:
 
 
 class GuardedEmbedder:
-    """An embedder behind a breaker."""
+    """An embedder whose questions go through a breaker; whoever embeds in the background waits by himself."""
 
     def __init__(self, embedder: Embedder, breaker: Breaker) -> None:
         """Guard an embedder."""
@@ -102,8 +104,8 @@ class GuardedEmbedder:
         return self._embedder.calibration
 
     async def embed_documents(self, texts: Sequence[str]) -> list[Vector]:
-        """Embed what is to be found."""
-        return await self._breaker.call(lambda: self._embedder.embed_documents(texts))
+        """Embed what is to be found; one text that always fails must not keep questions away."""
+        return await self._embedder.embed_documents(texts)
 
     async def embed_query(self, text: str) -> Vector:
         """Embed what is asked."""

@@ -7,7 +7,7 @@ import logging
 import time
 from collections.abc import Callable, Sequence
 
-from ..errors import BadAnswer, BadArgument, PermanentError, UnavailableError
+from ..errors import BadAnswer, BadArgument, PermanentError, TooSlow, UnavailableError
 from ..ports.ledger import VectorLedger, VectorRow
 from ..ports.models import Embedder, Vector
 from .retry import described
@@ -20,7 +20,8 @@ FIRST_PAUSE, LONGEST_PAUSE = 1.0, 300.0
 FRUITLESS = 8  # calls in a row that gave nothing: more than halving a batch down to one unusable text takes
 LEFT_ALONE = 3600.0  # seconds
 PLAIN_TEXT = "hello"
-REFUSALS = (PermanentError, BadAnswer, BadArgument)
+REFUSALS = (PermanentError, BadAnswer, BadArgument, TooSlow)  # what may be one text's fault
+PATIENT = 3  # batches in a row that found the model away before it is asked whether it is
 Waiting = tuple[str, str]  # an event's id and text
 
 
@@ -50,6 +51,8 @@ class Indexer:
         self._refused: dict[str, float] = {}  # until when each is left alone
         self._suspects: list[Waiting] = []
         self._fruitless = 0
+        self._away = 0
+        self._blaming: tuple[type[Exception], ...] = REFUSALS
         self.last_error = ""
 
     def nudge(self) -> None:
@@ -90,17 +93,28 @@ class Indexer:
         batch = [row for row in waiting if row[0] not in self._refused][:BATCH]
         if batch:
             self._suspects, self._fruitless = [], 0
+            await self._choose_whom_to_blame()
             await self._embed(batch)
             await self._give_up_suspects(len(batch))
         return len(batch)
 
+    async def _choose_whom_to_blame(self) -> None:
+        """A model that is away for every batch and well for a plain text is not away: some text of the batch is."""
+        self._blaming = REFUSALS
+        if self._away >= PATIENT:
+            await self._embedder.embed_documents([PLAIN_TEXT])
+            self._blaming = (*REFUSALS, UnavailableError)
+
     async def _embed(self, batch: Sequence[Waiting]) -> None:
         try:
             vectors = await self._embedder.embed_documents([text for _, text in batch])
-        except REFUSALS as refused:
+        except self._blaming as refused:
             await self._embed_halves(batch, refused)
+        except UnavailableError:
+            self._away += 1
+            raise
         else:
-            self._fruitless = 0
+            self._fruitless = self._away = 0
             await self._keep(batch, vectors)
 
     async def _embed_halves(self, batch: Sequence[Waiting], refused: Exception) -> None:
@@ -131,10 +145,12 @@ class Indexer:
             await self._embedder.embed_documents([PLAIN_TEXT])
         for event_id, text in self._suspects:
             try:
-                await self._keep([(event_id, text)], await self._embedder.embed_documents([text]))
-            except REFUSALS as refused:
+                vectors = await self._embedder.embed_documents([text])
+            except self._blaming as refused:
                 log.warning("Indexer: no vector for %s: %s", event_id, described(refused))
                 self._refused[event_id] = self._elapsed() + LEFT_ALONE
+            else:
+                await self._keep([(event_id, text)], vectors)
 
     def _forgive(self) -> None:
         """Let texts be asked again whose hour is over."""

@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import logging
 import random
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
 
@@ -122,8 +122,13 @@ class HistorianWorker:
         in_hand = dict(self._hands)
         for task in in_hand:
             task.cancel()
-        await asyncio.gather(*in_hand, return_exceptions=True)
-        for claim in in_hand.values():
+        try:
+            await asyncio.gather(*in_hand, return_exceptions=True)
+        finally:  # whoever asked may have gone meanwhile; the jobs must not stay in nobody's hands
+            await asyncio.shield(self._put_back(list(in_hand.values())))
+
+    async def _put_back(self, claims: Sequence[Claim]) -> None:
+        for claim in claims:
             with contextlib.suppress(UnavailableError):  # what stays in processing is recovered at the next start
                 await self._queue.requeue(claim, delay=0.0, counted=False)
 

@@ -6,7 +6,7 @@ import contextlib
 from typing import Protocol
 
 from ..domain.hit import Reading
-from ..errors import UnavailableError
+from ..errors import BadArgument, UnavailableError
 from ..ports.models import Vector
 from ..ports.vectors import VectorIndex
 
@@ -33,7 +33,7 @@ class NearestVectors:
         A graph of neighbours may pass over rows that hide behind many equal ones: what comes back short is asked again.
         """
         if await self._exact.is_wide(reading):
-            with contextlib.suppress(UnavailableError):
+            with contextlib.suppress(UnavailableError, BadArgument):
                 found = await self._wide.nearest(vector, reading, limit)
                 if len(found) >= limit:
                     return found

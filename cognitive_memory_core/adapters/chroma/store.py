@@ -13,7 +13,7 @@ from typing import TypeVar
 
 from ... import sentences
 from ...domain.hit import Reading
-from ...errors import BadArgument, UnavailableError
+from ...errors import BadArgument, Busy, UnavailableError
 from ...ports.ledger import EmbeddedEvent
 from ...ports.models import Vector
 from ...ports.vectors import Generation
@@ -177,7 +177,7 @@ class ChromaStore:
         opening = self._opening_of(generation.number)
         await asyncio.wait({opening}, timeout=self._supervisor.queueing_left())
         if not opening.done():
-            raise UnavailableError(sentences.vector_store_busy())
+            raise Busy(sentences.vector_store_busy())
         if opening.result() != generation:
             raise UnavailableError(sentences.generation_gone())
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from ... import sentences
-from ...errors import BadArgument, UnavailableError
+from ...errors import BadArgument, Busy, UnavailableError
 from .frames import BadFrame
 from .process import COMMAND, ChildProcess, ProcessEnded
 from .protocol import Answer, Failed, FindInUse, Letter, Open, Request, Start
@@ -153,7 +153,7 @@ class Supervisor:
 
     async def _finished(self, call: _Call, patience: float | None) -> Answer:
         if patience is not None and not self.queueing_left():
-            raise UnavailableError(sentences.vector_store_busy())
+            raise Busy(sentences.vector_store_busy())
         task = asyncio.ensure_future(self._exchange(call))
         self._calls.add(task)
         task.add_done_callback(self._over)
@@ -170,7 +170,7 @@ class Supervisor:
             return
         await asyncio.wait({task}, timeout=self.queueing_left())
         if not task.done() and not call.has_turn:
-            raise UnavailableError(sentences.vector_store_busy())
+            raise Busy(sentences.vector_store_busy())
         await asyncio.wait({task}, timeout=patience - self._bounds.queueing)
         if not task.done():
             raise UnavailableError(sentences.vector_store_slow())

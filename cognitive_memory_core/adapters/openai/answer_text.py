@@ -11,6 +11,7 @@ import json
 import math
 import re
 from collections.abc import Mapping
+from itertools import takewhile
 from typing import Any, NoReturn, cast
 
 from json_repair import repair_json
@@ -22,7 +23,8 @@ LONGEST = 65_536  # characters
 REPAIRABLE = 8_192  # characters; the repair of 600 kB of quotes takes 18 s, of this much 0.1 s at worst
 DEEPEST = 32
 _THOUGHTS = re.compile(r"\s*<think(?:ing)?>.*?</think(?:ing)?>", re.DOTALL)
-_FENCE = re.compile(r"```[a-zA-Z]*\s*\n(.*?)\n\s*```", re.DOTALL)
+_FENCE = "```"
+_OPENS = re.compile(rf"{_FENCE}[a-zA-Z]*\s*$")  # of one line: over several it would be tried from every newline
 _STEPS: Mapping[str, int] = {"{": 1, "[": 1, "}": -1, "]": -1}
 _HARMFUL = re.compile("[\0\ud800-\udfff]")
 _BRACKET = re.compile(r"[\[\]{}]")
@@ -46,8 +48,18 @@ def object_in(text: str) -> str:
 def _unwrapped(text: str) -> str:
     thoughts = _THOUGHTS.match(text.lstrip("\ufeff"))
     said = text.lstrip("\ufeff")[thoughts.end() if thoughts else 0 :].strip()
-    fenced = None if said.startswith("{") else _FENCE.search(said)
-    return fenced[1].strip() if fenced else said
+    return said if said.startswith("{") else _fenced(said).strip()
+
+
+def _fenced(said: str) -> str:
+    """Give the lines between the first fence and the next one that begins a line; everything where one is missing."""
+    lines = said.split("\n")
+    fences = (at for at, line in enumerate(lines) if _OPENS.search(line))
+    opening = next(fences, len(lines))
+    inside = takewhile(lambda line: not line.lstrip().startswith(_FENCE), lines[opening + 1 :])
+    content = list(inside)
+    is_closed = opening + 1 + len(content) < len(lines)
+    return "\n".join(content) if is_closed else said
 
 
 def _strict(core: str, start: int) -> object:

@@ -9,9 +9,9 @@ from typing import Any, cast
 import orjson
 
 from ... import sentences
-from ...errors import BadAnswer, PermanentError, UnavailableError
+from ...errors import BadAnswer, PermanentError, TooSlow, UnavailableError
 from ...ports.models import Meter
-from .client import ModelClient, Question, TooSlow
+from .client import ModelClient, Question
 from .shapes import member
 
 LARGE = 65_536  # bytes from which reading goes into a thread

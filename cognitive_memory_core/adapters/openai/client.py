@@ -14,7 +14,7 @@ import httpx
 import openai
 
 from ... import sentences
-from ...errors import BadAnswer, CognitiveMemoryError, UnavailableError
+from ...errors import BadAnswer, CognitiveMemoryError, TooSlow, UnavailableError
 from .address import Address, Reachable, is_forbidden
 from .refusals import refusal
 from .transport import BoundedTransport
@@ -33,10 +33,6 @@ def _holds_no_words(record: logging.LogRecord) -> bool:
 
 # releases before 3.20 write every request's body into their debug log: what people said is nobody's log line
 logging.getLogger("openai._base_client").addFilter(_holds_no_words)
-
-
-class TooSlow(UnavailableError):
-    """The question was sent and its answer did not come in time: it may have to be paid for."""
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ import logging
 import pytest
 
 from cognitive_memory_core.adapters.breaker import FIRST_PAUSE, LONGEST_PAUSE, TOLERATED, Breaker
-from cognitive_memory_core.errors import BadAnswer, UnavailableError
+from cognitive_memory_core.errors import BadAnswer, Busy, UnavailableError
 from tests.support.clock import FrozenClock
 
 
@@ -147,5 +147,15 @@ async def test_calls_that_end_late_do_not_lengthen_the_pause() -> None:
     go.set()
     await asyncio.gather(*calls, return_exceptions=True)
     clock.advance(seconds=FIRST_PAUSE)
+    part.error = None
+    assert await breaker.call(part.act) == "well"
+
+
+async def test_being_busy_is_no_failure() -> None:
+    """A part that has something long in hand is not away: the next call reaches it."""
+    part = Part()
+    breaker = Breaker("vectors")
+    part.error = Busy("one moment")
+    await refused(breaker, part, TOLERATED * 2)
     part.error = None
     assert await breaker.call(part.act) == "well"

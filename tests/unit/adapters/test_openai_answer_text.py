@@ -89,6 +89,42 @@ def test_what_is_no_single_whole_object_is_refused(text: str) -> None:
         object_in(text)
 
 
+def _filled(head: str, part: str, tail: str = "") -> str:
+    return head + part * ((LONGEST - len(head) - len(tail)) // len(part)) + tail
+
+
+@pytest.mark.parametrize(
+    "text",
+    {
+        "an open fence, empty lines": _filled("```json", "\n", "x"),
+        "an open fence, blank lines": _filled("```", " \n", "x"),
+        "an open fence, one blank line": _filled("```", " ", "x"),
+        "an open fence, letters": _filled("```", "a", "\n"),
+        "backquotes": _filled("", "`"),
+        "opening fences": _filled("", "```json\n", "```x"),
+        "fences in one line": _filled("", "``` ", "x"),
+        "blank lines before no thought": _filled("x", "\n ", "<"),
+        "blank lines before thoughts": _filled("\ufeff", "\n", "<think"),
+        "an open thought": _filled("<think>", "</think"),
+        "opening thoughts": _filled("", "<think>"),
+        "brackets in pairs": _filled("{'", "[]", "'}"),
+        "brackets that open": _filled("{'", "{"),
+        "half characters": _filled('{"a": "', "\ud7ff", '\ud800"}'),
+    }.values(),
+    ids=lambda text: ascii(text[:20]),
+)
+def test_no_answer_takes_long_to_refuse(text: str) -> None:
+    """The largest answers that are still read, made to be tried from every character, are refused within the timeout."""
+    with pytest.raises(BadAnswer):
+        object_in(text)
+
+
+def test_a_fence_is_told_from_what_it_holds() -> None:
+    """Fences within a line, blank lines round the object, and what stands after the closing fence do not matter."""
+    text = f"Use ```x``` so {{a}}:\r\n```json  \r\n\r\n{WRITTEN}\r\n\r\n  ``` \nor {{}}"
+    assert json.loads(object_in(text)) == PLAIN
+
+
 @pytest.mark.parametrize(
     "text", [WRITTEN, "{'op': 'delete', 'ids': ['1', '2'], 'of': {'a': 1}}", f"```json\n{WRITTEN}"]
 )

@@ -14,8 +14,8 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 import pytest
 from pydantic import SecretStr
 
-from cognitive_memory_core.adapters.openai.client import ModelClient, Question, TooSlow
-from cognitive_memory_core.errors import BadAnswer, CognitiveMemoryError, PermanentError, UnavailableError
+from cognitive_memory_core.adapters.openai.client import ModelClient, Question
+from cognitive_memory_core.errors import BadAnswer, CognitiveMemoryError, PermanentError, TooSlow, UnavailableError
 from cognitive_memory_core.settings import EmbeddingSettings
 from tests.support import model_server
 from tests.support.model_server import Behaviour, ModelServer, raw, status

@@ -19,7 +19,7 @@ from cognitive_memory_core.historian.follower import IndexFollower, IndexState
 from cognitive_memory_core.ports.ledger import EmbeddedEvent, VectorRow
 from cognitive_memory_core.ports.vectors import Generation
 from tests.support.builders import an_event
-from tests.support.clock import NOON
+from tests.support.clock import NOON, FrozenClock
 from tests.support.ledgers import MODEL, a_vector, committed, embedded
 from tests.support.waiting import until, until_not
 
@@ -197,12 +197,124 @@ async def test_a_store_that_is_away_is_caught_up_with() -> None:
     later = await some(ledger, 1, first=7)
     follower.hurry()
     await until(lambda: bool(follower.last_error))
-    assert await follower.lag() == 1
+    assert await follower.lag() == 3  # nothing is trusted until it was looked at again
+    with pytest.raises(UnavailableError):
+        await found(follower)
     store.is_away = False
     await until_not(follower.lag)
     assert later[0].id in await found(follower)
     running.cancel()
     await asyncio.gather(running, return_exceptions=True)
+
+
+class Hiccuping(TroubledStore):
+    """A store whose searches fail so often."""
+
+    hiccups = 1
+
+    async def nearest(self, *asked: Any) -> list[tuple[str, float]]:
+        """Fail, or search."""
+        self.hiccups -= 1
+        if self.hiccups >= 0:
+            raise UnavailableError("slow")
+        return await super().nearest(*asked)
+
+
+async def test_one_slow_search_while_opening_is_no_reason_to_give_up() -> None:
+    """What fails while a generation is looked at is looked at again; it serves in the end, without a new one."""
+    ledger, store = InMemoryLedger(), TroubledStore()
+    await some(ledger, 3)
+    await follower_of(ledger, store).follow()
+    store.__class__ = Hiccuping
+    follower = follower_of(ledger, store)
+    with pytest.raises(UnavailableError):
+        await follower.follow()
+    await follower.follow()
+    assert (await follower.state(), store.begun) == (IndexState(generation=1), 1)
+
+
+class ReadOnly(TroubledStore):
+    """A store whose first generation reads well and refuses every write."""
+
+    async def upsert(self, generation: Generation, rows: Sequence[EmbeddedEvent]) -> None:
+        """Refuse, or take in."""
+        if generation.number == 1:
+            raise UnavailableError("read-only")
+        await super().upsert(generation, rows)
+
+
+@pytest.mark.parametrize("asked", ["by nobody", "by an operator"])
+async def test_a_generation_that_refuses_writes_is_replaced(asked: str) -> None:
+    """One that opens well and cannot be brought up to date gives way to the next, at the latest after three tries."""
+    ledger, store = InMemoryLedger(), TroubledStore()
+    follower = follower_of(ledger, store)
+    events = await some(ledger, 3)
+    await follower.follow()
+    store.__class__ = ReadOnly
+    events += await some(ledger, 1, first=9)
+    if asked == "by an operator":
+        await follower.rebuild()
+    for _ in range(5):
+        try:
+            await follower.follow()
+        except UnavailableError:
+            follower._distrust()
+    assert (await follower.state()).generation == 2
+    assert await found(follower) == {event.id for event in events}
+
+
+async def test_a_build_that_failed_is_begun_again() -> None:
+    """A generation that must go (it holds what was erased) goes, however often the next one cannot be begun."""
+    ledger, store = InMemoryLedger(), TroubledStore()
+    follower = follower_of(ledger, store)
+    events = await some(ledger, 3)
+    await follower.follow()
+    store.is_away = True
+    await follower.unindex([events[0].id])
+    for _ in range(2):
+        with pytest.raises(UnavailableError):
+            await follower.follow()
+    store.is_away = False
+    await follower.follow()
+    assert (store.begun, (await follower.state()).generation) == (2, 2)
+
+
+async def test_an_empty_ledger_leaves_nothing_in_a_store_that_cannot_be_opened() -> None:
+    """A purge after the last event was erased takes a damaged generation away, too."""
+    ledger, store = InMemoryLedger(), TroubledStore()
+    (event,) = await some(ledger, 1)
+    await follower_of(ledger, store).follow()
+    store.is_damaged = True
+    await ledger.events.retire(event.id, NOON)
+    await follower_of(ledger, store).rebuild()
+    generation = await store.open()
+    assert generation is not None
+    assert generation.number == 2
+    assert await store.listed(generation) == frozenset()
+
+
+async def test_a_busy_bot_compares_once_a_day() -> None:
+    """However often new events wake it, store and ledger are compared when a day is over."""
+    ledger, store, clock = InMemoryLedger(), TroubledStore(), FrozenClock()
+    follower = IndexFollower(store, ledger.shelf, ledger.book, MODEL, clock.elapsed)
+    events = await some(ledger, 20)
+    running = asyncio.create_task(follower.run())
+    await until_not(follower.lag)
+    generation = await store.open()
+    assert generation is not None
+    await store.remove(generation, [events[0].id])
+    for hour in range(25):
+        clock.advance(hours=1)
+        await some(ledger, 1, first=100 + hour)
+        follower.hurry()
+        await until_not(follower.lag)
+    await until(lambda: _holds(store, generation, events[0]))
+    running.cancel()
+    await asyncio.gather(running, return_exceptions=True)
+
+
+async def _holds(store: InMemoryVectorStore, generation: Generation, event: Event) -> bool:
+    return event.id in await store.listed(generation)
 
 
 @pytest.mark.parametrize(("missing", "extra"), [(1, 0), (0, 2), (1, 2), (15, 1)])

@@ -8,8 +8,8 @@ from collections.abc import Callable, Sequence
 import pytest
 
 from cognitive_memory_core.adapters.inmemory.ledger import InMemoryLedger
-from cognitive_memory_core.errors import BadAnswer, PermanentError, StorageRefused, UnavailableError
-from cognitive_memory_core.historian.indexer import BATCH, Indexer
+from cognitive_memory_core.errors import BadAnswer, PermanentError, StorageRefused, TooSlow, UnavailableError
+from cognitive_memory_core.historian.indexer import BATCH, PATIENT, Indexer
 from cognitive_memory_core.ports.ledger import VectorLedger, VectorRow
 from cognitive_memory_core.ports.models import Calibration, Vector
 from tests.support.builders import an_event
@@ -83,7 +83,7 @@ async def test_each_event_is_embedded_once() -> None:
     assert len(told) == 2
 
 
-@pytest.mark.parametrize("error", [PermanentError("too long"), BadAnswer("NaN")])
+@pytest.mark.parametrize("error", [PermanentError("too long"), BadAnswer("NaN"), TooSlow("60 s")])
 @pytest.mark.parametrize("place", [0, 1, 30, 63])
 async def test_one_unusable_text_holds_nobody_up(error: Exception, place: int) -> None:
     """A text that the model refuses stays without a vector; all others get theirs, in one go."""
@@ -122,6 +122,43 @@ async def test_a_model_that_answers_nothing_well_blames_no_text(count: int) -> N
     await until_idle(indexer)
     assert await indexer.lag() == 0
     assert len(model.answered) == count
+
+
+async def test_a_text_for_which_the_model_is_always_away_holds_nobody_up() -> None:
+    """Where every batch with one text gets no answer and a plain text does, that text is left out."""
+    ledger = InMemoryLedger()
+    texts = [f"第 {number} 件事" for number in range(20)]
+
+    def refuse(batch: Sequence[str]) -> None:
+        if texts[3] in batch:
+            raise UnavailableError("500")
+
+    model = Model(refuse)
+    await some(ledger, *texts)
+    indexer = Indexer(model, ledger.shelf, on_stored=lambda: None)
+    for _ in range(PATIENT):
+        with pytest.raises(UnavailableError):
+            await indexer.step()
+    await until_idle(indexer)
+    assert await indexer.lag() == 0
+    assert set(texts) - set(model.answered) == {texts[3]}
+
+
+async def test_a_model_that_is_away_is_not_asked_text_by_text() -> None:
+    """However long a model is away, each try is one call, and no text is blamed."""
+    ledger, model = InMemoryLedger(), Model()
+
+    def refuse(_: Sequence[str]) -> None:
+        raise UnavailableError("away")
+
+    model.react = refuse
+    await some(ledger, *(f"第 {number} 件事" for number in range(20)))
+    indexer = Indexer(model, ledger.shelf, on_stored=lambda: None)
+    for _ in range(9):
+        with pytest.raises(UnavailableError):
+            await indexer.step()
+    assert model.calls == 9
+    assert await indexer.lag() == 20
 
 
 async def test_vectors_that_the_ledger_refused_are_not_paid_for_again() -> None:
