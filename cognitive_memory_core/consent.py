@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime
@@ -19,6 +20,7 @@ from .text.redaction import Redaction
 
 RECORDING: frozenset[Switch] = frozenset({"on", "record_only"})
 RECALLING: frozenset[Switch] = frozenset({"on", "recall_only"})
+HANDFUL = 1_000  # ids and names; more are sorted in another thread
 Worded = TypeVar("Worded", Event, Message, Memo, Pin)
 
 
@@ -126,8 +128,14 @@ class Consent:
         """Know also the names that they bear in these very lines."""
         scenes = [line.scene for line in lines if isinstance(line, Message)]
         borne = [scene.user_name for scene in scenes if scene.user_id in self.opted_out]
-        return Redaction.of(self.opted_out, (*self._hide.names, *borne)) if borne else self._hide
+        return self._hide.knowing(borne) if borne else self._hide
 
     async def _leave_out(self, user_ids: frozenset[str]) -> None:
-        self.opted_out, self._hide = user_ids, Redaction.of(user_ids, self._hide.names)  # in force, whatever comes next
-        self._hide = Redaction.of(user_ids, await self._names.names_of(user_ids))
+        self.opted_out, self._hide = user_ids, self._hide.hiding(user_ids)  # in force, whatever comes next
+        names, shared = await self._names.names_of(user_ids), await self._names.shared(user_ids)
+        if len(user_ids) + len(names) > HANDFUL:
+            known = await asyncio.to_thread(Redaction.of, user_ids, names, shared)
+        else:
+            known = Redaction.of(user_ids, names, shared)
+        if self.opted_out == user_ids:
+            self._hide = known

@@ -7,7 +7,7 @@ import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from . import sentences
 from .consent import Consent
@@ -17,7 +17,7 @@ from .domain.scope import DEFAULT_AGENT, Scene, Scope
 from .errors import CognitiveMemoryError, NotPermitted
 from .historian.journal import Journal
 from .ports.ambient import Clock
-from .ports.ledger import Alias, Archive, EmbeddedEvent, Eraser, NameBook, NoteBook, PurgeState, Wiped
+from .ports.ledger import MOST_NAMES, Alias, Archive, EmbeddedEvent, Eraser, NameBook, NoteBook, PurgeState, Wiped
 from .ports.mirror import MemoMirror
 from .ports.queue import QueueEraser
 from .text.names import clean_name
@@ -31,7 +31,8 @@ TRIES = 3  # generations built in a row while others are forgotten meanwhile
 class Purge:
     """Takes the bytes of what was erased off the disk, at most once an hour.
 
-    The index comes first and the ledger last: the ledger remembers that a purge is due until both are done.
+    The index comes first and the ledger last: the ledger remembers that a purge is due until both are done. An index
+    that is away does not keep the bytes in the ledger.
     """
 
     def __init__(self, eraser: Eraser, clock: Clock, rebuild: Callable[[], Awaitable[object]]) -> None:
@@ -42,14 +43,17 @@ class Purge:
         self._running = asyncio.Lock()
         self._turn = asyncio.Lock()  # no erasure slips in between an index that is whole and the end of its purge
         self._erasures = 0
+        self._apart: tuple[int, datetime] | None = None  # how much was erased, and when the ledger alone was purged
         self._task: asyncio.Task[bool] | None = None
 
     @asynccontextmanager
     async def erasing(self) -> AsyncGenerator[None, None]:
         """Erase one after the other; a purge that began earlier does not count for what is erased here."""
         async with self._turn:
-            self._erasures += 1
-            yield
+            try:
+                yield
+            finally:
+                self._erasures += 1
 
     @asynccontextmanager
     async def undisturbed(self) -> AsyncGenerator[None, None]:
@@ -99,13 +103,27 @@ class Purge:
 
     async def _has_purged(self) -> bool:
         for _ in range(TRIES):
-            erasures = self._erasures
-            await self._rebuild()
+            async with self._turn:  # an erasure that is under way ends before the index is built, or counts after it
+                erasures = self._erasures
+            try:
+                await self._rebuild()
+            except CognitiveMemoryError:
+                await self._purge_ledger_only()
+                raise
             async with self._turn:
                 if erasures == self._erasures:
-                    await self._eraser.purge(self._clock.now())
+                    await self._eraser.purge(self._clock.now(), is_over=True)
                     return True
         return False
+
+    async def _purge_ledger_only(self) -> None:
+        """Leave nothing in the ledger while the index is away, for which the purge stays due; once an hour at most."""
+        async with self._turn:
+            now, (erasures, at) = self._clock.now(), self._apart or (-1, None)
+            if erasures == self._erasures or (at is not None and timedelta() <= now - at < EVERY):
+                return
+            await self._eraser.purge(now, is_over=False)
+            self._apart = (self._erasures, now)
 
 
 @dataclass(frozen=True)
@@ -136,7 +154,7 @@ class Forgetting:
         async with self.purge.erasing():
             await self.journal.settle()
             memo_ids = await self.notes.memo_ids(user_id)
-            hide = await self._hiding(scene, user_id, await self._names_borne(user_id))
+            hide = await self._hiding(scene, user_id)
             async with self.held():
                 jobs, wiped = await self._erase_person(user_id, hide, memo_ids)
             await self.unindex(wiped.event_ids)
@@ -174,28 +192,35 @@ class Forgetting:
         await self.journal.erase_place(scope)
         return jobs, wiped
 
-    async def _hiding(self, scene: Scene, user_id: str, borne: set[str]) -> Redaction:
-        """Know a person by every name that stands anywhere, written as it is and as it is shown.
+    async def _hiding(self, scene: Scene, user_id: str) -> Redaction:
+        """Know a person by the names that stand anywhere, written as they are and as they are shown.
 
         What only journal, queue or caller know is written down first: after a crash nobody else would know it any more.
         """
-        known = {*await self.names.names_of([user_id])}
-        borne |= self.journal.names_of(user_id) | await self.queue.names_of(user_id)
-        if scene.user_id == user_id:
-            borne.add(scene.user_name)
+        known = await self.names.names_of([user_id])
+        waiting = self.journal.names_of(user_id) | await self.queue.names_of(user_id)
+        asking = [scene.user_name] if scene.user_id == user_id else []
+        found = dict.fromkeys((*asking, *known, *sorted(waiting), *await self._names_borne(user_id)))
+        borne = list(found)[:MOST_NAMES]
         shown, now = {clean_name(name) for name in borne} - {""}, self.clock.now()
-        await self.names.note_all([Alias(_chat_with(user_id), user_id, name, now, now) for name in shown - known])
-        return Redaction.of({user_id}, known | borne | shown)
+        news = [Alias(_chat_with(user_id), user_id, name, now, now) for name in shown.difference(known)]
+        await self.names.note_all(news)
+        shared = frozenset(await self.names.shared([user_id]))
+        theirs = {name for name in borne if clean_name(name) in shared}
+        return Redaction.of({user_id}, {*borne, *shown}, shared | theirs)
 
-    async def _names_borne(self, user_id: str) -> set[str]:
-        """Find the names that a person bears in what they said."""
-        names: set[str] = set()
+    async def _names_borne(self, user_id: str) -> list[str]:
+        """Find the names that a person bears in what they said, latest first."""
+        latest: dict[str, datetime] = {}
         async for row in self.archive.rows(user_id=user_id):
             if isinstance(row, EmbeddedEvent):
-                names.add(row.event.sender_name)
+                name, at = row.event.sender_name, row.event.happened_at
             elif isinstance(row, Message):
-                names.add(row.scene.user_name)
-        return names
+                name, at = row.scene.user_name, row.sent_at
+            else:
+                continue
+            latest[name] = max(at, latest.get(name, at))
+        return sorted(latest, key=lambda name: latest[name], reverse=True)
 
     async def _erasure(self, wiped: Wiped, jobs: int) -> Erasure:
         copies = await self.eraser.copies()

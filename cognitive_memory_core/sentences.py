@@ -379,6 +379,11 @@ def generation_gone() -> str:
     return "这一代向量索引已经不在了，稍后再试"
 
 
+def vector_with_direction() -> str:
+    """Say what a vector must be."""
+    return "有限的数，且不全为零"
+
+
 def vector_of_length(dimensions: int) -> str:
     """Name the only vectors that an index takes."""
     return f" {dimensions} 个有限且不全为零的数"
@@ -554,6 +559,15 @@ def vector_store_locked(folder: object) -> str:
 def vector_store_refused(reason: str) -> str:
     """Say that Chroma, or its server, refused."""
     return f"Chroma 没有做成（{reason}），稍后再试"
+
+
+def vector_store_foreign(database: str) -> str:
+    """Say that another bot keeps its vectors where we were to keep ours."""
+    return (
+        f"Chroma 服务上的数据库 {database} 里有另一个机器人的向量，为免互相删掉，这里先不用它："
+        "请给每个机器人各设一个 COGNITIVE_MEMORY__VECTOR_STORE__DATABASE；"
+        "若那是这个机器人搬家之前留下的，在服务器上删掉旧的集合即可"
+    )
 
 
 def vector_store_died(status: int | None) -> str:

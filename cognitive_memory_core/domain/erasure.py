@@ -6,9 +6,11 @@ import hashlib
 import hmac
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from .scope import Scope
+
+_WRONG = timedelta(days=1)  # a tombstone so far ahead of now was laid by a wrong clock
 
 
 @dataclass(frozen=True)
@@ -29,6 +31,11 @@ class Erasure:
     reworded: int = 0
     purged: bool = False
     copies: tuple[str, ...] = ()
+
+
+def covered_until(at: datetime, standing: datetime | None) -> datetime:
+    """Give the instant of a tombstone that is laid once more: the later, unless a clock was wrong the first time."""
+    return at if standing is None or not at < standing <= at + _WRONG else standing
 
 
 @dataclass(frozen=True)

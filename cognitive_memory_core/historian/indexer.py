@@ -134,10 +134,15 @@ class Indexer:
         await self._save()
 
     async def _save(self) -> None:
-        if self._unsaved:
+        if not self._unsaved:
+            return
+        try:
             await self._shelf.store(self._embedder.fingerprint, self._unsaved)
-            self._unsaved = []
-            self._on_stored()
+        except BadArgument:
+            self._unsaved = []  # no vectors, whoever made them: keeping them would keep all others out
+            raise
+        self._unsaved = []
+        self._on_stored()
 
     async def _give_up_suspects(self, looked_at: int) -> None:
         """Ask once more for each text that spoiled its batch; where none was usable a plain one first."""

@@ -20,6 +20,7 @@ from ..domain.people import Person
 from ..domain.scope import Scope
 from .models import Vector
 
+MOST_NAMES = 64  # of one person that are hidden; whoever wears more is known by the latest
 Switch = Literal["on", "off", "record_only", "recall_only"]
 
 
@@ -245,7 +246,11 @@ class NameBook(Protocol):
         ...
 
     async def names_of(self, user_ids: Iterable[str]) -> list[str]:
-        """Give every name that these people have or had, anywhere."""
+        """Give the names that these people have or had, anywhere; of each the :data:`MOST_NAMES` last seen."""
+        ...
+
+    async def shared(self, user_ids: Iterable[str]) -> list[str]:
+        """Give those of their names that somebody else bears, too, in a place where one of them bears it."""
         ...
 
 
@@ -359,7 +364,9 @@ class Eraser(Protocol):
 
         An event is theirs when they are its sender or the person of its private chat; in all other texts (and in
         subjects) they are hidden: ``hide`` gives a text without them, and a reworded event loses its vector. A
-        tombstone of the id (a keyed hash) keeps out for ever what is said, or happened, at ``at`` or before.
+        tombstone of the id (a keyed hash) keeps out for ever what is said, or happened, at ``at`` or before; one that
+        lies more than a day later is taken for the work of a wrong clock, and replaced. Without their id they are
+        hidden only in places where they were seen.
         """
         ...
 
@@ -371,8 +378,11 @@ class Eraser(Protocol):
         """Give all tombstones with the key of their hashes."""
         ...
 
-    async def purge(self, at: datetime) -> None:
-        """Remove the bytes of what was erased from every file of the ledger, copies of migrations included."""
+    async def purge(self, at: datetime, *, is_over: bool = True) -> None:
+        """Remove the bytes of what was erased from every file of the ledger, copies of migrations included.
+
+        Unless it ``is_over``, a purge stays due: the bytes are still somewhere else.
+        """
         ...
 
     async def purge_due(self) -> PurgeState:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
+import pytest
+
 from cognitive_memory_core.domain.hit import Reading
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.ports.ledger import Alias, ArchiveRow, EmbeddedEvent, OptOut, Totals
@@ -107,12 +109,32 @@ async def test_an_event_that_says_what_stands_changes_nothing(ledger: Ledger) ->
     assert await archived(ledger) == [EmbeddedEvent(event)]
 
 
-async def test_a_vector_that_is_no_number_is_left_behind(ledger: Ledger) -> None:
+@pytest.mark.parametrize("bad", [(math.nan, 1), (0, 0), ()])
+async def test_a_vector_without_a_direction_is_left_behind(ledger: Ledger, bad: tuple[float, ...]) -> None:
     """The event is taken, and waits for a vector of its own."""
     event = an_event("甲", count=10**40)
-    assert await ledger.archive.absorb([EmbeddedEvent(event, MODEL, a_vector(math.nan, 1))]) == 1
+    assert await ledger.archive.absorb([EmbeddedEvent(event, MODEL, a_vector(*bad))]) == 1
     assert await ledger.shelf.lag(MODEL) == 1
     assert await ledger.index.nearest(a_vector(1, 0), Reading(GROUP), 5) == []
+
+
+async def test_a_vector_of_another_length_than_those_that_stand_is_left_behind(ledger: Ledger) -> None:
+    """Its event is taken and embedded anew; the vectors of other models are measured by their own."""
+    stands, odd, other = an_event("甲"), an_event("乙"), an_event("丙")
+    await embedded(ledger, [(stands, a_vector(1, 0))])
+    rows = [EmbeddedEvent(odd, MODEL, a_vector(1, 0, 0)), EmbeddedEvent(other, "another", a_vector(1, 0, 0))]
+    assert await ledger.archive.absorb(rows) == 2
+    assert await ledger.shelf.waiting(MODEL, 9) == [(odd.id, "乙"), (other.id, "丙")]
+    assert await ledger.shelf.embedded_ids("another") == {other.id}
+
+
+async def test_one_odd_vector_does_not_decide_for_an_empty_ledger(ledger: Ledger) -> None:
+    """Where nothing stands, the length that most of what comes has is the model's."""
+    events = [an_event(text) for text in "甲乙丙"]
+    vectors = [a_vector(1), a_vector(1, 0), a_vector(0, 1)]
+    await ledger.archive.absorb([EmbeddedEvent(*each) for each in zip(events, [MODEL] * 3, vectors, strict=True)])
+    assert await ledger.shelf.dimensions(MODEL) == 2
+    assert await ledger.shelf.waiting(MODEL, 9) == [(events[0].id, "甲")]
 
 
 async def test_one_person_gets_what_they_said_and_their_pins(ledger: Ledger) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -320,6 +320,41 @@ async def test_a_purge_is_due_from_the_oldest_erasure_until_it_is_done(ledger: L
     assert await ledger.eraser.purge_due() == PurgeState(later(days=3), later(days=2))
 
 
+async def test_a_purge_that_is_not_over_stays_due(ledger: Ledger) -> None:
+    """The ledger's bytes may go before those that lie elsewhere."""
+    await forgotten(ledger)
+    await ledger.eraser.purge(later(days=2), is_over=False)
+    assert await ledger.eraser.purge_due() == PurgeState(EVENING)
+
+
+async def test_a_name_counts_only_where_its_bearer_was_seen(ledger: Ledger) -> None:
+    """In a group that never saw the person a name is somebody else's, unless their id stands there too."""
+    elsewhere = Scene.group("10009", "2000002")
+    events = [an_event(text, scene) for scene in (OTHER, elsewhere) for text in ("阿棠请客", "阿棠和2000001请客")]
+    await committed(ledger, *events)
+    lines = [a_message("阿棠呢", scene, id=f"m-{scene.group_id}") for scene in (OTHER, elsewhere)]
+    rows = [a_memo("阿棠", elsewhere, user_id="2000002", id="memo"), a_pin("阿棠", elsewhere, id="pin")]
+    await ledger.archive.absorb([*lines, *rows, Alias(GROUP.scope, GONE, "阿棠", NOON, NOON)])
+    await forgotten(ledger)
+    here = ["某位成员和某位成员请客", "某位成员请客"]
+    assert sorted(await shown(ledger, GROUP)) == here
+    assert sorted(await shown(ledger, elsewhere)) == sorted(["阿棠请客", here[0]])
+    assert [line.text for line in await ledger.log.recent(GROUP.scope, 9)] == ["某位成员呢"]
+    assert [line.text for line in await ledger.log.recent(elsewhere.scope, 9)] == ["阿棠呢"]
+    assert [memo.text for memo in await ledger.notes.memos(elsewhere.scope, 9)] == ["阿棠"]
+    assert [pin.text for pin in await ledger.notes.pins(elsewhere.scope)] == ["阿棠"]
+
+
+async def test_a_later_wish_mends_what_a_wrong_clock_covered(ledger: Ledger) -> None:
+    """Years ahead, a tombstone gives way to the next wish; one that is hours ahead stays."""
+    for ahead, is_kept in ((3650, True), (0.5, False)):
+        await ledger.eraser.forget_person(GONE, EVENING + timedelta(days=ahead), HIDE)
+        await forgotten(ledger)
+        event = an_event(f"新的话{ahead}", happened_at=EVENING + timedelta(hours=1))
+        await committed(ledger, event)
+        assert (await ledger.events.find(event.id) is not None) is is_kept
+
+
 async def test_copies_made_for_people_are_listed_once_a_path(ledger: Ledger) -> None:
     """Each path with the latest time, oldest first."""
     assert await ledger.eraser.copies() == []
@@ -450,8 +485,9 @@ async def test_a_ledger_that_forgot_is_as_one_that_never_knew(tmp_path: Path, ma
     history = History(random.Random(seed))
     knowing = await SqliteLedger.open(tmp_path / "a.db", clock=FrozenClock()) if make == "sqlite" else InMemoryLedger()
     innocent = InMemoryLedger()
-    for place, name in ((GROUP.scope, NAMES[0]), (OTHER_GROUP.scope, NAMES[1])):
-        await knowing.names.note(place, GONE, name, NOON)
+    for place in PLACES:
+        for name in NAMES:
+            await knowing.names.note(place, GONE, name, NOON)
     for _ in range(70):
         known, left = history.write()
         await known(knowing)

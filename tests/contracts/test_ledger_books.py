@@ -72,3 +72,25 @@ async def test_spending_adds_up_by_purpose_and_day(ledger: Ledger) -> None:
     assert await ledger.accounts.spent(TODAY) == [Spending("merge", 2, 0), Spending("rewrite", 2, 150)]
     assert await ledger.accounts.spent(TOMORROW) == [Spending("merge", 1, 5)]
     assert await ledger.accounts.spent(date(2020, 1, 1)) == []
+
+
+async def test_of_many_names_the_latest_are_known(ledger: Ledger) -> None:
+    """Nobody makes everybody else's reading slow by changing names; each person's latest come first."""
+    aliases = [Alias(GROUP.scope, "1", f"名{number:03d}", NOON, later(minutes=number)) for number in range(90)]
+    await ledger.archive.absorb([*aliases, Alias(GROUP.scope, "2", "小林", NOON, NOON)])
+    assert await ledger.names.names_of(["1"]) == [f"名{number:03d}" for number in range(89, 25, -1)]
+    assert set(await ledger.names.names_of(["1", "2"])) == {"小林", *(f"名{number:03d}" for number in range(26, 90))}
+    assert await ledger.names.names_of([]) == []
+
+
+async def test_names_that_several_people_bear_in_one_place_are_told(ledger: Ledger) -> None:
+    """A namesake elsewhere, or among the people asked for, is none."""
+    for scope, person, name in (
+        (GROUP.scope, "1", "阿棠"),
+        (GROUP.scope, "2", "阿棠"),
+        (GROUP.scope, "1", "棠棠"),
+        (OTHER_GROUP.scope, "2", "棠棠"),
+    ):
+        await ledger.names.note(scope, person, name, NOON)
+    assert await ledger.names.shared(["1"]) == ["阿棠"]
+    assert await ledger.names.shared(["1", "2"]) == []

@@ -128,8 +128,8 @@ async def test_vectors_of_another_model_are_not_compared(ledger: Ledger) -> None
     assert await nearest(ledger, GROUP) == []
 
 
-@pytest.mark.parametrize("bad", [(math.nan, 1), (math.inf, 0), ()])
-async def test_a_vector_that_is_no_number_is_refused(ledger: Ledger, bad: tuple[float, ...]) -> None:
+@pytest.mark.parametrize("bad", [(math.nan, 1), (math.inf, 0), (), (0, 0)])
+async def test_a_vector_without_a_direction_is_refused(ledger: Ledger, bad: tuple[float, ...]) -> None:
     """Nothing of a batch with a bad vector is stored; a bad question finds nothing."""
     event, other = an_event("甲"), an_event("乙")
     await committed(ledger, event, other)
@@ -140,10 +140,10 @@ async def test_a_vector_that_is_no_number_is_refused(ledger: Ledger, bad: tuple[
 
 
 async def test_odd_vectors_do_not_disturb_the_others(ledger: Ledger) -> None:
-    """A zero vector is like nothing, one of another length is not compared, a zero question finds nothing."""
-    good, zero, longer = an_event("甲"), an_event("乙"), an_event("丙")
-    await embedded(ledger, [(good, EAST), (zero, a_vector(0, 0)), (longer, a_vector(1, 0, 0))])
-    assert await ledger.index.nearest(EAST, Reading(GROUP), 5) == [(good.id, pytest.approx(1)), (zero.id, 0)]
+    """One of another length is not compared, a zero question finds nothing."""
+    good, longer = an_event("甲"), an_event("丙")
+    await embedded(ledger, [(good, EAST), (longer, a_vector(1, 0, 0))])
+    assert await ledger.index.nearest(EAST, Reading(GROUP), 5) == [(good.id, pytest.approx(1))]
     assert await ledger.index.nearest(a_vector(0, 0), Reading(GROUP), 5) == []
     assert await ledger.index.nearest(a_vector(1, 0, 0, 0), Reading(GROUP), 5) == []
 
@@ -202,6 +202,15 @@ async def test_dimensions_and_ids_are_those_of_one_model(ledger: Ledger) -> None
     assert await ledger.shelf.embedded_ids("") == frozenset()
     found = [await ledger.shelf.dimensions(model) for model in (MODEL, "old model", "no model", "")]
     assert found == [2, 3, 0, 0]
+
+
+async def test_what_stands_decides_the_length_of_a_model(ledger: Ledger) -> None:
+    """A later vector of another length does not make all before it strangers."""
+    first = an_event("甲")
+    await embedded(ledger, [(first, EAST), (an_event("乙"), NORTH), (an_event("丙"), a_vector(1, 0, 0))])
+    assert await ledger.shelf.dimensions(MODEL) == 2
+    await ledger.events.retire(first.id, NOON)
+    assert await ledger.shelf.dimensions(MODEL) == 2
 
 
 async def test_an_index_book_keeps_the_mark_of_each_generation(ledger: Ledger) -> None:

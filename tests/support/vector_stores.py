@@ -50,7 +50,8 @@ class Shop:
     async def another(self, folder: Path) -> AsyncIterator[VectorStore]:
         """Open an empty store of the same make; on a server, in a database of its own."""
         is_chroma = isinstance(self.store, ChromaStore)
-        store = chroma_store(folder, self.url, "another" if self.url else "") if is_chroma else InMemoryVectorStore()
+        database = f"another-{folder.name}" if self.url else ""
+        store = chroma_store(folder, self.url, database) if is_chroma else InMemoryVectorStore()
         shop = Shop(self.make, store, folder)
         try:
             yield shop.store

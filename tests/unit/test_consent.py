@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from cognitive_memory_core.adapters.inmemory.ledger import InMemoryLedger
-from cognitive_memory_core.consent import Consent
+from cognitive_memory_core.consent import HANDFUL, Consent
 from cognitive_memory_core.domain.turn import Turn
 from cognitive_memory_core.errors import UnavailableError
 from tests.support.builders import GROUP, a_message
@@ -52,3 +52,24 @@ async def test_every_name_somebody_had_is_hidden() -> None:
     assert consent.hidden("海棠未眠就是阿棠") == "某位成员就是某位成员"
     await consent.opt_in("2000001")
     assert consent.hidden("海棠未眠就是阿棠") == "海棠未眠就是阿棠"
+
+
+async def test_a_namesake_is_not_hidden() -> None:
+    """A name that somebody else bears in the same group tells of nobody, unless the id follows."""
+    ledger = InMemoryLedger()
+    for person in ("2000001", "2000009"):
+        await ledger.names.note(GROUP.scope, person, "阿棠", NOON)
+    consent = Consent(ledger.consent, ledger.names)
+    await consent.opt_out("2000001", NOON)
+    assert consent.hidden("阿棠(2000001)和阿棠(2000009)，阿棠") == "某位成员和阿棠(2000009)，阿棠"
+
+
+async def test_thousands_who_opted_out_are_hidden() -> None:
+    """However many want to be left out, each of them is."""
+    ledger = InMemoryLedger()
+    for number in range(HANDFUL):
+        ledger.consent._state.opted_out[f"20{number:05d}"] = NOON
+    await ledger.names.note(GROUP.scope, "2000001", "阿棠", NOON)
+    consent = Consent(ledger.consent, ledger.names)
+    await consent.load()
+    assert consent.hidden("阿棠和2000002") == "某位成员和某位成员"

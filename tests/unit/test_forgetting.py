@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
@@ -369,6 +369,74 @@ async def test_who_is_forgotten_during_a_purge_is_purged_too(world: World) -> No
     assert await purging
     assert world.rebuilt == 2
     assert purge is slowly
+
+
+async def test_who_is_being_forgotten_when_a_purge_begins_is_purged_too(world: World) -> None:
+    """An index that took their rows before they were erased is not taken for one without them."""
+    await world.forgetting.forget_person(GROUP, "2000001")
+    await world.purge.close()
+    held, rows, built = asyncio.Event(), {"2000002"}, list[set[str]]()
+
+    async def rebuild() -> None:
+        built.append(set(rows))
+
+    async def forget_slowly() -> None:
+        async with world.purge.erasing():
+            await held.wait()
+            await world.ledger.eraser.forget_person("2000002", world.clock.now(), str)
+            rows.clear()
+
+    world.purge._rebuild = rebuild
+    forgetting = asyncio.create_task(forget_slowly())
+    await asyncio.sleep(0)
+    purging = asyncio.create_task(world.purge.run_if_due())
+    await asyncio.sleep(0)
+    held.set()
+    await asyncio.gather(forgetting, purging)
+    assert built[-1] == set()
+    assert (await world.purge.state()).erased_at is None
+
+
+async def test_an_index_that_is_away_keeps_no_bytes_in_the_ledger(world: World) -> None:
+    """The ledger is purged without it, once while nothing more is erased, and again for more after an hour."""
+    world.is_away, times = True, list[bool]()
+    purge = world.purge._eraser.purge
+
+    class Counted:
+        purge_due = world.ledger.eraser.purge_due
+
+        async def purge(self, at: datetime, *, is_over: bool) -> None:
+            times.append(is_over)
+            await purge(at, is_over=is_over)
+
+    world.purge._eraser = Counted()  # type: ignore[assignment]
+    await world.forgetting.forget_person(GROUP, "2000001")
+    await world.purge.close()
+    for _ in range(2):
+        assert not await world.purge.run_if_due()
+    await world.forgetting.forget_person(MILI, "2000002")
+    await world.purge.close()
+    assert not await world.purge.run_if_due()
+    assert times == [False]
+    world.clock.advance(hours=1)
+    assert not await world.purge.run_if_due()
+    assert times == [False, False]
+    assert (await world.purge.state()).erased_at is not None
+    world.is_away = False
+    assert await world.purge.run_if_due()
+    assert times == [False, False, True]
+
+
+async def test_a_namesake_keeps_their_name(world: World) -> None:
+    """What is told of somebody else of the same name in the same group stays."""
+    await world.ledger.names.note(GROUP.scope, "2000009", "阿棠", NOON)
+    await world.ledger.events.commit(a_draft(an_event("阿棠(2000009) 怕猫，阿棠爱茶", MILI, happened_at=NOON, id="e3")))
+    await world.forgetting.forget_person(GROUP, "2000001")
+    events = [await world.ledger.events.find(one) for one in ("e2", "e3")]
+    assert [event.text for event in events if event] == [
+        "米粒(2000002) 说某位成员 怕狗",
+        "阿棠(2000009) 怕猫，阿棠爱茶",
+    ]
 
 
 async def test_purges_do_not_run_side_by_side(world: World) -> None:

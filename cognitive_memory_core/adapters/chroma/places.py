@@ -5,7 +5,8 @@ from __future__ import annotations
 import errno
 import re
 import shutil
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Protocol, cast
 from urllib.parse import urlsplit
@@ -16,6 +17,7 @@ from chromadb.api.client import AdminClient, Client
 from chromadb.config import Settings
 from chromadb.errors import AuthorizationError, ChromaAuthError, NotFoundError, RateLimitError
 
+from .owner import Foreign, Owner
 from .protocol import Start
 
 VERSION: str = chromadb.__version__
@@ -187,26 +189,30 @@ class Server:
     def __init__(self, start: Start) -> None:
         """Connect, and make the tenant and the database where they are missing."""
         self._client = _connected(start)
+        self._owner = Owner.of(Path(start.folder), [birth for _, birth in self._births()])
 
     def numbers(self) -> set[int]:
-        """Read the names."""
-        return {int(match[1]) for name in self._names() if (match := _COLLECTION.fullmatch(name))}
+        """Read the names; Foreign where any of them is another bot's."""
+        births = self._births()
+        for _, birth in births:
+            self._owner.check(birth)
+        return {number for number, _ in births}
 
     def create(self, number: int, birth: Birth) -> Collection:
         """Make the collections."""
-        return _created(self._client, _ending(number), birth)
+        return _created(self._client, _ending(number), {**birth, **asdict(self._owner)})
 
     def open(self, number: int) -> Collection | None:
         """Find the collection."""
-        return _found(self._client, EVENTS + _ending(number))
+        return self._own(EVENTS + _ending(number))
 
     def is_there(self, number: int) -> bool:
         """Believe it: the server itself refuses what is gone."""
         return number > 0
 
     def is_away(self, error: Exception) -> bool:
-        """Know a connection that failed, and a server that lets us in no more."""
-        return isinstance(error, (httpx.HTTPError, ChromaAuthError, AuthorizationError, RateLimitError))
+        """Know a connection that failed, a server that lets us in no more, and a database that is another's."""
+        return isinstance(error, (Foreign, httpx.HTTPError, ChromaAuthError, AuthorizationError, RateLimitError))
 
     def close(self, number: int) -> None:
         """Keep the connection, which is everybody's."""
@@ -214,15 +220,22 @@ class Server:
     def remove(self, number: int) -> bool:
         """Delete rows, and the collections that have none left."""
         for name in (collection + _ending(number) for collection in COLLECTIONS):
-            collection = _found(self._client, name)
+            collection = self._own(name)
             if collection is not None:
                 if not _emptied(collection):
                     return False
                 self._client.delete_collection(name)
         return True
 
-    def _names(self) -> list[str]:
-        return [str(collection.name) for collection in self._client.list_collections()]
+    def _own(self, name: str) -> Collection | None:
+        collection = _found(self._client, name)
+        if collection is not None:
+            self._owner.check(collection.metadata)
+        return collection
+
+    def _births(self) -> list[tuple[int, Mapping[str, object]]]:
+        named = ((_COLLECTION.fullmatch(str(one.name)), one.metadata) for one in self._client.list_collections())
+        return [(int(match[1]), birth or {}) for match, birth in named if match]
 
 
 def _settings() -> Settings:
@@ -265,9 +278,14 @@ def _connected(start: Start) -> _Client:
     settings.chroma_server_host = address_of(start.url)
     settings.chroma_server_http_port = PORT  # Chroma asks for one, and then reads the address
     settings.chroma_server_headers = _headers(start.token)
-    tenant, database = start.tenant or "default_tenant", start.database or "default_database"
+    tenant, database = start.tenant or "default_tenant", database_of(start)
     _make_room(settings, tenant, database)
     return cast("_Client", Client(tenant, database, settings))
+
+
+def database_of(start: Start) -> str:
+    """Name the database, Chroma's own where none is set."""
+    return start.database or "default_database"
 
 
 def address_of(url: str) -> str:

@@ -145,10 +145,11 @@ class Found:
 class Failed:
     """Why it could not be done.
 
-    "locked": another process has the folder; "missing": no chromadb; "gone": no such generation; else "failed".
+    "locked": another process has the folder; "missing": no chromadb; "gone": no such generation;
+    "foreign": another bot's collections lie in the database, which ``reason`` names; else "failed".
     """
 
-    why: Literal["locked", "missing", "gone", "failed"]
+    why: Literal["locked", "missing", "gone", "foreign", "failed"]
     reason: str = ""
 
 

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from ...ports.vectors import Generation
 from .filters import SCHEMA_VERSION
-from .places import VERSION, Collection, Folders, Place, Server
+from .owner import Foreign
+from .places import VERSION, Collection, Folders, Place, Server, database_of
 from .pointer import Pointer
 from .protocol import (
     Answer,
@@ -66,9 +67,9 @@ class Shelf:
         root = Path(start.folder)
         self._pointer = Pointer(root)
         self._place: Place = Server(start) if start.url else Folders(root)
+        self._database = database_of(start)
         self._copies: dict[int, _Copy] = {}
         self._last = 0
-        self._drop_the_old()
 
     def answer(self, request: Request | Answer) -> Answer:
         """Do what is asked."""
@@ -76,6 +77,13 @@ class Shelf:
             return _answered(request, self)
         except Gone:
             return Failed("gone")
+        except Foreign:
+            return Failed("foreign", self._database)
+
+    def ready(self) -> Ready:
+        """Drop what is old, and say that the rest can be asked for."""
+        self._drop_the_old()
+        return Ready(VERSION)
 
     def in_use(self) -> int | None:
         """Read the pointer."""
@@ -148,8 +156,8 @@ def _answered(request: Request | Answer, _: Shelf) -> Answer:
 
 
 @_answered.register
-def _(_: Start, __: Shelf) -> Answer:
-    return Ready(VERSION)
+def _(_: Start, shelf: Shelf) -> Answer:
+    return shelf.ready()
 
 
 @_answered.register

@@ -94,7 +94,7 @@ class ChromaStore:
     async def begin(self, fingerprint: str, dimensions: int) -> Generation:
         """Make an empty generation."""
         await self._swept()
-        opened = _expected(Opened, await self._supervisor.write(Begin(fingerprint, dimensions)))
+        opened = _expected(Opened, await self._asked(Begin(fingerprint, dimensions)))
         if opened.generation is None:
             raise UnavailableError(sentences.vector_store_refused(opened.reason))
         self._deaths = Counter({at: times for at, times in self._deaths.items() if at[0] != opened.generation.number})
@@ -137,14 +137,20 @@ class ChromaStore:
         return [(row, _cosine(distance)) for row, distance in zip(found.ids, found.distances, strict=True)]
 
     async def close(self) -> None:
-        """End Chroma's process; nothing can be asked any more."""
-        for task in self._opening.values():
-            task.cancel()
+        """End Chroma's process; nothing can be asked any more, and what was asked is refused."""
         await self._supervisor.close()
+        while self._opening:  # nobody cancelled those who wait for these: a process that is gone ends them
+            await asyncio.wait(set(self._opening.values()))
 
     async def _swept(self) -> None:
-        while not _expected(Swept, await self._supervisor.write(Sweep())).is_clean:
+        while not _expected(Swept, await self._asked(Sweep())).is_clean:
             pass
+
+    async def _asked(self, request: Request) -> Answer:
+        answer = await self._supervisor.write(request)
+        if isinstance(answer, Failed):
+            self._refusal = _why_not(answer)
+        return answer
 
     async def _written(self, generation: Generation, request: Request) -> Answer:
         answer: Answer = Failed("gone")
@@ -164,7 +170,7 @@ class ChromaStore:
             self._deaths[at] += not died.is_hung  # a lock of somebody else's is no damage
             raise
         self._deaths.pop(at, None)
-        self._refusal = sentences.vector_store_refused(answer.reason) if isinstance(answer, Failed) else ""
+        self._refusal = _why_not(answer) if isinstance(answer, Failed) else ""
         if answer == Failed("gone"):
             self._open.pop(generation.number, None)
         if not self._supervisor.is_running:  # it was let go because it had grown
@@ -245,11 +251,16 @@ def _start(folder: Path, settings: VectorStoreSettings, bounds: Bounds) -> Start
 def _granted(answer: Answer) -> Answer:
     """Give what was answered; UnavailableError for a refusal, and the one place where these are translated."""
     if isinstance(answer, Failed):
-        is_gone = answer.why == "gone"
-        raise UnavailableError(
-            sentences.generation_gone() if is_gone else sentences.vector_store_refused(answer.reason)
-        )
+        raise UnavailableError(_why_not(answer))
     return answer
+
+
+def _why_not(refused: Failed) -> str:
+    if refused.why == "gone":
+        return sentences.generation_gone()
+    if refused.why == "foreign":
+        return sentences.vector_store_foreign(refused.reason)
+    return sentences.vector_store_refused(refused.reason)
 
 
 def _expected(kind: type[A], answer: Answer) -> A:

@@ -270,4 +270,6 @@ def _why_off(answer: Failed, folder: str) -> str:
         return sentences.vector_store_locked(folder)
     if answer.why == "missing":
         return sentences.vector_store_missing(answer.reason)
+    if answer.why == "foreign":
+        return sentences.vector_store_foreign(answer.reason)
     return sentences.vector_store_refused(answer.reason)

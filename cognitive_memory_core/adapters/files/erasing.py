@@ -5,6 +5,7 @@ Each function answers the bytes that are left: none where nothing of the file ma
 
 from __future__ import annotations
 
+import codecs
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
@@ -57,6 +58,12 @@ _TEXTS = frozenset(
 _KNOWN = _KEPT | _NAMES | _TEXTS  # keys that are no text, whatever somebody calls themselves
 _SOME_TIME = moment(0)  # of a job that is read for who and where, not for when
 _ESCAPED = re.compile(r"\\u([0-9a-fA-F]{4})")
+_LAST_COMMA = re.compile(r",(\s*[\]}])(?=[\s\]},]*\Z)")  # at the end of all: inside a text it is somebody's words
+TORN = 0.01  # of the characters at most may be unreadable in what is still a text
+_LOOKED_AT = 1_000  # bytes
+_QUOTED = re.compile(r'(?="([^"\n]{1,200})")')
+_QUOTING = frozenset('"\\')
+_UTF_16 = ("utf-16", "utf-16-le", "utf-16-be")
 _ENCODINGS = ("utf-8", "gb18030", "utf-16-le", "utf-16-be")  # what editors here write
 
 
@@ -64,10 +71,10 @@ def without_person(data: bytes, *, user_id: str, hide: Hide) -> bytes | None:
     """Take a person out of a job; one that makes no sense and tells of them goes as a whole."""
     if not _may_tell(data, user_id, hide):
         return None
-    try:
-        body = codec.body_of(data)
-    except PermanentError:
+    body = _mended(data)
+    if not isinstance(body, dict):
         return b"" if _tells(data, user_id, hide) else None
+    body = cast("Body", body)
     rest = _Erasure(user_id, hide).job(body)
     if rest is None:
         return b""
@@ -88,12 +95,9 @@ def without_place(data: bytes, *, scope: Scope) -> bytes | None:
 
 def summaries_without(data: bytes, *, memo_ids: Collection[str], place: Scope, hide: Hide) -> bytes | None:
     """Take memos by id or place out of a list of summaries, and hide a person in the others."""
-    try:
-        rows = codec.json_of(data)
-    except PermanentError:
-        rows = None
+    rows = _mended(data)
     if not isinstance(rows, list):
-        return b"" if _tells(data, place.place_id, lambda text: hide(_without_id(place.place_id, text))) else None
+        return _hidden_in_text(data, memo_ids, place, hide)
     rest = rows_without(cast("list[object]", rows), memo_ids=memo_ids, place=place, hide=hide)
     return None if rest == rows else orjson.dumps(rest, option=orjson.OPT_INDENT_2)
 
@@ -101,7 +105,7 @@ def summaries_without(data: bytes, *, memo_ids: Collection[str], place: Scope, h
 def rows_without(rows: Iterable[object], *, memo_ids: Collection[str], place: Scope, hide: Hide) -> list[object]:
     """Give the rows that are left, without a person."""
     erasure = _Erasure("", hide)
-    return [erasure.of(row, "") for row in rows if not _is_summary_of(row, memo_ids, place, hide)]
+    return [erasure.of(row, "") for row in rows if not _is_summary_of(row, memo_ids, place)]
 
 
 def names_of(data: bytes, user_id: str) -> set[str]:
@@ -181,7 +185,8 @@ def _has_person(line: object) -> bool:
     return not fields.get("is_bot") and isinstance(fields.get("scene"), dict)
 
 
-def _is_summary_of(row: object, memo_ids: Collection[str], place: Scope, hide: Hide) -> bool:
+def _is_summary_of(row: object, memo_ids: Collection[str], place: Scope) -> bool:
+    """Tell by ids alone: names are borne by more than one."""
     if not isinstance(row, dict):
         return False
     fields = cast("Body", row)
@@ -189,12 +194,7 @@ def _is_summary_of(row: object, memo_ids: Collection[str], place: Scope, hide: H
     kind, name = ("", "")
     if isinstance(location, dict):
         kind, name = (str(cast("Body", location).get(key)) for key in ("type", "name"))
-    is_there = kind == place.kind and (name == place.place_id or (kind == "private" and _is_hidden(name, hide)))
-    return is_there or str(fields.get("id")) in memo_ids
-
-
-def _is_hidden(name: str, hide: Hide) -> bool:
-    return name != sentences.somebody() and hide(name) == sentences.somebody()
+    return (kind == place.kind and name == place.place_id) or str(fields.get("id")) in memo_ids
 
 
 def _makes_sense(body: Body) -> bool:
@@ -205,10 +205,66 @@ def _makes_sense(body: Body) -> bool:
     return True
 
 
+def _mended(data: bytes) -> object:
+    """Read JSON also as editors leave it: in another encoding, with a comma too many; None when it is none."""
+    for text in (None, *_texts_of(data)):
+        for form in (data,) if text is None else (text.encode(), _LAST_COMMA.sub(r"\1", text).encode()):
+            try:
+                return codec.json_of(form)
+            except PermanentError:
+                continue
+    return None
+
+
+def _texts_of(data: bytes) -> Iterator[str]:
+    """Give what bytes say in the encodings that they can be of, the likeliest first."""
+    has_halves = b"\x00" in data[:_LOOKED_AT] or data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+    for encoding in ("utf-8", *(_UTF_16 if has_halves else ("gb18030",))):
+        try:
+            yield data.decode(encoding).removeprefix("\ufeff")
+        except ValueError:
+            continue
+
+
+def _hidden_in_text(data: bytes, memo_ids: Collection[str], place: Scope, hide: Hide) -> bytes | None:
+    """Hide in what is a text and no list; what holds a memo that must go, or cannot be decoded, goes as a whole."""
+    place_id = place.place_id
+
+    def hidden(text: str) -> str:
+        return hide(_without_id(place_id, text))
+
+    going = {place_id, *memo_ids}
+    if not _tells(data, place_id, hidden) and not any(going & _quoted(text) for text in _readings(data)):
+        return None
+    texts = [_ESCAPED.sub(_unescaped, text) for text in (*_texts_of(data), *_torn_text(data))]
+    text = next((text for text in texts if hide(text) != text), None)  # in other encodings the same bytes say nothing
+    if text is None or going & _quoted(text):
+        return b""
+    rest = codec.writable_text(hide(text)).encode()
+    return b"" if _tells(rest, place_id, hidden) else rest
+
+
+def _quoted(text: str) -> set[str]:
+    return set(_QUOTED.findall(text))
+
+
+def _torn_text(data: bytes) -> Iterator[str]:
+    """Give the text of bytes that were cut off inside a character."""
+    text = data.decode("utf-8", "replace")
+    if text.count("\ufffd") <= TORN * len(text):
+        yield text
+
+
+def _unescaped(match: re.Match[str]) -> str:
+    """Write a character out, but for those that JSON must escape."""
+    char = chr(int(match[1], 16))
+    return char if char.isprintable() and char not in _QUOTING else match[0]
+
+
 def _may_tell(data: bytes, user_id: str, hide: Hide) -> bool:
     """Tell quickly whether it is worth reading a job: what is escaped could be anything."""
     text = data.decode("utf-8", "replace")
-    return "\\" in text or "\ufffd" in text or user_id in text or hide(text) != text
+    return any(char in text for char in "\\\ufffd\0") or user_id in text or hide(text) != text
 
 
 def _tells(data: bytes, identifier: str, hide: Hide) -> bool:

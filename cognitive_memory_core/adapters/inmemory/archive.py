@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections import Counter
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from typing import TypeVar
 
 from ...domain.erasure import Tombstones
@@ -12,7 +13,7 @@ from ...domain.note import Memo, Pin
 from ...ports.ledger import Alias, ArchiveRow, EmbeddedEvent, OptOut, Totals
 from .messages import add_message
 from .state import State
-from .vectors import is_finite
+from .vectors import has_direction
 
 Owned = EmbeddedEvent | Message | Memo | Pin | Alias
 K = TypeVar("K")
@@ -38,8 +39,10 @@ class InMemoryArchive:
         """
         opted_out, erased = self._state.opted_out, self._state.erased
         new = sum(_is_added(opted_out, row.user_id, row.at) for row in rows if isinstance(row, OptOut))
+        lengths = _lengths(self._state, rows)
         others = [row for row in rows if not isinstance(row, OptOut) and not _is_erased(erased, row)]
-        return new + sum(self._absorbed(row) for row in others if opted_out.keys().isdisjoint(_people(row)))
+        wanted = [_fitted(row, lengths) for row in others if opted_out.keys().isdisjoint(_people(row))]
+        return new + sum(self._absorbed(row) for row in wanted)
 
     async def totals(self) -> Totals:
         """Count what there is."""
@@ -87,9 +90,25 @@ class InMemoryArchive:
         if row.event.id in state.events or state.standing_twin(row.event) is not None:
             return False
         state.add(row.event)
-        if row.fingerprint and row.vector is not None and is_finite(row.vector):
+        if row.fingerprint and row.vector is not None:
             state.put_vector(row.event.id, row.fingerprint, row.vector, state.next_revision())
         return True
+
+
+def _lengths(state: State, rows: Sequence[ArchiveRow]) -> Mapping[str, int]:
+    """Give each model's length of vectors: that of what stands, or while nothing does, of most of what comes."""
+    whole = (row for row in rows if isinstance(row, EmbeddedEvent) and row.vector and has_direction(row.vector))
+    times = Counter((row.fingerprint, len(row.vector or ())) for row in whole)
+    usual = {model: length for (model, length), _ in reversed(times.most_common())}
+    return {model: state.dimensions(model) or length for model, length in usual.items()}
+
+
+def _fitted(row: Owned, lengths: Mapping[str, int]) -> Owned:
+    """Leave a vector behind that no search could use: its event is embedded anew."""
+    if not isinstance(row, EmbeddedEvent) or row.vector is None:
+        return row
+    is_usable = has_direction(row.vector) and len(row.vector) == lengths.get(row.fingerprint)
+    return row if is_usable else EmbeddedEvent(row.event)
 
 
 def _is_added(known: dict[K, V], key: K, value: V) -> bool:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import TypeVar
 
 from ... import sentences
-from ...domain.erasure import Tombstones
+from ...domain.erasure import Tombstones, covered_until
 from ...domain.event import Event
 from ...domain.forgetting import is_of_person, texts_of, without_person
 from ...domain.message import Message
@@ -24,6 +24,20 @@ K = TypeVar("K")
 V = TypeVar("V")
 
 
+@dataclass(frozen=True)
+class _WhereSeen:
+    user_id: str
+    places: frozenset[Scope]
+    hide: Callable[[str], str]
+
+    def of(self, said: Event | Message | Memo | Pin) -> Callable[[str], str]:
+        """Give how to hide them in something: not at all where they were never seen and their id does not stand."""
+        place = said.scene.scope if isinstance(said, Message) else said.scope
+        subjects = said.subjects if isinstance(said, Event) else ()
+        is_meant = place in self.places or any(self.user_id in text for text in (*texts_of(said), *subjects))
+        return self.hide if is_meant else str
+
+
 class InMemoryEraser:
     """Forgetting in a state. A wish to be left out, and the switch of a private chat, outlive their person."""
 
@@ -35,13 +49,14 @@ class InMemoryEraser:
         """Erase what is a person's and hide them in what others said."""
         state = self._state
         self._lay(state.erased.of_person(user_id), at)
+        words = _WhereSeen(user_id, self._places(user_id), hide)
         wiped = self._wiped(
             lambda event: is_of_person(event, user_id),
             lambda message: message.scene.user_id == user_id,
             lambda scope, owner: owner == user_id or (scope.kind == "private" and scope.place_id == user_id),
         )
-        reworded, joined = self._hidden_in_events(user_id, hide)
-        reworded += self._hidden_in_messages(hide) + _hidden_in(state.memos, hide) + _hidden_in(state.pins, hide)
+        reworded, joined = self._hidden_in_events(words)
+        reworded += self._hidden_in_messages(words) + _hidden_in(state.memos, words) + _hidden_in(state.pins, words)
         return replace(wiped, reworded=reworded, event_ids=(*wiped.event_ids, *joined))
 
     async def forget_place(self, scope: Scope, at: datetime) -> Wiped:
@@ -57,9 +72,10 @@ class InMemoryEraser:
         """Give all tombstones with the key of their hashes."""
         return self._state.erased
 
-    async def purge(self, at: datetime) -> None:
-        """Take note that nothing is left: there is no file."""
-        self._state.purge_state = PurgeState(purged_at=at)
+    async def purge(self, at: datetime, *, is_over: bool = True) -> None:
+        """Take note that nothing is left, unless there is something elsewhere: there is no file."""
+        if is_over:
+            self._state.purge_state = PurgeState(purged_at=at)
 
     async def purge_due(self) -> PurgeState:
         """Tell whether something was erased since the last purge."""
@@ -78,7 +94,7 @@ class InMemoryEraser:
 
     def _lay(self, digest: str, at: datetime) -> None:
         state = self._state
-        marks = {**state.erased.marks, digest: max(at, state.erased.marks.get(digest, at))}
+        marks = {**state.erased.marks, digest: covered_until(at, state.erased.marks.get(digest))}
         state.erased = replace(state.erased, marks=marks)
         due = min(state.purge_state.erased_at or at, at)
         state.purge_state = replace(state.purge_state, erased_at=due)
@@ -105,11 +121,18 @@ class InMemoryEraser:
             memo_ids=memo_ids,
         )
 
-    def _hidden_in_events(self, user_id: str, hide: Callable[[str], str]) -> tuple[int, list[str]]:
+    def _places(self, user_id: str) -> frozenset[Scope]:
+        """Give the places where a person was seen: elsewhere their name is somebody else's."""
+        state = self._state
+        events = {event.scope for event in state.events.values() if user_id in (event.sender_id, event.user_id)}
+        lines = {line.scene.scope for line in state.messages.values() if line.scene.user_id == user_id}
+        return frozenset(events | lines | {scope for scope, one, _ in state.names if one == user_id})
+
+    def _hidden_in_events(self, words: _WhereSeen) -> tuple[int, list[str]]:
         state = self._state
         changed, joined, revision = 0, list[str](), state.next_revision()
         for old in list(state.events.values()):
-            new = without_person(old, user_id, hide)
+            new = without_person(old, words.user_id, words.of(old))
             is_reworded = texts_of(new) != texts_of(old)
             changed += is_reworded
             twin = state.standing_twin(new) if is_reworded and new.retired_at is None else None
@@ -121,16 +144,17 @@ class InMemoryEraser:
                 state.reword(new, revision, keeps_vector=not is_reworded)
         return changed, joined
 
-    def _hidden_in_messages(self, hide: Callable[[str], str]) -> int:
+    def _hidden_in_messages(self, words: _WhereSeen) -> int:
         messages = self._state.messages
-        hidden = {place: hide(message.text) for place, message in messages.items()}
+        hidden = {place: words.of(message)(message.text) for place, message in messages.items()}
         changed = {place: text for place, text in hidden.items() if text != messages[place].text}
         messages.update({place: replace(messages[place], text=text) for place, text in changed.items()})
         return len(changed)
 
 
-def _hidden_in(notes: dict[str, Note], hide: Callable[[str], str]) -> int:
-    changed = {one: replace(note, text=hide(note.text)) for one, note in notes.items() if hide(note.text) != note.text}
+def _hidden_in(notes: dict[str, Note], words: _WhereSeen) -> int:
+    hidden = {one: replace(note, text=words.of(note)(note.text)) for one, note in notes.items()}
+    changed = {one: note for one, note in hidden.items() if note != notes[one]}
     notes.update(changed)
     return len(changed)
 

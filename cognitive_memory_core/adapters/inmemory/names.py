@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from ...domain.forgetting import is_covered
 from ...domain.people import Person
 from ...domain.scope import Scope
-from ...ports.ledger import Alias
+from ...ports.ledger import MOST_NAMES, Alias
 from .state import State
 
 
@@ -45,9 +45,19 @@ class InMemoryNames:
         return list(latest.values())
 
     async def names_of(self, user_ids: Iterable[str]) -> list[str]:
-        """Give every name that these people have or had, anywhere."""
+        """Give the names that these people have or had, anywhere; of each the :data:`MOST_NAMES` last seen."""
+        latest: dict[str, dict[str, None]] = {user_id: {} for user_id in user_ids}
+        for alias in sorted(self._state.names.values(), key=lambda one: one.last_seen_at, reverse=True):
+            if alias.user_id in latest:
+                latest[alias.user_id].setdefault(alias.name)
+        return list(dict.fromkeys(name for names in latest.values() for name in list(names)[:MOST_NAMES]))
+
+    async def shared(self, user_ids: Iterable[str]) -> list[str]:
+        """Give those of their names that somebody else bears, too, in a place where one of them bears it."""
         asked = frozenset(user_ids)
-        return sorted({alias.name for alias in self._state.names.values() if alias.user_id in asked})
+        borne = {(alias.scope, alias.name) for alias in self._state.names.values() if alias.user_id in asked}
+        others = {(alias.scope, alias.name) for alias in self._state.names.values() if alias.user_id not in asked}
+        return sorted({name for _, name in borne & others})
 
     def _is_news(self, alias: Alias) -> bool:
         latest = next((one for one in self._latest_first(alias.scope) if one.user_id == alias.user_id), None)

@@ -57,6 +57,11 @@ class State:
         self.vectors[event_id] = (fingerprint, vector)
         self.changed[event_id] = revision
 
+    def dimensions(self, fingerprint: str) -> int:
+        """Give the length of the oldest standing event's vector of a model; 0 while there is none."""
+        known = (self.vectors[event.id] for event in self.standing() if event.id in self.vectors)
+        return next((len(vector) for model, vector in known if model == fingerprint), 0)
+
     def next_revision(self) -> int:
         """Give a number higher than any before."""
         self.revision += 1

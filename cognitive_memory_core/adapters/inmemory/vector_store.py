@@ -16,7 +16,7 @@ from ...errors import BadArgument, UnavailableError
 from ...ports.ledger import EmbeddedEvent
 from ...ports.models import Vector
 from ...ports.vectors import Generation
-from .vectors import is_finite
+from .vectors import has_direction
 
 
 @dataclass
@@ -88,6 +88,6 @@ def _unit(vector: Vector | None, generation: Generation, whose: str) -> Vector:
     """Give the direction of a vector that has one, and the generation's length."""
     single = array("f", vector or ())  # what is infinite in single precision is refused
     length = math.hypot(*single)
-    if len(single) != generation.dimensions or not is_finite(single) or not length:
+    if len(single) != generation.dimensions or not has_direction(single):
         raise BadArgument(sentences.bad_value("vector", whose, sentences.vector_of_length(generation.dimensions)))
     return array("d", (number / length for number in single))

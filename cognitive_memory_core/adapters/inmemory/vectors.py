@@ -28,10 +28,10 @@ class InMemoryShelf:
         return [(event.id, event.text) for event in self._waiting(fingerprint)][: max(limit, 0)]
 
     async def store(self, fingerprint: str, rows: Sequence[VectorRow]) -> None:
-        """Keep vectors; a row of an event that is gone is dropped, a vector that is no number is refused."""
+        """Keep vectors; a row of an event that is gone is dropped, a vector without a direction is refused."""
         for row in rows:
-            if not is_finite(row.vector):
-                raise BadArgument(sentences.bad_value("vector", row.event_id, "有限的数"))
+            if not has_direction(row.vector):
+                raise BadArgument(sentences.bad_value("vector", row.event_id, sentences.vector_with_direction()))
         self._state.fingerprint = fingerprint
         revision = self._state.next_revision()
         for row in rows:
@@ -45,9 +45,8 @@ class InMemoryShelf:
         return len(self._waiting(fingerprint))
 
     async def dimensions(self, fingerprint: str) -> int:
-        """Give the length of the vectors of a model, the newest standing event's; 0 while there is none."""
-        known = [row.vector for row in self._embedded(fingerprint) if row.vector is not None]
-        return len(known[-1]) if known else 0
+        """Give the length of the vectors of a model, the oldest standing event's; 0 while there is none."""
+        return self._state.dimensions(fingerprint)
 
     async def changes(self, fingerprint: str, after: Mark, limit: int) -> list[Change]:
         """Give what changed after a mark, in the order of change, each event as it is now."""
@@ -89,7 +88,7 @@ class InMemoryIndex:
 
     async def nearest(self, vector: Vector, reading: Reading, limit: int) -> list[tuple[str, float]]:
         """Give event ids with their cosine, best first; [] for a vector of another length, or no direction."""
-        if not self._state.fingerprint or not is_finite(vector) or not _length(vector):
+        if not self._state.fingerprint or not has_direction(vector):
             return []
         admitted = (event.id for event in reversed(self._state.events.values()) if reading.admits(event))
         scored = [
@@ -107,9 +106,10 @@ class InMemoryIndex:
         return other if is_alike else None
 
 
-def is_finite(vector: Vector) -> bool:
-    """Tell whether a vector holds something, and nothing but numbers."""
-    return len(vector) > 0 and all(map(math.isfinite, vector))
+def has_direction(vector: Vector) -> bool:
+    """Tell whether a vector points anywhere: one of zeros, or with what is no number, does not."""
+    length = math.hypot(*vector)
+    return math.isfinite(length) and length > 0
 
 
 def _cosine(one: Vector, other: Vector) -> float:

@@ -30,15 +30,17 @@ _BAD_PARAMETER = re.compile(
     "|(?:max_tokens|temperature).{0,20}not (?:be )?support"
 )
 _MISCONFIGURED = re.compile("|".join(one.pattern for one in (_NO_SUCH_MODEL, _BAD_KEY, _BAD_PARAMETER)))
+_TOO_LARGE = re.compile("input.{0,40}too (?:large|long)|exceeds? .{0,30}context|maximum context length")
 _NO_TOOLS = re.compile("support.{0,20}(?:tool|function)|(?:tool|function).{0,40}not support")
 
 
 def refusal(role: str, status: int, headers: Mapping[str, str], body: bytes) -> CognitiveMemoryError:
     """Translate an answer that is no success; its words are looked at and never repeated, for they may echo ours."""
-    if status in _LATER or status >= _SERVER:
+    words = _said(body)
+    is_broken = status >= _SERVER and not (status == _SERVER and _TOO_LARGE.search(words))
+    if status in _LATER or is_broken:
         wished = retry_after(headers, datetime.now(timezone.utc))
         return UnavailableError(sentences.model_away(role, status), retry_after=wished)
-    words = _said(body)
     if _is_about_the_input(status, words):
         return PermanentError(sentences.input_refused(role, status))
     return UnavailableError(_fault(role, status, words))
@@ -47,7 +49,7 @@ def refusal(role: str, status: int, headers: Mapping[str, str], body: bytes) -> 
 def _is_about_the_input(status: int, words: str) -> bool:
     if status == _BAD_REQUEST:
         return not _MISCONFIGURED.search(words)
-    return status in _INPUT or (status == _NOT_FOUND and bool(_NO_TOOLS.search(words)))
+    return status in (*_INPUT, _SERVER) or (status == _NOT_FOUND and bool(_NO_TOOLS.search(words)))
 
 
 def _fault(role: str, status: int, words: str) -> str:

@@ -43,7 +43,10 @@ def _numbers(written: object) -> Numbers:
     try:
         if isinstance(written, str):
             return np.frombuffer(b64decode(written, validate=True), "<f4").astype(np.float64)
-        listed = array("d", cast("Sequence[float]", rows(written)))
+        numbers = cast("Sequence[float]", rows(written))
+        if bool in set(map(type, numbers)):  # which Python counts among the numbers
+            raise BadAnswer(sentences.vector_unusable())
+        listed = array("d", numbers)
     except (binascii.Error, ValueError, TypeError, OverflowError):
         raise BadAnswer(sentences.vector_unusable()) from None
     return np.frombuffer(listed, np.float64)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from sqlite3 import Connection
 
@@ -13,6 +14,7 @@ from ...domain.note import Memo, Pin
 from ...domain.scope import Scope
 from ...ports.ledger import Alias, ArchiveRow, EmbeddedEvent, OptOut, Totals
 from . import duplicates, event_rows
+from .changes import dimensions_of
 from .consent import add_opt_out
 from .database import Database
 from .messages import append
@@ -34,8 +36,9 @@ from .rows import (
 )
 from .statements import next_revision, select
 from .tombstones import tombstones_of
-from .vectors import is_finite, put
+from .vectors import has_direction, put
 
+_Owned = EmbeddedEvent | Message | Memo | Pin | Alias
 PAGE = 500  # rows read at a time
 
 
@@ -95,19 +98,36 @@ def _absorb(connection: Connection, rows: Sequence[ArchiveRow]) -> int:
     wishes = [row for row in rows if isinstance(row, OptOut)]
     new = sum(add_opt_out(connection, wish.user_id, wish.at) for wish in wishes)
     left_out, erased = event_rows.opted_out(connection), tombstones_of(connection)
-    revision = next_revision(connection)
+    revision, lengths = next_revision(connection), _lengths(connection, rows)
     others = [row for row in rows if not isinstance(row, OptOut) and left_out.isdisjoint(_people(row))]
-    return new + sum(_absorbed(connection, row, revision) for row in others if not _is_erased(erased, row))
+    fitted = (_fitted(row, lengths) for row in others if not _is_erased(erased, row))
+    return new + sum(_absorbed(connection, row, revision) for row in fitted)
 
 
-def _is_erased(erased: Tombstones, row: EmbeddedEvent | Message | Memo | Pin | Alias) -> bool:
+def _lengths(connection: Connection, rows: Sequence[ArchiveRow]) -> Mapping[str, int]:
+    """Give each model's length of vectors: that of what stands, or while nothing does, of most of what comes."""
+    whole = (row for row in rows if isinstance(row, EmbeddedEvent) and row.vector and has_direction(row.vector))
+    times = Counter((row.fingerprint, len(row.vector or ())) for row in whole)
+    usual = {model: length for (model, length), _ in reversed(times.most_common())}
+    return {model: dimensions_of(connection, model) or length for model, length in usual.items()}
+
+
+def _fitted(row: _Owned, lengths: Mapping[str, int]) -> _Owned:
+    """Leave a vector behind that no search could use: its event is embedded anew."""
+    if not isinstance(row, EmbeddedEvent) or row.vector is None:
+        return row
+    is_usable = has_direction(row.vector) and len(row.vector) == lengths.get(row.fingerprint)
+    return row if is_usable else EmbeddedEvent(row.event)
+
+
+def _is_erased(erased: Tombstones, row: _Owned) -> bool:
     if isinstance(row, Alias):
         return is_covered(erased, row.scope, (row.user_id,), row.last_seen_at)
     said = row.event if isinstance(row, EmbeddedEvent) else row
     return stays_out(erased, said) or names_erased(erased, said)
 
 
-def _people(row: EmbeddedEvent | Message | Memo | Pin | Alias) -> tuple[str, ...]:
+def _people(row: _Owned) -> tuple[str, ...]:
     match row:
         case EmbeddedEvent():
             return (row.event.sender_id, *row.event.subjects)
@@ -119,7 +139,7 @@ def _people(row: EmbeddedEvent | Message | Memo | Pin | Alias) -> tuple[str, ...
             return (row.user_id,)
 
 
-def _absorbed(connection: Connection, row: EmbeddedEvent | Message | Memo | Pin | Alias, revision: int) -> bool:
+def _absorbed(connection: Connection, row: _Owned, revision: int) -> bool:
     match row:
         case EmbeddedEvent():
             return _absorb_event(connection, row, revision)
@@ -141,7 +161,7 @@ def _absorb_event(connection: Connection, row: EmbeddedEvent, revision: int) -> 
     sources = event_rows.sources_left(connection, event)
     retired_at = event.retired_at or event_rows.withdrawn_at(connection, event, sources)
     seq = event_rows.add(connection, replace(event, retired_at=retired_at), sources)
-    if row.fingerprint and row.vector is not None and is_finite(row.vector):
+    if row.fingerprint and row.vector is not None:
         put(connection, seq, row.fingerprint, row.vector, revision)
     return True
 

@@ -16,9 +16,12 @@ _COLUMNS = ", ".join(f"e.{name}" for name in ("revision", "seq", *EVENT_FIELDS))
 
 
 def dimensions_of(connection: Connection, fingerprint: str) -> int:
-    """Give the length of the newest standing event's vector of a model; 0 while there is none."""
+    """Give the length of the oldest standing event's vector of a model; 0 while there is none.
+
+    Not the newest one's: whatever comes in later is measured by what was there before.
+    """
     source = "events e CROSS JOIN vectors v ON v.seq = e.seq"
-    query = select("length(v.vector)", source, _STANDING, "ORDER BY e.seq DESC LIMIT 1")
+    query = select("length(v.vector)", source, _STANDING, "ORDER BY e.seq LIMIT 1")
     row = connection.execute(query, bound(fingerprint)).fetchone() if fingerprint else None
     return 0 if row is None else row[0] // _FLOAT_BYTES
 

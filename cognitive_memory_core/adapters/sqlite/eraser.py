@@ -12,6 +12,7 @@ from sqlite3 import Connection
 from ...domain.erasure import Tombstones
 from ...domain.scope import Scope
 from ...ports.ledger import Copy, PurgeState, Wiped
+from ...text.redaction import hides_alone
 from . import copies, tombstones, wiping
 from .database import Database
 from .exact_search import ExactIndex
@@ -52,14 +53,15 @@ class SqliteEraser:
         """Give all tombstones with the key of their hashes."""
         return await self._database.read(tombstones.keyed)
 
-    async def purge(self, at: datetime) -> None:
+    async def purge(self, at: datetime, *, is_over: bool = True) -> None:
         """Remove the bytes of what was erased; raises UnavailableError while another process reads the file.
 
-        Then, and when the disk refuses (StorageRefused), the purge stays due.
+        Then, when the disk refuses (StorageRefused), and unless it ``is_over``, the purge stays due.
         """
         async with self._copying, self._erasing:
             await purge(self._database)
-            await self._database.write(tombstones.purged, at)
+            if is_over:
+                await self._database.write(tombstones.purged, at)
 
     async def purge_due(self) -> PurgeState:
         """Tell whether something was erased whose bytes are still there, and when the last purge was."""
@@ -94,9 +96,10 @@ class SqliteEraser:
 
 def _forget_person(connection: Connection, user_id: str, at: datetime, hide: Callable[[str], str]) -> Wiped:
     tombstones.lay(connection, tombstones.keyed(connection).of_person(user_id), at)
-    needles = Needles(connection, (*bound(user_id), *_names(connection, user_id)))
+    needles = Needles(connection, (*bound(user_id), *filter(hides_alone, _names(connection, user_id))))
+    places = _places(connection, user_id)
     wiped = _wipe(connection, _of_person(user_id))
-    rewording = Rewording(user_id, needles, hide)
+    rewording = Rewording(user_id, needles, hide, places)
     reworded, joined = rewording.events(connection, next_revision(connection))
     reworded += rewording.messages(connection)
     reworded += rewording.notes(connection, "memos") + rewording.notes(connection, "pins")
@@ -140,3 +143,10 @@ def _names(connection: Connection, user_id: str) -> list[str]:
     queries = [select(f"DISTINCT {name}", table, f"{person} = ?") for name, table, person in _NAMED]
     found = {row[0].strip() for query in queries for row in connection.execute(query, bound(user_id))}
     return sorted(found - {""})
+
+
+def _places(connection: Connection, user_id: str) -> list[str]:
+    """Give the keys of the places where a person was seen: elsewhere their name is somebody else's."""
+    seen = [*((table, person) for _, table, person in _NAMED), ("events", "user_id"), ("messages", "user_id")]
+    queries = [select("DISTINCT scope", table, f"{person} = ?") for table, person in seen]
+    return sorted({row[0] for query in queries for row in connection.execute(query, bound(user_id))})

@@ -9,7 +9,7 @@ from sqlite3 import Connection
 from ...domain.forgetting import is_covered
 from ...domain.people import Person
 from ...domain.scope import Scope
-from ...ports.ledger import Alias
+from ...ports.ledger import MOST_NAMES, Alias
 from .database import Database
 from .rows import bound, micros
 from .statements import LISTED, insert, listed, select
@@ -46,8 +46,12 @@ class SqliteNames:
         return await self._database.read(_people, scope, list(user_ids))
 
     async def names_of(self, user_ids: Iterable[str]) -> list[str]:
-        """Give every name that these people have or had, anywhere."""
+        """Give the names that these people have or had, anywhere; of each the :data:`MOST_NAMES` last seen."""
         return await self._database.read(_names_of, list(user_ids))
+
+    async def shared(self, user_ids: Iterable[str]) -> list[str]:
+        """Give those of their names that somebody else bears, too, in a place where one of them bears it."""
+        return await self._database.read(_shared, list(user_ids))
 
 
 def add_alias(connection: Connection, alias: Alias) -> bool:
@@ -87,5 +91,13 @@ def _people(connection: Connection, scope: Scope, user_ids: list[str]) -> list[P
 
 
 def _names_of(connection: Connection, user_ids: list[str]) -> list[str]:
-    query = select("DISTINCT name", "names", f"user_id IN {LISTED}")
-    return [row[0] for row in connection.execute(query, (listed(user_ids),))]
+    latest = "row_number() OVER (PARTITION BY user_id ORDER BY max(last_us) DESC, max(seq) DESC) AS rank"
+    ranked = select(f"name, {latest}", "names", f"user_id IN {LISTED}", "GROUP BY user_id, name")
+    query = select("name", f"({ranked})", "rank <= ?", "GROUP BY name ORDER BY min(rank), name")
+    return [row[0] for row in connection.execute(query, (listed(user_ids), MOST_NAMES))]
+
+
+def _shared(connection: Connection, user_ids: list[str]) -> list[str]:
+    others = f"o.scope = n.scope AND o.name = n.name AND o.user_id NOT IN {LISTED}"
+    query = select("DISTINCT n.name", f"names n JOIN names o ON {others}", f"n.user_id IN {LISTED}", "ORDER BY n.name")
+    return [row[0] for row in connection.execute(query, (listed(user_ids),) * 2)]

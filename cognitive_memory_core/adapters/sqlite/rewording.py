@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from sqlite3 import Connection
 
 from ...domain.event import Event
 from ...domain.forgetting import texts_of, without_person
 from . import duplicates, wiping, words
+from .filters import Filter
 from .needles import Needles
 from .rows import EVENT_COLUMNS, EVENT_FIELDS, MESSAGE_FIELDS, bound, event_of, event_values, message_of
 from .statements import LISTED, listed, select, update
@@ -19,16 +20,17 @@ _SPEAKS_OF = f"e.seq IN ({select('seq', 'event_subjects', 'subject = ?')})"
 
 @dataclass(frozen=True)
 class Rewording:
-    """Who is hidden and how; ``needles`` find where they are named, before anything is read and hidden."""
+    """Who is hidden, how, and in which places; ``needles`` find where they are named, before anything is hidden."""
 
     user_id: str
     needles: Needles
     hide: Callable[[str], str]
+    places: Sequence[str]
 
     def events(self, connection: Connection, revision: int) -> tuple[int, list[str]]:
         """Hide them in events; answers how many texts changed, and the ids of events that became another's equal."""
         texts = f"{_EVENT_TEXTS} || char(10) || coalesce(e.perspective, '')"
-        named, values = self.needles.within(texts)
+        named, values = self._within(texts)
         which = (f"e.user_id = ? OR {_SPEAKS_OF} OR {named}", (*bound(self.user_id, self.user_id), *values))
         changed, joined = 0, list[str]()
         for seq in wiping.seqs_of(connection, "events e", which):
@@ -43,7 +45,7 @@ class Rewording:
     def messages(self, connection: Connection) -> int:
         """Hide them in the log; answers how many texts changed."""
         changed = 0
-        for seq in wiping.seqs_of(connection, "messages e", self.needles.within("e.text")):
+        for seq in wiping.seqs_of(connection, "messages e", self._within("e.text")):
             query = select(", ".join(MESSAGE_FIELDS), "messages", "seq = ?")
             old = message_of(connection.execute(query, (seq,)).fetchone())
             text = self.hide(old.text)
@@ -56,12 +58,18 @@ class Rewording:
 
     def notes(self, connection: Connection, table: str) -> int:
         """Hide them in memos or pins; answers how many texts changed."""
-        query = select("e.seq, e.text", f"{table} e", self.needles.within("e.text")[0])
-        found = connection.execute(query, self.needles.within("e.text")[1]).fetchall()
+        named, values = self._within("e.text")
+        found = connection.execute(select("e.seq, e.text", f"{table} e", named), values).fetchall()
         hidden = [(seq, text, self.hide(text)) for seq, text in found]
         changed = [(*bound(new), seq) for seq, old, new in hidden if new != old]
         connection.executemany(update(table, ("text",), "seq = ?"), changed)
         return len(changed)
+
+    def _within(self, texts: str) -> Filter:
+        """Compile where they are named: a name alone counts where they were seen, their id everywhere."""
+        named, values = self.needles.within(texts)
+        there = (listed(self.places), *values, *bound(self.user_id))
+        return f"((e.scope IN {LISTED} AND {named}) OR instr({texts}, ?))", there
 
 
 def _changed(connection: Connection, seq: int, old: Event, new: Event, revision: int) -> bool:

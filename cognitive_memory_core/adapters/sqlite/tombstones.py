@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from sqlite3 import Connection
 
-from ...domain.erasure import Tombstones
+from ...domain.erasure import Tombstones, covered_until
 from ...ports.ledger import PurgeState
 from .rows import instant_of, micros
 
@@ -24,10 +24,9 @@ def keyed(connection: Connection) -> Tombstones:
 
 def lay(connection: Connection, digest: str, at: datetime) -> None:
     """Remember an erasure, and that its bytes are still there."""
-    connection.execute(
-        "INSERT INTO erasures VALUES (?, ?) ON CONFLICT (digest) DO UPDATE SET at_us = max(at_us, excluded.at_us)",
-        (digest, micros(at)),
-    )
+    standing = tombstones_of(connection).marks.get(digest)
+    query = "INSERT INTO erasures VALUES (?, ?) ON CONFLICT (digest) DO UPDATE SET at_us = excluded.at_us"
+    connection.execute(query, (digest, micros(covered_until(at, standing))))
     connection.execute("UPDATE meta SET value = min(coalesce(value, ?1), ?1) WHERE key = 'purge_due_us'", (micros(at),))
 
 

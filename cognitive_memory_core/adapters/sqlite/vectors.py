@@ -31,10 +31,10 @@ class SqliteShelf:
         return await self._database.read(_waiting, fingerprint, bounded(limit))
 
     async def store(self, fingerprint: str, rows: Sequence[VectorRow]) -> None:
-        """Keep vectors; a row of an event that is gone is dropped, a vector that is no number is refused."""
+        """Keep vectors; a row of an event that is gone is dropped, a vector without a direction is refused."""
         for row in rows:
-            if not is_finite(row.vector):
-                raise BadArgument(sentences.bad_value("vector", row.event_id, "有限的数"))
+            if not has_direction(row.vector):
+                raise BadArgument(sentences.bad_value("vector", row.event_id, sentences.vector_with_direction()))
         self._index.follow(fingerprint)
         await self._database.write(_store, fingerprint, rows)
 
@@ -44,7 +44,7 @@ class SqliteShelf:
         return await self._database.read(_lag, fingerprint)
 
     async def dimensions(self, fingerprint: str) -> int:
-        """Give the length of the vectors of a model, the newest standing event's; 0 while there is none."""
+        """Give the length of the vectors of a model, the oldest standing event's; 0 while there is none."""
         return await self._database.read(changes.dimensions_of, fingerprint)
 
     async def changes(self, fingerprint: str, after: Mark, limit: int) -> list[Change]:
@@ -60,9 +60,10 @@ class SqliteShelf:
         return await self._database.read(changes.embedded_ids, fingerprint)
 
 
-def is_finite(vector: Vector) -> bool:
-    """Tell whether a vector holds something, and nothing but numbers."""
-    return len(vector) > 0 and all(map(math.isfinite, vector))
+def has_direction(vector: Vector) -> bool:
+    """Tell whether a vector points anywhere: one of zeros, or with what is no number, does not."""
+    length = math.hypot(*vector)
+    return math.isfinite(length) and length > 0
 
 
 def put(connection: Connection, seq: int, fingerprint: str, vector: Vector, revision: int) -> None:

@@ -125,6 +125,19 @@ async def test_no_child_outlives_a_closed_store(tmp_path: Path) -> None:
         await store.open()
 
 
+async def test_closing_refuses_whoever_still_waits(tmp_path: Path) -> None:
+    """A question and a removal under way at the end hear that the store is away: nobody cancelled them."""
+    async with opened(tmp_path, CALL) as store:
+        generation = await filled(store, ROWS[:5])
+    async with opened(tmp_path, CALL) as store:
+        asked = asyncio.create_task(store.nearest(generation, EAST, EVERYTHING, 5))
+        removing = asyncio.create_task(store.remove(generation, ["nobody"]))
+        opening = asyncio.create_task(store.open())
+        await asyncio.sleep(0.05)
+        await store.close()
+        await ended([asked, removing, opening])
+
+
 async def test_another_model_begins_the_next_generation(tmp_path: Path) -> None:
     """F20: the old generation stays whole and in use until the new one is; an attempt cut short leaves no trace."""
     async with opened(tmp_path, CALL) as store:

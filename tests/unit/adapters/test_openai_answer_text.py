@@ -114,7 +114,7 @@ def _filled(head: str, part: str, tail: str = "") -> str:
     ids=lambda text: ascii(text[:20]),
 )
 def test_no_answer_takes_long_to_refuse(text: str) -> None:
-    """The largest answers that are still read, made to be tried from every character, are refused within the timeout."""
+    """The largest answers that are read, made to be tried from every character, are refused in time."""
     with pytest.raises(BadAnswer):
         object_in(text)
 

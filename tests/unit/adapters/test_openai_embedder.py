@@ -92,6 +92,7 @@ BAD_ANSWERS: dict[str, Behaviour] = {
     "empty vector": model_server.with_vector([]),
     "null in vector": with_vector(None),
     "text in vector": with_vector("1.0"),
+    "true in vector": with_vector(True),
     "list in vector": with_vector([1.0]),
     "vector is null": model_server.with_vector(None),
     "vector is an object": model_server.with_vector({"a": 1}),

@@ -155,7 +155,7 @@ async def test_no_row_is_overlooked(tmp_path: Path, held_bytes: int) -> None:
 
 
 async def test_a_place_is_wide_when_it_neither_fits_nor_is_held(tmp_path: Path) -> None:
-    """Whoever asks is told whether a search would read all vectors of the place from the disk."""
+    """Whoever asks is told whether a store may be faster; a place that it must filter for has to be larger."""
     ledger = await SqliteLedger.open(tmp_path / "ledger.db")
     narrow = [(an_event(f"这里{number}"), a_vector(1, 0)) for number in range(10)]
     await embedded(
@@ -164,11 +164,11 @@ async def test_a_place_is_wide_when_it_neither_fits_nor_is_held(tmp_path: Path) 
     index = ExactIndex(ledger._database, held_bytes=9000)
     assert not await index.is_wide(Reading(OPERATOR))  # no model is followed: nothing would be read
     index.follow(MODEL)
-    index._cache.limit = 400
-    found = [await index.is_wide(Reading(scene)) for scene in (GROUP, OTHER_GROUP, OPERATOR)]
-    assert found == [False, True, True]
+    for limit, expected in ((400, [False, False, True]), (150, [False, True, True])):
+        index._cache.limit = limit
+        assert [await index.is_wide(Reading(scene)) for scene in (GROUP, OTHER_GROUP, OPERATOR)] == expected
     index._cache.limit = 9000
     await index.nearest(a_vector(1, 0), Reading(OTHER_GROUP), 1)
-    index._cache.limit = 400
+    index._cache.limit = 150
     assert not await index.is_wide(Reading(OTHER_GROUP))
     await ledger.close()

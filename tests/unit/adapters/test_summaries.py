@@ -276,11 +276,11 @@ def told_of(path: Path) -> set[str]:
 
 
 async def test_an_erased_person_leaves_file_copies_and_what_waits(mirror: EndSummaries, path: Path):
-    """Memos go by id and by private chat; in what others' memos say, and in every other form, the person is hidden."""
+    """Memos go by their id and the chat's; in what others' memos say, and in every other form, the person is hidden."""
     rows = [
         "阿棠说过的",
         {"summary": "悄悄话", "location": {"type": "private", "name": "2000001"}},
-        {"summary": "悄悄话", "location": {"type": "private", "name": "阿棠"}},
+        {"summary": "和别人说的", "location": {"type": "private", "name": "阿棠"}},
         {"summary": "悄悄话", "id": "memo1"},
         {"summary": "别人问起阿棠(2000001)", "id": "memo2", "location": {"type": "group", "name": "10001"}, "阿棠": 7},
     ]
@@ -299,10 +299,12 @@ async def test_an_erased_person_leaves_file_copies_and_what_waits(mirror: EndSum
     assert told_of(path) == set()
     await mirror.flush()
     assert told_of(path) == set()
-    left = ["某位成员说过的", {**rows[4], "summary": "别人问起某位成员", "某位成员": 7}]
-    del left[1]["阿棠"]
-    assert rows_of(path)[:2] == rows_of(path.with_name("end_summaries.before-7.json")) == left
-    assert [row["summary"] for row in rows_of(path)[2:]] == ["某位成员来过"]
+    of_a_namesake = {**rows[2], "location": {"type": "private", "name": "某位成员"}}
+    left = ["某位成员说过的", of_a_namesake, {**rows[4], "summary": "别人问起某位成员", "某位成员": 7}]
+    del left[2]["阿棠"]
+    assert rows_of(path)[:3] == rows_of(path.with_name("end_summaries.before-7.json")) == left
+    assert [row["summary"] for row in rows_of(path)[3:]] == ["某位成员来过"]
+    assert path.with_name("end_summaries.corrupt-7.json").read_text("utf-8") == '["某位成员'
     assert path.with_name("end_summaries.corrupt-8.json").exists()
     assert not path.with_name("end_summaries.corrupt-9.json").exists()
 

@@ -385,10 +385,9 @@ async def test_when_the_last_event_goes_the_index_is_empty_and_up_to_date() -> N
 async def test_vectors_of_another_length_stay_out() -> None:
     """One odd vector under a known name holds nobody up."""
     ledger, store = InMemoryLedger(), TroubledStore()
-    odd = an_event("奇怪的一条")
+    events, odd = await some(ledger, 2), an_event("奇怪的一条")
     await committed(ledger, odd)
     await ledger.shelf.store(MODEL, [VectorRow(odd.id, a_vector(1.0, 2.0, 3.0))])
-    events = await some(ledger, 2)
     follower = follower_of(ledger, store)
     await follower.follow()
     assert await found(follower) == {event.id for event in events}

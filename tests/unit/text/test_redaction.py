@@ -42,3 +42,58 @@ def test_a_short_id_is_hidden_only_as_an_id() -> None:
 def test_nobody_to_hide_changes_nothing() -> None:
     """Without anybody who left, every text stays as it is."""
     assert Redaction()("王小明(77777)") == "王小明(77777)"
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("22222222", "李四(22222222)对花生过敏"),
+        ("20", "11-20 李四说20人到场"),
+        ("２０", "来了２０人"),
+        ("三十", "来了三十人"),
+        ("①②", "选①②"),
+        ("😂😂", "笑死😂😂"),
+        ("……", "算了……"),
+        ("成员", "成员名单"),
+        ("an", "banana plan"),
+        ("on", "python json"),
+        ("Ян", "Яна пришла"),
+        ("小明", "小明(20002)和小明（u-20003）喜欢爬山"),
+        ("小 明", "小 明(20002)"),
+    ],
+)
+def test_a_name_unwrites_no_other_people(name: str, text: str) -> None:
+    """A number, a smile, a part of a longer word and a name before somebody else's id stay what others wrote."""
+    hide = Redaction.of(["77777"], [name])
+    assert hide(text) == text
+    assert hide(f"{name}(77777)来了，{name}（77777）走了") == "某位成员来了，某位成员走了"
+
+
+def test_a_name_before_anothers_id_stays_whole_beside_shorter_names() -> None:
+    """No shorter name bites a piece out of a namesake's label, and the person beside them is hidden."""
+    hide = Redaction.of(["77777"], ["小明", "小明明"])
+    assert hide("小明明(20002)和小明(生病)、小明明(77777)") == "小明明(20002)和某位成员(生病)、某位成员"
+
+
+def test_names_in_words_apart_are_hidden_as_words() -> None:
+    """Beside Chinese and beside blanks a latin name is a word of its own."""
+    assert Redaction.of(["77777"], ["Tom"])("Tom来了，问 Tom。Tomorrow") == "某位成员来了，问 某位成员。Tomorrow"
+
+
+def test_a_name_that_others_bear_hides_only_before_the_id() -> None:
+    """Nobody can tell of whom such a name speaks, unless the id follows."""
+    hide = Redaction.of(["77777"], ["小明", "小刚"], ["小明"])
+    assert hide("小明(77777)找小明和小刚") == "某位成员找小明和某位成员"
+
+
+def test_any_number_of_names_is_found() -> None:
+    """Among thousands of names and ids, those that stand in a text are hidden, those just heard too."""
+    hide = Redaction.of(map(str, range(70_000, 80_000)), [f"外号{number}号" for number in range(10_000)])
+    text = "外号77号请客，77777 买单，新名字和外号77(77778)作陪"
+    assert hide.knowing(["新名字", ""])(text) == "某位成员请客，某位成员 买单，某位成员和外号77(某位成员)作陪"
+
+
+def test_any_number_of_names_that_begin_alike_is_found() -> None:
+    """Also where the names of a thousand people begin like what a text is full of."""
+    hide = Redaction.of(["77777"], [f"小名{number}号" for number in range(1_000)])
+    assert hide("小名7号和小名1000号、小名(20002)、小名999号") == "某位成员和小名1000号、小名(20002)、某位成员"

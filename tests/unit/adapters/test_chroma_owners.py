@@ -1,0 +1,139 @@
+"""Bots that share a Chroma server: nobody opens, sweeps or counts what another bot made."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import AsyncIterator, Iterator
+from contextlib import AsyncExitStack
+from pathlib import Path
+
+import pytest
+
+from cognitive_memory_core import sentences
+from cognitive_memory_core.adapters.chroma import ChromaStore
+from cognitive_memory_core.adapters.chroma.owner import FILE, Foreign, Owner
+from cognitive_memory_core.errors import UnavailableError
+from cognitive_memory_core.ports.vectors import Generation
+from tests.support.builders import an_event
+from tests.support.ledgers import MODEL, a_vector
+from tests.support.vector_stores import chroma_server, chroma_store, rows
+
+pytestmark = pytest.mark.timeout(300)  # processes, of which each imports chromadb
+FOREIGN = sentences.vector_store_foreign("default_database")
+
+
+class Bots:
+    """Stores over one server, each closed before the next of its folder opens."""
+
+    def __init__(self, url: str, stack: AsyncExitStack) -> None:
+        """Open nothing yet."""
+        self._url = url
+        self._stack = stack
+
+    def store(self, folder: Path, database: str = "") -> ChromaStore:
+        """Open a bot's store."""
+        store = chroma_store(folder, self._url, database)
+        self._stack.push_async_callback(store.close)
+        return store
+
+
+@pytest.fixture
+def url(tmp_path: Path) -> Iterator[str]:
+    """Run a server."""
+    with chroma_server(tmp_path / "server") as url:
+        yield url
+
+
+@pytest.fixture
+async def bots(url: str) -> AsyncIterator[Bots]:
+    """Close every store in the end."""
+    async with AsyncExitStack() as stack:
+        yield Bots(url, stack)
+
+
+async def filled(store: ChromaStore) -> Generation:
+    """Put a generation with one row in use."""
+    generation = await store.begin(MODEL, 2)
+    await store.upsert(generation, rows([(an_event("甲"), a_vector(1, 0))]))
+    await store.put_in_use(generation)
+    return generation
+
+
+async def test_a_second_bot_is_refused_and_harms_nobody(bots: Bots, tmp_path: Path) -> None:
+    """It is told which setting to give, whether it was there from the beginning or comes later; the first goes on."""
+    early, late = bots.store(tmp_path / "early" / "chromadb"), bots.store(tmp_path / "late" / "chromadb")
+    assert await early.open() is None
+    first = bots.store(tmp_path / "first" / "chromadb")
+    generation = await filled(first)
+    for other in (early, late):
+        with pytest.raises(UnavailableError) as refused:
+            await other.begin(MODEL, 2)
+        assert str(refused.value) == FOREIGN
+        assert other.last_error == FOREIGN
+    assert len(await first.listed(generation)) == 1
+    assert await first.open() == generation
+    await filled(bots.store(tmp_path / "third" / "chromadb", "its-own"))
+
+
+async def test_a_deleted_folder_does_not_lock_a_bot_out(bots: Bots, tmp_path: Path) -> None:
+    """Its old generation is known by where it was made, and is swept."""
+    folder = tmp_path / "bot" / "chromadb"
+    store = bots.store(folder)
+    old = await filled(store)
+    await store.close()
+    shutil.rmtree(folder)
+    again = bots.store(folder)
+    assert await again.open() is None
+    new = await filled(again)
+    assert new.number > old.number or new.birth != old.birth
+    assert await again.open() == new
+    with pytest.raises(UnavailableError):
+        await again.listed(old)
+
+
+async def test_a_moved_folder_keeps_its_generation(bots: Bots, tmp_path: Path) -> None:
+    """The id in the folder decides, wherever the folder lies."""
+    store = bots.store(tmp_path / "here" / "chromadb")
+    generation = await filled(store)
+    await store.close()
+    shutil.move(tmp_path / "here", tmp_path / "there")
+    assert await bots.store(tmp_path / "there" / "chromadb").open() == generation
+
+
+def birth_of(owner: Owner) -> dict[str, object]:
+    """Give what a collection of this owner carries."""
+    return {"owner": owner.owner, "home": owner.home}
+
+
+def test_an_id_is_made_once_and_for_us_alone(tmp_path: Path) -> None:
+    """It is the same for ever, nobody else reads it, and no two folders have the same."""
+    for name in ("one", "other"):
+        (tmp_path / name / "chromadb").mkdir(parents=True)
+    folder = tmp_path / "one" / "chromadb"
+    owner = Owner.of(folder, [])
+    assert Owner.of(folder, []) == owner
+    if os.name != "nt":
+        assert (folder / FILE).stat().st_mode & 0o777 == 0o600
+    other = Owner.of(tmp_path / "other" / "chromadb", [birth_of(owner)])
+    assert other.owner != owner.owner
+    owner.check(birth_of(owner))
+    for foreign in (birth_of(other), {**birth_of(owner), "owner": other.owner}, {}, None):
+        with pytest.raises(Foreign):
+            owner.check(foreign)
+
+
+@pytest.mark.parametrize("left", [None, b"", b"\xff" * 99, b"not an id\n"])
+def test_a_lost_id_is_found_in_what_was_made_from_here(tmp_path: Path, left: bytes | None) -> None:
+    """A missing, cut or broken file is written anew; another directory at the same path is another bot."""
+    folder = tmp_path / "bot" / "chromadb"
+    folder.mkdir(parents=True)
+    owner = Owner.of(folder, [])
+    (folder / FILE).unlink()
+    if left is not None:
+        (folder / FILE).write_bytes(left)
+    assert Owner.of(folder, [{}, birth_of(owner)]) == owner
+    assert Owner.of(folder, []) == owner
+    (tmp_path / "bot").rename(tmp_path / "old")
+    folder.mkdir(parents=True)
+    assert Owner.of(folder, [birth_of(owner)]).owner != owner.owner
