@@ -13,6 +13,7 @@ from pathlib import Path
 from cognitive_memory_core.adapters.files.queue import FileQueue
 from cognitive_memory_core.adapters.sqlite import SqliteLedger
 from cognitive_memory_core.errors import UnavailableError
+from tests.support.disks import fill
 
 from . import world
 
@@ -58,7 +59,7 @@ async def _tried(disk: Path) -> Room:
     await world.prepared(data)
     queue, ledger = await world.opened_queue(data), await SqliteLedger.open(data / "ledger.db", clock=world.CLOCK)
     accepted = set((await world.found(data)).tokens)
-    junk = _filled(disk)
+    junk = fill(disk)
     refused = await _hand_in(queue, ledger, "满", accepted)
     junk.unlink()
     await ledger.close()  # nothing becomes read-only while a file is open for writing
@@ -73,17 +74,6 @@ async def _tried(disk: Path) -> Room:
     lost = [token for token in accepted if not found[token]]
     note = f"refused by a full disk {refused} of {2 * TRIES}, by a read-only one {refused_then} of {TRIES}"
     return Room(refused + refused_then, len(lost), stuck, note)
-
-
-def _filled(disk: Path) -> Path:
-    junk = disk / "junk"
-    with junk.open("wb", buffering=0) as file:
-        try:
-            while file.write(b"0" * 4096):
-                pass
-        except OSError:
-            return junk
-    return junk
 
 
 async def _hand_in(queue: FileQueue, ledger: SqliteLedger | None, name: str, accepted: set[str]) -> int:

@@ -34,19 +34,6 @@ ASK = Ask("rewrite", "Write it down.", "我喜欢乌龙茶", "write_down", SCHEM
 
 
 @pytest.fixture
-async def server() -> AsyncIterator[ModelServer]:
-    """Run a model server."""
-    async with ModelServer() as running:
-        yield running
-
-
-@pytest.fixture
-def meter() -> ListedMeter:
-    """Count calls."""
-    return ListedMeter()
-
-
-@pytest.fixture
 async def made(server: ModelServer, meter: ListedMeter) -> AsyncIterator[Made]:
     """Make chats of the server, and close them."""
     clients: list[ModelClient] = []

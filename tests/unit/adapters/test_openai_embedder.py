@@ -23,19 +23,6 @@ TEXTS = ["我喜欢乌龙茶", "周五改到周六", "likes oolong 🍵"]
 
 
 @pytest.fixture
-async def server() -> AsyncIterator[ModelServer]:
-    """Run a model server."""
-    async with ModelServer() as running:
-        yield running
-
-
-@pytest.fixture
-def meter() -> ListedMeter:
-    """Count calls."""
-    return ListedMeter()
-
-
-@pytest.fixture
 async def made(server: ModelServer, meter: ListedMeter) -> AsyncIterator[Made]:
     """Make embedders of the server, and close them."""
     clients: list[ModelClient] = []
