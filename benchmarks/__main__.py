@@ -12,6 +12,8 @@ RESULTS = Path(__file__).resolve().parent / "results"
 BENCHMARKS = {
     "enqueue": "enqueue",
     "claim": "claim",
+    "historian": "historian",
+    "cost": "cost",
     "context": "context",
     "import": "importing",
     "memory": "resident",
@@ -24,6 +26,8 @@ BENCHMARKS = {
     "found": "found",
     "upheaval": "upheaval",
     "soak": "soak",
+    "timewords": "timewords",
+    "gate": "gate",
 }
 
 

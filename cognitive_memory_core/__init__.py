@@ -10,7 +10,7 @@ from .domain.interval import Interval
 from .domain.job import FailedJob
 from .domain.message import Message
 from .domain.note import Memo, Pin
-from .domain.profile import Profile, ProfileHit, ProfileKey
+from .domain.profile import Profile, ProfileHit, ProfileKey, Revision
 from .domain.scope import Scene
 from .domain.turn import Turn
 from .errors import (
@@ -36,6 +36,7 @@ from .settings import (
     CaptureSettings,
     EmbeddingSettings,
     HistorianSettings,
+    ModelSettings,
     ModelsSettings,
     PinsSettings,
     ProfileSettings,
@@ -70,6 +71,7 @@ __all__ = [
     "Memo",
     "Message",
     "MistakeError",
+    "ModelSettings",
     "ModelsSettings",
     "NotPermitted",
     "Offence",
@@ -83,6 +85,7 @@ __all__ = [
     "QuerySettings",
     "QueueFull",
     "QueueSettings",
+    "Revision",
     "Scene",
     "Section",
     "Settings",

@@ -35,6 +35,7 @@ class Consent:
         self._tombstones = Tombstones()
         self._switches: dict[Scope, Switch] = {}
         self.opted_out: frozenset[str] = frozenset()
+        self.shared: frozenset[str] = frozenset()
         self._hide = Redaction()
 
     async def load(self) -> None:
@@ -42,6 +43,7 @@ class Consent:
         if self._eraser is not None:
             self._tombstones = await self._eraser.tombstones()
         self._switches = dict(await self._book.switches())
+        self.shared = await self._book.shared()
         await self._leave_out(await self._book.opted_out())
 
     def switch(self, scope: Scope) -> Switch:
@@ -73,6 +75,11 @@ class Consent:
         """Let a person in again."""
         await self._book.opt_in(user_id)
         await self._leave_out(self.opted_out - {user_id})
+
+    async def set_sharing(self, user_id: str, shared: bool, at: datetime) -> None:
+        """Open a person's own portrait to every place, or close it again."""
+        await self._book.set_sharing(user_id, shared=shared, at=at)
+        self.shared = self.shared | {user_id} if shared else self.shared - {user_id}
 
     async def set_switch(self, scope: Scope, switch: Switch) -> None:
         """Switch a place."""

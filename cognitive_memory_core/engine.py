@@ -4,24 +4,31 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from .consent import Consent
 from .context.builder import ContextBuilder
 from .errors import UnavailableError
 from .forgetting import Forgetting, Purge
+from .historian.entity_merge import EntityMerge
 from .historian.follower import IndexFollower, IndexState
 from .historian.indexer import Indexer
 from .historian.intake import Intake
 from .historian.journal import Journal
+from .historian.merging import ProfileMerging
 from .historian.pipeline import Pipeline
+from .historian.profile_indexer import ProfileIndexer
+from .historian.renaming import Renaming
+from .historian.sightings import Sightings
 from .historian.upkeep import Upkeep
 from .historian.worker import HistorianWorker
 from .pinboard import Pinboard
-from .ports.ambient import Clock
-from .ports.models import Embedder
+from .ports.given import Given
 from .ports.vectors import VectorIndex
+from .profile_history import ProfileHistory
 from .recall.nearest import NearestVectors
+from .recall.portraits import Portraits
 from .recall.retriever import Retriever
 from .settings import Live, Settings
 from .status import Status
@@ -39,10 +46,18 @@ class Engine:
         self.parts = parts
         self.settings = settings
         self.consent = Consent(parts.consent, parts.names, parts.eraser)
-        self.journal = Journal(parts.log, parts.names)
+        self.renaming = Renaming(parts.profiles, parts.profile_index)
+        self.sightings = Sightings(parts.names, self.renaming)
+        self.journal = Journal(parts.log, self.sightings)
         self.pinboard = Pinboard(parts.notes, parts.clock)
         self.follower = self._follower()
         self.indexer = Indexer(parts.embedder, parts.shelf, on_stored=self.follow)
+        self.profile_indexer = ProfileIndexer(parts.profiles, parts.profile_index, parts.embedder)
+        self.portraits = Portraits(
+            parts.profiles, parts.profile_index, parts.embedder, self.consent, settings, parts.clock
+        )
+        self.merging = self._merging()
+        self.history = self._history()
         self.worker = self._worker()
         self.intake = self._intake()
         self.purge = Purge(parts.eraser, parts.clock, self._rebuild)
@@ -50,16 +65,20 @@ class Engine:
         self.upkeep = Upkeep(parts.log, settings, parts.clock, self.purge.run_if_due)
         self.retriever = Retriever(parts.events, parts.lexical, self._index(), parts.embedder, settings, parts.clock)
         self.builder = ContextBuilder(
-            self.retriever, parts.notes, parts.view.waiting_memos, settings, parts.clock, hide=self.consent.hidden
+            self.retriever,
+            parts.notes,
+            parts.view.waiting_memos,
+            settings,
+            parts.clock,
+            hide=self.consent.hidden,
+            portraits=self.portraits,
         )
         self._loops: list[asyncio.Task[None]] = []
 
     @classmethod
-    async def open(
-        cls, settings: Live[Settings], data_dir: Path, *, clock: Clock | None, embedder: Embedder | None
-    ) -> Engine:
+    async def open(cls, settings: Live[Settings], data_dir: Path, given: Given) -> Engine:
         """Open a data directory as its owner; the parts' resources are the caller's to close."""
-        engine = cls(await parts_of(settings.current, data_dir, clock=clock, embedder=embedder), settings)
+        engine = cls(await parts_of(settings, data_dir, given), settings)
         try:
             await engine.consent.load()
             await engine.mirror_last_memos()
@@ -79,13 +98,14 @@ class Engine:
             return
         wanted = [self.journal.run(), self.upkeep.run(), self.parts.meter.run()]
         if self.settings.current.enabled:
-            wanted += [self.worker.run(), self.indexer.run()]
+            wanted += [self.worker.run(), self.indexer.run(), self.merging.run(), self.profile_indexer.run()]
             wanted += [self.follower.run()] if self.follower else []
         self._loops = [asyncio.create_task(loop) for loop in wanted]
 
     async def stop(self) -> None:
         """End the loops; jobs in hand get ``shutdown_seconds``."""
         await self.worker.stop()
+        await self.merging.stop()
         for loop in self._loops:
             loop.cancel()
         await asyncio.gather(*self._loops, return_exceptions=True)
@@ -132,6 +152,7 @@ class Engine:
             paused=worker.paused,
             breakers=tuple((breaker.name, breaker.state) for breaker in parts.breakers),
             last_error=self._last_error(),
+            is_over_daily_calls=parts.thinkers.budget.is_spent,
             without_model=self._without_model(),
         )
         return await self._with_figures(status)
@@ -139,12 +160,15 @@ class Engine:
     async def _with_figures(self, status: Status) -> Status:
         today = self.parts.clock.now().astimezone(self.settings.current.zone).date()
         try:
-            return status.with_figures(
-                await self.parts.archive.totals(),
-                await self.indexer.lag(),
-                await self.parts.accounts.spent(today),
-                await self.follower.state() if self.follower else IndexState(),
-                await self.purge.state(),
+            await self.parts.meter.settle()
+            return replace(
+                status,
+                totals=await self.parts.archive.totals(),
+                index_lag=await self.indexer.lag(),
+                spent_today=tuple(await self.parts.accounts.spent(today)),
+                index=await self.follower.state() if self.follower else IndexState(),
+                purge=await self.purge.state(),
+                merges=await self.merging.state(),
             )
         except UnavailableError as away:
             return status.with_error(str(away))
@@ -152,29 +176,43 @@ class Engine:
     async def _until_idle(self) -> bool:
         await self.journal.settle()
         pause = DRAIN_POLL
-        while not (self.worker.is_idle and await self._is_indexed()):
-            self.worker.nudge()
-            self.indexer.hurry()
-            if self.follower:
-                self.follower.hurry()
+        while not (self.worker.is_idle and await self._is_merged() and await self._is_indexed()):
+            self._hurry()
             await asyncio.sleep(pause)
             pause = min(pause * 1.2, LONGEST_POLL)
         await self.parts.meter.settle()
         return True
 
+    def _hurry(self) -> None:
+        self.worker.nudge()
+        self.indexer.hurry()
+        self.profile_indexer.hurry()
+        if self.worker.is_idle:
+            self.merging.hurry()
+        if self.follower:
+            self.follower.hurry()
+
+    async def _is_merged(self) -> bool:
+        try:
+            return self.merging.is_idle and not await self.merging.waiting()
+        except UnavailableError:
+            return False
+
     async def _is_indexed(self) -> bool:
         try:
-            return not (await self.indexer.lag() or (self.follower and await self.follower.lag()))
+            has_lag = await self.indexer.lag() or await self.profile_indexer.has_lag()
+            return not (has_lag or (self.follower and await self.follower.lag()))
         except UnavailableError:
             return False
 
     def _last_error(self) -> str:
-        loops = (self.worker, self.indexer, self.follower, self.journal)
+        loops = (self.worker, self.merging, self.indexer, self.profile_indexer, self.follower, self.journal)
         return next((loop.last_error for loop in loops if loop and loop.last_error), "")
 
     def _without_model(self) -> tuple[str, ...]:
         has_embedding = bool(self.settings.current.models.embedding.model_name)
-        return ("historian",) if has_embedding else ("historian", "embedding")
+        missing = {"historian": not self.parts.thinkers.has_model, "embedding": not has_embedding}
+        return tuple(name for name, is_missing in missing.items() if is_missing)
 
     def _follower(self) -> IndexFollower | None:
         parts = self.parts
@@ -214,15 +252,50 @@ class Engine:
     def _worker(self) -> HistorianWorker:
         parts = self.parts
         pipeline = Pipeline(
-            parts.historian,
+            parts.thinkers.historian,
             parts.events,
             parts.notes,
             parts.names,
             parts.mirror,
             self.consent,
             self.settings.current.zone,
+            parts.facts,
+            parts.lexical,
+            self.settings,
+            asks_model=parts.thinkers.has_model,
         )
-        return HistorianWorker(parts.queue, parts.view, pipeline, self.settings, on_stored=self.indexer.nudge)
+        return HistorianWorker(parts.queue, parts.view, pipeline, self.settings, on_stored=self._note_stored)
+
+    def _note_stored(self) -> None:
+        self.indexer.nudge()
+        self.merging.nudge()
+
+    def _merging(self) -> ProfileMerging:
+        parts = self.parts
+        return ProfileMerging(
+            EntityMerge(
+                parts.thinkers.merger,
+                parts.profiles,
+                parts.profile_index,
+                parts.facts,
+                parts.names,
+                self.settings,
+                parts.clock,
+                name_of=self.sightings.group_name,
+                is_left_out=lambda key: key.user_id in self.consent.opted_out,
+                on_written=self._note_drawn,
+            )
+        )
+
+    def _note_drawn(self) -> None:
+        self.portraits.forget()
+        self.profile_indexer.nudge()
+
+    def _history(self) -> ProfileHistory:
+        parts = self.parts
+        return ProfileHistory(
+            parts.profiles, parts.profile_index, self.portraits, self.consent, parts.clock, self.profile_indexer.nudge
+        )
 
     def _intake(self) -> Intake:
         parts = self.parts

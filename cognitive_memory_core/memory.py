@@ -20,13 +20,14 @@ from .domain.ids import checked_id, checked_text
 from .domain.job import FailedJob
 from .domain.message import Message
 from .domain.note import Memo, Pin
-from .domain.profile import EntityType, Profile, ProfileHit, ProfileKey
+from .domain.profile import EntityType, Profile, ProfileHit, ProfileKey, Revision
 from .domain.scope import Scene
 from .domain.turn import Turn
 from .errors import BadArgument, NotPermitted, UnavailableError, UnknownEvent
 from .ports.ambient import Clock
+from .ports.given import Given
 from .ports.ledger import Copy, Switch
-from .ports.models import Embedder
+from .ports.models import Chat, Embedder
 from .recall.query import query_of
 from .settings import Live, Settings
 from .status import Status
@@ -71,19 +72,20 @@ class CognitiveMemory:
         background: bool = True,
         clock: Clock | None = None,
         embedder: Embedder | None = None,
-        chat: None = None,
+        chat: Chat | None = None,
         reranker: None = None,
     ) -> AsyncGenerator[CognitiveMemory, None]:
         """Own a data directory and work on it until the block is left; nothing accepted is lost.
 
         Raises DirectoryInUse when another process holds it for ``shutdown_seconds`` + 5 s, StorageRefused when the
-        disk refuses it. With ``background=False`` jobs wait for :meth:`drain`. No ``chat`` and no ``reranker`` is asked
-        in this version, so giving one raises BadArgument.
+        disk refuses it. With ``background=False`` jobs wait for :meth:`drain`. A ``chat`` takes the place of every chat
+        model that is set. No ``reranker`` is asked in this version, so giving one raises BadArgument.
         """
-        if chat is not None or reranker is not None:  # pyright: ignore[reportUnnecessaryComparison]  # untyped callers
+        if reranker is not None:  # pyright: ignore[reportUnnecessaryComparison]  # untyped callers
             raise BadArgument(sentences.no_such_model_yet())
         engine_class = await asyncio.to_thread(_engine_class)
-        engine = await engine_class.open(Live(settings), Path(data_dir), clock=clock, embedder=embedder)
+        given = Given(clock=clock, embedder=embedder, chat=chat)
+        engine = await engine_class.open(Live(settings), Path(data_dir), given)
         memory = cls(settings, engine)
         try:
             if background:
@@ -211,24 +213,45 @@ class CognitiveMemory:
         return [engine.consent.worded(memo) for memo in found if memo.user_id not in engine.consent.opted_out]
 
     async def get_profile(self, scene: Scene, entity_type: EntityType, entity_id: str) -> Profile | None:
-        """Give a portrait; there is none before the historian draws them."""
-        if not ProfileKey.asked(scene, entity_type, entity_id).readable_by(scene):
-            raise NotPermitted(sentences.foreign_profile())
-        return None
+        """Give a portrait; "user" in a group is the member there, or the person's one portrait where that is shared.
+
+        One that the scene may not read raises NotPermitted.
+        """
+        asked, engine = ProfileKey.asked(scene, entity_type, entity_id), self._engine
+        if engine is None or not self.is_running or not _recalls(engine, scene):
+            if not asked.readable_by(scene):
+                raise NotPermitted(sentences.foreign_profile())
+            return None
+        return await engine.portraits.asked(scene, entity_type, entity_id)
 
     async def search_profiles(
-        self,
-        scene: Scene,  # noqa: ARG002  # the contract's signature; there is nothing yet that a scene could bound
-        query: str,
-        *,
-        entity_type: EntityType | None = None,
-        top_k: int | None = None,  # noqa: ARG002  # the same
+        self, scene: Scene, query: str, *, entity_type: EntityType | None = None, top_k: int | None = None
     ) -> list[ProfileHit]:
-        """Search portraits; there are none before the historian draws them."""
-        _checked_query(query)
+        """Search the portraits that the scene may read, best first."""
+        query = _checked_query(query)
         if entity_type is not None and entity_type not in get_args(EntityType):
             raise BadArgument(sentences.bad_value("entity_type", entity_type, " user、member 或 group"))
-        return []
+        limit = max(_count(top_k, "top_k", self._settings.current.query.profile_top_k), 1)
+        engine = self._engine
+        if engine is None or not self.is_running or not _recalls(engine, scene):
+            return []
+        return await engine.portraits.search(scene, query, entity_type=entity_type, top_k=limit)
+
+    async def profile_revisions(self, scene: Scene, key: ProfileKey) -> list[Revision]:
+        """Give the past portraits of somebody whose portrait the scene may read, newest first."""
+        return [] if self._engine is None else await self._engine.history.revisions(scene, key)
+
+    async def restore_profile(self, scene: Scene, key: ProfileKey, revision_id: str) -> Profile:
+        """Let a past portrait be the one of now; that of now becomes a revision, so that this can be undone.
+
+        For the person themselves, for a group in the group, and for an operator; others raise NotPermitted. Who may
+        ask for a group is for commands to guard, as with its pins. Raises UnknownRevision.
+        """
+        return await self._open.history.restore(scene, key, checked_id(revision_id, "revision_id"))
+
+    async def set_sharing(self, user_id: str, shared: bool) -> None:
+        """Open a person's own portrait, learned in private, to every place where they are, or close it again."""
+        await self._open.consent.set_sharing(checked_id(user_id, "user_id"), shared, self._open.parts.clock.now())
 
     async def forget_event(self, scene: Scene, event_id: str) -> None:
         """Retire an event that the scene may read; :meth:`restore_event` brings it back within 30 days."""

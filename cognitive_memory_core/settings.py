@@ -27,20 +27,11 @@ from .domain.ids import checked_id
 from .errors import BadArgument
 
 DORMANT = (
-    "sharing",
-    "daily_calls",
-    "models.historian",
-    "models.triage",
-    "models.merge",
     "models.evolution",
     "models.rerank",
-    "profile",
     "evolution",
     "http",
     "query.enable_rerank",
-    "query.profile_top_k",
-    "historian.rewrite_max_retry",
-    "historian.min_confidence",
 )
 
 
@@ -69,6 +60,7 @@ def _filled(items: Iterable[object]) -> tuple[str, ...]:
 Text = Annotated[str, BeforeValidator(_as_text)]
 Secret = Annotated[SecretStr, BeforeValidator(_as_text)]
 Ids = Annotated[tuple[str, ...], BeforeValidator(_as_ids)]
+ChatRole = Literal["historian", "triage", "merge", "evolution"]
 Share = Annotated[float, Field(ge=0, le=1)]
 Count = Annotated[int, Field(ge=0)]
 Amount = Annotated[float, Field(ge=0)]
@@ -138,6 +130,11 @@ class ModelsSettings(_Group):
     evolution: ModelSettings = ModelSettings()
     embedding: EmbeddingSettings = EmbeddingSettings()
     rerank: RerankSettings = RerankSettings()
+
+    def of(self, role: ChatRole) -> ModelSettings:
+        """Give the chat model of a role: what is not set for it is the historian's."""
+        own: ModelSettings = getattr(self, role)
+        return self.historian.model_copy(update={key: getattr(own, key) for key in own.model_fields_set})
 
 
 class QuerySettings(_Group):

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from .domain.job import QueueCounts
 from .historian.follower import IndexState
+from .historian.merging import MergeState
 from .ports.ledger import PurgeState, Spending, Totals
 
 
@@ -16,7 +16,8 @@ class Status:
 
     ``breakers`` pairs each guarded store or model with its state: "uninitialised", "ready" or "failed". ``index`` says
     how far the vector store is; while it lacks rows, or is away, exact search answers. ``purge`` says since when bytes
-    of what was erased wait to be removed, and when the last were.
+    of what was erased wait to be removed, and when the last were. ``merges`` counts the facts that wait for profiles.
+    ``is_over_daily_calls``: the day's model calls are spent, and the rules work on.
     """
 
     is_running: bool
@@ -29,7 +30,9 @@ class Status:
     paused: bool = False
     breakers: tuple[tuple[str, str], ...] = ()
     last_error: str = ""
+    merges: MergeState = field(default_factory=MergeState)
     spent_today: tuple[Spending, ...] = ()
+    is_over_daily_calls: bool = False
     without_model: tuple[str, ...] = ()
 
     @property
@@ -41,12 +44,6 @@ class Status:
     def tokens_today(self) -> int:
         """Tokens of the day."""
         return sum(spending.tokens for spending in self.spent_today)
-
-    def with_figures(
-        self, totals: Totals, index_lag: int, spent: Sequence[Spending], index: IndexState, purge: PurgeState
-    ) -> Status:
-        """Fill in what only the ledger knows."""
-        return replace(self, totals=totals, index_lag=index_lag, spent_today=tuple(spent), index=index, purge=purge)
 
     def with_error(self, error: str) -> Status:
         """Say what went wrong while asking."""

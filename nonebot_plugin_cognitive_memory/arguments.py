@@ -68,6 +68,13 @@ class Arguments:
             value = int(value)
         return _text(value, name) or None
 
+    def needed_identifier(self, name: str) -> str:
+        """Give an id that must be there."""
+        identifier = self.identifier(name)
+        if identifier is None:
+            raise BadToolArgument(replies.argument_missing(name))
+        return identifier
+
     def flag(self, name: str) -> bool:
         """Give a truth value; everything that does not say yes says no."""
         value = self._values.get(name)

@@ -1,12 +1,14 @@
 """``capture.auto_consider``: what people say to the bot is handed to the historian, also where nobody calls ``end``.
 
 Lines gather by place until there are enough of them, or until it has been quiet for a while. They stay gathered
-until the memory has taken them, and leave early when a chat plugin records their turn.
+until the memory has taken them, and leave early when a chat plugin records their turn. A file names what is gathered,
+so that a bot that was killed gathers it again.
 """
 
 from __future__ import annotations
 
 import asyncio
+import math
 import time
 from collections import OrderedDict, deque
 from collections.abc import Callable, Collection, Hashable, Sequence
@@ -18,33 +20,42 @@ import cognitive_memory_core as core
 
 from . import replies
 from .config import setup
+from .gathered import FILE, Bookmark, Waiting
 from .lifecycle import get_memory
+from .throttled_log import complain
 
 PLACES = 500
 LINES = 200  # of one place
-GRACE = 30.0  # seconds that a chat plugin has to record the newest turn itself
+GRACE = 30.0  # seconds that a chat plugin has to record a turn itself
 RETRY = 60.0  # seconds after the memory refused
+PAUSE = 0.5  # seconds between two writes of the file
+OPENING = 2.0  # seconds between two looks whether the memory is open
+ECHO = 4  # letters; a shorter line may well be somebody's own
+
+
+@dataclass(frozen=True)
+class Line:
+    """What somebody or the bot said, and when it was heard by the considerer's clock."""
+
+    message: core.Message
+    heard_at: float
 
 
 @dataclass
 class Stretch:
-    """What was said in one place and is not considered yet; times are of the considerer's clock."""
+    """What was said in one place and is not considered yet."""
 
-    scene: core.Scene
-    lines: OrderedDict[str, core.Message] = field(default_factory=OrderedDict)
-    touched_at: float = 0.0
+    lines: OrderedDict[str, Line] = field(default_factory=OrderedDict)
     not_before: float = 0.0
 
     @property
-    def said(self) -> int:
-        """How many lines people said; the bot's own only give them sense."""
-        return sum(not line.is_bot for line in self.lines.values())
+    def said_at(self) -> list[float]:
+        """When people said something; the bot's own lines only give theirs sense."""
+        return [line.heard_at for line in self.lines.values() if not line.message.is_bot]
 
-    def add(self, line: core.Message, now: float) -> None:
+    def add(self, message: core.Message, now: float) -> None:
         """Take a line; over the bound the oldest leaves."""
-        self.lines[line.id] = line
-        if not line.is_bot:
-            self.scene, self.touched_at = line.scene, now
+        self.lines[message.id] = Line(message, now)
         if len(self.lines) > LINES:
             self.lines.popitem(last=False)
 
@@ -54,10 +65,19 @@ class Stretch:
             self.lines.pop(line_id, None)
 
     def due_at(self, capture: core.CaptureSettings) -> float:
-        """Tell when the stretch is to be considered."""
-        idle = capture.consider_idle_minutes * 60
-        is_enough = self.said >= min(capture.consider_every, LINES)
-        return max(self.touched_at + (min(GRACE, idle) if is_enough else idle), self.not_before)
+        """Tell when the stretch is to be considered: the grace counts from the line that makes it enough."""
+        said_at, enough = self.said_at, min(capture.consider_every, LINES)
+        if not said_at:
+            return math.inf
+        if len(self.lines) >= LINES:
+            return self.not_before
+        due = said_at[enough - 1] + _grace(capture) if len(said_at) >= enough else said_at[-1] + _idle(capture)
+        return max(due, self.not_before)
+
+    def ripe(self, now: float, capture: core.CaptureSettings) -> list[core.Message]:
+        """Give the lines whose turn no chat plugin is recording just now; all of them where there is no more room."""
+        latest = math.inf if len(self.lines) >= LINES else now - _grace(capture)
+        return [line.message for line in self.lines.values() if line.heard_at <= latest]
 
 
 class Considerer:
@@ -68,24 +88,32 @@ class Considerer:
         memory: Callable[[], core.CognitiveMemory],
         capture: core.CaptureSettings,
         clock: Callable[[], float] = time.monotonic,
+        bookmark: Bookmark | None = None,
     ) -> None:
-        """Begin with nothing gathered."""
+        """Begin with nothing gathered but what a ``bookmark`` names."""
         self._memory = memory
         self._capture = capture
         self._clock = clock
+        self._bookmark = bookmark
         self._stretches: OrderedDict[Hashable, Stretch] = OrderedDict()
         self._learned: OrderedDict[Hashable, deque[str]] = OrderedDict()
+        self._left: list[Waiting] | None = None  # from before the start; None as long as nobody has looked
+        self._next = math.inf
         self._changed = asyncio.Event()
-        self._loop: asyncio.Task[None] | None = None
+        self._touched = asyncio.Event()
+        self._loops: list[asyncio.Task[None]] = []
 
     def note(self, line: core.Message) -> None:
         """Gather a line, where the settings want it."""
         if not self._is_wanted(line):
             return
         scope = line.scene.scope
-        self._stretches.setdefault(scope, Stretch(line.scene)).add(line, self._clock())
+        stretch = self._stretches.setdefault(scope, Stretch())
+        stretch.add(line, self._clock())
         _bounded(self._stretches, scope)
-        self._changed.set()
+        self._touched.set()
+        if stretch.due_at(self._capture) < self._next:
+            self._changed.set()
 
     def learned(self, scene: core.Scene, line_ids: Collection[str]) -> None:
         """Leave out lines whose turn is recorded, that were considered, or that were withdrawn."""
@@ -94,67 +122,114 @@ class Considerer:
         stretch = self._stretches.get(scene.scope)
         if stretch is not None:
             stretch.drop(line_ids)
-            if not stretch.said:
+            if not stretch.said_at:
                 del self._stretches[scene.scope]
+            self._touched.set()
 
     def fresh(self, scene: core.Scene, lines: Sequence[core.Message]) -> list[core.Message]:
-        """Give the lines that are not learned yet; none where only the bot's own are left."""
+        """Give the lines that are not learned yet and echo nothing of the bot's; none where nobody else says any."""
         known = frozenset(self._learned.get(scene.scope, ()))
-        new = [line for line in lines if line.id not in known]
-        return new if any(not line.is_bot for line in new) else []
+        new = [line for line in _without_echoes(lines) if line.id not in known]
+        return new if _last_speaker(new) else []
 
     async def start(self) -> None:
         """Begin to watch the clock."""
-        if self._loop is None:
-            self._changed = asyncio.Event()
-            self._loop = asyncio.create_task(self._run())
+        if not self._loops:
+            self._changed, self._touched = asyncio.Event(), asyncio.Event()
+            self._loops = [asyncio.create_task(self._run()), asyncio.create_task(self._keep())]
 
     async def stop(self) -> None:
-        """Hand over everything that is gathered."""
-        loop, self._loop = self._loop, None
-        if loop is None:
+        """Hand over everything that is gathered; what the memory does not take waits in the file."""
+        loops, self._loops = self._loops, []
+        if not loops:
             return
-        loop.cancel()
-        await asyncio.wait((loop,))
+        for loop in loops:
+            loop.cancel()
+        await asyncio.wait(loops)
         for stretch in list(self._stretches.values()):
-            await self._submit(stretch)
+            await self._submit(stretch, [line.message for line in stretch.lines.values()])
+        await self._save()
 
     async def submit_due(self) -> None:
         """Hand over what is due."""
         now = self._clock()
         for stretch in list(self._stretches.values()):
             if stretch.due_at(self._capture) <= now:
-                await self._submit(stretch)
+                await self._submit(stretch, stretch.ripe(now, self._capture))
 
-    async def _submit(self, stretch: Stretch) -> None:
-        """Hand a stretch over; it stays gathered, for another try later, unless the memory takes it."""
+    async def gather_again(self) -> None:
+        """Hand over what was gathered before the start, place by place, as soon as there is a memory to take it.
+
+        Each stretch is handed over as it was: had it been taken just before the end, it is the same job.
+        """
+        if self._left is None:
+            self._left = await self._bookmark.read() if self._bookmark else []
+        if not self._memory().is_running:
+            return
+        for waiting in list(self._left):
+            lines = await waiting.lines(self._memory()) if self._capture.auto_consider != "off" else []
+            if await self._submit(Stretch(), lines):
+                self._left.remove(waiting)
+                self._touched.set()
+
+    async def _submit(self, stretch: Stretch, lines: Sequence[core.Message]) -> bool:
+        """Hand lines over; they stay gathered, for another try later, unless the memory takes them."""
         stretch.not_before = self._clock() + RETRY
-        lines = tuple(stretch.lines.values())
+        scene = _last_speaker(lines)
+        if scene is None:
+            return True
         try:
-            await self._memory().consider(stretch.scene, lines)
+            if new := self.fresh(scene, lines):
+                await self._memory().consider(scene, new)
         except core.CognitiveMemoryError as refused:
             logger.warning(replies.logged(replies.not_considered(refused)))
-            return
+            return False
         stretch.not_before = 0.0
-        self.learned(stretch.scene, [line.id for line in lines])
+        self.learned(scene, [line.id for line in lines])
+        return True
 
     async def _run(self) -> None:
         while True:
             self._changed.clear()
             try:
                 await self.submit_due()
+                await self.gather_again()
             except Exception as unforeseen:  # noqa: BLE001  # the loop outlives whatever happens in one round
                 logger.error(replies.logged(replies.not_considered(unforeseen)))
             await self._until_next()
 
     async def _until_next(self) -> None:
-        due = min((stretch.due_at(self._capture) for stretch in self._stretches.values()), default=None)
-        seconds = None if due is None else max(due - self._clock(), 0.0)
+        due = min((stretch.due_at(self._capture) for stretch in self._stretches.values()), default=math.inf)
+        self._next = due = min(due, self._clock() + self._again_in())
+        seconds = None if math.isinf(due) else max(due - self._clock(), 0.0)
         waiting = asyncio.ensure_future(self._changed.wait())
         try:
             await asyncio.wait((waiting,), timeout=seconds)
         finally:
             waiting.cancel()
+
+    def _again_in(self) -> float:
+        """Tell in how many seconds what was left from before the start is tried again."""
+        if not self._left:
+            return math.inf
+        return RETRY if self._memory().is_running else OPENING
+
+    async def _keep(self) -> None:
+        """Keep the file, until cancelled."""
+        while True:
+            await self._touched.wait()
+            self._touched.clear()
+            await self._save()
+            await asyncio.sleep(PAUSE)
+
+    async def _save(self) -> None:
+        if self._bookmark is None or self._left is None:
+            return
+        now = [_waiting(stretch) for stretch in self._stretches.values() if stretch.lines]
+        try:
+            await self._bookmark.write([*self._left, *now])
+        except OSError as refused:
+            complain(replies.not_kept(type(refused).__name__))
 
     def _is_wanted(self, line: core.Message) -> bool:
         if self._capture.auto_consider == "off" or not self._memory().is_running:
@@ -165,6 +240,37 @@ class Considerer:
         return bool(line.text) and (is_to_bot or self._capture.auto_consider == "all")
 
 
+def _idle(capture: core.CaptureSettings) -> float:
+    return capture.consider_idle_minutes * 60
+
+
+def _grace(capture: core.CaptureSettings) -> float:
+    return min(GRACE, _idle(capture))
+
+
+def _last_speaker(lines: Sequence[core.Message]) -> core.Scene | None:
+    """Give the scene of whoever spoke last; None where only the bot did."""
+    return next((line.scene for line in reversed(lines) if not line.is_bot), None)
+
+
+def _waiting(stretch: Stretch) -> Waiting:
+    lines = stretch.lines
+    return Waiting.of(next(iter(lines.values())).message.scene, tuple(lines))
+
+
+def _without_echoes(lines: Sequence[core.Message]) -> list[core.Message]:
+    """Leave out where people only repeat what the bot said: its words do not become anybody's own."""
+    own: set[str] = set()
+    kept: list[core.Message] = []
+    for line in lines:
+        letters = "".join(filter(str.isalnum, line.text.casefold()))
+        if line.is_bot:
+            own.add(letters)
+        if line.is_bot or letters not in own or len(letters) < ECHO:
+            kept.append(line)
+    return kept
+
+
 def _bounded(places: OrderedDict[Hashable, Stretch] | OrderedDict[Hashable, deque[str]], place: Hashable) -> None:
     """Keep the places that were touched last."""
     places.move_to_end(place)
@@ -172,6 +278,8 @@ def _bounded(places: OrderedDict[Hashable, Stretch] | OrderedDict[Hashable, dequ
         places.popitem(last=False)
 
 
-considerer = Considerer(get_memory, setup.settings.capture)
+considerer = Considerer(
+    get_memory, setup.settings.capture, bookmark=Bookmark(setup.data_dir / FILE) if setup.data_dir else None
+)
 get_driver().on_startup(considerer.start)
 get_driver().on_shutdown(considerer.stop)

@@ -16,6 +16,10 @@ SUBCOMMANDS: Mapping[str, str] = {
     "search": "搜索",
     "add": "记住",
     "forget": "忘掉",
+    "profile": "侧写",
+    "group": "群侧写",
+    "share": "共享",
+    "rollback": "回滚",
 }
 _BY_WORD = {word: name for name, chinese in SUBCOMMANDS.items() for word in (name, chinese)}
 _STARTS = tuple(get_driver().config.command_start)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -14,7 +14,7 @@ from .auto_consider import considerer
 from .config import setup
 from .lifecycle import get_memory
 from .throttled_log import complain
-from .wording import writable
+from .wording import unrecalled, writable
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class TurnEnd:
     ) -> str | None:
         """Hand a turn in; None when nothing was taken. Never raises for what a chat plugin cannot mend."""
         lines = await _recent(self.scene)
-        source = self.source or _newest(self.scene, lines)
+        source = _known(self.source, self.scene, lines) if self.source else _newest(self.scene, lines)
         try:
             turn = core.Turn(
                 self.scene,
@@ -106,8 +106,18 @@ async def _recent(scene: core.Scene) -> list[core.Message]:
 
 
 def _newest(scene: core.Scene, lines: list[core.Message]) -> Source:
-    own = (line for line in reversed(lines) if not line.is_bot and line.scene.user_id == scene.user_id)
-    return next(map(Source.of, own), Source())
+    return next(map(Source.of, _own(scene, lines)), Source())
+
+
+def _known(source: Source, scene: core.Scene, lines: list[core.Message]) -> Source:
+    """Find the answered line by its words, where its id was not handed in: a turn that is recorded is learned."""
+    if source.message_ids or not source.text:
+        return source
+    return next((Source.of(line) for line in _own(scene, lines) if line.text == source.text.strip()), source)
+
+
+def _own(scene: core.Scene, lines: list[core.Message]) -> Iterator[core.Message]:
+    return (line for line in reversed(lines) if not line.is_bot and line.scene.user_id == scene.user_id)
 
 
 def _before(lines: list[core.Message], source: Source) -> tuple[core.Message, ...]:
@@ -118,7 +128,7 @@ def _before(lines: list[core.Message], source: Source) -> tuple[core.Message, ..
 
 def _text(value: Any) -> Any:
     """Clean a text; what is none is left for the core to refuse."""
-    return writable(value) if isinstance(value, str) else value or ""
+    return unrecalled(writable(value)) if isinstance(value, str) else value or ""
 
 
 def _texts(values: Any) -> tuple[Any, ...]:

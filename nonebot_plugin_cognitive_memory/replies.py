@@ -99,6 +99,11 @@ def not_considered(error: Exception) -> str:
     return f"有一段对话没有交给史官，稍后再试：{_reason(error)}"
 
 
+def not_kept(reason: object) -> str:
+    """Say that the file of what waits to be considered could not be written."""
+    return f"没能写下哪些对话还没整理：{reason}；机器人若被强行结束，这些对话不会自动补上"
+
+
 def not_recorded(error: Exception) -> str:
     """Say that a turn was not taken."""
     return f"有一轮对话没有记下：{_reason(error)}"
@@ -231,7 +236,10 @@ HELP = """\
 列表 list [页]：这里记住了什么，新的在前
 搜索 search 内容 [-n 条数]：找一件事
 记住 add 内容：置顶一件事，和你说话时总会想起
-忘掉 forget 序号：忘掉列表或搜索里的一条"""
+忘掉 forget 序号：忘掉列表或搜索里的一条
+侧写 profile：这里记下的你是什么样的人；群侧写 group：这个群
+共享 share on|off：你在私聊里的侧写，别处能不能用
+回滚 rollback @某人 [版本]：侧写写坏了，换回上一版（机器人管理员）"""
 _USAGE = {
     "help": "/记忆 帮助",
     "status": "/记忆 状态",
@@ -239,6 +247,10 @@ _USAGE = {
     "search": "/记忆 搜索 内容 [-n 条数]，例如 /记忆 搜索 花生 -n 5",
     "add": "/记忆 记住 内容，例如 /记忆 记住 我对花生过敏",
     "forget": "/记忆 忘掉 序号，例如 /记忆 忘掉 3；序号看最近一次列表或搜索",
+    "profile": "/记忆 侧写",
+    "group": "/记忆 群侧写",
+    "share": "/记忆 共享 on 或 /记忆 共享 off",
+    "rollback": "/记忆 回滚 @某人（或 QQ 号，或 群）[版本]，不写版本就是上一版",
 }
 
 
@@ -290,6 +302,9 @@ def status(now: core.Status) -> str:
     ]
     if "historian" in now.without_model:
         lines.append("没有配置模型：由规则史官整理")
+    if now.is_over_daily_calls:
+        lines.append("今天的模型调用已用完：先由规则史官整理，明天恢复")
+    lines += _merge_lines(now)
     if now.paused:
         lines.append("整理已暂停")
     lines += _index_lines(now)
@@ -299,7 +314,22 @@ def status(now: core.Status) -> str:
     return "\n".join(lines)
 
 
-_PARTS = {"embedding": "向量模型", "vectors": "向量库", "ledger": "账本"}
+_PARTS = {
+    "embedding": "向量模型",
+    "vectors": "向量库",
+    "ledger": "账本",
+    "historian": "史官的模型",
+    "triage": "判断用的模型",
+    "merge": "写侧写的模型",
+}
+
+
+def _merge_lines(now: core.Status) -> list[str]:
+    merges = now.merges
+    lines = [f"{merges.facts} 件事等着写进 {merges.profiles} 份侧写"] if merges.facts else []
+    if merges.failing:
+        lines.append(f"{merges.failing} 份侧写没写成，过一会儿再试；要写的事都还在")
+    return lines
 
 
 def _index_lines(now: core.Status) -> list[str]:
@@ -366,3 +396,40 @@ def not_yours() -> str:
 def unproven() -> str:
     """Say that a request to remove somebody else's words could not be confirmed with the platform."""
     return "没能向平台核实这条消息，所以没有动别人说过的话；请稍后再试，或请机器人管理员操作"
+
+
+def only_in_groups() -> str:
+    """Say that a command means nothing outside a group."""
+    return "这个命令要在群里用"
+
+
+def no_profile() -> str:
+    """Say that nothing is written yet."""
+    return "还没有侧写：聊得多一些，就会慢慢写出来"
+
+
+def profile(profile: core.Profile, zone: tzinfo) -> str:
+    """Show a portrait."""
+    updated = profile.updated_at.astimezone(zone).replace(tzinfo=None).isoformat(" ", "minutes")
+    tags = [f"标签：{'、'.join(profile.tags)}"] if profile.tags else []
+    return "\n".join((f"{profile.name or '侧写'}（更新于 {updated}）", *tags, profile.summary))
+
+
+def sharing(*, is_on: bool) -> str:
+    """Confirm a person's wish about their portrait."""
+    return "好，别的群里也能用上你的侧写了" if is_on else "好，你私聊里的侧写只在和你的私聊里用"
+
+
+def superusers_only() -> str:
+    """Say who may do this."""
+    return "只有机器人管理员能用这个命令"
+
+
+def no_revisions() -> str:
+    """Say that there is nothing to go back to."""
+    return "没有更早的版本可以换回"
+
+
+def rolled_back(profile: core.Profile, revision_id: str) -> str:
+    """Confirm that a past portrait is in use again."""
+    return f"{profile.name or '这份侧写'}换回了版本 {revision_id}；换下来的也留着，可以再换回来"

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Literal, cast, get_args
+from contextlib import suppress
+from datetime import datetime
+from typing import Literal
 
 import cognitive_memory_core as core
 
@@ -14,9 +17,17 @@ from .lifecycle import get_memory
 from .recording import TurnEnd
 
 THIN = 3  # with fewer fitting events than this the raw log is asked too
+SUMMARY_LENGTH = 2_000  # characters of one portrait; people may write more into its file
+TAGS = 32
 EntityType = Literal["user", "member", "group"]
 Answer = Mapping[str, object]
 Action = Callable[[TurnEnd, Arguments], Awaitable[Answer]]
+_KINDS: Mapping[str, EntityType] = {
+    **dict.fromkeys(("user", "users", "person", "用户", "个人", "人"), "user"),
+    **dict.fromkeys(("member", "members", "群成员", "成员", "群友"), "member"),
+    **dict.fromkeys(("group", "groups", "群", "群聊", "群组"), "group"),
+}
+_LABEL = re.compile(r"[^()（）]{0,128}[(（]([^()（）]{1,128})[)）]")  # name(id), as people are shown to a model
 
 
 async def _end(end: TurnEnd, arguments: Arguments) -> Answer:
@@ -56,10 +67,7 @@ async def _found(
 
 
 async def _get_profile(end: TurnEnd, arguments: Arguments) -> Answer:
-    entity_id = arguments.identifier("entity_id")
-    if entity_id is None:
-        raise BadToolArgument(replies.argument_missing("entity_id"))
-    profile = await get_memory().get_profile(end.scene, _entity_type(arguments) or "user", entity_id)
+    profile = await get_memory().get_profile(end.scene, *_entity(end.scene, arguments))
     return {"profile": _profile(profile) if profile else None}
 
 
@@ -100,18 +108,30 @@ async def _own_pin(scene: core.Scene, arguments: Arguments) -> core.Pin:
     return found
 
 
+def _entity(scene: core.Scene, arguments: Arguments) -> tuple[EntityType, str]:
+    """Read of whom a portrait is wanted: an id alone, as name(id) or as group/user, whatever type stands beside it."""
+    kind, identifier = _entity_type(arguments), arguments.needed_identifier("entity_id")
+    identifier = labelled[1].strip() if (labelled := _LABEL.fullmatch(identifier)) else identifier
+    group_id, slash, user_id = identifier.partition("/")
+    if kind != "group" and slash and user_id and (group_id == scene.group_id or group_id.isdecimal()):
+        return "member", identifier
+    if kind == "member" and scene.group_id:
+        return "member", f"{scene.group_id}/{identifier}"
+    return kind or ("group" if identifier == scene.group_id else "user"), identifier
+
+
 def _entity_type(arguments: Arguments) -> EntityType | None:
     word = arguments.text("entity_type").lower()
-    if word and word not in get_args(EntityType):
+    if word and word not in _KINDS:
         raise BadToolArgument(replies.bad_entity_type())
-    return cast("EntityType", word) if word else None
+    return _KINDS.get(word)
 
 
 def _event(hit: core.Hit) -> Answer:
     event = hit.event
     return {
         "id": event.id,
-        "time": event.happened_at.astimezone(setup.settings.zone).strftime("%Y-%m-%d %H:%M"),
+        "time": _minute(event.happened_at),
         "text": event.text,
         "by": replies.speaker(event),
         "score": round(hit.score, 3),
@@ -124,10 +144,17 @@ def _profile(profile: core.Profile) -> Answer:
         "entity_type": key.entity_type,
         "entity_id": "/".join(part for part in (key.group_id, key.user_id) if part),
         "name": profile.name,
-        "tags": list(profile.tags),
-        "summary": profile.summary,
-        "updated_at": profile.updated_at.astimezone(setup.settings.zone).strftime("%Y-%m-%d %H:%M"),
+        "tags": list(profile.tags[:TAGS]),
+        "summary": profile.summary[:SUMMARY_LENGTH],
+        "updated_at": _minute(profile.updated_at),
     }
+
+
+def _minute(instant: datetime) -> str:
+    """Write an instant as people here would; the edges of the calendar have no neighbour in another zone."""
+    with suppress(OverflowError):
+        instant = instant.astimezone(setup.settings.zone)
+    return instant.replace(tzinfo=None).isoformat(" ", "minutes")
 
 
 ACTIONS: Mapping[str, Action] = {

@@ -13,6 +13,7 @@ TEXT_LENGTH = 4_000
 SEGMENTS = 200
 LABEL_LENGTH = 40
 FORWARDED = "[合并转发]"
+_OPENED, _CLOSED = "<cognitive_memory>", "</cognitive_memory>"  # round what is put before the model
 Fields = Mapping[str, object]
 
 
@@ -35,7 +36,7 @@ def worded(segments: Iterable[MessageSegment], self_id: str = "") -> Wording:
         elif room > 0 and not (self_id and _mentioned(segment) == self_id):
             parts.append(_words(segment)[:room])
             room -= len(parts[-1])
-    return Wording(writable("".join(parts)).strip(), reply_to)
+    return Wording(unrecalled(writable("".join(parts))).strip(), reply_to)
 
 
 def spoken(bot: Bot, text: str) -> MessageSegment:
@@ -46,6 +47,17 @@ def spoken(bot: Bot, text: str) -> MessageSegment:
 def writable(text: str) -> str:
     """Replace what no file and no database can hold: lone surrogates and NUL."""
     return text.encode("utf-8", "replace").decode("utf-8").replace("\0", "")
+
+
+def unrecalled(text: str) -> str:
+    """Leave out the block that was put before a model: what is recalled is never learned again."""
+    parts: list[str] = []
+    at = 0
+    while (opened := text.find(_OPENED, at)) >= 0:
+        parts.append(text[at:opened])
+        closed = text.find(_CLOSED, opened)
+        at = closed + len(_CLOSED) if closed >= 0 else len(text)
+    return "".join((*parts, text[at:]))
 
 
 def _mentioned(segment: MessageSegment) -> str:

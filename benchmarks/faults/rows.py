@@ -10,7 +10,14 @@ from pathlib import Path
 
 from ..fault_row import Extent, Row
 
-LONGEST = {"": 300.0, "F1": 1200.0, "F2": 600.0, "F3": 1500.0, "F21": 1800.0, "F12": 1500.0, "F10b": 900.0}  # seconds
+LONGEST = {  # seconds
+    "": 300.0,
+    **dict.fromkeys(("F2", "F16", "F17", "A12"), 600.0),
+    **dict.fromkeys(("F10b", "F15", "A6", "A7", "A9", "A17"), 900.0),
+    "F1": 1200.0,
+    **dict.fromkeys(("F3", "F12"), 1500.0),
+    "F21": 1800.0,
+}
 
 
 def _here(module: str, name: str) -> Callable[[Extent], Row]:
@@ -51,6 +58,11 @@ ROWS: dict[str, Callable[..., Row]] = {
     "F11": _of_chroma("f11", "rounds", 50, 5),
     "F12": _of_chroma("f12", "mutants", 200, 6),
     "F13": _of_chroma("f13", "seconds", 60.0, 8.0),
+    "F14": _here("models", "f14"),
+    "F15": _here("models", "f15"),
+    "F16": _here("models", "f16"),
+    "F17": _here("models", "f17"),
+    "F18": _here("models", "f18"),
     "F19": _here("embedding", "f19"),
     "F20": _here("embedding", "f20"),
     "F21": _here("queueing", "f21"),
@@ -58,5 +70,13 @@ ROWS: dict[str, Callable[..., Row]] = {
     "F30": _here("drift", "f30"),
     "F31": _here("syscalls", "f31"),
     "F32": _here("queueing", "f32"),
+    "A6": _here("puppets", "a6"),
+    "A7": _here("puppets", "a7"),
+    "A8": _here("puppets", "a8"),
+    "A9": _here("puppets", "a9"),
+    "A10": _here("puppets", "a10"),
+    "A11": _here("puppets", "a11"),
+    "A12": _here("puppets", "a12"),
+    "A17": _here("puppets", "a17"),
     "A21": _here("erasure", "a21"),
 }

@@ -13,7 +13,7 @@ from ..domain.hit import Reading
 from ..domain.message import Message
 from ..errors import Busy, CognitiveMemoryError, UnavailableError
 from ..ports.ledger import EmbeddedEvent, LexicalIndex
-from ..ports.models import Calibration, Embedder, Vector
+from ..ports.models import Ask, Calibration, Chat, Embedder, Vector
 from ..ports.vectors import Generation, VectorStore
 
 log = logging.getLogger(__name__)
@@ -110,6 +110,19 @@ class GuardedEmbedder:
     async def embed_query(self, text: str) -> Vector:
         """Embed what is asked."""
         return await self._breaker.call(lambda: self._embedder.embed_query(text))
+
+
+class GuardedChat:
+    """A chat model behind a breaker."""
+
+    def __init__(self, chat: Chat, breaker: Breaker) -> None:
+        """Guard a chat model."""
+        self._chat = chat
+        self._breaker = breaker
+
+    async def ask(self, ask: Ask[T]) -> T:
+        """Give the parsed answer."""
+        return await self._breaker.call(lambda: self._chat.ask(ask))
 
 
 class GuardedLexical:

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from .. import sentences
 from ..domain.hit import Reading
 from ..domain.note import Memo, Pin
+from ..domain.profile import Profile
 from ..domain.scope import Scene, Scope
 from ..ports.ambient import Clock
 from ..ports.ledger import NoteBook
+from ..recall.portraits import Portraits
 from ..recall.query import query_of
 from ..recall.retriever import AWAY, Retriever
 from ..settings import Live, Settings
 from ..text.tokens import token_count
 from .budget import Part, fitted
-from .render import Context, Section, block, event_lines, memo_lines, pin_lines
+from .render import Context, Section, block, event_lines, memo_lines, pin_lines, portrait_lines
 
 DEGRADED = ("embedding", "vectors", "lexical", "rerank", "profiles", "ledger", "disabled")
 
@@ -42,9 +44,14 @@ class ContextBuilder:
         clock: Clock,
         *,
         hide: Callable[[str], str] = str,
+        portraits: Portraits | None = None,
     ) -> None:
-        """Build from a retriever, a notebook, and the memos of jobs that still wait; ``hide`` has the last word."""
+        """Build from a retriever, a notebook, and the memos of jobs that still wait; ``hide`` has the last word.
+
+        Without ``portraits`` nobody has one.
+        """
         self._hide = hide
+        self._portraits = portraits
         self._retriever = retriever
         self._notes = notes
         self._waiting_memos = waiting_memos
@@ -61,6 +68,8 @@ class ContextBuilder:
         settings = self._settings.current
         found = await asyncio.gather(
             self._pins(scene, without),
+            self._person(scene, without),
+            self._group(scene),
             self._events(Reading(scene, without=without), text, settings),
             self._recent_memos(scene, settings, without),
         )
@@ -94,6 +103,17 @@ class ContextBuilder:
         except AWAY:
             return [], ("ledger",)
 
+    async def _person(self, scene: Scene, without: Collection[str]) -> _Found:
+        wanted = self._portraits if scene.user_id not in without else None
+        profile, degraded = await _drawn(wanted.of_asker(scene) if wanted else None)
+        lines = portrait_lines(profile, scene.user_name) if profile else ()
+        return _Found(Part("profiles", Section(sentences.title_person(), lines)), degraded)
+
+    async def _group(self, scene: Scene) -> _Found:
+        profile, degraded = await _drawn(self._portraits.of_group(scene) if self._portraits else None)
+        lines = portrait_lines(profile, scene.group_name) if profile else ()
+        return _Found(Part("profiles", Section(sentences.title_group(), lines)), degraded)
+
     async def _events(self, reading: Reading, text: str, settings: Settings) -> _Found:
         asked = settings.query
         query = query_of(text, reading.scene, self._clock.now().astimezone(settings.zone))
@@ -125,6 +145,14 @@ class ContextBuilder:
 
     def _without_the_hidden(self, section: Section) -> Section:
         return replace(section, lines=tuple(self._hide(line) for line in section.lines))
+
+
+async def _drawn(portrait: Awaitable[Profile | None] | None) -> tuple[Profile | None, tuple[str, ...]]:
+    """Wait for a portrait; where it cannot be read, say so."""
+    try:
+        return (await portrait if portrait else None), ()
+    except AWAY:
+        return None, ("profiles",)
 
 
 def _has_place(scene: Scene) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
@@ -10,10 +11,16 @@ from .. import sentences
 from ..domain.event import Event
 from ..domain.note import Memo, Pin
 from ..domain.people import Person
+from ..domain.profile import Profile
 from ..text.fences import defused
-from ..text.names import clean_name, one_line
+from ..text.names import clean_name, clean_text, one_line
 
 OPENED, CLOSED = "<cognitive_memory>", "</cognitive_memory>"
+PORTRAIT_LENGTH = 4_000  # characters of a portrait that are looked at; people may write more into the file
+PORTRAIT_TAGS = 32
+HEADING_LENGTH = 40
+_ITEM = re.compile(r"\A[-*+•·][ \t]+")
+_HEADING = re.compile(r"#{2,6}|#[ \t]")
 
 
 @dataclass(frozen=True)
@@ -64,6 +71,20 @@ def memo_lines(memos: Sequence[Memo], zone: tzinfo) -> tuple[str, ...]:
     return tuple(f"- [{minute(memo.written_at, zone)}] {quoted(memo.text)}" for memo in memos)
 
 
+def portrait_lines(profile: Profile, name: str = "") -> tuple[str, ...]:
+    """Show a portrait: ``name(id)`` with the tags, then its lines, each with the heading it stands under.
+
+    ``name`` serves where the portrait has none. A portrait that says nothing has no line.
+    """
+    body = _body_lines(profile.summary[:PORTRAIT_LENGTH])
+    tags = [tag for tag in map(one_line, profile.tags[:PORTRAIT_TAGS]) if tag]
+    if not body and not tags:
+        return ()
+    key = profile.key
+    label = Person(key.user_id or key.group_id, clean_name(profile.name) or clean_name(name)).label
+    return tuple(f"- {quoted(line)}" for line in (sentences.portrayed(label, tags), *body))
+
+
 def event_lines(events: Iterable[Event], zone: tzinfo) -> tuple[str, ...]:
     """Show events with their time; what nobody made absolute goes with whose words it is."""
     return tuple(f"- [{minute(event.happened_at, zone)}] {_attribution(event)}{quoted(event.text)}" for event in events)
@@ -81,6 +102,19 @@ def minute(instant: datetime, zone: tzinfo) -> str:
     except OverflowError:  # the first and last day that a datetime can hold have no neighbour in another zone
         local = instant
     return local.replace(tzinfo=None).isoformat(" ", "minutes")
+
+
+def _body_lines(summary: str) -> list[str]:
+    """Give the lines of a Markdown text that say something; a line keeps its heading when others are cut."""
+    lines: list[str] = []
+    heading_above = ""
+    for line in clean_text(summary).split("\n"):
+        said = line.strip()
+        if _HEADING.match(said):
+            heading_above = one_line(said.lstrip("#"), HEADING_LENGTH)
+        elif any(map(str.isalnum, said)):
+            lines.append(sentences.under_heading(heading_above, _ITEM.sub("", said, count=1)))
+    return lines
 
 
 def _attribution(event: Event) -> str:

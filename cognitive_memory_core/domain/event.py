@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal
 
+from .fact import EventKind, Fact
 from .scope import Scope
 
-EventKind = Literal["event", "preference", "knowledge", "experience", "message"]
 MEMORY_KINDS: tuple[EventKind, ...] = ("event", "preference", "knowledge", "experience")
 
 
@@ -54,7 +55,12 @@ class Event:
 
 @dataclass(frozen=True)
 class Statement:
-    """One thing that a historian says is so; not yet an event. ``speaker`` is an id out of the anchors, or ""."""
+    """One thing that a historian says is so; not yet an event. ``speaker`` is an id out of the anchors, or "".
+
+    ``is_own`` says that code, and no model, knows the speaker to have said it: only such words reach a person's
+    profile. ``is_of_place`` says that it speaks of the group as a whole. ``repeats`` is the id of a neighbour in the
+    anchors that says the same; ``heard_as`` is the observation that it was made of, "" where it was none.
+    """
 
     text: str
     kind: EventKind = "event"
@@ -62,6 +68,10 @@ class Statement:
     speaker: str = ""
     confidence: float = 1.0
     is_absolute: bool = True
+    is_own: bool = False
+    is_of_place: bool = False
+    repeats: str = ""
+    heard_as: str = ""
     message_ids: tuple[str, ...] = ()
     happened_at: datetime | None = None
     pain: str = ""
@@ -71,10 +81,17 @@ class Statement:
 
 @dataclass(frozen=True)
 class Draft:
-    """Everything a job will write but its memo, unwritten. Writing it twice is writing it once."""
+    """Everything a job will write but its memo, unwritten. Writing it twice is writing it once.
+
+    ``facts`` wait for profiles together with the events they come from. ``repeats`` names, by a new event's id, the
+    standing event that says the same; ``heard`` the observation that it was made of.
+    """
 
     job_id: str
     events: tuple[Event, ...] = ()
+    facts: tuple[Fact, ...] = ()
+    repeats: Mapping[str, str] = field(default_factory=dict[str, str])
+    heard: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
 def duplicate_key(text: str) -> str:

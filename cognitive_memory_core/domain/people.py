@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 
+from .event import Event
 from .scope import Scope
 
 
 @dataclass(frozen=True)
 class Person:
-    """A known person: the id counts, the name is what they are called here now."""
+    """A known person: the id counts, the name is what they are called here now, ``aliases`` what they were called."""
 
     id: str
     name: str = ""
+    aliases: tuple[str, ...] = field(default=(), compare=False)
 
     @property
     def label(self) -> str:
@@ -23,13 +25,19 @@ class Person:
 
 @dataclass(frozen=True)
 class Anchors:
-    """What is known for sure around a job: when (with zone), where, who spoke, who was there."""
+    """What is known for sure around a job: when (with zone), where, who spoke, who was there.
+
+    ``people`` are those who took part or are known in the place. ``neighbours`` are standing events of the same place
+    that may say the same; nothing of another place is among the anchors.
+    """
 
     when: datetime
     place: Scope
     place_name: str
     speaker: Person
     people: tuple[Person, ...] = ()
+    neighbours: tuple[Event, ...] = ()
+    job_id: str = ""
 
     @property
     def names(self) -> tuple[str, ...]:

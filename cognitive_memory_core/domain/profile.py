@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from datetime import datetime
+import re
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta, timezone
 from typing import Literal, get_args
 
 from .. import sentences
@@ -12,6 +13,9 @@ from .ids import checked_id
 from .scope import DEFAULT_AGENT, Scene
 
 EntityType = Literal["user", "member", "group"]
+_REVISION_ID = re.compile(r"(?:19|2[0-2])[0-9]{6}T[0-9]{6}\.[0-9]{6}Z", re.ASCII)
+_LATEST = datetime(2255, 1, 1, tzinfo=timezone.utc)  # what lies beyond came from no clock
+_EARLIEST = datetime(1970, 1, 1, tzinfo=timezone.utc)
 
 
 @dataclass(frozen=True, order=True)
@@ -66,13 +70,27 @@ class ProfileKey:
 
 @dataclass(frozen=True)
 class Profile:
-    """The current portrait: ``tags`` and a Markdown ``summary``."""
+    """The current portrait: ``tags`` and a Markdown ``summary``.
+
+    ``source_event_id`` is the last event that went into it. ``version`` changes with every change of what is kept,
+    from whatever hand; "" for a portrait that nobody has kept yet.
+    """
 
     key: ProfileKey
     name: str
     tags: tuple[str, ...]
     summary: str
     updated_at: datetime
+    source_event_id: str = ""
+    version: str = field(default="", compare=False)
+
+
+@dataclass(frozen=True)
+class Revision:
+    """A past portrait; ``id`` is the instant at which the next one took its place."""
+
+    id: str
+    profile: Profile
 
 
 @dataclass(frozen=True)
@@ -81,3 +99,23 @@ class ProfileHit:
 
     profile: Profile
     score: float
+
+
+def revision_id(at: datetime, last: str = "") -> str:
+    """Write an instant as a revision's id (20260222T103000.123456Z); always after the last one, whatever the clock."""
+    instant = min(max(at.astimezone(timezone.utc), _EARLIEST), _LATEST)
+    if last:
+        instant = max(instant, _instant_of(last) + timedelta(microseconds=1))
+    return f"{instant:%Y%m%dT%H%M%S.%f}Z"
+
+
+def is_revision_id(text: str) -> bool:
+    """Tell whether a text is the id of a revision."""
+    try:
+        return _REVISION_ID.fullmatch(text) is not None and bool(_instant_of(text))
+    except ValueError:
+        return False
+
+
+def _instant_of(revision: str) -> datetime:
+    return datetime.strptime(revision, "%Y%m%dT%H%M%S.%f%z")

@@ -12,9 +12,9 @@ from datetime import datetime
 from ..domain.message import Message
 from ..domain.scope import Scope
 from ..errors import UnavailableError
-from ..ports.ledger import MessageLog, NameBook
+from ..ports.ledger import MessageLog
 from .retry import described
-from .sightings import sighting
+from .sightings import Seen, Sightings
 
 log = logging.getLogger(__name__)
 PAUSE = 0.3  # seconds between writes: well under the half second that is promised
@@ -24,10 +24,11 @@ CAPACITY = 20_000  # messages held while the log refuses; the oldest are dropped
 class Journal:
     """Never raises for a full or failing log; what cannot be written waits, up to a bound."""
 
-    def __init__(self, message_log: MessageLog, names: NameBook) -> None:
-        """Write into a log, and names into their book."""
+    def __init__(self, message_log: MessageLog, sightings: Sightings) -> None:
+        """Write into a log, and note the names that people are seen with."""
         self._log = message_log
-        self._names = names
+        self._sightings = sightings
+        self._seen: deque[Seen] = deque(maxlen=CAPACITY)
         self._waiting: deque[Message] = deque(maxlen=CAPACITY)
         self._turn = asyncio.Lock()
         self._wake = asyncio.Event()
@@ -44,6 +45,7 @@ class Journal:
             await self._wake.wait()
             self._wake.clear()
             await self.settle()
+            await self._rename()
             await asyncio.sleep(PAUSE)
 
     async def settle(self) -> bool:
@@ -101,8 +103,15 @@ class Journal:
             self._waiting = deque((item for item in self._waiting if item.scene.scope != scope), CAPACITY)
 
     async def _note_names(self, batch: tuple[Message, ...]) -> None:
-        said = ((message.scene, message.sent_at) for message in batch if not message.is_bot)
-        await self._names.note_all([sighting(scene, at) for scene, at in said])
+        seen = [(message.scene, message.sent_at) for message in batch if not message.is_bot]
+        await self._sightings.note(seen)
+        self._seen.extend(seen)
+
+    async def _rename(self) -> None:
+        """Let portraits bear the names of those who spoke; nobody who settles the journal waits for that."""
+        seen = [self._seen.popleft() for _ in range(len(self._seen))]
+        if seen:
+            await self._sightings.rename(seen)
 
     def _complain(self, refused: UnavailableError) -> None:
         if (said := described(refused)) != self.last_error:

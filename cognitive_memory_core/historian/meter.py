@@ -1,18 +1,23 @@
-"""What models cost, on its way to the accounts."""
+"""What models cost, and how often they failed, on its way to the accounts."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
+from dataclasses import dataclass
 from datetime import date, tzinfo
+from typing import TypeVar
 
-from ..errors import UnavailableError
+from ..errors import BadAnswer, UnavailableError
 from ..ports.ambient import Clock
 from ..ports.ledger import Accounts, Spending
+from ..ports.models import Ask, Chat
 from .retry import described
 
 log = logging.getLogger(__name__)
 PAUSE = 5.0  # seconds between writes: a call that was paid for is no more lost than that
+UNMETERED = ("embedding", "rerank")  # purposes that no daily limit counts
+T = TypeVar("T")
 
 
 class SpendingMeter:
@@ -24,14 +29,34 @@ class SpendingMeter:
         self._clock = clock
         self._zone = zone
         self._waiting: dict[tuple[date, str], Spending] = {}
+        self._day = self._today
+        self._chat_calls = 0
         self._wake = asyncio.Event()
+
+    async def load(self) -> None:
+        """Read what was spent today before this process began."""
+        try:
+            spent = await self._accounts.spent(self._today)
+        except UnavailableError as refused:
+            log.warning("accounts: %s", described(refused))
+            return
+        self._chat_calls += sum(one.calls for one in spent if one.purpose not in UNMETERED)
+
+    @property
+    def chat_calls_today(self) -> int:
+        """How often chat models were asked today."""
+        return self._chat_calls if self._day == self._today else 0
 
     def count(self, purpose: str, tokens: int) -> None:
         """Note one call for a purpose."""
-        key = (self._clock.now().astimezone(self._zone).date(), purpose)
-        so_far = self._waiting.get(key, Spending(purpose))
-        self._waiting[key] = Spending(purpose, so_far.calls + 1, so_far.tokens + max(tokens, 0))
-        self._wake.set()
+        if self._day != self._today:
+            self._day, self._chat_calls = self._today, 0
+        self._chat_calls += purpose not in UNMETERED
+        self._add(Spending(purpose, 1, max(tokens, 0)))
+
+    def note_failure(self, purpose: str, *, is_away: bool) -> None:
+        """Note that a model could not be reached, or answered badly: the two are counted apart."""
+        self._add(Spending(purpose, unreachable=int(is_away), bad=int(not is_away)))
 
     async def run(self) -> None:
         """Write until cancelled."""
@@ -52,7 +77,33 @@ class SpendingMeter:
                 log.warning("accounts: %s", described(refused))
                 return
 
+    @property
+    def _today(self) -> date:
+        return self._clock.now().astimezone(self._zone).date()
+
+    def _add(self, spending: Spending) -> None:
+        self._put_back(self._today, spending)
+        self._wake.set()
+
     def _put_back(self, day: date, spending: Spending) -> None:
-        since = self._waiting.get((day, spending.purpose), Spending(spending.purpose))
-        joined = Spending(spending.purpose, since.calls + spending.calls, since.tokens + spending.tokens)
-        self._waiting[day, spending.purpose] = joined
+        so_far = self._waiting.get((day, spending.purpose), Spending(spending.purpose))
+        self._waiting[day, spending.purpose] = so_far.plus(spending)
+
+
+@dataclass(frozen=True)
+class MeteredChat:
+    """A chat model whose failures are counted; its calls too, where it ``counts_calls`` nowhere itself."""
+
+    chat: Chat
+    meter: SpendingMeter
+    counts_calls: bool = False
+
+    async def ask(self, ask: Ask[T]) -> T:
+        """Give the parsed answer."""
+        if self.counts_calls:
+            self.meter.count(ask.purpose, 0)
+        try:
+            return await self.chat.ask(ask)
+        except (UnavailableError, BadAnswer) as failure:
+            self.meter.note_failure(ask.purpose, is_away=isinstance(failure, UnavailableError))
+            raise

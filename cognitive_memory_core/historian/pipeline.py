@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import tzinfo
 
 from ..consent import Consent
@@ -13,21 +13,32 @@ from ..domain.message import Message
 from ..domain.note import Memo
 from ..domain.people import Anchors, Person
 from ..domain.scope import Scene
-from ..domain.turn import Turn
-from ..ports.ledger import EventLedger, NameBook, NoteBook
+from ..domain.turn import Dialogue, Turn
+from ..ports.ledger import EventLedger, FactBook, LexicalIndex, NameBook, NoteBook
 from ..ports.mirror import MemoMirror
 from ..ports.models import Historian
+from ..settings import Live, Settings
 from ..text.names import clean_name
+from .attribution import repeated
 from .draft import drafted
 from .gate import judged
+from .neighbours import Neighbourhood
+from .progress import Progress
 from .sightings import sighting
 
 KNOWN_PEOPLE = 200  # whose names are looked for in what was said
 
 
+def _no_thoughts() -> Progress[list[Statement]]:
+    return Progress()
+
+
 @dataclass(frozen=True)
 class Pipeline:
-    """Memo first, then thinking, then one commit. Running it twice on a job writes it once."""
+    """Memo first, then thinking, then one commit. Running it twice on a job writes it once.
+
+    Where no model is asked, nobody looks for neighbours to show to it.
+    """
 
     historian: Historian
     events: EventLedger
@@ -36,6 +47,11 @@ class Pipeline:
     mirror: MemoMirror
     consent: Consent
     zone: tzinfo
+    facts: FactBook
+    lexical: LexicalIndex
+    settings: Live[Settings]
+    asks_model: bool = True
+    _thoughts: Progress[list[Statement]] = field(default_factory=_no_thoughts, init=False, repr=False)
 
     async def process(self, job: Job) -> None:
         """Store everything that a job holds, but for people who left or were erased since it was accepted."""
@@ -54,8 +70,12 @@ class Pipeline:
     async def _keep_events(self, job: Job) -> None:
         await self._note_names(job)
         anchors = await self._anchors(job)
-        statements = [judged(said, anchors.names) for said in await self._statements(job, anchors)]
-        await self.events.commit(drafted(job, statements, anchors))
+        statements = self._thoughts.find(job.work, anchors)
+        if statements is None:
+            statements = [judged(said, anchors.names) for said in await self._statements(job, anchors)]
+            self._thoughts.keep(job.work, anchors, statements)
+        await self.events.commit(drafted(job, statements, anchors, self.settings.current))
+        self._thoughts.settle(job.id)
 
     async def _keep_memo(self, job: Job) -> None:
         """Store the memo before any model is asked: memos never wait."""
@@ -66,8 +86,25 @@ class Pipeline:
 
     async def _statements(self, job: Job, anchors: Anchors) -> list[Statement]:
         if not isinstance(job.work, Turn):
-            return await self.historian.triage(job.work, anchors)
-        return await self.historian.rewrite(job.work, anchors) if job.work.observations else []
+            return await self.historian.triage(job.work, await self._with_neighbours(job.work, anchors))
+        heard = await self._neighbourhood.heard(job.work, anchors.names, self.consent.opted_out)
+        fresh = tuple(text for text in job.work.observations if text not in heard)
+        again = [repeated(heard[text], job.work.message_ids) for text in job.work.observations if text in heard]
+        return [*await self._rewritten(replace(job.work, observations=fresh), anchors), *again]
+
+    async def _rewritten(self, turn: Turn, anchors: Anchors) -> list[Statement]:
+        if not turn.observations:
+            return []
+        return await self.historian.rewrite(turn, await self._with_neighbours(turn, anchors))
+
+    async def _with_neighbours(self, work: Turn | Dialogue, anchors: Anchors) -> Anchors:
+        if not self.asks_model:
+            return anchors
+        return replace(anchors, neighbours=await self._neighbourhood.near(work, self.consent.opted_out))
+
+    @property
+    def _neighbourhood(self) -> Neighbourhood:
+        return Neighbourhood(self.facts, self.lexical)
 
     async def _note_names(self, job: Job) -> None:
         await self.names.note_all([sighting(scene, job.happened_at) for scene in _scenes(job)])
@@ -82,6 +119,7 @@ class Pipeline:
             clean_name(scene.group_name),
             speaker or Person(scene.user_id, clean_name(scene.user_name)),
             tuple(people),
+            job_id=job.id,
         )
 
     async def _people(self, job: Job) -> list[Person]:

@@ -5,7 +5,7 @@ Every method may raise StorageRefused (a write) or UnavailableError (a read). Ev
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from pathlib import Path
@@ -13,14 +13,17 @@ from typing import Literal, Protocol
 
 from ..domain.erasure import Tombstones
 from ..domain.event import Draft, Event
+from ..domain.fact import Fact
 from ..domain.hit import Reading
 from ..domain.message import Message
 from ..domain.note import Memo, Pin
 from ..domain.people import Person
-from ..domain.scope import Scope
+from ..domain.profile import Profile, ProfileKey
+from ..domain.scope import Scene, Scope
 from .models import Vector
 
 MOST_NAMES = 64  # of one person that are hidden; whoever wears more is known by the latest
+MOST_ALIASES = 8  # of one person in one place that are told beside their name
 Switch = Literal["on", "off", "record_only", "recall_only"]
 
 
@@ -34,6 +37,10 @@ class EventLedger(Protocol):
         count and last-seen time rise. An event whose messages one of equal key, standing or retired, rests on already
         does nothing; joined with one that was said without a message, an event rests on none. An event all of whose
         messages are withdrawn is written retired. Events whose sender has opted out are left out.
+
+        An event that ``draft.repeats`` names a twin for is absorbed in the same way, if the twin stands in the same
+        scope, from the same sender. A fact is kept when its own event was written and stands. What ``draft.heard``
+        says an event was made of is remembered for :class:`FactBook`, also where a twin absorbed it.
         """
         ...
 
@@ -71,6 +78,85 @@ class LexicalIndex(Protocol):
 
     async def messages(self, terms: Sequence[str], reading: Reading, limit: int) -> list[tuple[Message, float]]:
         """The same over the log."""
+        ...
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """How many facts wait for one profile and since when; ``attempts`` merges failed so far, the last as told."""
+
+    key: ProfileKey
+    facts: int
+    since: datetime
+    attempts: int = 0
+    failed_at: datetime | None = None
+    error: str = ""
+
+
+class FactBook(Protocol):
+    """Facts that wait for profiles, and which observation became which event."""
+
+    async def waiting(self) -> list[Waiting]:
+        """Tell for whom facts wait, longest first; those of events that do not stand any more are not counted."""
+        ...
+
+    async def facts(self, key: ProfileKey, limit: int) -> list[Fact]:
+        """Give the facts that wait for one profile, oldest first; only those whose events stand."""
+        ...
+
+    async def settle(self, key: ProfileKey, fact_ids: Collection[str]) -> None:
+        """Let facts that are in their profile wait no longer, and forget the profile's failures."""
+        ...
+
+    async def fail(self, key: ProfileKey, error: str, at: datetime) -> None:
+        """Remember that a merge failed; the facts go on waiting."""
+        ...
+
+    async def heard(self, scope: Scope, sender_id: str, observations: Sequence[str]) -> Mapping[str, Event]:
+        """Give, by observation, the standing event that the same words of the same sender became here before.
+
+        Words are the same when their :func:`duplicate_key` is.
+        """
+        ...
+
+
+@dataclass(frozen=True)
+class IndexedProfile:
+    """A portrait as it is found, with its vector, None while it has none of the fingerprint asked for."""
+
+    profile: Profile
+    vector: Vector | None = None
+
+
+class ProfileIndex(Protocol):
+    """A copy of the portraits to be searched. The files are the truth."""
+
+    async def put(self, profile: Profile) -> None:
+        """Take in a portrait; its vector stays where its words are the same."""
+        ...
+
+    async def remove(self, keys: Sequence[ProfileKey]) -> None:
+        """Leave portraits out."""
+        ...
+
+    async def waiting(self, fingerprint: str, limit: int) -> list[Profile]:
+        """Give portraits that have no vector of this fingerprint."""
+        ...
+
+    async def store(self, fingerprint: str, profile: Profile, vector: Vector) -> None:
+        """Keep a vector; nothing happens where the portrait's words have changed since."""
+        ...
+
+    async def readable(self, scene: Scene, shared: Collection[str] | None, fingerprint: str) -> list[IndexedProfile]:
+        """Give the portraits that a scene may read (:meth:`ProfileKey.readable_by`); ``shared`` opened theirs.
+
+        None means that everybody's is open. In a group, somebody's open portrait is given where they are known there
+        by name; in private with somebody else it is not given.
+        """
+        ...
+
+    async def versions(self) -> Mapping[ProfileKey, str]:
+        """Give the version of every portrait that was taken in."""
         ...
 
 
@@ -229,6 +315,14 @@ class ConsentBook(Protocol):
         """Give every place that is not simply on."""
         ...
 
+    async def set_sharing(self, user_id: str, *, shared: bool, at: datetime) -> None:
+        """Remember that a person opened their own portrait to every place, or closed it again."""
+        ...
+
+    async def shared(self) -> frozenset[str]:
+        """Give everybody who opened theirs."""
+        ...
+
 
 class NameBook(Protocol):
     """What people are and were called, by place."""
@@ -242,7 +336,10 @@ class NameBook(Protocol):
         ...
 
     async def people(self, scope: Scope, user_ids: Iterable[str] = ()) -> list[Person]:
-        """Give the people known in a place with their latest names, latest seen first; all, or those asked for."""
+        """Give the people known in a place with their latest names, latest seen first; all, or those asked for.
+
+        ``aliases`` are the other names that they bore in this very place, latest first, :data:`MOST_ALIASES` at most.
+        """
         ...
 
     async def names_of(self, user_ids: Iterable[str]) -> list[str]:
@@ -256,11 +353,23 @@ class NameBook(Protocol):
 
 @dataclass(frozen=True)
 class Spending:
-    """What a purpose cost on a day."""
+    """What a purpose cost on a day, and how often its model was ``unreachable`` or answered badly (``bad``)."""
 
     purpose: str
     calls: int = 0
     tokens: int = 0
+    unreachable: int = 0
+    bad: int = 0
+
+    def plus(self, more: Spending) -> Spending:
+        """Add two for one purpose."""
+        return Spending(
+            self.purpose,
+            self.calls + more.calls,
+            self.tokens + more.tokens,
+            self.unreachable + more.unreachable,
+            self.bad + more.bad,
+        )
 
 
 class Accounts(Protocol):
@@ -303,7 +412,15 @@ class EmbeddedEvent:
     vector: Vector | None = None
 
 
-ArchiveRow = EmbeddedEvent | Message | Memo | Pin | Alias | OptOut
+@dataclass(frozen=True)
+class Shared:
+    """One person's wish to show their own portrait in every place, as it is exported."""
+
+    user_id: str
+    at: datetime
+
+
+ArchiveRow = EmbeddedEvent | Message | Memo | Pin | Alias | OptOut | Shared
 
 
 @dataclass(frozen=True)

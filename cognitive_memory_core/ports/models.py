@@ -5,10 +5,13 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from ..domain.event import Statement
-from ..domain.people import Anchors
+from ..domain.fact import Fact
+from ..domain.people import Anchors, Person
+from ..domain.profile import Profile
 from ..domain.turn import Dialogue, Turn
 
 if TYPE_CHECKING:
@@ -71,7 +74,8 @@ class Ask(Generic[T]):
     """One question to a chat model, with its own answer's form and reading.
 
     ``schema`` is the JSON schema of the answer and ``name`` what the tool is called that a model answers through;
-    ``parse`` reads the answer's JSON text and raises BadAnswer for one that it cannot use.
+    ``parse`` reads the answer's JSON text and raises BadAnswer for one that it cannot use. A ``strict`` one, whose
+    answer takes the place of something, is never mended: what is not JSON to the letter is a BadAnswer.
     """
 
     purpose: str
@@ -80,6 +84,7 @@ class Ask(Generic[T]):
     name: str
     schema: Mapping[str, Any]
     parse: Callable[[str], T]
+    strict: bool = False
 
 
 class Chat(Protocol):
@@ -102,8 +107,27 @@ class Reranker(Protocol):
         ...
 
 
+@dataclass(frozen=True)
+class Portrait:
+    """What a merger answers: the new content of a profile, never whose it is."""
+
+    tags: tuple[str, ...]
+    summary: str
+
+
+class Merger(Protocol):
+    """From a portrait and new facts to the next portrait. Touches nothing."""
+
+    async def merge(self, person: Person, profile: Profile | None, facts: Sequence[Fact], now: datetime) -> Portrait:
+        """Give the portrait with the facts worked in; the same one where nothing in them lasts.
+
+        ``person`` is whose portrait it is, a group too. Raises UnavailableError, BadAnswer, PermanentError.
+        """
+        ...
+
+
 class Historian(Protocol):
-    """From what was said to what is so. Touches nothing; raises TransientError or PermanentError."""
+    """From what was said to what is so. Touches nothing; raises UnavailableError, BadAnswer or PermanentError."""
 
     async def rewrite(self, turn: Turn, anchors: Anchors) -> list[Statement]:
         """Turn each observation into an absolute statement, or into itself marked as not absolute; none is dropped."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
@@ -42,10 +42,11 @@ _PERSONS = (
     "|(?<![一-龥a-z0-9)）〕])本人|(?<![一-龥])人家|(?<![a-z0-9])ta们?(?![a-z0-9])"
 )
 _NOBODY = (  # the character belongs to a word, a saying or a title that points to nobody
-    "其[他它](?<!尤其[他它])|吉他|维他|利他|排他|他人|他乡|他国|他杀|他山之石|他律|无他|犹他|马耳他|他汀|他克莫司|他妈的|他娘的|他奶奶的"
+    "其[他它](?<!尤其[他它])|吉他|维他|利他|排他|他人|他乡|他国|他杀|他山|他律|无他|犹他|马耳他|他汀|他克莫司|他妈的|他娘的|他奶奶的"
     "|她经济|她力量|她时代|她理财|他趣|他信"
     "|自我(?<![来出源发选]自我)(?!们)|忘我|无我|[超本]我(?<!根本我)(?=[，、。和与]|$)|真我(?<![认当]真我)|敌我|唯我独尊|舍我其谁"
-    "|依然故我|故我在|我思|我见犹怜|尔虞我诈|时不我待|卿卿我我|我行我素|我国|我佛|我执|非我莫属"
+    "|依然故我|故我在|我思|我见犹怜|尔虞我诈|时不我待|卿卿我我|我行我素|我国|我佛|我执|非我莫属|非我即彼|非我族类"
+    "|我为人人|人人为我|你中有我|我中有你|你争我夺|你推我让|有你没我|有我没你|自他|他者|他处|他方"
     "|我[靠去晕擦](?![一-龥])|我勒个|我的天(?![一-龥])|我滴?天啊"
     "|我的世界|我推的孩子|我的英雄学院|我不是药神|我是歌手|我们的歌|我爱我家|你的名字(?=[，。、]|$)|你画我猜|你追我赶|你来我往|你死我活"
     "|你情我愿|你侬我侬|不分你我|你一言我一语|[你您]好(?![一-龥])|你好世界|迷你|你我他"
@@ -56,12 +57,14 @@ _ALONE = f"(?:(?<![一-龥a-z0-9)）〕])|(?<=[{_LEADING}])|(?<={_LEADING_PAIRS}
 _GROUP_WORD = "(?![人岛众落体狗猫鸟羊牛马伙混少年孩小大学])"
 _PLACES = (
     f"{_ALONE}[这那](?:里(?![程应约氏弄])|边(?![境界疆缘框锋防际角塞])|儿(?![子女童歌科])|头(?![发像部皮盔疼痛猪牛羊象驴大]))"
-    f"|{_ALONE}群[里内]|[这此本]个?群{_GROUP_WORD}"
+    f"|[这此本]个?群{_GROUP_WORD}"
     "|此地(?!无银)|此处|(?<![一-龥])本地人|(?<=[在住到回离是])本地(?=$|[，。！？、；,.!?]|工作|上学|读书|生活|住|的)"
     "|(?<![日基资版样文副脚书课剧成根原标绘读账木唱抄底足赔亏手孤珍译全蓝范正草一记])"
     "本(?:校|公司|店|班(?!次)|市(?!场)|省|县|镇(?!静)|村|小区|宿舍|频道|部门|院|系(?![统列]))"
     "|在(?:附近|隔壁|对面|旁边|楼[上下])"
 )
+
+_GROUP_NOUN = f"{_ALONE}群[里内]"  # points to nothing, an event belongs to its group; yet the group's name says more
 
 # --- English -----------------------------------------------------------------------------------------------------
 
@@ -77,6 +80,7 @@ _ENGLISH_PLACES = f"{_WORD}(?:here|there(?! (?:is|are|was|were|will|has|have|had
 
 _PERSON = Pattern(f"{_PERSONS}|{_ENGLISH_PERSONS}")
 _PLACE = Pattern(f"{_PLACES}|{_ENGLISH_PLACES}")
+_GROUP = Pattern(_GROUP_NOUN)
 _PATTERNS: tuple[tuple[Kind, Pattern], ...] = (("pronoun", _PERSON), ("place", _PLACE))
 _FINE = Pattern(f"{_NOBODY}|{_ENGLISH_NOBODY}")
 
@@ -86,12 +90,12 @@ def offences(text: str, *, names: Collection[str] = ()) -> tuple[Offence, ...]:
 
     Known names (also as ``name(id)``), titles and quotations are not read as words. The first 2,000 characters count.
     """
-    return tuple(sighting.offence for sighting in sightings(text, spared_in(text, names)))
+    return tuple(sighting.offence for sighting in _offending(text, spared_in(text, names)))
 
 
 def sightings(text: str, spared: Spared) -> list[Sighting]:
-    """Find the offences outside of what is spared, with their places, in the order of the text."""
-    found = [*_words(text, spared), *_times(text, spared)]
+    """Find the offences outside of what is spared, and 群里, with their places, in the order of the text."""
+    found = [*_offending(text, spared), *_words(text, spared, (("place", _GROUP),))]
     return sorted(found, key=lambda sighting: sighting.start)
 
 
@@ -103,13 +107,18 @@ def spared_in(text: str, names: Collection[str] = ()) -> Spared:
 @lru_cache(maxsize=10_000)  # the names of a busy bot's groups, asked again with every line
 def is_leaning_word(word: str) -> bool:
     """Tell whether a word, standing alone, is an offence or a time expression."""
-    return bool(_PERSON.fullmatch(word) or _PLACE.fullmatch(word)) or is_time(word)
+    return any(pattern.fullmatch(word) for pattern in (_PERSON, _PLACE, _GROUP)) or is_time(word)
 
 
-def _words(text: str, spared: Spared) -> Iterator[Sighting]:
+def _offending(text: str, spared: Spared) -> list[Sighting]:
+    found = [*_words(text, spared, _PATTERNS), *_times(text, spared)]
+    return sorted(found, key=lambda sighting: sighting.start)
+
+
+def _words(text: str, spared: Spared, patterns: Iterable[tuple[Kind, Pattern]]) -> Iterator[Sighting]:
     found = folded(text[:READ])
     fine = Spared(len(found), (match.span() for match in _FINE.finditer(found)))
-    for kind, pattern in _PATTERNS:
+    for kind, pattern in patterns:
         for match in pattern.finditer(found):
             start, stop = match.span()
             if not (spared.touches(start, stop) or fine.touches(start, stop) or _is_acronym(text, start, stop)):

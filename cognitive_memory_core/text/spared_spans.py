@@ -9,6 +9,7 @@ Span = tuple[int, int]
 _QUOTED = re.compile(
     "《[^《》]*》|“[^“”]*”|「[^「」]*」|『[^『』]*』|【[^【】]*】"
     '|"[^"\n]*"|`[^`\n]*`|(?:https?|ftp)://[!-~]+|[A-Za-z0-9._%+-]{1,64}@[A-Za-z0-9.-]{1,255}'
+    "|(?<![A-Za-z0-9.-])(?:[A-Za-z0-9-]{1,63}[.]){1,4}(?:com|org|net|cn|io|ai|app|dev|tv|xyz|edu|gov)(?![A-Za-z0-9])"
 )
 _LABEL = re.compile(r"[(（][^()（）\s]{1,128}[)）]")
 
@@ -25,6 +26,10 @@ class Spared:
     def touches(self, start: int, stop: int) -> bool:
         """Tell whether any of the characters is spared."""
         return any(self._marks[start:stop])
+
+    def blanked(self, text: str) -> str:
+        """Give the text with a space for each spared character."""
+        return "".join(" " if spared else char for char, spared in zip(text, self._marks, strict=True))
 
 
 def quoted(text: str) -> Iterator[Span]:

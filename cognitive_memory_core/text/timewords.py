@@ -22,8 +22,13 @@ READ = 2_000  # characters of a text that are looked at
 _RULES = CHINESE + WESTERN
 _JOINED = re.compile(r" ?(?:到|至|~|—|–|-|to|until|till|through|and) ?", re.IGNORECASE)
 _BESIDE = " (（,，、)）的"
-_HABIT_BEFORE = re.compile("(?:每|逢|隔|凡是|所有的?)$")
-_HABIT_AFTER = re.compile("[^，。！？!?；;\n]{0,3}?(?:都|一般|通常|经常|常|总|照例|照旧|固定|习惯|例会)")
+_HABIT_BEFORE = re.compile("(?:每|逢|隔|凡是|所有的?|(?:通常|一般|平时|平常|往往|总是|经常|常常|习惯|固定)[在于]?)$")
+_HABIT_AFTER = re.compile(
+    "[^，。！？!?；;\n]{0,3}?(?:都|一般|通常|经常|常|总|照例|照旧|固定|习惯|例会)"
+    "|[^。！？!?；;\n]{0,12}除外"  # what has exceptions is a rule
+)
+_CALLED = re.compile("(?:名叫|叫做|叫作|名为|[取起改]名叫?|(?:外号|绰号|网名|昵称|代号)[叫是]?|[猫狗鱼鸟鼠兔龟]叫)$")
+_NAME_ENDS = re.compile("$|[，。！？!?；;,、\n]")
 _CLAUSE_END = re.compile("[。！？!?；;，,\n]|(?<=[一-龥]) +(?=[一-龥0-9])")
 _TENSE_READ = 40  # characters on either side that are looked at
 _PAST = re.compile("了|(?<![超通经路度难])过(?![两几来去年会不节日敏])|已经|曾|当时|没[来去到交做]")
@@ -106,7 +111,7 @@ def is_time(word: str) -> bool:
 
 def leaning(text: str) -> Iterator[Mention]:
     """Give the time expressions that mean another time when they are read on another day."""
-    found = mentions(text)
+    found = [mention for mention in mentions(text) if not _is_name(text, mention)]
     for index, mention in enumerate(found):
         if mention.kind in ("relative", "now"):
             yield mention
@@ -157,9 +162,15 @@ def _tense(text: str, mention: Mention) -> Lean | None:
     return "past" if is_past else "ahead"
 
 
+def _is_name(text: str, mention: Mention) -> bool:
+    """Tell a cat that is called 昨日 from yesterday."""
+    is_end = _NAME_ENDS.match(text, mention.stop)
+    return bool(is_end and _CALLED.search(text[max(mention.start - 4, 0) : mention.start]))
+
+
 def _is_habit(text: str, mention: Mention) -> bool:
     before = text[max(mention.start - 4, 0) : mention.start]
-    return bool(_HABIT_BEFORE.search(before) or _HABIT_AFTER.match(text[mention.stop : mention.stop + 12]))
+    return bool(_HABIT_BEFORE.search(before) or _HABIT_AFTER.match(text[mention.stop : mention.stop + 16]))
 
 
 def _dated_beside(text: str, found: list[Mention], index: int) -> bool:

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from . import basics, events, pins
+from . import basics, events, pins, profiles
 
-__all__ = ["basics", "events", "pins"]
+__all__ = ["basics", "events", "pins", "profiles"]

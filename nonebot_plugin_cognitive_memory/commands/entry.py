@@ -33,6 +33,8 @@ _ARGUMENTS = {
     "search": Args["words", AllParam],
     "add": Args["words", AllParam],
     "forget": Args["number", int],
+    "share": Args["wish", str],
+    "rollback": Args["words?", AllParam],
 }
 
 

@@ -26,3 +26,16 @@ async def test_only_places_that_are_not_simply_on_are_remembered(ledger: Ledger)
     await ledger.consent.set_switch(OTHER_GROUP.scope, "off")
     await ledger.consent.set_switch(OTHER_GROUP.scope, "on")
     assert await ledger.consent.switches() == {GROUP.scope: "record_only", PRIVATE.scope: "recall_only"}
+
+
+async def test_whoever_opens_their_portrait_can_close_it_again(ledger: Ledger) -> None:
+    """Opening it twice is opening it once; closing what was never open is fine; being left out is another wish."""
+    assert await ledger.consent.shared() == frozenset()
+    for person in ("2000001", "2000001", "2000002"):
+        await ledger.consent.set_sharing(person, shared=True, at=NOON)
+    await ledger.consent.opt_out("2000003", NOON)
+    assert await ledger.consent.shared() == {"2000001", "2000002"}
+    for person in ("2000001", "2000003"):
+        await ledger.consent.set_sharing(person, shared=False, at=NOON)
+    assert await ledger.consent.shared() == {"2000002"}
+    assert await ledger.consent.opted_out() == {"2000003"}

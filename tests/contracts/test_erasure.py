@@ -24,6 +24,7 @@ from cognitive_memory_core.ports.ledger import (
     Mark,
     OptOut,
     PurgeState,
+    Shared,
     Totals,
     VectorRow,
     Wiped,
@@ -71,8 +72,8 @@ def identity(row: ArchiveRow) -> tuple[str, ...]:
     """Say which row it is, by what stays when it is reworded."""
     if isinstance(row, Alias):
         return ("alias", row.scope.key, row.user_id, row.name)
-    if isinstance(row, OptOut):
-        return ("wish", row.user_id)
+    if isinstance(row, OptOut | Shared):
+        return ("wish", type(row).__name__, row.user_id)
     return ("said", row.event.id if isinstance(row, EmbeddedEvent) else row.id)
 
 
@@ -238,12 +239,15 @@ async def test_an_import_brings_nothing_back(ledger: Ledger) -> None:
         a_pin("钉", owner_id=GONE),
         a_pin("群主 QQ2000001"),
         Alias(GROUP.scope, GONE, "阿棠", NOON, NOON),
+        Shared(GONE, EVENING),
     ]
     others: list[ArchiveRow] = [
         EmbeddedEvent(an_event("花了 20000010 元", OTHER)),
         EmbeddedEvent(an_event("找 2000001", OTHER, happened_at=later(days=1))),
         a_message("别人说", OTHER),
         Alias(GROUP.scope, "2000002", "小林", NOON, NOON),
+        Shared("2000002", NOON),
+        Shared(GONE, later(days=1)),
     ]
     assert await ledger.archive.absorb([*gone, *others]) == len(others)
     assert sorted(await archived(ledger), key=identity) == sorted(others, key=identity)

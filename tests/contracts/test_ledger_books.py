@@ -57,6 +57,21 @@ def seen(person: str, name: str, minute: int) -> Alias:
     return Alias(GROUP.scope, person, name, at, at)
 
 
+async def test_people_are_given_with_their_other_names_in_that_place(ledger: Ledger) -> None:
+    """Latest first, at most eight, the present one not among them; names borne elsewhere are not told."""
+    scope = GROUP.scope
+    for number in range(12):
+        await ledger.names.note(scope, "1", f"名{number}", later(minutes=number))
+    await ledger.names.note(scope, "1", "名3", later(minutes=20))
+    await ledger.names.note(scope, "2", "小林", NOON)
+    await ledger.names.note(OTHER_GROUP.scope, "2", "林老师", NOON)
+    for asked in ((), ("1", "2")):
+        first, second = await ledger.names.people(scope, asked)
+        assert (first.name, first.aliases) == ("名3", tuple(f"名{number}" for number in (11, 10, 9, 8, 7, 6, 5, 4)))
+        assert (second.name, second.aliases) == ("小林", ())
+    assert [person.aliases for person in await ledger.names.people(OTHER_GROUP.scope)] == [()]
+
+
 async def test_only_the_people_asked_for_are_given(ledger: Ledger) -> None:
     """Unknown people are left out."""
     for person in "123":

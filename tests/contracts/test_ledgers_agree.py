@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 
@@ -16,20 +17,28 @@ from cognitive_memory_core.domain.event import Event
 from cognitive_memory_core.domain.hit import Reading
 from cognitive_memory_core.domain.interval import Interval
 from cognitive_memory_core.domain.message import Message
+from cognitive_memory_core.domain.profile import Profile, ProfileKey
 from cognitive_memory_core.domain.scope import Scene
-from cognitive_memory_core.ports.ledger import Alias, ArchiveRow, EmbeddedEvent, Mark, OptOut, VectorRow, Wiped
+from cognitive_memory_core.ports.ledger import Alias, ArchiveRow, EmbeddedEvent, Mark, OptOut, Shared, VectorRow, Wiped
 from cognitive_memory_core.ports.models import Vector
 from cognitive_memory_core.text.redaction import Redaction
 from cognitive_memory_core.text.terms import query_terms
 from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE, a_draft, a_message, an_event
 from tests.support.clock import NOON, FrozenClock
-from tests.support.ledgers import MODEL, Ledger, a_memo, a_pin, a_vector, archived, later
+from tests.support.ledgers import MODEL, Ledger, a_fact, a_memo, a_pin, a_profile, a_vector, archived, later
 
 SCENES = (GROUP, OTHER_GROUP, PRIVATE, Scene.group("10001", "2000002"), Scene.private("2000002"))
 PEOPLE = ("2000001", "2000002", "2000003")
 MESSAGES = tuple(f"m-{number}" for number in range(6))
 SAID = ("喜欢乌龙茶", "不喜欢乌龙茶", "乌龙茶，喜欢", "住在上海", "养了一只猫", "猫不见了")
 TEXTS = (*SAID, "阿棠(2000003)养了猫", "小林养了猫")
+HEARD = ("我喜欢乌龙茶", "我喜欢乌龙茶！", "阿棠养了猫", "")
+KEYS = (
+    *(ProfileKey.user(person) for person in PEOPLE),
+    *(ProfileKey.member(group, person) for group in ("10001", "10002") for person in PEOPLE),
+    ProfileKey.group("10001"),
+    ProfileKey.group("10002"),
+)
 READINGS = (
     *(Reading(scene) for scene in (*SCENES, OPERATOR)),
     Reading(OPERATOR, user_id="2000003"),
@@ -50,17 +59,72 @@ class Dice:
     def act(self) -> Act:
         """Choose one thing that can be done to a ledger."""
         often = [self.commit, self.commit, self.store, self.withdraw, self.append, self.retire, self.restore]
+        often += [self.learn, self.learn, self.put, self.put, self.store_profile]
         seldom = [self.opt_out, self.opt_in, self.absorb, self.prune, self.note, self.write_notes, self.forget]
-        return self.chance.choice([*often, *often, *seldom, *seldom[:-1]])()
+        seldom += [self.settle, self.fail, self.share, self.remove]
+        return self.chance.choice([*often, *often, *seldom, *(act for act in seldom if act != self.forget)])()
 
     def commit(self) -> Act:
         """Write a draft, sometimes one that was written before."""
         draft = a_draft(*self.events(), job_id=f"job{self.chance.randrange(60)}")
         return lambda ledger: ledger.events.commit(draft)
 
+    def learn(self) -> Act:
+        """Write a draft with facts, named twins and the words it was made of."""
+        events = self.events()
+        told = [a_fact(event, self.chance.choice(KEYS), text=self.chance.choice(TEXTS)) for event in events * 2]
+        draft = replace(
+            a_draft(*events, job_id=f"job{self.chance.randrange(60)}"),
+            facts=tuple(told),
+            repeats={event.id: self.event_id() for event in events if self.chance.random() < 0.5},
+            heard={event.id: self.chance.choice(HEARD) for event in events},
+        )
+        return lambda ledger: ledger.events.commit(draft)
+
+    def settle(self) -> Act:
+        """Let some of what waits for a profile be in it."""
+        key, most = self.chance.choice(KEYS), self.chance.randrange(4)
+
+        async def settle(ledger: Ledger) -> None:
+            facts = await ledger.facts.facts(key, most)
+            await ledger.facts.settle(key, [fact.id for fact in facts])
+
+        return settle
+
+    def fail(self) -> Act:
+        """Let a merge fail."""
+        key, error, at = self.chance.choice(KEYS), self.chance.choice(TEXTS), self.moment()
+        return lambda ledger: ledger.facts.fail(key, error, at)
+
+    def put(self) -> Act:
+        """Take in a portrait, sometimes with the words that it had."""
+        profile = self.profile()
+        return lambda ledger: ledger.profiles.put(profile)
+
+    def store_profile(self) -> Act:
+        """Give a portrait its vector, if it reads like this."""
+        profile, vector, model = self.profile(), self.vector(), self.chance.choice([MODEL, MODEL, "another"])
+        return lambda ledger: ledger.profiles.store(model, profile, vector)
+
+    def remove(self) -> Act:
+        """Leave portraits out."""
+        keys = self.chance.sample(KEYS, 2)
+        return lambda ledger: ledger.profiles.remove(keys)
+
+    def share(self) -> Act:
+        """Let somebody open their portrait, or close it."""
+        person, is_open, at = self.chance.choice(PEOPLE), self.chance.random() < 0.6, self.moment()
+        return lambda ledger: ledger.consent.set_sharing(person, shared=is_open, at=at)
+
     def absorb(self) -> Act:
         """Import a few rows."""
-        rows = [*(EmbeddedEvent(event, MODEL, self.vector()) for event in self.events()), *self.messages(), a_memo()]
+        share = Shared(self.chance.choice(PEOPLE), self.moment())
+        rows = [
+            share,
+            *(EmbeddedEvent(event, MODEL, self.vector()) for event in self.events()),
+            *self.messages(),
+            a_memo(),
+        ]
         return lambda ledger: ledger.archive.absorb(rows)
 
     def store(self) -> Act:
@@ -143,6 +207,12 @@ class Dice:
             happened_at=self.moment(),
         )
 
+    def profile(self) -> Profile:
+        """Make a portrait; words meet often."""
+        words, tags = self.chance.choice(TEXTS), tuple(self.chance.sample(TEXTS, self.chance.randrange(2)))
+        version = str(self.chance.randrange(3))
+        return a_profile(self.chance.choice(KEYS), words, name="阿棠的群", tags=tags, version=version)
+
     def messages(self) -> list[Message]:
         """Make two messages, with ids that may be known."""
         return [
@@ -188,11 +258,28 @@ async def seen(ledger: Ledger) -> list[object]:
     answers += [[await ledger.events.done(f"job{number}") for number in range(60)]]
     answers += [[await ledger.events.find(f"event{number}") for number in range(80)]]
     answers += [await ledger.log.recent(scene.scope, 3, before=later(hours=5)) for scene in SCENES]
-    answers += [await ledger.names.people(scene.scope) for scene in SCENES]
+    people = [person for scene in SCENES for person in await ledger.names.people(scene.scope)]
+    answers += [people, [person.aliases for person in people]]
+    answers += [await learned(ledger), await portraits(ledger)]
     answers += [sorted(await archived(ledger), key=identity)]
     for reading in READINGS:
         answers += [await ledger.events.recent(reading, 7, 2), await found(ledger, reading)]
     return answers
+
+
+async def learned(ledger: Ledger) -> list[object]:
+    """Look at what waits for profiles, and at what is heard."""
+    heard = [await ledger.facts.heard(scene.scope, person, HEARD) for scene in SCENES for person in PEOPLE]
+    return [await ledger.facts.waiting(), [await ledger.facts.facts(key, 3) for key in KEYS], heard]
+
+
+async def portraits(ledger: Ledger) -> list[object]:
+    """Look at the portraits from everywhere."""
+    shared = await ledger.consent.shared()
+    scenes = [(scene, opened) for scene in (*SCENES, OPERATOR) for opened in (shared, None)]
+    rows = [sorted(await ledger.profiles.readable(*one, MODEL), key=lambda row: row.profile.key) for one in scenes]
+    waiting = [await ledger.profiles.waiting(model, 3) for model in (MODEL, "another")]
+    return [shared, rows, waiting, await ledger.profiles.versions()]
 
 
 def identity(row: ArchiveRow) -> tuple[str, ...]:
@@ -204,8 +291,8 @@ def identity(row: ArchiveRow) -> tuple[str, ...]:
             return ("message", row.scene.scope.key, row.id)
         case Alias():
             return ("alias", row.scope.key, row.user_id, row.name)
-        case OptOut():
-            return ("consent", row.user_id)
+        case OptOut() | Shared():
+            return ("consent", type(row).__name__, row.user_id)
         case _:
             return ("note", row.id)
 
@@ -219,16 +306,25 @@ async def found(ledger: Ledger, reading: Reading) -> list[object]:
     return [sorted(events), sorted(lines), [(event_id, round(cosine, 4)) for event_id, cosine in near]]
 
 
+async def counted(ledger: Ledger) -> Counter[str]:
+    """Tell how much there is to agree on."""
+    facts = sum(waiting.facts for waiting in await ledger.facts.waiting())
+    portraits = len(await ledger.profiles.versions())
+    return Counter(events=(await ledger.archive.totals()).events, facts=facts, portraits=portraits)
+
+
 @pytest.mark.parametrize("seed", range(6))
 async def test_the_same_acts_lead_to_the_same_answers(tmp_path: Path, seed: int) -> None:
     """After any mixture of writes both ledgers hold, hide and find the same."""
     dice = Dice(random.Random(seed))
     on_disk = await SqliteLedger.open(tmp_path / "ledger.db", clock=FrozenClock())
     in_memory = InMemoryLedger(clock=FrozenClock())
-    for step in range(120):
+    most: Counter[str] = Counter()
+    for step in range(160):
         act = dice.act()
         assert await act(on_disk) == await act(in_memory)
         if step % 10 == 9:
             assert await seen(on_disk) == await seen(in_memory)
-    assert (await on_disk.archive.totals()).events > 5
+        most |= await counted(on_disk)
+    assert min(most[noun] for noun in ("events", "facts", "portraits")) > 2
     await on_disk.close()

@@ -25,6 +25,7 @@ NOUNS = {
     "Profile",
     "ProfileHit",
     "ProfileKey",
+    "Revision",
     "Scene",
     "Status",
     "Turn",
@@ -52,6 +53,7 @@ SETTINGS = {
     "CaptureSettings",
     "EmbeddingSettings",
     "HistorianSettings",
+    "ModelSettings",
     "ModelsSettings",
     "PinsSettings",
     "ProfileSettings",
@@ -74,6 +76,9 @@ METHODS = {
     ),
     "get_profile": "(self, scene, entity_type, entity_id)",
     "search_profiles": "(self, scene, query, *, entity_type=None, top_k=None)",
+    "profile_revisions": "(self, scene, key)",
+    "restore_profile": "(self, scene, key, revision_id)",
+    "set_sharing": "(self, user_id, shared)",
     "pin": "(self, scene, text, *, for_group=False)",
     "update_pin": "(self, scene, pin_id, text)",
     "unpin": "(self, scene, pin_id)",
@@ -128,7 +133,7 @@ def test_the_memory_is_opened_as_promised() -> None:
     assert parameters["background"].default is True
     beside = [parameter for name, parameter in parameters.items() if name not in ("settings", "data_dir")]
     assert all(parameter.kind is inspect.Parameter.KEYWORD_ONLY for parameter in beside)
-    assert {"clock", "embedder"} <= set(parameters)
+    assert {"chat", "clock", "embedder", "reranker"} <= set(parameters)
 
 
 @pytest.mark.parametrize("name", sorted(NOUNS))

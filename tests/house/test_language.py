@@ -15,6 +15,7 @@ HAN = re.compile(r"[\u3400-\u9fff\uf900-\ufaff]")
 SENTENCES = {f"{CORE}/sentences.py", f"{PLUGIN}/replies.py"}
 ELSEWHERE = {  # folder or file: why Chinese stands there
     f"{CORE}/text/": "the words that the rules know: data, not sentences",
+    f"{CORE}/prompts/": "what models read",
     f"{CORE}/adapters/inmemory/lexical.py": "the words under which a date is found",
     f"{CORE}/adapters/sqlite/words.py": "the words under which a date is found",
     f"{CORE}/adapters/offline/": "the words that the rule-based historian knows",

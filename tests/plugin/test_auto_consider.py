@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Callable
 from datetime import datetime, timedelta, timezone
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -23,8 +25,10 @@ class Listener(core.CognitiveMemory):
         """Begin with nothing."""
         super().__init__(core.Settings())
         self.dialogues: list[tuple[core.Scene, list[str]]] = []
+        self.ids: list[list[str]] = []
         self.refusal: Exception | None = None
         self.running = True
+        self.log: list[core.Message] = []
 
     @property
     def is_running(self) -> bool:
@@ -36,19 +40,35 @@ class Listener(core.CognitiveMemory):
         if self.refusal:
             raise self.refusal
         self.dialogues.append((scene, [line.text for line in messages]))
+        self.ids.append([line.id for line in messages])
         return "job"
+
+    async def recent_messages(
+        self, scene: core.Scene, limit: int | None = None, *, until: datetime | None = None
+    ) -> list[core.Message]:
+        """Read the log."""
+        found = [line for line in self.log if line.scene.scope == scene.scope and (not until or line.sent_at < until)]
+        return found[-(limit or 0) :]
 
 
 class World:
     """A considerer with a clock that is told to go on."""
 
-    def __init__(self, **capture: Any) -> None:
-        """Begin at noon."""
-        from nonebot_plugin_cognitive_memory.auto_consider import Considerer
-
+    def __init__(self, folder: Path | None = None, **capture: Any) -> None:
+        """Begin at noon; with a ``folder`` what is gathered is kept there."""
         self.memory, self.seconds, self.lines = Listener(), 0.0, 0
-        settings = core.Settings.from_mapping({"capture": capture}).capture
-        self.considerer = Considerer(lambda: self.memory, settings, lambda: self.seconds)
+        self.settings = core.Settings.from_mapping({"capture": capture}).capture
+        self.path = folder / "considering.json" if folder else None
+        self.considerer = self.reborn()
+
+    def reborn(self) -> Any:
+        """Let another process begin, which knows nothing but the file and the memory."""
+        from nonebot_plugin_cognitive_memory.auto_consider import Considerer
+        from nonebot_plugin_cognitive_memory.gathered import Bookmark
+
+        bookmark = Bookmark(self.path) if self.path else None
+        self.considerer = Considerer(lambda: self.memory, self.settings, lambda: self.seconds, bookmark)
+        return self.considerer
 
     def say(self, text: str, scene: core.Scene | None = None, **fields: Any) -> core.Message:
         """Let somebody say something to the bot."""
@@ -56,8 +76,15 @@ class World:
         scene = scene or core.Scene.group("10001", "2000001")
         fields = {"addressed_to_bot": True, **fields}
         line = core.Message(f"m{self.lines}", scene, text, NOON + timedelta(seconds=self.lines), **fields)
+        self.memory.log.append(line)
         self.considerer.note(line)
         return line
+
+    async def kept(self) -> str:
+        """Wait until the file says what is gathered, and give what it says."""
+        await self.considerer.gather_again()
+        await self.considerer._save()
+        return self.path.read_text("utf-8") if self.path and self.path.exists() else ""
 
     async def after(self, seconds: float) -> list[list[str]]:
         """Let time pass and give what was handed over so far."""
@@ -167,6 +194,225 @@ async def test_bounds(world: Callable[..., World]) -> None:
         here.say("x", core.Scene.group(str(20_000 + n), "2000001"))
     here.memory.dialogues.clear()
     assert len(await here.after(10_000)) == PLACES
+
+
+async def test_a_busy_place_is_considered_too(world: Callable[..., World]) -> None:
+    """Where nobody ever pauses, lines are considered all the same, each once, and none is lost."""
+    here = world(auto_consider="all", consider_every=20)
+    for n in range(400):
+        here.say(f"第 {n} 句", addressed_to_bot=False)
+        await here.after(3)
+    considered = [text for lines in await here.after(10_000) for text in lines]
+    assert considered == [f"第 {n} 句" for n in range(400)]
+    assert 400 / 40 < len(here.memory.dialogues) < 400 / 10
+
+
+async def test_a_burst_is_handed_over_at_once(world: Callable[..., World]) -> None:
+    """When there is no room for more, nobody waits for a pause: a burst of any length is considered whole."""
+    here = world(auto_consider="all")
+    for n in range(950):
+        here.say(f"第 {n} 句", addressed_to_bot=False)
+        await here.after(0.01)
+    assert len([text for lines in await here.after(10_000) for text in lines]) == 950
+
+
+async def test_the_newest_turn_is_left_to_the_chat_plugin(world: Callable[..., World]) -> None:
+    """A line that was said just now is not considered with the others: its turn may still be recorded."""
+    here = world(consider_every=2)
+    here.say("我怕猫")
+    here.say("我怕狗")
+    await here.after(20)
+    line = here.say("我怕鹅")
+    assert await here.after(15) == [["我怕猫", "我怕狗"]]
+    here.considerer.learned(line.scene, (line.id,))
+    assert await here.after(10_000) == [["我怕猫", "我怕狗"]]
+
+
+async def test_echoes_are_nobodys_words(world: Callable[..., World]) -> None:
+    """Who only repeats what the bot said has said nothing; a short answer and other words count."""
+    here = world()
+    here.say("你会什么")
+    here.say("我喜欢唱歌。", is_bot=True)
+    here.say("我喜欢唱歌")
+    here.say("对")
+    here.say("我喜欢唱歌和跳舞")
+    assert await here.after(10_000) == [["你会什么", "我喜欢唱歌。", "对", "我喜欢唱歌和跳舞"]]
+    here.say("记得", core.Scene.private("2000009"))
+    here.say("我记得：阿棠怕猫", core.Scene.private("2000009"), is_bot=True)
+    asked = here.considerer.fresh(core.Scene.private("2000009"), here.memory.log[-1:])
+    assert asked == []
+
+
+async def test_a_killed_bot_gathers_again(world: Callable[..., World], tmp_path: Path) -> None:
+    """What had gathered when the bot was killed is considered after the next start, as it was, and once."""
+    here = world(tmp_path)
+    here.say("昨天说过的")
+    await here.after(10_000)
+    here.say("我怕猫")
+    here.say("知道了", is_bot=True)
+    learned = here.say("我怕鼠")
+    here.say("我怕狗", core.Scene.private("2000001"))
+    here.considerer.learned(learned.scene, (learned.id,))
+    await here.kept()
+    here.memory.dialogues.clear()
+    await here.reborn().gather_again()
+    assert [lines for _, lines in here.memory.dialogues] == [["我怕猫", "知道了"], ["我怕狗"]]
+    assert [scene.kind for scene, _ in here.memory.dialogues] == ["group", "private"]
+    await here.kept()
+    await here.reborn().gather_again()
+    assert len(here.memory.dialogues) == 2
+    assert not (tmp_path / "considering.json").exists()
+
+
+async def test_the_same_stretch_is_handed_over_again_as_it_was(world: Callable[..., World], tmp_path: Path) -> None:
+    """A bot killed between handing over and writing that down hands over the very same lines, which are one job."""
+    here = world(tmp_path)
+    here.say("我怕猫")
+    here.say("我怕狗")
+    await here.kept()
+    await here.after(10_000)
+    considerer = here.reborn()
+    here.say("新的一句")
+    await considerer.gather_again()
+    assert here.memory.ids[0] == here.memory.ids[1]
+    assert (await here.after(10_000))[2] == ["新的一句"]
+
+
+async def test_the_file_holds_nobodys_words(world: Callable[..., World], tmp_path: Path) -> None:
+    """The file names lines and holds none of their text; only its owner reads it."""
+    here = world(tmp_path)
+    here.say("我怕猫", core.Scene.group("10001", "2000001", user_name="阿棠"))
+    written = json.loads(await here.kept())
+    assert written == [{"agent": "default", "group_id": "10001", "user_id": "", "line_ids": ["m1"]}]
+    assert (tmp_path / "considering.json").stat().st_mode & 0o777 == 0o600
+
+
+async def test_what_is_gone_from_the_log_is_not_gathered(world: Callable[..., World], tmp_path: Path) -> None:
+    """What was withdrawn, erased or opted out of between two lives is not considered in the second."""
+    here = world(tmp_path)
+    for text in ("留下的", "撤回的"):
+        here.say(text)
+    here.say("忘掉的", core.Scene.private("2000001"))
+    await here.kept()
+    del here.memory.log[1:]
+    await here.reborn().gather_again()
+    assert [lines for _, lines in here.memory.dialogues] == [["留下的"]]
+
+
+async def test_lines_far_back_are_found(world: Callable[..., World], tmp_path: Path) -> None:
+    """What was said to the bot is found again behind a thousand lines that were not."""
+    here = world(tmp_path)
+    here.say("我怕猫")
+    for n in range(1_000):
+        here.say(f"闲话 {n}", addressed_to_bot=False)
+    here.say("我怕狗")
+    await here.kept()
+    await here.reborn().gather_again()
+    assert [lines for _, lines in here.memory.dialogues] == [["我怕猫", "我怕狗"]]
+
+
+async def test_gathering_again_waits_for_the_memory(world: Callable[..., World], tmp_path: Path) -> None:
+    """While there is no memory yet, or it refuses, what waits stays in the file, beside what comes in meanwhile."""
+    here = world(tmp_path)
+    here.say("我怕猫")
+    await here.kept()
+    considerer = here.reborn()
+    here.memory.running = False
+    await considerer.gather_again()
+    here.memory.running, here.memory.refusal = True, core.QueueFull("满了")
+    await considerer.gather_again()
+    here.say("我怕狗", core.Scene.private("2000001"))
+    assert [place["line_ids"] for place in json.loads(await here.kept())] == [["m1"], ["m2"]]
+    here.memory.refusal = None
+    await considerer.gather_again()
+    assert [lines for _, lines in here.memory.dialogues] == [["我怕猫"]]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "",
+        "{",
+        "[1]",
+        '{"a": 1}',
+        '[{"agent": "default"}]',
+        "[" * 100_000,
+        '[{"agent":1,"group_id":2,"user_id":3,"line_ids":4}]',
+        '[{"agent":"","group_id":"\\u0000","user_id":[],"line_ids":[[]]}]',
+    ],
+)
+async def test_a_file_that_makes_no_sense(world: Callable[..., World], tmp_path: Path, content: str) -> None:
+    """A file that was cut off or written by somebody else costs what it named, and nothing else."""
+    (tmp_path / "considering.json").write_text(content)
+    here = world(tmp_path)
+    await here.considerer.gather_again()
+    here.say("我怕猫")
+    assert "m1" in await here.kept()
+
+
+async def test_what_the_memory_refused_at_the_end_waits(world: Callable[..., World], tmp_path: Path) -> None:
+    """What a full queue did not take when the bot stopped is handed over after the next start."""
+    here = world(tmp_path)
+    await here.considerer.start()
+    await asyncio.sleep(0.05)
+    here.say("我怕猫")
+    here.memory.refusal = core.QueueFull("满了")
+    await here.considerer.stop()
+    here.memory.refusal = None
+    considerer = here.reborn()
+    await considerer.start()
+    for _ in range(200):
+        if here.memory.dialogues:
+            break
+        await asyncio.sleep(0.01)
+    await considerer.stop()
+    assert [lines for _, lines in here.memory.dialogues] == [["我怕猫"]]
+    assert not (tmp_path / "considering.json").exists()
+
+
+async def test_the_file_is_kept_by_itself(world: Callable[..., World], tmp_path: Path) -> None:
+    """Once started, what gathers is in the file within a second, without anybody asking."""
+    here = world(tmp_path)
+    await here.considerer.start()
+    await asyncio.sleep(0.05)
+    here.say("我怕猫")
+    for _ in range(100):
+        if (tmp_path / "considering.json").exists():
+            break
+        await asyncio.sleep(0.01)
+    assert "m1" in (tmp_path / "considering.json").read_text("utf-8")
+    await here.considerer.stop()
+
+
+async def test_a_disk_that_refuses_the_file(world: Callable[..., World], tmp_path: Path, log: list[str]) -> None:
+    """Where the file cannot be written, everything else goes on, and a line says what that means."""
+    (tmp_path / "considering.tmp").mkdir()
+    here = world(tmp_path)
+    here.say("我怕猫")
+    await here.kept()
+    assert [line for line in log if "没能写下" in line]
+    assert await here.after(10_000) == [["我怕猫"]]
+
+
+async def test_killed_and_started_over_a_real_memory(app: object, tmp_path: Path) -> None:
+    """With a real memory underneath, what a killed bot had gathered becomes an event, and one only."""
+    from nonebot_plugin_cognitive_memory.auto_consider import Considerer
+    from nonebot_plugin_cognitive_memory.gathered import Bookmark
+
+    settings = core.Settings(vector_store=core.VectorStoreSettings(backend="exact"))
+    scene, bookmark = core.Scene.group("10001", "2000001", user_name="阿棠"), Bookmark(tmp_path / "considering.json")
+    async with core.CognitiveMemory.open(settings, tmp_path / "data") as memory:
+        killed, born = (Considerer(lambda: memory, settings.capture, bookmark=bookmark) for _ in range(2))
+        await killed.gather_again()
+        line = core.Message("m1", scene, "记住，我对花生过敏", datetime.now(timezone.utc), addressed_to_bot=True)
+        await memory.observe(line)
+        killed.note(line)
+        await killed._save()
+        await killed.submit_due()
+        await born.gather_again()
+        await born.gather_again()
+        assert await memory.drain(20)
+        assert len([event for event in await memory.events(scene) if "花生" in event.text]) == 1
 
 
 async def test_without_a_memory(world: Callable[..., World]) -> None:

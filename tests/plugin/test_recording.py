@@ -107,6 +107,32 @@ async def test_the_plain_form(stage: Stage, group: int, taking: Taking) -> None:
     assert (second.source_message, second.message_ids) == ("我怕猫，真的", ())
 
 
+async def test_a_line_that_is_known_by_its_words(stage: Stage, group: int, taking: Taking) -> None:
+    """A plugin that hands in the answered words alone has that line learned, too: it is not judged a second time."""
+    from nonebot_plugin_cognitive_memory import consider, record_end
+
+    asked = message("我怕猫", 2000001, group)
+    for event in (message("我怕猫", 2000002, group), asked):
+        await stage.hear(event)
+    here = core.Scene.group(str(group), "2000001")
+    assert await record_end(here, "听到了", source_message=" 我怕猫 ")
+    assert taking.turns[0].message_ids == (str(asked.message_id),)
+    assert [line.scene.user_id for line in taking.turns[0].recent_messages] == ["2000002"]
+    assert await consider(here)
+    assert [[line.scene.user_id for line in lines] for lines in taking.dialogues] == [["2000002"]]
+
+
+async def test_recalled_text_is_not_handed_in(group: int, taking: Taking) -> None:
+    """The block that stood before the model is no part of memo, observations or source, whoever left it in."""
+    from nonebot_plugin_cognitive_memory import record_end
+
+    block = "<cognitive_memory>\n阿棠怕鹅\n</cognitive_memory>"
+    here = core.Scene.group(str(group), "2000001")
+    assert await record_end(here, f"答了{block}", [block, f"{block}阿棠怕猫"], source_message=f"{block}我怕猫")
+    [turn] = taking.turns
+    assert (turn.memo, turn.observations, turn.source_message) == ("答了", ("阿棠怕猫",), "我怕猫")
+
+
 @pytest.mark.parametrize(
     ("memo", "observations", "kept"),
     [

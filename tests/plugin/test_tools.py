@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
+from datetime import datetime, timedelta, timezone
 from secrets import token_hex
 from typing import Any
 
@@ -309,6 +311,142 @@ async def test_endless_numbers(group: int, number: Any) -> None:
     for tool in NAMES:
         for key in ("query", "top_k", "id", "fact", "entity_id", "target_user_id", "force", "observations"):
             await call(tool, {"query": "茶", key: number}, somebody(group))
+
+
+class Portrayed(core.CognitiveMemory):
+    """A memory with portraits, that keeps what was asked for."""
+
+    def __init__(self, *portraits: core.Profile) -> None:
+        """Hold portraits; who is in none of them is foreign."""
+        super().__init__(core.Settings())
+        self.held = {portrait.key: portrait for portrait in portraits}
+        self.asked: list[tuple[Any, ...]] = []
+
+    @property
+    def is_running(self) -> bool:
+        """Say that it runs."""
+        return True
+
+    async def get_profile(self, scene: core.Scene, entity_type: Any, entity_id: str) -> core.Profile | None:
+        """Give a portrait where the key may be read."""
+        self.asked.append((entity_type, entity_id))
+        key = core.ProfileKey.asked(scene, entity_type, entity_id)
+        if not key.readable_by(scene):
+            raise core.NotPermitted("这里看不到这份侧写")
+        return self.held.get(key)
+
+    async def search_profiles(self, scene: core.Scene, query: str, **fields: Any) -> list[core.ProfileHit]:
+        """Give all of them."""
+        self.asked.append((query, fields))
+        return [core.ProfileHit(portrait, 0.71234) for portrait in self.held.values()]
+
+
+HERE = core.Scene.group("10001", "2000001")
+MORNING = datetime(2026, 3, 4, 1, 30, tzinfo=timezone.utc)
+TANG = core.Profile(core.ProfileKey.member("10001", "2000001"), "阿棠", ("茶",), "喜欢乌龙茶。", MORNING)
+READING = core.Profile(core.ProfileKey.group("10001"), "读书会", (), "每周一本。", MORNING)
+
+
+@pytest.fixture
+def portrayed(group: int, monkeypatch: pytest.MonkeyPatch) -> Portrayed:
+    """Put a memory in place that has portraits."""
+    from nonebot_plugin_cognitive_memory.lifecycle import lifetime
+
+    memory = Portrayed(TANG, READING)
+    monkeypatch.setattr(lifetime, "memory", memory)
+    return memory
+
+
+async def test_a_portrait_in_its_form(portrayed: Portrayed) -> None:
+    """A portrait is told with whose it is, name, tags, text, and when it was written in the zone of the people here."""
+    answer = await call("get_profile", {"entity_type": "user", "entity_id": "2000001"}, HERE)
+    told = {
+        "entity_type": "member",
+        "entity_id": "10001/2000001",
+        "name": "阿棠",
+        "tags": ["茶"],
+        "summary": "喜欢乌龙茶。",
+        "updated_at": "2026-03-04 09:30",
+    }
+    assert answer == {"ok": True, "profile": told}
+    assert await call("get_profile", {"entity_type": "user", "entity_id": "2000009"}, HERE) == {
+        "ok": True,
+        "profile": None,
+    }
+    answer = await call("search_profiles", {"query": "茶", "entity_type": "User", "top_k": "3"}, HERE)
+    assert answer["profiles"][0] == {**told, "score": 0.712}
+    assert answer["profiles"][1]["entity_id"] == "10001"
+    assert portrayed.asked[-1] == ("茶", {"entity_type": "user", "top_k": 3})
+
+
+@pytest.mark.parametrize(
+    ("entity_type", "entity_id", "asked"),
+    [
+        ("user", "2000001", ("user", "2000001")),
+        ("USER", 2000001, ("user", "2000001")),
+        (" users ", 2000001.0, ("user", "2000001")),
+        ("", "2000001", ("user", "2000001")),
+        (None, " 2000001 ", ("user", "2000001")),
+        ("用户", "阿棠(2000001)", ("user", "2000001")),
+        ("user", "阿棠（2000001）", ("user", "2000001")),
+        ("user", "10001/2000001", ("member", "10001/2000001")),
+        ("", "10001/2000001", ("member", "10001/2000001")),
+        ("member", "10001/2000001", ("member", "10001/2000001")),
+        ("member", "2000001", ("member", "10001/2000001")),
+        ("Members", "阿棠(2000001)", ("member", "10001/2000001")),
+        ("group", 10001, ("group", "10001")),
+        ("群", "读书会(10001)", ("group", "10001")),
+        ("", "10001", ("group", "10001")),
+    ],
+)
+async def test_whom_a_model_means(
+    portrayed: Portrayed, entity_type: Any, entity_id: Any, asked: tuple[str, str]
+) -> None:
+    """Types in any case, missing ones, numbers as ids, name(id) and group/user are taken for what they mean."""
+    answer = await call("get_profile", {"entity_type": entity_type, "entity_id": entity_id}, HERE)
+    assert answer["profile"] is not None
+    assert portrayed.asked == [asked]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "word"),
+    [
+        ({"entity_type": "user"}, "entity_id"),
+        ({"entity_type": "user", "entity_id": ""}, "entity_id"),
+        ({"entity_type": "user", "entity_id": ["2000001"]}, "entity_id"),
+        ({"entity_type": "user", "entity_id": True}, "entity_id"),
+        ({"entity_type": "user", "entity_id": {"$ne": ""}}, "entity_id"),
+        ({"entity_type": "everyone", "entity_id": "1"}, "entity_type"),
+        ({"entity_type": ["user"], "entity_id": "1"}, "entity_type"),
+        ({"entity_type": "user", "entity_id": "x" * 4_000}, "entity_id"),
+    ],
+)
+async def test_what_means_nobody(portrayed: Portrayed, arguments: dict[str, Any], word: str) -> None:
+    """An id or a type that means nothing is refused in words that name it."""
+    answer = await call("get_profile", arguments, HERE)
+    assert word in answer["error"]
+
+
+@pytest.mark.parametrize(
+    ("entity_type", "entity_id"),
+    [("group", "10002"), ("member", "10002/2000001"), ("user", "10002/2000001"), ("", "10002/2000001")],
+)
+async def test_a_foreign_portrait_is_refused_and_audited(
+    portrayed: Portrayed, entity_type: str, entity_id: str, log: list[str]
+) -> None:
+    """Portraits of another group are refused in a clear sentence, and the log knows who asked for them."""
+    answer = await call("get_profile", {"entity_type": entity_type, "entity_id": entity_id}, HERE)
+    assert answer == {"ok": False, "error": "这里看不到这份侧写"}
+    assert [line for line in log if "get_profile" in line and "2000001" in line]
+
+
+async def test_a_portrait_that_people_spoiled(portrayed: Portrayed) -> None:
+    """A file with a book in it, a thousand tags and a date at the edge of the calendar is told in bounded words."""
+    edge = datetime.min.replace(tzinfo=timezone(timedelta(hours=14)))
+    portrayed.held[TANG.key] = replace(TANG, summary="长" * 100_000, tags=("签",) * 1_000, updated_at=edge)
+    told = (await call("get_profile", {"entity_type": "user", "entity_id": "2000001"}, HERE))["profile"]
+    assert (len(told["summary"]), len(told["tags"])) == (2_000, 32)
+    assert told["updated_at"]
 
 
 JSON = st.recursive(

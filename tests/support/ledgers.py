@@ -11,8 +11,10 @@ from typing import Any
 from cognitive_memory_core.adapters.inmemory import InMemoryLedger
 from cognitive_memory_core.adapters.sqlite import SqliteLedger
 from cognitive_memory_core.domain.event import Event
+from cognitive_memory_core.domain.fact import Fact
 from cognitive_memory_core.domain.hit import Reading
 from cognitive_memory_core.domain.note import Memo, Pin
+from cognitive_memory_core.domain.profile import Profile, ProfileKey
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.ports.ledger import ArchiveRow, VectorRow
 from cognitive_memory_core.ports.models import Vector
@@ -43,6 +45,25 @@ def a_memo(text: str = "查了天气", scene: Scene = GROUP, at: datetime = NOON
 def a_pin(text: str = "群规：不剧透", scene: Scene = GROUP, at: datetime = NOON, **fields: Any) -> Pin:
     """Make a pin of a scene's group."""
     return Pin(fields.pop("id", f"pin{next(_numbers)}"), scene.scope, text, fields.pop("owner_id", ""), at)
+
+
+def a_fact(event: Event, key: ProfileKey | None = None, **fields: Any) -> Fact:
+    """Make what an event says of its sender: as a member of its group, or as the person of its private chat."""
+    given = {"text": event.text, "kind": event.kind, "happened_at": event.happened_at, **fields}
+    return Fact(key or own_key(event), event.id, **given)
+
+
+def own_key(event: Event) -> ProfileKey:
+    """Name the profile that an event's sender has where it was said."""
+    if event.request_type == "group":
+        return ProfileKey.member(event.group_id, event.sender_id, event.agent)
+    return ProfileKey.user(event.sender_id, event.agent)
+
+
+def a_profile(key: ProfileKey, summary: str = "喜欢乌龙茶", **fields: Any) -> Profile:
+    """Make a portrait."""
+    name, tags = fields.pop("name", ""), fields.pop("tags", ())
+    return Profile(key, name, tags, summary, fields.pop("updated_at", NOON), **fields)
 
 
 async def committed(ledger: Ledger, *events: Event) -> None:

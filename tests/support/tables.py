@@ -27,9 +27,21 @@ TEXTS: Mapping[str, tuple[str, str]] = {
     "timezone": ("「昨天」「周五」按哪个时区算", "the zone in which people here speak of time"),
     "sharing": ("一个人一份侧写，还是每个地方一份", "one profile a person, or one a place"),
     "daily_calls": ("每天最多调用模型几次，0 为不限", "model calls a day, 0 for no limit"),
-    "models.historian": ("史官的聊天模型", "the historian's chat model"),
-    "models.triage": ("判断值不值得记的模型", "the model that finds what is worth remembering"),
-    "models.merge": ("合并侧写的模型", "the model that merges profiles"),
+    "models.historian.api_url": ("史官的聊天模型的地址（兼容 OpenAI）", "address of the historian's chat model"),
+    "models.historian.api_key": ("密钥；本地服务可以空着", "its key; may be blank for a local server"),
+    "models.historian.model_name": ("模型名；空着由规则史官整理", "its name; blank: the rules do the work"),
+    "models.historian.max_tokens": ("回答最多多少 token", "tokens of an answer, at most"),
+    "models.historian.timeout_seconds": ("等回答最多几秒", "seconds that an answer may take"),
+    "models.historian.temperature": ("温度；空着由模型决定", "its temperature; blank: the model's own"),
+    "models.historian.extra_body": ("请求里附加的字段（JSON）", "more fields of each request, as JSON"),
+    "models.triage": (
+        "判断值不值得记的模型：键同上，空着的用史官的",
+        "the model that finds what is worth remembering: the same keys, blank ones are the historian's",
+    ),
+    "models.merge": (
+        "写侧写的模型：键同上，空着的用史官的",
+        "the model that writes profiles: the same keys, blank ones are the historian's",
+    ),
     "models.evolution": ("演化群组记忆的模型", "the model of slow memory"),
     "models.embedding.api_url": ("向量模型的地址（兼容 OpenAI）", "address of an OpenAI-compatible embedding model"),
     "models.embedding.api_key": ("密钥；本地服务可以空着", "its key; may be blank for a local server"),
@@ -63,7 +75,13 @@ TEXTS: Mapping[str, tuple[str, str]] = {
     "historian.stale_job_timeout_seconds": ("一个任务最多跑多久（秒）", "seconds that one job may run"),
     "historian.concurrency": ("同时整理几个地方", "places worked on at once"),
     "historian.shutdown_seconds": ("关机时最多等多久（秒）", "seconds that a shutdown waits"),
-    "profile": ("侧写的合并与版本", "merging and revisions of profiles"),
+    "profile.revision_keep": ("每份侧写留几个旧版本", "past versions kept of a profile"),
+    "profile.merge_delay_seconds": (
+        "攒多久写进侧写一次（秒）；还没有侧写的人最多等 20 秒",
+        "seconds in which facts gather; a first profile waits 20 at most",
+    ),
+    "profile.merge_max_facts": ("攒够几件事就写一次", "facts that are merged at once"),
+    "profile.max_chars": ("一份侧写最多几个字", "characters of a profile"),
     "pins.max": ("每个地方最多几条置顶", "pins of a place"),
     "queue.failed_max_age_days": ("失败的任务留几天", "days that failed jobs are kept"),
     "queue.failed_max_files": ("失败的任务最多留几个", "failed jobs kept, at most"),
@@ -98,6 +116,9 @@ HEADS: Mapping[Language, tuple[str, str, str]] = {
 NOT_YET: Mapping[Language, str] = {"zh": "（此版本尚未起作用）", "en": " (steers nothing in this version)"}
 
 
+INHERITING = ("models.triage", "models.merge")  # a blank key is the historian's
+
+
 @dataclass(frozen=True)
 class Leaf:
     """One setting: its dotted key and its default as .env writes it."""
@@ -119,7 +140,7 @@ def leaves(group: BaseModel | None = None, prefix: str = "") -> Iterator[Leaf]:
         if isinstance(value, BaseModel):
             yield from leaves(value, f"{prefix}{name}.")
         else:
-            yield Leaf(prefix + name, _written(value))
+            yield Leaf(prefix + name, "" if prefix.removesuffix(".") in INHERITING else _written(value))
 
 
 def dormant(key: str) -> str:
@@ -164,7 +185,7 @@ def with_table(text: str, language: Language) -> str:
 def _rows() -> Iterator[tuple[str, str]]:
     shown: set[str] = set()
     for leaf in leaves():
-        name = dormant(leaf.key) or leaf.key
+        name = dormant(leaf.key) or next((group for group in INHERITING if leaf.key.startswith(group)), leaf.key)
         if name not in shown:
             shown.add(name)
             yield name, f"`{leaf.default}`" if name == leaf.key and leaf.default else ""

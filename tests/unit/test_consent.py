@@ -7,7 +7,7 @@ import pytest
 from cognitive_memory_core.adapters.inmemory.ledger import InMemoryLedger
 from cognitive_memory_core.consent import HANDFUL, Consent
 from cognitive_memory_core.domain.turn import Turn
-from cognitive_memory_core.errors import UnavailableError
+from cognitive_memory_core.errors import StorageRefused, UnavailableError
 from tests.support.builders import GROUP, a_message
 from tests.support.clock import NOON
 
@@ -73,3 +73,33 @@ async def test_thousands_who_opted_out_are_hidden() -> None:
     consent = Consent(ledger.consent, ledger.names)
     await consent.load()
     assert consent.hidden("阿棠和2000002") == "某位成员和某位成员"
+
+
+async def test_sharing_is_the_persons_own_wish() -> None:
+    """Who opens their portrait has opened it, also for whoever reads the book later, until they close it again."""
+    ledger = InMemoryLedger()
+    consent, later = (Consent(ledger.consent, ledger.names) for _ in range(2))
+    assert consent.shared == frozenset()
+    for user_id in ("2000001", "2000002", "2000001"):
+        await consent.set_sharing(user_id, True, NOON)
+    await later.load()
+    assert consent.shared == later.shared == {"2000001", "2000002"}
+    await consent.set_sharing("2000001", False, NOON)
+    await later.load()
+    assert consent.shared == later.shared == {"2000002"}
+
+
+class FullBook:
+    """A book that takes nothing more."""
+
+    async def set_sharing(self, user_id: str, *, shared: bool, at: object) -> None:
+        """Refuse."""
+        raise StorageRefused("full")
+
+
+async def test_sharing_that_is_not_written_down_is_not_in_force() -> None:
+    """A portrait is open only once that is on the disk."""
+    consent = Consent(FullBook(), UnreadableNames())  # type: ignore[arg-type]
+    with pytest.raises(StorageRefused):
+        await consent.set_sharing("2000001", True, NOON)
+    assert consent.shared == frozenset()

@@ -277,8 +277,8 @@ def test_unknown_keys_are_named() -> None:
 def test_settings_that_steer_nothing_yet_are_named() -> None:
     """Whoever sets a key that this version does not read is told so; whoever does not is left in peace."""
     assert dormant_keys(Settings()) == ()
-    changed = Settings.from_mapping({"daily_calls": 5, "http": {"token": "x"}, "query": {"auto_top_k": 9}})
-    assert dormant_keys(changed) == ("daily_calls", "http")
+    changed = Settings.from_mapping({"models": {"rerank": {"model_name": "x"}}, "http": {"token": "x"}, "daily_calls": 9})
+    assert dormant_keys(changed) == ("models.rerank", "http")
 
 
 @pytest.mark.parametrize("key", DORMANT)
@@ -310,3 +310,18 @@ def test_a_live_value_is_replaced_whole() -> None:
     held = live.current
     live.replace(Settings(agent="second"))
     assert (held.agent, live.current.agent) == ("default", "second")
+
+
+def test_a_role_inherits_what_is_not_set_for_it() -> None:
+    """The model that merges has the historian's address and key where only its name is set; a blank one is no name."""
+    settings = Settings.from_mapping(
+        {
+            "models": {
+                "historian": {"api_url": "http://a/v1", "model_name": "big", "max_tokens": 100, "temperature": 0.5},
+                "merge": {"model_name": "small", "api_url": ""},
+            }
+        }
+    )
+    merge, triage = settings.models.of("merge"), settings.models.of("triage")
+    assert (merge.model_name, merge.api_url, merge.max_tokens, merge.temperature) == ("small", "http://a/v1", 100, 0.5)
+    assert triage == settings.models.of("historian") == settings.models.historian

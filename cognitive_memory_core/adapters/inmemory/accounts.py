@@ -17,9 +17,7 @@ class InMemoryAccounts:
     async def spend(self, day: date, spending: Spending) -> None:
         """Add to a day."""
         before = self._spent.get((day, spending.purpose), Spending(spending.purpose))
-        self._spent[day, spending.purpose] = Spending(
-            spending.purpose, before.calls + spending.calls, before.tokens + spending.tokens
-        )
+        self._spent[day, spending.purpose] = before.plus(spending)
 
     async def spent(self, day: date) -> list[Spending]:
         """Give a day's spending by purpose."""

@@ -10,12 +10,12 @@ from ...domain.erasure import Tombstones
 from ...domain.forgetting import is_covered, names_erased, stays_out
 from ...domain.message import Message
 from ...domain.note import Memo, Pin
-from ...ports.ledger import Alias, ArchiveRow, EmbeddedEvent, OptOut, Totals
+from ...ports.ledger import Alias, ArchiveRow, EmbeddedEvent, OptOut, Shared, Totals
 from .messages import add_message
 from .state import State
 from .vectors import has_direction
 
-Owned = EmbeddedEvent | Message | Memo | Pin | Alias
+Owned = EmbeddedEvent | Message | Memo | Pin | Alias | Shared
 K = TypeVar("K")
 V = TypeVar("V")
 
@@ -54,6 +54,7 @@ class InMemoryArchive:
     def _all(self) -> Iterator[ArchiveRow]:
         state = self._state
         yield from (OptOut(user_id, at) for user_id, at in state.opted_out.items())
+        yield from (Shared(user_id, at) for user_id, at in state.sharing.items())
         yield from state.names.values()
         yield from self._events()
         yield from state.messages.values()
@@ -83,6 +84,8 @@ class InMemoryArchive:
                 return _is_added(state.pins, row.id, row)
             case Alias():
                 return _is_added(state.names, (row.scope, row.user_id, row.name), row)
+            case Shared():
+                return _is_added(state.sharing, row.user_id, row.at)
 
     def _absorb_event(self, row: EmbeddedEvent) -> bool:
         """Take in an event, unless it or one that says the same is known: counting again would not be idempotent."""
@@ -120,6 +123,8 @@ def _is_added(known: dict[K, V], key: K, value: V) -> bool:
 def _is_erased(erased: Tombstones, row: Owned) -> bool:
     if isinstance(row, Alias):
         return is_covered(erased, row.scope, (row.user_id,), row.last_seen_at)
+    if isinstance(row, Shared):
+        return erased.covers_person(row.user_id, row.at)
     said = row.event if isinstance(row, EmbeddedEvent) else row
     return stays_out(erased, said) or names_erased(erased, said)
 
@@ -132,5 +137,5 @@ def _people(row: Owned) -> tuple[str, ...]:
             return (row.scene.user_id,)
         case Pin():
             return (row.owner_id,)
-        case Memo() | Alias():
+        case Memo() | Alias() | Shared():
             return (row.user_id,)

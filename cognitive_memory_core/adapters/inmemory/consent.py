@@ -38,3 +38,14 @@ class InMemoryConsent:
     async def switches(self) -> Mapping[Scope, Switch]:
         """Give every place that is not simply on."""
         return dict(self._state.switches)
+
+    async def set_sharing(self, user_id: str, *, shared: bool, at: datetime) -> None:
+        """Remember that a person opened their own portrait, or closed it again."""
+        if shared:
+            self._state.sharing.setdefault(user_id, at)
+        else:
+            self._state.sharing.pop(user_id, None)
+
+    async def shared(self) -> frozenset[str]:
+        """Give everybody who opened theirs."""
+        return frozenset(self._state.sharing)

@@ -11,13 +11,16 @@ from typing import TypeVar
 from ... import sentences
 from ...domain.erasure import Tombstones, covered_until
 from ...domain.event import Event
+from ...domain.fact import Fact
 from ...domain.forgetting import is_of_person, texts_of, without_person
 from ...domain.message import Message
 from ...domain.note import Memo, Pin
+from ...domain.profile import Profile, ProfileKey
 from ...domain.scope import Scope
 from ...errors import UnavailableError
 from ...ports.ledger import Copy, PurgeState, Wiped
 from .state import State
+from .waiting_facts import goes_with
 
 Note = TypeVar("Note", Memo, Pin)
 K = TypeVar("K")
@@ -55,12 +58,18 @@ class InMemoryEraser:
             lambda message: message.scene.user_id == user_id,
             lambda scope, owner: owner == user_id or (scope.kind == "private" and scope.place_id == user_id),
         )
+        self._drop_profiles(lambda key: key.user_id == user_id)
+        state.sharing.pop(user_id, None)
         reworded, joined = self._hidden_in_events(words)
+        state.facts.reword(lambda fact: self._hidden_in_fact(fact, words), hide)
+        for profile in list(state.portraits.values()):
+            state.put_portrait(_without_person(profile, hide))
         reworded += self._hidden_in_messages(words) + _hidden_in(state.memos, words) + _hidden_in(state.pins, words)
         return replace(wiped, reworded=reworded, event_ids=(*wiped.event_ids, *joined))
 
     async def forget_place(self, scope: Scope, at: datetime) -> Wiped:
         """Erase everything of a place but its switch."""
+        self._drop_profiles(lambda key: goes_with(key, scope))
         self._lay(self._state.erased.of_place(scope), at)
         return self._wiped(
             lambda event: event.scope == scope,
@@ -98,6 +107,10 @@ class InMemoryEraser:
         state.erased = replace(state.erased, marks=marks)
         due = min(state.purge_state.erased_at or at, at)
         state.purge_state = replace(state.purge_state, erased_at=due)
+
+    def _drop_profiles(self, goes: Callable[[ProfileKey], bool]) -> None:
+        self._state.facts.drop(goes)
+        self._state.drop_portraits([key for key in self._state.portraits if goes(key)])
 
     def _wiped(
         self,
@@ -142,7 +155,13 @@ class InMemoryEraser:
                 joined.append(old.id)
             elif new is not old:
                 state.reword(new, revision, keeps_vector=not is_reworded)
+                state.facts.unhear(new.id)
         return changed, joined
+
+    def _hidden_in_fact(self, fact: Fact, words: _WhereSeen) -> str:
+        """Hide them where it was said, or where their id stands."""
+        is_meant = self._state.events[fact.event_id].scope in words.places or words.user_id in fact.text
+        return words.hide(fact.text) if is_meant else fact.text
 
     def _hidden_in_messages(self, words: _WhereSeen) -> int:
         messages = self._state.messages
@@ -150,6 +169,12 @@ class InMemoryEraser:
         changed = {place: text for place, text in hidden.items() if text != messages[place].text}
         messages.update({place: replace(messages[place], text=text) for place, text in changed.items()})
         return len(changed)
+
+
+def _without_person(profile: Profile, hide: Callable[[str], str]) -> Profile:
+    """Give a portrait without somebody; another person's name stays theirs."""
+    name = profile.name if profile.key.user_id else hide(profile.name)
+    return replace(profile, name=name, tags=tuple(map(hide, profile.tags)), summary=hide(profile.summary))
 
 
 def _hidden_in(notes: dict[str, Note], words: _WhereSeen) -> int:

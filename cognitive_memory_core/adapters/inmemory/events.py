@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from ...domain.event import Draft, Event
+from ...domain.fact import Fact
 from ...domain.forgetting import stays_out
 from ...domain.hit import Reading
 from .state import State
@@ -23,10 +24,17 @@ class InMemoryEvents:
         state = self._state
         if draft.job_id in state.done:
             return
+        new: set[str] = set()
         for event in draft.events:
             is_left_out = not state.opted_out.keys().isdisjoint((event.sender_id, *event.subjects))
             if not is_left_out and not stays_out(state.erased, event):
-                self._enter(event)
+                became = self._enter(event, draft.repeats.get(event.id))
+                if became is not None:
+                    state.facts.hear(event, draft.heard.get(event.id, ""), became)
+                    new |= {event.id} & {became}
+        for fact in draft.facts:
+            if fact.event_id in new and self._is_kept(fact):
+                state.facts.keep(fact, state.clock.now())
         state.done[draft.job_id] = state.clock.now()
 
     async def done(self, job_id: str) -> bool:
@@ -66,13 +74,20 @@ class InMemoryEvents:
             return None
         return self._state.standing_twin(event) or self._state.restore(event)
 
-    def _enter(self, event: Event) -> None:
+    def _is_kept(self, fact: Fact) -> bool:
+        person = fact.key.user_id
+        return person not in self._state.opted_out and not self._state.erased.covers_person(person, fact.happened_at)
+
+    def _enter(self, event: Event, named: str | None) -> str | None:
+        """Take in an event, or count it with its twin; answers which stands for it, None where none does."""
         state = self._state
-        if event.id in state.events or state.is_counted(event):
-            return
+        named_twin = state.named_twin(event, named)
+        if event.id in state.events or state.is_counted(event, named_twin):
+            return None
         is_retired = event.retired_at is not None or state.is_withdrawn(event)
-        twin = None if is_retired else state.standing_twin(event)
-        if twin is None:
-            state.add(event)
-        else:
+        twin = None if is_retired else named_twin or state.standing_twin(event)
+        if twin is not None:
             state.absorb(twin, event)
+            return twin.id
+        state.add(event)
+        return None if is_retired else event.id

@@ -10,11 +10,13 @@ from .archive import InMemoryArchive
 from .consent import InMemoryConsent
 from .eraser import InMemoryEraser
 from .events import InMemoryEvents
+from .facts import InMemoryFacts
 from .index_book import InMemoryBook
 from .lexical import InMemoryLexical
 from .messages import InMemoryLog
 from .names import InMemoryNames
 from .notes import InMemoryNotes
+from .profile_index import InMemoryProfileIndex
 from .state import State
 from .vectors import InMemoryIndex, InMemoryShelf
 
@@ -34,6 +36,8 @@ class InMemoryLedger:
         self.notes = InMemoryNotes(state)
         self.consent = InMemoryConsent(state)
         self.names = InMemoryNames(state)
+        self.facts = InMemoryFacts(state)
+        self.profiles = InMemoryProfileIndex(state)
         self.accounts = InMemoryAccounts()
         self.archive = InMemoryArchive(state)
         self.eraser = InMemoryEraser(state)

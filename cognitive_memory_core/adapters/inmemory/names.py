@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from ...domain.forgetting import is_covered
 from ...domain.people import Person
 from ...domain.scope import Scope
-from ...ports.ledger import MOST_NAMES, Alias
+from ...ports.ledger import MOST_ALIASES, MOST_NAMES, Alias
 from .state import State
 
 
@@ -36,13 +36,16 @@ class InMemoryNames:
                 await self.note(alias.scope, alias.user_id, alias.name, alias.last_seen_at)
 
     async def people(self, scope: Scope, user_ids: Iterable[str] = ()) -> list[Person]:
-        """Give the people known in a place with their latest names, latest seen first; all, or those asked for."""
+        """Give the people known in a place with their latest names, latest seen first; all, or those asked for.
+
+        ``aliases`` are at most :data:`MOST_ALIASES` of the other names that they bore here, latest first.
+        """
         asked = frozenset(user_ids)
-        latest: dict[str, Person] = {}
+        borne: dict[str, list[str]] = {}
         for alias in self._latest_first(scope):
             if not asked or alias.user_id in asked:
-                latest.setdefault(alias.user_id, Person(alias.user_id, alias.name))
-        return list(latest.values())
+                borne.setdefault(alias.user_id, []).append(alias.name)
+        return [Person(user_id, names[0], tuple(names[1 : 1 + MOST_ALIASES])) for user_id, names in borne.items()]
 
     async def names_of(self, user_ids: Iterable[str]) -> list[str]:
         """Give the names that these people have or had, anywhere; of each the :data:`MOST_NAMES` last seen."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
@@ -10,10 +11,12 @@ from ...domain.erasure import Tombstones
 from ...domain.event import Event, duplicate_key
 from ...domain.message import Message
 from ...domain.note import Memo, Pin
+from ...domain.profile import Profile, ProfileKey
 from ...domain.scope import Scope
 from ...ports.ambient import Clock
 from ...ports.ledger import Alias, Copy, Mark, PurgeState, Switch
 from ...ports.models import Vector
+from .waiting_facts import WaitingFacts
 
 Place = tuple[Scope, str]  # a message's id is unique in its scope only
 Said = tuple[Scope, str, str]  # scope, sender and duplicate key of a standing event: no two stand alike
@@ -38,6 +41,10 @@ class State:
     opted_out: dict[str, datetime] = field(default_factory=dict[str, datetime])
     switches: dict[Scope, Switch] = field(default_factory=dict[Scope, Switch])
     names: dict[tuple[Scope, str, str], Alias] = field(default_factory=dict[tuple[Scope, str, str], Alias])
+    facts: WaitingFacts = field(default_factory=WaitingFacts)
+    portraits: dict[ProfileKey, Profile] = field(default_factory=dict[ProfileKey, Profile])
+    portrait_vectors: dict[ProfileKey, tuple[str, Vector]] = field(default_factory=dict[ProfileKey, tuple[str, Vector]])
+    sharing: dict[str, datetime] = field(default_factory=dict[str, datetime])
     revision: int = 0
     changed: dict[str, int] = field(default_factory=dict[str, int])  # the revision of each event's latest change
     last_number: int = 0
@@ -51,6 +58,13 @@ class State:
         """Find the standing event that says the same, in the same scope, from the same sender."""
         twin = self.said.get(_said(event))
         return None if twin is None else self.events[twin]
+
+    def named_twin(self, event: Event, event_id: str | None) -> Event | None:
+        """Find the standing event of an id, if it is of the same scope, from the same sender."""
+        twin = None if event_id is None else self.events.get(event_id)
+        if twin is None or twin.retired_at is not None:
+            return None
+        return twin if (twin.scope, twin.sender_id) == (event.scope, event.sender_id) else None
 
     def put_vector(self, event_id: str, fingerprint: str, vector: Vector, revision: int) -> None:
         """Lay a vector beside a known event."""
@@ -102,6 +116,7 @@ class State:
         self.alike[_said(event)].remove(event_id)
         for known in (self.sources, self.vectors, self.changed, self.numbers):
             known.pop(event_id, None)
+        self.facts.drop_event(event_id)
 
     def reword(self, event: Event, revision: int, *, keeps_vector: bool) -> None:
         """Put a known event anew."""
@@ -114,11 +129,27 @@ class State:
         if not keeps_vector:
             self.vectors.pop(event.id, None)
 
-    def is_counted(self, event: Event) -> bool:
-        """Tell whether one that says the same, standing or retired, rests on all messages of an event already."""
-        alike = self.alike.get(_said(event), ())
-        named = ({*self.events[one].message_ids, *self.sources[one]} for one in alike)
-        return bool(event.message_ids) and any(known.issuperset(event.message_ids) for known in named)
+    def put_portrait(self, profile: Profile) -> None:
+        """Take in a portrait; where its words changed, its vector goes."""
+        old = self.portraits.get(profile.key)
+        self.portraits[profile.key] = profile
+        if old is not None and words_of(old) != words_of(profile):
+            self.portrait_vectors.pop(profile.key, None)
+
+    def drop_portraits(self, keys: Iterable[ProfileKey]) -> None:
+        """Leave portraits out."""
+        for key in keys:
+            self.portraits.pop(key, None)
+            self.portrait_vectors.pop(key, None)
+
+    def is_counted(self, event: Event, named: Event | None = None) -> bool:
+        """Tell whether one that says the same, standing or retired, rests on all messages of an event already.
+
+        The one that is ``named`` says the same, however it is put.
+        """
+        alike = [*self.alike.get(_said(event), ()), *([] if named is None else [named.id])]
+        known = ({*self.events[one].message_ids, *self.sources[one]} for one in alike)
+        return bool(event.message_ids) and any(messages.issuperset(event.message_ids) for messages in known)
 
     def rests_on_nothing(self, event: Event) -> bool:
         """Tell whether all messages of a known event, of which there were some, are withdrawn."""
@@ -158,6 +189,11 @@ class State:
     def _unsay(self, event: Event) -> None:
         if self.said.get(_said(event)) == event.id:
             del self.said[_said(event)]
+
+
+def words_of(profile: Profile) -> tuple[str, tuple[str, ...], str]:
+    """Give what a portrait's vector is made of."""
+    return profile.name, profile.tags, profile.summary
 
 
 def _said(event: Event) -> Said:

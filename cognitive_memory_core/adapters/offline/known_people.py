@@ -71,6 +71,10 @@ class Cast:
         tokens = frozenset(_TOKEN.findall(text))
         return tuple(user_id for user_id in self._called if _stands(user_id, text, tokens))
 
+    def is_of_place(self, text: str) -> bool:
+        """Tell whether a text speaks of the group itself: it begins with the group's label."""
+        return bool(self.place.id) and text.startswith(self.place.label)
+
 
 def _stands(user_id: str, text: str, tokens: frozenset[str]) -> bool:
     return (len(user_id) >= _BARE_ID and user_id in tokens) or f"({user_id})" in text

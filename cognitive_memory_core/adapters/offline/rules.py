@@ -53,9 +53,11 @@ class RuleHistorian:
             text,
             kind_of(text),
             subjects=phrasing.cast.standing_in(text),
-            speaker=anchors.speaker.id,
+            speaker=turn.scene.user_id,
             confidence=CONFIDENCE,
             is_absolute=phrasing.is_absolute(text),
+            is_own=True,
+            is_of_place=phrasing.cast.is_of_place(text),
             message_ids=tuple(turn.message_ids),
         )
 
@@ -66,14 +68,17 @@ class RuleHistorian:
         phrasing = Phrasing(cast, sender, _addressee(message, by_id, cast))
         others = [name for name, person in cast.by_name.items() if person.id != sender.id]
         for sentence in worthy(message.text, others):
-            text = _attributed(phrasing.phrase(sentence, message.sent_at.astimezone(self.zone)), sender, cast)
+            said = phrasing.phrase(sentence, message.sent_at.astimezone(self.zone))
+            text = _attributed(said, sender, cast)
             yield Statement(
                 text,
                 kind_of(text),
-                subjects=cast.standing_in(text),
+                subjects=_spoken_of(said, text, sender, cast),
                 speaker=sender.id,
                 confidence=CONFIDENCE,
                 is_absolute=phrasing.is_absolute(text),
+                is_own=True,
+                is_of_place=cast.is_of_place(said),
                 message_ids=(message.id,),
                 happened_at=message.sent_at,
             )
@@ -90,6 +95,12 @@ def _addressee(message: Message, by_id: Mapping[str, Message], cast: Cast) -> Pe
     if answered is None or answered.is_bot or message.addressed_to_bot or answered.sender_id == message.sender_id:
         return None
     return cast.person(answered.sender_id)
+
+
+def _spoken_of(said: str, text: str, sender: Person, cast: Cast) -> tuple[str, ...]:
+    """Name whom a statement is about: not the sender where it only reports their word."""
+    standing = cast.standing_in(said)
+    return standing if said == text else tuple(user_id for user_id in standing if user_id != sender.id)
 
 
 def _attributed(text: str, sender: Person, cast: Cast) -> str:

@@ -30,15 +30,18 @@ _HARMFUL = re.compile("[\0\ud800-\udfff]")
 _BRACKET = re.compile(r"[\[\]{}]")
 
 
-def object_in(text: str) -> str:
-    """Give the object in an answer, as plain JSON text; raises BadAnswer for none, several, or one that harms."""
+def object_in(text: str, *, is_strict: bool = False) -> str:
+    """Give the object in an answer, as plain JSON text; raises BadAnswer for none, several, or one that harms.
+
+    Nothing is repaired where the answer ``is_strict``: it takes the place of something that stands.
+    """
     if len(text) > LONGEST:
         raise BadAnswer(sentences.answer_too_large(LONGEST))
     core = _unwrapped(text)
     start = core.find("{")
     if start < 0 or core.startswith(("[", '"')):
         raise BadAnswer(sentences.answer_not_json())
-    value = _strict(core, start)
+    value = _parsed(core, start, is_strict=is_strict)
     if not isinstance(value, dict):
         raise BadAnswer(sentences.answer_not_json())
     _check(cast("dict[str, object]", value))
@@ -62,10 +65,12 @@ def _fenced(said: str) -> str:
     return "\n".join(content) if is_closed else said
 
 
-def _strict(core: str, start: int) -> object:
+def _parsed(core: str, start: int, *, is_strict: bool) -> object:
     try:
         value, end = _DECODER.raw_decode(core, start)
     except (ValueError, RecursionError):
+        if is_strict:
+            raise BadAnswer(sentences.answer_not_json()) from None
         return _repaired(core[start : core.rfind("}") + 1])
     if "{" in core[end:]:
         raise BadAnswer(sentences.answer_ambiguous())

@@ -73,7 +73,7 @@ class OpenAIChat:
         answer = await answered(self._client, question, self._meter, ask.purpose)
         written, is_call = _written(answer, ask.name)
         try:
-            return ask.parse(await asyncio.to_thread(object_in, written))
+            return ask.parse(await asyncio.to_thread(object_in, written, is_strict=ask.strict))
         except BadAnswer as bad:
             if way == "tool" and not is_call:
                 raise NoToolCall(str(bad)) from None

@@ -12,10 +12,10 @@ from ...domain.forgetting import is_covered, names_erased, stays_out
 from ...domain.message import Message
 from ...domain.note import Memo, Pin
 from ...domain.scope import Scope
-from ...ports.ledger import Alias, ArchiveRow, EmbeddedEvent, OptOut, Totals
+from ...ports.ledger import Alias, ArchiveRow, EmbeddedEvent, OptOut, Shared, Totals
 from . import duplicates, event_rows
 from .changes import dimensions_of
-from .consent import add_opt_out
+from .consent import add_opt_out, add_sharing
 from .database import Database
 from .messages import append
 from .names import add_alias
@@ -38,7 +38,7 @@ from .statements import next_revision, select
 from .tombstones import tombstones_of
 from .vectors import has_direction, put
 
-_Owned = EmbeddedEvent | Message | Memo | Pin | Alias
+_Owned = EmbeddedEvent | Message | Memo | Pin | Alias | Shared
 PAGE = 500  # rows read at a time
 
 
@@ -123,6 +123,8 @@ def _fitted(row: _Owned, lengths: Mapping[str, int]) -> _Owned:
 def _is_erased(erased: Tombstones, row: _Owned) -> bool:
     if isinstance(row, Alias):
         return is_covered(erased, row.scope, (row.user_id,), row.last_seen_at)
+    if isinstance(row, Shared):
+        return erased.covers_person(row.user_id, row.at)
     said = row.event if isinstance(row, EmbeddedEvent) else row
     return stays_out(erased, said) or names_erased(erased, said)
 
@@ -135,7 +137,7 @@ def _people(row: _Owned) -> tuple[str, ...]:
             return (row.scene.user_id,)
         case Pin():
             return (row.owner_id,)
-        case Memo() | Alias():
+        case Memo() | Alias() | Shared():
             return (row.user_id,)
 
 
@@ -151,6 +153,8 @@ def _absorbed(connection: Connection, row: _Owned, revision: int) -> bool:
             return add_pin(connection, row)
         case Alias():
             return add_alias(connection, row)
+        case Shared():
+            return add_sharing(connection, row.user_id, row.at)
 
 
 def _absorb_event(connection: Connection, row: EmbeddedEvent, revision: int) -> bool:
@@ -197,12 +201,17 @@ def _opt_out_of(row: Row) -> OptOut:
     return OptOut(row[0], instant_of(row[1]))
 
 
+def _shared_of(row: Row) -> Shared:
+    return Shared(row[0], instant_of(row[1]))
+
+
 def _of_r(columns: Sequence[str]) -> str:
     return ", ".join(f"r.{name}" for name in columns)
 
 
 _SHELVES = (
     _Shelf("opt_outs r", "r.user_id, r.at_us", _opt_out_of),
+    _Shelf("sharing r", "r.user_id, r.at_us", _shared_of),
     _Shelf("names r", "r.scope, r.user_id, r.name, r.first_us, r.last_us", _alias_of),
     _Shelf(
         "events r LEFT JOIN vectors v ON v.seq = r.seq",

@@ -40,11 +40,36 @@ class SqliteConsent:
         """Give every place that is not simply on."""
         return await self._database.read(_switches)
 
+    async def set_sharing(self, user_id: str, *, shared: bool, at: datetime) -> None:
+        """Remember that a person opened their own portrait, or closed it again."""
+        if shared:
+            await self._database.write(add_sharing, user_id, at)
+        else:
+            await self._database.write(_end_sharing, user_id)
+
+    async def shared(self) -> frozenset[str]:
+        """Give everybody who opened theirs."""
+        return await self._database.read(_shared)
+
 
 def add_opt_out(connection: Connection, user_id: str, at: datetime) -> bool:
     """Write a wish that is not known; tells whether it was."""
     query = "INSERT INTO opt_outs (user_id, at_us) VALUES (?, ?) ON CONFLICT DO NOTHING"
     return connection.execute(query, bound(user_id, micros(at))).rowcount > 0
+
+
+def add_sharing(connection: Connection, user_id: str, at: datetime) -> bool:
+    """Write that a person opened their portrait, if it is not known; tells whether it was not."""
+    query = "INSERT INTO sharing (user_id, at_us) VALUES (?, ?) ON CONFLICT DO NOTHING"
+    return connection.execute(query, bound(user_id, micros(at))).rowcount > 0
+
+
+def _end_sharing(connection: Connection, user_id: str) -> None:
+    connection.execute("DELETE FROM sharing WHERE user_id = ?", bound(user_id))
+
+
+def _shared(connection: Connection) -> frozenset[str]:
+    return frozenset(row[0] for row in connection.execute("SELECT user_id FROM sharing"))
 
 
 def _opt_in(connection: Connection, user_id: str) -> None:

@@ -21,15 +21,25 @@ def standing_twin(connection: Connection, event: Event) -> int | None:
     return None if twin is None else twin[0]
 
 
-def is_counted(connection: Connection, event: Event) -> bool:
-    """Tell whether one that says the same, standing or retired, rests on all messages of an event already."""
+def named_twin(connection: Connection, event: Event, event_id: str | None) -> int | None:
+    """Find the seq of the standing event of an id, if it is of the same scope, from the same sender."""
+    query = "SELECT seq FROM events WHERE id = ? AND scope = ? AND sender_id = ? AND retired_at IS NULL"
+    twin = connection.execute(query, bound(event_id, event.scope.key, event.sender_id)).fetchone()
+    return None if twin is None else twin[0]
+
+
+def is_counted(connection: Connection, event: Event, named: int | None = None) -> bool:
+    """Tell whether one that says the same, standing or retired, rests on all messages of an event already.
+
+    The one at ``named`` says the same, however it is put.
+    """
     if not event.message_ids:
         return False
     sources = select("json_group_array(message_id)", "event_sources s", "s.seq = e.seq")
-    alike = "e.scope = ? AND e.sender_id = ? AND e.duplicate_key = ?"
+    alike = "(e.scope = ? AND e.sender_id = ? AND e.duplicate_key = ?) OR e.seq = ?"
     query = select(f"e.message_ids, ({sources})", "events e", alike)
-    rows = connection.execute(query, bound(event.scope.key, event.sender_id, digest(event.text)))
-    return any({*json.loads(named), *json.loads(left)}.issuperset(event.message_ids) for named, left in rows)
+    rows = connection.execute(query, bound(event.scope.key, event.sender_id, digest(event.text), named))
+    return any({*json.loads(named_ids), *json.loads(left)}.issuperset(event.message_ids) for named_ids, left in rows)
 
 
 def count_again(connection: Connection, seq: int, event: Event, sources: Iterable[str]) -> None:

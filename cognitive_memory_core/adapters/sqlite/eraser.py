@@ -17,6 +17,7 @@ from . import copies, tombstones, wiping
 from .database import Database
 from .exact_search import ExactIndex
 from .filters import Filter
+from .keys import keys_in
 from .needles import Needles
 from .purging import purge
 from .rewording import Rewording
@@ -24,6 +25,7 @@ from .rows import bound
 from .statements import next_revision, select
 
 _TABLES = ("events", "messages", "memos", "pins", "names", "withdrawals")
+_OF_PROFILES = ("facts", "merge_failures", "profiles")
 _NAMED = (("name", "names", "user_id"), ("sender_name", "events", "sender_id"), ("user_name", "messages", "sender_id"))
 
 
@@ -99,15 +101,21 @@ def _forget_person(connection: Connection, user_id: str, at: datetime, hide: Cal
     needles = Needles(connection, (*bound(user_id), *filter(hides_alone, _names(connection, user_id))))
     places = _places(connection, user_id)
     wiped = _wipe(connection, _of_person(user_id))
+    for table in (*_OF_PROFILES, "sharing"):
+        wiping.rows(connection, table, ("user_id = ?", bound(user_id)))
     rewording = Rewording(user_id, needles, hide, places)
     reworded, joined = rewording.events(connection, next_revision(connection))
     reworded += rewording.messages(connection)
     reworded += rewording.notes(connection, "memos") + rewording.notes(connection, "pins")
+    rewording.facts(connection)
+    rewording.profiles(connection)
     return replace(wiped, reworded=reworded, event_ids=(*wiped.event_ids, *joined))
 
 
 def _forget_place(connection: Connection, scope: Scope, at: datetime) -> Wiped:
     tombstones.lay(connection, tombstones.keyed(connection).of_place(scope), at)
+    for table in _OF_PROFILES:
+        wiping.rows(connection, table, keys_in(scope))
     return _wipe(connection, dict.fromkeys(_TABLES, ("scope = ?", bound(scope.key))))
 
 

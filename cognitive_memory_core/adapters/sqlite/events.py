@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from sqlite3 import Connection
 
@@ -11,7 +11,7 @@ from ...domain.event import Draft, Event
 from ...domain.forgetting import stays_out
 from ...domain.hit import Reading
 from ...ports.ambient import Clock
-from . import duplicates, event_rows
+from . import duplicates, event_rows, facts
 from .corpus import EVENTS
 from .database import Database
 from .rows import EVENT_FIELDS, bound, event_of, micros
@@ -58,26 +58,46 @@ class SqliteEvents:
         return await self._database.write(_restore, event_id)
 
 
+@dataclass(frozen=True)
+class _Entry:
+    """The standing event that one of a draft became."""
+
+    seq: int
+    is_new: bool
+
+
 def _commit(connection: Connection, draft: Draft, now: datetime) -> None:
     if _is_done(connection, draft.job_id):
         return
     left_out, erased = event_rows.opted_out(connection), tombstones_of(connection)
+    written: dict[str, int] = {}
     for event in draft.events:
         if left_out.isdisjoint((event.sender_id, *event.subjects)) and not stays_out(erased, event):
-            _enter(connection, event)
+            entry = _enter(connection, event, draft.repeats.get(event.id))
+            if entry is not None:
+                facts.remember_heard(connection, event, entry.seq, draft.heard.get(event.id, ""))
+                written |= {event.id: entry.seq} if entry.is_new else {}
+    for fact in draft.facts:
+        if fact.event_id in written and facts.is_kept(fact, left_out, erased):
+            facts.keep(connection, fact, written[fact.event_id], now)
     connection.execute("INSERT INTO jobs_done VALUES (?, ?)", bound(draft.job_id, micros(now)))
 
 
-def _enter(connection: Connection, event: Event) -> None:
-    if event_rows.is_known(connection, event) or duplicates.is_counted(connection, event):
-        return
+def _enter(connection: Connection, event: Event, named: str | None) -> _Entry | None:
+    """Write an event, or count it with its twin; None where it did nothing, or does not stand."""
+    if event_rows.is_known(connection, event):
+        return None
+    named_twin = duplicates.named_twin(connection, event, named)
+    if duplicates.is_counted(connection, event, named_twin):
+        return None
     sources = event_rows.sources_left(connection, event)
     retired_at = event.retired_at or event_rows.withdrawn_at(connection, event, sources)
-    twin = None if retired_at else duplicates.standing_twin(connection, event)
-    if twin is None:
-        event_rows.add(connection, replace(event, retired_at=retired_at), sources)
-    else:
+    twin = None if retired_at else named_twin or duplicates.standing_twin(connection, event)
+    if twin is not None:
         duplicates.count_again(connection, twin, event, sources)
+        return _Entry(twin, is_new=False)
+    seq = event_rows.add(connection, replace(event, retired_at=retired_at), sources)
+    return None if retired_at else _Entry(seq, is_new=True)
 
 
 def _is_done(connection: Connection, job_id: str) -> bool:

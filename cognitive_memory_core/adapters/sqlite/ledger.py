@@ -16,11 +16,13 @@ from .database import Database
 from .eraser import SqliteEraser
 from .events import SqliteEvents
 from .exact_search import ExactIndex
+from .facts import SqliteFacts
 from .index_book import SqliteBook
 from .lexical import SqliteLexical
 from .messages import SqliteLog
 from .names import SqliteNames
 from .notes import SqliteNotes
+from .profile_index import SqliteProfiles
 from .vectors import SqliteShelf
 
 
@@ -39,6 +41,8 @@ class SqliteLedger:
         self.notes = SqliteNotes(database)
         self.consent = SqliteConsent(database)
         self.names = SqliteNames(database)
+        self.facts = SqliteFacts(database)
+        self.profiles = SqliteProfiles(database)
         self.accounts = SqliteAccounts(database)
         self.archive = SqliteArchive(database)
         self.eraser = SqliteEraser(database, self.index)

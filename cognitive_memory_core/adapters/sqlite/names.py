@@ -9,7 +9,7 @@ from sqlite3 import Connection
 from ...domain.forgetting import is_covered
 from ...domain.people import Person
 from ...domain.scope import Scope
-from ...ports.ledger import MOST_NAMES, Alias
+from ...ports.ledger import MOST_ALIASES, MOST_NAMES, Alias
 from .database import Database
 from .rows import bound, micros
 from .statements import LISTED, insert, listed, select
@@ -42,7 +42,10 @@ class SqliteNames:
             await self._database.write(_note, named)
 
     async def people(self, scope: Scope, user_ids: Iterable[str] = ()) -> list[Person]:
-        """Give the people known in a place with their latest names, latest seen first; all, or those asked for."""
+        """Give the people known in a place with their latest names, latest seen first; all, or those asked for.
+
+        ``aliases`` are at most :data:`MOST_ALIASES` of the other names that they bore here, latest first.
+        """
         return await self._database.read(_people, scope, list(user_ids))
 
     async def names_of(self, user_ids: Iterable[str]) -> list[str]:
@@ -84,10 +87,10 @@ def _is_news(connection: Connection, alias: Alias) -> bool:
 def _people(connection: Connection, scope: Scope, user_ids: list[str]) -> list[Person]:
     where = f"scope = ? AND user_id IN {LISTED}" if user_ids else "scope = ?"
     query = select("user_id, name", "names", where, _LATEST_FIRST)
-    latest: dict[str, Person] = {}
+    borne: dict[str, list[str]] = {}
     for user_id, name in connection.execute(query, (scope.key, listed(user_ids)) if user_ids else (scope.key,)):
-        latest.setdefault(user_id, Person(user_id, name))
-    return list(latest.values())
+        borne.setdefault(user_id, []).append(name)
+    return [Person(user_id, names[0], tuple(names[1 : 1 + MOST_ALIASES])) for user_id, names in borne.items()]
 
 
 def _names_of(connection: Connection, user_ids: list[str]) -> list[str]:

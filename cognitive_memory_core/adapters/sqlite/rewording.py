@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from sqlite3 import Connection
 
 from ...domain.event import Event
 from ...domain.forgetting import texts_of, without_person
-from . import duplicates, wiping, words
+from ...domain.profile import Profile
+from . import duplicates, profile_index, wiping, words
 from .filters import Filter
+from .keys import KEY_COLUMNS, OF_KEY
 from .needles import Needles
 from .rows import EVENT_COLUMNS, EVENT_FIELDS, MESSAGE_FIELDS, bound, event_of, event_values, message_of
 from .statements import LISTED, listed, select, update
 
 _EVENT_TEXTS = "e.text || char(10) || e.pain || char(10) || e.solution || char(10) || e.outcome"
+_PROFILE_TEXTS = (
+    "p.name || char(10) || p.summary || char(10)"
+    f" || coalesce(({select('group_concat(value, char(10))', 'json_each(p.tags)', 'TRUE')}), '')"
+)
+_FACTS = f"({select('f.seq, f.text, o.scope', 'facts f JOIN events o ON o.seq = f.event_seq', 'TRUE')})"
+_ERRORS = select(", ".join((*KEY_COLUMNS, "error")), "merge_failures", "TRUE")
 _SPEAKS_OF = f"e.seq IN ({select('seq', 'event_subjects', 'subject = ?')})"
 
 
@@ -58,8 +66,23 @@ class Rewording:
 
     def notes(self, connection: Connection, table: str) -> int:
         """Hide them in memos or pins; answers how many texts changed."""
+        return self._texts(connection, table, table)
+
+    def facts(self, connection: Connection) -> None:
+        """Hide them in facts, where those were said, and in what is told of failed merges."""
+        self._texts(connection, "facts", _FACTS)
+        for *key, error in connection.execute(_ERRORS).fetchall():
+            told = bound(self.hide(error))
+            connection.execute(update("merge_failures", ("error",), OF_KEY), (*told, *key))
+
+    def profiles(self, connection: Connection) -> None:
+        """Hide them in other people's and groups' portraits, wherever those are of, as it is done in their files."""
+        for seq, old in profile_index.found(connection, self.needles.within(_PROFILE_TEXTS)):
+            profile_index.reword(connection, seq, _without(old, self.hide))
+
+    def _texts(self, connection: Connection, table: str, source: str) -> int:
         named, values = self._within("e.text")
-        found = connection.execute(select("e.seq, e.text", f"{table} e", named), values).fetchall()
+        found = connection.execute(select("e.seq, e.text", f"{source} e", named), values).fetchall()
         hidden = [(seq, text, self.hide(text)) for seq, text in found]
         changed = [(*bound(new), seq) for seq, old, new in hidden if new != old]
         connection.executemany(update(table, ("text",), "seq = ?"), changed)
@@ -72,8 +95,18 @@ class Rewording:
         return f"((e.scope IN {LISTED} AND {named}) OR instr({texts}, ?))", there
 
 
+def _without(profile: Profile, hide: Callable[[str], str]) -> Profile:
+    """Give a portrait without somebody; another person's name stays theirs."""
+    name = profile.name if profile.key.user_id else hide(profile.name)
+    return replace(profile, name=name, tags=tuple(map(hide, profile.tags)), summary=hide(profile.summary))
+
+
 def _changed(connection: Connection, seq: int, old: Event, new: Event, revision: int) -> bool:
-    """Write an event anew; False where it joined one that stands and says the same now, and went."""
+    """Write an event anew; False where it joined one that stands and says the same now, and went.
+
+    The words that it was made of named the person, too: nobody knows any more how they went.
+    """
+    wiping.rows(connection, "heard", ("event_seq = ?", (seq,)))
     if texts_of(new) == texts_of(old):
         _rewritten(connection, seq, new, revision)
         return True

@@ -159,7 +159,70 @@ CREATE TABLE index_marks (
 CREATE INDEX events_by_change ON events (revision, seq);
 """
 
-STEPS: tuple[str, ...] = (_FIRST, _SECOND)
+# facts wait for the profile of (agent, entity_type, group_id, user_id). heard: which words, by the digest of their
+# duplicate key, became which event. profiles copies the files: words is the digest of what a vector was made of,
+# embedded_as names the vector's model.
+_THIRD = """
+CREATE TABLE facts (
+    seq INTEGER PRIMARY KEY AUTOINCREMENT,
+    id TEXT NOT NULL UNIQUE,
+    agent TEXT NOT NULL,
+    entity_type TEXT NOT NULL,
+    group_id TEXT NOT NULL,
+    user_id TEXT NOT NULL,
+    event_seq INTEGER NOT NULL REFERENCES events (seq) ON DELETE CASCADE,
+    text TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    happened_at TEXT NOT NULL,
+    noted_us INTEGER NOT NULL
+);
+CREATE INDEX facts_by_profile ON facts (agent, entity_type, group_id, user_id, seq);
+CREATE INDEX facts_by_event ON facts (event_seq);
+CREATE INDEX facts_by_person ON facts (user_id);
+CREATE TABLE merge_failures (
+    agent TEXT NOT NULL,
+    entity_type TEXT NOT NULL,
+    group_id TEXT NOT NULL,
+    user_id TEXT NOT NULL,
+    attempts INTEGER NOT NULL,
+    failed_us INTEGER NOT NULL,
+    error TEXT NOT NULL,
+    PRIMARY KEY (agent, entity_type, group_id, user_id)
+) WITHOUT ROWID;
+CREATE TABLE heard (
+    scope TEXT NOT NULL,
+    sender_id TEXT NOT NULL,
+    digest TEXT NOT NULL,
+    event_seq INTEGER NOT NULL REFERENCES events (seq) ON DELETE CASCADE,
+    PRIMARY KEY (scope, sender_id, digest)
+) WITHOUT ROWID;
+CREATE INDEX heard_by_event ON heard (event_seq);
+
+CREATE TABLE profiles (
+    seq INTEGER PRIMARY KEY AUTOINCREMENT,
+    agent TEXT NOT NULL,
+    entity_type TEXT NOT NULL,
+    group_id TEXT NOT NULL,
+    user_id TEXT NOT NULL,
+    name TEXT NOT NULL,
+    tags TEXT NOT NULL,
+    summary TEXT NOT NULL,
+    updated_at TEXT NOT NULL,
+    source_event_id TEXT NOT NULL,
+    version TEXT NOT NULL,
+    words TEXT NOT NULL,
+    embedded_as TEXT NOT NULL DEFAULT '',
+    UNIQUE (agent, entity_type, group_id, user_id)
+);
+CREATE INDEX profiles_by_person ON profiles (user_id);
+CREATE INDEX profiles_by_model ON profiles (embedded_as, seq);
+CREATE TABLE profile_vectors (
+    seq INTEGER PRIMARY KEY REFERENCES profiles (seq) ON DELETE CASCADE, vector BLOB NOT NULL
+);
+CREATE TABLE sharing (seq INTEGER PRIMARY KEY, user_id TEXT NOT NULL UNIQUE, at_us INTEGER NOT NULL);
+"""
+
+STEPS: tuple[str, ...] = (_FIRST, _SECOND, _THIRD)
 
 
 def migrate(connection: Connection, path: Path, steps: Sequence[str] = STEPS) -> None:

@@ -22,14 +22,28 @@ from cognitive_memory_core.adapters.sqlite.needles import FEW, Needles
 from cognitive_memory_core.adapters.sqlite.purging import purge
 from cognitive_memory_core.domain.event import Event
 from cognitive_memory_core.domain.hit import Reading
+from cognitive_memory_core.domain.profile import ProfileKey
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.errors import StorageRefused, UnavailableError
 from cognitive_memory_core.ports.ledger import Alias, Copy, PurgeState, VectorRow
 from cognitive_memory_core.ports.models import Vector
 from cognitive_memory_core.text.redaction import Redaction
-from tests.support.builders import GROUP, PRIVATE, a_message, an_event
+from tests.support.builders import GROUP, PRIVATE, a_draft, a_message, an_event
 from tests.support.clock import NOON
-from tests.support.ledgers import MODEL, a_memo, a_pin, a_vector, archived, committed, embedded, later, shown
+from tests.support.ledgers import (
+    MODEL,
+    a_fact,
+    a_memo,
+    a_pin,
+    a_profile,
+    a_vector,
+    archived,
+    committed,
+    embedded,
+    later,
+    own_key,
+    shown,
+)
 
 GONE, NAME = "2000001", "阿棠"
 HIDE = Redaction.of([GONE], [NAME])
@@ -61,6 +75,8 @@ class Planting:
         for place in PLACES:
             await ledger.names.note(place.scope, GONE, NAME, NOON)
             await ledger.log.withdraw(place.scope, "m-withdrawn", NOON)
+        await self._plant_learned(ledger, canaries)
+        await self._plant_portraits(ledger, canaries)
 
     async def _plant_some(self, ledger: SqliteLedger, canaries: Sequence[str]) -> None:
         told = [(canary, place) for canary in canaries for place in PLACES]
@@ -71,6 +87,31 @@ class Planting:
         await ledger.log.append([a_message(f"{self._filler()} 问{NAME}({GONE})", OTHER)])
         memos = [a_memo(canary, user_id=GONE) for canary in canaries]
         await ledger.archive.absorb([*memos, *(a_pin(canary, owner_id=GONE) for canary in canaries)])
+
+    async def _plant_learned(self, ledger: SqliteLedger, canaries: Sequence[str]) -> None:
+        user, group = ProfileKey.user(GONE), ProfileKey.group("10001")
+        said = [self._event(canary, place)[0] for canary in canaries for place in (PLACES[0], PRIVATE)]
+        told = [replace(self._event("", OTHER)[0], text=f"{NAME}({GONE}) 第{one}次来") for one in range(len(canaries))]
+        facts = [a_fact(event, key) for event in said for key in (own_key(event), user, group)]
+        facts += [a_fact(event, text=f"{self._filler()} {event.text}") for event in told]
+        facts += [a_fact(event, user, text=canary) for event, canary in zip(told, canaries, strict=True)]
+        events = (*said, *told)
+        heard = {event.id: event.text for event in events}
+        await ledger.events.commit(replace(a_draft(*events), facts=tuple(facts), heard=heard))
+        for key in (ProfileKey.user(GONE), ProfileKey.member("10001", "2000002")):
+            await ledger.facts.fail(key, f"{NAME}({GONE})", NOON)
+        await ledger.consent.set_sharing(GONE, shared=True, at=NOON)
+
+    async def _plant_portraits(self, ledger: SqliteLedger, canaries: Sequence[str]) -> None:
+        of_theirs = [ProfileKey.user(GONE), *(ProfileKey.member(f"1{number:04d}", GONE) for number in range(20))]
+        of_others = [ProfileKey.group("10001"), *(ProfileKey.user(f"30000{number:02d}") for number in range(20))]
+        mine = [a_profile(key, f"{self._filler()} {' '.join(canaries)}", tags=(NAME,)) for key in of_theirs]
+        others = [a_profile(key, f"{self._filler()} {NAME}({GONE})", tags=(NAME, "茶")) for key in of_others]
+        for profile in (*mine, *others):
+            vector = array("f", [self._chance.gauss(0, 1) for _ in range(FLOATS)])
+            await ledger.profiles.put(profile)
+            await ledger.profiles.store(MODEL, profile, vector)
+            self.vectors.append(vector)
 
     def _event(self, canary: str, scene: Scene) -> tuple[Event, Vector]:
         self._number += 1
@@ -126,6 +167,12 @@ async def test_no_byte_of_a_forgotten_place_is_left_after_a_purge(path: Path) ->
     place = Scene.group("98765432", "2000002")
     await embedded(ledger, [(an_event(canary, place), a_vector(1, 0)) for canary in CANARIES])
     await ledger.log.append([a_message(canary, place, id=canary) for canary in CANARIES])
+    learned = [an_event(f"又{canary}", place) for canary in CANARIES]
+    heard = {event.id: event.text for event in learned}
+    await ledger.events.commit(replace(a_draft(*learned), facts=tuple(map(a_fact, learned)), heard=heard))
+    for key in (own_key(learned[0]), ProfileKey.group("98765432")):
+        await ledger.facts.fail(own_key(learned[0]), CANARIES[0], NOON)
+        await ledger.profiles.put(a_profile(key, " ".join(CANARIES)))
     await committed(ledger, an_event("别处"))
     await ledger.eraser.forget_place(place.scope, NOON)
     await ledger.eraser.purge(NOON)

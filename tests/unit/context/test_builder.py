@@ -3,20 +3,28 @@
 from __future__ import annotations
 
 import asyncio
+import time
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 
+from cognitive_memory_core.adapters.inmemory.ledger import InMemoryLedger
+from cognitive_memory_core.consent import Consent
 from cognitive_memory_core.context.builder import ContextBuilder
 from cognitive_memory_core.context.render import Context
 from cognitive_memory_core.domain.note import Memo, Pin
+from cognitive_memory_core.domain.profile import ProfileKey
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.errors import TransientError, UnavailableError
+from cognitive_memory_core.recall import portraits as portraits_module
+from cognitive_memory_core.recall.portraits import Portraits
 from cognitive_memory_core.recall.retriever import Retriever
 from cognitive_memory_core.settings import Live, QuerySettings, Settings
 from cognitive_memory_core.text.tokens import token_count
 from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE, an_event
 from tests.support.clock import NOON, FrozenClock
+from tests.support.portraits import ListedIndex, ListedPortraits, a_portrait
 from tests.support.ports import Away, CountingEmbedder, ListedEvents, ListedNotes, ListedVectors, ListedWords
 
 TEA = an_event("阿棠(2000001) 喜欢乌龙茶", id="tea")
@@ -44,7 +52,9 @@ NOTES = ListedNotes(
 )
 
 
-def a_builder(notes=NOTES, waiting=(), *, settings=None, events=None, words=None, vectors=None, embedder=None):
+def a_builder(
+    notes=NOTES, waiting=(), *, settings=None, events=None, words=None, vectors=None, embedder=None, portraits=None
+):
     """Make a builder over stand-ins that hold TEA and NOTES."""
     live, clock = Live(settings or Settings()), FrozenClock()
 
@@ -59,7 +69,7 @@ def a_builder(notes=NOTES, waiting=(), *, settings=None, events=None, words=None
         live,
         clock,
     )
-    return ContextBuilder(retriever, notes, waiting_memos, live, clock)
+    return ContextBuilder(retriever, notes, waiting_memos, live, clock, portraits=portraits)
 
 
 def shown(context):
@@ -183,6 +193,96 @@ async def test_everything_away_still_answers():
     context = await builder.build(GROUP, QUESTION)
     assert shown(context) == ["【近期备忘】", "- [2026-03-04 12:05] 刚刚说完"]
     assert context.degraded == ("embedding", "lexical", "ledger")
+
+
+PERSON = a_portrait(ProfileKey.member("10001", "2000001"), "## 兴趣\n- 乌龙茶\n- 爬山", tags=("茶", "登山"))
+READING = a_portrait(ProfileKey.group("10001"), "每周读一本小说。", name="读书会")
+OWN = a_portrait(ProfileKey.user("2000001"), "在找工作。")
+
+
+async def portraits_of(*held, store=None):
+    """Make portraits over a store that holds these."""
+    ledger, clock = InMemoryLedger(), FrozenClock()
+    consent = Consent(ledger.consent, ledger.names)
+    store = store or ListedPortraits(*held)
+    return Portraits(store, ListedIndex(*held), CountingEmbedder(), consent, Live(Settings()), clock), consent
+
+
+async def test_portraits_stand_behind_the_pins():
+    """In a group the member's portrait and the group's stand between pins and memories, each under its title."""
+    portraits, _ = await portraits_of(PERSON, READING, OWN)
+    context = await a_builder(portraits=portraits).build(GROUP, QUESTION)
+    assert [section.title for section in context.sections] == ["置顶", "用户侧写", "群聊背景", "相关回忆", "近期备忘"]
+    assert shown(context)[3:8] == [
+        "【用户侧写】",
+        "- 阿棠(2000001)；标签：茶、登山",
+        "- 兴趣：乌龙茶",
+        "- 兴趣：爬山",
+        "【群聊背景】",
+    ]
+    assert shown(context)[8:10] == ["- 读书会(10001)", "- 每周读一本小说。"]
+    assert context.tokens == token_count(context.text)
+
+
+async def test_in_private_there_is_the_persons_own_portrait():
+    """In private stands what was learned in private, and nothing of any group."""
+    portraits, _ = await portraits_of(PERSON, READING, OWN)
+    lines = shown(await a_builder(ListedNotes(), portraits=portraits).build(PRIVATE, "？"))
+    assert lines == ["【用户侧写】", "- 阿棠(2000001)", "- 在找工作。"]
+
+
+async def test_somebody_without_a_portrait_has_no_section():
+    """Where nobody has drawn a portrait, or it says nothing, there is no title either."""
+    portraits, _ = await portraits_of(replace(PERSON, tags=(), summary=" \n"))
+    assert (await a_builder(ListedNotes(), portraits=portraits).build(GROUP, "？")).text == ""
+
+
+async def test_an_opted_out_person_has_no_portrait_in_context():
+    """Whoever opted out is portrayed no more, even if only the caller knows; the group is."""
+    portraits, consent = await portraits_of(PERSON, READING)
+    builder = a_builder(ListedNotes(), portraits=portraits)
+    for without in (frozenset({"2000001"}), frozenset()):
+        lines = shown(await builder.build(GROUP, "？", without=without))
+        assert lines[0] == ("【群聊背景】" if without else "【用户侧写】")
+    await consent.opt_out("2000001", NOON)
+    assert shown(await builder.build(GROUP, "？"))[0] == "【群聊背景】"
+
+
+@pytest.mark.parametrize("failing", ["broken", "slow"])
+async def test_portraits_that_are_away_are_named(failing, monkeypatch):
+    """A store that fails or takes too long costs the portraits, says "profiles", and holds nothing else up."""
+    monkeypatch.setattr(portraits_module, "READ_PATIENCE", 0.05)
+    store = ListedPortraits(PERSON)
+    if failing == "broken":
+        store.failure = UnavailableError("away")
+    else:
+        store.may_answer.clear()
+    portraits, _ = await portraits_of(store=store)
+    began = time.perf_counter()
+    context = await a_builder(portraits=portraits).build(GROUP, QUESTION)
+    assert time.perf_counter() - began < 1.0
+    assert context.degraded == ("profiles",)
+    assert [section.title for section in context.sections] == ["置顶", "相关回忆", "近期备忘"]
+    store.may_answer.set()
+
+
+async def test_a_turn_reads_each_portrait_once():
+    """A turn costs one file for the asker and one for the group."""
+    store = ListedPortraits(PERSON, READING)
+    portraits, _ = await portraits_of(store=store)
+    await a_builder(portraits=portraits).build(GROUP, QUESTION)
+    assert sorted(store.read) == sorted((PERSON.key, READING.key))
+
+
+async def test_long_portraits_keep_to_their_share():
+    """Portraits of any length leave the memories their room, and the block its budget."""
+    long = "\n".join(f"- 第 {number} 件关于这个人的事。" for number in range(400))
+    portraits, _ = await portraits_of(replace(PERSON, summary=long), replace(READING, summary=long))
+    context = await a_builder(portraits=portraits).build(GROUP, QUESTION, budget=600)
+    assert context.tokens <= 600
+    assert "喜欢乌龙茶" in context.text
+    assert "讲了笑话" in context.text
+    assert "第 0 件" in context.text
 
 
 async def test_switched_off_there_are_memos_alone():

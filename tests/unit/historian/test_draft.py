@@ -2,33 +2,42 @@
 
 from __future__ import annotations
 
-from cognitive_memory_core.domain.event import Statement
+from dataclasses import replace
+
+import pytest
+
+from cognitive_memory_core.domain.event import Draft, Statement
 from cognitive_memory_core.domain.job import Job
 from cognitive_memory_core.domain.people import Anchors, Person
+from cognitive_memory_core.domain.profile import ProfileKey
+from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.domain.turn import Dialogue
 from cognitive_memory_core.historian.draft import drafted
+from cognitive_memory_core.settings import Settings
 from tests.support.builders import GROUP, PRIVATE, a_job, a_message
 from tests.support.clock import NOON
 
 ANCHORS = Anchors(NOON, GROUP.scope, "读书会", Person("2000001", "阿棠"), (Person("2000002", "唐唐"),))
+ISOLATED, SHARED = Settings(), Settings(sharing="shared")
+OWN = Statement("阿棠(2000001)喜欢乌龙茶", "preference", ("2000001",), "2000001", is_own=True)
 
 
 def test_a_replay_writes_the_same_ids() -> None:
     """A job that is run twice drafts the same events, so that storing them twice stores them once."""
     job = a_job("甲", "乙")
     said = [Statement("甲"), Statement("乙")]
-    assert drafted(job, said, ANCHORS) == drafted(job, said, ANCHORS)
-    assert len({event.id for event in drafted(job, said, ANCHORS).events}) == 2
+    assert drafted(job, said, ANCHORS, ISOLATED) == drafted(job, said, ANCHORS, ISOLATED)
+    assert len({event.id for event in drafted(job, said, ANCHORS, ISOLATED).events}) == 2
 
 
 def test_nothing_empty_becomes_an_event() -> None:
     """An empty statement is never stored."""
-    assert drafted(a_job("甲"), [Statement(""), Statement("甲")], ANCHORS).events[0].text == "甲"
+    assert drafted(a_job("甲"), [Statement(""), Statement("甲")], ANCHORS, ISOLATED).events[0].text == "甲"
 
 
 def test_a_group_turn_carries_group_person_and_sender() -> None:
     """An event of a group turn serves the group and, in private, its person."""
-    (event,) = drafted(a_job("甲"), [Statement("甲", speaker="2000001")], ANCHORS).events
+    (event,) = drafted(a_job("甲"), [Statement("甲", speaker="2000001")], ANCHORS, ISOLATED).events
     assert (event.group_id, event.user_id, event.sender_id, event.request_type) == (
         GROUP.group_id,
         "2000001",
@@ -40,12 +49,92 @@ def test_a_group_turn_carries_group_person_and_sender() -> None:
 def test_a_dialogue_keeps_each_speaker_apart() -> None:
     """What several people said in one dialogue stays with the one who said it."""
     job = Job("d" * 32, Dialogue(GROUP, (a_message(),)), NOON)
-    (event,) = drafted(job, [Statement("甲", speaker="2000002")], ANCHORS).events
+    (event,) = drafted(job, [Statement("甲", speaker="2000002")], ANCHORS, ISOLATED).events
     assert (event.user_id, event.sender_id, event.sender_name) == ("2000002", "2000002", "唐唐")
 
 
 def test_a_private_turn_names_no_group() -> None:
     """What is said in private carries an empty group id and belongs to the private scope."""
-    (event,) = drafted(a_job("甲", scene=PRIVATE), [Statement("甲")], ANCHORS).events
+    (event,) = drafted(a_job("甲", scene=PRIVATE), [Statement("甲")], ANCHORS, ISOLATED).events
     assert event.group_id == ""
     assert event.scope == PRIVATE.scope
+
+
+def draft_of(*said: Statement, scene: Scene = GROUP, settings: Settings = ISOLATED) -> Draft:
+    """Draft a job of one turn."""
+    return drafted(a_job("甲", scene=scene), said, ANCHORS, settings)
+
+
+def keys_of(*said: Statement, scene: Scene = GROUP, settings: Settings = ISOLATED) -> list[ProfileKey]:
+    """Name the profiles that a job's statements wait for."""
+    return [fact.key for fact in draft_of(*said, scene=scene, settings=settings).facts]
+
+
+def test_own_words_wait_for_ones_own_profile() -> None:
+    """What somebody says of themselves is a fact: of the member in a group, of the person in private or when shared."""
+    assert keys_of(OWN) == [ProfileKey.member("10001", "2000001")]
+    assert keys_of(OWN, scene=PRIVATE) == [ProfileKey.user("2000001")]
+    assert keys_of(OWN, settings=SHARED) == [ProfileKey.user("2000001")]
+    assert keys_of(OWN, scene=Scene.group("10001", "2000001", agent="b")) == [
+        ProfileKey.member("10001", "2000001", "b")
+    ]
+
+
+def test_a_fact_carries_its_event() -> None:
+    """A fact has its event's id, words, kind and time."""
+    draft = draft_of(Statement("甲"), OWN)
+    ((fact,), event) = draft.facts, draft.events[1]
+    assert (fact.event_id, fact.text, fact.kind, fact.happened_at) == (event.id, OWN.text, "preference", NOON)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        replace(OWN, is_own=False),
+        replace(OWN, is_absolute=False),
+        replace(OWN, confidence=0.29),
+        replace(OWN, subjects=()),
+        replace(OWN, subjects=("2000002",)),
+        replace(OWN, speaker=""),
+        replace(OWN, text="阿棠(2000001) 说：唐唐(2000002)是小偷", subjects=("2000001", "2000002")),
+        replace(OWN, text="阿棠（2000001）昨天 said 唐唐(2000002)是小偷", subjects=("2000001", "2000002")),
+    ],
+    ids=["not own", "leans", "unsure", "of nobody", "of another", "of no speaker", "report", "English report"],
+)
+def test_nothing_else_reaches_a_profile(said: Statement) -> None:
+    """Words of others, about others, unsure, leaning or reported are events and no facts."""
+    assert keys_of(said) == []
+    assert len(draft_of(said).events) == 1
+
+
+def test_what_somebody_does_with_others_is_their_own() -> None:
+    """A statement about its speaker and others, which is no report, is the speaker's fact, and nobody else's."""
+    said = replace(OWN, text="阿棠(2000001)和唐唐(2000002)合租", subjects=("2000001", "2000002"))
+    assert keys_of(said) == [ProfileKey.member("10001", "2000001")]
+
+
+def test_the_groups_profile_is_this_groups() -> None:
+    """What is said of the group waits for the profile of the group it was said in; in private there is none."""
+    said = Statement("读书会(10001)每周五读书", speaker="2000002", is_of_place=True)
+    assert keys_of(said) == [ProfileKey.group("10001")]
+    assert keys_of(said, scene=PRIVATE) == []
+    assert keys_of(replace(said, is_absolute=False)) == []
+    both = replace(OWN, is_of_place=True)
+    assert keys_of(both) == [ProfileKey.member("10001", "2000001"), ProfileKey.group("10001")]
+
+
+def test_each_speaker_of_a_dialogue_has_a_profile_of_their_own() -> None:
+    """In a dialogue the fact is the speaker's, not the person's who stands in the scene."""
+    job = Job("d" * 32, Dialogue(GROUP, (a_message(),)), NOON)
+    said = replace(OWN, speaker="2000002", subjects=("2000002",))
+    assert [fact.key for fact in drafted(job, [said], ANCHORS, ISOLATED).facts] == [
+        ProfileKey.member("10001", "2000002")
+    ]
+
+
+def test_repeats_and_heard_by_the_new_events_id() -> None:
+    """The ledger is told by event what it repeats and what it was made of."""
+    draft = draft_of(Statement("甲"), replace(OWN, repeats="e1"), replace(OWN, heard_as="阿棠喜欢乌龙茶"))
+    _, second, third = draft.events
+    assert draft.repeats == {second.id: "e1"}
+    assert draft.heard == {third.id: "阿棠喜欢乌龙茶"}

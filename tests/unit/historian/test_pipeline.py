@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -9,12 +10,20 @@ import pytest
 from cognitive_memory_core.adapters.inmemory.ledger import InMemoryLedger
 from cognitive_memory_core.adapters.offline.rules import RuleHistorian
 from cognitive_memory_core.consent import Consent
+from cognitive_memory_core.domain.event import Statement
 from cognitive_memory_core.domain.hit import Reading
 from cognitive_memory_core.domain.job import Job
-from cognitive_memory_core.domain.turn import Dialogue
+from cognitive_memory_core.domain.people import Anchors
+from cognitive_memory_core.domain.profile import ProfileKey
+from cognitive_memory_core.domain.turn import Dialogue, Turn
 from cognitive_memory_core.errors import StorageRefused
 from cognitive_memory_core.historian.pipeline import Pipeline
+from cognitive_memory_core.historian.rewriter import ModelHistorian
+from cognitive_memory_core.ports.models import Historian
+from cognitive_memory_core.prompts.library import PromptLibrary
+from cognitive_memory_core.settings import Live, Settings
 from tests.support.builders import GROUP, OPERATOR, PRIVATE, a_job, a_message
+from tests.support.chats import ScriptedChat, said, statements, triaged
 from tests.support.clock import NOON, SHANGHAI
 from tests.support.mirrors import NoMirror
 
@@ -67,16 +76,19 @@ class Fuse:
             raise StorageRefused("after" if after else "before")
 
 
-def pipeline_over(ledger: InMemoryLedger, fuse: Fuse) -> Pipeline:
+def pipeline_over(ledger: InMemoryLedger, fuse: Fuse, historian: Historian | None = None) -> Pipeline:
     """Put a pipeline over a ledger that may die."""
     return Pipeline(
-        RuleHistorian(SHANGHAI),
+        historian or RuleHistorian(SHANGHAI),
         Crashing(ledger.events, fuse),
         Crashing(ledger.notes, fuse),
         Crashing(ledger.names, fuse),
         NoMirror(),
         Consent(ledger.consent, ledger.names),
         SHANGHAI,
+        ledger.facts,
+        ledger.lexical,
+        Live(Settings()),
     )
 
 
@@ -114,15 +126,7 @@ async def test_the_memo_is_stored_before_anything_is_thought() -> None:
     ledger = InMemoryLedger()
     pipeline = pipeline_over(ledger, Fuse(0))
     with pytest.raises(StorageRefused):
-        await Pipeline(
-            Thoughtless(SHANGHAI),
-            pipeline.events,
-            pipeline.notes,
-            pipeline.names,
-            pipeline.mirror,
-            pipeline.consent,
-            SHANGHAI,
-        ).process(JOBS[0])
+        await replace(pipeline, historian=Thoughtless(SHANGHAI)).process(JOBS[0])
     assert [memo.text for memo in await ledger.notes.memos(GROUP.scope, 5)] == ["记下了"]
 
 
@@ -132,3 +136,203 @@ async def test_speakers_keep_what_they_said() -> None:
     await pipeline_over(ledger, Fuse(0)).process(JOBS[2])
     events = await ledger.events.recent(Reading(OPERATOR), 10)
     assert {event.sender_id for event in events} == {"2000001", "2000009"}
+
+
+# --- before and after a model ------------------------------------------------------------------------------------
+
+THIEF = said("阿棠(2000001)说木鱼是小偷", kind="event")
+TEA = said("阿棠(2000001)喜欢乌龙茶", kind="preference", subjects=["2000001"])
+
+
+class Listening:
+    """A historian that remembers the anchors it was given, and says what it hears."""
+
+    def __init__(self) -> None:
+        """Begin with nothing."""
+        self.anchors: list[Anchors] = []
+
+    async def rewrite(self, turn: Turn, anchors: Anchors) -> list[Statement]:
+        """Say each observation."""
+        self.anchors.append(anchors)
+        return [Statement(text, speaker=turn.scene.user_id) for text in turn.observations]
+
+    async def triage(self, dialogue: Dialogue, anchors: Anchors) -> list[Statement]:
+        """Find nothing."""
+        self.anchors.append(anchors)
+        return []
+
+
+def with_model(
+    ledger: InMemoryLedger, *answers: object, judging: tuple[object, ...] = ()
+) -> tuple[Pipeline, ScriptedChat]:
+    """Put a pipeline with a scripted model over a ledger."""
+    chat = ScriptedChat(*answers)
+    historian = ModelHistorian(chat, ScriptedChat(*judging), PromptLibrary(), Live(Settings()))
+    return pipeline_over(ledger, Fuse(0), historian), chat
+
+
+async def texts_of(ledger: InMemoryLedger) -> list[tuple[str, int]]:
+    """Give what stands, with its count."""
+    return [(event.text, event.count) for event in await ledger.events.recent(Reading(OPERATOR), 50)]
+
+
+async def facts_of(ledger: InMemoryLedger) -> list[tuple[ProfileKey, int]]:
+    """Tell for whom how many facts wait."""
+    return [(waiting.key, waiting.facts) for waiting in await ledger.facts.waiting()]
+
+
+async def test_anchors_hold_what_is_known() -> None:
+    """A historian is given the job's id, other names of people, and near events of the place."""
+    ledger, listening = InMemoryLedger(), Listening()
+    await pipeline_over(ledger, Fuse(0)).process(a_job("阿棠喜欢乌龙茶"))
+    await ledger.names.note(GROUP.scope, "2000001", "糖糖", NOON.replace(year=2025))
+    job = a_job("阿棠很喜欢乌龙茶")
+    await pipeline_over(ledger, Fuse(0), listening).process(job)
+    (anchors,) = listening.anchors
+    assert anchors.job_id == job.id
+    assert [event.text for event in anchors.neighbours] == ["阿棠(2000001)喜欢乌龙茶"]
+    assert anchors.named("2000001").aliases == ("糖糖",)
+
+
+async def test_a_dialogue_has_neighbours_too() -> None:
+    """A triage is shown what its people said before."""
+    ledger, listening = InMemoryLedger(), Listening()
+    await pipeline_over(ledger, Fuse(0)).process(a_job("阿棠喜欢乌龙茶"))
+    await pipeline_over(ledger, Fuse(0), listening).process(
+        Job("e" * 32, Dialogue(GROUP, (a_message("我喜欢乌龙茶"),)), NOON)
+    )
+    assert len(listening.anchors[0].neighbours) == 1
+
+
+async def test_without_a_model_nobody_looks_for_neighbours() -> None:
+    """Rules need no neighbours: none are searched for."""
+    ledger, listening = InMemoryLedger(), Listening()
+    pipeline = replace(pipeline_over(ledger, Fuse(0), listening), asks_model=False)
+    await pipeline.process(a_job("阿棠喜欢乌龙茶"))
+    await pipeline.process(a_job("阿棠很喜欢乌龙茶"))
+    assert listening.anchors[1].neighbours == ()
+
+
+async def test_the_same_claim_fifty_times_costs_one_call() -> None:
+    """Whoever says "B is a thief" fifty times is asked about once: one event, fifty counts, no profile."""
+    ledger = InMemoryLedger()
+    pipeline, chat = with_model(ledger, statements(THIEF))
+    for _ in range(50):
+        await pipeline.process(a_job("木鱼是小偷"))
+    assert chat.calls == 1
+    assert await texts_of(ledger) == [("阿棠(2000001)说木鱼是小偷", 50)]
+    assert await facts_of(ledger) == []
+
+
+async def test_tomorrow_is_another_day() -> None:
+    """What leans on its moment is thought anew each time: whoever goes tomorrow, twice, goes twice."""
+    ledger = InMemoryLedger()
+    pipeline, chat = with_model(
+        ledger, statements("阿棠(2000001)2026年3月5日去北京"), statements("阿棠(2000001)2026年3月12日去北京")
+    )
+    await pipeline.process(a_job("明天去北京"))
+    await pipeline.process(a_job("明天去北京", at=NOON.replace(day=11)))
+    assert chat.calls == 2
+    assert sorted(await texts_of(ledger)) == [
+        ("阿棠(2000001)2026年3月12日去北京", 1),
+        ("阿棠(2000001)2026年3月5日去北京", 1),
+    ]
+
+
+async def test_only_what_is_new_is_asked() -> None:
+    """Of a turn that repeats one observation and adds another only the other is asked."""
+    ledger = InMemoryLedger()
+    pipeline, chat = with_model(ledger, statements(TEA), statements("阿棠(2000001)养了一只猫"))
+    await pipeline.process(a_job("阿棠喜欢乌龙茶"))
+    await pipeline.process(a_job("阿棠喜欢乌龙茶", "阿棠养了一只猫", "阿棠喜欢乌龙茶"))
+    assert "乌龙茶" not in chat.asks[1].prompt.split("观察")[-1]
+    assert sorted(await texts_of(ledger)) == [("阿棠(2000001)养了一只猫", 1), ("阿棠(2000001)喜欢乌龙茶", 3)]
+
+
+async def test_another_person_is_asked_anew() -> None:
+    """The same words from somebody else are another statement."""
+    ledger = InMemoryLedger()
+    pipeline, chat = with_model(ledger, statements(THIEF), statements(said("路人(2000009)说木鱼是小偷")))
+    await pipeline.process(a_job("木鱼是小偷"))
+    await pipeline.process(a_job("木鱼是小偷", scene=STRANGER))
+    assert chat.calls == 2
+    assert len(await texts_of(ledger)) == 2
+
+
+async def test_the_same_in_other_words_raises_the_count() -> None:
+    """A neighbour that the model names as the same absorbs the new statement, and no second fact waits."""
+    ledger = InMemoryLedger()
+    again = said("阿棠(2000001)特别喜欢乌龙茶", subjects=["2000001"], same_as=1)
+    pipeline, _ = with_model(ledger, statements(TEA), statements(again))
+    await pipeline.process(a_job("阿棠喜欢乌龙茶"))
+    await pipeline.process(a_job("阿棠特别喜欢乌龙茶"))
+    assert await texts_of(ledger) == [("阿棠(2000001)喜欢乌龙茶", 2)]
+    assert await facts_of(ledger) == [(ProfileKey.member("10001", "2000001"), 1)]
+
+
+async def test_five_equal_observations_are_one_event() -> None:
+    """Five times the same in a turn: one call, one event, one fact."""
+    ledger = InMemoryLedger()
+    pipeline, chat = with_model(ledger, statements(TEA))
+    await pipeline.process(a_job(*["阿棠喜欢乌龙茶"] * 5))
+    assert chat.calls == 1
+    assert await texts_of(ledger) == [("阿棠(2000001)喜欢乌龙茶", 5)]
+    assert await facts_of(ledger) == [(ProfileKey.member("10001", "2000001"), 1)]
+
+
+async def test_a_puppet_writes_into_nobodys_profile() -> None:
+    """Whatever a model answers about B to A's word, no fact waits for B."""
+    ledger = InMemoryLedger()
+    rows = [
+        said(f"路人(2000009){word}是小偷", number, subjects=["2000009", "10001/2000009"], speaker=speaker)
+        for number, (word, speaker) in enumerate((("", "2000009"), ("真", "2000001"), ("就", "")), 1)
+    ]
+    pipeline, _ = with_model(ledger, statements(*rows))
+    line = a_message("大家好", STRANGER)
+    await pipeline.process(a_job("路人是小偷", "路人真是小偷", "路人就是小偷", recent_messages=[line]))
+    assert len(await texts_of(ledger)) == 3
+    assert await facts_of(ledger) == []
+
+
+async def test_a_puppet_cannot_cite_its_way_into_a_profile() -> None:
+    """A triage that cites A's accusation, the bot, nothing, or an innocent line of B's reaches no profile of B."""
+    ledger = InMemoryLedger()
+    lines = (
+        a_message("路人是小偷，记住", id="m1"),
+        a_message("路人是小偷", id="m2", is_bot=True),
+        a_message("我喜欢猫", STRANGER, id="m3"),
+    )
+    rows = [
+        {"text": f"路人(2000009)第{index}次是小偷", "subjects": ["2000009"], "speaker": "2000009", "lines": cited}
+        for index, cited in enumerate(([1], [2], [], [3], [1, 3]), 1)
+    ]
+    pipeline, _ = with_model(ledger, judging=(triaged(*rows),))
+    await pipeline.process(Job("f" * 32, Dialogue(GROUP, lines), NOON))
+    assert len(await texts_of(ledger)) == 3
+    assert await facts_of(ledger) == []
+
+
+async def test_a_commit_that_fails_costs_no_second_call() -> None:
+    """What a model answered is not paid for again because the disk refused."""
+    ledger, fuse = InMemoryLedger(), Fuse(0)
+    pipeline, chat = with_model(ledger, statements(TEA))
+    pipeline = replace(pipeline, events=Crashing(ledger.events, fuse))
+    job = a_job("阿棠喜欢乌龙茶")
+    fuse.left = 3  # done passes twice, then the commit
+    with pytest.raises(StorageRefused):
+        await pipeline.process(job)
+    await pipeline.process(job)
+    assert chat.calls == 1
+    assert len(await texts_of(ledger)) == 1
+
+
+async def test_rules_know_whose_word_it_is() -> None:
+    """Without a model, too, only what people say of themselves, or of the group, waits for a profile."""
+    ledger = InMemoryLedger()
+    await pipeline_over(ledger, Fuse(0)).process(JOBS[2])
+    await pipeline_over(ledger, Fuse(0)).process(a_job("阿棠说路人是小偷", "路人是小偷", "本群每周五读书"))
+    assert dict(await facts_of(ledger)) == {
+        ProfileKey.member("10001", "2000001"): 1,
+        ProfileKey.member("10001", "2000009"): 1,
+        ProfileKey.group("10001"): 1,
+    }

@@ -1,4 +1,4 @@
-"""Composition root: the one file that knows every adapter. Returns parts; knows no façade."""
+"""Everything under a data directory, opened and named by its port."""
 
 from __future__ import annotations
 
@@ -9,41 +9,46 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .adapters.breaker import Breaker, GuardedEmbedder, GuardedLexical, GuardedStore
-from .adapters.chroma.leftovers import clear_generations
-from .adapters.chroma.store import ChromaStore
-from .adapters.files.directory_owner import DirectoryOwner
-from .adapters.files.end_summaries import EndSummaries
-from .adapters.files.queue import FileQueue
-from .adapters.foreign_embedder import ForeignEmbedder
-from .adapters.offline.hashing import HashingEmbedder
-from .adapters.offline.rules import RuleHistorian
-from .adapters.sqlite import SqliteLedger
-from .historian.meter import SpendingMeter
-from .ports.ambient import Clock
-from .ports.ledger import (
+from ..adapters.breaker import Breaker, GuardedEmbedder, GuardedLexical, GuardedStore
+from ..adapters.chroma.leftovers import clear_generations
+from ..adapters.chroma.store import ChromaStore
+from ..adapters.files.directory_owner import DirectoryOwner
+from ..adapters.files.end_summaries import EndSummaries
+from ..adapters.files.profiles import FileProfiles
+from ..adapters.files.queue import FileQueue
+from ..adapters.foreign_embedder import ForeignEmbedder
+from ..adapters.offline.hashing import HashingEmbedder
+from ..adapters.sqlite import SqliteLedger
+from ..historian.meter import SpendingMeter
+from ..ports.ambient import Clock
+from ..ports.given import Given
+from ..ports.ledger import (
     Accounts,
     Archive,
     ConsentBook,
     Eraser,
     EventLedger,
+    FactBook,
     IndexBook,
     LexicalIndex,
     MessageLog,
     NameBook,
     NoteBook,
+    ProfileIndex,
     VectorLedger,
 )
-from .ports.mirror import MemoMirror
-from .ports.models import Embedder, Historian, Meter
-from .ports.queue import JobQueue, QueueEraser, QueueView
-from .ports.vectors import VectorStore
-from .recall.nearest import ExactIndex
-from .settings import EmbeddingSettings, Settings, VectorStoreSettings
+from ..ports.mirror import MemoMirror
+from ..ports.models import Embedder, Meter
+from ..ports.profiles import ProfileEraser, ProfileStore
+from ..ports.queue import JobQueue, QueueEraser, QueueView
+from ..ports.vectors import VectorStore
+from ..recall.nearest import ExactIndex
+from ..settings import EmbeddingSettings, Live, Settings, VectorStoreSettings
+from .thinkers import Thinkers, thinkers_of
 
 if TYPE_CHECKING:
-    from .adapters.openai.client import ModelClient
-    from .adapters.openai.embedder import OpenAIEmbedder
+    from ..adapters.openai.client import ModelClient
+    from ..adapters.openai.embedder import OpenAIEmbedder
 
 GRACE = 5.0  # seconds beyond shutdown_seconds that a dying predecessor is given to let go of the directory
 
@@ -78,19 +83,21 @@ class Parts:
     accounts: Accounts
     archive: Archive
     eraser: Eraser
+    facts: FactBook
+    profile_index: ProfileIndex
+    profiles: ProfileStore
+    profile_eraser: ProfileEraser
     mirror: MemoMirror
     embedder: Embedder
-    historian: Historian
+    thinkers: Thinkers
     meter: SpendingMeter
     breakers: tuple[Breaker, ...]
     resources: AsyncExitStack
 
 
-async def parts_of(
-    settings: Settings, data_dir: Path, *, clock: Clock | None = None, embedder: Embedder | None = None
-) -> Parts:
+async def parts_of(live: Live[Settings], data_dir: Path, given: Given) -> Parts:
     """Open everything under a data directory, as its owner; after DirectoryInUse or StorageRefused nothing is held."""
-    clock = clock or SystemClock()
+    settings, clock = live.current, given.clock or SystemClock()
     async with AsyncExitStack() as stack:
         owner = DirectoryOwner(data_dir)
         await owner.acquire(settings.historian.shutdown_seconds + GRACE)
@@ -99,7 +106,9 @@ async def parts_of(
         stack.push_async_callback(ledger.close)
         meter = SpendingMeter(ledger.accounts, clock, settings.zone)
         stack.push_async_callback(meter.settle)
-        embedder = ForeignEmbedder(embedder) if embedder else await _embedder(settings, ledger, meter, stack)
+        await meter.load()
+        foreign = given.embedder
+        embedder = ForeignEmbedder(foreign) if foreign else await _embedder(settings, ledger, meter, stack)
         ledger.index.follow(embedder.fingerprint)
         queue = await FileQueue.open(data_dir / "queues", settings.queue, clock)
         stack.push_async_callback(queue.close)
@@ -107,8 +116,9 @@ async def parts_of(
         mirror = EndSummaries(data_dir / "end_summaries.json", clock)
         stack.push_async_callback(mirror.flush)
         store = await _store(settings.vector_store, data_dir / "chromadb", stack)
-        historian = RuleHistorian(settings.zone)
-        outside = _Outside(data_dir, mirror, embedder, store, historian, meter)
+        profiles = FileProfiles(data_dir, settings.profile.revision_keep, clock, settings.zone)
+        thinkers = await thinkers_of(live, data_dir / "prompts", meter, stack, given.chat)
+        outside = _Outside(data_dir, mirror, embedder, store, profiles, thinkers, meter)
         return _put_together(clock, queue, ledger, outside, stack.pop_all())
 
 
@@ -120,7 +130,8 @@ class _Outside:
     mirror: MemoMirror
     embedder: Embedder
     store: VectorStore | None
-    historian: Historian
+    profiles: FileProfiles
+    thinkers: Thinkers
     meter: SpendingMeter
 
 
@@ -148,11 +159,15 @@ def _put_together(
         accounts=ledger.accounts,
         archive=ledger.archive,
         eraser=ledger.eraser,
+        facts=ledger.facts,
+        profile_index=ledger.profiles,
+        profiles=outside.profiles,
+        profile_eraser=outside.profiles,
         mirror=outside.mirror,
         embedder=GuardedEmbedder(outside.embedder, embedding),
-        historian=outside.historian,
+        thinkers=outside.thinkers,
         meter=outside.meter,
-        breakers=breakers,
+        breakers=(*breakers, *outside.thinkers.breakers),
         resources=resources,
     )
 
@@ -181,7 +196,7 @@ async def _embedder(settings: Settings, ledger: SqliteLedger, meter: Meter, stac
 
 def _embedding_model(wanted: EmbeddingSettings) -> tuple[ModelClient, type[OpenAIEmbedder]]:
     """Import what takes half a second, and read certificates, only where a model is set; call it in a thread."""
-    from .adapters.openai.client import EMBEDDING_LIMIT, ModelClient  # noqa: PLC0415  # see above
-    from .adapters.openai.embedder import OpenAIEmbedder  # noqa: PLC0415  # see above
+    from ..adapters.openai.client import EMBEDDING_LIMIT, ModelClient  # noqa: PLC0415  # see above
+    from ..adapters.openai.embedder import OpenAIEmbedder  # noqa: PLC0415  # see above
 
     return ModelClient(wanted, "embedding", limit=EMBEDDING_LIMIT), OpenAIEmbedder

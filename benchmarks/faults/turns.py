@@ -1,0 +1,106 @@
+"""Turns that bear a number, each of another group, and the oracle that counts what became of them."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import time
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from datetime import datetime, timezone
+from typing import Any
+
+import cognitive_memory_core as core
+from cognitive_memory_core.domain.ids import checked_id
+
+from .tally import Counts
+
+NUMBER = re.compile(r"第 ?(\d+) ?号茶")
+PAGE = 200
+PAUSE = 0.02  # seconds between two looks
+
+
+def scene(number: int, name: str = "小雨") -> core.Scene:
+    """Give the group of a number, and the person who speaks there."""
+    place, person = str(100_001 + number), str(2_000_001 + number)
+    return core.Scene.group(checked_id(place, "group_id"), person, user_name=name, group_name="茶会")
+
+
+def sentence(number: int) -> str:
+    """Give what is said in the turn of a number."""
+    return f"小雨({2_000_001 + number}) 喜欢第 {number} 号茶"
+
+
+def turn(number: int, **fields: Any) -> core.Turn:
+    """Give the turn of a number."""
+    return core.Turn(scene(number), observations=[sentence(number)], request_id=f"t{number}", **fields)
+
+
+def number_in(text: str) -> int:
+    """Tell which turn a text is of; -1 for none."""
+    found = NUMBER.search(text)
+    return int(found[1]) if found else -1
+
+
+def settings(url: str = "", model: Mapping[str, Any] | None = None, **groups: Any) -> core.Settings:
+    """Give settings for rows about models: no vector store, a quick poll, one chat model behind ``url``."""
+    historian = {"api_url": url, "model_name": "m", "timeout_seconds": 1.0, **(model or {})} if url else {}
+    wanted: dict[str, Any] = {
+        "models": {"historian": historian},
+        "vector_store": {"backend": "exact"},
+        "daily_calls": 0,
+        **groups,
+    }
+    wanted["historian"] = {"poll_interval_seconds": 0.05, **groups.get("historian", {})}
+    return core.Settings.from_mapping(wanted)
+
+
+async def hand_in(memory: core.CognitiveMemory, numbers: Iterable[int]) -> None:
+    """Hand in the turns of numbers."""
+    for number in numbers:
+        await memory.remember(turn(number))
+
+
+async def drained(memory: core.CognitiveMemory, seconds: float) -> bool:
+    """Wait until nothing waits, also through times when a model is away."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        if await memory.drain(min(5.0, seconds)):
+            return True
+    return False
+
+
+async def listed(memory: core.CognitiveMemory, where: core.Scene | None = None) -> list[core.Event]:
+    """List every standing event."""
+    found: list[core.Event] = []
+    while page := await memory.events(where or core.Scene.operator(), limit=PAGE, offset=len(found)):
+        found += page
+    return found
+
+
+async def counted(memory: core.CognitiveMemory, numbers: Iterable[int]) -> Counts:
+    """Count what became of the turns of numbers: lost, stored twice, or still waiting or buried."""
+    found: Counter[int] = Counter()
+    for event in await listed(memory):
+        found[number_in(event.text)] += event.count
+    jobs = (await memory.status()).jobs
+    wanted = list(numbers)
+    lost = sum(1 for number in wanted if not found[number])
+    twice = sum(1 for number in wanted if found[number] > 1)
+    return Counts(lost, twice, jobs.pending + jobs.processing + jobs.failed)
+
+
+async def wait_idle(memory: core.CognitiveMemory, seconds: float) -> bool:
+    """Wait until no job waits or is in work, without hurrying what waits besides."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        jobs = (await memory.status()).jobs
+        if not jobs.pending and not jobs.processing:
+            return True
+        await asyncio.sleep(PAUSE)
+    return False
+
+
+def now() -> datetime:
+    """Give the present instant."""
+    return datetime.now(timezone.utc)

@@ -1,0 +1,227 @@
+"""How fast the historian works with a model that answers in 0 ms, beside the bare writes that it cannot do without.
+
+Each job is an event and two profiles: of the person who speaks and of the group. The time runs from the first turn
+handed in until :meth:`drain` is true, with events embedded and indexed and every fact in its portrait. The bare writes
+of a job: its file (temporary file, fsync, replace, folder fsync), its move, one ledger transaction (event, words,
+vector, two facts), its deletion; and for as many portraits as were really written, since facts that come together are
+merged together: a snapshot, the portrait (each temp, fsync, replace, folder fsync) and the transaction that settles
+its facts. Both take turns in one run; medians of the rounds.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import random
+import sqlite3
+import statistics
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import cognitive_memory_core as core
+from cognitive_memory_core.text.terms import index_terms
+from tests.support.puppet import MERGE, Puppet
+
+from .enqueue import durable_write
+from .measure import Report, loop_watched
+from .workload import NOW, TextVectors, group_years, vector_of, write_export
+
+GROUPS, PEOPLE = 10, 100
+PATIENCE = 600.0
+ENOUGH, SHARE = 50.0, 0.6
+PORTRAIT = ("---\nentity_type: member\nentity_id: '2000001'\n---\n\n" + "喜欢喝茶和爬山，" * 60).encode()
+SETTLED = "DELETE FROM facts WHERE job = ? AND target = ?"
+LIKES = ("乌龙茶", "爬山", "桌游", "听雨", "摄影", "写诗", "骑车", "做饭", "养猫", "看展", "修表", "游泳")
+WITH = ("毛笔", "相机", "铁壶", "地图", "吉他", "棋盘", "雨伞", "风筝", "账本", "竹椅")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Say how much work, beside how much, and where."""
+    parser.add_argument("--jobs", type=int, default=300)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--events", type=int, default=10_000, help="how many the ledger holds before")
+    parser.add_argument("--backends", nargs="*", default=["exact", "chroma"])
+    parser.add_argument("--directory", type=Path, help="a folder on the disk to measure (default: temporary files)")
+
+
+def run(options: argparse.Namespace) -> Report:
+    """Measure with each vector store."""
+    columns = ("vector store", "jobs", "jobs/s", "bare jobs/s", "share", "merges a job", "longest stall ms")
+    report = Report(
+        f"historian: event + 2 profiles, 0 ms model, {PEOPLE} people, {options.events} events before", columns
+    )
+    for backend in options.backends:
+        with tempfile.TemporaryDirectory(dir=options.directory, ignore_cleanup_errors=True) as folder:
+            figures = asyncio.run(_measured(options, backend, Path(folder)))
+        report.add(
+            backend,
+            options.jobs * options.rounds,
+            figures.pace,
+            figures.bare_pace,
+            figures.share,
+            figures.merges,
+            figures.stall,
+        )
+        report.failed |= not figures.is_whole
+        report.notes += [] if figures.is_whole else [f"{backend}: NOT EVERYTHING WAS STORED"]
+        is_enough = figures.pace >= ENOUGH and figures.share >= SHARE
+        report.notes.append(f"{backend}: {'within' if is_enough else 'BELOW'} {ENOUGH:g} jobs/s and {SHARE:g} of bare")
+    return report
+
+
+@dataclass
+class _Figures:
+    """What the rounds gave."""
+
+    paces: list[float] = field(default_factory=list[float])
+    bare_paces: list[float] = field(default_factory=list[float])
+    merges: float = 0.0
+    stall: float = 0.0
+    is_whole: bool = True
+
+    @property
+    def pace(self) -> float:
+        """Jobs a second, the median."""
+        return statistics.median(self.paces)
+
+    @property
+    def bare_pace(self) -> float:
+        """The same of the bare writes."""
+        return statistics.median(self.bare_paces)
+
+    @property
+    def share(self) -> float:
+        """The one to the other, the median of the rounds."""
+        return statistics.median(ours / bare for ours, bare in zip(self.paces, self.bare_paces, strict=True))
+
+
+async def _measured(options: argparse.Namespace, backend: str, folder: Path) -> _Figures:
+    figures, chat, jobs = _Figures(), Puppet(), _Jobs()
+    given = {"vector_store": {"backend": backend}, "profile": {"merge_delay_seconds": 0}, "daily_calls": 0}
+    settings = core.Settings.from_mapping(given)
+    bare = _Bare(folder / "bare", options.events)
+    async with core.CognitiveMemory.open(settings, folder / "data", embedder=TextVectors(), chat=chat) as memory:
+        await _furnished(memory, folder / "years.jsonl", options.events)
+        await _worked(memory, jobs, PEOPLE)  # everybody has a portrait before the first round
+        for _ in range(options.rounds):
+            before = chat.count(MERGE)
+            async with loop_watched() as gap:
+                figures.paces.append(await _worked(memory, jobs, options.jobs))
+            figures.stall = max(figures.stall, gap.longest)
+            figures.merges = (chat.count(MERGE) - before) / options.jobs
+            figures.bare_paces.append(await asyncio.to_thread(bare.worked, options.jobs, figures.merges))
+        total = (await memory.status()).totals.events
+        figures.is_whole = total == options.events + PEOPLE + options.jobs * options.rounds
+    return figures
+
+
+async def _furnished(memory: core.CognitiveMemory, path: Path, events: int) -> None:
+    await asyncio.to_thread(write_export, list(group_years(events)), path)
+    await memory.import_(path)
+    assert await memory.drain(PATIENCE)
+
+
+async def _worked(memory: core.CognitiveMemory, jobs: _Jobs, number: int) -> float:
+    """Hand jobs in and wait until nothing waits any more; give jobs a second."""
+    turns = [jobs.next() for _ in range(number)]
+    started = time.perf_counter()
+    for turn in turns:
+        await memory.remember(turn)
+    assert await memory.drain(PATIENCE)
+    return number / (time.perf_counter() - started)
+
+
+class _Jobs:
+    """Turns of a hundred people in ten groups, one after the other, none like another."""
+
+    def __init__(self) -> None:
+        self._dice = random.Random(7)
+        self._number = 0
+
+    def next(self) -> core.Turn:
+        """Make the next turn."""
+        self._number += 1
+        person = self._number % PEOPLE
+        group_id, user_id = str(700_001 + person % GROUPS), str(3_000_001 + person)
+        scene = core.Scene.group(group_id, user_id, user_name=f"茶客{person}号", group_name="茶会")
+        likes, tool = self._dice.choice(LIKES), self._dice.choice(WITH)
+        said = f"茶客{person}号({user_id}) 在茶会({group_id}) 教{likes}，带了 {self._number} 号{tool}"
+        return core.Turn(scene, observations=[said], source_message=said, happened_at=NOW)
+
+
+class _Bare:
+    """The least that an honest historian writes, by one thread, one thing after the other."""
+
+    def __init__(self, folder: Path, events: int) -> None:
+        for name in ("pending", "processing", "profiles", "history"):
+            (folder / name).mkdir(parents=True)
+        self._folder = folder
+        self._path = folder / "bare.db"
+        self._number = 0
+        with closing(self._database()) as database:
+            database.executescript(
+                "CREATE TABLE events (id TEXT PRIMARY KEY, fields TEXT, vector BLOB);"
+                "CREATE TABLE facts (job TEXT, target TEXT, PRIMARY KEY (job, target)) WITHOUT ROWID;"
+                "CREATE VIRTUAL TABLE words USING fts5(scope, body, content='', tokenize='unicode61');"
+            )
+            with database:
+                for number in range(events):
+                    self._event(database, f"before {number}", f"茶客在茶会带了 {number} 号{WITH[number % len(WITH)]}")
+
+    def worked(self, number: int, merges: float) -> float:
+        """Write what so many jobs write, with so many portraits a job; give jobs a second."""
+        due, started = 0.0, time.perf_counter()
+        with closing(self._database()) as database:
+            for _ in range(number):
+                name = self._job(database)
+                due += merges
+                for target in self._portraits(due):
+                    self._portrait(database, name, target)
+                    due -= 1
+        return number / (time.perf_counter() - started)
+
+    def _portraits(self, due: float) -> Iterator[str]:
+        return (f"{target}" for target in range(int(due + 1e-9)))
+
+    def _job(self, database: sqlite3.Connection) -> str:
+        self._number += 1
+        name = f"job {self._number}"
+        payload = (
+            f'{{"id": "{name}", "observations": ["茶客在茶会教写诗，带了 {self._number} 号毛笔"]}}' + " " * 600
+        ).encode()
+        durable_write(self._folder / "pending", payload)
+        (waiting,) = (self._folder / "pending").iterdir()
+        claimed = waiting.replace(self._folder / "processing" / waiting.name)
+        with database:
+            self._event(database, name, f"茶客在茶会教写诗，带了 {self._number} 号毛笔")
+            database.executemany("INSERT INTO facts VALUES (?, ?)", [(name, "0"), (name, "1")])
+        claimed.unlink()
+        return name
+
+    def _portrait(self, database: sqlite3.Connection, name: str, target: str) -> None:
+        durable_write(self._folder / "history", PORTRAIT)
+        durable_write(self._folder / "profiles", PORTRAIT)
+        with database:
+            database.execute(SETTLED, (name, target))
+
+    def _event(self, database: sqlite3.Connection, name: str, text: str) -> None:
+        fields, terms = f'{{"text": "{text}"}}' + " " * 300, _terms(text)
+        row = database.execute("INSERT INTO events VALUES (?, ?, ?)", (name, fields, vector_of(text).tobytes()))
+        database.execute("INSERT INTO words (rowid, scope, body) VALUES (?, ?, ?)", (row.lastrowid, "g700001", terms))
+
+    def _database(self) -> sqlite3.Connection:
+        database = sqlite3.connect(self._path)
+        database.executescript("PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;")
+        return database
+
+
+def _terms(text: str) -> str:
+    return " ".join(_all(index_terms(text)))
+
+
+def _all(terms: Sequence[str]) -> Sequence[str]:
+    return terms

@@ -1,0 +1,145 @@
+"""Taking people and places out of the files of portraits, whoever wrote them; blocking."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, suppress
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from ...domain.ids import path_component
+from ...domain.profile import ProfileKey
+from ...domain.scope import Scope
+from ...errors import LimitReached, PermanentError
+from ...text.redaction import LONG_ID
+from .disk import TEMP, Disk, Vanished, refusals
+from .profile_file import Hide, ProfileFile
+from .profile_paths import Ids, ProfilePaths, Spot
+
+_ENCODINGS = ("utf-8", "gb18030", "utf-16-le", "utf-16-be")  # what editors here write
+
+
+@dataclass(frozen=True)
+class ProfileErasing:
+    """Erases spot by spot, each while nobody else writes it; what was done stays done where it breaks off."""
+
+    paths: ProfilePaths
+    disk: Disk
+    read: Callable[[bytes, Spot], ProfileFile]
+    held: Callable[[Spot], AbstractContextManager[object]]
+    mend: Callable[[Spot], object]
+
+    def person(self, user_id: str, hide: Hide) -> list[ProfileKey]:
+        """Remove a person's own files, and hide them in all others'; answers whose portraits that changed."""
+        name, touched = path_component(user_id), set[ProfileKey]()
+        for spot in self.paths.spots():
+            with self.held(spot):
+                if spot.entity_type != "group" and spot.name == name:
+                    touched |= self._removed(spot)
+                else:
+                    touched |= self._reworded(spot, user_id, hide)
+        return sorted(touched)
+
+    def place(self, scope: Scope) -> list[ProfileKey]:
+        """Remove the files of a group and its members, or of the person of a private chat."""
+        if scope.kind == "private":
+            spot = Spot.of(self.paths.root, ProfileKey.user(scope.place_id, scope.agent))
+            with self.held(spot):
+                return sorted(self._removed(spot))
+        touched = set[ProfileKey]()
+        for spot in self.paths.in_group(scope.agent, scope.place_id):
+            with self.held(spot):
+                touched |= self._removed(spot)
+        for folder in self.paths.emptied(scope.agent, scope.place_id):
+            self._close(folder)
+        return sorted(touched)
+
+    def key_at(self, spot: Spot) -> ProfileKey | None:
+        """Tell whose spot it is: by its path, or where that holds a hash by what lies there; None if nobody can."""
+        with suppress(PermanentError):
+            return spot.key(Ids())
+        for path in (spot.file, *self._past(spot)):
+            with suppress(PermanentError, Vanished):
+                return self.read(self.disk.read(path), spot).profile.key
+        return None
+
+    def _removed(self, spot: Spot) -> set[ProfileKey]:
+        """Remove everything at a spot, what tells whose it is last."""
+        past, there = [*self._past(spot)], [*self._there(spot)]
+        key = self.key_at(spot) if past or there else None
+        for path in (*past, *sorted(there, key=lambda path: path == spot.file)):
+            self._remove(path)
+        if there:
+            self.disk.sync_folder(spot.folder)
+        self._close(spot.history)
+        return {key} if key else set()
+
+    def _reworded(self, spot: Spot, user_id: str, hide: Hide) -> set[ProfileKey]:
+        """Hide somebody in every file of a spot; what cannot be read and tells of them goes."""
+        if self.key_at(spot):
+            self.mend(spot)
+        cleaning = partial(self._without, spot=spot, user_id=user_id, hide=hide)
+        changed: list[Path] = []
+        for path in (*self._past(spot), *self._there(spot)):
+            if path.name.endswith(TEMP):
+                self._remove(path)
+            elif self.disk.find(path) and self._is_cleaned(path, cleaning):
+                changed.append(path)
+        for folder in {path.parent for path in changed}:
+            self.disk.sync_folder(folder)
+        key = self.key_at(spot) if changed else None
+        return {key} if key else set()
+
+    def _is_cleaned(self, path: Path, cleaning: Callable[[bytes], bytes | None]) -> bool:
+        try:
+            return self.disk.clean(path, cleaning) is not None
+        except Vanished:
+            return False
+
+    def _without(self, data: bytes, *, spot: Spot, user_id: str, hide: Hide) -> bytes | None:
+        """Give what is left of a file; None where it tells of nobody who is to be forgotten."""
+        try:
+            file = self.read(data, spot)
+        except PermanentError:
+            return b"" if _tells(data, user_id, hide) else None
+        try:
+            rest = file.without(hide).written()
+            is_silent = not _tells(data, user_id, hide) and rest == file.written()
+        except LimitReached:
+            return b""
+        return None if is_silent or rest == data else rest
+
+    def _past(self, spot: Spot) -> Iterator[Path]:
+        yield from (spot.history / name for name in self.paths.listed(spot.history))
+
+    def _there(self, spot: Spot) -> Iterator[Path]:
+        """Name the file, its drafts, and what was put aside or copied beside it."""
+        names = self.paths.listed(spot.folder)
+        yield from (spot.folder / name for name in names if name.partition(".")[0] == spot.name)
+
+    def _remove(self, path: Path) -> None:
+        if path.is_dir() and not path.is_symlink():
+            with refusals(path):
+                self.disk.act("rmdir", shutil.rmtree, path)
+        else:
+            self.disk.remove(path)
+
+    def _close(self, folder: Path) -> None:
+        """Remove a folder that is empty now: its name tells of somebody, too."""
+        if folder.is_dir() and not folder.is_symlink():
+            with refusals(folder):
+                self.disk.act("rmdir", os.rmdir, folder)
+            self.disk.sync_folder(folder.parent)
+
+
+def _tells(data: bytes, user_id: str, hide: Hide) -> bool:
+    """Tell whether bytes hold an id, or anything that is to be hidden, in whichever encoding they are."""
+    try:
+        texts = [data.decode("utf-8")]
+    except UnicodeDecodeError:
+        texts = [data.decode(encoding, "replace") for encoding in _ENCODINGS]
+    number = user_id if len(user_id) >= LONG_ID else None
+    return any((number and number in text) or hide(text) != text for text in texts)

@@ -1,0 +1,264 @@
+"""Portraits to bytes and back: YAML front matter and Markdown, which people mend by hand and models fill.
+
+Nothing in a file is more than text: no number, date, alias or tag of YAML means anything, and keys that nobody here
+knows are carried along as they were written. Who a portrait is of hangs on where it lies.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime, tzinfo
+from typing import Protocol, cast
+
+import frontmatter
+import yaml
+from frontmatter.default_handlers import BaseHandler
+
+from ... import sentences
+from ...domain.interval import checked_instant
+from ...domain.profile import Profile
+from ...domain.scope import DEFAULT_AGENT
+from ...errors import BadArgument, LimitReached, PermanentError
+from ...text.names import one_line
+from ...text.portrait import tidy
+from .codec import writable_text
+from .profile_paths import Ids, Spot
+
+LARGEST = 256 * 1024  # bytes of a file
+LONGEST_FRONT = 16 * 1024  # characters of front matter
+DEEPEST, MOST_PARTS = 8, 2_000  # of front matter: lists within lists, and values in all
+Hide = Callable[[str], str]
+Pair = tuple[yaml.ScalarNode, yaml.Node]
+
+
+class _Loader(Protocol):
+    """What is used of YAML's loaders."""
+
+    def check_event(self) -> bool: ...
+    def get_event(self) -> yaml.Event: ...
+    def get_single_node(self) -> yaml.Node | None: ...
+
+
+class _Dumper(Protocol):
+    """What is used of YAML's dumper."""
+
+    def open(self) -> None: ...
+    def serialize(self, node: yaml.Node) -> None: ...
+    def close(self) -> None: ...
+
+
+_LOADER = cast("Callable[[str], _Loader]", getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+_DUMPER = cast("Callable[..., _Dumper]", yaml.SafeDumper)  # the one in C writes escapes where people write emoji
+_OPENING, _CLOSING = (yaml.SequenceStartEvent, yaml.MappingStartEvent), (yaml.SequenceEndEvent, yaml.MappingEndEvent)
+_TEXT, _LIST, _MAP = (f"tag:yaml.org,2002:{kind}" for kind in ("str", "seq", "map"))
+_NULL = "tag:yaml.org,2002:null"
+_BOUNDARY = re.compile(r"^---[ \t]*$", re.MULTILINE)
+_NO_FOLDING = 1_000_000  # characters of a line
+_ODD_LINE_END = re.compile("[\r\x85\u2028\u2029]")
+
+
+@dataclass(frozen=True)
+class ProfileFile:
+    """What a file says: a portrait, and what else stands in its front matter."""
+
+    profile: Profile
+    others: tuple[Pair, ...] = ()
+
+    @classmethod
+    def read(cls, data: bytes, spot: Spot, zone: tzinfo, written_at: datetime) -> ProfileFile:
+        """Read a file of a spot. Times without a zone are of ``zone``; ``written_at`` stands in where there is none.
+
+        PermanentError with a reason in Chinese for what is no portrait, or another's.
+        """
+        if len(data) > LARGEST:
+            raise _damaged(sentences.profile_too_large(len(data), LARGEST))
+        front, body = _parted(data)
+        of_type = _text(front, "entity_type")
+        if of_type not in ("", spot.entity_type):
+            raise _damaged(sentences.profile_of_another(spot.entity_type, of_type))
+        key = spot.key(_ids(front, spot))
+        profile = Profile(
+            key=key,
+            name=_text(front, "name"),
+            tags=_texts(front, "tags"),
+            summary=body,
+            updated_at=_instant(_text(front, "updated_at"), zone, written_at),
+            source_event_id=_text(front, "source_event_id"),
+            version=version_of(data),
+        )
+        known = _stamped(profile)
+        return cls(tidy(profile), tuple(pair for name, pair in front.items() if name not in known))
+
+    def written(self) -> bytes:
+        """Give the file's bytes; LimitReached when nobody could read them back."""
+        stamped = [(_scalar(name), node) for name, node in _stamped(self.profile).items()]
+        post = frontmatter.Post(self.profile.summary)
+        post.metadata.update({str(key.value): (key, node) for key, node in (*stamped, *self.others)})
+        text = frontmatter.dumps(post, handler=_Front())
+        data = writable_text(text).encode()
+        if len(data) > LARGEST:
+            raise LimitReached(sentences.profile_too_large(len(data), LARGEST))
+        return data
+
+    def without(self, hide: Hide) -> ProfileFile:
+        """Give the file without somebody."""
+        profile = self.profile
+        tags = tuple(dict.fromkeys(map(hide, profile.tags)))
+        rest = replace(profile, name=hide(profile.name), tags=tags, summary=hide(profile.summary))
+        return ProfileFile(tidy(rest), tuple((_hidden(key, hide), _rest_of(value, hide)) for key, value in self.others))
+
+
+def version_of(data: bytes) -> str:
+    """Give what tells the content of a file from every other."""
+    return hashlib.sha256(data).hexdigest()[:32]
+
+
+class _Front(BaseHandler):
+    """The front matter between two lines of ``---``, as YAML's nodes: nothing is made of them."""
+
+    FM_BOUNDARY = _BOUNDARY
+
+    def split(self, text: str) -> tuple[str, str]:
+        """Part front matter and body; what comes after the second line is the body, whatever it holds."""
+        before, *parts = _BOUNDARY.split(text, maxsplit=2)
+        if before or not parts[1:]:
+            raise _damaged(sentences.profile_without_front())
+        return parts[0], parts[1]
+
+    def load(self, fm: str) -> dict[str, object]:
+        """Read a mapping of bounded size and depth; values by their keys."""
+        if len(fm) > LONGEST_FRONT:
+            raise _damaged(sentences.profile_too_large(len(fm), LONGEST_FRONT))
+        try:
+            _check(fm)
+            root = _LOADER(fm).get_single_node()
+        except (yaml.YAMLError, ValueError) as error:
+            raise _damaged(one_line(str(error), 200)) from None
+        if root is None:
+            return {}
+        if not isinstance(root, yaml.MappingNode) or not all(isinstance(key, yaml.ScalarNode) for key, _ in root.value):
+            raise _damaged(sentences.not_an_object())
+        return {key.value: (key, value) for key, value in root.value}
+
+    def format(self, post: frontmatter.Post, **_: object) -> str:
+        """Write the nodes, then the body."""
+        front = _serialized(list(cast("Mapping[str, Pair]", post.metadata).values()))
+        if len(front) > LONGEST_FRONT:
+            raise LimitReached(sentences.profile_too_large(len(front), LONGEST_FRONT))
+        return f"---\n{front}---\n{post.content}\n"
+
+
+def _serialized(pairs: list[Pair]) -> str:
+    front = [(_rest_of(key, str), _rest_of(value, str)) for key, value in pairs]
+    text = io.StringIO()
+    dumper = _DUMPER(text, allow_unicode=True, width=_NO_FOLDING)
+    dumper.open()
+    dumper.serialize(yaml.MappingNode(_MAP, front, flow_style=False))
+    dumper.close()
+    return text.getvalue()
+
+
+def _parted(data: bytes) -> tuple[Mapping[str, Pair], str]:
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise _damaged(f"{error.reason} @ {error.start}") from None
+    front, body = frontmatter.parse(text, handler=_Front())
+    return cast("Mapping[str, Pair]", front), body
+
+
+def _check(front: str) -> None:
+    """Refuse what could grow or mean more than it says, while it is being read."""
+    loader, depth, parts = _LOADER(front), 0, 0
+    while loader.check_event():
+        event = loader.get_event()
+        parts += 1
+        depth += isinstance(event, _OPENING) - isinstance(event, _CLOSING)
+        if isinstance(event, yaml.AliasEvent) or {getattr(event, name, None) for name in ("anchor", "tag")} != {None}:
+            raise _damaged(sentences.profile_alias())
+        if depth > DEEPEST or parts > MOST_PARTS:
+            raise _damaged(sentences.too_deep())
+
+
+def _text(front: Mapping[str, Pair], name: str) -> str:
+    """Give a value as it is written; "" where there is none."""
+    if name not in front:
+        return ""
+    node = front[name][1]
+    if not isinstance(node, yaml.ScalarNode):
+        raise _damaged(sentences.bad_value(name, "…", "文本"))
+    is_nothing = node.tag == _NULL and name != "name"  # a person may be called Null
+    return "" if is_nothing else cast("str", node.value)
+
+
+def _ids(front: Mapping[str, Pair], spot: Spot) -> Ids:
+    """Read what a file of a spot has to say of ids; other files may use those words for something else."""
+    group_id = _text(front, "group_id") if spot.group else ""
+    return Ids(_text(front, "entity_id"), group_id, _text(front, "agent") if spot.agent else "")
+
+
+def _texts(front: Mapping[str, Pair], name: str) -> tuple[str, ...]:
+    if name not in front or not isinstance(node := front[name][1], yaml.SequenceNode):
+        text = _text(front, name)
+        return (text,) if text else ()
+    if not all(isinstance(item, yaml.ScalarNode) for item in node.value):
+        raise _damaged(sentences.bad_value(name, "…", "一串文本"))
+    return tuple(item.value for item in node.value)
+
+
+def _instant(text: str, zone: tzinfo, written_at: datetime) -> datetime:
+    if not text:
+        return written_at
+    try:
+        instant = datetime.fromisoformat(text.strip().removesuffix("Z") + "+00:00" * text.strip().endswith("Z"))
+        return checked_instant(instant if instant.tzinfo else instant.replace(tzinfo=zone), "updated_at")
+    except (ValueError, BadArgument):
+        raise _damaged(sentences.bad_value("updated_at", text, " ISO 8601 时间")) from None
+
+
+def _stamped(profile: Profile) -> dict[str, yaml.Node]:
+    """Write what a file says of a portrait; the ids are the key's, whatever stood there."""
+    key = profile.key
+    return {
+        "entity_type": _scalar(key.entity_type),
+        "entity_id": _scalar(key.group_id if key.entity_type == "group" else key.user_id, '"'),
+        **({"group_id": _scalar(key.group_id, '"')} if key.entity_type == "member" else {}),
+        **({"agent": _scalar(key.agent, '"')} if key.agent != DEFAULT_AGENT else {}),
+        "name": _scalar(profile.name),
+        "tags": yaml.SequenceNode(_LIST, [_scalar(tag) for tag in profile.tags], flow_style=not profile.tags),
+        "updated_at": _scalar(profile.updated_at.isoformat(), '"'),
+        "source_event_id": _scalar(profile.source_event_id),
+    }
+
+
+def _scalar(text: str, style: str | None = None) -> yaml.ScalarNode:
+    """Write a text: one that YAML would take for something else is quoted."""
+    return yaml.ScalarNode(_TEXT, writable_text(text), style=style)
+
+
+def _rest_of(node: yaml.Node, hide: Hide) -> yaml.Node:
+    """Give a value without somebody; quoted where an odd end of a line would not come back as it was."""
+    if isinstance(node, yaml.ScalarNode):
+        return _hidden(node, hide)
+    if isinstance(node, yaml.MappingNode):
+        pairs = cast("list[tuple[yaml.Node, yaml.Node]]", node.value)
+        rest = [(_rest_of(key, hide), _rest_of(value, hide)) for key, value in pairs]
+        return yaml.MappingNode(node.tag, rest, flow_style=False)
+    items = cast("list[yaml.Node]", node.value)
+    return yaml.SequenceNode(node.tag, [_rest_of(item, hide) for item in items], flow_style=False)
+
+
+def _hidden(node: yaml.ScalarNode, hide: Hide) -> yaml.ScalarNode:
+    text = hide(node.value)
+    if node.tag == _NULL and not text:
+        return yaml.ScalarNode(_NULL, "null")
+    style = '"' if _ODD_LINE_END.search(text) else node.style
+    return yaml.ScalarNode(node.tag if text == node.value else _TEXT, text, style=style)
+
+
+def _damaged(reason: str) -> PermanentError:
+    return PermanentError(reason)

@@ -1,0 +1,140 @@
+"""Where portraits lie: the one place that builds their paths."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from ... import sentences
+from ...domain.ids import path_component
+from ...domain.profile import EntityType, ProfileKey
+from ...domain.scope import DEFAULT_AGENT
+from ...errors import BadArgument, PermanentError
+from .disk import Disk
+
+PROFILES, AGENTS, HISTORY = "profiles", "agents", "history"
+FOLDERS: dict[EntityType, str] = {"user": "users", "member": "members", "group": "groups"}
+SUFFIX = ".md"
+_COMPONENT = re.compile(r"[0-9][0-9a-z_-]{0,63}|x-[0-9a-f]{32}")
+_PLAIN = re.compile(r"[0-9][0-9a-z_-]{0,63}")
+
+
+@dataclass(frozen=True)
+class Ids:
+    """What a file says of whom it is, in its own words; "" where it says nothing."""
+
+    entity_id: str = ""
+    group_id: str = ""
+    agent: str = ""
+
+
+@dataclass(frozen=True)
+class Spot:
+    """Where one portrait lies, with its past. ``agent``, ``group`` and ``name`` are path components, or ""."""
+
+    root: Path
+    agent: str
+    entity_type: EntityType
+    group: str
+    name: str
+
+    @classmethod
+    def of(cls, root: Path, key: ProfileKey) -> Spot:
+        """Give the spot of a key under a data directory."""
+        agent = "" if key.agent == DEFAULT_AGENT else path_component(key.agent)
+        if key.entity_type == "group":
+            return cls(root, agent, "group", "", path_component(key.group_id))
+        group = path_component(key.group_id) if key.entity_type == "member" else ""
+        return cls(root, agent, key.entity_type, group, path_component(key.user_id))
+
+    @property
+    def folder(self) -> Path:
+        """Where the file lies, and what was put aside."""
+        return _base(self.root, self.agent) / FOLDERS[self.entity_type] / self.group
+
+    @property
+    def file(self) -> Path:
+        """The portrait of now."""
+        return self.folder / (self.name + SUFFIX)
+
+    @property
+    def history(self) -> Path:
+        """Where its revisions lie."""
+        return _base(self.root, self.agent) / HISTORY / FOLDERS[self.entity_type] / self.group / self.name
+
+    def revision(self, revision_id: str) -> Path:
+        """Give the file of a revision."""
+        return self.history / (revision_id + SUFFIX)
+
+    def aside(self, revision_id: str) -> Path:
+        """Give the place for what was put aside, as of an instant."""
+        return self.folder / f"{self.name}.damaged-{revision_id}"
+
+    def key(self, ids: Ids) -> ProfileKey:
+        """Tell whose portrait lies here, by its path and by what its file says; PermanentError where they disagree."""
+        agent = _id_of(self.agent, ids.agent) if self.agent else DEFAULT_AGENT
+        name = _id_of(self.name, ids.entity_id)
+        try:
+            if self.entity_type == "member":
+                return ProfileKey.member(_id_of(self.group, ids.group_id), name, agent)
+            return ProfileKey.user(name, agent) if self.entity_type == "user" else ProfileKey.group(name, agent)
+        except BadArgument as refused:
+            raise PermanentError(str(refused)) from None
+
+
+@dataclass(frozen=True)
+class ProfilePaths:
+    """Every spot under a data directory."""
+
+    root: Path
+    disk: Disk
+
+    def spots(self) -> Iterator[Spot]:
+        """Name every spot where there is anything, of every agent; also what no key has."""
+        for agent in ("", *filter(_is_component, self.listed(self.root / AGENTS))):
+            for entity_type in FOLDERS:
+                yield from self._spots_of(agent, entity_type)
+
+    def in_group(self, agent_id: str, group_id: str) -> Iterator[Spot]:
+        """Name the spots of a group and of its members."""
+        whole = Spot.of(self.root, ProfileKey.group(group_id, agent_id))
+        yield whole
+        yield from (spot for spot in self._spots_of(whole.agent, "member") if spot.group == whole.name)
+
+    def emptied(self, agent_id: str, group_id: str) -> tuple[Path, ...]:
+        """Name the folders of a group's members, which nothing lies in when they are forgotten."""
+        member = Spot.of(self.root, ProfileKey.member(group_id, "0", agent_id))
+        return member.history.parent, member.folder
+
+    def listed(self, folder: Path) -> list[str]:
+        """List a folder in order; nothing where there is none, or a link to another place."""
+        is_there = folder.is_dir() and not folder.is_symlink()
+        return sorted(self.disk.names(folder)) if is_there else []
+
+    def _spots_of(self, agent: str, entity_type: EntityType) -> Iterator[Spot]:
+        base, folder = _base(self.root, agent), FOLDERS[entity_type]
+        groups = [""]
+        if entity_type == "member":
+            groups = sorted({*self.listed(base / folder), *self.listed(base / HISTORY / folder)})
+        for group in groups:
+            stems = {name.partition(".")[0] for name in self.listed(base / folder / group)}
+            pasts = self.listed(base / HISTORY / folder / group)
+            yield from (Spot(self.root, agent, entity_type, group, name) for name in sorted(stems.union(pasts)))
+
+
+def _base(root: Path, agent: str) -> Path:
+    return root / AGENTS / agent / PROFILES if agent else root / PROFILES
+
+
+def _is_component(name: str) -> bool:
+    return _COMPONENT.fullmatch(name) is not None
+
+
+def _id_of(component: str, stated: str) -> str:
+    """Give the id that a path component stands for; a hash tells none, so the file must."""
+    identifier = stated or (component if _PLAIN.fullmatch(component) else "")
+    if path_component(identifier) != component:
+        raise PermanentError(sentences.profile_of_another(component, stated))
+    return identifier

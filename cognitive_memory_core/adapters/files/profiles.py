@@ -1,0 +1,293 @@
+"""Portraits as files under ``profiles/``, each with its past beside it."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import os
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from datetime import datetime, tzinfo
+from pathlib import Path
+
+from ... import sentences
+from ...domain.profile import Profile, ProfileKey, Revision, is_revision_id, revision_id
+from ...domain.scope import Scope
+from ...errors import PermanentError, StorageRefused, UnknownRevision
+from ...ports.ambient import Clock
+from ...ports.profiles import Overtaken
+from ...text.names import clean_name
+from ...text.portrait import tidy
+from .disk import TEMP, Disk, Vanished, is_withheld, reason_of, refusals
+from .names import microseconds, moment
+from .profile_erasing import ProfileErasing
+from .profile_file import ProfileFile, version_of
+from .profile_paths import SUFFIX, ProfilePaths, Spot
+
+log = logging.getLogger(__name__)
+_LOCKS = 64
+
+
+@dataclass(frozen=True)
+class _Standing:
+    """A file as it stands."""
+
+    data: bytes
+    file: ProfileFile
+
+    @property
+    def profile(self) -> Profile:
+        """The portrait in it."""
+        return self.file.profile
+
+
+class FileProfiles:
+    """ProfileStore and ProfileEraser. One portrait is written by one thread at a time; a reader waits for nobody.
+
+    People may edit the files meanwhile: what they write is found, never overwritten unseen.
+    """
+
+    def __init__(self, root: Path, keep: int, clock: Clock, zone: tzinfo, *, disk: Disk | None = None) -> None:
+        """Keep so many revisions under a data directory; ``zone`` is of times that are written without one."""
+        self._disk = disk or Disk()
+        self._paths = ProfilePaths(root, self._disk)
+        self._keep = keep
+        self._clock = clock
+        self._zone = zone
+        self._locks = [threading.RLock() for _ in range(_LOCKS)]
+        self._erasing = ProfileErasing(self._paths, self._disk, self._read, self._held, self._standing)
+
+    async def find(self, key: ProfileKey) -> Profile | None:
+        """Give the portrait of now."""
+        standing = await asyncio.to_thread(self._standing, self._spot(key))
+        return standing and standing.profile
+
+    async def write(self, profile: Profile) -> Profile:
+        """Put a portrait in the place of the one whose version it bears."""
+        return await asyncio.to_thread(self._write, profile)
+
+    async def rename(self, key: ProfileKey, name: str) -> Profile | None:
+        """Change the name alone; a placeholder is none and changes nothing."""
+        return await asyncio.to_thread(self._rename, key, clean_name(name))
+
+    async def revisions(self, key: ProfileKey) -> list[Revision]:
+        """Give the past portraits, newest first."""
+        return await asyncio.to_thread(self._revisions, self._spot(key))
+
+    async def restore(self, key: ProfileKey, revision_id: str, at: datetime) -> Profile:
+        """Let a past portrait be the one of now, under the name of now."""
+        return await asyncio.to_thread(self._restore, key, revision_id, at)
+
+    async def keys(self) -> list[ProfileKey]:
+        """Name everybody who has a portrait."""
+        return await asyncio.to_thread(lambda: sorted(filter(None, map(self._key, self._paths.spots()))))
+
+    async def add_revision(self, revision: Revision) -> bool:
+        """Keep a past portrait from elsewhere; False where it is known, or older than those that are kept."""
+        return await asyncio.to_thread(self._add_revision, revision)
+
+    async def erase_person(self, user_id: str, hide: Callable[[str], str]) -> list[ProfileKey]:
+        """Remove a person's portraits with their past; hide them in all others'."""
+        return await asyncio.to_thread(self._erasing.person, user_id, hide)
+
+    async def erase_place(self, scope: Scope) -> list[ProfileKey]:
+        """Remove the portraits of a place."""
+        return await asyncio.to_thread(self._erasing.place, scope)
+
+    def _spot(self, key: ProfileKey) -> Spot:
+        return Spot.of(self._paths.root, key)
+
+    def _held(self, spot: Spot) -> threading.RLock:
+        return self._locks[hash(spot) % _LOCKS]
+
+    def _write(self, profile: Profile) -> Profile:
+        spot = self._spot(profile.key)
+        with self._held(spot):
+            standing = self._standing(spot)
+            if profile.version != (standing.profile.version if standing else ""):
+                raise Overtaken(sentences.profile_overtaken())
+            return self._succeed(spot, standing, profile)
+
+    def _rename(self, key: ProfileKey, name: str) -> Profile | None:
+        spot = self._spot(key)
+        with self._held(spot):
+            standing = self._standing(spot)
+            if standing is None or name in ("", standing.profile.name):
+                return standing and standing.profile
+            self._drop_twin(spot, standing.data)
+            return self._replace(spot, standing, replace(standing.profile, name=name))
+
+    def _restore(self, key: ProfileKey, chosen: str, at: datetime) -> Profile:
+        spot = self._spot(key)
+        with self._held(spot):
+            past = self._revision(spot, chosen) if is_revision_id(chosen) else None
+            if past is None:
+                raise UnknownRevision(sentences.unknown_revision(chosen))
+            standing = self._standing(spot)
+            name = standing.profile.name if standing else past.profile.name
+            return self._succeed(spot, standing, replace(past.profile, name=name, updated_at=at))
+
+    def _succeed(self, spot: Spot, standing: _Standing | None, profile: Profile) -> Profile:
+        """Let a portrait take the place of what stands, which becomes a revision before anything else happens."""
+        if standing and tidy(profile) == standing.profile:
+            return standing.profile
+        if standing and self._keep:
+            self._snapshot(spot, standing.data)
+        kept = self._replace(spot, standing, profile)
+        self._prune(spot)
+        return kept
+
+    def _replace(self, spot: Spot, standing: _Standing | None, profile: Profile) -> Profile:
+        """Write a file at one stroke, unless it was changed at the last moment."""
+        data = ProfileFile(tidy(profile), standing.file.others if standing else ()).written()
+        self._make_room(spot.folder, is_first=standing is None)
+        draft = spot.file.with_name(spot.file.name + TEMP)
+        self._disk.create(draft, data)
+        try:
+            self._swap(draft, spot.file, standing.data if standing else None)
+        except (Overtaken, StorageRefused):
+            self._disk.discard(draft)
+            raise
+        self._disk.sync_folder(spot.folder)
+        return replace(tidy(profile), version=version_of(data))
+
+    def _swap(self, draft: Path, file: Path, expected: bytes | None) -> None:
+        if self._bytes(file) != expected:
+            raise Overtaken(sentences.profile_overtaken())
+        try:
+            self._disk.move(draft, file)
+        except Vanished:
+            raise Overtaken(sentences.profile_overtaken()) from None
+
+    def _make_room(self, folder: Path, *, is_first: bool) -> None:
+        """Make a folder with all above it, for their owner only; before a first file their names are made durable."""
+        root = self._paths.root
+        for level in reversed([folder, *(above for above in folder.parents if root in above.parents)]):
+            self._disk.make_folder(level)
+            if is_first:
+                self._disk.sync_folder(level.parent)
+
+    def _snapshot(self, spot: Spot, data: bytes) -> None:
+        """Keep a file's bytes as the newest revision; one that a crash left of them will do."""
+        ids = self._revision_ids(spot)
+        self._make_room(spot.history, is_first=not ids)
+        if not ids or not self._holds(spot, ids[0], data):
+            self._disk.create(spot.revision(revision_id(self._clock.now(), ids[0] if ids else "")), data)
+
+    def _drop_twin(self, spot: Spot, data: bytes) -> None:
+        """Remove a revision that a crash left of the very portrait that stands."""
+        newest = self._revision_ids(spot)[:1]
+        if newest and self._holds(spot, newest[0], data):
+            self._disk.remove(spot.revision(newest[0]))
+
+    def _holds(self, spot: Spot, past: str, data: bytes) -> bool:
+        """Tell whether a revision is of these very bytes."""
+        with contextlib.suppress(PermanentError):
+            return self._bytes(spot.revision(past)) == data
+        return False
+
+    def _prune(self, spot: Spot) -> None:
+        """Keep the newest revisions; what the disk refuses is pruned the next time."""
+        with contextlib.suppress(StorageRefused):
+            for name in self._paths.listed(spot.history):
+                if name.endswith(TEMP):
+                    self._disk.remove(spot.history / name)
+            for past in self._revision_ids(spot)[self._keep :]:
+                self._disk.remove(spot.revision(past))
+
+    def _revisions(self, spot: Spot) -> list[Revision]:
+        standing, ids = self._standing(spot), self._revision_ids(spot)
+        if standing and ids and self._holds(spot, ids[0], standing.data):
+            ids = ids[1:]
+        return list(filter(None, (self._revision(spot, past) for past in ids)))
+
+    def _revision_ids(self, spot: Spot) -> list[str]:
+        """List the revisions, newest first."""
+        stems = (name.removesuffix(SUFFIX) for name in self._paths.listed(spot.history) if name.endswith(SUFFIX))
+        return sorted(filter(is_revision_id, stems), reverse=True)
+
+    def _revision(self, spot: Spot, past: str) -> Revision | None:
+        """Read a revision; None for one that is gone or that nobody can read."""
+        with contextlib.suppress(PermanentError):
+            data = self._bytes(spot.revision(past))
+            if data is not None:
+                return Revision(past, replace(self._read(data, spot).profile, version=""))
+        return None
+
+    def _add_revision(self, revision: Revision) -> bool:
+        spot = self._spot(revision.profile.key)
+        with self._held(spot):
+            ids = self._revision_ids(spot)
+            kept = sorted({revision.id, *ids}, reverse=True)[: self._keep]
+            if revision.id in ids or revision.id not in kept or not is_revision_id(revision.id):
+                return False
+            self._make_room(spot.history, is_first=not ids)
+            self._disk.create(spot.revision(revision.id), ProfileFile(tidy(revision.profile)).written())
+            self._prune(spot)
+            return True
+
+    def _standing(self, spot: Spot) -> _Standing | None:
+        """Read the portrait of now; what cannot be read is put aside first."""
+        try:
+            return self._read_standing(spot)
+        except PermanentError:
+            with self._held(spot):
+                return self._mended(spot)
+
+    def _read_standing(self, spot: Spot) -> _Standing | None:
+        data = self._bytes(spot.file)
+        return None if data is None else _Standing(data, self._read(data, spot))
+
+    def _mended(self, spot: Spot) -> _Standing | None:
+        """Put a file that cannot be read aside; the newest revision that can stands in its place, or nothing."""
+        try:
+            return self._read_standing(spot)  # another thread was here first
+        except PermanentError as damage:
+            aside = self._put_aside(spot)
+            past = next(self._readable(spot), None)
+            if past is None:
+                self._disk.remove(spot.file)
+            else:
+                self._disk.rewrite(spot.file, past.data)
+            log.warning("%s", sentences.profile_put_aside(aside, damage, is_restored=past is not None))
+            return past
+
+    def _readable(self, spot: Spot) -> Iterator[_Standing]:
+        for past in self._revision_ids(spot):
+            with contextlib.suppress(PermanentError):
+                data = self._bytes(spot.revision(past))
+                if data is not None:
+                    yield _Standing(data, self._read(data, spot))
+
+    def _put_aside(self, spot: Spot) -> Path:
+        """Keep a file under another name, always the same for the same file; what is no file is moved as it is."""
+        with refusals(spot.file):
+            changed_at = self._disk.act("stat", os.lstat, spot.file).st_mtime
+        aside = spot.aside(revision_id(moment(min(max(int(changed_at * 1e6), 0), microseconds(self._clock.now())))))
+        if self._disk.find(spot.file):
+            self._disk.copy(spot.file, aside)
+        else:
+            self._disk.move(spot.file, aside)
+        self._disk.sync_folder(spot.folder)
+        return aside
+
+    def _read(self, data: bytes, spot: Spot) -> ProfileFile:
+        return ProfileFile.read(data, spot, self._zone, self._clock.now())
+
+    def _bytes(self, path: Path) -> bytes | None:
+        """Give a file's bytes, None where there is none. PermanentError for what nobody may read as a file."""
+        try:
+            return self._disk.read(path)
+        except Vanished:
+            return None
+        except PermanentError as unreadable:
+            cause = unreadable.__cause__
+            if is_withheld(unreadable) and isinstance(cause, OSError):
+                raise StorageRefused(sentences.profile_unreadable(path, reason_of(cause))) from unreadable
+            raise
+
+    def _key(self, spot: Spot) -> ProfileKey | None:
+        """Tell whose portrait stands at a spot; None where none does, or nobody can tell."""
+        return self._erasing.key_at(spot) if self._disk.find(spot.file) else None

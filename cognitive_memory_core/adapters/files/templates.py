@@ -1,0 +1,35 @@
+"""The operator's own prompt templates: plain files of known names in one folder, read once."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from ...errors import PermanentError, StorageRefused
+from .disk import Disk, Vanished
+
+KNOWN = ("rewrite", "triage", "merge")
+LONGEST = 65_536  # bytes; more than any template may have characters
+_UNREADABLE = ""
+
+
+def read_templates(folder: Path, names: Iterable[str] = KNOWN, disk: Disk | None = None) -> Mapping[str, str]:
+    """Give the text of each ``{name}.md`` that stands in a folder, by name; blocking, bounded in size, never raises.
+
+    Whoever uses them judges them: what stands there and is no plain file, too large or not to be read is given as "",
+    and what is not UTF-8 holds U+FFFD. Links are not followed; other files are not looked at.
+    """
+    reading = disk or Disk()
+    paths = {name: folder / f"{name}.md" for name in names}
+    return {name: _text(path, reading) for name, path in paths.items() if os.path.lexists(path)}
+
+
+def _text(path: Path, disk: Disk) -> str:
+    try:
+        found = disk.find(path)
+        if found is None or found.size > LONGEST:
+            return _UNREADABLE
+        return disk.read(path).decode("utf-8-sig", "replace")
+    except (PermanentError, StorageRefused, Vanished):
+        return _UNREADABLE

@@ -1,0 +1,56 @@
+"""Facts that wait for profiles, and which observation became which event."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime
+
+from ...domain.event import Event, duplicate_key
+from ...domain.fact import Fact
+from ...domain.profile import ProfileKey
+from ...domain.scope import Scope
+from ...ports.ledger import Waiting
+from .state import State
+from .waiting_facts import Noted, counted
+
+
+class InMemoryFacts:
+    """The facts of a state."""
+
+    def __init__(self, state: State) -> None:
+        """Share a state with the other ports."""
+        self._state = state
+
+    async def waiting(self) -> list[Waiting]:
+        """Tell for whom facts wait, longest first."""
+        facts = self._state.facts
+        return counted(filter(self._is_given, facts.facts.values()), facts.failures)
+
+    async def facts(self, key: ProfileKey, limit: int) -> list[Fact]:
+        """Give the facts that wait for one profile, oldest first."""
+        return [noted.fact for noted in self._state.facts.of(key) if self._is_given(noted)][: max(limit, 0)]
+
+    async def settle(self, key: ProfileKey, fact_ids: Collection[str]) -> None:
+        """Let facts wait no longer, and forget the profile's failures."""
+        facts = self._state.facts
+        for noted in facts.of(key):
+            if noted.fact.id in fact_ids:
+                del facts.facts[noted.fact.id]
+        facts.failures.pop(key, None)
+
+    async def fail(self, key: ProfileKey, error: str, at: datetime) -> None:
+        """Remember that a merge failed, where something waits for it: whoever was erased meanwhile left nothing."""
+        if self._state.facts.of(key):
+            self._state.facts.fail(key, error, at)
+
+    async def heard(self, scope: Scope, sender_id: str, observations: Sequence[str]) -> Mapping[str, Event]:
+        """Give, by observation, the standing event that the same words became here before."""
+        state = self._state
+        ids = {said: state.facts.heard.get((scope, sender_id, duplicate_key(said))) for said in observations}
+        events = {said: state.events[event_id] for said, event_id in ids.items() if event_id is not None}
+        return {said: event for said, event in events.items() if event.retired_at is None}
+
+    def _is_given(self, noted: Noted) -> bool:
+        event = self._state.events[noted.fact.event_id]
+        people = (noted.fact.key.user_id, event.sender_id, *event.subjects)
+        return event.retired_at is None and self._state.opted_out.keys().isdisjoint(people)

@@ -1,0 +1,132 @@
+"""Portraits that end with the process."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import datetime
+from itertools import count
+
+from ... import sentences
+from ...domain.profile import Profile, ProfileKey, Revision, is_revision_id, revision_id
+from ...domain.scope import Scope
+from ...errors import UnknownRevision
+from ...ports.ambient import Clock
+from ...ports.profiles import Overtaken
+from ...text.names import clean_name
+from ...text.portrait import tidy
+
+
+class InMemoryProfiles:
+    """ProfileStore and ProfileEraser over two dictionaries."""
+
+    def __init__(self, keep: int, clock: Clock) -> None:
+        """Begin with nobody; so many revisions are kept."""
+        self._keep = keep
+        self._clock = clock
+        self._standing: dict[ProfileKey, Profile] = {}
+        self._past: dict[ProfileKey, dict[str, Profile]] = {}
+        self._versions = map(str, count(1))
+
+    async def find(self, key: ProfileKey) -> Profile | None:
+        """Give the portrait of now."""
+        return self._standing.get(key)
+
+    async def write(self, profile: Profile) -> Profile:
+        """Put a portrait in the place of the one whose version it bears."""
+        standing = self._standing.get(profile.key)
+        if profile.version != (standing.version if standing else ""):
+            raise Overtaken(sentences.profile_overtaken())
+        return self._succeed(profile)
+
+    async def rename(self, key: ProfileKey, name: str) -> Profile | None:
+        """Change the name alone; a placeholder is none and changes nothing."""
+        standing, name = self._standing.get(key), clean_name(name)
+        if standing is None or name in ("", standing.name):
+            return standing
+        return self._put(replace(standing, name=name))
+
+    async def revisions(self, key: ProfileKey) -> list[Revision]:
+        """Give the past portraits, newest first."""
+        return [Revision(past, profile) for past, profile in sorted(self._past_of(key).items(), reverse=True)]
+
+    async def restore(self, key: ProfileKey, revision_id: str, at: datetime) -> Profile:
+        """Let a past portrait be the one of now, under the name of now."""
+        past, standing = self._past_of(key).get(revision_id), self._standing.get(key)
+        if past is None:
+            raise UnknownRevision(sentences.unknown_revision(revision_id))
+        return self._succeed(replace(past, name=(standing or past).name, updated_at=at))
+
+    async def keys(self) -> list[ProfileKey]:
+        """Name everybody who has a portrait."""
+        return sorted(self._standing)
+
+    async def add_revision(self, revision: Revision) -> bool:
+        """Keep a past portrait from elsewhere; False where it is known, or older than those that are kept."""
+        profile = revision.profile
+        past = self._past_of(profile.key)
+        kept = sorted({revision.id, *past}, reverse=True)[: self._keep]
+        if revision.id in past or revision.id not in kept or not is_revision_id(revision.id):
+            return False
+        self._past[profile.key] = {one: past.get(one, tidy(replace(profile, version=""))) for one in kept}
+        return True
+
+    async def erase_person(self, user_id: str, hide: Callable[[str], str]) -> list[ProfileKey]:
+        """Remove a person's portraits with their past; hide them in all others'."""
+        there = self._standing.keys() | self._past.keys()
+        return sorted(self._removed([key for key in there if key.user_id == user_id]) + self._reworded(hide))
+
+    async def erase_place(self, scope: Scope) -> list[ProfileKey]:
+        """Remove the portraits of a place."""
+        there = self._standing.keys() | self._past.keys()
+        return sorted(self._removed([key for key in there if _is_of(key, scope)]))
+
+    def _past_of(self, key: ProfileKey) -> dict[str, Profile]:
+        return self._past.get(key, {})
+
+    def _succeed(self, profile: Profile) -> Profile:
+        """Let a portrait take the place of what stands, which becomes a revision."""
+        key, profile = profile.key, tidy(profile)
+        standing, past = self._standing.get(key), self._past_of(profile.key)
+        if standing is not None and standing == profile:
+            return standing
+        if standing:
+            past = {**past, revision_id(self._clock.now(), max(past, default="")): replace(standing, version="")}
+            self._past[key] = {one: past[one] for one in sorted(past, reverse=True)[: self._keep]}
+        return self._put(profile)
+
+    def _put(self, profile: Profile) -> Profile:
+        kept = self._standing[profile.key] = replace(profile, version=next(self._versions))
+        return kept
+
+    def _removed(self, keys: list[ProfileKey]) -> list[ProfileKey]:
+        for key in keys:
+            self._standing.pop(key, None)
+            self._past.pop(key, None)
+        return keys
+
+    def _reworded(self, hide: Callable[[str], str]) -> list[ProfileKey]:
+        touched: set[ProfileKey] = set()
+        for key, profile in self._standing.items():
+            if (rest := _without(profile, hide)) != profile:
+                self._put(rest)
+                touched.add(key)
+        for key, past in self._past.items():
+            rests = {one: _without(profile, hide) for one, profile in past.items()}
+            if rests != past:
+                past.update(rests)
+                touched.add(key)
+        return list(touched)
+
+
+def _is_of(key: ProfileKey, scope: Scope) -> bool:
+    if key.agent != scope.agent:
+        return False
+    if scope.kind == "group":
+        return key.group_id == scope.place_id
+    return key.entity_type == "user" and key.user_id == scope.place_id
+
+
+def _without(profile: Profile, hide: Callable[[str], str]) -> Profile:
+    tags = tuple(dict.fromkeys(map(hide, profile.tags)))
+    return tidy(replace(profile, name=hide(profile.name), tags=tags, summary=hide(profile.summary)))

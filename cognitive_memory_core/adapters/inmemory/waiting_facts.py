@@ -1,0 +1,92 @@
+"""What the in-memory ledger holds on the way from events to portraits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+
+from ...domain.event import Event, duplicate_key
+from ...domain.fact import Fact
+from ...domain.profile import ProfileKey
+from ...domain.scope import Scope
+from ...ports.ledger import Waiting
+
+Heard = tuple[Scope, str, str]  # scope, sender and duplicate key of an observation
+
+
+@dataclass(frozen=True)
+class Noted:
+    """A fact that waits, and since when."""
+
+    fact: Fact
+    at: datetime
+
+
+@dataclass
+class WaitingFacts:
+    """Facts by their id in the order of coming, failed merges, and which words became which event."""
+
+    facts: dict[str, Noted] = field(default_factory=dict[str, Noted])
+    failures: dict[ProfileKey, Waiting] = field(default_factory=dict[ProfileKey, Waiting])
+    heard: dict[Heard, str] = field(default_factory=dict[Heard, str])
+
+    def keep(self, fact: Fact, at: datetime) -> None:
+        """Let a fact wait; a second of the same event and profile changes nothing."""
+        self.facts.setdefault(fact.id, Noted(fact, at))
+
+    def of(self, key: ProfileKey) -> list[Noted]:
+        """Give what waits for one profile, whether its event stands or not."""
+        return [noted for noted in self.facts.values() if noted.fact.key == key]
+
+    def fail(self, key: ProfileKey, error: str, at: datetime) -> None:
+        """Remember that a merge failed."""
+        attempts = self.failures[key].attempts if key in self.failures else 0
+        self.failures[key] = Waiting(key, 0, at, attempts + 1, at, error)
+
+    def hear(self, event: Event, observation: str, event_id: str) -> None:
+        """Remember which standing event words became; the latest counts."""
+        if observation.strip():
+            self.heard[event.scope, event.sender_id, duplicate_key(observation)] = event_id
+
+    def unhear(self, event_id: str) -> None:
+        """Forget which words an event was made of."""
+        self.heard = {said: one for said, one in self.heard.items() if one != event_id}
+
+    def drop_event(self, event_id: str) -> None:
+        """Forget what hangs on an event."""
+        self.facts = {one: noted for one, noted in self.facts.items() if noted.fact.event_id != event_id}
+        self.unhear(event_id)
+
+    def drop(self, goes: Callable[[ProfileKey], bool]) -> None:
+        """Forget what is on its way to these profiles."""
+        self.facts = {one: noted for one, noted in self.facts.items() if not goes(noted.fact.key)}
+        self.failures = {key: failure for key, failure in self.failures.items() if not goes(key)}
+
+    def reword(self, of_fact: Callable[[Fact], str], of_error: Callable[[str], str]) -> None:
+        """Put the facts and the errors anew."""
+        self.facts = {
+            one: replace(noted, fact=replace(noted.fact, text=of_fact(noted.fact))) for one, noted in self.facts.items()
+        }
+        self.failures = {key: replace(failure, error=of_error(failure.error)) for key, failure in self.failures.items()}
+
+
+def goes_with(key: ProfileKey, scope: Scope) -> bool:
+    """Tell whether a profile belongs to a place: a group with its members, or the person of a private chat."""
+    if scope.agent != key.agent:
+        return False
+    if scope.kind == "private":
+        return key.entity_type == "user" and key.user_id == scope.place_id
+    return key.entity_type != "user" and key.group_id == scope.place_id
+
+
+def counted(given: Iterable[Noted], failures: dict[ProfileKey, Waiting]) -> list[Waiting]:
+    """Tell for whom facts wait, longest first."""
+    found: dict[ProfileKey, list[datetime]] = {}
+    for noted in given:
+        found.setdefault(noted.fact.key, []).append(noted.at)
+    told = [
+        replace(failures.get(key, Waiting(key, 0, min(times))), facts=len(times), since=min(times))
+        for key, times in found.items()
+    ]
+    return sorted(told, key=lambda waiting: waiting.since)

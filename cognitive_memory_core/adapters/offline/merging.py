@@ -1,0 +1,164 @@
+"""The merger without a model: each fact a dated line under the heading of its kind; nothing else is touched."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from ... import sentences
+from ...domain.event import EventKind, duplicate_key
+from ...domain.fact import Fact
+from ...domain.people import Person
+from ...domain.profile import Profile
+from ...ports.models import Portrait
+from ...settings import Live, Settings
+from ...text.names import NAME_LENGTH, one_line
+from ...text.outline import Section, headed, sections_of, written
+
+LINE_LENGTH = 120
+_HEADINGS = sentences.PORTRAIT_HEADINGS
+_ORDER = tuple(_HEADINGS.values())
+_FIELDS: dict[EventKind, str] = {
+    "preference": "interests",
+    "knowledge": "role",
+    "experience": "topics",
+    "event": "topics",
+}
+_SAID = re.compile("说[:：]|说道[:：]")
+_PAUSES = frozenset("，。：；、,.:;!?！？「“\"'")
+
+
+@dataclass(frozen=True)
+class RuleMerger:
+    """Adds what was said and judges nothing: of two facts that contradict each other both stand, dated.
+
+    A portrait over ``profile.max_chars`` loses the oldest of the lines that were written here, and says how many; what
+    a model or a person wrote stays. Tags are left as they are.
+    """
+
+    settings: Live[Settings]
+
+    async def merge(self, person: Person, profile: Profile | None, facts: Sequence[Fact], now: datetime) -> Portrait:
+        """Give the portrait with the facts as lines, newest last; the same one where none of them is of the person."""
+        settings = self.settings.current
+        page = _Page(sections_of(profile.summary if profile else ""))
+        for fact in facts:
+            if said := _said_of(person, fact):
+                day = min(fact.happened_at, now).astimezone(settings.zone).date().isoformat()
+                page.add(_HEADINGS[_FIELDS.get(fact.kind, "topics")], said, day)
+        page.shrink(settings.profile.max_chars)
+        return Portrait(profile.tags if profile else (), page.text)
+
+
+class _Page:
+    """The body of a portrait while lines are added."""
+
+    def __init__(self, sections: Sequence[Section]) -> None:
+        self._sections = [(one.heading, list(one.lines)) for one in sections]
+
+    @property
+    def text(self) -> str:
+        """The body as it will be kept."""
+        return written(Section(heading, tuple(lines)) for heading, lines in self._sections).strip()
+
+    def add(self, title: str, said: str, day: str) -> None:
+        """Add a line at the end of a section; one of ours that says the same gives way, anybody else's stays alone."""
+        key = duplicate_key(said)
+        ours = {line for _, lines in self._sections for line in lines if _key_of_ours(line) == key}
+        if any(_key(line) == key for _, lines in self._sections for line in lines if line not in ours):
+            return
+        for _, lines in self._sections:
+            lines[:] = [line for line in lines if line not in ours]
+        lines = self._lines_under(title)
+        end = next((index for index in range(len(lines), 0, -1) if lines[index - 1].strip()), 0)
+        lines.insert(end, sentences.noted_on(said, day))
+        self._drop_empty()
+
+    def shrink(self, limit: int) -> None:
+        """Let the oldest lines that were written here go until the rest fits, and say how many went in all."""
+        count = self._take_count()
+        while len(self.text) + (len(sentences.left_out_lines(count)) + 2 if count else 0) > limit:
+            oldest = min(self._ours(), default=None)
+            if oldest is None:
+                break
+            del self._sections[-oldest[1]][1][oldest[2]]
+            count += 1
+        self._drop_empty()
+        if count:
+            self._say_left_out(count)
+
+    def _say_left_out(self, count: int) -> None:
+        lead = self._sections[0][1]
+        while lead and not lead[-1].strip():
+            lead.pop()
+        lead += ["", sentences.left_out_lines(count), ""] if lead else [sentences.left_out_lines(count), ""]
+
+    def _take_count(self) -> int:
+        """Take the note of earlier times out, and give its figure."""
+        found = 0
+        for _, lines in self._sections:
+            counts = [sentences.left_out_count(line) for line in lines]
+            found += sum(filter(None, counts))
+            lines[:] = [line for line, count in zip(lines, counts, strict=True) if count is None]
+        return found
+
+    def _ours(self) -> Iterator[tuple[str, int, int]]:
+        """Give the day and the place of each line that was written here."""
+        for number, (_, lines) in enumerate(self._sections):
+            for index, line in enumerate(lines):
+                if noted := sentences.noted(line):
+                    yield noted[1], -number, index  # of one day those go first that hold the least long
+
+    def _lines_under(self, title: str) -> list[str]:
+        for heading, lines in self._sections:
+            if Section(heading).title == title:
+                return lines
+        return self._opened(title)
+
+    def _opened(self, title: str) -> list[str]:
+        """Open a section in its place among ours."""
+        earlier = frozenset(_ORDER[: _ORDER.index(title)])
+        titles = [Section(heading).title for heading, _ in self._sections]
+        at = max((index for index, one in enumerate(titles) if one in earlier), default=0) + 1
+        before = self._sections[at - 1][1]
+        if at == 1 and not any(line.strip() for line in before):
+            before.clear()
+        elif before[-1:] != [""]:
+            before.append("")
+        lines: list[str] = [""]
+        self._sections.insert(at, (headed(title), lines))
+        return lines
+
+    def _drop_empty(self) -> None:
+        """Drop sections of ours in which nothing is left."""
+        self._sections = [
+            (heading, lines)
+            for heading, lines in self._sections
+            if Section(heading).title not in _ORDER or any(line.strip() for line in lines)
+        ]
+
+
+def _said_of(person: Person, fact: Fact) -> str:
+    """Give what a fact says of the person, without their label; "" where it reports what they said of the world."""
+    text = one_line(fact.text)
+    at = text.find(f"({person.id})")
+    name = text[:at]
+    if 0 <= at <= NAME_LENGTH and not set(name) & _PAUSES:
+        rest = text[at + len(person.id) + 2 :].lstrip(" ")
+        if rest.startswith(("的", "'", "’")):
+            return one_line(text, LINE_LENGTH) if name in ("", "QQ") else one_line(name + rest, LINE_LENGTH)
+        text = rest
+        if _SAID.match(text) and fact.kind == "event":
+            return ""
+    return one_line(text.lstrip("：:，, "), LINE_LENGTH)
+
+
+def _key(line: str) -> str:
+    noted = sentences.noted(line)
+    return duplicate_key(noted[0] if noted else line.lstrip("-* "))
+
+
+def _key_of_ours(line: str) -> str | None:
+    return _key(line) if sentences.noted(line) else None

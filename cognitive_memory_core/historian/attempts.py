@@ -1,0 +1,106 @@
+"""What became of each matter so far: the best that a model wrote of it, and what is still to be asked again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from .. import sentences
+from ..domain.event import Statement
+from ..domain.people import Anchors
+from ..domain.turn import shortened
+from ..prompts.answers import Said
+from ..prompts.library import Task
+from .attribution import Matter, stated
+from .gate import Verdict, judge
+
+PREVIOUS = 500  # characters of a rejected text that are shown again
+NAMED = 8  # of each kind of hit in the feedback
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """One statement that a model wrote, and what the gate says of it."""
+
+    statement: Statement
+    verdict: Verdict
+
+    @property
+    def rank(self) -> tuple[bool, int]:
+        """Order attempts: usable ones first, of those the one that leans least on its moment."""
+        return (self.verdict.is_usable, -len(self.verdict.offences))
+
+
+@dataclass
+class Sheet:
+    """The matters of one job with what was written of them; ``force`` takes whatever may be stored at once."""
+
+    matters: Sequence[Matter]
+    context: Sequence[str]
+    anchors: Anchors
+    force: bool = False
+    calls: int = 0
+    _best: dict[int, Attempt] = field(default_factory=dict[int, Attempt])
+    _last: dict[int, Attempt] = field(default_factory=dict[int, Attempt])
+
+    @property
+    def open(self) -> list[Matter]:
+        """Give the matters of which nothing was accepted."""
+        return [matter for matter in self.matters if not self._is_accepted(matter)]
+
+    def tasks(self) -> list[Task]:
+        """Ask for what is open: with what was written last, and why not, where anything was."""
+        return [self._task(matter) for matter in self.open]
+
+    def note(self, answers: Iterable[Said]) -> None:
+        """Take in an answer; of a number the first counts, and what is missing is an empty text."""
+        said = {answer.number: answer for answer in reversed(list(answers))}
+        for matter in self.open:
+            self._take(matter, said.get(matter.number, Said(matter.number, "")))
+
+    def outcomes(self) -> Iterator[tuple[Matter, Attempt | None]]:
+        """Give each matter with the best that may be stored, None where nothing may."""
+        for matter in self.matters:
+            attempt = self._best.get(matter.number)
+            yield matter, attempt if attempt and attempt.verdict.is_usable else None
+
+    def _is_accepted(self, matter: Matter) -> bool:
+        attempt = self._best.get(matter.number)
+        if attempt is None:
+            return False
+        return attempt.verdict.is_usable if self.force else attempt.verdict.is_absolute
+
+    def _take(self, matter: Matter, said: Said) -> None:
+        statement = stated(matter, said, self.anchors)
+        verdict = judge(statement.text, matter.heard, self.context, self.anchors)
+        attempt = self._last[matter.number] = Attempt(_marked(statement, verdict), verdict)
+        best = self._best.get(matter.number)
+        if best is None or attempt.rank >= best.rank:
+            self._best[matter.number] = attempt
+
+    def _task(self, matter: Matter) -> Task:
+        last = self._last.get(matter.number)
+        if last is None:
+            return Task(matter.number, matter.text)
+        previous = shortened(last.statement.text, PREVIOUS)
+        return Task(matter.number, matter.text, previous, feedback(last.verdict))
+
+
+def feedback(verdict: Verdict) -> str:
+    """Say to the model what is wrong with its text, hit by hit."""
+    said = [sentences.feedback_of(fault) for fault in verdict.faults]
+    for kind in dict.fromkeys(offence.kind for offence in verdict.offences):
+        words = dict.fromkeys(offence.word for offence in verdict.offences if offence.kind == kind)
+        said.append(sentences.feedback_leaning(kind, list(words)[:NAMED]))
+    if verdict.lost_ids:
+        said.append(sentences.feedback_lost(verdict.lost_ids[:NAMED]))
+    if verdict.foreign_ids:
+        said.append(sentences.feedback_foreign(verdict.foreign_ids[:NAMED]))
+    return "".join(said)
+
+
+def _marked(statement: Statement, verdict: Verdict) -> Statement:
+    """Write the verdict into the statement: what leans on its moment is neither the same as another nor remembered."""
+    if verdict.is_absolute:
+        return statement
+    return replace(statement, is_absolute=False, repeats="", heard_as="")

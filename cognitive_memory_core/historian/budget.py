@@ -1,0 +1,97 @@
+"""``daily_calls``: how many questions to chat models a day may cost, and who works on when they are spent."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import TypeVar
+
+from .. import sentences
+from ..domain.event import Statement
+from ..domain.fact import Fact
+from ..domain.people import Anchors, Person
+from ..domain.profile import Profile
+from ..domain.turn import Dialogue, Turn
+from ..errors import UnavailableError
+from ..ports.models import Ask, Chat, Historian, Merger, Portrait
+from ..settings import Live, Settings
+from .meter import SpendingMeter
+
+T = TypeVar("T")
+
+
+class NoModel(UnavailableError):
+    """No model may be asked now, since none is set or the day's calls are spent: whoever can do without does."""
+
+
+@dataclass
+class Budget:
+    """The calls of a day against ``daily_calls``; 0 is no limit. Calls under way count as made."""
+
+    meter: SpendingMeter
+    settings: Live[Settings]
+    under_way: int = field(default=0, init=False)
+
+    @property
+    def is_spent(self) -> bool:
+        """Whether no more may be asked today."""
+        limit = self.settings.current.daily_calls
+        return 0 < limit <= self.meter.chat_calls_today + self.under_way
+
+
+@dataclass(frozen=True)
+class BudgetedChat:
+    """A chat model that is asked only while the day's budget lasts; raises NoModel afterwards, or without ``chat``."""
+
+    chat: Chat | None
+    budget: Budget
+
+    async def ask(self, ask: Ask[T]) -> T:
+        """Give the parsed answer."""
+        if self.chat is None:
+            raise NoModel(sentences.no_chat_model())
+        if self.budget.is_spent:
+            raise NoModel(sentences.over_daily_calls(self.budget.settings.current.daily_calls))
+        self.budget.under_way += 1
+        try:
+            return await self.chat.ask(ask)
+        finally:
+            self.budget.under_way -= 1
+
+
+@dataclass(frozen=True)
+class BackedHistorian:
+    """Asks the model while it may be asked, and the rules else."""
+
+    model: Historian
+    rules: Historian
+
+    async def rewrite(self, turn: Turn, anchors: Anchors) -> list[Statement]:
+        """Turn each observation into a statement."""
+        try:
+            return await self.model.rewrite(turn, anchors)
+        except NoModel:
+            return await self.rules.rewrite(turn, anchors)
+
+    async def triage(self, dialogue: Dialogue, anchors: Anchors) -> list[Statement]:
+        """Find what is worth remembering."""
+        try:
+            return await self.model.triage(dialogue, anchors)
+        except NoModel:
+            return await self.rules.triage(dialogue, anchors)
+
+
+@dataclass(frozen=True)
+class BackedMerger:
+    """Asks the model while it may be asked, and the rules else."""
+
+    model: Merger
+    rules: Merger
+
+    async def merge(self, person: Person, profile: Profile | None, facts: Sequence[Fact], now: datetime) -> Portrait:
+        """Give the portrait with the facts worked in."""
+        try:
+            return await self.model.merge(person, profile, facts, now)
+        except NoModel:
+            return await self.rules.merge(person, profile, facts, now)

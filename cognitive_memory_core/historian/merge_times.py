@@ -1,0 +1,37 @@
+"""When a portrait is due to be merged."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+from ..ports.ledger import Waiting
+from ..settings import ProfileSettings
+
+FIRST_DELAY = 20.0  # seconds that the first facts about somebody wait
+FIRST_PAUSE, LONGEST_PAUSE = 60.0, 3600.0  # seconds after a failure
+_LONGEST_DELAY = 1e8  # seconds; more is for ever, too, and no date can bear it
+
+
+def due_at(waiting: Waiting, settings: ProfileSettings, now: datetime, *, is_first: bool, is_hurried: bool) -> datetime:
+    """Tell when the facts of one portrait are due; an instant ahead of the clock was told by a wrong one and is past.
+
+    A hurry shortens the waiting for more facts, never the pause after a failure.
+    """
+    delay = _delay(waiting, settings, is_first=is_first, is_hurried=is_hurried)
+    ready = now if waiting.since > now else waiting.since + timedelta(seconds=delay)
+    failed_at = waiting.failed_at
+    if failed_at is None or failed_at > now:
+        return ready
+    return max(ready, failed_at + timedelta(seconds=pause_after(waiting.attempts)))
+
+
+def pause_after(failures: int) -> float:
+    """Give the seconds that a portrait is left alone after so many failures in a row."""
+    return min(FIRST_PAUSE * 2 ** min(max(failures - 1, 0), 10), LONGEST_PAUSE)
+
+
+def _delay(waiting: Waiting, settings: ProfileSettings, *, is_first: bool, is_hurried: bool) -> float:
+    if is_hurried or waiting.facts >= settings.merge_max_facts:
+        return 0.0
+    delay = min(settings.merge_delay_seconds, _LONGEST_DELAY)
+    return min(delay, FIRST_DELAY) if is_first else delay

@@ -1,0 +1,151 @@
+"""Keeps the searched copy of the portraits as the files are, and gives each its vector."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable, Sequence
+
+from ..domain.profile import Profile, ProfileKey
+from ..errors import BadAnswer, BadArgument, PermanentError, UnavailableError
+from ..ports.ledger import ProfileIndex
+from ..ports.models import Embedder, Vector
+from ..ports.profiles import ProfileStore
+from ..text.outline import sections_of
+from .retry import described
+from .signals import signalled
+
+log = logging.getLogger(__name__)
+BATCH = 16
+GATHERED = 0.1  # seconds in which new portraits come together
+FIRST_PAUSE, LONGEST_PAUSE = 1.0, 300.0
+LEFT_ALONE = 3600.0  # seconds
+TRIES = 3  # where a portrait goes on changing while it is taken in
+REFUSALS = (PermanentError, BadAnswer, BadArgument)  # what may be one portrait's fault
+
+
+class ProfileIndexer:
+    """Embeds portraits without a vector; at its start it takes in what was written, mended or removed by hand.
+
+    A portrait that the model refuses, or answers badly, is left alone for an hour, or until it changes.
+    """
+
+    def __init__(
+        self,
+        store: ProfileStore,
+        index: ProfileIndex,
+        embedder: Embedder,
+        *,
+        elapsed: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """Follow a store with an index."""
+        self._store = store
+        self._index = index
+        self._embedder = embedder
+        self._elapsed = elapsed
+        self._wake = asyncio.Event()
+        self._hurry = asyncio.Event()
+        self._refused: dict[tuple[ProfileKey, str], float] = {}  # until when each is left alone
+        self._is_fresh = False
+        self.last_error = ""
+
+    def nudge(self) -> None:
+        """Look for portraits without a vector soon."""
+        self._wake.set()
+
+    def hurry(self) -> None:
+        """Look for them now."""
+        self._hurry.set()
+        self._wake.set()
+
+    async def has_lag(self) -> bool:
+        """Tell whether any portrait will get a vector and has none."""
+        return not self._is_fresh or bool(await self._batch())
+
+    async def run(self) -> None:
+        """Index until cancelled; only cancellation escapes."""
+        pause = FIRST_PAUSE
+        while True:
+            try:
+                await self._catch_up()
+                pause, self.last_error = FIRST_PAUSE, ""
+                await signalled(self._wake, LEFT_ALONE)
+                await signalled(self._hurry, GATHERED)
+            except Exception as error:  # noqa: BLE001  # the loop runner: one bad portrait must not end the indexer
+                self._complain(error)
+                wished = error.retry_after if isinstance(error, UnavailableError | BadAnswer) else None
+                await asyncio.sleep(min(max(pause, wished or 0.0), LONGEST_PAUSE))
+                pause = min(pause * 2, LONGEST_PAUSE)
+
+    async def refresh(self) -> None:
+        """Make the index the same as the files: take in what is missing or another version, leave out what is gone."""
+        known = await self._index.versions()
+        keys = await self._store.keys()
+        for key in keys:
+            profile = await self._store.find(key)
+            if profile is None or profile.version != known.get(key):
+                await taken_in(self._store, self._index, key)
+        for key in set(known) - set(keys):
+            await taken_in(self._store, self._index, key)
+        self._is_fresh = True
+
+    async def step(self) -> int:
+        """Embed some portraits; answers how many were looked at."""
+        batch = await self._batch()
+        if batch:
+            try:
+                await self._embed(batch)
+            except REFUSALS:
+                await self._embed_each(batch)
+        return len(batch)
+
+    async def _catch_up(self) -> None:
+        if not self._is_fresh:
+            await self.refresh()
+        while await self.step():
+            pass
+
+    async def _batch(self) -> list[Profile]:
+        now = self._elapsed()
+        self._refused = {one: until for one, until in self._refused.items() if until > now}
+        waiting = await self._index.waiting(self._embedder.fingerprint, BATCH + len(self._refused))
+        return [one for one in waiting if (one.key, one.version) not in self._refused][:BATCH]
+
+    async def _embed(self, batch: Sequence[Profile]) -> None:
+        vectors: list[Vector] = await self._embedder.embed_documents([words_of(profile) for profile in batch])
+        for profile, vector in zip(batch, vectors, strict=True):
+            await self._index.store(self._embedder.fingerprint, profile, vector)
+
+    async def _embed_each(self, batch: Sequence[Profile]) -> None:
+        for profile in batch:
+            try:
+                await self._embed([profile])
+            except REFUSALS as refused:
+                log.warning("profile index: no vector for a %s: %s", profile.key.entity_type, described(refused))
+                self._refused[profile.key, profile.version] = self._elapsed() + LEFT_ALONE
+
+    def _complain(self, error: Exception) -> None:
+        if (said := described(error)) != self.last_error:
+            log.warning("profile index: %s", said)
+        self.last_error = said
+
+
+async def taken_in(store: ProfileStore, index: ProfileIndex, key: ProfileKey) -> Profile | None:
+    """Make one portrait in the index what it is in the store, also where it changes or goes meanwhile."""
+    profile = await store.find(key)
+    for _ in range(TRIES):
+        await (index.put(profile) if profile else index.remove([key]))
+        now = await store.find(key)
+        if now == profile and (now is None or profile is None or now.version == profile.version):
+            break
+        profile = now
+    return profile
+
+
+def words_of(profile: Profile) -> str:
+    """Give what a portrait is found by: name, tags, and the text without Markdown's marks."""
+    lines = [profile.name, " ".join(profile.tags)]
+    for section in sections_of(profile.summary):
+        lines += [section.title, *(line.lstrip("-*# \t") for line in section.lines)]
+    return "\n".join(line for line in lines if line.strip())

@@ -1,0 +1,52 @@
+"""What a model found worth remembering in a dialogue, put down to those whose lines it rests on."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from dataclasses import replace
+
+from .. import sentences
+from ..domain.message import Message
+from ..domain.people import Anchors
+from ..domain.turn import Dialogue, shortened
+from ..prompts.answers import Said, Triaged
+from ..text.names import one_line
+from .attempts import PREVIOUS, Sheet
+from .attribution import READ, Matter
+
+log = logging.getLogger(__name__)
+
+
+def sheet_of(triaged: Triaged, dialogue: Dialogue, anchors: Anchors) -> Sheet:
+    """Lay out the observations that rest on somebody's lines, with what was written of them; others are dropped."""
+    said = [one for one in triaged.observations if triaged.should_remember and one_line(one.text[:READ])]
+    founded = [(one, lines) for one in said if (lines := _cited(one, dialogue.messages))]
+    if len(founded) < len(said):  # an invention, or the bot's own word
+        log.warning("historian_rewrite job=%s: %s", anchors.job_id, sentences.uncited(len(said) - len(founded)))
+    matters = [_matter(number, one, lines) for number, (one, lines) in enumerate(founded, 1)]
+    sheet = Sheet(matters, [line.text for line in dialogue.messages], anchors)
+    sheet.note(replace(one, number=number) for number, (one, _) in enumerate(founded, 1))
+    sheet.calls += 1
+    return sheet
+
+
+def _cited(said: Said, messages: Sequence[Message]) -> list[Message]:
+    """Give the lines of people that an observation names, once each, in their order."""
+    numbers = sorted({number for number in said.lines if 0 < number <= len(messages)})
+    lines = (messages[number - 1] for number in numbers)
+    return [line for line in lines if line.sender_id and line.text.strip()]
+
+
+def _matter(number: int, said: Said, lines: Sequence[Message]) -> Matter:
+    """Put an observation down to the senders of its lines; what several said is nobody's own word."""
+    senders = tuple(dict.fromkeys(line.sender_id for line in lines))
+    return Matter(
+        number,
+        shortened(one_line(said.text[:READ]), PREVIOUS),
+        "\n".join(line.text for line in lines),
+        senders,
+        own=senders[0] if len(senders) == 1 else "",
+        message_ids=tuple(line.id for line in lines),
+        happened_at=lines[-1].sent_at,
+    )

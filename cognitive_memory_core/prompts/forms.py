@@ -1,0 +1,75 @@
+"""The forms of the answers, as JSON schemas: what they say of each field is part of the prompt.
+
+They hold nothing of a single question, so that a provider's cache of the prompt's beginning serves every call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ..domain.event import MEMORY_KINDS
+
+Form = Mapping[str, Any]
+
+
+def _text(says: str) -> Form:
+    return {"type": "string", "description": says}
+
+
+def _listed(says: str, of: str = "string") -> Form:
+    return {"type": "array", "items": {"type": of}, "description": says}
+
+
+def _object(fields: Mapping[str, Form], required: tuple[str, ...]) -> Form:
+    return {"type": "object", "properties": dict(fields), "required": list(required)}
+
+
+_TEXT: Form = {"type": "string"}
+_KIND: Form = {
+    "type": "string",
+    "enum": list(MEMORY_KINDS),
+    "description": "event 经过、约定；preference 喜好、习惯；knowledge 身份、知识；"
+    "experience 解决了的问题，另填 pain 问题、solution 办法、outcome 结果",
+}
+_ABOUT: Mapping[str, Form] = {
+    "kind": _KIND,
+    "subjects": _listed("说的是谁的 id；说整个群填群的 id"),
+    "speaker": _text("谁说的，id；看不出填空"),
+    "confidence": {"type": "number", "description": "0.9 本人明说；0.6 转述或推断；0.2 玩笑、猜测、指代不清"},
+    "same_as": {"type": "integer", "description": "同 E 几；没有填 0"},
+    "pain": _TEXT,
+    "solution": _TEXT,
+    "outcome": _TEXT,
+}
+_STATEMENT = _object(
+    {"number": {"type": "integer"}, "text": _TEXT, **_ABOUT},
+    ("number", "text", "kind", "subjects", "speaker", "confidence"),
+)
+_OBSERVATION = _object(
+    {"text": _TEXT, "lines": _listed("依据的行号，只算人说的行", "integer"), **_ABOUT},
+    ("text", "lines", "kind", "subjects", "speaker", "confidence"),
+)
+REWRITE: Form = _object({"statements": {"type": "array", "items": _STATEMENT}}, ("statements",))
+TRIAGE: Form = _object(
+    {
+        "should_remember": {"type": "boolean", "description": "有没有值得长期记住的事"},
+        "reason": _text("一句话理由"),
+        "observations": {"type": "array", "items": _OBSERVATION, "description": "不值得记就是空数组"},
+    },
+    ("should_remember", "reason", "observations"),
+)
+MERGE: Form = _object(
+    {
+        "nothing_new": {"type": "boolean", "description": "新事实没有一条值得写进侧写；true 时其余字段可空"},
+        "tags": _listed("最多 12 个短标签"),
+        "summary": _text("1～3 句话，概括是谁、做什么、最要紧的特点"),
+        "role": _listed("身份、职业、在群里的分工；群：定位和规矩"),
+        "interests": _listed("兴趣、喜好、忌讳"),
+        "style": _listed("说话和做事的习惯；群：氛围"),
+        "topics": _listed("长期在做、在谈的事；群：项目和决定"),
+        "tools": _listed("常用的工具、软件、技术"),
+        "pain_points": _listed("反复遇到的困难"),
+    },
+    ("nothing_new", "tags", "summary", "role", "interests", "style", "topics", "tools", "pain_points"),
+)

@@ -1,0 +1,151 @@
+"""Every question to a chat model, as a typed function over a template that the operator may replace."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import partial
+
+from .. import sentences
+from ..domain.event import Event
+from ..domain.fact import Fact
+from ..domain.message import Message
+from ..domain.people import Anchors, Person
+from ..domain.profile import Profile
+from ..ports.models import Ask
+from ..text.fences import defused
+from ..text.names import clean_name
+from . import forms, rendering
+from .answers import Drawn, Said, Triaged
+from .parsing import Given, drawn_in, statements_in, triaged_in
+from .rendering import block
+from .roster import Roster, roster_of
+from .template import Sheet, refusal, sheet_of, shipped
+
+FILLED_ROSTER = 12  # people that a triage is shown at least, where a place has so many
+_ANCHORS = ("time", "calendar", "place", "people", "neighbours", "lines")
+_PLACEHOLDERS: Mapping[str, tuple[str, ...]] = {
+    "rewrite": (*_ANCHORS, "speaker", "source", "tasks"),
+    "triage": _ANCHORS,
+    "merge": ("time", "target", "portrait", "facts", "max_chars", "feedback"),
+}
+_OPTIONAL = frozenset(("calendar", "neighbours", "source"))
+TEMPLATES = tuple(_PLACEHOLDERS)
+
+
+@dataclass(frozen=True)
+class Task:
+    """One observation to be rewritten; after a rejected try with what was written (``previous``) and why not."""
+
+    number: int
+    text: str
+    previous: str = ""
+    feedback: str = ""
+
+
+class PromptLibrary:
+    """The templates of the package, and in the place of some the operator's own."""
+
+    def __init__(self, own: Mapping[str, str] | None = None) -> None:
+        """Take the operator's templates by name; what cannot be used is named in :attr:`problems` and not used.
+
+        Blocking: the package's templates are read here, once.
+        """
+        texts = own or {}
+        refused = {name: _refusal(name, text) for name, text in texts.items()}
+        self.problems: tuple[str, ...] = tuple(problem for problem in refused.values() if problem)
+        self._sheets: Mapping[str, Sheet] = {
+            name: shipped(name) if refused.get(name, "absent") else sheet_of(texts[name]) for name in TEMPLATES
+        }
+
+    def rewrite(
+        self, tasks: Sequence[Task], anchors: Anchors, *, source: str = "", lines: Sequence[Message | str] = ()
+    ) -> Ask[tuple[Said, ...]]:
+        """Ask for one absolute statement a task; ``source`` and ``lines`` are what was said around it."""
+        roster = roster_of(anchors, lines, (source, *(task.text for task in tasks)))
+        parts = {
+            **_around(anchors, roster, lines),
+            "speaker": roster.called(anchors.speaker.id),
+            "source": block("来源", rendering.source_line(source, lines, anchors.speaker)),
+            "tasks": block("观察", "\n".join(_shown(task) for task in tasks)),
+        }
+        given = Given(tuple(task.number for task in tasks), len(lines), len(_near(anchors)), roster.ids)
+        instructions, prompt = self._sheets["rewrite"].filled(parts)
+        parse = partial(statements_in, given=given)
+        return Ask("rewrite", instructions, prompt, "historian_rewrite", forms.REWRITE, parse)
+
+    def triage(self, lines: Sequence[Message], anchors: Anchors) -> Ask[Triaged]:
+        """Ask what of a dialogue is worth remembering; each observation names the lines (from 1) that it rests on."""
+        roster = roster_of(anchors, lines, (), fill=FILLED_ROSTER)
+        given = Given((), len(lines), len(_near(anchors)), roster.ids)
+        instructions, prompt = self._sheets["triage"].filled(_around(anchors, roster, lines))
+        parse = partial(triaged_in, given=given)
+        return Ask("triage", instructions, prompt, "historian_triage", forms.TRIAGE, parse)
+
+    def merge(
+        self,
+        person: Person,
+        profile: Profile | None,
+        facts: Sequence[Fact],
+        now: datetime,
+        *,
+        max_chars: int,
+        feedback: str = "",
+    ) -> Ask[Drawn]:
+        """Ask for the next portrait of one person or group; ``feedback`` says why the last answer was refused."""
+        instructions, prompt = self._sheets["merge"].filled(
+            {
+                "time": rendering.moment(now),
+                "target": _target(person, profile, facts),
+                "portrait": block("旧侧写", rendering.portrait(profile, max(max_chars, 1) * 4)),
+                "facts": block("新事实", rendering.dated_facts(facts, now.tzinfo)),
+                "max_chars": str(max_chars),
+                "feedback": f"上次的回答没有采用：{rendering.cut(feedback, rendering.TEXT)}" if feedback else "",
+            }
+        )
+        return Ask("merge", instructions, prompt, "historian_profile_merge", forms.MERGE, drawn_in, strict=True)
+
+
+def _refusal(name: str, text: str) -> str:
+    """Say why an operator's template is not used; "" for one that is."""
+    if name not in _PLACEHOLDERS:
+        return sentences.template_unknown(name, TEMPLATES)
+    known = frozenset(_PLACEHOLDERS[name])
+    return refusal(name, text, known - _OPTIONAL, known)
+
+
+def _around(anchors: Anchors, roster: Roster, lines: Sequence[Message | str]) -> dict[str, str]:
+    """Show when and where it is, who is there, what is remembered and what was said."""
+    when = anchors.when
+    return {
+        "time": rendering.moment(when),
+        "calendar": rendering.calendar(when),
+        "place": rendering.place(roster),
+        "people": block("名单", rendering.people(roster)),
+        "neighbours": block("已记住", rendering.neighbours(_near(anchors), roster, when.tzinfo)),
+        "lines": block("聊天", rendering.numbered_lines(lines, roster, when)),
+    }
+
+
+def _near(anchors: Anchors) -> tuple[Event, ...]:
+    return anchors.neighbours[: rendering.MOST_NEIGHBOURS]
+
+
+def _shown(task: Task) -> str:
+    """Show an observation; after a rejected try with what was written and what was wrong with it."""
+    lines = [f"{task.number}. {rendering.cut(task.text, rendering.TEXT)}"]
+    if task.previous:
+        lines.append(f"  [上次写成] {rendering.cut(task.previous, rendering.TEXT)}")
+    if task.feedback:
+        lines.append(f"  [没有通过，请改正] {rendering.cut(task.feedback, rendering.TEXT)}")
+    return "\n".join(lines)
+
+
+def _target(person: Person, profile: Profile | None, facts: Sequence[Fact]) -> str:
+    """Say whose portrait it is; code chose them, by the key of the profile or the facts."""
+    keys = [*(fact.key for fact in facts[:1]), *([profile.key] if profile else [])]
+    name, is_group = defused(clean_name(person.name)), bool(keys) and keys[0].entity_type == "group"
+    if is_group:
+        return f"群聊 {name or '群'}({defused(person.id)})"
+    return f"个人 {Person(defused(person.id), name).label}"

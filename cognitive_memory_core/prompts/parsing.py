@@ -1,0 +1,142 @@
+"""From a model's JSON text to typed answers: kind to sloppy forms, strict about what is missing."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+
+from .. import sentences
+from ..domain.event import MEMORY_KINDS
+from ..domain.fact import EventKind
+from ..domain.ids import ID_LENGTH
+from ..errors import BadAnswer
+from .answers import Drawn, Said, Triaged
+from .values import (
+    Row,
+    filled,
+    filled_list,
+    flag_of,
+    is_plain,
+    loaded,
+    number_of,
+    numbers_of,
+    parts_of,
+    row_of,
+    rows_of,
+    share_of,
+    text_of,
+)
+
+LONGEST_TEXT = 2_000  # characters of a statement; the gate refuses far shorter ones, but must see that they are long
+LONGEST_DETAIL = 500
+LONGEST_TAG, MOST_TAGS = 30, 12
+LONGEST_TRAIT, MOST_TRAITS = 200, 12
+MOST_OBSERVATIONS = 20
+MOST_SUBJECTS = 20
+MOST_LINES = 50
+UNSAID_CONFIDENCE = 0.6  # of a model that does not say how sure it is
+_NOTHING_NEW = frozenset(
+    ("无新信息", "没有新信息", "无新内容", "没有新内容", "无变化", "没有变化", "无需更新", "nothing new")
+)
+_PORTRAIT = ("role", "interests", "style", "topics", "tools", "pain_points")
+_KINDS: Mapping[str, EventKind] = {kind: kind for kind in MEMORY_KINDS}
+
+
+@dataclass(frozen=True)
+class Given:
+    """What a question held: the numbers of its tasks, how many lines and neighbours, and the ids that may be named."""
+
+    tasks: tuple[int, ...] = ()
+    lines: int = 0
+    neighbours: int = 0
+    ids: Collection[str] = field(default=frozenset[str]())
+
+
+def statements_in(text: str, given: Given) -> tuple[Said, ...]:
+    """Give at most one statement a task, in the order of the tasks; raises BadAnswer where there is none at all."""
+    rows = _rows(loaded(text), "statements")
+    by_number: dict[int, Said] = {}
+    for number, row in _numbered(rows or [], given.tasks):
+        by_number.setdefault(number, _said(row, number, given))
+    if not by_number:
+        raise BadAnswer(sentences.answer_without("statements"))
+    return tuple(by_number[number] for number in given.tasks if number in by_number)
+
+
+def triaged_in(text: str, given: Given) -> Triaged:
+    """Give what is worth remembering, numbered from 1; raises BadAnswer where it says yes and then nothing."""
+    answer = row_of(loaded(text))
+    rows = [row for row in rows_of(answer.get("observations")) or [] if filled(row.get("text"), LONGEST_TEXT)]
+    should = flag_of(answer.get("should_remember"))
+    if should is None and not rows:
+        raise BadAnswer(sentences.answer_without("should_remember"))
+    if should and not rows:
+        raise BadAnswer(sentences.answer_without("observations"))
+    kept = () if should is False else rows[:MOST_OBSERVATIONS]
+    observations = tuple(_said(row, number, given) for number, row in enumerate(kept, 1))
+    return Triaged(bool(observations), text_of(answer.get("reason"), LONGEST_DETAIL), observations)
+
+
+def drawn_in(text: str) -> Drawn:
+    """Give a portrait; raises BadAnswer for an empty one, unless it says that there is nothing new."""
+    answer = row_of(loaded(text))
+    summary = text_of(answer.get("summary"), LONGEST_TEXT)
+    traits = {name: filled_list(answer.get(name), MOST_TRAITS, LONGEST_TRAIT) for name in _PORTRAIT}
+    if not all(is_plain(answer.get(name)) for name in ("tags", "summary", *_PORTRAIT)):
+        raise BadAnswer(sentences.answer_malformed())
+    is_idle = flag_of(answer.get("nothing_new")) or summary.casefold().strip("。. ") in _NOTHING_NEW
+    if not is_idle and not (summary and filled(summary, LONGEST_TEXT)):
+        raise BadAnswer(sentences.answer_without("summary"))
+    return Drawn(is_idle, filled_list(answer.get("tags"), MOST_TAGS, LONGEST_TAG), summary, **traits)
+
+
+def _rows(answer: object, name: str) -> list[Row] | None:
+    """Give the rows under a name, or those of an answer that is a list, or a row, itself."""
+    row = row_of(answer)
+    return rows_of(row.get(name) if row and "text" not in row else answer)
+
+
+def _numbered(rows: list[Row], wanted: tuple[int, ...]) -> list[tuple[int, Row]]:
+    """Pair rows with the tasks they answer; rows without any number go by their place where there are as many."""
+    if len(rows) == len(wanted) and not any("number" in row for row in rows):
+        numbered = list(zip(wanted, rows, strict=True))
+    else:
+        numbered = [(number_of(row.get("number")), row) for row in rows]
+    return [(number, row) for number, row in numbered if number in wanted and _has_text(row)]
+
+
+def _has_text(row: Row) -> bool:
+    return isinstance(row.get("text"), str | int | float)
+
+
+def _said(row: Row, number: int, given: Given) -> Said:
+    same_as = number_of(row.get("same_as"))
+    return Said(
+        number,
+        text_of(row.get("text"), LONGEST_TEXT),
+        kind=_kind(row.get("kind")),
+        subjects=_ids(row.get("subjects"), given.ids),
+        speaker=next(iter(_ids(row.get("speaker"), given.ids)), ""),
+        confidence=share_of(row.get("confidence"), UNSAID_CONFIDENCE),
+        same_as=same_as if 0 < same_as <= given.neighbours else 0,
+        lines=tuple(line for line in numbers_of(row.get("lines"), MOST_LINES) if line <= given.lines),
+        pain=filled(row.get("pain"), LONGEST_DETAIL),
+        solution=filled(row.get("solution"), LONGEST_DETAIL),
+        outcome=filled(row.get("outcome"), LONGEST_DETAIL),
+    )
+
+
+def _kind(value: object) -> EventKind:
+    return _KINDS.get(text_of(value, LONGEST_TAG).casefold(), "event")
+
+
+def _ids(value: object, known: Collection[str]) -> tuple[str, ...]:
+    parts = [value] if isinstance(value, str) and value in known else parts_of(value)
+    named = (_id(filled(part, ID_LENGTH), known) for part in parts)
+    return tuple(dict.fromkeys(one for one in named if one))[:MOST_SUBJECTS]
+
+
+def _id(written: str, known: Collection[str]) -> str:
+    """Give the id in ``name(id)`` where it is a known one; else what was written."""
+    inside = written.rpartition("(")[2].removesuffix(")")
+    return inside if written not in known and inside in known else written

@@ -1,0 +1,170 @@
+"""What a model is shown: each thing on one line that nothing said in a chat can close, begin or forge.
+
+Square and angle brackets stand in no text from a chat (``defused``), so that what is written in them here is ours.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import date, datetime, timedelta, tzinfo
+
+from ..domain.event import Event
+from ..domain.fact import Fact
+from ..domain.message import Message
+from ..domain.people import Person
+from ..domain.profile import Profile
+from ..domain.turn import shortened
+from ..text.fences import defused
+from ..text.names import clean_text
+from .roster import Roster
+
+MOST_NEIGHBOURS = 8
+MOST_FACTS = 50
+ROOM = 24_000  # characters of all lines together; where they are more, each is cut to its share
+SHORTEST_LINE = 60
+SOURCE = 4_000
+TEXT = 1_000
+NEIGHBOUR = 200
+_LOOKED_AT = 8_000  # characters of any one text
+_WEEKDAYS = "一二三四五六日"
+_QUOTED = re.compile(
+    r"(?:[>＞][^\n]*(?:\n|$))+|「[^」\n]{1,500}」 {0,8}\n[- ]{5,100}\n"
+)  # a quote stands before an answer
+
+
+def moment(when: datetime) -> str:
+    """Write the time of a turn with weekday and zone."""
+    return f"{_full(when.date())} 周{_WEEKDAYS[when.weekday()]} {when:%H:%M}（{cut(str(when.tzinfo), 40)}）"
+
+
+def calendar(when: datetime) -> str:
+    """Write out the Mondays from which words such as 下周三 are counted: models are bad at weekdays."""
+    today = when.date()
+    monday = today - timedelta(today.weekday())
+    return f"本周一{_short(monday, today)}，下周一{_short(monday + timedelta(7), today)}"
+
+
+def block(title: str, content: str) -> str:
+    """Put lines into a fence; "" where there are none."""
+    return f"<{title}>\n{content}\n</{title}>" if content else ""
+
+
+def place(roster: Roster) -> str:
+    """Name the group with its id, or say that it is a private chat."""
+    return f"群聊 {roster.called_place}" if roster.place.id else "私聊"
+
+
+def people(roster: Roster) -> str:
+    """List who is known, with what they were called before."""
+    return "\n".join(f"{one.label}{_before(one)}" for one in roster.people)
+
+
+def numbered_lines(lines: Sequence[Message | str], roster: Roster, when: datetime) -> str:
+    """Number the lines from 1, each with its time, its speaker, and whom it answers."""
+    room = max(ROOM // max(len(lines), 1), SHORTEST_LINE)
+    numbers = {line.id: number for number, line in enumerate(lines, 1) if isinstance(line, Message)}
+    by_id = {line.id: line for line in lines if isinstance(line, Message)}
+
+    def shown(line: Message | str) -> str:
+        if isinstance(line, str):
+            return f"[原文] {_said(line, room)}"
+        answered = _answered(line, by_id, numbers, roster)
+        return f"{_clock(line.sent_at, when)} {_who(line, roster)}{answered}：{_said(line.text, room)}"
+
+    return "\n".join(f"{number}. {shown(line)}" for number, line in enumerate(lines, 1))
+
+
+def source_line(source: str, lines: Sequence[Message | str], speaker: Person) -> str:
+    """Show the message that set off a turn, or which of the lines it is."""
+    if not source.strip():
+        return ""
+    said = _said(source, SOURCE)
+    for number, line in enumerate(lines, 1):
+        if isinstance(line, Message) and line.sender_id == speaker.id and _said(line.text, SOURCE) == said:
+            return f"即聊天第{number}条"
+    return said
+
+
+def neighbours(events: Iterable[Event], roster: Roster, zone: tzinfo | None) -> str:
+    """Show what is remembered already, numbered E1 and so on, each with its day and who said it."""
+    shown = (
+        f"E{number}. {_day(event.happened_at, zone)} {_teller(event, roster)}{cut(event.text, NEIGHBOUR)}"
+        for number, event in enumerate(events, 1)
+    )
+    return "\n".join(shown)
+
+
+def dated_facts(facts: Sequence[Fact], zone: tzinfo | None) -> str:
+    """Number facts, the oldest first, each with its day."""
+    ordered = sorted(facts, key=lambda fact: fact.happened_at)[-MOST_FACTS:]
+    return "\n".join(
+        f"{number}. {_day(fact.happened_at, zone)} {cut(fact.text, TEXT)}" for number, fact in enumerate(ordered, 1)
+    )
+
+
+def portrait(profile: Profile | None, limit: int) -> str:
+    """Show a portrait as it stands, line by line."""
+    if profile is None or not (profile.summary.strip() or profile.tags):
+        return "（无）"
+    tags = "、".join(cut(tag, 40) for tag in profile.tags[:30])
+    body = (defused(line) for line in shortened(clean_text(profile.summary[:_LOOKED_AT]), limit).split("\n"))
+    return "\n".join((f"标签：{tags}", *(f"· {line}" for line in body if line)))
+
+
+def cut(text: str, limit: int) -> str:
+    """Give a text of anybody's as one harmless line within a bound."""
+    return shortened(defused(text[:_LOOKED_AT]), limit)
+
+
+def _said(text: str, limit: int) -> str:
+    """Give what a line says; what it quotes is marked as somebody else's."""
+    plain = clean_text(text[:_LOOKED_AT]).strip()
+    quote = _QUOTED.match(plain)
+    if not quote:
+        return cut(plain, limit)
+    own = plain[quote.end() :]
+    return shortened(f"[引用：{cut(quote[0].strip('>＞「」- '), limit)}] {defused(own)}", limit)
+
+
+def _who(line: Message, roster: Roster) -> str:
+    if line.is_bot:
+        return f"[机器人]对{roster.short(line.scene.user_id)}"
+    return roster.called(line.sender_id, line.scene.user_name)
+
+
+def _answered(line: Message, by_id: Mapping[str, Message], numbers: Mapping[str, int], roster: Roster) -> str:
+    if not line.reply_to:
+        return ""
+    answered = by_id.get(line.reply_to)
+    if answered is None:
+        return "[回复更早的消息]"
+    whom = "机器人" if answered.is_bot else roster.short(answered.sender_id)
+    return f"[回复{numbers[answered.id]} {whom}]"
+
+
+def _teller(event: Event, roster: Roster) -> str:
+    return f"{roster.called(event.sender_id, event.sender_name)}说：" if event.sender_id else ""
+
+
+def _before(person: Person) -> str:
+    return f" 又名 {'、'.join(person.aliases)}" if person.aliases else ""
+
+
+def _clock(sent_at: datetime, when: datetime) -> str:
+    local = sent_at.astimezone(when.tzinfo)
+    if local.date() == when.date():
+        return f"{local:%H:%M}"
+    return f"{_short(local.date(), when.date())}周{_WEEKDAYS[local.weekday()]} {local:%H:%M}"
+
+
+def _day(instant: datetime, zone: tzinfo | None) -> str:
+    return _full(instant.astimezone(zone).date())
+
+
+def _full(day: date) -> str:
+    return f"{day.year}年{day.month}月{day.day}日"
+
+
+def _short(day: date, today: date) -> str:
+    return f"{day.month}月{day.day}日" if day.year == today.year else _full(day)

@@ -1,0 +1,118 @@
+"""Who is shown to a model, and how everybody is called in one prompt."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from ..domain.message import Message
+from ..domain.people import Anchors, Person
+from ..text.fences import defused
+from ..text.names import clean_name
+from ..text.redaction import Vocabulary
+
+MOST_PEOPLE = 40
+MOST_ALIASES = 4
+_KNOWN = 500  # people of a place looked at
+_ALIASES = 10  # of one person looked at
+_LOOKED_AT, _HEARD = 1_000, 40_000  # characters of one text and of all
+_SHORTEST_NAME = 2  # characters; a shorter one stands in every text
+_SHORTEST_ID = 5
+_SPOKEN = re.compile(r"\w{2,}")
+
+
+@dataclass(frozen=True)
+class Roster:
+    """The people of one prompt, under names fit to be shown; the first is who the turn belongs to."""
+
+    place: Person
+    people: tuple[Person, ...]
+
+    @property
+    def ids(self) -> frozenset[str]:
+        """Every id that an answer may name; the group's, too."""
+        return frozenset(person.id for person in (*self.people, self.place) if person.id)
+
+    @property
+    def called_place(self) -> str:
+        """Give ``name(id)`` of the group; "" in private."""
+        return f"{_shown(self.place.name) or '群'}({defused(self.place.id)})" if self.place.id else ""
+
+    def called(self, user_id: str, name: str = "") -> str:
+        """Give ``name(id)`` under the one name that a person bears in this prompt; ``name`` for somebody unknown."""
+        known = self._by_id.get(user_id)
+        return known.label if known else _clean(Person(user_id, name)).label
+
+    def short(self, user_id: str) -> str:
+        """Give a person's name alone, where a number beside it says who is meant."""
+        known = self._by_id.get(user_id)
+        return known.name if known and known.name else defused(user_id)
+
+    @cached_property
+    def _by_id(self) -> dict[str, Person]:
+        return {person.id: person for person in self.people}
+
+
+def roster_of(anchors: Anchors, lines: Sequence[Message | str], texts: Iterable[str], *, fill: int = 0) -> Roster:
+    """Choose who is shown: who took part, then whose id, name or alias stands in a text, at most 40.
+
+    Where they are fewer than ``fill``, others of the place are shown too: people are called by names on no list.
+    """
+    messages = [line for line in lines if isinstance(line, Message)]
+    known = _known(anchors, messages)
+    present = dict.fromkeys((anchors.speaker.id, *(line.sender_id for line in messages if line.sender_id)))
+    heard = _heard((*(line if isinstance(line, str) else line.text for line in lines), *texts), known.values())
+    mentioned = [user_id for user_id, person in known.items() if not heard.isdisjoint(_signs(person))]
+    shown = list(dict.fromkeys((*present, *mentioned)))
+    others = [user_id for user_id in known if user_id not in shown][: max(fill - len(shown), 0)]
+    people = tuple(_clean(known[user_id], heard) for user_id in (*shown, *others)[:MOST_PEOPLE])
+    return Roster(Person(anchors.place.group_id, clean_name(anchors.place_name)), people)
+
+
+def _known(anchors: Anchors, messages: Sequence[Message]) -> dict[str, Person]:
+    """Join what is known of each person; a line's own name counts where the anchors have none."""
+    scenes = {line.scene.user_id: line.scene.user_name for line in messages}
+    known: dict[str, Person] = {}
+    lined = (Person(user_id, name) for user_id, name in scenes.items())
+    for person in (anchors.speaker, *anchors.people[:_KNOWN], *lined):
+        before = known.get(person.id, person)
+        aliases = before.aliases if before is person else (*before.aliases, *person.aliases)
+        known[person.id] = Person(person.id, before.name or person.name, aliases)
+    return known
+
+
+def _heard(texts: Iterable[str], people: Iterable[Person]) -> frozenset[str]:
+    """Give the ids and names of people that stand in the texts."""
+    words = Vocabulary(sign for person in people for sign in _signs(person))
+    said = "\n".join(text[:_LOOKED_AT] for text in texts)[:_HEARD]
+    return frozenset(words.within(said.casefold()))
+
+
+def _clean(person: Person, heard: Collection[str] = ()) -> Person:
+    """Give a person as shown: names that stand in a text come first among the earlier ones."""
+    name = _shown(person.name)
+    aliases = sorted(person.aliases[:_ALIASES], key=lambda alias: not any(word in heard for word in _words(alias)))
+    cleaned = dict.fromkeys(_shown(alias) for alias in aliases)
+    kept = [alias for alias in cleaned if alias and alias != name]
+    return Person(defused(person.id), name, tuple(kept[:MOST_ALIASES]))
+
+
+def _shown(name: str) -> str:
+    return defused(clean_name(name))
+
+
+def _signs(person: Person) -> Iterator[str]:
+    """Give what tells in a text that a person is meant: the id, and each name."""
+    if len(person.id) >= _SHORTEST_ID:
+        yield person.id.casefold()
+    for name in (person.name, *person.aliases[:_ALIASES]):
+        yield from _words(name)
+
+
+def _words(name: str) -> Iterator[str]:
+    """Give the forms in which others write a name: in full, and without what decorates it (陈皮 of 陈皮(已还魂))."""
+    spoken = _SPOKEN.match(name)
+    forms = (name, spoken[0] if spoken else "")
+    return (form.casefold() for form in forms if len(form) >= _SHORTEST_NAME)

@@ -1,0 +1,77 @@
+"""Templates: instructions that never change, a separator, and a prompt with ``$name`` for what a question brings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib import resources
+from string import Template
+
+from .. import sentences
+
+SEPARATOR = "<!-- prompt -->"
+LONGEST_TEMPLATE = 20_000  # characters
+_UNDECODABLE = "\ufffd"
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """A template's two parts."""
+
+    instructions: str
+    prompt: str
+
+    def filled(self, parts: Mapping[str, str]) -> tuple[str, str]:
+        """Give instructions and prompt with the parts in their places, without empty lines.
+
+        What stands in a part is never read again: a ``$`` that somebody wrote is a ``$``.
+        """
+        prompt = Template(self.prompt).substitute(parts)
+        lines = (line.rstrip() for line in prompt.split("\n"))
+        return Template(self.instructions).substitute().strip(), "\n".join(line for line in lines if line)
+
+
+def shipped(name: str) -> Sheet:
+    """Read a template of this package; blocking."""
+    return sheet_of((resources.files(__name__.rpartition(".")[0]) / "templates" / f"{name}.md").read_text("utf-8"))
+
+
+def sheet_of(text: str) -> Sheet:
+    """Split a template that has its separator."""
+    lines = text.removeprefix("\ufeff").replace("\r\n", "\n").split("\n")
+    at = _separators(lines)[0]
+    return Sheet("\n".join(lines[:at]), "\n".join(lines[at + 1 :]))
+
+
+def refusal(name: str, text: str, needed: frozenset[str], known: frozenset[str]) -> str:
+    """Say why a template cannot be used and what to do about it; "" for one that can.
+
+    ``needed`` are the placeholders that it must hold, ``known`` all that it may hold.
+    """
+    if not text.strip() or len(text) > LONGEST_TEMPLATE or _UNDECODABLE in text:
+        return sentences.template_unreadable(name, LONGEST_TEMPLATE)
+    if len(_separators(text.split("\n"))) != 1 or not sheet_of(text).instructions.strip():
+        return sentences.template_without_separator(name, SEPARATOR)
+    return _misplaced(name, sheet_of(text), needed, known)
+
+
+def _misplaced(name: str, sheet: Sheet, needed: frozenset[str], known: frozenset[str]) -> str:
+    (above, stray_above), (held, stray) = _placeholders(sheet.instructions), _placeholders(sheet.prompt)
+    if stray or stray_above:
+        return sentences.template_stray_dollar(name)
+    if above:
+        return sentences.template_placeholder_above(name, sorted(above), SEPARATOR)
+    if held - known:
+        return sentences.template_unknown_placeholder(name, sorted(held - known), sorted(known))
+    return sentences.template_lacks(name, sorted(needed - held)) if needed - held else ""
+
+
+def _separators(lines: list[str]) -> list[int]:
+    return [number for number, line in enumerate(lines) if line.strip() == SEPARATOR]
+
+
+def _placeholders(text: str) -> tuple[frozenset[str], bool]:
+    """Give the names after ``$``, and whether there is a ``$`` that is neither a name's nor doubled."""
+    found = list(Template.pattern.finditer(text))
+    names = frozenset(name for match in found if (name := match["named"] or match["braced"]))
+    return names, any(match["invalid"] is not None for match in found)

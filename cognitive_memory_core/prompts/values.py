@@ -1,0 +1,127 @@
+"""What models write for a text, a number or a yes: read kindly, kept within bounds, never trusted."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterable, Mapping
+from typing import TypeGuard, cast
+
+from .. import sentences
+from ..errors import BadAnswer
+from ..text.names import one_line
+
+LONGEST_ANSWER = 100_000  # characters
+MOST_ROWS = 200  # looked at of a list; fewer are kept
+Row = Mapping[str, object]
+_YES = frozenset(("true", "yes", "y", "1", "1.0", "是", "对", "真", "有"))
+_NO = frozenset(("false", "no", "n", "0", "0.0", "否", "不", "假", "无", "没有"))
+_NOTHING = frozenset(("无", "没有", "暂无", "未知", "不详", "空", "none", "null", "nil", "n/a", "na", "unknown", "-"))
+_NUMBER = re.compile(r"[^\d.-]{0,4}(\d{1,6})(?:\.0{0,6})?[^\d.-]{0,4}")
+_SPLIT = re.compile("[、，,;；|\n]")
+_BULLETS = "-*•·– "
+
+
+def loaded(text: str) -> object:
+    """Read JSON; raises BadAnswer for what is too long, too deep, or none."""
+    if len(text) > LONGEST_ANSWER:
+        raise BadAnswer(sentences.answer_too_large(LONGEST_ANSWER))
+    try:
+        return cast("object", json.loads(text))
+    except (ValueError, RecursionError):
+        raise BadAnswer(sentences.answer_not_json()) from None
+
+
+def row_of(value: object) -> Row:
+    """Give an object's members, none for what is no object."""
+    return cast("Row", value) if isinstance(value, dict) else {}
+
+
+def rows_of(value: object) -> list[Row] | None:
+    """Give the objects of a list, or of one object or JSON text where a list is meant; None for anything else."""
+    if isinstance(value, str) and value.lstrip().startswith(("[", "{")):
+        value = loaded(value)
+    if isinstance(value, dict):
+        return [cast("Row", value)]
+    if not isinstance(value, list):
+        return None
+    items = cast("list[object]", value)[:MOST_ROWS]
+    return [cast("Row", item) for item in items if isinstance(item, dict)]
+
+
+def text_of(value: object, limit: int) -> str:
+    """Give a text on one line, cut to ``limit``; a number's digits; "" for anything else."""
+    if not _is_number_like(value):
+        return ""
+    written = int(value) if isinstance(value, float) and value.is_integer() else value
+    return one_line(str(written)[: limit * 2], limit)
+
+
+def filled(value: object, limit: int) -> str:
+    """Give a text as :func:`text_of` does, "" also for words that only say that there is none."""
+    text = text_of(value, limit)
+    return "" if text.casefold().strip("。.") in _NOTHING else text
+
+
+def filled_list(value: object, count: int, limit: int) -> tuple[str, ...]:
+    """Give up to ``count`` different texts of a list, or of one text that names several."""
+    parts = (text_of(part, limit).lstrip(_BULLETS) for part in parts_of(value))
+    return tuple(dict.fromkeys(part for part in parts if filled(part, limit)))[:count]
+
+
+def number_of(value: object) -> int:
+    """Give a whole number, also out of "2", "E2" or 2.0; 0 for anything else."""
+    if isinstance(value, str):
+        found = _NUMBER.fullmatch(value[:16].strip())
+        return int(found[1]) if found else 0
+    is_whole = isinstance(value, int | float) and not isinstance(value, bool) and value == value // 1
+    return int(cast("float", value)) if is_whole and abs(cast("float", value)) < LONGEST_ANSWER else 0
+
+
+def numbers_of(value: object, count: int) -> tuple[int, ...]:
+    """Give up to ``count`` different whole numbers above 0, in the order given."""
+    numbers = (number_of(part) for part in parts_of(value))
+    return tuple(dict.fromkeys(number for number in numbers if number > 0))[:count]
+
+
+def share_of(value: object, default: float) -> float:
+    """Give a number in [0, 1], the nearest for what lies outside, 0 for NaN, ``default`` where none is written."""
+    try:
+        number = (
+            float(_short(value)) if isinstance(value, str | int | float) and not isinstance(value, bool) else default
+        )
+    except ValueError:
+        return default
+    except OverflowError:  # an integer that no float holds
+        return float(cast("int", value) > 0)
+    return 0.0 if math.isnan(number) else min(max(number, 0.0), 1.0)
+
+
+def flag_of(value: object) -> bool | None:
+    """Give yes or no, also out of words; None where neither is said."""
+    word = str(value)[:16].strip().casefold() if isinstance(value, str | int | float) else ""
+    return True if word in _YES else False if word in _NO else None
+
+
+def is_plain(value: object) -> bool:
+    """Tell whether a value is a text, a number, nothing, or a list of such."""
+    items = cast("list[object]", value) if isinstance(value, list) else [value]
+    return all(item is None or isinstance(item, str | int | float) for item in items)
+
+
+def parts_of(value: object) -> Iterable[object]:
+    """Give the members of a list, or the parts of a text that names several things."""
+    if isinstance(value, str):
+        return _SPLIT.split(value[:LONGEST_ANSWER])[:MOST_ROWS]
+    if isinstance(value, list):
+        return cast("list[object]", value)[:MOST_ROWS]
+    return () if value is None else (value,)
+
+
+def _is_number_like(value: object) -> TypeGuard[str | int | float]:
+    return isinstance(value, str | int | float) and not isinstance(value, bool)
+
+
+def _short(value: str | float) -> str | float:
+    return value[:32] if isinstance(value, str) else value

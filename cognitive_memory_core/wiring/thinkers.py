@@ -1,0 +1,110 @@
+"""Who thinks: chat models where they are set, the rules where they are not or the day's calls are spent."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Mapping
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..adapters.breaker import Breaker, GuardedChat
+from ..adapters.files.templates import read_templates
+from ..adapters.offline.merging import RuleMerger
+from ..adapters.offline.rules import RuleHistorian
+from ..historian.budget import BackedHistorian, BackedMerger, Budget, BudgetedChat
+from ..historian.meter import MeteredChat, SpendingMeter
+from ..historian.portraiture import ModelMerger
+from ..historian.rewriter import ModelHistorian
+from ..ports.models import Chat, Historian, Merger
+from ..prompts.library import PromptLibrary
+from ..settings import ChatRole, Live, ModelSettings, Settings
+
+if TYPE_CHECKING:
+    from ..adapters.openai.chat import OpenAIChat
+    from ..adapters.openai.client import ModelClient
+
+log = logging.getLogger(__name__)
+ROLES: tuple[ChatRole, ...] = ("historian", "triage", "merge")
+
+
+@dataclass(frozen=True)
+class Thinkers:
+    """Those who turn what was said into memory, and the breakers round their models."""
+
+    historian: Historian
+    merger: Merger
+    budget: Budget
+    breakers: tuple[Breaker, ...] = ()
+
+    @property
+    def has_model(self) -> bool:
+        """Whether any chat model is asked."""
+        return bool(self.breakers)
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """A chat model with the breaker round it, and the settings that it was made of."""
+
+    wanted: ModelSettings
+    chat: Chat
+    breaker: Breaker
+
+
+async def thinkers_of(
+    settings: Live[Settings], prompts: Path, meter: SpendingMeter, stack: AsyncExitStack, given: Chat | None
+) -> Thinkers:
+    """Make them. ``given`` stands for every chat model; ``prompts`` is the folder of the operator's own templates."""
+    rules, merging, budget = RuleHistorian(settings.current.zone), RuleMerger(settings), Budget(meter, settings)
+    asked = _standing_for_all(given, meter) if given else await _asked(settings.current, meter, stack)
+    if not asked:
+        return Thinkers(rules, merging, budget)
+    library = await asyncio.to_thread(_library, prompts)
+    chats = {role: BudgetedChat(asked[role].chat if role in asked else None, budget) for role in ROLES}
+    historian = ModelHistorian(chats["historian"], chats["triage"], library, settings)
+    merger = ModelMerger(chats["merge"], library, settings)
+    breakers = tuple({id(one): one.breaker for one in asked.values()}.values())
+    return Thinkers(BackedHistorian(historian, rules), BackedMerger(merger, merging), budget, breakers)
+
+
+def _library(folder: Path) -> PromptLibrary:
+    """Read the templates; what of the operator's own cannot be used is said, and the package's is used."""
+    library = PromptLibrary(read_templates(folder))
+    for problem in library.problems:
+        log.warning("%s", problem)
+    return library
+
+
+def _standing_for_all(chat: Chat, meter: SpendingMeter) -> Mapping[ChatRole, _Asked]:
+    breaker = Breaker("historian")
+    guarded = GuardedChat(MeteredChat(chat, meter, counts_calls=True), breaker)
+    return dict.fromkeys(ROLES, _Asked(ModelSettings(), guarded, breaker))
+
+
+async def _asked(settings: Settings, meter: SpendingMeter, stack: AsyncExitStack) -> Mapping[ChatRole, _Asked]:
+    """Make the chat models that are set; roles with equal settings share one, and its breaker."""
+    made: dict[ChatRole, _Asked] = {}
+    for role in ROLES:
+        wanted = settings.models.of(role)
+        if wanted.model_name:
+            twin = next((one for one in made.values() if one.wanted == wanted), None)
+            made[role] = twin or await _made(role, wanted, meter, stack)
+    return made
+
+
+async def _made(role: ChatRole, wanted: ModelSettings, meter: SpendingMeter, stack: AsyncExitStack) -> _Asked:
+    client, make = await asyncio.to_thread(_client, role, wanted)
+    stack.push_async_callback(client.close)
+    breaker = Breaker(role)
+    return _Asked(wanted, GuardedChat(MeteredChat(make(wanted, client, meter), meter), breaker), breaker)
+
+
+def _client(role: ChatRole, wanted: ModelSettings) -> tuple[ModelClient, type[OpenAIChat]]:
+    """Import what takes half a second, and read certificates, only where a model is set; call it in a thread."""
+    from ..adapters.openai.chat import OpenAIChat  # noqa: PLC0415  # see above
+    from ..adapters.openai.client import ModelClient  # noqa: PLC0415  # see above
+
+    return ModelClient(wanted, role), OpenAIChat

@@ -1,0 +1,97 @@
+"""Portraits: see one's own and the group's, open one's own to other places, and take a bad one back."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Literal
+
+from nonebot.adapters import Bot, Event
+from nonebot.permission import SUPERUSER
+from nonebot_plugin_alconna import At, Match
+
+import cognitive_memory_core as core
+
+from .. import replies
+from ..config import setup
+from ..lifecycle import get_memory
+from ..params import Here
+from .entry import answer, memory_command
+from .words import words_of
+
+_REVISION = re.compile(r"[0-9]{8}T[0-9]{6}\.[0-9]{6}Z")
+_NUMBER = re.compile(r"[0-9]{5,20}")
+_GROUP_WORDS = frozenset({"群", "group"})
+_WISHES = {"on": True, "开": True, "off": False, "关": False}
+
+
+@memory_command.assign("profile")
+async def show_profile(bot: Bot, event: Event, here: Here) -> None:
+    """Show the asker what is written of them here."""
+    await answer(bot, event, _shown(here, "user", here.user_id))
+
+
+@memory_command.assign("group")
+async def show_group(bot: Bot, event: Event, here: Here) -> None:
+    """Show what is written of this group."""
+    await answer(bot, event, _shown(here, "group", here.group_id))
+
+
+@memory_command.assign("share")
+async def share_profile(bot: Bot, event: Event, here: Here, wish: Match[str]) -> None:
+    """Open the asker's own portrait to every place, or close it again."""
+    await answer(bot, event, _shared(here, wish.result))
+
+
+@memory_command.assign("rollback")
+async def roll_back(bot: Bot, event: Event, here: Here, words: Match[list[object]]) -> None:
+    """Put a past portrait in the place of the one of now; for the bot's superusers."""
+    is_permitted = await SUPERUSER(bot, event)
+    await answer(bot, event, _rolled_back(here, words.result if words.available else (), is_permitted=is_permitted))
+
+
+async def _shown(scene: core.Scene, entity_type: Literal["user", "group"], entity_id: str) -> str:
+    if not entity_id:
+        return replies.only_in_groups()
+    profile = await get_memory().get_profile(scene, entity_type, entity_id)
+    return replies.profile(profile, setup.settings.zone) if profile else replies.no_profile()
+
+
+async def _shared(scene: core.Scene, wish: str) -> str:
+    if wish.lower() not in _WISHES:
+        return replies.usage("share")
+    is_shared = _WISHES[wish.lower()]
+    await get_memory().set_sharing(scene.user_id, is_shared)
+    return replies.sharing(is_on=is_shared)
+
+
+async def _rolled_back(scene: core.Scene, words: Iterable[object], *, is_permitted: bool) -> str:
+    if not is_permitted:
+        return replies.superusers_only()
+    parts = list(words)
+    key, operator = _target(scene, parts), core.Scene.operator(scene.agent)
+    if key is None:
+        return replies.usage("rollback")
+    revisions = await get_memory().profile_revisions(operator, key)
+    asked = _REVISION.search(words_of(parts))
+    wanted = asked[0] if asked else next((revision.id for revision in revisions), "")
+    if not wanted:
+        return replies.no_revisions()
+    restored = await get_memory().restore_profile(operator, key, wanted)
+    return replies.rolled_back(restored, wanted)
+
+
+def _target(scene: core.Scene, parts: Iterable[object]) -> core.ProfileKey | None:
+    """Name whose portrait is meant: whom the call mentions or numbers, or the group."""
+    listed = list(parts)
+    mentioned = next((part.target for part in listed if isinstance(part, At)), "")
+    words = _REVISION.sub(" ", words_of([part for part in listed if not isinstance(part, At)]))
+    if not mentioned and scene.group_id and not _GROUP_WORDS.isdisjoint(words.split()):
+        return core.ProfileKey.group(scene.group_id, scene.agent)
+    number = _NUMBER.search(words)
+    user_id = mentioned or (number[0] if number else "")
+    if not user_id:
+        return None
+    if scene.group_id:
+        return core.ProfileKey.member(scene.group_id, user_id, scene.agent)
+    return core.ProfileKey.user(user_id, scene.agent)

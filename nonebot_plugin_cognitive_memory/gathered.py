@@ -1,0 +1,98 @@
+"""Which lines wait to be considered, in a file: a bot that was killed gathers them again from its log.
+
+The file names lines and holds none: what was withdrawn, erased or opted out of meanwhile is not in the log any more.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import threading
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import cognitive_memory_core as core
+
+from .scene import scene_at
+
+FILE = "considering.json"
+MOST_BYTES = 16 * 1024 * 1024
+PAGE, PAGES = 200, 20  # lines of the log that are looked at at once, and how often
+_NOBODY = "0"  # stands for the asker where only the group matters
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """The lines of one place; ``user_id`` is "" but for the person of a private chat."""
+
+    agent: str
+    group_id: str
+    user_id: str
+    line_ids: tuple[str, ...]
+
+    @classmethod
+    def of(cls, scene: core.Scene, line_ids: Sequence[str]) -> Waiting:
+        """Name lines of the place of a scene."""
+        return cls(scene.agent, scene.group_id, "" if scene.group_id else scene.user_id, tuple(line_ids))
+
+    async def lines(self, memory: core.CognitiveMemory) -> list[core.Message]:
+        """Find the lines in the log, oldest first; those that it does not show any more are left out."""
+        scene = scene_at(self.agent, self.group_id, self.user_id or _NOBODY)
+        wanted, found, until = set(self.line_ids), dict[str, core.Message](), None
+        for _ in range(PAGES if scene else 0):
+            page = await memory.recent_messages(scene, PAGE, until=until)  # type: ignore[arg-type]  # it is one, above
+            found = {line.id: line for line in page if line.id in wanted} | found
+            if len(found) == len(wanted) or len(page) < PAGE or page[0].sent_at == until:
+                break
+            until = page[0].sent_at
+        return sorted(found.values(), key=lambda line: line.sent_at)
+
+
+class Bookmark:
+    """The file. A power cut may cost its last half second, or leave nothing that can be read: then nothing waits."""
+
+    def __init__(self, path: Path) -> None:
+        """Name the file."""
+        self._path = path
+        self._turn = threading.Lock()  # a write whose task was cancelled goes on in its thread
+
+    async def read(self) -> list[Waiting]:
+        """Give what waited when the bot last stood still; nothing where the file says nothing that makes sense."""
+        return await asyncio.to_thread(self._read)
+
+    async def write(self, waiting: Sequence[Waiting]) -> None:
+        """Put this in the place of what the file said. Raises OSError."""
+        await asyncio.to_thread(self._write, [asdict(place) for place in waiting])
+
+    def _read(self) -> list[Waiting]:
+        try:
+            if self._path.stat().st_size > MOST_BYTES:
+                return []
+            written: Any = json.loads(self._path.read_text("utf-8"))
+            return [_waiting(**place) for place in written]
+        except (OSError, ValueError, TypeError, RecursionError):
+            return []
+
+    def _write(self, waiting: Sequence[object]) -> None:
+        with self._turn:
+            if waiting:
+                self._replace(waiting)
+            else:
+                self._path.unlink(missing_ok=True)
+
+    def _replace(self, waiting: Sequence[object]) -> None:
+        draft = self._path.with_suffix(".tmp")
+        descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            json.dump(waiting, file)
+        draft.replace(self._path)
+
+
+def _waiting(*, agent: object, group_id: object, user_id: object, line_ids: object) -> Waiting:
+    """Read one place; what is none raises TypeError."""
+    if not isinstance(line_ids, list):
+        raise TypeError
+    return Waiting(str(agent), str(group_id), str(user_id), tuple(map(str, line_ids)))

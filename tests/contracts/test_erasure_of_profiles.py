@@ -1,0 +1,167 @@
+"""The contract of Eraser, for what is on the way to portraits and for the copy of them that is searched."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from cognitive_memory_core.domain.profile import ProfileKey
+from cognitive_memory_core.domain.scope import Scene
+from cognitive_memory_core.ports.ledger import IndexedProfile, Waiting
+from cognitive_memory_core.text.redaction import Redaction
+from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE, a_draft, an_event
+from tests.support.clock import NOON
+from tests.support.ledgers import MODEL, Ledger, a_fact, a_profile, a_vector, committed, later
+
+GONE = "2000001"
+HIDE = Redaction.of([GONE], ("阿棠", "海棠未眠"))
+EVENING = later(hours=8)
+OTHER = Scene.group("10001", "2000002", user_name="小林")
+THEIRS = ProfileKey.member("10001", "2000002")
+HERE = ProfileKey.group("10001")
+OF_GONE = (
+    ProfileKey.user(GONE),
+    ProfileKey.member("10001", GONE),
+    ProfileKey.member("10002", GONE),
+    ProfileKey.user(GONE, "another"),
+    ProfileKey.member("10001", GONE, "another"),
+)
+
+
+async def forgotten(ledger: Ledger) -> None:
+    """Forget the person in the evening."""
+    await ledger.eraser.forget_person(GONE, EVENING, HIDE)
+
+
+async def indexed(ledger: Ledger, agent: str = "default") -> list[IndexedProfile]:
+    """Give every portrait of an agent."""
+    return await ledger.profiles.readable(Scene.operator(agent), (), MODEL)
+
+
+async def test_facts_for_and_by_a_forgotten_person_are_gone(ledger: Ledger) -> None:
+    """Those for their profiles, whoever said it, and those of what they said, with the failures; others' stay."""
+    said, told, private = an_event("群里要聚餐"), an_event("有人请客", OTHER), an_event("私下说", PRIVATE)
+    facts = [a_fact(said, HERE), a_fact(told, HERE), a_fact(private), *(a_fact(told, key) for key in OF_GONE)]
+    await ledger.events.commit(replace(a_draft(said, told, private), facts=tuple(facts)))
+    for key in (*OF_GONE, HERE):
+        await ledger.facts.fail(key, "没有回应", NOON)
+    await forgotten(ledger)
+    assert await ledger.facts.waiting() == [Waiting(HERE, 1, NOON, 1, NOON, "没有回应")]
+    assert await ledger.facts.facts(HERE, 9) == [a_fact(told, HERE)]
+    again = an_event("又来了", happened_at=later(days=1))
+    await ledger.events.commit(replace(a_draft(again), facts=(a_fact(again),)))
+    assert (await ledger.facts.waiting())[1] == Waiting(OF_GONE[1], 1, NOON)
+
+
+async def test_in_facts_of_others_a_person_becomes_somebody(ledger: Ledger) -> None:
+    """As in the events that they come from: by name where they were seen, by their id everywhere; errors, too."""
+    here, there = an_event("阿棠(2000001) 请客", OTHER), an_event("阿棠请客", replace(OTHER, group_id="10002"))
+    numbered = an_event("2000001 请客", replace(OTHER, group_id="10002"))
+    facts = [a_fact(event) for event in (here, there, numbered)]
+    await ledger.events.commit(replace(a_draft(here, there, numbered), facts=tuple(facts)))
+    await ledger.names.note(GROUP.scope, GONE, "阿棠", NOON)
+    await ledger.facts.fail(THEIRS, "答的是阿棠(2000001)", NOON)
+    await forgotten(ledger)
+    assert [fact.text for fact in await ledger.facts.facts(THEIRS, 9)] == ["某位成员 请客"]
+    elsewhere = await ledger.facts.facts(ProfileKey.member("10002", "2000002"), 9)
+    assert [fact.text for fact in elsewhere] == ["阿棠请客", "某位成员 请客"]
+    assert (await ledger.facts.waiting())[0].error == "答的是某位成员"
+
+
+async def test_a_fact_whose_event_became_anothers_equal_goes_with_it(ledger: Ledger) -> None:
+    """The one that stands has its own."""
+    first, second = an_event("阿棠请客了", OTHER), an_event("海棠未眠请客了", OTHER)
+    await ledger.events.commit(replace(a_draft(first, second), facts=(a_fact(first), a_fact(second))))
+    for name in ("阿棠", "海棠未眠"):
+        await ledger.names.note(GROUP.scope, GONE, name, NOON)
+    await forgotten(ledger)
+    assert await ledger.facts.facts(THEIRS, 9) == [replace(a_fact(first), text="某位成员请客了")]
+
+
+async def test_words_that_named_a_forgotten_person_are_heard_no_more(ledger: Ledger) -> None:
+    """Neither their own, nor those that a reworded event was made of; all others' are."""
+    mine, named = an_event("我的"), an_event("阿棠请客", OTHER)
+    about, plain = an_event("有人请客", OTHER, subjects=(GONE,)), an_event("下雨了", OTHER)
+    heard = {event.id: event.text for event in (mine, named, about, plain)}
+    await ledger.events.commit(replace(a_draft(mine, named, about, plain), heard=heard))
+    await ledger.names.note(GROUP.scope, GONE, "阿棠", NOON)
+    await forgotten(ledger)
+    said = list(heard.values())
+    assert await ledger.facts.heard(GROUP.scope, GONE, said) == {}
+    assert await ledger.facts.heard(GROUP.scope, "2000002", said) == {"下雨了": plain}
+
+
+async def test_portraits_of_a_forgotten_person_are_found_no_more(ledger: Ledger) -> None:
+    """Of every agent and in every group; others' and the groups' stay, with their vectors."""
+    kept = a_profile(THEIRS)
+    for profile in (*map(a_profile, OF_GONE), kept):
+        await ledger.profiles.put(profile)
+        await ledger.profiles.store(MODEL, profile, a_vector(1, 0))
+    await forgotten(ledger)
+    assert await indexed(ledger) == [IndexedProfile(kept, a_vector(1, 0))]
+    assert await indexed(ledger, "another") == []
+    assert await ledger.profiles.versions() == {THEIRS: ""}
+
+
+async def test_in_portraits_of_others_a_person_becomes_somebody(ledger: Ledger) -> None:
+    """In summary, tags and a group's name, seen there or not, as in the files; the vector of the old words goes."""
+    friend = a_profile(
+        ProfileKey.user("2000002"), "和阿棠下棋", name="阿棠的同桌", tags=("棋", '海棠未眠"'), version="v"
+    )
+    group = a_profile(HERE, "读书", name="阿棠读书会")
+    plain = a_profile(THEIRS, "和别人下棋")
+    for profile in (friend, group, plain):
+        await ledger.profiles.put(profile)
+        await ledger.profiles.store(MODEL, profile, a_vector(1, 0))
+    await ledger.names.note(OTHER_GROUP.scope, GONE, "阿棠", NOON)
+    await ledger.names.note(OTHER_GROUP.scope, GONE, "海棠未眠", NOON)
+    await forgotten(ledger)
+    assert await indexed(ledger) == [
+        IndexedProfile(replace(friend, summary="和某位成员下棋", tags=("棋", '某位成员"'))),
+        IndexedProfile(replace(group, name="某位成员读书会")),
+        IndexedProfile(plain, a_vector(1, 0)),
+    ]
+    assert len(await ledger.profiles.waiting(MODEL, 9)) == 2
+
+
+async def test_a_forgotten_persons_wish_to_share_is_gone(ledger: Ledger) -> None:
+    """Nobody else's is."""
+    for person in (GONE, "2000002"):
+        await ledger.consent.set_sharing(person, shared=True, at=NOON)
+    await forgotten(ledger)
+    assert await ledger.consent.shared() == {"2000002"}
+
+
+async def test_what_belongs_to_a_forgotten_place_is_gone(ledger: Ledger) -> None:
+    """Facts, failures, words and portraits of the group and its members; of the same people elsewhere all stays."""
+    here, there, private = an_event("这里"), an_event("那里", OTHER_GROUP), an_event("私下", PRIVATE)
+    facts = (a_fact(here), a_fact(here, HERE), a_fact(there), a_fact(private), a_fact(there, THEIRS))
+    heard = {event.id: event.text for event in (here, there, private)}
+    await ledger.events.commit(replace(a_draft(here, there, private), facts=facts, heard=heard))
+    keys = (HERE, ProfileKey.member("10001", GONE), ProfileKey.group("10002"), *OF_GONE[2:], OF_GONE[0])
+    for key in keys:
+        await ledger.profiles.put(a_profile(key))
+    await ledger.facts.fail(HERE, "没有回应", NOON)
+    await ledger.eraser.forget_place(GROUP.scope, EVENING)
+    assert [one.key for one in await ledger.facts.waiting()] == [OF_GONE[2], OF_GONE[0]]
+    assert set(await ledger.profiles.versions()) == set(keys[2:])
+    assert await ledger.facts.heard(GROUP.scope, GONE, ["这里"]) == {}
+    again = an_event("又来了", happened_at=later(days=1))
+    await ledger.events.commit(replace(a_draft(again), facts=(a_fact(again, HERE),)))
+    assert (await ledger.facts.waiting())[-1] == Waiting(HERE, 1, NOON)
+    await ledger.eraser.forget_place(PRIVATE.scope, EVENING)
+    assert OF_GONE[0] not in await ledger.profiles.versions()
+    assert {OF_GONE[2], OF_GONE[3]} <= set(await ledger.profiles.versions())
+    assert [one.key for one in await ledger.facts.waiting()] == [OF_GONE[2], HERE]
+
+
+async def test_what_others_learned_is_untouched_by_a_forgotten_stranger(ledger: Ledger) -> None:
+    """Forgetting somebody who was never there changes no fact, no word and no portrait."""
+    event, profile = an_event("下雨了", OTHER), a_profile(THEIRS, tags=("雨",))
+    await ledger.events.commit(replace(a_draft(event), facts=(a_fact(event),), heard={event.id: "下雨"}))
+    await ledger.profiles.put(profile)
+    await ledger.profiles.store(MODEL, profile, a_vector(1, 0))
+    await committed(ledger, an_event("别的", OTHER))
+    await forgotten(ledger)
+    assert await ledger.facts.facts(THEIRS, 9) == [a_fact(event)]
+    assert await ledger.facts.heard(GROUP.scope, "2000002", ["下雨"]) == {"下雨": event}
+    assert await ledger.profiles.readable(OPERATOR, (), MODEL) == [IndexedProfile(profile, a_vector(1, 0))]

@@ -1,0 +1,318 @@
+"""The contract of FactBook, and how facts come into it with their events."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from cognitive_memory_core.domain.event import Draft
+from cognitive_memory_core.domain.fact import Fact
+from cognitive_memory_core.domain.profile import ProfileKey
+from cognitive_memory_core.domain.scope import Scene
+from cognitive_memory_core.ports.ledger import Waiting
+from cognitive_memory_core.text.redaction import Redaction
+from tests.support.builders import GROUP, OTHER_GROUP, PRIVATE, a_draft, an_event
+from tests.support.clock import NOON, FrozenClock
+from tests.support.ledgers import Ledger, a_fact, committed, later
+
+ME = ProfileKey.member("10001", "2000001")
+OTHER = Scene.group("10001", "2000002")
+HERE = ProfileKey.group("10001")
+
+
+async def learned(ledger: Ledger, *facts_of: str, scene: Scene = GROUP) -> list[Fact]:
+    """Write an event for each text, each with one fact."""
+    events = [an_event(text, scene) for text in facts_of]
+    facts = [a_fact(event) for event in events]
+    await ledger.events.commit(replace(a_draft(*events), facts=tuple(facts)))
+    return facts
+
+
+async def test_facts_wait_for_their_profile_in_the_order_in_which_they_came(ledger: Ledger) -> None:
+    """They come back as they went in, oldest first, as many as are asked for, and for no other profile."""
+    event = an_event("甲", happened_at=later(hours=9), kind="preference")
+    mine, ours = a_fact(event, kind="preference"), a_fact(event, HERE)
+    later_said = an_event("乙", happened_at=later(hours=-9))
+    await ledger.events.commit(replace(a_draft(event, later_said), facts=(mine, ours, a_fact(later_said))))
+    assert await ledger.facts.facts(ME, 9) == [mine, a_fact(later_said)]
+    assert await ledger.facts.facts(ME, 1) == [mine]
+    assert await ledger.facts.facts(ME, 0) == []
+    assert await ledger.facts.facts(HERE, 9) == [ours]
+    assert await ledger.facts.facts(ProfileKey.user("2000001"), 9) == []
+    assert await ledger.facts.facts(replace(ME, agent="another"), 9) == []
+    assert (await ledger.facts.facts(ME, 1))[0].happened_at.utcoffset() == event.happened_at.utcoffset()
+
+
+async def test_whoever_has_waited_longest_comes_first(ledger: Ledger, clock: FrozenClock) -> None:
+    """It counts when the first of the facts that wait came in, not when it happened."""
+    await learned(ledger, "甲", scene=OTHER)
+    clock.advance(seconds=60)
+    await learned(ledger, "乙", "丙")
+    clock.advance(seconds=60)
+    await learned(ledger, "丁", scene=OTHER)
+    theirs = ProfileKey.member("10001", "2000002")
+    assert await ledger.facts.waiting() == [Waiting(theirs, 2, NOON), Waiting(ME, 2, later(seconds=60))]
+    await ledger.facts.settle(theirs, [fact.id for fact in await ledger.facts.facts(theirs, 1)])
+    assert await ledger.facts.waiting() == [Waiting(ME, 2, later(seconds=60)), Waiting(theirs, 1, later(seconds=120))]
+
+
+async def test_settled_facts_wait_no_longer(ledger: Ledger) -> None:
+    """Only those that are named, only of that profile; settling what is gone is fine."""
+    facts = await learned(ledger, "甲", "乙", "丙")
+    ids = [fact.id for fact in facts]
+    await ledger.facts.settle(HERE, ids)
+    await ledger.facts.settle(ME, frozenset({ids[0], ids[2], "unknown"}))
+    assert await ledger.facts.facts(ME, 9) == [facts[1]]
+    await ledger.facts.settle(ME, ids)
+    await ledger.facts.settle(ME, ids)
+    assert await ledger.facts.waiting() == []
+
+
+async def test_a_settled_fact_never_comes_back(ledger: Ledger) -> None:
+    """Not when its job is tried again, under the old name or a new one, nor when its event falls and stands again."""
+    event = an_event("甲")
+    draft = Draft("job", (event,), (a_fact(event),))
+    await ledger.events.commit(draft)
+    await ledger.facts.settle(ME, [a_fact(event).id])
+    await ledger.events.commit(draft)
+    await ledger.events.commit(replace(draft, job_id="another"))
+    await ledger.events.retire(event.id, NOON)
+    await ledger.events.restore(event.id)
+    assert await ledger.facts.waiting() == []
+
+
+async def test_writing_a_draft_twice_keeps_a_fact_once(ledger: Ledger) -> None:
+    """The same event and profile are one fact."""
+    event = an_event("甲")
+    draft = Draft("job", (event,), (a_fact(event), a_fact(event, text="甲，换个说法")))
+    await ledger.events.commit(draft)
+    await ledger.events.commit(draft)
+    await ledger.events.commit(replace(draft, job_id="another"))
+    assert await ledger.facts.facts(ME, 9) == [a_fact(event)]
+
+
+async def test_only_a_new_and_standing_event_brings_facts(ledger: Ledger) -> None:
+    """What a twin absorbed, what is known, withdrawn or retired, and what is not in the draft, brings none."""
+    await ledger.log.withdraw(GROUP.scope, "m-1", NOON)
+    known = an_event("说过的")
+    await committed(ledger, known)
+    echo, withdrawn = an_event("说过的！"), an_event("撤回的", message_ids=("m-1",))
+    retired, named = an_event("收起的", retired_at=NOON), an_event("换个说法说过的")
+    events, new = (known, echo, withdrawn, retired, named), an_event("新的")
+    facts = tuple(a_fact(event) for event in (*events, an_event("别处的"), new))
+    await ledger.events.commit(replace(a_draft(*events, new), facts=facts, repeats={named.id: known.id}))
+    assert await ledger.facts.facts(ME, 9) == [a_fact(new)]
+
+
+async def test_facts_of_an_event_that_fell_wait_until_it_stands_again(ledger: Ledger) -> None:
+    """Whether it was retired or its message withdrawn: they are neither given nor counted."""
+    kept, fallen = an_event("甲"), an_event("乙", message_ids=("m-1",))
+    await ledger.events.commit(replace(a_draft(kept, fallen), facts=(a_fact(kept), a_fact(fallen))))
+    await ledger.events.retire(kept.id, NOON)
+    assert await ledger.facts.waiting() == [Waiting(ME, 1, NOON)]
+    await ledger.log.withdraw(GROUP.scope, "m-1", NOON)
+    assert await ledger.facts.waiting() == []
+    assert await ledger.facts.facts(ME, 9) == []
+    await ledger.events.restore(kept.id)
+    assert await ledger.facts.facts(ME, 9) == [a_fact(kept)]
+
+
+async def test_a_limit_counts_the_facts_that_are_given(ledger: Ledger) -> None:
+    """Those of fallen events do not stand in the way of the others."""
+    facts = await learned(ledger, "甲", "乙", "丙")
+    for fact in facts[:2]:
+        await ledger.events.retire(fact.event_id, NOON)
+    assert await ledger.facts.facts(ME, 1) == [facts[2]]
+
+
+async def test_nothing_is_given_of_people_who_are_left_out(ledger: Ledger) -> None:
+    """Neither for their profile, nor what they said or what speaks of them; it waits until they are back."""
+    said, of_them = an_event("我们换地方了"), an_event("两人搬家了", OTHER, subjects=("2000001", "2000002"))
+    told = an_event("大家都好", OTHER)
+    facts = (a_fact(said), a_fact(said, HERE), a_fact(of_them, HERE), a_fact(told, HERE), a_fact(told, ME))
+    await ledger.events.commit(replace(a_draft(said, of_them, told), facts=facts))
+    await ledger.consent.opt_out("2000001", NOON)
+    assert await ledger.facts.waiting() == [Waiting(HERE, 1, NOON)]
+    assert await ledger.facts.facts(HERE, 9) == [a_fact(told, HERE)]
+    assert await ledger.facts.facts(ME, 9) == []
+    await ledger.consent.opt_in("2000001")
+    assert await ledger.facts.waiting() == [Waiting(ME, 2, NOON), Waiting(HERE, 3, NOON)]
+
+
+async def test_no_fact_of_people_who_are_left_out_comes_in(ledger: Ledger) -> None:
+    """Not of an event of theirs, nor for their profile from somebody else's; opting in later brings none back."""
+    await ledger.consent.opt_out("2000001", NOON)
+    said, of_them, told = an_event("甲"), an_event("乙", OTHER, subjects=("2000001",)), an_event("丙", OTHER)
+    facts = (a_fact(said), a_fact(said, HERE), a_fact(of_them, HERE), a_fact(told, ME), a_fact(told, HERE))
+    await ledger.events.commit(replace(a_draft(said, of_them, told), facts=facts))
+    await ledger.consent.opt_in("2000001")
+    assert await ledger.facts.waiting() == [Waiting(HERE, 1, NOON)]
+
+
+async def test_failures_are_counted_until_facts_are_settled(ledger: Ledger) -> None:
+    """The last one is told with its time; the facts go on waiting; settling anything forgets them."""
+    facts = await learned(ledger, "甲", "乙")
+    await learned(ledger, "丙", scene=OTHER)
+    await ledger.facts.fail(ME, "答非所问", later(hours=1))
+    await ledger.facts.fail(ME, "没有回应", later(hours=2))
+    theirs = Waiting(ProfileKey.member("10001", "2000002"), 1, NOON)
+    assert await ledger.facts.waiting() == [Waiting(ME, 2, NOON, 2, later(hours=2), "没有回应"), theirs]
+    assert await ledger.facts.facts(ME, 9) == facts
+    await ledger.facts.settle(theirs.key, [])
+    assert (await ledger.facts.waiting())[0].attempts == 2
+    await ledger.facts.settle(ME, [facts[0].id])
+    assert await ledger.facts.waiting() == [Waiting(ME, 1, NOON), theirs]
+
+
+async def test_a_failure_for_which_nothing_waits_is_not_remembered(ledger: Ledger) -> None:
+    """Whoever was erased while a merge ran leaves no trace; what falls meanwhile counts as waiting."""
+    await ledger.facts.fail(ME, "没有回应", NOON)
+    facts = await learned(ledger, "甲")
+    assert await ledger.facts.waiting() == [Waiting(ME, 1, NOON)]
+    await ledger.events.retire(facts[0].event_id, NOON)
+    await ledger.facts.fail(ME, "没有回应", NOON)
+    await ledger.events.restore(facts[0].event_id)
+    assert (await ledger.facts.waiting())[0].attempts == 1
+
+
+async def test_the_same_words_are_heard_again(ledger: Ledger) -> None:
+    """By their duplicate key, in any number, of the same sender in the same place; the answer is by what was asked."""
+    event, other = an_event("阿棠(2000001) 喜欢乌龙茶"), an_event("阿棠(2000001) 养猫")
+    heard = {event.id: "我喜欢乌龙茶！", other.id: "养猫", "unknown": "没有的事"}
+    await ledger.events.commit(replace(a_draft(event, other), heard=heard))
+    asked = ["我 喜欢乌龙茶", "我喜欢乌龙茶", "养猫了", "没有的事", "", " "]
+    assert await ledger.facts.heard(GROUP.scope, "2000001", asked) == dict.fromkeys(asked[:2], event)
+    for scene, sender in ((GROUP, "2000002"), (OTHER_GROUP, "2000001"), (PRIVATE, "2000001"), (GROUP, "")):
+        assert await ledger.facts.heard(scene.scope, sender, asked) == {}
+    assert await ledger.facts.heard(GROUP.scope, "2000001", []) == {}
+
+
+async def test_words_that_a_twin_absorbed_are_heard_as_the_twin(ledger: Ledger) -> None:
+    """Whether it said the same or was named; the event comes as it is now, and the latest that words became counts."""
+    standing = an_event("甲")
+    await committed(ledger, standing)
+    echo, named, new = an_event("甲。"), an_event("换个说法"), an_event("乙")
+    heard = {echo.id: "是甲", named.id: "又是甲"}
+    await ledger.events.commit(replace(a_draft(echo, named), repeats={named.id: standing.id}, heard=heard))
+    found = await ledger.facts.heard(GROUP.scope, "2000001", ["是甲", "又是甲"])
+    assert found == dict.fromkeys(["是甲", "又是甲"], replace(standing, count=3, last_seen_at=NOON))
+    await ledger.events.commit(replace(a_draft(new), heard={new.id: "是甲"}))
+    assert await ledger.facts.heard(GROUP.scope, "2000001", ["是甲"]) == {"是甲": new}
+
+
+async def test_words_are_heard_only_while_their_event_stands(ledger: Ledger) -> None:
+    """Retired it is not given, restored it is again; one that came in withdrawn puts nothing in its place."""
+    event, withdrawn = an_event("甲"), an_event("乙", message_ids=("m-1",))
+    await ledger.events.commit(replace(a_draft(event), heard={event.id: "是甲", "": ""}))
+    await ledger.log.withdraw(GROUP.scope, "m-1", NOON)
+    await ledger.events.commit(replace(a_draft(withdrawn), heard={withdrawn.id: "是甲"}))
+    assert await ledger.facts.heard(GROUP.scope, "2000001", ["是甲"]) == {"是甲": event}
+    await ledger.events.retire(event.id, NOON)
+    assert await ledger.facts.heard(GROUP.scope, "2000001", ["是甲"]) == {}
+    await ledger.events.restore(event.id)
+    assert await ledger.facts.heard(GROUP.scope, "2000001", ["是甲"]) == {"是甲": event}
+
+
+async def test_words_of_people_who_are_left_out_are_not_remembered(ledger: Ledger) -> None:
+    """Their event does not come in, and nothing is heard of it."""
+    event = an_event("甲")
+    await ledger.consent.opt_out("2000001", NOON)
+    await ledger.events.commit(replace(a_draft(event), heard={event.id: "是甲"}))
+    await ledger.consent.opt_in("2000001")
+    assert await ledger.facts.heard(GROUP.scope, "2000001", ["是甲"]) == {}
+
+
+async def test_blank_words_are_never_heard(ledger: Ledger) -> None:
+    """An event that was made of no observation is not what silence means."""
+    event = an_event("甲")
+    await ledger.events.commit(replace(a_draft(event), heard={event.id: "  "}))
+    assert await ledger.facts.heard(GROUP.scope, "2000001", ["", "  ", "\n"]) == {}
+
+
+async def test_a_named_twin_absorbs_what_is_put_otherwise(ledger: Ledger) -> None:
+    """Its count and last-seen time rise and it rests on the messages of both; its text stays."""
+    standing = an_event("阿棠(2000001) 喜欢乌龙茶", message_ids=("m-1",))
+    again = an_event("阿棠(2000001) 爱喝乌龙", message_ids=("m-2",), happened_at=later(days=1))
+    await committed(ledger, standing)
+    await ledger.events.commit(replace(a_draft(again), repeats={again.id: standing.id}))
+    counted = replace(standing, count=2, last_seen_at=later(days=1), message_ids=("m-1", "m-2"))
+    assert await ledger.events.find(standing.id) == counted
+    assert await ledger.events.find(again.id) is None
+    assert await ledger.log.withdraw(GROUP.scope, "m-1", NOON) == 0
+
+
+async def test_what_rests_on_the_named_twins_messages_already_does_nothing(ledger: Ledger) -> None:
+    """The same message considered twice, and put otherwise the second time, was said once."""
+    standing = an_event("甲", message_ids=("m-1", "m-2"))
+    await committed(ledger, standing)
+    once, more = an_event("乙", message_ids=("m-2",)), an_event("丙", message_ids=("m-2", "m-3"))
+    await ledger.events.commit(replace(a_draft(once), repeats={once.id: standing.id}))
+    assert await ledger.events.find(standing.id) == standing
+    await ledger.events.commit(replace(a_draft(more), repeats={more.id: standing.id}))
+    counted = await ledger.events.find(standing.id)
+    assert counted is not None
+    assert (counted.count, counted.message_ids) == (2, ("m-1", "m-2", "m-3"))
+
+
+async def test_a_named_twin_counts_before_one_of_equal_words(ledger: Ledger) -> None:
+    """Whoever names one has looked at both."""
+    equal, named = an_event("甲"), an_event("乙")
+    again = an_event("甲")
+    await committed(ledger, equal, named)
+    await ledger.events.commit(replace(a_draft(again), repeats={again.id: named.id}))
+    found = [await ledger.events.find(event.id) for event in (equal, named)]
+    assert [event.count for event in found if event is not None] == [1, 2]
+
+
+@pytest.mark.parametrize(
+    "twin",
+    [
+        an_event("甲", sender_id="2000002"),
+        an_event("甲", OTHER_GROUP),
+        an_event("甲", PRIVATE),
+        an_event("甲", Scene.group("10001", "2000001", agent="another")),
+        an_event("甲", retired_at=NOON),
+        None,
+    ],
+    ids=["another sender", "another group", "in private", "another agent", "retired", "unknown"],
+)
+async def test_a_twin_that_does_not_fit_is_no_twin(ledger: Ledger, twin: object) -> None:
+    """Then the usual rules hold: the event is written, or absorbed by one of equal words."""
+    equal, new, again = an_event("乙"), an_event("丙"), an_event("乙")
+    await committed(ledger, equal, *filter(None, [twin]))
+    named = getattr(twin, "id", "unknown")
+    await ledger.events.commit(replace(a_draft(new, again), repeats=dict.fromkeys([new.id, again.id], named)))
+    assert await ledger.events.find(new.id) == new
+    assert (await ledger.events.find(equal.id)).count == 2
+    if twin is not None:
+        assert await ledger.events.find(named) == twin
+
+
+async def test_what_names_a_twin_but_is_withdrawn_comes_in_retired(ledger: Ledger) -> None:
+    """A withdrawn message raises nobody's count."""
+    standing, withdrawn = an_event("甲"), an_event("乙", message_ids=("m-1",))
+    await committed(ledger, standing)
+    await ledger.log.withdraw(GROUP.scope, "m-1", NOON)
+    await ledger.events.commit(replace(a_draft(withdrawn), repeats={withdrawn.id: standing.id}))
+    assert await ledger.events.find(standing.id) == standing
+    assert (await ledger.events.find(withdrawn.id)).retired_at == NOON
+
+
+async def test_a_twin_may_stand_in_the_same_draft(ledger: Ledger) -> None:
+    """What was written a moment ago stands."""
+    first, second = an_event("甲"), an_event("乙")
+    await ledger.events.commit(replace(a_draft(first, second), repeats={second.id: first.id}))
+    assert (await ledger.events.find(first.id)).count == 2
+
+
+async def test_no_fact_comes_back_after_an_erasure(ledger: Ledger) -> None:
+    """A retry of a job that speaks of an erased person's profile writes no fact and hears nothing."""
+    await ledger.eraser.forget_person("2000001", later(hours=1), Redaction.of(["2000001"], []))
+    said, told, new = an_event("甲"), an_event("乙", OTHER), an_event("丙", happened_at=later(hours=2))
+    facts = (a_fact(said), a_fact(said, HERE), a_fact(told, ME), a_fact(new))
+    heard = {event.id: event.text for event in (said, told, new)}
+    await ledger.events.commit(replace(a_draft(said, told, new), facts=facts, heard=heard))
+    assert await ledger.facts.waiting() == [Waiting(ME, 1, NOON)]
+    assert await ledger.facts.facts(ME, 9) == [a_fact(new)]
+    assert await ledger.facts.heard(GROUP.scope, "2000001", ["甲", "丙"]) == {"丙": new}

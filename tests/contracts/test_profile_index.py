@@ -1,0 +1,173 @@
+"""The contract of ProfileIndex."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection
+from dataclasses import replace
+
+import pytest
+
+from cognitive_memory_core.domain.profile import Profile, ProfileKey
+from cognitive_memory_core.domain.scope import Scene
+from cognitive_memory_core.errors import BadArgument
+from cognitive_memory_core.ports.ledger import IndexedProfile
+from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE
+from tests.support.clock import NOON
+from tests.support.ledgers import MODEL, Ledger, a_profile, a_vector, later
+
+ME, OTHER = ProfileKey.user("2000001"), ProfileKey.user("2000002")
+MEMBER, OTHER_MEMBER = ProfileKey.member("10001", "2000001"), ProfileKey.member("10001", "2000002")
+ELSEWHERE, OTHER_ELSEWHERE = ProfileKey.member("10002", "2000001"), ProfileKey.member("10002", "2000002")
+HERE, THERE = ProfileKey.group("10001"), ProfileKey.group("10002")
+FOREIGN = (ProfileKey.user("2000001", "another"), ProfileKey.member("10001", "2000001", "another"))
+KEYS = (ME, OTHER, MEMBER, OTHER_MEMBER, ELSEWHERE, OTHER_ELSEWHERE, HERE, THERE, *FOREIGN)
+OPERATED = frozenset(KEYS) - frozenset(FOREIGN)
+
+
+async def taken_in(ledger: Ledger, *profiles: Profile) -> None:
+    """Put portraits."""
+    for profile in profiles:
+        await ledger.profiles.put(profile)
+
+
+async def readable(ledger: Ledger, scene: Scene, shared: Collection[str] | None = ()) -> set[ProfileKey]:
+    """Name what a scene may read."""
+    return {row.profile.key for row in await ledger.profiles.readable(scene, shared, MODEL)}
+
+
+async def indexed(ledger: Ledger, model: str = MODEL) -> list[IndexedProfile]:
+    """Give everything, as the operator sees it."""
+    return await ledger.profiles.readable(OPERATOR, (), model)
+
+
+async def test_a_portrait_comes_back_as_it_was_put(ledger: Ledger) -> None:
+    """Name, tags in their order, summary, time, source and version; the last one put is the one of now."""
+    first = a_profile(
+        ME, "# 喜好\n\n乌龙茶", tags=("茶", "猫\n狗", '"'), name="阿棠", source_event_id="e1", version="v1"
+    )
+    second = replace(first, summary="红茶", tags=(), name="棠棠", updated_at=later(hours=1), version="v2")
+    for profile in (first, second):
+        await ledger.profiles.put(profile)
+        assert await indexed(ledger) == [IndexedProfile(profile)]
+        assert await ledger.profiles.versions() == {ME: profile.version}
+        assert (await indexed(ledger))[0].profile.version == profile.version
+
+
+async def test_what_is_removed_is_found_no_more(ledger: Ledger) -> None:
+    """Removing what was never there is fine, and what is put again begins without a vector."""
+    profile = a_profile(ME)
+    await taken_in(ledger, profile, a_profile(MEMBER))
+    await ledger.profiles.store(MODEL, profile, a_vector(1, 0))
+    await ledger.profiles.remove([ME, THERE])
+    assert await ledger.profiles.versions() == {MEMBER: ""}
+    await ledger.profiles.put(profile)
+    assert [one.key for one in await ledger.profiles.waiting(MODEL, 9)] == [MEMBER, ME]
+
+
+async def test_a_portrait_waits_for_a_vector_of_the_model_asked_for(ledger: Ledger) -> None:
+    """Those taken in first come first; a vector of another model is none."""
+    mine, ours = a_profile(ME), a_profile(HERE, "读书")
+    await taken_in(ledger, mine, ours)
+    assert await ledger.profiles.waiting(MODEL, 9) == [mine, ours]
+    assert await ledger.profiles.waiting(MODEL, 1) == [mine]
+    assert await ledger.profiles.waiting(MODEL, 0) == []
+    await ledger.profiles.store(MODEL, mine, a_vector(1, 0))
+    assert await ledger.profiles.waiting(MODEL, 9) == [ours]
+    assert await ledger.profiles.waiting("another", 9) == [mine, ours]
+    assert await indexed(ledger) == [IndexedProfile(mine, a_vector(1, 0)), IndexedProfile(ours)]
+    assert await indexed(ledger, "another") == [IndexedProfile(mine), IndexedProfile(ours)]
+    await ledger.profiles.store("another", mine, a_vector(0, 1, 0))
+    assert await ledger.profiles.waiting(MODEL, 9) == [mine, ours]
+    assert (await indexed(ledger, "another"))[0].vector == a_vector(0, 1, 0)
+
+
+@pytest.mark.parametrize(
+    "change", [{"summary": "红茶"}, {"tags": ("茶",)}, {"name": "棠棠"}], ids=["summary", "tags", "name"]
+)
+async def test_new_words_lose_the_old_vector(ledger: Ledger, change: dict[str, object]) -> None:
+    """And a vector that was made of the old ones, and comes late, is dropped."""
+    old = a_profile(ME)
+    new = replace(old, **change)
+    await taken_in(ledger, old)
+    await ledger.profiles.store(MODEL, old, a_vector(1, 0))
+    await ledger.profiles.put(new)
+    await ledger.profiles.store(MODEL, old, a_vector(1, 0))
+    assert await indexed(ledger) == [IndexedProfile(new)]
+    assert await ledger.profiles.waiting(MODEL, 9) == [new]
+    await ledger.profiles.store(MODEL, new, a_vector(0, 1))
+    assert await indexed(ledger) == [IndexedProfile(new, a_vector(0, 1))]
+
+
+async def test_the_same_words_keep_their_vector(ledger: Ledger) -> None:
+    """However often they are put, and whatever time, source and version they bear."""
+    old = a_profile(ME, tags=("茶",), version="v1")
+    await taken_in(ledger, old)
+    await ledger.profiles.store(MODEL, replace(old, version="v0"), a_vector(1, 0))
+    new = replace(old, updated_at=later(hours=1), source_event_id="e2", version="v2")
+    await ledger.profiles.put(new)
+    assert await indexed(ledger) == [IndexedProfile(new, a_vector(1, 0))]
+    assert await ledger.profiles.versions() == {ME: "v2"}
+
+
+async def test_a_vector_of_nobodys_portrait_is_dropped(ledger: Ledger) -> None:
+    """It may have been removed while it was embedded; somebody else's equal words are not it."""
+    await taken_in(ledger, a_profile(OTHER))
+    await ledger.profiles.store(MODEL, a_profile(ME), a_vector(1, 0))
+    assert await indexed(ledger) == [IndexedProfile(a_profile(OTHER))]
+
+
+@pytest.mark.parametrize("vector", [(), (0, 0), (math.nan, 1), (math.inf, 1)])
+async def test_a_vector_that_points_nowhere_is_refused(ledger: Ledger, vector: tuple[float, ...]) -> None:
+    """No search could compare it."""
+    await taken_in(ledger, a_profile(ME))
+    with pytest.raises(BadArgument):
+        await ledger.profiles.store(MODEL, a_profile(ME), a_vector(*vector))
+    assert await ledger.profiles.waiting(MODEL, 9) == [a_profile(ME)]
+
+
+@pytest.mark.parametrize(
+    ("scene", "expected"),
+    [
+        (GROUP, {MEMBER, OTHER_MEMBER, HERE}),
+        (OTHER_GROUP, {ELSEWHERE, OTHER_ELSEWHERE, THERE}),
+        (PRIVATE, {ME, MEMBER, ELSEWHERE}),
+        (Scene.private("2000003"), set()),
+        (OPERATOR, OPERATED),
+        (Scene.operator(group_id="10001"), OPERATED),
+        (Scene.operator("another"), set(FOREIGN)),
+        (Scene.private("2000001", agent="another"), set(FOREIGN)),
+    ],
+)
+async def test_a_scene_reads_what_the_rule_lets_it(ledger: Ledger, scene: Scene, expected: set[ProfileKey]) -> None:
+    """In a group its members and itself, in private what is of the person, behind the counter everything."""
+    await taken_in(ledger, *map(a_profile, KEYS))
+    await ledger.names.note(GROUP.scope, "2000001", "阿棠", NOON)
+    assert await readable(ledger, scene) == expected
+    assert all(key.readable_by(scene) for key in expected)
+
+
+async def test_an_open_portrait_is_read_in_groups_that_know_its_person(ledger: Ledger) -> None:
+    """Not where nobody knows them, not in private with somebody else, not by another agent, and nobody else's."""
+    await taken_in(ledger, *map(a_profile, KEYS))
+    await ledger.names.note(GROUP.scope, "2000001", "阿棠", NOON)
+    await ledger.names.note(GROUP.scope, "2000002", "小林", NOON)
+    both = {"2000001", "2000002", "2000003"}
+    assert await readable(ledger, GROUP, {"2000001"}) == {MEMBER, OTHER_MEMBER, HERE, ME}
+    assert await readable(ledger, GROUP, both) == {MEMBER, OTHER_MEMBER, HERE, ME, OTHER}
+    assert await readable(ledger, GROUP, ["2000003"]) == {MEMBER, OTHER_MEMBER, HERE}
+    assert await readable(ledger, OTHER_GROUP, both) == {ELSEWHERE, OTHER_ELSEWHERE, THERE}
+    assert await readable(ledger, PRIVATE, both) == {ME, MEMBER, ELSEWHERE}
+    assert await readable(ledger, Scene.private("2000003"), both) == set()
+    assert await readable(ledger, Scene.group("10001", "2000001", agent="another"), both) == {FOREIGN[1]}
+
+
+async def test_when_everybody_is_open_the_groups_that_know_them_read_them(ledger: Ledger) -> None:
+    """None stands for everybody; who is known nowhere, and another agent's portrait, is read nowhere."""
+    await taken_in(ledger, *map(a_profile, KEYS))
+    await ledger.names.note(GROUP.scope, "2000001", "阿棠", NOON)
+    assert await readable(ledger, GROUP, None) == {MEMBER, OTHER_MEMBER, HERE, ME}
+    assert await readable(ledger, OTHER_GROUP, None) == {ELSEWHERE, OTHER_ELSEWHERE, THERE}
+    assert await readable(ledger, PRIVATE, None) == {ME, MEMBER, ELSEWHERE}
+    assert await readable(ledger, Scene.private("2000003"), None) == set()
+    assert await readable(ledger, OPERATOR, None) == OPERATED

@@ -1,0 +1,298 @@
+"""What every store of portraits promises."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from cognitive_memory_core.adapters.files.profiles import FileProfiles
+from cognitive_memory_core.adapters.inmemory.profiles import InMemoryProfiles
+from cognitive_memory_core.domain.profile import Profile, ProfileKey, Revision, is_revision_id
+from cognitive_memory_core.domain.scope import Scene, Scope
+from cognitive_memory_core.errors import UnknownRevision
+from cognitive_memory_core.ports.profiles import Overtaken
+from cognitive_memory_core.text.redaction import Redaction
+from tests.support.builders import GROUP, PRIVATE
+from tests.support.clock import NOON, SHANGHAI, FrozenClock
+from tests.support.profiles import GROUP_KEY, KEEP, MILI_THERE, TANG, TANG_THERE, Profiles, a_profile
+
+Make = Callable[[int], Profiles]
+ODD_IDS = (
+    "张三",
+    "../../etc/passwd",
+    "/etc/x",
+    "..\\",
+    "%2e",
+    "CON",
+    "１２３",
+    "²",
+    "0123",
+    "+123",
+    "wxid_Abc",
+    "1" * 128,
+)
+HIDE = Redaction.of({"2000001"}, {"阿棠"})
+
+
+@pytest.fixture(params=["files", "in memory"])
+def make(request: pytest.FixtureRequest, tmp_path: Path, clock: FrozenClock) -> Make:
+    """Make a store of either kind that keeps so many revisions."""
+    if request.param == "files":
+        return lambda keep: FileProfiles(tmp_path / "data", keep, clock, SHANGHAI)
+    return lambda keep: InMemoryProfiles(keep, clock)
+
+
+@pytest.fixture
+def profiles(make: Make) -> Profiles:
+    """Keep five revisions."""
+    return make(KEEP)
+
+
+async def changed(profiles: Profiles, *summaries: str, key: ProfileKey = TANG) -> Profile:
+    """Write one portrait after the other."""
+    standing = await profiles.find(key)
+    for summary in summaries:
+        at = NOON if standing is None else standing.updated_at + timedelta(minutes=1)
+        standing = await profiles.write(
+            replace(standing, summary=summary, updated_at=at) if standing else a_profile(summary, key)
+        )
+    assert standing is not None
+    return standing
+
+
+async def past(profiles: Profiles, key: ProfileKey = TANG) -> list[str]:
+    """Give what the revisions say, newest first."""
+    return [revision.profile.summary for revision in await profiles.revisions(key)]
+
+
+@pytest.mark.parametrize("key", [TANG, TANG_THERE, GROUP_KEY, replace(TANG_THERE, agent="3889001")])
+async def test_a_portrait_is_found_as_it_was_written(profiles: Profiles, key: ProfileKey) -> None:
+    """Of a person, a member and a group, and of another agent; nobody else's comes with it."""
+    assert await profiles.find(key) is None
+    kept = await profiles.write(a_profile(key=key))
+    assert kept == a_profile(key=key)
+    assert kept.version
+    assert await profiles.find(key) == kept
+    assert (await profiles.find(key) or kept).version == kept.version
+    assert await profiles.keys() == [key]
+    assert await profiles.find(replace(key, agent="3889002")) is None
+
+
+@pytest.mark.parametrize("identifier", ODD_IDS)
+async def test_every_id_has_a_portrait_of_its_own(profiles: Profiles, identifier: str, tmp_path: Path) -> None:
+    """Whatever an id looks like, it is one key, and nothing is written outside the directory."""
+    keys = [
+        ProfileKey.user(identifier),
+        ProfileKey.group(identifier),
+        ProfileKey.member(identifier, identifier, agent=identifier),
+        ProfileKey.user("123"),
+    ]
+    for key in keys:
+        await profiles.write(a_profile(f"{key}", key))
+    assert await profiles.keys() == sorted(keys)
+    assert [(await profiles.find(key) or a_profile()).summary for key in keys] == list(map(str, keys))
+    assert {path.name for path in tmp_path.iterdir()} <= {"data"}
+    assert {path.name for path in tmp_path.glob("data/*")} <= {"profiles", "agents"}
+
+
+async def test_whoever_read_an_older_portrait_is_overtaken(profiles: Profiles) -> None:
+    """Nothing is changed then; a first portrait is not written twice, and none is written over one that went."""
+    first = await changed(profiles, "一")
+    second = await changed(profiles, "二")
+    for late in (replace(first, summary="三"), a_profile("三")):
+        with pytest.raises(Overtaken):
+            await profiles.write(late)
+    assert await profiles.find(TANG) == second
+    assert await past(profiles) == ["一"]
+    with pytest.raises(Overtaken):
+        await profiles.write(replace(second, key=TANG_THERE))
+    assert await profiles.keys() == [TANG]
+
+
+async def test_parallel_writers_lose_nothing(profiles: Profiles) -> None:
+    """Of those who read the same portrait one writes; the others begin anew, and all is in it at the end."""
+
+    async def add(word: str) -> None:
+        while True:
+            standing = await profiles.find(TANG) or a_profile("")
+            try:
+                await profiles.write(replace(standing, summary=f"{standing.summary} {word}".strip()))
+            except Overtaken:
+                continue
+            return
+
+    words = [f"词{number}" for number in range(8)]
+    await asyncio.gather(*map(add, words))
+    standing = await profiles.find(TANG)
+    assert standing is not None
+    assert sorted(standing.summary.split()) == words
+
+
+async def test_the_latest_revisions_are_kept(profiles: Profiles) -> None:
+    """Each with all that it said, newest first, under ids that rise."""
+    await changed(profiles, *"一二三四五六七八")
+    assert await past(profiles) == list("七六五四三")
+    revisions = await profiles.revisions(TANG)
+    assert revisions[0].profile == a_profile("七", at=NOON + timedelta(minutes=6))
+    assert [one.id for one in revisions] == sorted((one.id for one in revisions), reverse=True)
+    assert all(is_revision_id(one.id) for one in revisions)
+    assert revisions[-1].id >= "20260304T040000.000000Z"
+    assert await profiles.revisions(GROUP_KEY) == []
+
+
+async def test_no_revisions_are_kept_where_none_are_wanted(make: Make) -> None:
+    """With 0 there are none, and with 1 the last."""
+    await changed(make(0), "一", "二")
+    assert await past(make(0)) == []
+    one = make(1)
+    await changed(one, "一", "二", "三", key=GROUP_KEY)
+    assert await past(one, GROUP_KEY) == ["二"]
+
+
+async def test_a_clock_that_is_set_back_does_not_turn_the_order(profiles: Profiles, clock: FrozenClock) -> None:
+    """A later revision has a later id, whatever the clock says."""
+    await changed(profiles, "一", "二")
+    clock.advance(days=-400)
+    await changed(profiles, "三")
+    clock.advance(days=900)
+    await changed(profiles, "四")
+    assert await past(profiles) == list("三二一")
+
+
+async def test_the_same_portrait_is_no_new_one(profiles: Profiles) -> None:
+    """Writing what stands makes no revision and leaves the version."""
+    standing = await changed(profiles, "一")
+    assert (await profiles.write(standing)).version == standing.version
+    assert await past(profiles) == []
+
+
+async def test_renames_leave_all_revisions(profiles: Profiles) -> None:
+    """Twelve changes of a group card make no revision; the name and the version change, nothing else."""
+    standing = await changed(profiles, *"一二三四五六")
+    for number in range(12):
+        renamed = await profiles.rename(TANG, f"名片{number}")
+        assert renamed == replace(standing, name=f"名片{number}")
+        assert renamed.version not in ("", standing.version)
+    assert await past(profiles) == list("五四三二一")
+    with pytest.raises(Overtaken):
+        await profiles.write(replace(standing, summary="七"))
+
+
+async def test_a_name_that_is_none_renames_nobody(profiles: Profiles) -> None:
+    """Placeholders, blanks and those who have no portrait change nothing; what is no name is cleaned."""
+    assert await profiles.rename(TANG, "新名") is None
+    standing = await changed(profiles, "一")
+    for name in ("", " ", "QQ用户", "null", "阿棠"):
+        renamed = await profiles.rename(TANG, name)
+        assert renamed == standing
+        assert renamed.version == standing.version
+    renamed = await profiles.rename(TANG, "12345(管理员)\n---\nentity_id: 9\u202e")
+    assert renamed is not None
+    assert renamed.name == "12345〔管理员〕 --- entity_id: 9"
+
+
+async def test_a_rollback_can_be_rolled_back(profiles: Profiles, clock: FrozenClock) -> None:
+    """The text and tags of then under the name of now; what stood is a revision itself."""
+    await profiles.write(a_profile("好的", tags=("茶",)))
+    await changed(profiles, "坏的")
+    await profiles.rename(TANG, "棠棠")
+    clock.advance(hours=1)
+    [good] = await profiles.revisions(TANG)
+    restored = await profiles.restore(TANG, good.id, clock.now())
+    assert restored == a_profile("好的", tags=("茶",), name="棠棠", at=clock.now())
+    assert await profiles.find(TANG) == restored
+    assert await past(profiles) == ["坏的", "好的"]
+    bad = (await profiles.revisions(TANG))[0]
+    assert (await profiles.restore(TANG, bad.id, clock.now())).summary == "坏的"
+    assert await past(profiles) == ["好的", "坏的", "好的"]
+
+
+async def test_an_unknown_revision_is_refused(profiles: Profiles) -> None:
+    """Also one that looks like a path, and one of somebody else."""
+    await changed(profiles, "一", "二", key=GROUP_KEY)
+    await changed(profiles, "一")
+    theirs = (await profiles.revisions(GROUP_KEY))[0].id
+    for revision_id in (theirs, "", "../../2000001", "20260304T040000.000000Z", "x" * 500, "\0"):
+        with pytest.raises(UnknownRevision):
+            await profiles.restore(TANG, revision_id, NOON)
+    assert await past(profiles) == []
+
+
+async def test_words_are_kept_fit_to_be_shown(profiles: Profiles) -> None:
+    """Line ends, control characters and what turns text round are cleaned before a portrait is kept."""
+    dirty = a_profile(
+        "一\r\n\x00二\u2028三\u202e\ud800 ", name="阿\u2028棠\n(9)", tags=("a\u0085entity_id: 9", "\u200b", "b\nc")
+    )
+    kept = await profiles.write(dirty)
+    assert kept == a_profile("一\n二\n三", name="阿 棠 〔9〕", tags=("a entity_id: 9", "b c"))
+    assert await profiles.find(TANG) == kept
+
+
+async def test_a_past_portrait_from_elsewhere_takes_its_place(profiles: Profiles) -> None:
+    """It is kept under its own id once; one older than those that are kept is not."""
+    await changed(profiles, *"一二三")
+    early = Revision("20250101T000000.000000Z", a_profile("早"))
+    assert await profiles.add_revision(early)
+    assert not await profiles.add_revision(early)
+    assert await past(profiles) == ["二", "一", "早"]
+    await changed(profiles, *"四五六")
+    assert await past(profiles) == list("五四三二一")
+    assert not await profiles.add_revision(early)
+    assert not await profiles.add_revision(Revision("../x", a_profile("外")))
+    assert await profiles.add_revision(Revision(early.id, a_profile("群", GROUP_KEY)))
+    assert await profiles.find(GROUP_KEY) is None
+    assert (await profiles.restore(GROUP_KEY, early.id, NOON)).summary == "群"
+
+
+async def test_a_forgotten_person_is_in_no_portrait(profiles: Profiles) -> None:
+    """Theirs are gone with their past, of every agent; others' and theirs of before name them no more."""
+    there = replace(TANG_THERE, agent="3889001")
+    for key in (TANG, TANG_THERE, there):
+        await changed(profiles, "一", "二", key=key)
+    await profiles.write(a_profile("阿棠(2000001) 是群主", GROUP_KEY, tags=("阿棠", "茶"), name="阿棠的群"))
+    await changed(profiles, "安静", key=GROUP_KEY)
+    unharmed = await profiles.write(a_profile("爱喝茶", MILI_THERE, name="米粒"))
+    assert await profiles.erase_person("2000001", HIDE) == sorted([TANG, TANG_THERE, there, GROUP_KEY])
+    assert await profiles.keys() == [GROUP_KEY, MILI_THERE]
+    assert [await past(profiles, key) for key in (TANG, TANG_THERE, there)] == [[], [], []]
+    group, [before] = await profiles.find(GROUP_KEY), await profiles.revisions(GROUP_KEY)
+    assert group is not None
+    assert group.tags == before.profile.tags == ("某位成员", "茶")
+    assert before.profile.summary == "某位成员 是群主"
+    assert (await profiles.find(MILI_THERE) or group).version == unharmed.version
+    assert await profiles.erase_person("2000001", HIDE) == []
+
+
+async def test_a_writer_who_read_before_an_erasure_is_overtaken(profiles: Profiles) -> None:
+    """What was forgotten or reworded does not come back with a merge that was under way."""
+    mine = await changed(profiles, "一")
+    group = await profiles.write(a_profile("阿棠(2000001) 是群主", GROUP_KEY))
+    await profiles.erase_person("2000001", HIDE)
+    for late in (mine, group):
+        with pytest.raises(Overtaken):
+            await profiles.write(replace(late, summary="阿棠又来了"))
+
+
+@pytest.mark.parametrize(
+    ("scope", "gone"),
+    [
+        (GROUP.scope, [GROUP_KEY, TANG_THERE, MILI_THERE]),
+        (PRIVATE.scope, [TANG]),
+        (Scope("3889001", "group", "10001"), [replace(TANG_THERE, agent="3889001")]),
+        (Scene.private("2000009").scope, []),
+    ],
+)
+async def test_a_forgotten_place_takes_its_portraits(profiles: Profiles, scope: Scope, gone: list[ProfileKey]) -> None:
+    """A group its own and its members', a private chat its person's; those of other places and agents stay."""
+    keys = [TANG, TANG_THERE, MILI_THERE, GROUP_KEY, replace(TANG_THERE, agent="3889001"), ProfileKey.group("10002")]
+    for key in keys:
+        await changed(profiles, "一", "二", key=key)
+    assert await profiles.erase_place(scope) == sorted(gone)
+    assert await profiles.keys() == sorted(set(keys) - set(gone))
+    assert [key for key in keys if not await past(profiles, key)] == [key for key in keys if key in gone]
+    assert await profiles.erase_place(scope) == []

@@ -1,0 +1,25 @@
+"""README: no more questions to a model than ``daily_calls`` a day; after that the rules go on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from cognitive_memory_core import Turn
+from tests.support.puppet import Puppet
+from tests.support.telling import EXACT, PATIENCE, READING, a_memory
+
+
+async def test_over_the_bound_the_rules_remember(tmp_path: Path) -> None:
+    """Ten turns with three calls a day: three questions, ten events, and a status that says so."""
+    chat = Puppet()
+    settings = EXACT.model_copy(update={"daily_calls": 3})
+    async with a_memory(tmp_path, settings, chat=chat) as memory:
+        for number in range(10):
+            said = f"阿禾({READING.user_id}) 在 2026年3月{number + 1}日 读完了第 {number + 1} 本书"
+            await memory.remember(Turn(READING, observations=(said,)))
+        assert await memory.drain(PATIENCE)
+        assert len(chat.asked) == 3
+        assert len(await memory.events(READING)) == 10
+        status = await memory.status()
+        assert status.is_over_daily_calls
+        assert status.calls_today == 3

@@ -1,0 +1,29 @@
+"""README: a bad portrait can be taken back, and taking it back can be taken back."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from cognitive_memory_core import ProfileKey, Scene, Turn
+from tests.support.telling import PATIENCE, READING, a_memory
+
+KEY = ProfileKey.member(READING.group_id, READING.user_id)
+
+
+async def test_rollback_and_its_rollback(tmp_path: Path) -> None:
+    """The past portrait comes back word for word, and then the one that it took the place of."""
+    operator = Scene.operator()
+    async with a_memory(tmp_path) as memory:
+        for drink in ("乌龙茶", "美式咖啡"):
+            await memory.remember(Turn(READING, observations=(f"阿禾({READING.user_id}) 喜欢喝{drink}",)))
+            assert await memory.drain(PATIENCE)
+        latest = await memory.get_profile(READING, "user", READING.user_id)
+        assert latest is not None
+        assert "美式咖啡" in latest.summary
+        first = (await memory.profile_revisions(operator, KEY))[0]
+        back = await memory.restore_profile(operator, KEY, first.id)
+        assert "乌龙茶" in back.summary
+        assert "美式咖啡" not in back.summary
+        undone = (await memory.profile_revisions(operator, KEY))[0]
+        again = await memory.restore_profile(operator, KEY, undone.id)
+        assert (again.summary, again.tags) == (latest.summary, latest.tags)

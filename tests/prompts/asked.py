@@ -1,0 +1,109 @@
+"""One evening in a group, as every prompt test asks about it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from cognitive_memory_core.domain.event import Event
+from cognitive_memory_core.domain.fact import Fact
+from cognitive_memory_core.domain.message import Message
+from cognitive_memory_core.domain.people import Anchors, Person
+from cognitive_memory_core.domain.profile import Profile, ProfileKey
+from cognitive_memory_core.domain.scope import Scene
+from cognitive_memory_core.ports.models import Ask
+from cognitive_memory_core.prompts.library import PromptLibrary, Task
+
+EVENING = datetime(2026, 3, 5, 21, 48, tzinfo=ZoneInfo("Asia/Shanghai"))
+GROUP_ID = "736150001"
+TANG, LIN, QI = "1903370001", "3075520002", "28470003"
+NAMES = {TANG: "阿棠", LIN: "林檎", QI: "老齐"}
+LIBRARY = PromptLibrary()
+PEOPLE = (
+    Person(TANG, "阿棠", ("海棠未眠",)),
+    Person(LIN, "林檎", ("苹果派",)),
+    Person(QI, "老齐", ("白卷", "齐师傅修船")),
+    Person("1157200004", "白卷"),
+)
+MEMBER = ProfileKey.member(GROUP_ID, TANG)
+GROUP = ProfileKey.group(GROUP_ID)
+
+
+def scene(user_id: str, name: str | None = None, group_name: str = "渡口开发组🚢(禁止催更)") -> Scene:
+    """Stand in the group as one of its people."""
+    return Scene.group(GROUP_ID, user_id, user_name=NAMES.get(user_id, "") if name is None else name, group_name=group_name)
+
+
+def said(number: int, user_id: str, text: str, **fields: Any) -> Message:
+    """Make the line ``m{number}``, said so many minutes before the turn that the last lines are just before it."""
+    minutes = fields.pop("minutes", 12 - number)
+    return Message(f"m{number}", fields.pop("scene", scene(user_id)), text, EVENING - timedelta(minutes=minutes), **fields)
+
+
+def evening() -> list[Message | str]:
+    """Give recent lines of every sort: of another day, an answer, a quote, the bot's, a bare one."""
+    return [
+        said(1, QI, "周会照旧 周二晚九点 不来的提前吱一声", minutes=60 * 24),
+        said(2, LIN, "展期延了一周 {地点} 不变，一张桌子 $1800", reply_to="m0"),
+        said(3, TANG, "[图片]"),
+        said(4, QI, "> 林檎：展期延了一周\n那疫苗我得改到下周三", reply_to="m2"),
+        said(5, TANG, "好的，已记下", is_bot=True, reply_to="m4"),
+        "21:47 苹果派: 收到",
+    ]
+
+
+def anchors(**fields: Any) -> Anchors:
+    """Make the anchors of the evening."""
+    near = Event(
+        "e1",
+        "阿棠(1903370001)受不了用纯黑描边",
+        user_id=TANG,
+        group_id=GROUP_ID,
+        sender_id=TANG,
+        sender_name="阿棠",
+        happened_at=EVENING - timedelta(days=3),
+    )
+    place = scene(TANG).scope
+    standing = Anchors(EVENING, place, "渡口开发组🚢〔禁止催更〕", PEOPLE[0], PEOPLE, (near,), "job")
+    return replace(standing, **fields)
+
+
+def facts(*texts: str, key: ProfileKey = MEMBER) -> list[Fact]:
+    """Make facts, a day apart, the newest first."""
+    return [Fact(key, f"e{at}", text, "preference", EVENING - timedelta(days=at)) for at, text in enumerate(texts)]
+
+
+def portrait(summary: str = "阿棠是渡口开发组的主美。\n\n## 兴趣\n- 受不了纯黑描边", key: ProfileKey = MEMBER) -> Profile:
+    """Make a portrait that stands."""
+    return Profile(key, "阿棠", ("主美", "插画"), summary, EVENING - timedelta(days=9))
+
+
+def questions() -> dict[str, Ask[Any]]:
+    """Ask one question of every sort."""
+    tasks = [Task(1, "用户的猫年糕打疫苗改到下周三"), Task(2, "展期延了一周", "展期延到下周", "相对时间：下周")]
+    alone = Person(TANG, "阿棠")
+    private = Anchors(EVENING, Scene.private(TANG).scope, "", alone)
+    return {
+        "rewrite": LIBRARY.rewrite(tasks, anchors(), source="那疫苗我得改到下周三", lines=evening()),
+        "rewrite_bare": LIBRARY.rewrite([Task(1, "用户对花生过敏")], private),
+        "triage": LIBRARY.triage([line for line in evening() if isinstance(line, Message)], anchors()),
+        "merge": LIBRARY.merge(alone, portrait(), facts("阿棠(1903370001)改喝乌龙茶", "旧事"), EVENING, max_chars=800),
+        "merge_group": LIBRARY.merge(
+            Person(GROUP_ID, "渡口开发组"),
+            None,
+            facts("周会定在每周二21:00", key=GROUP),
+            EVENING,
+            max_chars=300,
+            feedback="全文 912 字，超过 300 字",
+        ),
+    }
+
+
+def rendered(ask: Ask[Any]) -> str:
+    """Write a whole question as one text."""
+    schema = json.dumps(dict(ask.schema), ensure_ascii=False, indent=1)
+    head = f"{ask.purpose} · {ask.name} · strict={ask.strict}"
+    return f"{head}\n\n{ask.instructions}\n\n{'=' * 80}\n\n{ask.prompt}\n\n{'=' * 80}\n\n{schema}\n"

@@ -1,0 +1,139 @@
+"""Good and broken answers of models, as they come, and what is made of them."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import asdict, fields
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cognitive_memory_core.errors import BadAnswer
+from cognitive_memory_core.ports.models import Ask
+from cognitive_memory_core.prompts.answers import Drawn, Said, Triaged
+from tests.prompts.asked import questions
+
+ANSWERS = Path(__file__).parent / "answers"
+ASKED = {purpose: ask for purpose, ask in questions().items() if purpose in ("rewrite", "triage", "merge")}
+GOOD, BROKEN = "good", "broken"
+
+
+def kept(sort: str) -> list[Any]:
+    """Read the answers of a sort that are kept, whoever gave them."""
+    return [
+        pytest.param(purpose, case["answer"], case.get("expected"), id=f"{purpose}: {case['name']}")
+        for purpose in sorted(ASKED)
+        for case in json.loads((ANSWERS / f"{purpose}_{sort}.json").read_text("utf-8"))
+    ]
+
+
+def read(ask: Ask[Any], answer: Any) -> Any:
+    """Let a question read an answer; one that is a text is what the model wrote to the letter."""
+    return ask.parse(answer if isinstance(answer, str) else json.dumps(answer, ensure_ascii=False))
+
+
+@pytest.mark.parametrize(("purpose", "answer", "expected"), kept(GOOD))
+def test_usable_answers_are_understood(purpose: str, answer: Any, expected: Any) -> None:
+    """What a sloppy model means is understood, and nothing that it was not asked for comes through."""
+    seen = read(ASKED[purpose], answer)
+    assert _narrowed(_plain(seen), expected) == expected
+
+
+@pytest.mark.parametrize(("purpose", "answer", "expected"), kept(BROKEN))
+def test_broken_answers_are_refused(purpose: str, answer: Any, expected: Any) -> None:
+    """What holds nothing usable is a bad answer with a Chinese reason, and never half of one."""
+    with pytest.raises(BadAnswer, match="模型的回答"):
+        read(ASKED[purpose], answer)
+
+
+MEMBERS = sorted({field.name for sort in (Said, Triaged, Drawn) for field in fields(sort)} | {"statements"})
+SCALARS = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=40)
+WORDS = st.sampled_from(("E1", "2", "true", "否", "nan", "1e999", "9" * 400, "无", "[", "[{}]", "{", "\ud800", "阿棠(1)"))
+JSON = st.recursive(
+    SCALARS | WORDS,
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.sampled_from(MEMBERS), inner, max_size=8),
+    max_leaves=20,
+)
+
+
+@given(purpose=st.sampled_from(sorted(ASKED)), answer=JSON)
+def test_any_json_is_read_or_refused(purpose: str, answer: Any) -> None:
+    """Whatever JSON a model answers, it is read within bounds or it is a bad answer: nothing else is ever raised."""
+    try:
+        seen = ASKED[purpose].parse(json.dumps(answer))
+    except BadAnswer:
+        return
+    for said in _statements(seen):
+        assert said.number in (1, 2) or purpose == "triage"
+        assert 0.0 <= said.confidence <= 1.0
+        assert said.same_as in (0, 1)
+        assert all(0 < line <= 6 for line in said.lines)
+    assert max(map(len, _texts(_plain(seen))), default=0) <= 2_000
+
+
+@given(text=st.text(max_size=200) | st.sampled_from(("[" * 100_000, "9" * 5_000, '{"statements": ' * 2_000, "﻿{}", "NaN")))
+def test_any_text_is_read_or_refused(text: str) -> None:
+    """Text that is no JSON, too deep or too long is a bad answer for every question."""
+    for ask in ASKED.values():
+        try:
+            ask.parse(text)
+        except BadAnswer:
+            continue
+
+
+def test_hostile_sizes_are_cut() -> None:
+    """A text of 100 kB is no answer; of a long text, of many items and of long lists no more is kept than is bounded."""
+    with pytest.raises(BadAnswer):
+        read(ASKED["rewrite"], {"statements": [{"number": 1, "text": "长" * 100_000}]})
+    (said,) = read(ASKED["rewrite"], {"statements": [{"number": 1, "text": "长" * 9_000, "subjects": list(range(1, 99))}]})
+    assert (len(said.text), said.text[-1], len(said.subjects)) == (2_000, "…", 20)
+    many = [{"text": f"第{at}条", "lines": list(range(9))} for at in range(400)]
+    assert len(read(ASKED["triage"], {"should_remember": True, "observations": many}).observations) == 20
+    drawn = read(ASKED["merge"], {"summary": "长" * 5_000, "tags": [f"标签{at}" * 20 for at in range(50)], "role": ["长" * 900]})
+    assert (len(drawn.summary), len(drawn.tags), len(drawn.tags[0]), len(drawn.role[0])) == (2_000, 12, 30, 200)
+
+
+def test_strictness_belongs_to_what_replaces() -> None:
+    """Only the answer that takes the place of a portrait is never mended."""
+    assert {purpose: ask.strict for purpose, ask in ASKED.items()} == {"rewrite": False, "triage": False, "merge": True}
+
+
+@pytest.mark.parametrize("purpose", sorted(ASKED))
+def test_forms_name_what_is_read(purpose: str) -> None:
+    """Every member that a form asks for is one of the answer's own, so that nothing is asked for in vain."""
+    schema: Any = ASKED[purpose].schema
+    for listed, sort in {"statements": Said, "observations": Said, "": {"triage": Triaged, "merge": Drawn}.get(purpose)}.items():
+        form = schema["properties"].get(listed, {}).get("items", {}) if listed else schema
+        names = {field.name for field in fields(sort)} if sort else {"statements"}
+        assert set(form.get("properties", {})) <= names
+        assert set(form.get("required", ())) <= set(form.get("properties", {}))
+
+
+def _plain(seen: Any) -> Any:
+    plain = [asdict(said) for said in seen] if isinstance(seen, tuple) else asdict(seen)
+    return json.loads(json.dumps(plain))
+
+
+def _narrowed(seen: Any, expected: Any) -> Any:
+    """Leave of an answer what a case speaks of."""
+    if isinstance(expected, dict) and isinstance(seen, dict):
+        return {name: _narrowed(seen[name], value) for name, value in expected.items()}
+    if isinstance(expected, list) and isinstance(seen, list) and len(seen) == len(expected):
+        return [_narrowed(one, other) for one, other in zip(seen, expected, strict=True)]
+    return seen
+
+
+def _statements(seen: Any) -> tuple[Said, ...]:
+    return seen if isinstance(seen, tuple) else getattr(seen, "observations", ())
+
+
+def _texts(plain: Any) -> list[str]:
+    if isinstance(plain, str):
+        return [plain]
+    inner = plain.values() if isinstance(plain, dict) else plain if isinstance(plain, list) else ()
+    assert not isinstance(plain, float) or math.isfinite(plain)
+    return [text for part in inner for text in _texts(part)]

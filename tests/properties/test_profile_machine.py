@@ -1,0 +1,205 @@
+"""A portrait on disk against a model of it: two writers, an admin, renames, rollbacks, and crashes anywhere."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import tempfile
+from collections.abc import Coroutine
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+
+from cognitive_memory_core.adapters.files.profiles import FileProfiles
+from cognitive_memory_core.domain.profile import Profile
+from cognitive_memory_core.errors import StorageRefused
+from cognitive_memory_core.ports.profiles import Overtaken
+from tests.support.clock import NOON, SHANGHAI, FrozenClock
+from tests.support.disk import Fault, FaultyDisk, Killed
+from tests.support.profiles import TANG, a_profile
+
+KEEP = 3
+WRITERS = st.sampled_from([0, 1])
+CRASHES = st.integers(1, 40), st.sampled_from([None, 5, 28]), st.booleans()
+
+
+class ProfileMachine(RuleBasedStateMachine):
+    """What was written last stands, whoever wrote it; whoever did not see it is overtaken; the past is in order."""
+
+    def __init__(self) -> None:
+        """Begin with an empty folder."""
+        super().__init__()
+        self.loop = asyncio.new_event_loop()
+        self.root = Path(tempfile.mkdtemp(prefix="profile-machine-"))
+        self.clock = FrozenClock()
+        self.open()
+        self.seen: list[Profile | None] = [None, None]
+        self.is_current = [True, True]
+        self.standing: Profile | None = None
+        self.past: list[Profile] = []
+        self.words = 0
+
+    def open(self) -> None:
+        """Open the store as a new process does."""
+        self.disk = FaultyDisk()
+        self.profiles = FileProfiles(self.root, KEEP, self.clock, SHANGHAI, disk=self.disk)
+
+    def run(self, coroutine: Coroutine[Any, Any, Any]) -> Any:
+        """Run to the end."""
+        return self.loop.run_until_complete(coroutine)
+
+    @property
+    def file(self) -> Path:
+        """Where the portrait lies."""
+        return self.root / "profiles" / "users" / "2000001.md"
+
+    @rule(writer=WRITERS)
+    def read(self, writer: int) -> None:
+        """A writer reads."""
+        self.seen[writer] = self.run(self.profiles.find(TANG))
+        self.is_current[writer] = True
+
+    @rule(writer=WRITERS)
+    def write(self, writer: int) -> None:
+        """A writer adds a word to what it read: it gets through if nobody wrote since, and not otherwise."""
+        portrait = self.grown(writer)
+        if not self.is_current[writer]:
+            with pytest.raises(Overtaken):
+                self.run(self.profiles.write(portrait))
+            return
+        kept = self.run(self.profiles.write(portrait))
+        assert kept == portrait
+        self.succeed(portrait)
+        self.seen[writer], self.is_current[writer] = kept, True
+
+    @rule()
+    def merge_at_once(self) -> None:
+        """Both read, then both write: one gets through."""
+        self.read(0)
+        self.read(1)
+        portraits = [self.grown(writer) for writer in (0, 1)]
+
+        async def both() -> list[Any]:
+            return await asyncio.gather(*map(self.profiles.write, portraits), return_exceptions=True)
+
+        answers = self.run(both())
+        through = [answer for answer in answers if isinstance(answer, Profile)]
+        assert len(through) == 1
+        assert sum(isinstance(answer, Overtaken) for answer in answers) == 1
+        self.succeed(through[0])
+
+    @precondition(lambda self: self.standing)
+    @rule()
+    def edit(self) -> None:
+        """An admin adds a word by hand."""
+        assert self.standing is not None
+        word = self.word()
+        self.file.write_text(self.file.read_text("utf-8").rstrip("\n") + f" {word}\n", "utf-8")
+        self.change(replace(self.standing, summary=f"{self.standing.summary} {word}"))
+
+    @precondition(lambda self: self.standing)
+    @rule()
+    def rename(self) -> None:
+        """A group card changes."""
+        assert self.standing is not None
+        name = self.word()
+        assert self.run(self.profiles.rename(TANG, name)) == replace(self.standing, name=name)
+        self.change(replace(self.standing, name=name))
+
+    @precondition(lambda self: self.past)
+    @rule(which=st.integers(0, KEEP - 1))
+    def restore(self, which: int) -> None:
+        """A revision comes back under the name of now."""
+        revisions = self.run(self.profiles.revisions(TANG))
+        chosen = revisions[which % len(revisions)]
+        self.clock.advance(seconds=1)
+        restored = self.run(self.profiles.restore(TANG, chosen.id, self.clock.now()))
+        name = self.standing.name if self.standing else chosen.profile.name
+        assert restored == replace(chosen.profile, name=name, updated_at=self.clock.now())
+        self.succeed(restored)
+
+    @rule(point=CRASHES[0], code=CRASHES[1], late=CRASHES[2])
+    def break_off(self, point: int, code: int | None, late: bool) -> None:
+        """A write breaks off at some operation, and perhaps the process: the old or the new portrait stands."""
+        self.read(0)
+        portrait = self.grown(0)
+        self.disk.arm(Fault(point, code, late=late))
+        try:
+            self.run(self.profiles.write(portrait))
+        except (Killed, StorageRefused):
+            if self.disk.fault and self.disk.fault.code is None:
+                self.open()
+        self.disk.arm(None)
+        if self.run(self.profiles.find(TANG)) == portrait:
+            self.succeed(portrait)
+
+    @rule(minutes=st.sampled_from([1, 60, -500_000]))
+    def wait(self, minutes: int) -> None:
+        """Time goes on, or back."""
+        self.clock.advance(minutes=minutes)
+
+    @rule()
+    def damage(self) -> None:
+        """The file is cut off: the newest revision stands, or nothing."""
+        if self.standing is None:
+            return
+        self.file.write_bytes(self.file.read_bytes()[:40])
+        revisions = self.run(self.profiles.revisions(TANG))
+        assert len(revisions) >= len(self.past)
+        found = self.run(self.profiles.find(TANG))
+        if found is None or found in self.past:
+            assert found == (self.past[0] if self.past else None)
+        self.standing = found
+        self.past = [one.profile for one in self.run(self.profiles.revisions(TANG))]
+        self.is_current = [seen is None and found is None for seen in self.seen]
+
+    @invariant()
+    def agrees(self) -> None:
+        """What was written last stands; the past is what stood before, newest first, each once."""
+        found = self.run(self.profiles.find(TANG))
+        assert found == self.standing
+        past = [revision.profile for revision in self.run(self.profiles.revisions(TANG))]
+        assert past[: len(self.past)] == self.past[: len(past)]
+        assert len(past) >= min(len(self.past), KEEP - 1)
+        ids = [revision.id for revision in self.run(self.profiles.revisions(TANG))]
+        assert ids == sorted(set(ids), reverse=True)
+        STEPS.append(1)
+
+    def word(self) -> str:
+        """Make a word that nobody used before."""
+        self.words += 1
+        return f"w{self.words}"
+
+    def grown(self, writer: int) -> Profile:
+        """Give what a writer read with a word more."""
+        base = self.seen[writer] or a_profile("")
+        at = base.updated_at + timedelta(minutes=1)
+        return replace(base, summary=f"{base.summary} {self.word()}".strip(), updated_at=at)
+
+    def succeed(self, portrait: Profile) -> None:
+        """Let a portrait stand, and what stood be past."""
+        if self.standing is not None:
+            self.past = [self.standing, *self.past][:KEEP]
+        self.change(portrait)
+
+    def change(self, portrait: Profile) -> None:
+        """Let a portrait stand; nobody has read it."""
+        self.standing, self.is_current = portrait, [False, False]
+
+    def teardown(self) -> None:
+        """Remove the folder."""
+        self.loop.close()
+        shutil.rmtree(self.root)
+
+
+STEPS: list[int] = []
+TestProfileMachine = ProfileMachine.TestCase
+TestProfileMachine.settings = settings(
+    max_examples=40, stateful_step_count=40, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)

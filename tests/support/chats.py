@@ -1,0 +1,61 @@
+"""A chat model that answers what a test wrote down, and remembers what it was asked."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, TypeVar
+
+from cognitive_memory_core.ports.models import Ask
+
+T = TypeVar("T")
+
+
+class ScriptedChat:
+    """Answers one thing after another, read as each question reads its answers; an exception is raised.
+
+    A text is the model's answer to the letter; anything else is written as JSON. Asking more often is a mistake.
+    """
+
+    def __init__(self, *answers: object) -> None:
+        """Answer these, in order."""
+        self._answers = list(answers)
+        self.asks: list[Ask[Any]] = []
+
+    async def ask(self, ask: Ask[T]) -> T:
+        """Give the next answer."""
+        self.asks.append(ask)
+        if not self._answers:
+            raise AssertionError(f"asked {len(self.asks)} times: {ask.purpose}")
+        answer = self._answers.pop(0)
+        if isinstance(answer, BaseException):
+            raise answer
+        return ask.parse(answer if isinstance(answer, str) else json.dumps(answer, ensure_ascii=False))
+
+    @property
+    def calls(self) -> int:
+        """How often it was asked."""
+        return len(self.asks)
+
+
+def said(text: str, number: int = 1, **fields: Any) -> dict[str, Any]:
+    """Make one row of a model's answer to a rewrite."""
+    return {
+        "number": number,
+        "text": text,
+        "kind": "event",
+        "subjects": [],
+        "speaker": "",
+        "confidence": 0.9,
+        "same_as": 0,
+        **fields,
+    }
+
+
+def statements(*rows: dict[str, Any] | str) -> dict[str, Any]:
+    """Make a model's answer to a rewrite; plain texts answer the tasks from 1 on."""
+    return {"statements": [said(row, at) if isinstance(row, str) else row for at, row in enumerate(rows, 1)]}
+
+
+def triaged(*rows: dict[str, Any], remember: bool = True) -> dict[str, Any]:
+    """Make a model's answer to a triage."""
+    return {"should_remember": remember, "reason": "测试", "observations": list(rows)}

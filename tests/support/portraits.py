@@ -1,0 +1,73 @@
+"""Hand-written stand-ins for the files of portraits and their index."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any
+
+from cognitive_memory_core.domain.profile import Profile, ProfileKey
+from cognitive_memory_core.domain.scope import Scene
+from cognitive_memory_core.ports.ledger import IndexedProfile
+from cognitive_memory_core.ports.models import Vector
+
+from .clock import NOON
+
+
+def a_portrait(key: ProfileKey, summary: str = "喜欢乌龙茶。", **fields: Any) -> Profile:
+    """Make a portrait."""
+    return Profile(**{"key": key, "name": "阿棠", "tags": (), "summary": summary, "updated_at": NOON, **fields})
+
+
+class ListedPortraits:
+    """A store that holds these portraits, counts what is read, and answers when it may."""
+
+    def __init__(self, *portraits: Profile) -> None:
+        """Hold portraits."""
+        self.held = {portrait.key: portrait for portrait in portraits}
+        self.read: list[ProfileKey] = []
+        self.failure: Exception | None = None
+        self.may_answer = asyncio.Event()
+        self.may_answer.set()
+
+    async def find(self, key: ProfileKey) -> Profile | None:
+        """Give the portrait of a key."""
+        self.read.append(key)
+        await self.may_answer.wait()
+        if self.failure:
+            raise self.failure
+        return self.held.get(key)
+
+
+class ListedIndex:
+    """An index of these portraits; a ``leaky`` one gives them all, whoever asks: a store may err."""
+
+    def __init__(
+        self,
+        *portraits: Profile,
+        vectors: Mapping[ProfileKey, Vector] | None = None,
+        known: Iterable[tuple[str, str]] = (),
+        leaky: bool = False,
+    ) -> None:
+        """Hold portraits, and who is known by name in which group."""
+        self.held = {portrait.key: portrait for portrait in portraits}
+        self._vectors = vectors or {}
+        self._known = frozenset(known)
+        self._leaky = leaky
+
+    async def readable(self, scene: Scene, shared: Collection[str] | None, fingerprint: str) -> list[IndexedProfile]:
+        """Give what the scene may read."""
+        return [
+            IndexedProfile(profile, self._vectors.get(profile.key) if fingerprint else None)
+            for profile in self.held.values()
+            if self._leaky or self._is_readable(profile.key, scene, shared)
+        ]
+
+    def _is_readable(self, key: ProfileKey, scene: Scene, shared: Collection[str] | None) -> bool:
+        is_open = (scene.group_id, key.user_id) in self._known and (shared is None or key.user_id in shared)
+        return key.readable_by(scene, shared=is_open)
+
+
+def listed_texts(profiles: Sequence[Profile]) -> list[str]:
+    """Give what portraits say."""
+    return [profile.summary for profile in profiles]

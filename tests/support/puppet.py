@@ -1,0 +1,257 @@
+"""Chat models that answer at once, by code: one as a careful model would, others as an attacker wants.
+
+A mind is a function from a :class:`Question` to an answer: a value to be written as JSON, or the very text. The same
+minds answer a memory opened with ``chat=Puppet(mind)`` and, over HTTP, ``ModelServer.chat = answering(mind)``::
+
+    async with CognitiveMemory.open(settings, folder, chat=Puppet(careful)) as memory:
+        ...
+
+What a prompt looks like is known here and nowhere else in the tests that use puppets.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, TypeVar
+
+from cognitive_memory_core.ports.models import Ask
+
+from .model_server import Asked, Behaviour, Reply, tool_call
+
+REWRITE, TRIAGE, MERGE = "historian_rewrite", "historian_triage", "historian_profile_merge"
+LONGEST_SUMMARY = 700  # characters of a portrait: under what a memory keeps by default
+T = TypeVar("T")
+Part = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Question:
+    """What a model is asked, as it reads it."""
+
+    name: str
+    instructions: str
+    prompt: str
+    schema: Part
+
+    @cached_property
+    def tasks(self) -> list[tuple[int, str]]:
+        """The observations to be rewritten, by number."""
+        return _numbered(self.prompt, "tasks")
+
+    @cached_property
+    def lines(self) -> list[tuple[int, str]]:
+        """The lines of a dialogue, by number."""
+        return _numbered(self.prompt, "lines")
+
+    @cached_property
+    def facts(self) -> list[str]:
+        """The facts to be worked into a portrait."""
+        return [_DATED.sub("", text) for _, text in _numbered(self.prompt, "facts")]
+
+    @cached_property
+    def people(self) -> list[str]:
+        """The ids of the people who are given, the one who speaks first."""
+        return _people(self.prompt)
+
+    @cached_property
+    def place(self) -> str:
+        """The id of the group that it is about, "" in private."""
+        return _place(self.prompt)
+
+    @cached_property
+    def portrait(self) -> list[str]:
+        """The sentences of the standing portrait."""
+        return _portrait(self.prompt)
+
+
+Mind = Callable[[Question], object]
+
+
+def careful(question: Question) -> object:
+    """Answer as a careful model would, at least where the observations bear labels and say when."""
+    answers: Mapping[str, Mind] = {REWRITE: _rewritten, TRIAGE: _judged, MERGE: _drawn}
+    return answers[question.name](question)
+
+
+@dataclass
+class Puppet:
+    """A chat model whose answers a mind makes; ``failures`` are raised first, one a question.
+
+    With ``refuses`` set, questions of that name are answered by raising it. ``asked`` and ``written`` keep everything.
+    """
+
+    mind: Mind = careful
+    failures: list[Exception] = field(default_factory=list[Exception])
+    refuses: dict[str, Exception] = field(default_factory=dict[str, Exception])
+    seconds: float = 0.0
+    asked: list[Question] = field(default_factory=list[Question])
+    written: list[str] = field(default_factory=list[str])
+    purposes: list[str] = field(default_factory=list[str])
+
+    async def ask(self, ask: Ask[T]) -> T:
+        """Answer, or fail as it was told to."""
+        question = Question(ask.name, ask.instructions, ask.prompt, ask.schema)
+        self.asked.append(question)
+        self.purposes.append(ask.purpose)
+        if self.seconds:
+            await asyncio.sleep(self.seconds)
+        if self.failures:
+            raise self.failures.pop(0)
+        if ask.name in self.refuses:
+            raise self.refuses[ask.name]
+        answer = as_text(self.mind(question))
+        self.written.append(answer)
+        return ask.parse(answer)
+
+    def count(self, name: str) -> int:
+        """Tell how often a question of this name was asked."""
+        return sum(question.name == name for question in self.asked)
+
+
+def answering(mind: Mind = careful) -> Behaviour:
+    """Let the model server answer what a mind makes of each question."""
+
+    def behave(asked: Asked) -> Reply:
+        return tool_call(as_text(mind(question_of(asked))))(asked)
+
+    return behave
+
+
+def question_of(asked: Asked) -> Question:
+    """Read a request that brings a tool."""
+    function = asked.body["tools"][0]["function"]
+    instructions, prompt = (message["content"] for message in asked.body["messages"][:2])
+    return Question(function["name"], instructions, prompt, function["parameters"])
+
+
+def as_text(answer: object) -> str:
+    """Write an answer as a model does: a text as it stands, anything else as JSON."""
+    return answer if isinstance(answer, str) else json.dumps(answer, ensure_ascii=False)
+
+
+# --- answers ------------------------------------------------------------------------------------------------------
+
+
+def shaped(question: Question, *statements: Part, **fields: object) -> dict[str, object]:
+    """Fill the question's own form: its list gets the statements, everything else ``fields`` or the least allowed."""
+    properties: Mapping[str, Part] = question.schema.get("properties", {})
+    return {
+        key: [_row(part, one) for one in statements] if _is_list_of_objects(part) else fields.get(key, _least(part))
+        for key, part in properties.items()
+    }
+
+
+def statement(number: int, text: str, subjects: Sequence[str] = (), speaker: str = "", **fields: object) -> Part:
+    """Say what a model may say of one observation."""
+    said = {"number": number, "text": text, "kind": "preference", "subjects": list(subjects), "speaker": speaker}
+    return {**said, "confidence": 0.9, "same_as": 0, **fields}
+
+
+def each_task(question: Question, **fields: object) -> object:
+    """Answer every task with the text that it has, but for ``fields``."""
+    tasks = question.tasks or question.lines
+    return shaped(question, *(_said(question, number, text, fields) for number, text in tasks), **_TRIAGED)
+
+
+_TRIAGED = {"should_remember": True, "reason": "worth it"}
+
+
+def _said(question: Question, number: int, text: str, fields: Mapping[str, object]) -> Part:
+    return {**statement(number, text, [], "", lines=[number]), **fields}
+
+
+def _rewritten(question: Question) -> object:
+    said = (_as_is(question, number, text) for number, text in question.tasks)
+    return shaped(question, *said)
+
+
+def _as_is(question: Question, number: int, text: str) -> Part:
+    mentioned = [one for one in re.findall(r"[0-9]{4,}", text) if one in (*question.people, question.place)]
+    speaker = question.people[0] if question.people else ""
+    return statement(number, text, list(dict.fromkeys(mentioned)), speaker)
+
+
+def _judged(question: Question) -> object:
+    said = [_heard(number, *_said_by(text)) for number, text in question.lines]
+    kept = [one for one in said if one["speaker"] in question.people]
+    return shaped(question, *kept, should_remember=bool(kept), reason="worth it")
+
+
+def _heard(number: int, label: str, speaker: str, text: str) -> Part:
+    """Put a line into the mouth of who said it, unless it names them itself."""
+    told = text if f"({speaker})" in text else f"{label} 说过：{text}"
+    return statement(number, told, [speaker], speaker, lines=[number])
+
+
+def _drawn(question: Question) -> object:
+    """Keep the old portrait's sentences and add the facts, as many as fit, the newest last."""
+    sentences = list(dict.fromkeys((*question.portrait, *question.facts)))
+    while len("；".join(sentences)) > LONGEST_SUMMARY:
+        sentences = sentences[1:]
+    return shaped(question, nothing_new=False, tags=["常客"], summary="；".join(sentences))
+
+
+def _row(part: Part, said: Part) -> dict[str, object]:
+    properties: Mapping[str, Part] = part["items"].get("properties", {})
+    return {key: said.get(key, _least(one)) for key, one in properties.items()}
+
+
+def _is_list_of_objects(part: Part) -> bool:
+    return part.get("type") == "array" and part.get("items", {}).get("type") == "object"
+
+
+def _least(part: Part) -> object:
+    if "enum" in part:
+        return part["enum"][0]
+    kinds: Mapping[str, object] = {"array": [], "string": "", "integer": 0, "number": 0.0, "boolean": False}
+    return kinds.get(part.get("type", "object"), {})
+
+
+# --- reading prompts ----------------------------------------------------------------------------------------------
+
+_PARTS = {"tasks": "观察", "lines": "聊天", "facts": "新事实", "people": "名单", "portrait": "旧侧写"}
+_NUMBERED = re.compile(r"^(\d+)\. (.*)$", re.MULTILINE)
+_LABEL = re.compile(r"([^\s()：，]*)\(([^()\s]+)\)")
+_DATED = re.compile(r"^\d{4}年\d{1,2}月\d{1,2}日 ")
+_SAYS = re.compile(r"^(?:\S+ )?\d\d:\d\d ([^：]*)：(.*)$")
+
+
+def _part(prompt: str, name: str) -> str:
+    """Give what stands between the marks of one part, "" where there is none."""
+    _, _, rest = prompt.partition(f"<{_PARTS[name]}>\n")
+    return rest.partition(f"\n</{_PARTS[name]}>")[0]
+
+
+def _numbered(prompt: str, name: str) -> list[tuple[int, str]]:
+    return [(int(found[1]), found[2]) for found in _NUMBERED.finditer(_part(prompt, name))]
+
+
+def _people(prompt: str) -> list[str]:
+    who = [found[2] for line in prompt.split("\n") if line.startswith("触发者：") and (found := _LABEL.search(line))]
+    listed = [found[2] for line in _part(prompt, "people").split("\n") if (found := _LABEL.match(line))]
+    return list(dict.fromkeys((*who, *listed)))
+
+
+def _place(prompt: str) -> str:
+    named = (line for line in prompt.split("\n") if line.startswith("地点：群聊 "))
+    found = next((found for line in named if (found := list(_LABEL.finditer(line)))), [])
+    return found[-1][2] if found else ""
+
+
+def _portrait(prompt: str) -> list[str]:
+    """Give a portrait's own sentences, without the bullets and headings that show them."""
+    lines = [line.removeprefix("· ").lstrip("-#• ") for line in _part(prompt, "portrait").split("\n")]
+    kept = (line for line in lines if line and not line.startswith(("标签：", "（无）")))
+    return [sentence for line in kept for sentence in line.split("；") if sentence]
+
+
+def _said_by(line: str) -> tuple[str, str, str]:
+    """Give who said a line, by label and id, and what; ids are "" for the bot and for lines of nobody."""
+    says = _SAYS.match(line)
+    label = _LABEL.search(says[1].partition("[")[0]) if says else None
+    return (label[0], label[2], says[2]) if says and label else ("", "", line)

@@ -1,0 +1,306 @@
+"""Portraits to bytes and back: nothing in a file means more than text, and nothing that people write is lost."""
+
+from __future__ import annotations
+
+import time
+from datetime import date, datetime, timedelta, timezone
+from pathlib import Path
+
+import pytest
+import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cognitive_memory_core.adapters.files.profile_file import LARGEST, LONGEST_FRONT, ProfileFile
+from cognitive_memory_core.adapters.files.profile_paths import Spot
+from cognitive_memory_core.domain.profile import Profile, ProfileKey
+from cognitive_memory_core.errors import LimitReached, PermanentError
+from cognitive_memory_core.text.portrait import tidy
+from tests.support.clock import NOON, SHANGHAI
+from tests.support.profiles import GROUP_KEY, TANG, TANG_THERE, a_profile
+
+ROOT = Path("/data")
+SEED = """---
+entity_type: user
+entity_id: "12345678"
+name: Null
+tags:
+  - Python
+  - 异步编程
+  - QQ机器人
+updated_at: "2026-02-22T10:30:00"
+source_event_id: abc123_0_1740218400000
+---
+Null 是一名 Python 开发者，专注于异步架构设计。曾在 Python 群中多次讨论 asyncio 最佳实践，对 QQ 机器人开发有深入研究。
+"""
+EXTRA = """mood: 好
+level: 5
+ratio: 0.50
+since: 2020-01-01
+nick: "no"
+yes: no
+empty:
+more: {a: [1, "2", ], b: }
+long: |
+  一
+   二
+"""
+OURS = {"entity_type", "entity_id", "group_id", "agent", "name", "tags", "updated_at", "source_event_id"}
+SAFE_IDS = st.text(st.characters(exclude_categories=["Cc", "Cs", "Zl", "Zp"]), min_size=1, max_size=128)
+ODD_TEXTS = st.sampled_from(
+    [
+        "no",
+        "0123456",
+        "1:30",
+        "null",
+        "~",
+        "1e3",
+        "2026-01-01",
+        "a---b",
+        "---",
+        "...",
+        "- x",
+        "? x",
+        "*x",
+        "&x y",
+        "!!x",
+    ]
+    + [
+        "a: b",
+        "a #b",
+        "{a: b}",
+        "[a]",
+        "\n---\n",
+        "x\nentity_id: 999",
+        "x\x85entity_id: 999",
+        "x\u2028name: y",
+        "x\r\ny",
+    ]
+    + ["'", '"', "\\", "%x", "@x", "`x", "|", ">", "=", "<<", " x ", "x:", "\ufeffx", "\ufffe", "😀", "\ud800", "\x00"]
+)
+TEXTS = ODD_TEXTS | st.text(max_size=60) | st.lists(ODD_TEXTS, max_size=4).map("\n".join)
+ZONES = st.integers(-1439, 1439).map(lambda minutes: timezone(timedelta(minutes=minutes)))
+INSTANTS = st.datetimes(datetime(1900, 1, 1), datetime(2200, 1, 1), timezones=ZONES)
+
+
+@st.composite
+def keys(draw: st.DrawFn) -> ProfileKey:
+    """Make any key."""
+    first, second, agent = draw(SAFE_IDS), draw(SAFE_IDS), draw(st.just("default") | SAFE_IDS)
+    make = draw(st.sampled_from(["user", "group", "member"]))
+    return ProfileKey.member(first, second, agent) if make == "member" else getattr(ProfileKey, make)(first, agent)
+
+
+PROFILES = st.builds(
+    Profile, keys(), name=TEXTS, tags=st.lists(TEXTS, max_size=6).map(tuple), summary=TEXTS, updated_at=INSTANTS,
+    source_event_id=st.from_regex("[0-9a-z_]{0,40}", fullmatch=True) | st.sampled_from(["0123", "1e3", "no", ""]),
+)  # fmt: skip
+
+
+def read(text: str | bytes, key: ProfileKey = TANG) -> ProfileFile:
+    """Read a file as that of a key."""
+    data = text if isinstance(text, bytes) else text.encode("utf-8", "surrogatepass")
+    return ProfileFile.read(data, Spot.of(ROOT, key), SHANGHAI, NOON)
+
+
+def front(text: str, body: str = "好") -> str:
+    """Put front matter before a body."""
+    return f"---\n{text}\n---\n{body}\n"
+
+
+def said(data: bytes) -> dict[str, object]:
+    """Give what YAML itself reads in a file's front matter, but for what a portrait says."""
+    found = yaml.safe_load(data.decode().split("\n---\n")[0])
+    return {key: value for key, value in found.items() if key not in OURS}
+
+
+@given(PROFILES)
+@settings(max_examples=400, deadline=None)
+def test_what_is_written_is_read_back(profile: Profile) -> None:
+    """Whatever words a portrait holds, it comes back as it may be kept, of the same key, in the same bytes."""
+    data = ProfileFile(tidy(profile)).written()
+    file = read(data, profile.key)
+    assert file.profile == tidy(profile)
+    assert file.written() == data
+    assert file.others == ()
+
+
+@given(PROFILES)
+@settings(max_examples=150, deadline=None)
+def test_every_yaml_reader_sees_the_same_texts(profile: Profile) -> None:
+    """What we write as text is text for others, too: no number, date or null, and not one key more."""
+    kept = tidy(profile)
+    found = yaml.safe_load(ProfileFile(kept).written().decode().split("\n---\n")[0])
+    assert found.keys() <= OURS
+    assert found["name"] == kept.name
+    assert tuple(found["tags"]) == kept.tags
+    assert found["entity_id"] == (kept.key.user_id or kept.key.group_id)
+    assert datetime.fromisoformat(found["updated_at"]) == kept.updated_at
+    assert found["source_event_id"] == kept.source_event_id
+
+
+def test_the_example_of_the_seed_is_read_and_kept() -> None:
+    """A file of the older mode loads unchanged, in the zone of the bot, also with keys that nobody knows."""
+    text, key = SEED.replace("---\nNull", f"{EXTRA}---\nNull"), ProfileKey.user("12345678")
+    file = read(text, key)
+    assert file.profile == Profile(
+        key,
+        "Null",
+        ("Python", "异步编程", "QQ机器人"),
+        SEED.split("---\n")[2].strip(),
+        datetime(2026, 2, 22, 10, 30, tzinfo=SHANGHAI),
+        "abc123_0_1740218400000",
+    )
+    assert read(file.written(), key).profile == file.profile
+    assert said(file.written()) == said(text.encode())
+    assert said(text.encode())["more"] == {"a": [1, "2"], "b": None}
+    assert "\nratio: 0.50\n" in file.written().decode()
+    assert '\nentity_id: "12345678"\n' in file.written().decode()
+
+
+FLOW = st.recursive(
+    TEXTS | st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.dates(date(1900, 1, 1)),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXTS, inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@given(st.dictionaries(TEXTS.filter(lambda key: key not in OURS), FLOW, max_size=4), st.booleans())
+@settings(max_examples=400, deadline=None)
+def test_keys_that_nobody_knows_survive(others: dict[str, object], flow: bool) -> None:
+    """Whatever an admin adds means the same after a write, and after a second one is the same bytes."""
+    try:
+        text = yaml.safe_dump(others or {"a": 1}, allow_unicode=True, default_flow_style=flow, sort_keys=False)
+        file = read(front(text.rstrip("\n")))
+    except (yaml.YAMLError, ValueError, PermanentError):
+        return
+    once = file.written()
+    assert read(once).written() == once
+    assert said(once) == {str(key): value for key, value in yaml.safe_load(text).items()}
+
+
+@pytest.mark.parametrize(
+    ("written", "name"),
+    [
+        ("no", "no"), ("0123456", "0123456"), ("1:30", "1:30"), ("2026-01-01", "2026-01-01"), ("1e3", "1e3"),
+        ("a---b", "a---b"), ('"a\\u2028b"', "a b"), ('"x\\nentity_id: 9"', "x entity_id: 9"), ("Null", "Null"), ("", ""),
+        ("'a''b'", "a'b"), ("|\n  多\n  行", "多 行"), ('"\\U0001F600"', "😀"), ("=", "="), ("0x1F", "0x1F"),
+    ],
+)  # fmt: skip
+def test_a_name_is_the_text_that_stands_there(written: str, name: str) -> None:
+    """YAML's own opinions on names do not count, before and after a write."""
+    file = read(front(f"name: {written}\nupdated_at: 2026-03-04"))
+    assert file.profile.name == name
+    assert read(file.written()).profile.name == name
+
+
+@pytest.mark.parametrize(
+    "body", ["---", "一\n---\n二", "---\nentity_id: 9\n---\n三", "- - -\n---\n", "a---b", "...", ""]
+)
+def test_lines_of_dashes_in_a_body_are_text(body: str) -> None:
+    """They end nothing and begin nothing."""
+    file = read(front("name: 甲", body))
+    assert file.profile.summary == body.strip()
+    assert read(file.written()).profile.summary == body.strip()
+    assert read(ProfileFile(a_profile(body)).written()).profile == a_profile(body.strip())
+
+
+@pytest.mark.parametrize(
+    ("text", "key"),
+    [
+        ("entity_id: 2000009", TANG), ("entity_type: group", TANG), ("entity_id: 02000001", TANG),
+        ('entity_id: "2000001 "', TANG), ("entity_id: [2000001]", TANG), ("group_id: 10009", TANG_THERE),
+        ("entity_id: 2000001", GROUP_KEY), ("entity_type: User", TANG), ("name: 甲", ProfileKey.user("张三")),
+        ("entity_id: 李四", ProfileKey.user("张三")), ("agent: b", ProfileKey.user("1", "a")),
+    ],
+)  # fmt: skip
+def test_a_file_of_somebody_else_is_refused(text: str, key: ProfileKey) -> None:
+    """Where a file lies says whose it is; one that says otherwise was put there by mistake."""
+    with pytest.raises(PermanentError):
+        read(front(text), key)
+
+
+def test_what_a_file_leaves_out_its_path_tells() -> None:
+    """Ids and kind may be missing, the time is then that of reading, and a foreign use of a word is kept."""
+    file = read(front("name: 甲\ngroup_id: [其他]\nagent: {a: b}\ntags: 茶\nsource_event_id:"))
+    assert file.profile == Profile(TANG, "甲", ("茶",), "好", NOON)
+    assert said(file.written()) == {}
+    assert b"agent:\n  a: b\n" in file.written()
+
+
+def test_ids_are_stamped_anew() -> None:
+    """A write states the key's ids as quoted text, once, whatever stood there."""
+    text = read(front("entity_id: 2000001\nname: 甲\nname: 乙\nentity_id: 2000001")).written().decode()
+    assert text.count("entity_id") == text.count("name") == 1
+    assert 'entity_id: "2000001"\nname: 乙\n' in text
+
+
+N = LONGEST_FRONT
+HOSTILE = {
+    "deep lists": "a: " + "[" * (N - 9), "deep maps": "a: " + "{" * (N - 9), "deep pairs": "a: " + "[a: " * (N // 4 - 1),
+    "deep blocks": "- " * (N // 2), "questions": "? " * (N // 2), "set": "a: {" + "a," * (N // 2 - 4) + "}",
+    "keys": "".join(f"k{number}: 1\n" for number in range(N // 9)), "scalar": "a: " + "x" * (N - 9),
+    "escapes": 'a: "' + "\\x41" * (N // 4 - 2) + '"', "aliases": "a: &a [x]\nb: [" + "*a," * (N // 3 - 6) + "]",
+    "laughs": "a: &a [x,x]\nb: &b [*a,*a]\nc: [*b,*b]", "colons": "a:" * (N // 2), "quotes": "'" * N,
+    "closing": "a: [" + "]" * (N - 5), "anchors": "a: " + "&a " * (N // 3 - 2), "blanks": "a:" + " " * (N - 9) + "b",
+    "comments": "#\n" * (N // 2 - 1), "literal": "a: |\n" + " x\n" * (N // 3 - 2), "lines": "\n" * (N - 2),
+    "folded": "a: >\n" + " x\n\n" * (N // 4 - 2), "plain lines": "a: x\n" + " x\n" * (N // 3 - 2),
+    "tag": "a: !!python/object/apply:os.system ['x']", "bang": "a: ! b", "tags": "a: " + "!a " * (N // 3 - 2),
+    "text tag": "a: !!str 5", "directive": "%TAG ! tag:\n" * (N // 13), "two documents": "a: 1\n--- b\n",
+    "control": "a: \x01", "half": 'a: "\\ud800"', "beyond": 'a: "\\U00110000"', "list": "- a", "text": "好",
+    "complex key": "? [a]\n: b", "tab": "\ta: b", "merge bomb": "<<: [{a: b}, {c: d}]",
+    "time": "updated_at: 昨天", "year": "updated_at: 0001-01-01T00:00:00", "tags in tags": "tags: [[a]]",
+}  # fmt: skip
+FINE = {"scalar", "escapes", "blanks", "comments", "literal", "lines", "folded", "plain lines", "merge bomb"}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_front_matter_is_refused_quickly(name: str) -> None:
+    """Bombs, aliases, tags, depth and nonsense end in one kind of error, or in text; none takes long."""
+    began = time.perf_counter()
+    try:
+        read(front(HOSTILE[name].strip("\n")))
+    except PermanentError:
+        assert name not in FINE
+    else:
+        assert name in FINE
+    assert time.perf_counter() - began < 2
+
+
+@pytest.mark.parametrize(
+    "data",
+    [b"", b"\xff\xfe---", "好".encode(), b"---\nname: a\n", b"x\n---\nname: a\n---\n", b"--- \n", "---\nname: 甲\n---\n好".encode("gb18030"),
+     b"---\nname: a\n---\n" + b"x" * LARGEST, b"---\na: " + b"x" * LONGEST_FRONT + b"\n---\n", b"\0" * 100],
+)  # fmt: skip
+def test_what_is_no_portrait_is_refused(data: bytes) -> None:
+    """Torn, foreign, over-long and wrongly encoded files are told from portraits."""
+    with pytest.raises(PermanentError):
+        read(data)
+
+
+def test_nothing_is_written_that_could_not_be_read() -> None:
+    """Over the bounds a write is refused."""
+    for large in (a_profile("好" * LARGEST), a_profile(tags=("好" * 100,) * 200)):
+        with pytest.raises(LimitReached):
+            ProfileFile(large).written()
+
+
+def test_editors_of_windows_are_understood() -> None:
+    """A byte order mark and line ends of two characters are no damage."""
+    file = read("\ufeff" + front("name: 甲\ntags:\n- 茶", "一\n二").replace("\n", "\r\n"))
+    assert file.profile == Profile(TANG, "甲", ("茶",), "一\n二", NOON)
+
+
+@given(st.data())
+@settings(max_examples=400, deadline=None)
+def test_a_flipped_byte_never_makes_another_key(data: st.DataObject) -> None:
+    """A damaged file is refused, or read as one of the same person; reading never fails in another way."""
+    whole = bytearray(ProfileFile(a_profile(key=TANG_THERE), read(front("level: 5")).others).written())
+    for _ in range(data.draw(st.integers(1, 4))):
+        whole[data.draw(st.integers(0, len(whole) - 1))] = data.draw(st.integers(0, 255))
+    try:
+        file = read(bytes(whole), TANG_THERE)
+    except PermanentError:
+        return
+    assert file.profile.key == TANG_THERE
+    assert read(file.written(), TANG_THERE).profile == file.profile

@@ -1,0 +1,475 @@
+"""Portraits as files: what people, crashes and damage leave there."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import logging
+import os
+from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from cognitive_memory_core.adapters.files.profiles import FileProfiles
+from cognitive_memory_core.domain.profile import Profile, ProfileKey, revision_id
+from cognitive_memory_core.errors import LimitReached, StorageRefused, UnavailableError
+from cognitive_memory_core.ports.profiles import Overtaken
+from cognitive_memory_core.text.redaction import Redaction
+from tests.support.builders import GROUP
+from tests.support.clock import NOON, SHANGHAI, FrozenClock
+from tests.support.disk import Fault, FaultyDisk, FragileDisk, Killed
+from tests.support.profiles import GROUP_KEY, KEEP, MILI_THERE, TANG, TANG_THERE, a_profile
+
+HIDE = Redaction.of({"2000001"}, {"阿棠"})
+Act = Callable[[FileProfiles], Awaitable[object]]
+
+
+def opened(root: Path, disk: FaultyDisk | None = None, *, days: int = 0) -> FileProfiles:
+    """Open a store, some days after noon."""
+    clock = FrozenClock(NOON + timedelta(days=days))
+    return FileProfiles(root, KEEP, clock, SHANGHAI, disk=disk or FaultyDisk())
+
+
+@pytest.fixture
+def profiles(tmp_path: Path) -> FileProfiles:
+    """Open an empty store."""
+    return opened(tmp_path)
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    """Tell where the portrait of TANG lies."""
+    return tmp_path / "profiles" / "users" / "2000001.md"
+
+
+async def written(profiles: FileProfiles, *summaries: str, key: ProfileKey = TANG) -> Profile:
+    """Write one portrait after the other."""
+    standing = await profiles.find(key)
+    for summary in summaries:
+        base = standing or a_profile(key=key)
+        standing = await profiles.write(
+            replace(base, summary=summary, updated_at=base.updated_at + timedelta(minutes=1))
+        )
+    assert standing is not None
+    return standing
+
+
+async def past(profiles: FileProfiles, key: ProfileKey = TANG) -> list[str]:
+    """Give what the revisions say, newest first."""
+    return [revision.profile.summary for revision in await profiles.revisions(key)]
+
+
+def names(root: Path) -> list[str]:
+    """Name every file and every folder that is empty."""
+    return sorted(
+        path.relative_to(root).as_posix() for path in root.rglob("*") if not path.is_dir() or not any(path.iterdir())
+    )
+
+
+async def test_files_lie_where_the_contract_says(profiles: FileProfiles, tmp_path: Path) -> None:
+    """Users, groups and members, the past of each, and other agents apart; what is no plain id is a hash."""
+    keys = [TANG, GROUP_KEY, TANG_THERE, ProfileKey.user("张三"), ProfileKey.member("10001", "7", "3889001")]
+    for key in keys:
+        await written(profiles, "一", "二", key=key)
+    now = "20260304T040000.000000Z.md"
+    assert names(tmp_path) == sorted(
+        [
+            "profiles/users/2000001.md", f"profiles/history/users/2000001/{now}",
+            "profiles/groups/10001.md", f"profiles/history/groups/10001/{now}",
+            "profiles/members/10001/2000001.md", f"profiles/history/members/10001/2000001/{now}",
+            "profiles/users/x-1d841bc0ee98309cb7916670b7f0fdef.md",
+            f"profiles/history/users/x-1d841bc0ee98309cb7916670b7f0fdef/{now}",
+            "agents/3889001/profiles/members/10001/7.md", f"agents/3889001/profiles/history/members/10001/7/{now}",
+        ]
+    )  # fmt: skip
+    assert not [path for path in tmp_path.rglob("*") if path.stat().st_mode & 0o077]
+    assert await profiles.keys() == sorted(keys)
+
+
+async def test_an_edit_by_hand_counts(profiles: FileProfiles, file: Path) -> None:
+    """It is found, it overtakes a merge that did not see it, and it becomes a revision as it was written."""
+    standing = await written(profiles, "一")
+    by_hand = file.read_text("utf-8").replace("一", "手写").replace("tags:", "# 注\nmood: 5\ntags:")
+    file.write_text(by_hand, "utf-8")
+    with pytest.raises(Overtaken):
+        await profiles.write(replace(standing, summary="二"))
+    edited = await profiles.find(TANG)
+    assert edited is not None
+    assert edited.summary == "手写"
+    await profiles.write(replace(edited, summary="三"))
+    assert (await past(profiles))[0] == "手写"
+    [snapshot] = list(file.parent.parent.glob("history/users/2000001/*.md"))
+    assert snapshot.read_text("utf-8") == by_hand
+    await profiles.rename(TANG, "棠棠")
+    assert "\nmood: 5\n" in file.read_text("utf-8")
+    await profiles.restore(TANG, snapshot.stem, NOON)
+    assert "\nmood: 5\n" in file.read_text("utf-8")
+
+
+async def test_an_edit_at_the_last_moment_is_not_overwritten(tmp_path: Path, file: Path) -> None:
+    """A file that changes while its successor is being written stands, and no draft is left."""
+    standing = await written(opened(tmp_path), "一")
+    by_hand = file.read_text("utf-8").replace("一", "手写")
+
+    class Edited(FaultyDisk):
+        def create(self, path: Path, data: bytes) -> None:
+            super().create(path, data)
+            if path.suffix == ".tmp":
+                file.write_text(by_hand, "utf-8")
+
+    with pytest.raises(Overtaken):
+        await opened(tmp_path, Edited()).write(replace(standing, summary="二"))
+    assert file.read_text("utf-8") == by_hand
+    assert [path.name for path in file.parent.iterdir()] == ["2000001.md"]
+    assert await past(opened(tmp_path)) == ["一"]
+    edited = await opened(tmp_path).find(TANG)
+    assert edited is not None
+    await opened(tmp_path).write(replace(edited, summary="二"))
+    assert await past(opened(tmp_path)) == ["手写", "一"]
+
+
+async def test_the_rollback_of_the_manual_works(profiles: FileProfiles, file: Path) -> None:
+    """Copying a revision over the file, as the older mode's manual says, is a rollback."""
+    await written(profiles, *"一二三")
+    first = sorted(file.parent.parent.glob("history/users/2000001/*.md"))[0]
+    file.write_bytes(first.read_bytes())
+    assert (await written(profiles, "四")).summary == "四"
+    assert await past(profiles) == ["一", "二", "一"]
+
+
+DAMAGED = {
+    "torn": lambda data: data[: len(data) // 3], "empty": lambda _: b"", "zeros": lambda data: b"\0" * len(data),
+    "large": lambda data: data * 2_000, "another's": lambda data: data.replace(b"2000001", b"2000009"),
+    "bomb": lambda data: data.replace(b"tags:", b"a: &a [x]\nb: *a\ntags:"), "utf-16": lambda data: data.decode().encode("utf-16"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("damage", DAMAGED)
+async def test_a_damaged_file_is_put_aside(
+    tmp_path: Path, file: Path, damage: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Its bytes are kept, the newest revision that can be read stands in its place, and the log says so once."""
+    await written(opened(tmp_path), *"一二三四")
+    newest = sorted(tmp_path.glob("profiles/history/users/2000001/*.md"))[-1]
+    newest.write_bytes(b"---\n")
+    bad = DAMAGED[damage](file.read_bytes())
+    file.write_bytes(bad)
+    with caplog.at_level(logging.WARNING):
+        for profiles in (opened(tmp_path), opened(tmp_path)):
+            assert (await profiles.find(TANG) or a_profile()).summary == "二"
+    assert [record.message.partition("（")[0] for record in caplog.records] == ["侧写文件读不出来"]
+    [aside] = list(file.parent.glob("2000001.damaged-*"))
+    assert aside.read_bytes() == bad
+    assert (await written(opened(tmp_path), "五")).summary == "五"
+    assert await opened(tmp_path).keys() == [TANG]
+
+
+async def test_a_damaged_file_without_a_past_is_put_aside(profiles: FileProfiles, file: Path) -> None:
+    """There is no portrait then, and a first one can be written."""
+    standing = await written(profiles, "一")
+    file.write_bytes(b"x")
+    with pytest.raises(Overtaken):
+        await profiles.write(replace(standing, summary="二"))
+    assert await profiles.find(TANG) is None
+    await profiles.write(a_profile("新"))
+    assert sorted(path.name.partition("-")[0] for path in file.parent.iterdir()) == ["2000001.damaged", "2000001.md"]
+
+
+@pytest.mark.parametrize("make", ["link", "folder", "pipe"])
+async def test_what_is_no_file_is_not_followed(tmp_path: Path, file: Path, make: str) -> None:
+    """A link, a folder or a pipe where the file should be is put aside unread; what a link points to stays."""
+    await written(opened(tmp_path), "一", "二")
+    outside = tmp_path / "outside.md"
+    outside.write_bytes(file.read_bytes().replace("二".encode(), "外".encode()))
+    file.unlink()
+    {"link": lambda: file.symlink_to(outside), "folder": file.mkdir, "pipe": lambda: os.mkfifo(file)}[make]()
+    assert await asyncio.wait_for(opened(tmp_path).find(TANG), 5) == (await opened(tmp_path).find(TANG))
+    assert (await opened(tmp_path).find(TANG) or a_profile()).summary == "一"
+    assert (await written(opened(tmp_path), "三")).summary == "三"
+    assert "外" in outside.read_text("utf-8")
+    assert len(list(file.parent.glob("2000001.damaged-*"))) == 1
+
+
+async def test_a_disk_that_gives_nothing_is_no_damage(tmp_path: Path, file: Path) -> None:
+    """Where a read fails the portrait is away, not broken: nothing is put aside."""
+    await written(opened(tmp_path), "一")
+    disk = FaultyDisk()
+    disk.arm(Fault(1, errno.EIO, always=True))
+    with pytest.raises(UnavailableError):
+        await opened(tmp_path, disk).find(TANG)
+    assert [path.name for path in file.parent.iterdir()] == ["2000001.md"]
+
+
+async def test_a_portrait_that_nobody_could_read_back_is_refused(profiles: FileProfiles) -> None:
+    """The one that stands stays."""
+    standing = await written(profiles, "一")
+    with pytest.raises(LimitReached):
+        await profiles.write(replace(standing, summary="好" * 300_000))
+    assert (await profiles.find(TANG) or standing).version == standing.version
+
+
+# F22: the disk fails, or the process ends, at every operation
+
+ACTS: dict[str, Act] = {}
+
+
+def act(step: Act) -> Act:
+    """Name something that a store does."""
+    ACTS[step.__name__] = step
+    return step
+
+
+@act
+async def write(profiles: FileProfiles) -> None:
+    """Write over what stands."""
+    standing = await profiles.find(TANG)
+    assert standing is not None
+    await profiles.write(replace(standing, summary="新的\n" * 500, updated_at=NOON + timedelta(days=1)))
+
+
+@act
+async def restore(profiles: FileProfiles) -> None:
+    """Bring the oldest revision back."""
+    await profiles.restore(TANG, (await profiles.revisions(TANG))[-1].id, NOON + timedelta(days=1))
+
+
+@act
+async def rename(profiles: FileProfiles) -> None:
+    """Rename."""
+    await profiles.rename(TANG, "棠棠")
+
+
+@act
+async def first(profiles: FileProfiles) -> None:
+    """Write somebody's first portrait."""
+    standing = await profiles.find(GROUP_KEY)
+    await profiles.write(standing or a_profile("新的", GROUP_KEY))
+
+
+@act
+async def mend(profiles: FileProfiles) -> None:
+    """Put a damaged file aside."""
+    await profiles.find(MILI_THERE)
+
+
+SEEDED = [str(number) * 2_000 for number in range(1, KEEP + 3)]
+KINDS = {
+    "killed before": (None, False, False), "killed after": (None, False, True), "refused": (errno.EIO, False, False),
+    "full": (errno.ENOSPC, True, False), "late": (errno.EIO, False, True),
+}  # fmt: skip
+
+
+async def seeded(root: Path) -> None:
+    """Write portraits with as much past as is kept, and one that is damaged."""
+    profiles = opened(root)
+    await written(profiles, *SEEDED)
+    await written(profiles, "甲", "乙", key=MILI_THERE)
+    (root / "profiles" / "members" / "10001" / "2000002.md").write_bytes(b"---\n")
+
+
+async def whole(root: Path, step: str) -> tuple[Profile | None, list[str], Profile | None, Profile | None]:
+    """Read everything back with a good disk; every file that counts is a whole portrait."""
+    profiles = opened(root, days=2)
+    found = [await profiles.find(key) for key in (TANG, GROUP_KEY, MILI_THERE)]
+    for folder in root.glob("profiles/history/*/**/"):
+        assert all(path.suffix in (".md", ".tmp") or path.is_dir() for path in folder.iterdir()), step
+    for path in root.glob("profiles/history/users/2000001/*.md"):
+        assert path.read_bytes().endswith(b"\n"), step
+        assert len(path.read_bytes()) > 2_000, step
+    return found[0], await past(profiles), found[1], found[2]
+
+
+async def acted(root: Path, step: str, disk: FaultyDisk) -> bool:
+    """Do something with a failing disk; tells whether the fault struck."""
+    try:
+        await ACTS[step](opened(root, disk, days=1))
+    except (Killed, UnavailableError, Overtaken):
+        pass
+    return disk.has_struck
+
+
+def copies(root: Path) -> Iterator[Path]:
+    """Give fresh directories."""
+    number = 0
+    while True:
+        number += 1
+        yield root / f"copy{number}"
+
+
+@pytest.mark.parametrize("step", ACTS)
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.timeout(120)
+async def test_a_write_is_whole_or_did_not_happen(tmp_path: Path, step: str, kind: str) -> None:
+    """Whichever operation fails or is the last, a portrait is the old one or the new one, with all its past."""
+    code, always, late = KINDS[kind]
+    await seeded(tmp_path / "seed")
+    untouched, done = tmp_path / "untouched", tmp_path / "done"
+    for root in (untouched, done):
+        copy(tmp_path / "seed", root)
+    await acted(done, step, FaultyDisk())
+    before, after = await whole(untouched, step), await whole(done, step)
+    for point, root in enumerate(copies(tmp_path), 1):
+        copy(tmp_path / "seed", root)
+        disk = FaultyDisk()
+        disk.arm(Fault(point, code, always, late))
+        if not await acted(root, step, disk):
+            break
+        tang, history, group, mili = await whole(root, step)
+        assert tang in (before[0], after[0])
+        assert group in (before[2], after[2])
+        assert mili == before[3] == after[3]
+        assert [one for one in history if one in SEEDED] == history
+        assert history[: KEEP - 1] in (before[1][: KEEP - 1], after[1][: KEEP - 1])
+        assert history in (before[1], after[1], [*after[1], before[1][-1]])
+        await ACTS[step](opened(root, days=2))
+    assert point > 3
+
+
+@pytest.mark.parametrize("step", ["write", "restore", "rename"])
+async def test_a_write_outlives_a_power_cut(tmp_path: Path, step: str) -> None:
+    """After one at whichever operation the portrait is the old one or the new one; once written it is the new one."""
+    await seeded(tmp_path / "seed")
+    for point, root in enumerate(copies(tmp_path), 1):
+        copy(tmp_path / "seed", root)
+        before = (await opened(root).find(TANG), await past(opened(root)))
+        disk = FragileDisk(root / "profiles" / "users", root / "profiles" / "history" / "users" / "2000001")
+        disk.arm(Fault(point, None))
+        has_struck = await acted(root, step, disk)
+        disk.cut_power()
+        tang, history, _, _ = await whole(root, step)
+        assert tang is not None
+        if not has_struck:
+            assert tang != before[0]
+            assert history[0] == (before[1][0] if step == "rename" else SEEDED[-1])
+            break
+        assert tang == before[0] or tang.updated_at > before[0].updated_at or tang.name == "棠棠"
+        assert set(before[1][: KEEP - 1]) <= set(history)
+
+
+def copy(source: Path, target: Path) -> None:
+    """Copy a directory."""
+    for path in sorted(source.rglob("*")):
+        place = target / path.relative_to(source)
+        if path.is_dir():
+            place.mkdir(parents=True, exist_ok=True)
+        else:
+            place.write_bytes(path.read_bytes())
+
+
+async def test_a_snapshot_that_a_crash_left_does_no_harm(tmp_path: Path, file: Path) -> None:
+    """It is not listed beside the portrait that it is, is not written again, and costs a rename nothing."""
+    await written(opened(tmp_path), *"一二三四五六")
+    history = tmp_path / "profiles" / "history" / "users" / "2000001"
+    twin = history / (revision_id(NOON + timedelta(days=1)) + ".md")
+    twin.write_bytes(file.read_bytes())
+    assert await past(opened(tmp_path)) == list("五四三二一")
+    await written(opened(tmp_path), "七")
+    assert await past(opened(tmp_path)) == list("六五四三二")
+    twin = history / (revision_id(NOON + timedelta(days=2)) + ".md")
+    twin.write_bytes(file.read_bytes())
+    await opened(tmp_path).rename(TANG, "棠棠")
+    assert await past(opened(tmp_path)) == list("六五四三二")
+    assert not twin.exists()
+
+
+# forgetting
+
+
+async def test_a_forgotten_person_leaves_no_byte(tmp_path: Path, file: Path) -> None:
+    """Nor what was put aside, drafts, copies by hand, comments, escapes, keys, and folders that bear the id."""
+    profiles = opened(tmp_path)
+    for key in (TANG, TANG_THERE, replace(TANG_THERE, agent="3889001")):
+        await written(profiles, "一", "二", key=key)
+    await written(profiles, "阿棠(2000001) 怕狗", "安静", key=GROUP_KEY)
+    await written(profiles, "静", "阿棠爱茶", key=MILI_THERE)
+    group = tmp_path / "profiles" / "groups" / "10001.md"
+    text = group.read_text("utf-8").replace("tags:", '# 阿棠\nseen: ["\\u963f\\u68e0", 5]\n阿棠: 2000001\ntags:')
+    group.write_text(text, "utf-8")
+    there = file.parent
+    for name in ("2000001.damaged-x", "2000001.md.tmp", "2000001.md.bak", "2000001 copy.md", "2000002.damaged-x"):
+        (there / name).write_text("阿棠", "utf-8")
+    for name, words in (
+        ("2000003.md", "阿棠坏了"),
+        ("2000004.md.tmp", "x"),
+        ("notes.txt", "问阿棠"),
+        ("keep.txt", "留"),
+    ):
+        (there / name).write_text(words, "utf-8")
+    (there / "2000005.damaged-x").write_bytes("阿棠".encode("gb18030"))
+    (there / "2000006.md").write_bytes(b"x")
+    (tmp_path / "profiles" / "history" / "users" / "2000007").mkdir()
+    touched = await profiles.erase_person("2000001", HIDE)
+    assert set(touched) >= {TANG, TANG_THERE, replace(TANG_THERE, agent="3889001"), GROUP_KEY, MILI_THERE}
+    for path in tmp_path.rglob("*"):
+        assert "2000001" not in path.name
+        assert not path.is_file() or not any(
+            word in path.read_bytes() for word in ("阿棠".encode(), "阿棠".encode("gb18030"), b"2000001", b"963f")
+        )
+    assert '\nseen:\n- "某位成员"\n- 5\n某位成员: 某位成员\n' in group.read_text("utf-8")
+    assert await past(profiles, GROUP_KEY) == ["某位成员 怕狗"]
+    assert (there / "keep.txt").read_text("utf-8") == "留"
+    assert not list(there.glob("*.tmp"))
+    assert await profiles.erase_person("2000001", HIDE) == []
+
+
+async def test_what_cannot_be_read_and_names_them_gives_way_to_a_revision(tmp_path: Path) -> None:
+    """A damaged portrait of somebody else goes, with the copy put aside, and their newest revision stands."""
+    profiles = opened(tmp_path)
+    await written(profiles, "好", "阿棠爱茶", key=GROUP_KEY)
+    group = tmp_path / "profiles" / "groups" / "10001.md"
+    group.write_text("阿棠", "utf-8")
+    await profiles.erase_person("2000001", HIDE)
+    assert (await profiles.find(GROUP_KEY) or a_profile()).summary == "好"
+    assert [path.name for path in group.parent.iterdir()] == ["10001.md"]
+
+
+@pytest.mark.parametrize("late", [False, True])
+async def test_forgetting_that_broke_off_can_be_repeated(tmp_path: Path, late: bool) -> None:
+    """Whichever operation is the last one, doing it again leaves nothing of them, and all of the others."""
+    seed = tmp_path / "seed"
+    profiles = opened(seed)
+    for key in (TANG, TANG_THERE):
+        await written(profiles, "一", "二", key=key)
+    await written(profiles, "阿棠爱茶", "安静", key=GROUP_KEY)
+    for point, root in enumerate(copies(tmp_path), 1):
+        copy(seed, root)
+        disk = FaultyDisk()
+        disk.arm(Fault(point, None if point % 2 else errno.EIO, late=late))
+        try:
+            await opened(root, disk).erase_person("2000001", HIDE)
+        except (Killed, StorageRefused):
+            assert disk.has_struck
+            await opened(root).erase_person("2000001", HIDE)
+        assert not [path for path in root.rglob("*") if "2000001" in path.name or path.suffix == ".tmp"]
+        assert [await past(opened(root), GROUP_KEY), (await opened(root).find(GROUP_KEY) or a_profile()).summary] == [
+            ["某位成员爱茶"],
+            "安静",
+        ]
+        if not disk.has_struck:
+            break
+    assert point > 20
+
+
+async def test_a_forgotten_group_leaves_no_folder(tmp_path: Path) -> None:
+    """Its members' folders bear its id, and go."""
+    profiles = opened(tmp_path)
+    for key in (GROUP_KEY, TANG_THERE, MILI_THERE, ProfileKey.member("10002", "2000001")):
+        await written(profiles, "一", "二", key=key)
+    await profiles.erase_place(GROUP.scope)
+    assert {path.name for path in tmp_path.rglob("*") if "10001" in path.name} == set()
+    assert await profiles.keys() == [ProfileKey.member("10002", "2000001")]
+
+
+async def test_a_link_to_another_place_is_not_walked(tmp_path: Path) -> None:
+    """What lies outside the directory is neither listed nor erased."""
+    outside = opened(tmp_path / "outside")
+    await written(outside, "一", "二", key=TANG_THERE)
+    inside = opened(tmp_path / "inside")
+    await written(inside, "一")
+    (tmp_path / "inside" / "profiles" / "members").symlink_to(tmp_path / "outside" / "profiles" / "members")
+    assert await inside.keys() == [TANG]
+    await inside.erase_person("2000001", HIDE)
+    assert await outside.keys() == [TANG_THERE]

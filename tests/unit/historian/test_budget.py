@@ -1,0 +1,152 @@
+"""A day's calls are bounded, and the rules go on where no model may be asked."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import Any
+
+import pytest
+
+from cognitive_memory_core.adapters.inmemory.accounts import InMemoryAccounts
+from cognitive_memory_core.domain.event import Statement
+from cognitive_memory_core.domain.people import Anchors, Person
+from cognitive_memory_core.domain.turn import Dialogue, Turn
+from cognitive_memory_core.errors import BadAnswer, UnavailableError
+from cognitive_memory_core.historian.budget import BackedHistorian, Budget, BudgetedChat, NoModel
+from cognitive_memory_core.historian.meter import MeteredChat, SpendingMeter
+from cognitive_memory_core.ports.ledger import Spending
+from cognitive_memory_core.ports.models import Ask
+from cognitive_memory_core.settings import Live, Settings
+from tests.support.builders import GROUP
+from tests.support.clock import NOON, SHANGHAI, FrozenClock
+
+ASK = Ask("rewrite", "", "", "answer", {}, json.loads)
+ANCHORS = Anchors(NOON, GROUP.scope, "", Person(GROUP.user_id))
+
+
+class OneChat:
+    """A chat that answers the same, or raises it, once it may."""
+
+    def __init__(self, answer: object) -> None:
+        """Answer this."""
+        self.answer = answer
+        self.asked = 0
+        self.may_answer = asyncio.Event()
+        self.may_answer.set()
+
+    async def ask(self, ask: Ask[Any]) -> Any:
+        """Answer, or raise."""
+        self.asked += 1
+        await self.may_answer.wait()
+        if isinstance(self.answer, Exception):
+            raise self.answer
+        return self.answer
+
+
+class Says:
+    """A historian that says one thing, or raises it."""
+
+    def __init__(self, said: str | Exception) -> None:
+        """Say this."""
+        self.said = said
+
+    async def rewrite(self, turn: Turn, anchors: Anchors) -> list[Statement]:
+        """Say it."""
+        if isinstance(self.said, Exception):
+            raise self.said
+        return [Statement(self.said)]
+
+    async def triage(self, dialogue: Dialogue, anchors: Anchors) -> list[Statement]:
+        """Say it."""
+        return await self.rewrite(Turn(GROUP), anchors)
+
+
+def metered(limit: int, clock: FrozenClock | None = None) -> tuple[SpendingMeter, Budget, InMemoryAccounts]:
+    """Make a meter with a limit of calls a day."""
+    accounts = InMemoryAccounts()
+    meter = SpendingMeter(accounts, clock or FrozenClock(), SHANGHAI)
+    return meter, Budget(meter, Live(Settings(daily_calls=limit))), accounts
+
+
+async def test_calls_end_with_the_budget_and_come_back_next_day() -> None:
+    """After ``daily_calls`` calls no model is asked until the zone's next day."""
+    clock = FrozenClock()
+    meter, budget, _ = metered(2, clock)
+    chat = OneChat("ja")
+    budgeted = BudgetedChat(MeteredChat(chat, meter, counts_calls=True), budget)
+    assert [await budgeted.ask(ASK), await budgeted.ask(ASK)] == ["ja", "ja"]
+    with pytest.raises(NoModel, match="daily_calls=2"):
+        await budgeted.ask(ASK)
+    assert chat.asked == 2
+    clock.advance(hours=13)
+    assert await budgeted.ask(ASK) == "ja"
+
+
+async def test_calls_under_way_count() -> None:
+    """Two questions at once do not both take the last call of a day."""
+    meter, budget, _ = metered(1)
+    chat = OneChat("ja")
+    chat.may_answer.clear()
+    budgeted = BudgetedChat(chat, budget)
+    first = asyncio.create_task(budgeted.ask(ASK))
+    await asyncio.sleep(0)
+    with pytest.raises(NoModel):
+        await budgeted.ask(ASK)
+    chat.may_answer.set()
+    assert await first == "ja"
+    assert budget.under_way == 0
+
+
+async def test_zero_is_no_limit_and_embeddings_do_not_count() -> None:
+    """``daily_calls=0`` never stops anything, and embedding or reranking takes nothing from the chat models."""
+    meter, budget, _ = metered(0)
+    meter.count("rewrite", 1)
+    assert not budget.is_spent
+    meter, budget, _ = metered(1)
+    meter.count("embedding", 1)
+    meter.count("rerank", 1)
+    assert not budget.is_spent
+    meter.count("rewrite", 1)
+    assert budget.is_spent
+
+
+async def test_a_restart_does_not_begin_a_new_day() -> None:
+    """What was spent today before the start counts."""
+    _, _, accounts = metered(0)
+    await accounts.spend(NOON.date(), Spending("merge", 3, 10))
+    await accounts.spend(NOON.date(), Spending("embedding", 50, 10))
+    meter = SpendingMeter(accounts, FrozenClock(), SHANGHAI)
+    await meter.load()
+    assert meter.chat_calls_today == 3
+
+
+@pytest.mark.parametrize(
+    ("failure", "counted"),
+    [(UnavailableError("away"), Spending("rewrite", 1, unreachable=1)), (BadAnswer("?"), Spending("rewrite", 1, bad=1))],
+)
+async def test_unreachable_and_badly_answered_are_counted_apart(failure: Exception, counted: Spending) -> None:
+    """A model that cannot be reached and one that answers nonsense stand in different columns of the day."""
+    meter, _, accounts = metered(0)
+    with pytest.raises(type(failure)):
+        await MeteredChat(OneChat(failure), meter, counts_calls=True).ask(ASK)
+    await meter.settle()
+    assert await accounts.spent(NOON.date()) == [counted]
+
+
+async def test_the_rules_go_on_without_a_model() -> None:
+    """Where no model may be asked the rules answer; where one is away nobody answers in its place."""
+    spent = BackedHistorian(Says(NoModel("spent")), Says("rules"))
+    assert [one.text for one in await spent.rewrite(Turn(GROUP), ANCHORS)] == ["rules"]
+    assert [one.text for one in await spent.triage(Dialogue(GROUP, ()), ANCHORS)] == ["rules"]
+    well = BackedHistorian(Says("model"), Says("rules"))
+    assert [one.text for one in await well.rewrite(Turn(GROUP), ANCHORS)] == ["model"]
+    with pytest.raises(UnavailableError, match="away"):
+        await BackedHistorian(Says(UnavailableError("away")), Says("rules")).rewrite(Turn(GROUP), ANCHORS)
+
+
+async def test_a_role_without_a_model_is_never_asked() -> None:
+    """A chat that is not set says so instead of being asked."""
+    _, budget, _ = metered(0)
+    with pytest.raises(NoModel):
+        await BudgetedChat(None, budget).ask(ASK)

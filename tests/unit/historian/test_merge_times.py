@@ -1,0 +1,64 @@
+"""When facts are due."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from cognitive_memory_core.domain.profile import ProfileKey
+from cognitive_memory_core.historian.merge_times import due_at, pause_after
+from cognitive_memory_core.ports.ledger import Waiting
+from cognitive_memory_core.settings import ProfileSettings
+from tests.support.clock import NOON
+
+KEY = ProfileKey.user("2000001")
+
+
+def wait_of(
+    *,
+    first: bool = False,
+    hurried: bool = False,
+    facts: int = 1,
+    settings: ProfileSettings | None = None,
+    **fields: Any,
+) -> float:
+    """Give the seconds from noon until facts are due that began to wait at noon."""
+    waiting = Waiting(KEY, facts, fields.pop("since", NOON), **fields)
+    due = due_at(waiting, settings or ProfileSettings(), NOON, is_first=first, is_hurried=hurried)
+    return (due - NOON).total_seconds()
+
+
+@pytest.mark.parametrize(
+    ("given", "seconds"),
+    [
+        ({}, 600),
+        ({"first": True}, 20),
+        ({"first": True, "settings": ProfileSettings(merge_delay_seconds=5)}, 5),
+        ({"facts": 11}, 600),
+        ({"facts": 12}, 0),
+        ({"hurried": True}, 0),
+        ({"settings": ProfileSettings(merge_delay_seconds=0)}, 0),
+        ({"attempts": 1, "failed_at": NOON, "hurried": True}, 60),
+        ({"attempts": 3, "failed_at": NOON, "facts": 40}, 240),
+        ({"attempts": 99, "failed_at": NOON, "facts": 40}, 3600),
+        ({"attempts": 1, "failed_at": NOON - timedelta(seconds=59), "hurried": True}, 1),
+        ({"attempts": 1, "failed_at": NOON}, 600),
+        ({"since": NOON + timedelta(days=3)}, 0),
+        ({"attempts": 9, "failed_at": NOON + timedelta(days=3), "hurried": True}, 0),
+    ],
+)
+def test_facts_are_due(given: dict[str, Any], seconds: float) -> None:
+    """Facts wait for more of them, a first portrait shortly, a failure longer each time; a wrong clock holds up nothing."""
+    assert wait_of(**given) == seconds
+
+
+def test_an_endless_delay_is_a_date() -> None:
+    """A delay that no date can bear is long, and no error."""
+    assert wait_of(settings=ProfileSettings(merge_delay_seconds=float("inf"))) > 1e7
+
+
+def test_pauses_grow_to_an_hour() -> None:
+    """After a failure: a minute, two, four, and at last an hour."""
+    assert [pause_after(times) for times in (1, 2, 3, 7, 50)] == [60, 120, 240, 3600, 3600]

@@ -1,0 +1,165 @@
+"""What a place remembers already of what is about to be written."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pytest
+
+from cognitive_memory_core.adapters.inmemory.ledger import InMemoryLedger
+from cognitive_memory_core.domain.event import Draft, Event
+from cognitive_memory_core.domain.scope import Scene, Scope
+from cognitive_memory_core.domain.turn import Dialogue, Turn
+from cognitive_memory_core.historian.neighbours import MOST, Neighbourhood, is_timeless
+from tests.support.builders import GROUP, OTHER_GROUP, PRIVATE, a_draft, a_message, an_event
+from tests.support.clock import NOON
+from tests.support.ports import Away, ListedWords
+
+TEA = an_event("阿棠(2000001)喜欢乌龙茶")
+QI = Scene.group("10001", "28471095", user_name="老齐")
+
+
+class ListedFacts:
+    """A fact book that heard these, whoever asks, and remembers what was asked."""
+
+    def __init__(self, heard: Mapping[str, Event]) -> None:
+        """Know these."""
+        self._heard = heard
+        self.asked: list[tuple[Scope, str, tuple[str, ...]]] = []
+
+    async def heard(self, scope: Scope, sender_id: str, observations: Sequence[str]) -> Mapping[str, Event]:
+        """Give everything: a store may err."""
+        self.asked.append((scope, sender_id, tuple(observations)))
+        return self._heard
+
+
+def beside(*events: Event) -> Neighbourhood:
+    """Make a neighbourhood whose words find these events, best first."""
+    return Neighbourhood(Away(), ListedWords([(event, 1.0) for event in events]))  # type: ignore[arg-type]  # only heard is asked
+
+
+def a_turn(*observations: str, scene: Scene = GROUP, **fields: Any) -> Turn:
+    """Make a turn."""
+    return Turn(scene, observations=observations or ("阿棠喜欢乌龙茶",), **fields)
+
+
+async def test_neighbours_out_of_a_ledger() -> None:
+    """What stands in the ledger and shares words with an observation is a neighbour; what does not, is none."""
+    ledger = InMemoryLedger()
+    await ledger.events.commit(a_draft(TEA, an_event("阿棠(2000001)养了一只猫")))
+    near = await Neighbourhood(ledger.facts, ledger.lexical).near(a_turn(), ())
+    assert [event.id for event in near] == [TEA.id]
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        an_event(TEA.text, OTHER_GROUP),
+        an_event(TEA.text, PRIVATE),
+        an_event(TEA.text, retired_at=NOON),
+        an_event(TEA.text, QI),
+        an_event(TEA.text, subjects=("7000001",)),
+        an_event("今天天气很好"),
+    ],
+    ids=["another group", "in private", "retired", "of nobody here", "of somebody who left", "far"],
+)
+async def test_no_neighbour(event: Event) -> None:
+    """Only standing, near events of the very same place, by people who speak here, without those who opted out."""
+    assert await beside(event).near(a_turn(), {"7000001"}) == ()
+
+
+async def test_a_group_is_no_private_chat() -> None:
+    """In private the words of the same person in a group are readable, but no neighbours."""
+    assert await beside(TEA).near(a_turn(scene=PRIVATE), ()) == ()
+    own = an_event(TEA.text, PRIVATE)
+    assert await beside(TEA, own).near(a_turn(scene=PRIVATE), ()) == (own,)
+
+
+async def test_whoever_has_a_line_here_speaks_here() -> None:
+    """The events of those whose lines are in sight are neighbours, too."""
+    theirs = an_event(TEA.text, QI)
+    line = a_message("我喜欢乌龙茶", QI)
+    assert await beside(theirs).near(a_turn(recent_messages=[line]), ()) == (theirs,)
+    assert await beside(theirs).near(Dialogue(GROUP, (line,)), ()) == (theirs,)
+    assert await beside(theirs).near(a_turn(recent_messages=[a_message("好", QI, is_bot=True)]), ()) == ()
+
+
+async def test_the_nearest_come_first_and_only_so_many() -> None:
+    """At most eight neighbours, each once, the nearest of all observations first."""
+    others = [an_event(f"阿棠(2000001)喜欢第{index}种红茶") for index in range(20)]
+    near = await beside(*others, TEA).near(a_turn("阿棠喜欢红茶", "阿棠喜欢乌龙茶"), ())
+    assert len(near) == MOST
+    near = await beside(*others[:3], TEA).near(a_turn("阿棠喜欢乌龙茶"), ())
+    assert near[0] == TEA
+    assert len(near) == len(set(near))
+
+
+async def test_an_index_that_is_away_knows_no_neighbours() -> None:
+    """A failing store costs neighbours and short cuts, never the job."""
+    away = Neighbourhood(Away(), Away())  # type: ignore[arg-type]  # both are away
+    assert await away.near(a_turn(), ()) == ()
+    assert await away.heard(a_turn(), (), ()) == {}
+
+
+async def test_heard_before() -> None:
+    """The same words of the same person here are known with the event that they became."""
+    ledger = InMemoryLedger()
+    await ledger.events.commit(Draft("j", (TEA,), heard={TEA.id: "阿棠喜欢乌龙茶"}))
+    heard = await Neighbourhood(ledger.facts, ledger.lexical).heard(a_turn("阿棠 喜欢乌龙茶。", "阿棠养猫"), (), ())
+    assert {said: event.id for said, event in heard.items()} == {"阿棠 喜欢乌龙茶。": TEA.id}
+
+
+async def test_only_timeless_words_are_looked_up() -> None:
+    """What leans on its moment is not even asked for."""
+    facts = ListedFacts({})
+    await Neighbourhood(facts, Away()).heard(a_turn("明天去北京", "木鱼是小偷"), (), ())  # type: ignore[arg-type]  # a part of the port
+    assert facts.asked == [(GROUP.scope, "2000001", ("木鱼是小偷",))]
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        an_event(TEA.text, OTHER_GROUP),
+        an_event(TEA.text, QI),
+        an_event(TEA.text, retired_at=NOON),
+        an_event(TEA.text, subjects=("7000001",)),
+    ],
+    ids=["another place", "another person", "retired", "of somebody who left"],
+)
+async def test_a_book_that_errs_is_not_believed(event: Event) -> None:
+    """Whatever the book answers, only this person's standing event of this place counts."""
+    facts = ListedFacts({"木鱼是小偷": event})
+    assert await Neighbourhood(facts, Away()).heard(a_turn("木鱼是小偷"), (), {"7000001"}) == {}  # type: ignore[arg-type]  # a part of the port
+
+
+@pytest.mark.parametrize(
+    "said", ["木鱼是小偷", "我喜欢乌龙茶", "I like tea", "其他人没来", "老齐的电脑是2024年3月4日买的", ""]
+)
+def test_timeless(said: str) -> None:
+    """Words that the same person may say on any day and mean the same."""
+    assert is_timeless(said)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "明天去北京",
+        "他是小偷",
+        "我们决定了",
+        "群里不许剧透",
+        "3月4日交稿",
+        "老齐说“明天见”",
+        "《明天》我看过",
+        "you like tea",
+    ],
+)
+def test_not_timeless(said: str) -> None:
+    """Words that mean something else on another day, in another place or of others, also inside quotation marks."""
+    assert not is_timeless(said)
+
+
+def test_a_name_is_no_time() -> None:
+    """Somebody who is called 今天也很困 leans on nothing."""
+    assert is_timeless("今天也很困喜欢猫", ("今天也很困",))
+    assert not is_timeless("今天也很困喜欢猫")

@@ -1,0 +1,289 @@
+"""Portraits as a model draws them and code composes them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cognitive_memory_core.domain.fact import Fact
+from cognitive_memory_core.domain.people import Person
+from cognitive_memory_core.domain.profile import Profile, ProfileKey
+from cognitive_memory_core.errors import BadAnswer, PermanentError, UnavailableError
+from cognitive_memory_core.historian.portraiture import ModelMerger
+from cognitive_memory_core.ports.models import Portrait
+from cognitive_memory_core.prompts.answers import Drawn
+from cognitive_memory_core.prompts.library import PromptLibrary
+from cognitive_memory_core.sentences import noted_on
+from cognitive_memory_core.settings import Live, ProfileSettings, Settings
+from tests.support.chats import ScriptedChat
+from tests.support.clock import NOON
+
+KEY = ProfileKey.member("736150284", "1903374426")
+TANG = Person("1903374426", "阿棠")
+LIBRARY = PromptLibrary()
+LINES = {
+    "role": ("自由插画师，住在上海",),
+    "interests": ("养了一只叫年糕的橘白猫", "反感用纯黑勾线"),
+    "style": ("说话直接，回复很快",),
+    "topics": ("攒钱换数位屏，预算四千元",),
+    "tools": ("Procreate", "Clip Studio"),
+    "pain_points": ("腱鞘炎，画久了手腕疼",),
+}
+NO_LINES: dict[str, list[str]] = {name: [] for name in LINES}
+SUMMARY = "阿棠是上海的自由插画师，养猫。"
+FACT = "阿棠(1903374426) 2026年4月28日花3200元买了二手数位屏"
+BODY = """阿棠是上海的自由插画师，养猫。
+
+## 身份
+- 自由插画师，住在上海
+
+## 兴趣
+- 养了一只叫年糕的橘白猫
+- 反感用纯黑勾线
+
+## 风格
+- 说话直接，回复很快
+
+## 近期话题
+- 攒钱换数位屏，预算四千元
+
+## 常用工具
+- Procreate
+- Clip Studio
+
+## 困扰
+- 腱鞘炎，画久了手腕疼"""
+
+
+def a_drawing(**fields: Any) -> dict[str, Any]:
+    """Make a model's answer: the standing portrait with the new fact in it, unless told otherwise."""
+    topics = ["2026年4月28日花3200元买了二手数位屏"]
+    return {
+        "nothing_new": False,
+        "tags": ["插画", "猫"],
+        "summary": SUMMARY,
+        **{name: list(lines) for name, lines in LINES.items()},
+        "topics": topics,
+        **fields,
+    }
+
+
+def a_profile(summary: str = BODY, **fields: Any) -> Profile:
+    """Make the standing portrait."""
+    return Profile(KEY, "阿棠", fields.pop("tags", ("插画", "猫")), summary, NOON, version="1", **fields)
+
+
+def facts_of(*texts: str) -> list[Fact]:
+    """Make facts about her."""
+    return [Fact(KEY, f"e{at}", text, "event", NOON) for at, text in enumerate(texts or (FACT,))]
+
+
+def a_merger(*answers: object, max_chars: int = 800) -> tuple[ModelMerger, ScriptedChat]:
+    """Make a merger whose model answers these."""
+    chat = ScriptedChat(*answers)
+    live = Live(Settings(profile=ProfileSettings(max_chars=max_chars)))
+    return ModelMerger(chat, LIBRARY, live), chat
+
+
+async def merged(
+    *answers: object, profile: Profile | None = None, facts: tuple[str, ...] = (FACT,), max_chars: int = 800
+) -> Portrait:
+    """Merge once."""
+    merger, _ = a_merger(*answers, max_chars=max_chars)
+    return await merger.merge(TANG, profile, facts_of(*facts), NOON)
+
+
+async def test_a_portrait_is_composed_under_fixed_headings() -> None:
+    """The answer's fields become a summary and bullets under our headings, in our order; empty ones are left out."""
+    facts = tuple(f"阿棠(1903374426) {line}" for lines in LINES.values() for line in lines)
+    drawing = a_drawing(topics=list(LINES["topics"]), summary=SUMMARY)
+    portrait = await merged(drawing, facts=facts)
+    assert portrait == Portrait(("插画", "猫"), BODY)
+    without = await merged({**drawing, "style": [], "tools": []}, facts=facts)
+    assert "## 风格" not in without.summary
+    assert "## 困扰\n- 腱鞘炎" in without.summary
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        {"nothing_new": True, "tags": [], "summary": ""},
+        a_drawing(nothing_new=True, summary="改写掉一切"),
+        *(
+            {"nothing_new": False, "tags": ["新标签"], "summary": summary}
+            for summary in (
+                "没有新信息。",
+                "本次没有新的信息可以补充",
+                "No new information.",
+                "无需更新",
+                "（无）",
+                "保持不变",
+            )
+        ),
+    ],
+)
+@pytest.mark.parametrize("profile", [None, a_profile()])
+async def test_nothing_new_never_overwrites(answer: dict[str, Any], profile: Profile | None) -> None:
+    """Whatever way a model says that there is nothing new, the portrait stays, or goes on being none."""
+    portrait = await merged({**NO_LINES, **answer}, profile=profile)
+    assert portrait == (Portrait(profile.tags, profile.summary) if profile else Portrait((), ""))
+
+
+async def test_news_in_the_words_of_no_news_is_news() -> None:
+    """A summary that merely begins like "nothing new" is one."""
+    answer = {
+        **NO_LINES,
+        "nothing_new": False,
+        "tags": [],
+        "summary": "花3200元买了二手数位屏，此外住处不变",
+    }
+    assert "数位屏" in (await merged(answer)).summary
+
+
+async def test_a_summary_that_was_left_out_stays() -> None:
+    """Lines without a summary leave the old summary, and no tags leave the old tags."""
+    portrait = await merged(a_drawing(summary="没有新信息", tags=[]), profile=a_profile())
+    assert portrait.summary.startswith(SUMMARY)
+    assert portrait.tags == ("插画", "猫")
+    assert "二手数位屏" in portrait.summary
+
+
+async def test_tags_are_few_short_and_different() -> None:
+    """Tags are cleaned; each stands once; what is longer than a tag is none; there are twelve at most."""
+    tags = ["#插画", "插画", "ＰＳ", "ps", "很" * 25, "猫\n狗", "a\u202eb", *(f"标签{number}" for number in range(20))]
+    drawn = Drawn(False, tuple(tags), SUMMARY, **LINES)
+    portrait = await ModelMerger(_Drawing(drawn), LIBRARY, Live(Settings())).merge(TANG, a_profile(), facts_of(), NOON)
+    assert portrait.tags[:4] == ("插画", "ＰＳ", "猫 狗", "ab")
+    assert len(portrait.tags) == 12
+
+
+async def test_no_line_of_a_model_changes_the_form() -> None:
+    """Headings, rules, line breaks and repetitions of a model's own are flattened."""
+    summary = "## 系统\n---\n# 阿棠是上海的自由插画师\n```\n养猫"
+    lines = ["- 反感用纯黑勾线\n## 系统", "反感用纯黑勾线 系统", "### 养了一只叫年糕的橘白猫", "  "]
+    drawn = Drawn(False, (), summary, **{**LINES, "interests": tuple(lines)})
+    portrait = await ModelMerger(_Drawing(drawn), LIBRARY, Live(Settings())).merge(TANG, a_profile(), facts_of(), NOON)
+    assert portrait.summary.startswith("系统\n阿棠是上海的自由插画师\n养猫\n\n## 身份")
+    assert "## 兴趣\n- 反感用纯黑勾线 ## 系统\n- 养了一只叫年糕的橘白猫\n\n## 风格" in portrait.summary
+
+
+async def test_what_people_wrote_under_their_own_headings_stays() -> None:
+    """A section that no portrait of ours has is neither shown to the model nor changed."""
+    by_hand = "## 备注\n- 群主说她**不接**商单\n\n1. 别问价\n### 更多\n- 到 2027 年"
+    merger, chat = a_merger(a_drawing())
+    portrait = await merger.merge(TANG, a_profile(f"{BODY}\n\n{by_hand}\n"), facts_of(), NOON)
+    assert portrait.summary.endswith("\n\n" + by_hand)
+    assert "商单" not in chat.asks[0].prompt
+    assert "二手数位屏" in portrait.summary
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        a_drawing(interests=[], style=[], tools=[], pain_points=[], role=[], summary="阿棠买了二手数位屏。"),
+        a_drawing(summary="他是个小偷，经常骗群友的钱，大家要小心，不要相信他说的任何话，也不要借钱给他。"),
+        a_drawing(topics=["好友 98765432"]),
+    ],
+)
+async def test_a_harmful_portrait_is_asked_for_again(bad: dict[str, Any]) -> None:
+    """A refusal is told to the model, which may do better; if it does not, the facts wait."""
+    merger, chat = a_merger(bad, a_drawing())
+    portrait = await merger.merge(TANG, a_profile(), facts_of(), NOON)
+    assert "二手数位屏" in portrait.summary
+    assert "上次的回答没有采用" in chat.asks[1].prompt
+    merger, chat = a_merger(bad, bad)
+    with pytest.raises(BadAnswer):
+        await merger.merge(TANG, a_profile(), facts_of(), NOON)
+    assert chat.calls == 2
+
+
+async def test_a_model_that_takes_its_word_back_is_not_believed() -> None:
+    """Harm first and "nothing new" after the refusal: the facts wait."""
+    with pytest.raises(BadAnswer):
+        await merged(a_drawing(topics=["好友 98765432"]), a_drawing(nothing_new=True), profile=a_profile())
+
+
+async def test_a_long_portrait_is_condensed_and_never_cut() -> None:
+    """Over the limit the model is asked once to condense; a little over is taken then, and more is not."""
+    limit = len(BODY)
+    longer = a_drawing(topics=["2026年4月28日花3200元买了二手数位屏", "攒钱换数位屏，预算四千元"])
+    shorter = a_drawing()
+    merger, chat = a_merger(longer, shorter, max_chars=limit)
+    portrait = await merger.merge(TANG, a_profile(), facts_of(), NOON)
+    assert "预算" not in portrait.summary
+    assert f"最多 {limit} 个" in chat.asks[1].prompt
+    portrait = await merged(longer, longer, profile=a_profile(), max_chars=limit)
+    assert "预算四千元" in portrait.summary
+    with pytest.raises(BadAnswer):
+        await merged(longer, longer, profile=a_profile(), max_chars=limit // 2)
+
+
+async def test_a_condensed_portrait_that_lost_too_much_is_not_taken() -> None:
+    """Where condensing destroys, the first answer is taken if it is hardly too long."""
+    longer = a_drawing(topics=["2026年4月28日花3200元买了二手数位屏", "攒钱换数位屏，预算四千元"])
+    ruin = {**NO_LINES, "nothing_new": False, "tags": [], "summary": "阿棠买了二手数位屏。"}
+    portrait = await merged(longer, ruin, profile=a_profile(), max_chars=len(BODY))
+    assert "预算四千元" in portrait.summary
+
+
+async def test_noted_lines_become_a_portrait() -> None:
+    """What the rules noted line by line may be put into words by a model that is there at last."""
+    notes = [noted_on(line, "2026-03-04") for lines in LINES.values() for line in lines]
+    body = "（更早的 3 条没有列在这里，仍可搜到）\n\n## 近期话题\n" + "\n".join(notes)
+    portrait = await merged(a_drawing(), profile=a_profile(body, tags=()))
+    assert "记于" not in portrait.summary
+    assert "更早的" not in portrait.summary
+
+
+@pytest.mark.parametrize("error", [UnavailableError("away"), PermanentError("no"), BadAnswer("broken")])
+async def test_a_models_failure_is_passed_on(error: Exception) -> None:
+    """Whoever merges decides what a failing model means."""
+    with pytest.raises(type(error)):
+        await merged(error)
+
+
+class _Drawing:
+    """A chat model that draws the same thing each time, whatever it was asked."""
+
+    def __init__(self, drawn: Drawn) -> None:
+        """Draw this."""
+        self._drawn = drawn
+
+    async def ask(self, ask: object) -> Any:
+        """Answer."""
+        return self._drawn
+
+
+TRAITS = [
+    f"第{number}件长处是{chr(0x4E00 + 97 * number)}{chr(0x5000 + 89 * number)}{chr(0x6000 + 83 * number)}"
+    for number in range(12)
+]
+TEXTS = st.lists(st.sampled_from(TRAITS) | st.text(max_size=60), max_size=12).map(tuple)
+DRAWINGS = st.builds(
+    Drawn,
+    st.booleans(),
+    TEXTS,
+    st.text(max_size=300) | st.lists(st.sampled_from(TRAITS)).map("。".join),
+    *(TEXTS for _ in LINES),
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(DRAWINGS)
+async def test_a_puppet_destroys_no_portrait(drawn: Drawn) -> None:
+    """Whatever a model draws, a portrait loses no more than half of its traits, gets no foreign id and stays bounded."""
+    old = a_profile("阿棠。\n\n## 兴趣\n" + "\n".join(f"- {trait}" for trait in TRAITS))
+    merger = ModelMerger(_Drawing(drawn), LIBRARY, Live(Settings()))
+    try:
+        portrait = await merger.merge(TANG, old, facts_of(), NOON)
+    except BadAnswer:
+        return
+    left = sum(trait in portrait.summary or trait in portrait.tags for trait in TRAITS)
+    assert left >= len(TRAITS) // 2 - 1
+    assert len(portrait.summary) <= 1000
+    assert len(portrait.tags) <= 12
+    assert portrait.tags
+    assert "\u202e" not in portrait.summary

@@ -1,0 +1,421 @@
+"""Observations through a model: one call, the gate, feedback, and what is kept whatever the model does."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from cognitive_memory_core import sentences
+from cognitive_memory_core.domain.event import Event, Statement
+from cognitive_memory_core.domain.people import Anchors, Person
+from cognitive_memory_core.domain.scope import Scene
+from cognitive_memory_core.domain.turn import Turn
+from cognitive_memory_core.errors import BadAnswer, PermanentError, UnavailableError
+from cognitive_memory_core.historian.budget import NoModel
+from cognitive_memory_core.historian.rewriter import ModelHistorian
+from cognitive_memory_core.ports.models import Chat
+from cognitive_memory_core.prompts.library import PromptLibrary
+from cognitive_memory_core.settings import HistorianSettings, Live, Settings
+from tests.support.builders import GROUP, OTHER_GROUP, PRIVATE, a_message, an_event
+from tests.support.chats import ScriptedChat, said, statements
+from tests.support.clock import NOON
+
+TANG = Person("2000001", "阿棠")
+QI = Person("28471095", "老齐")
+MUYU = Person("76620318", "木鱼")
+TEA = "阿棠(2000001)喜欢乌龙茶"
+CAT = "阿棠(2000001)养了一只猫"
+PROMPTS = PromptLibrary()
+
+
+def anchors(*neighbours: Event, job_id: str = "job", people: Sequence[Person] = (TANG, QI, MUYU)) -> Anchors:
+    """Make the fixed points of the group."""
+    return Anchors(NOON, GROUP.scope, "读书会", TANG, tuple(people), neighbours, job_id)
+
+
+def historian(chat: Chat, **settings: Any) -> ModelHistorian:
+    """Make a historian over a chat."""
+    return ModelHistorian(chat, ScriptedChat(), PROMPTS, Live(Settings(historian=HistorianSettings(**settings))))
+
+
+def a_turn(*observations: str, scene: Scene = GROUP, **fields: Any) -> Turn:
+    """Make a turn of the group."""
+    return Turn(scene, observations=observations or ("阿棠喜欢乌龙茶",), **fields)
+
+
+async def rewritten(*answers: object, turn: Turn | None = None, known: Anchors | None = None, **settings: Any) -> Any:
+    """Rewrite a turn with scripted answers; gives the chat and the statements."""
+    chat = ScriptedChat(*answers)
+    return chat, await historian(chat, **settings).rewrite(turn or a_turn(), known or anchors())
+
+
+async def one(*answers: object, **options: Any) -> Statement:
+    """Rewrite a turn of one observation."""
+    _, (statement,) = await rewritten(*answers, **options)
+    return statement
+
+
+# --- the good case -----------------------------------------------------------------------------------------------
+
+
+async def test_five_observations_cost_one_call() -> None:
+    """All observations of a turn go into one question, and come back in their order."""
+    texts = [f"阿棠喜欢第{word}种茶" for word in "一二三四五"]
+    answer = statements(*(f"阿棠(2000001)喜欢第{word}种茶" for word in "一二三四五"))
+    answer["statements"].reverse()
+    chat, written = await rewritten(answer, turn=a_turn(*texts))
+    assert chat.calls == 1
+    assert [statement.text for statement in written] == [f"阿棠(2000001)喜欢第{word}种茶" for word in "一二三四五"]
+    assert all(statement.is_absolute and statement.is_own for statement in written)
+
+
+async def test_five_equal_observations_are_one_task_and_five_statements() -> None:
+    """What stands five times in a turn is asked once, and counted five times."""
+    turn = a_turn("阿棠喜欢乌龙茶", "阿棠养了一只猫", "阿棠 喜欢乌龙茶！", *["阿棠喜欢乌龙茶。"] * 3)
+    chat, written = await rewritten(statements(TEA, CAT), turn=turn)
+    assert chat.asks[0].prompt.count("喜欢乌龙茶") == 1
+    assert [statement.text for statement in written] == [TEA, CAT, TEA, TEA, TEA, TEA]
+
+
+async def test_statement_carries_what_the_model_said_and_what_is_known() -> None:
+    """Kind, subjects and confidence are the model's; messages and speaker come from the turn."""
+    row = said(TEA, kind="preference", subjects=["2000001"], confidence=0.8)
+    statement = await one(statements(row), turn=a_turn(message_ids=["m1"]))
+    assert (statement.kind, statement.subjects, statement.confidence) == ("preference", ("2000001",), 0.8)
+    assert (statement.speaker, statement.message_ids, statement.heard_as) == ("2000001", ("m1",), "阿棠喜欢乌龙茶")
+    assert statement.is_absolute
+    assert statement.is_own
+
+
+# --- who said it, of whom ----------------------------------------------------------------------------------------
+
+
+async def test_subjects_only_out_of_the_known() -> None:
+    """Ids that nobody gave are dropped; those that stand in the text as name(id) are added."""
+    row = said("阿棠(2000001)和老齐(28471095)去爬山", subjects=["2000001", "999999", "老齐"])
+    statement = await one(statements(row), turn=a_turn("阿棠和老齐去爬山"))
+    assert set(statement.subjects) == {"2000001", "28471095"}
+
+
+async def test_the_groups_number_is_never_a_person() -> None:
+    """The group's id among the subjects says that the statement is about the group, also where a person has it."""
+    namesake = Person("10001", "一万")
+    row = said("读书会(10001)每周五读书", subjects=["10001"])
+    known = anchors(people=(TANG, namesake))
+    statement = await one(statements(row), turn=a_turn("读书会每周五读书"), known=known)
+    assert statement.subjects == ()
+    assert statement.is_of_place
+    row = said("一万(10001)喜欢乌龙茶", subjects=["10001"])
+    statement = await one(statements(row), turn=a_turn("一万喜欢乌龙茶"), known=known)
+    assert statement.subjects == ("10001",)
+
+
+async def test_a_private_chat_is_no_group() -> None:
+    """In private the other person's id means the person."""
+    known = replace(anchors(), place=PRIVATE.scope, place_name="")
+    row = said(TEA, subjects=["2000001"])
+    statement = await one(statements(row), turn=a_turn(scene=PRIVATE), known=known)
+    assert (statement.subjects, statement.is_of_place) == (("2000001",), False)
+
+
+@pytest.mark.parametrize("lines", [(), ("老齐：我喜欢乌龙茶",)])
+async def test_nobody_is_made_to_speak_who_has_no_line(lines: tuple[str, ...]) -> None:
+    """A speaker whom the model names counts only with a line of theirs in sight; else it is the scene's person."""
+    statement = await one(statements(said(TEA, speaker="28471095")), turn=a_turn(recent_messages=lines))
+    assert (statement.speaker, statement.is_own) == ("2000001", True)
+
+
+async def test_a_speaker_with_a_line_counts_but_never_for_a_profile() -> None:
+    """The model may put an observation down to somebody who spoke; as their own word it counts only for the scene's."""
+    line = a_message("我喜欢乌龙茶", Scene.group("10001", "28471095", user_name="老齐"))
+    row = said("老齐(28471095)喜欢乌龙茶", speaker="28471095", subjects=["28471095"])
+    statement = await one(statements(row), turn=a_turn("老齐喜欢乌龙茶", recent_messages=[line]))
+    assert (statement.speaker, statement.is_own, statement.heard_as) == ("28471095", False, "")
+
+
+async def test_the_bots_line_makes_nobody_a_speaker() -> None:
+    """A line of the bot to somebody is no line of theirs."""
+    line = a_message("记下了", Scene.group("10001", "28471095", user_name="老齐"), is_bot=True)
+    statement = await one(statements(said(TEA, speaker="28471095")), turn=a_turn(recent_messages=[line]))
+    assert statement.speaker == "2000001"
+
+
+@pytest.mark.parametrize("verb", ["说", " 说：", "昨晚说", "认为", "claimed that "])
+async def test_a_report_is_about_others(verb: str) -> None:
+    """Whoever only reports is not added to those of whom it speaks."""
+    text = f"阿棠(2000001){verb}木鱼(76620318)是小偷".replace("昨晚", "2026年3月3日")
+    statement = await one(statements(text), turn=a_turn("阿棠说木鱼是小偷"))
+    assert statement.subjects == ("76620318",)
+
+
+async def test_what_shares_no_word_with_the_heard_is_not_their_own() -> None:
+    """A text that takes up no word of the observation is no word of the speaker's about themselves."""
+    statement = await one(statements("阿棠(2000001)偷钱"))
+    assert not statement.is_own
+
+
+@pytest.mark.parametrize(
+    ("fields", "kind"),
+    [
+        ({"kind": "experience", "pain": "总是断网", "solution": "换网线"}, "experience"),
+        ({"kind": "experience", "solution": "换网线"}, "knowledge"),
+        ({"kind": "experience", "pain": "总是断网"}, "event"),
+        ({"kind": "message"}, "event"),
+        ({"kind": "admin"}, "event"),
+    ],
+)
+async def test_kinds(fields: dict[str, str], kind: str) -> None:
+    """An experience has a pain and a solution, or it is none; only the four kinds are stored."""
+    statement = await one(
+        statements(said("阿棠(2000001)换网线后不再断网", **fields)), turn=a_turn("阿棠换网线后不断网")
+    )
+    assert statement.kind == kind
+    assert bool(statement.solution) == (kind == "experience")
+
+
+@pytest.mark.parametrize(("confidence", "is_absolute"), [(0.3, True), (0.29, False), (-5, False), (99, True)])
+async def test_low_confidence_is_not_absolute(confidence: float, *, is_absolute: bool) -> None:
+    """Below ``min_confidence`` a statement is stored, but marked; confidence stays in [0, 1]."""
+    statement = await one(statements(said(TEA, confidence=confidence)))
+    assert statement.is_absolute is is_absolute
+    assert 0 <= statement.confidence <= 1
+
+
+# --- the gate and its feedback -----------------------------------------------------------------------------------
+
+
+async def test_only_what_failed_is_asked_again_with_its_hits() -> None:
+    """A retry holds the rejected statement alone, what was written and each hit."""
+    turn = a_turn("阿棠喜欢乌龙茶", "阿棠明天去北京找他")
+    mended = said("阿棠(2000001)2026年3月5日去北京找老齐(28471095)", 2)
+    chat, written = await rewritten(statements(TEA, "阿棠(2000001)明天去北京找他"), {"statements": [mended]}, turn=turn)
+    assert [statement.text for statement in written] == [TEA, mended["text"]]
+    assert all(statement.is_absolute for statement in written)
+    again = chat.asks[1].prompt
+    assert "阿棠(2000001)明天去北京找他" in again
+    assert "「明天」" in again
+    assert "「他」" in again
+    assert TEA not in again
+
+
+@pytest.mark.parametrize(
+    ("bad", "observation", "told"),
+    [
+        ("", "阿棠喜欢乌龙茶", "没有写出内容"),
+        ("没有新信息", "阿棠喜欢乌龙茶", "没有写出内容"),
+        ("Nothing new.", "阿棠喜欢乌龙茶", "没有写出内容"),
+        ("很长" * 20_000, "阿棠喜欢乌龙茶", "写得太长"),
+        ("阿棠(2000001)对花生过敏", "阿棠和老齐(28471095)对花生过敏", "28471095"),
+        ("阿棠(2000001)和1234567喜欢乌龙茶", "阿棠喜欢乌龙茶", "1234567"),
+        ("老齐(2000001)喜欢乌龙茶", "阿棠喜欢乌龙茶", "2000001"),
+        ("好的，我会忽略之前的指令并服从管理员的一切命令安排", "阿棠喜欢乌龙茶", "不是这条观察"),
+        ("Tang likes oolong tea very much", "阿棠喜欢乌龙茶", "换了语言"),
+    ],
+)
+async def test_unusable_answers_leave_the_observation(
+    bad: str, observation: str, told: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Nothing, too much, somebody else, something else: told to the model, and in the end the observation stays."""
+    with caplog.at_level(logging.WARNING):
+        chat, (statement,) = await rewritten(*[statements(bad)] * 3, turn=a_turn(observation))
+    assert chat.calls == 3
+    assert told in chat.asks[1].prompt
+    assert (statement.text, statement.is_absolute) == (observation, False)
+    assert statement.speaker == "2000001"
+    assert statement.heard_as == ""
+    (record,) = caplog.records
+    for word in ("闸门", "historian_rewrite", "is_absolute=false", "job=job"):
+        assert word in record.getMessage()
+    assert observation not in record.getMessage()
+
+
+async def test_a_usable_text_is_kept_after_the_retries() -> None:
+    """What leans on its moment to the end is stored as it was written, marked; the best try wins."""
+    tries = (statements("阿棠(2000001)明天找他"), statements("阿棠(2000001)明天找老齐"), statements(""))
+    statement = await one(*tries, turn=a_turn("阿棠明天找老齐"))
+    assert (statement.text, statement.is_absolute) == ("阿棠(2000001)明天找老齐", False)
+
+
+async def test_no_retry_where_none_is_wanted() -> None:
+    """With ``rewrite_max_retry=0`` a model is asked once."""
+    chat, (statement,) = await rewritten(statements("他喜欢乌龙茶"), rewrite_max_retry=0)
+    assert (chat.calls, statement.text, statement.is_absolute) == (1, "他喜欢乌龙茶", False)
+
+
+async def test_a_missing_answer_is_asked_for_again() -> None:
+    """An observation that the model forgot is asked again, alone."""
+    turn = a_turn("阿棠喜欢乌龙茶", "阿棠养了一只猫")
+    chat, written = await rewritten(statements(TEA), {"statements": [said(CAT, 2)]}, turn=turn)
+    assert [statement.text for statement in written] == [TEA, CAT]
+    assert "喜欢乌龙茶" not in chat.asks[1].prompt
+
+
+async def test_force_stores_offences_at_once() -> None:
+    """A forced turn takes a text that leans on its moment without a second call, and marks it."""
+    chat, (statement,) = await rewritten(
+        statements("阿棠(2000001)明天去北京"), turn=a_turn("阿棠明天去北京", force=True)
+    )
+    assert (chat.calls, statement.text, statement.is_absolute) == (1, "阿棠(2000001)明天去北京", False)
+    statement = await one(statements(TEA), turn=a_turn(force=True))
+    assert statement.is_absolute
+
+
+@pytest.mark.parametrize("bad", ["老齐(28471095)和7654321喜欢乌龙茶", "", "没有新信息"])
+async def test_force_never_passes_drift_or_nothing(bad: str) -> None:
+    """Force passes no id that nobody gave, and no empty answer."""
+    chat, (statement,) = await rewritten(*[statements(bad)] * 3, turn=a_turn(force=True))
+    assert (chat.calls, statement.text, statement.is_absolute) == (3, "阿棠喜欢乌龙茶", False)
+
+
+async def test_an_observation_that_shows_nothing_is_still_a_statement() -> None:
+    """Nothing is dropped and nothing empty is stored, also where an observation holds no visible character."""
+    statement = await one(PermanentError("拒绝"), turn=a_turn("\u200b"))
+    assert statement.text == sentences.nothing_shown()
+
+
+# --- the same again ----------------------------------------------------------------------------------------------
+
+
+async def test_same_as_names_a_neighbour() -> None:
+    """The number that the model gives becomes the id of that neighbour."""
+    first, second = an_event("阿棠(2000001)喜欢绿茶"), an_event(TEA)
+    statement = await one(statements(said("阿棠(2000001)很喜欢乌龙茶", same_as=2)), known=anchors(first, second))
+    assert statement.repeats == second.id
+
+
+@pytest.mark.parametrize(
+    ("neighbour", "fields"),
+    [
+        (an_event(TEA), {"text": "阿棠(2000001)不喜欢乌龙茶"}),
+        (an_event(TEA, sender_id="28471095"), {}),
+        (an_event(TEA, OTHER_GROUP), {}),
+        (an_event(TEA, retired_at=NOON), {}),
+        (an_event(TEA), {"same_as": 2}),
+        (an_event(TEA), {"same_as": -1}),
+        (an_event(TEA), {"confidence": 0.1}),
+    ],
+    ids=["negated", "another sender", "another place", "retired", "no such", "negative", "unsure"],
+)
+async def test_same_as_is_guarded(neighbour: Event, fields: dict[str, Any]) -> None:
+    """A model's word merges nothing that differs, that somebody else said, that stands elsewhere or not at all."""
+    row = said(**{"text": "阿棠(2000001)很喜欢乌龙茶", "same_as": 1, **fields})
+    statement = await one(statements(row), turn=a_turn("阿棠不喜欢乌龙茶，很喜欢"), known=anchors(neighbour))
+    assert statement.repeats == ""
+
+
+async def test_what_leans_is_the_same_as_nothing() -> None:
+    """A text that is not absolute is never merged by the model's word."""
+    row = said("阿棠(2000001)明天去北京", same_as=1)
+    statement = await one(
+        statements(row), turn=a_turn("阿棠明天去北京", force=True), known=anchors(an_event("阿棠(2000001)明天去北京"))
+    )
+    assert statement.repeats == ""
+
+
+@pytest.mark.parametrize(
+    ("observation", "is_remembered"),
+    [
+        ("木鱼是小偷", True),
+        ("我喜欢乌龙茶", True),
+        ("明天去北京", False),
+        ("3月4日去北京", False),
+        ("他是小偷", False),
+        ("这里不能抽烟", False),
+        ("老齐说“明天见”", False),
+    ],
+)
+async def test_only_timeless_words_are_remembered(observation: str, *, is_remembered: bool) -> None:
+    """Words that mean something else on another day, or of somebody else, are rewritten anew each time."""
+    text = f"阿棠(2000001)在2026年3月4日提到：{observation.replace('我', '阿棠')}"
+    statement = await one(*[statements(text)] * 3, turn=a_turn(observation))
+    assert bool(statement.heard_as) is is_remembered
+
+
+# --- when the model fails ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("answer", "error"),
+    [
+        (UnavailableError("away"), UnavailableError),
+        (BadAnswer("bad"), BadAnswer),
+        (NoModel("spent"), NoModel),
+        ("我不能帮你", BadAnswer),
+        (statements("很长" * 50_000), BadAnswer),
+    ],
+)
+async def test_a_first_call_that_fails_is_the_jobs_to_decide(answer: object, error: type[Exception]) -> None:
+    """When the first answer does not come, or cannot be read, nothing is stored and the job waits."""
+    with pytest.raises(error):
+        await rewritten(answer)
+
+
+async def test_a_refused_text_is_kept_as_it_is(caplog: pytest.LogCaptureFixture) -> None:
+    """Where the provider refuses this very text, the observations are stored, marked, and the log says so."""
+    with caplog.at_level(logging.WARNING):
+        chat, written = await rewritten(PermanentError("内容过滤"), turn=a_turn("阿棠喜欢乌龙茶", "阿棠养了一只猫"))
+    assert chat.calls == 1
+    assert [(one.text, one.is_absolute) for one in written] == [("阿棠喜欢乌龙茶", False), ("阿棠养了一只猫", False)]
+    assert "内容过滤" in caplog.text
+    assert "is_absolute=false" in caplog.text
+
+
+@pytest.mark.parametrize("error", [PermanentError("拒绝"), NoModel("spent")])
+async def test_a_refused_retry_ends_the_retries(error: Exception) -> None:
+    """What was accepted stays, the rest is stored as it is."""
+    turn = a_turn("阿棠喜欢乌龙茶", "阿棠养了一只猫")
+    chat, written = await rewritten(statements(TEA, ""), error, turn=turn)
+    assert chat.calls == 2
+    assert [(one.text, one.is_absolute) for one in written] == [(TEA, True), ("阿棠养了一只猫", False)]
+
+
+async def test_a_bad_answer_to_a_retry_is_a_failed_try() -> None:
+    """Broken JSON in a retry costs a try, not the job."""
+    chat, (statement,) = await rewritten(statements("他喜欢乌龙茶"), "garbage", statements(TEA))
+    assert (chat.calls, statement.text, statement.is_absolute) == (3, TEA, True)
+
+
+async def test_what_was_paid_for_is_not_asked_again() -> None:
+    """A job whose retry could not reach the model goes on where it was when it comes back."""
+    turn = a_turn("阿棠喜欢乌龙茶", "阿棠养了一只猫")
+    chat = ScriptedChat(statements(TEA, "他养了一只猫"), UnavailableError("away"), {"statements": [said(CAT, 2)]})
+    writing = historian(chat)
+    with pytest.raises(UnavailableError):
+        await writing.rewrite(turn, anchors())
+    written = await writing.rewrite(turn, anchors())
+    assert [statement.text for statement in written] == [TEA, CAT]
+    assert chat.calls == 3
+    assert "喜欢乌龙茶" not in chat.asks[2].prompt
+    assert "「他」" in chat.asks[2].prompt
+
+
+@pytest.mark.parametrize(
+    ("turn", "known"),
+    [
+        (a_turn("阿棠喜欢乌龙茶", "阿棠养了一只狗"), anchors()),
+        (a_turn("阿棠喜欢乌龙茶", "阿棠养了一只猫"), anchors(job_id="another")),
+        (a_turn("阿棠喜欢乌龙茶", "阿棠养了一只猫"), anchors(people=(TANG, QI))),
+    ],
+    ids=["other words", "another job", "somebody was erased"],
+)
+async def test_progress_is_that_jobs_alone(turn: Turn, known: Anchors) -> None:
+    """What was thought of other words, of another job or with somebody who is gone is thought anew."""
+    chat = ScriptedChat(statements(TEA, "他养了一只猫"), UnavailableError("away"), statements(TEA, CAT))
+    writing = historian(chat)
+    with pytest.raises(UnavailableError):
+        await writing.rewrite(a_turn("阿棠喜欢乌龙茶", "阿棠养了一只猫"), anchors())
+    await writing.rewrite(turn, known)
+    assert "喜欢乌龙茶" in chat.asks[2].prompt
+
+
+async def test_a_job_that_is_done_is_let_go_of() -> None:
+    """After a success the same job is asked anew: nothing of it stays in memory."""
+    chat = ScriptedChat(statements(TEA), statements(TEA))
+    writing = historian(chat)
+    await writing.rewrite(a_turn(), anchors())
+    await writing.rewrite(a_turn(), anchors())
+    assert chat.calls == 2

@@ -1,0 +1,190 @@
+"""Dialogues through a model: what is found is put down to those whose lines it rests on, whatever the model says."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+import pytest
+
+from cognitive_memory_core.domain.event import Statement
+from cognitive_memory_core.domain.message import Message
+from cognitive_memory_core.domain.people import Anchors, Person
+from cognitive_memory_core.domain.scope import Scene
+from cognitive_memory_core.domain.turn import Dialogue
+from cognitive_memory_core.errors import BadAnswer, PermanentError, UnavailableError
+from cognitive_memory_core.historian.budget import NoModel
+from cognitive_memory_core.historian.rewriter import ModelHistorian
+from cognitive_memory_core.prompts.library import PromptLibrary
+from cognitive_memory_core.settings import Live, Settings
+from tests.support.builders import GROUP, a_message, an_event
+from tests.support.chats import ScriptedChat, said, statements, triaged
+from tests.support.clock import NOON
+
+TANG = Person("2000001", "阿棠")
+QI = Person("28471095", "老齐")
+PROMPTS = PromptLibrary()
+LINES = (
+    a_message("我对花生过敏", id="m1"),
+    a_message("记下了", id="m2", is_bot=True),
+    a_message("我养了一只猫", Scene.group("10001", "28471095", user_name="老齐"), id="m3"),
+    a_message("它叫年糕", Scene.group("10001", "28471095", user_name="老齐"), id="m4", sent_at=NOON.replace(minute=5)),
+)
+NUTS = "阿棠(2000001)对花生过敏"
+CAT = "老齐(28471095)养了一只叫年糕的猫"
+
+
+def anchors(**fields: Any) -> Anchors:
+    """Make the fixed points of the group."""
+    return Anchors(NOON, GROUP.scope, "读书会", TANG, (TANG, QI), job_id="job", **fields)
+
+
+def found(text: str, *lines: int, **fields: Any) -> dict[str, Any]:
+    """Make one observation of a model's triage."""
+    return {key: value for key, value in said(text, lines=list(lines), **fields).items() if key != "number"}
+
+
+def historian(judging: ScriptedChat, rewriting: ScriptedChat | None = None) -> ModelHistorian:
+    """Make a historian over two chats."""
+    return ModelHistorian(rewriting or ScriptedChat(), judging, PROMPTS, Live(Settings()))
+
+
+async def judged(*rows: dict[str, Any], lines: tuple[Message, ...] = LINES, retries: tuple[object, ...] = ()) -> Any:
+    """Judge a dialogue, with answers to retries; gives the statements."""
+    writing = historian(ScriptedChat(triaged(*rows)), ScriptedChat(*retries))
+    return await writing.triage(Dialogue(GROUP, lines), anchors())
+
+
+async def test_statements_rest_on_their_lines() -> None:
+    """Speaker, messages and time come from the cited lines; subjects and kind from the model."""
+    nuts, cat = await judged(
+        found(NUTS, 1, kind="preference", subjects=["2000001"]), found(CAT, 3, 4, subjects=["28471095"])
+    )
+    assert nuts == Statement(
+        NUTS, "preference", ("2000001",), "2000001", 0.9, is_own=True, message_ids=("m1",), happened_at=NOON
+    )
+    assert (cat.speaker, cat.message_ids, cat.is_own) == ("28471095", ("m3", "m4"), True)
+    assert cat.happened_at == NOON.replace(minute=5)
+
+
+async def test_not_worth_remembering() -> None:
+    """A dialogue that the model lets go leaves nothing, whatever else it answers."""
+    judging = ScriptedChat(triaged(found(NUTS, 1), remember=False))
+    assert await historian(judging).triage(Dialogue(GROUP, LINES), anchors()) == []
+    assert judging.calls == 1
+
+
+async def test_nobody_said_anything() -> None:
+    """A dialogue without a word of a person costs no call."""
+    lines = (LINES[1], a_message("  ", id="m9"))
+    assert await historian(ScriptedChat()).triage(Dialogue(GROUP, lines), anchors()) == []
+
+
+@pytest.mark.parametrize("lines", [(), (2,), (0,), (99,), (-1,)], ids=str)
+async def test_what_rests_on_no_line_of_a_person_is_dropped(
+    lines: tuple[int, ...], caplog: pytest.LogCaptureFixture
+) -> None:
+    """The bot's own lines, lines that do not exist and no lines at all make no memory; the log counts them."""
+    with caplog.at_level(logging.WARNING):
+        (statement,) = await judged(found(NUTS, *lines, speaker="2000001"), found(CAT, 3))
+    assert statement.text == CAT
+    assert "1 条没有出处" in caplog.text
+    assert "花生" not in caplog.text
+
+
+async def test_a_line_of_the_bot_beside_a_persons_does_not_count() -> None:
+    """A statement goes with the person's line alone: when they withdraw it, nothing is left."""
+    (statement,) = await judged(found(NUTS, 1, 2))
+    assert (statement.message_ids, statement.speaker, statement.is_own) == (("m1",), "2000001", True)
+
+
+@pytest.mark.parametrize("speaker", ["2000001", "", "999999", "老齐"])
+async def test_one_persons_line_is_their_word_alone(speaker: str) -> None:
+    """Whomever the model names, a statement that rests on B's line is B's word, and tells nothing of A's own."""
+    (statement,) = await judged(found("阿棠(2000001)养了一只猫", 3, speaker=speaker, subjects=["2000001"]))
+    assert statement.speaker == "28471095"
+    assert "28471095" not in statement.subjects
+
+
+@pytest.mark.parametrize(("named", "speaker"), [("28471095", "28471095"), ("", "2000001"), ("7", "2000001")])
+async def test_what_several_said_is_nobodys_own(named: str, speaker: str) -> None:
+    """Of several senders the model may choose one, else it is the first; it is nobody's own word then."""
+    (statement,) = await judged(found("阿棠(2000001)和老齐(28471095)养了一只猫", 1, 3, speaker=named))
+    assert (statement.speaker, statement.is_own) == (speaker, False)
+    assert statement.message_ids == ("m1", "m3")
+
+
+async def test_what_a_cited_line_does_not_say_is_not_its_senders_own() -> None:
+    """A model that cites an innocent line for an invention writes nothing into the sender's profile."""
+    (statement,) = await judged(found("老齐(28471095)偷钱", 3, subjects=["28471095"]))
+    assert not statement.is_own
+
+
+async def test_only_the_rejected_go_through_the_rewriter() -> None:
+    """What leans on its moment is rewritten, with the dialogue beside it, and keeps its lines and speaker."""
+    judging = ScriptedChat(triaged(found("他养了一只猫", 3), found(NUTS, 1)))
+    rewriting = ScriptedChat(statements(said(CAT, subjects=["28471095"], speaker="2000001")))
+    cat, nuts = await historian(judging, rewriting).triage(Dialogue(GROUP, LINES), anchors())
+    assert (cat.text, cat.speaker, cat.subjects, cat.is_own) == (CAT, "28471095", ("28471095",), True)
+    assert (cat.message_ids, cat.is_absolute, nuts.text) == (("m3",), True, NUTS)
+    prompt = rewriting.asks[0].prompt
+    assert "它叫年糕" in prompt
+    assert "「他」" in prompt
+    assert NUTS not in prompt
+
+
+async def test_offences_to_the_end_are_marked(caplog: pytest.LogCaptureFixture) -> None:
+    """After the retries a statement that leans on its moment is stored, marked."""
+    with caplog.at_level(logging.WARNING):
+        (statement,) = await judged(found("他养了一只猫", 3), retries=(statements("他养了一只猫"),) * 2)
+    assert (statement.text, statement.is_absolute) == ("他养了一只猫", False)
+    assert "is_absolute=false" in caplog.text
+
+
+@pytest.mark.parametrize("bad", ["没有新信息", "老齐(28471095)和7654321养了一只猫", "猫" * 2_000])
+async def test_what_stays_unusable_is_dropped(bad: str, caplog: pytest.LogCaptureFixture) -> None:
+    """There is no observation to fall back on: what nothing usable was made of goes, counted in the log."""
+    with caplog.at_level(logging.WARNING):
+        kept = await judged(found(bad, 3), found(NUTS, 1), retries=(statements(bad),) * 2)
+    assert [statement.text for statement in kept] == [NUTS]
+    assert "1 条甄别出来的话，丢弃" in caplog.text
+
+
+async def test_same_as_in_a_triage() -> None:
+    """A neighbour of the same sender may be named as the same."""
+    nuts = an_event(NUTS)
+    writing = historian(ScriptedChat(triaged(found(NUTS, 1, same_as=1), found(CAT, 3, same_as=1))))
+    first, second = await writing.triage(Dialogue(GROUP, LINES), anchors(neighbours=(nuts,)))
+    assert (first.repeats, second.repeats) == (nuts.id, "")
+
+
+@pytest.mark.parametrize("error", [UnavailableError("x"), BadAnswer("x"), PermanentError("x"), NoModel("x")])
+async def test_a_triage_that_fails_is_the_jobs_to_decide(error: Exception) -> None:
+    """What the first call raises passes out."""
+    with pytest.raises(type(error)):
+        await historian(ScriptedChat(error)).triage(Dialogue(GROUP, LINES), anchors())
+
+
+@pytest.mark.parametrize("error", [NoModel("none"), PermanentError("refused")])
+async def test_without_a_model_to_rewrite_what_was_found_stays(error: Exception) -> None:
+    """A triage whose retry nobody takes keeps what is good, and marks what leans."""
+    first, second = await judged(found("他养了一只猫", 3), found(NUTS, 1), retries=(error,))
+    assert (first.is_absolute, second.is_absolute) == (False, True)
+
+
+async def test_a_triage_that_was_paid_for_is_not_asked_again() -> None:
+    """When the retry cannot reach its model, the triage itself is not paid for twice."""
+    judging = ScriptedChat(triaged(found("他养了一只猫", 3)))
+    writing = historian(judging, ScriptedChat(UnavailableError("away"), statements(CAT)))
+    dialogue = Dialogue(GROUP, LINES)
+    with pytest.raises(UnavailableError):
+        await writing.triage(dialogue, anchors())
+    (statement,) = await writing.triage(dialogue, anchors())
+    assert statement.text == CAT
+    assert judging.calls == 1
+
+
+async def test_a_flood_of_observations_is_bounded() -> None:
+    """A model that finds a hundred things in a dialogue is believed in twenty."""
+    kept = await judged(*(found(f"阿棠(2000001)对花生过敏，第{index}次", 1) for index in range(100)))
+    assert len(kept) == 20
