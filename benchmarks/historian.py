@@ -147,9 +147,9 @@ class _Jobs:
         self._number += 1
         person = self._number % PEOPLE
         group_id, user_id = str(700_001 + person % GROUPS), str(3_000_001 + person)
-        scene = core.Scene.group(group_id, user_id, user_name=f"茶客{person}号", group_name="茶会")
+        scene = core.Scene.group(group_id, user_id, user_name=f"茶客{chr(0x5E03 + person)}", group_name="茶会")
         likes, tool = self._dice.choice(LIKES), self._dice.choice(WITH)
-        said = f"茶客{person}号({user_id}) 在茶会({group_id}) 教{likes}，带了 {self._number} 号{tool}"
+        said = f"{scene.user_name}({user_id}) 在茶会({group_id}) 教{likes}，带了 {self._number} 号{tool}"
         return core.Turn(scene, observations=[said], source_message=said, happened_at=NOW)
 
 

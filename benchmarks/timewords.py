@@ -30,8 +30,8 @@ REACH = DAY
 NEEDED = 0.9  # of the windows, in each language
 EUROPE = ["en", "de", "fr", "es", "it"]  # the English half asks a little in each
 OPEN = {
-    "timewords": "import cognitive_memory_core; {mark}; from cognitive_memory_core.text.timewords import time_window as f;"
-    "from datetime import datetime, timezone; f('last week', datetime.now(timezone.utc))",
+    "timewords": "import cognitive_memory_core; from datetime import datetime, timezone; {mark};"
+    "from cognitive_memory_core.text.timewords import time_window as f; f('last week', datetime.now(timezone.utc))",
     "jionlp": "{mark}; import jionlp; jionlp.ner.extract_time('昨天', with_parsing=True)",
     "dateparser": "{mark}; from dateparser.search import search_dates; search_dates('last week')",
     "recognizers_date_time": "{mark}; import recognizers_date_time as r; r.recognize_datetime('last week', 'en-us')",
@@ -43,12 +43,15 @@ OPEN = {
     "timeworker": "{mark}; import timeworker; timeworker.parse('昨天')",
 }
 MEASURE = """
-import resource, time
+import time
+def resident():
+    with open("/proc/self/statm") as pages:
+        return int(pages.read().split()[1]) * 4 / 1024
 def mark():
     global started, before
-    started, before = time.perf_counter(), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    started, before = time.perf_counter(), resident()
 {source}
-print((time.perf_counter() - started) * 1000, (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024)
+print((time.perf_counter() - started) * 1000, resident() - before)
 """
 
 
@@ -117,13 +120,13 @@ def _answer(reader: Reader, case: Labelled) -> Window | None:
 
 def _opening_cost(name: str) -> tuple[float, float]:
     source = MEASURE.format(source=OPEN[name].format(mark="mark()"))
-    done = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, check=False)  # noqa: S603
+    done = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, check=False)
     took, grew = (float(figure) for figure in done.stdout.split()[-2:]) if done.returncode == 0 else (-1.0, -1.0)
     return took, grew
 
 
 def _labelled(entry: dict[str, Any]) -> Labelled:
-    ends = entry["window"] and tuple(map(datetime.fromisoformat, entry["window"]))
+    ends = _ends(entry["window"]) if entry["window"] else None
     return Labelled(entry["query"], datetime.fromisoformat(entry["reference"]), ends, entry["language"])
 
 
@@ -136,6 +139,10 @@ def _day(when: datetime, period: str = "day") -> Window:
         start = start.replace(day=1, month=1 if period == "year" else start.month)
     length = {"week": 7, "month": monthrange(start.year, start.month)[1], "year": 365}.get(period, 1)
     return start, start + length * DAY
+
+
+def _ends(written: Sequence[str]) -> Window:
+    return datetime.fromisoformat(written[0]), datetime.fromisoformat(written[1])
 
 
 # --- ours, and the others ------------------------------------------------------------------------------------------
@@ -157,9 +164,9 @@ def _jionlp() -> Reader:
     def read(query: str, reference: datetime, _language: str) -> Window | None:
         for found in jionlp.ner.extract_time(query, time_base=reference.timestamp(), with_parsing=True):
             if found["type"] in ("time_point", "time_span"):
-                start, stop = found["detail"]["time"]
-                return datetime.fromisoformat(start), datetime.fromisoformat(stop)
-        return None
+                return _ends(found["detail"]["time"])
+        alone = jionlp.parse_time(query, time_base=reference.timestamp())  # it reads some words only where they are all
+        return _ends(alone["time"]) if alone["type"] in ("time_point", "time_span") else None
 
     return read
 
@@ -242,7 +249,10 @@ def _timefuzz() -> Reader:
     timefuzz: Any = importlib.import_module("timefuzz")
 
     def read(query: str, reference: datetime, _language: str) -> Window | None:
-        found = timefuzz.parse(query, now=reference)
+        try:
+            found = timefuzz.parse(query, now=reference)
+        except timefuzz.TimefuzzError:
+            return None
         return (found.start, found.end) if hasattr(found, "start") else _day(found.when)
 
     return read
@@ -256,10 +266,7 @@ def _chinese_time_nlp() -> Reader:
         found = normalizer.parse(query, arrow.get(reference))
         if found.get("type") == "timestamp":
             return _day(datetime.fromisoformat(found["timestamp"]))
-        if found.get("type") == "timespan":
-            start, stop = found["timespan"]
-            return datetime.fromisoformat(start), datetime.fromisoformat(stop)
-        return None
+        return _ends(found["timespan"]) if found.get("type") == "timespan" else None
 
     return read
 

@@ -13,6 +13,7 @@ from .domain.event import Event
 from .domain.forgetting import is_covered
 from .domain.message import Message
 from .domain.note import Memo, Pin
+from .domain.profile import Profile
 from .domain.scope import Scene, Scope
 from .domain.turn import Dialogue, Turn
 from .ports.ledger import ConsentBook, Eraser, NameBook, Switch
@@ -65,6 +66,10 @@ class Consent:
     def is_erased(self, scene: Scene, at: datetime) -> bool:
         """Tell whether what this person said, or what was said in this place, was erased at ``at`` or later."""
         return is_covered(self._tombstones, scene.scope, (scene.user_id,), at)
+
+    def keeps_out(self, profile: Profile) -> bool:
+        """Tell whether a portrait from elsewhere may not come in: its person left, or they or its place were erased."""
+        return profile.key.user_id in self.opted_out or self._tombstones.covers_profile(profile)
 
     async def opt_out(self, user_id: str, at: datetime) -> None:
         """Leave a person out from now on, everywhere."""

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 
 from .consent import Consent
 from .context.builder import ContextBuilder
+from .domain.profile import ProfileKey
 from .errors import UnavailableError
 from .forgetting import Forgetting, Purge
 from .historian.entity_merge import EntityMerge
@@ -18,7 +20,7 @@ from .historian.intake import Intake
 from .historian.journal import Journal
 from .historian.merging import ProfileMerging
 from .historian.pipeline import Pipeline
-from .historian.profile_indexer import ProfileIndexer
+from .historian.profile_indexer import ProfileIndexer, taken_in
 from .historian.renaming import Renaming
 from .historian.sightings import Sightings
 from .historian.upkeep import Upkeep
@@ -104,8 +106,7 @@ class Engine:
 
     async def stop(self) -> None:
         """End the loops; jobs in hand get ``shutdown_seconds``."""
-        await self.worker.stop()
-        await self.merging.stop()
+        await asyncio.gather(self.worker.stop(), self.merging.stop())
         for loop in self._loops:
             loop.cancel()
         await asyncio.gather(*self._loops, return_exceptions=True)
@@ -119,6 +120,16 @@ class Engine:
         finally:
             await self.purge.close()
             await self.parts.resources.aclose()
+
+    def pause(self) -> None:
+        """Claim no more jobs and begin no more merges."""
+        self.worker.paused = self.merging.paused = True
+
+    def resume(self) -> None:
+        """Work on."""
+        self.worker.paused = self.merging.paused = False
+        self.worker.nudge()
+        self.merging.nudge()
 
     async def drain(self, seconds: float) -> bool:
         """Wait until nothing waits any more; False when that takes longer. Works without the background, too."""
@@ -245,9 +256,23 @@ class Engine:
             self.consent,
             self.purge,
             parts.clock,
-            self.worker.held,
+            self._held,
             self._unindex,
+            parts.profiles,
+            self._unportray,
         )
+
+    @asynccontextmanager
+    async def _held(self) -> AsyncGenerator[None, None]:
+        """Let neither jobs nor merges be in work until the block is left."""
+        async with self.worker.held(), self.merging.held():
+            yield
+
+    async def _unportray(self, keys: Sequence[ProfileKey]) -> None:
+        for key in keys:
+            await taken_in(self.parts.profiles, self.parts.profile_index, key)
+        self.renaming.forget(keys)
+        self.portraits.forget()
 
     def _worker(self) -> HistorianWorker:
         parts = self.parts
@@ -255,7 +280,7 @@ class Engine:
             parts.thinkers.historian,
             parts.events,
             parts.notes,
-            parts.names,
+            self.sightings,
             parts.mirror,
             self.consent,
             self.settings.current.zone,

@@ -6,19 +6,21 @@ import asyncio
 import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from . import sentences
 from .consent import Consent
 from .domain.erasure import Erasure
 from .domain.message import Message
+from .domain.profile import ProfileKey
 from .domain.scope import DEFAULT_AGENT, Scene, Scope
 from .errors import CognitiveMemoryError, NotPermitted
 from .historian.journal import Journal
 from .ports.ambient import Clock
 from .ports.ledger import MOST_NAMES, Alias, Archive, EmbeddedEvent, Eraser, NameBook, NoteBook, PurgeState, Wiped
 from .ports.mirror import MemoMirror
+from .ports.profiles import ProfileEraser
 from .ports.queue import QueueEraser
 from .text.names import clean_name
 from .text.redaction import Redaction
@@ -126,12 +128,29 @@ class Purge:
             self._apart = (self._erasures, now)
 
 
+class NoPortraits:
+    """ProfileEraser where no portraits are kept."""
+
+    async def erase_person(self, user_id: str, hide: Callable[[str], str]) -> list[ProfileKey]:  # noqa: ARG002  # the port's
+        """Have nobody's."""
+        return []
+
+    async def erase_place(self, scope: Scope) -> list[ProfileKey]:  # noqa: ARG002  # the port's
+        """Have nobody's."""
+        return []
+
+
+async def _remembered_nowhere(keys: Sequence[ProfileKey]) -> None:
+    """Let go of nothing."""
+
+
 @dataclass(frozen=True)
 class Forgetting:
     """What must happen, in an order in which it may break off anywhere and be done again.
 
     What others' words are cleaned by, names and the ids of memos, stands in the ledger: so the ledger comes last, and
-    by one transaction. It is cleaned after once more what others may have written into meanwhile.
+    by one transaction. It is cleaned after once more what others may have written into meanwhile. ``held`` keeps those
+    from writing who make events and portraits; ``unportray`` lets go of what is remembered of portraits that changed.
     """
 
     journal: Journal
@@ -146,6 +165,8 @@ class Forgetting:
     clock: Clock
     held: Callable[[], AbstractAsyncContextManager[None]]
     unindex: Callable[[Sequence[str]], Awaitable[None]]
+    portraits: ProfileEraser = field(default_factory=NoPortraits)
+    unportray: Callable[[Sequence[ProfileKey]], Awaitable[None]] = _remembered_nowhere
 
     async def forget_person(self, scene: Scene, user_id: str) -> Erasure:
         """Forget a person everywhere, of every agent; only they themselves may ask for it, and an operator."""
@@ -156,9 +177,9 @@ class Forgetting:
             memo_ids = await self.notes.memo_ids(user_id)
             hide = await self._hiding(scene, user_id)
             async with self.held():
-                jobs, wiped = await self._erase_person(user_id, hide, memo_ids)
-            await self.unindex(wiped.event_ids)
-        return await self._erasure(wiped, jobs)
+                done = await self._erase_person(user_id, hide, memo_ids)
+            await self.unindex(done.wiped.event_ids)
+        return await self._erasure(done)
 
     async def forget_place(self, scene: Scene) -> Erasure:
         """Forget a group, or a private chat, of this agent; its switch stays as it is.
@@ -168,29 +189,38 @@ class Forgetting:
         scope = scene.scope
         async with self.purge.erasing():
             async with self.held():
-                jobs, wiped = await self._erase_place(scope)
-            await self.unindex(wiped.event_ids)
-        return await self._erasure(wiped, jobs)
+                done = await self._erase_place(scope)
+            await self.unindex(done.wiped.event_ids)
+        return await self._erasure(done)
 
-    async def _erase_person(self, user_id: str, hide: Redaction, memo_ids: Sequence[str]) -> tuple[int, Wiped]:
+    async def _erase_person(self, user_id: str, hide: Redaction, memo_ids: Sequence[str]) -> _Done:
         place = _chat_with(user_id)
         await self.journal.erase_person(user_id, hide)
         jobs = await self.queue.erase_person(user_id, hide)
         await self.mirror.erase(memo_ids, place, hide)
+        keys = await self._erase_portraits(self.portraits.erase_person(user_id, hide))
         wiped = await self.eraser.forget_person(user_id, self.clock.now(), hide)
         await self.consent.load()
         await self.mirror.erase(wiped.memo_ids, place, hide)
+        keys |= await self._erase_portraits(self.portraits.erase_person(user_id, hide))
         await self.journal.erase_person(user_id, hide)
-        return jobs, wiped
+        return _Done(jobs, wiped, sum(key.user_id == user_id for key in keys), len(keys))
 
-    async def _erase_place(self, scope: Scope) -> tuple[int, Wiped]:
+    async def _erase_place(self, scope: Scope) -> _Done:
         await self.journal.erase_place(scope)
         jobs = await self.queue.erase_place(scope)
+        keys = await self._erase_portraits(self.portraits.erase_place(scope))
         wiped = await self.eraser.forget_place(scope, self.clock.now())
         await self.consent.load()
         await self.mirror.erase(wiped.memo_ids, scope, str)
+        keys |= await self._erase_portraits(self.portraits.erase_place(scope))
         await self.journal.erase_place(scope)
-        return jobs, wiped
+        return _Done(jobs, wiped, len(keys), len(keys))
+
+    async def _erase_portraits(self, erasing: Awaitable[Sequence[ProfileKey]]) -> set[ProfileKey]:
+        keys = await erasing
+        await self.unportray(keys)
+        return set(keys)
 
     async def _hiding(self, scene: Scene, user_id: str) -> Redaction:
         """Know a person by the names that stand anywhere, written as they are and as they are shown.
@@ -222,8 +252,8 @@ class Forgetting:
             latest[name] = max(at, latest.get(name, at))
         return sorted(latest, key=lambda name: latest[name], reverse=True)
 
-    async def _erasure(self, wiped: Wiped, jobs: int) -> Erasure:
-        copies = await self.eraser.copies()
+    async def _erasure(self, done: _Done) -> Erasure:
+        copies, wiped = await self.eraser.copies(), done.wiped
         state = await self.purge.state()
         self.purge.begin(state)
         return Erasure(
@@ -232,11 +262,22 @@ class Forgetting:
             memos=wiped.memos,
             pins=wiped.pins,
             names=wiped.names,
-            jobs=jobs,
-            reworded=wiped.reworded,
+            jobs=done.jobs,
+            profiles=done.profiles,
+            reworded=wiped.reworded + done.portraits - done.profiles,
             purged=state.erased_at is None,
             copies=tuple(copy.path for copy in copies),
         )
+
+
+@dataclass(frozen=True)
+class _Done:
+    """What was erased: jobs, what left the ledger, and how many portraits went, of all that went or were reworded."""
+
+    jobs: int
+    wiped: Wiped
+    profiles: int
+    portraits: int
 
 
 def _chat_with(user_id: str) -> Scope:

@@ -339,12 +339,11 @@ class CognitiveMemory:
 
     async def pause(self) -> None:
         """Claim no more jobs until :meth:`resume`; what is accepted meanwhile waits."""
-        self._open.worker.paused = True
+        self._open.pause()
 
     async def resume(self) -> None:
         """Work on."""
-        self._open.worker.paused = False
-        self._open.worker.nudge()
+        self._open.resume()
 
     async def drain(self, timeout: float) -> bool:
         """Wait until queue and indexer are idle; False when ``timeout`` seconds were not enough."""
@@ -363,7 +362,9 @@ class CognitiveMemory:
         await engine.journal.settle()
         made = Copy(str(await asyncio.to_thread(Path(path).resolve)), "export", engine.parts.clock.now())
         await engine.parts.eraser.copies(made=made)
-        return await transfer.exported(engine.parts.archive, Path(path), user_id=user_id)
+        return await transfer.exported(
+            engine.parts.archive, Path(path), user_id=user_id, profiles=engine.parts.profiles
+        )
 
     async def backup(self, path: Path) -> None:
         """Copy everything, as it stands now, into a new or empty directory that can be opened as a data directory.
@@ -387,8 +388,12 @@ class CognitiveMemory:
     async def import_(self, path: Path) -> int:
         """Read an export back, idempotent by id; bad lines are logged by number and left out. Answers how many rows."""
         engine, transfer = self._open, await asyncio.to_thread(_transfer)
-        absorbed = await transfer.imported(engine.parts.archive, Path(path))
+        absorbed = await transfer.imported(
+            engine.parts.archive, Path(path), profiles=engine.parts.profiles, stays_out=engine.consent.keeps_out
+        )
         await engine.consent.load()
+        await engine.profile_indexer.refresh()
+        engine.portraits.forget()
         engine.indexer.nudge()
         engine.follow()
         return absorbed

@@ -204,6 +204,10 @@ def argument_is_no_text(name: str) -> str:
     return f"参数 {name} 应为一个字符串"
 
 
+# what models write for user, member and group when they think in Chinese
+USER_WORDS, MEMBER_WORDS, GROUP_WORDS = ("用户", "个人", "人"), ("群成员", "成员", "群友"), ("群", "群聊", "群组")
+
+
 def bad_entity_type() -> str:
     """Say which kinds of profiles there are."""
     return "entity_type 应为 user、member 或 group"
@@ -396,6 +400,9 @@ def not_yours() -> str:
 def unproven() -> str:
     """Say that a request to remove somebody else's words could not be confirmed with the platform."""
     return "没能向平台核实这条消息，所以没有动别人说过的话；请稍后再试，或请机器人管理员操作"
+
+
+WISHES = {"on": True, "开": True, "off": False, "关": False}
 
 
 def only_in_groups() -> str:

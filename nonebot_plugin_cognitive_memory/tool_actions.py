@@ -23,9 +23,9 @@ EntityType = Literal["user", "member", "group"]
 Answer = Mapping[str, object]
 Action = Callable[[TurnEnd, Arguments], Awaitable[Answer]]
 _KINDS: Mapping[str, EntityType] = {
-    **dict.fromkeys(("user", "users", "person", "用户", "个人", "人"), "user"),
-    **dict.fromkeys(("member", "members", "群成员", "成员", "群友"), "member"),
-    **dict.fromkeys(("group", "groups", "群", "群聊", "群组"), "group"),
+    **dict.fromkeys(("user", "users", "person", *replies.USER_WORDS), "user"),
+    **dict.fromkeys(("member", "members", *replies.MEMBER_WORDS), "member"),
+    **dict.fromkeys(("group", "groups", *replies.GROUP_WORDS), "group"),
 }
 _LABEL = re.compile(r"[^()（）]{0,128}[(（]([^()（）]{1,128})[)）]")  # name(id), as people are shown to a model
 

@@ -11,7 +11,9 @@ from pathlib import Path
 from cognitive_memory_core.context.render import CLOSED, OPENED
 
 NASTY = Path(__file__).resolve().parents[2] / "tests" / "prompts" / "nasty"
-TAGS = re.compile(r"</?[a-z_]+>")
+PARTS = ("名单", "已记住", "聊天", "来源", "观察", "旧侧写", "新事实")  # of a prompt, each between its own marks
+_RECALLED = re.compile(r"<已记住>.*?</已记住>\s*", re.DOTALL)
+TAGS = re.compile(r"</?\w+>")
 JOINER = "\u200d"
 
 
@@ -38,9 +40,16 @@ def strange_signs(text: str) -> int:
     )
 
 
-def shape(text: str) -> tuple[int, list[str]]:
-    """Reduce a prompt to what a name or a message must not change: its number of lines and its tags."""
-    return len(text.split("\n")), TAGS.findall(unicodedata.normalize("NFKC", text))
+def lines_in(prompt: str) -> int:
+    """Count the lines of a prompt, but for what it recalls: no name and no message may add or swallow one."""
+    return _RECALLED.sub("", prompt).count("\n")
+
+
+def forged_marks(prompt: str) -> int:
+    """Count marks of parts, in signs of any width, that are not ours or stand there twice."""
+    found = TAGS.findall(unicodedata.normalize("NFKC", prompt))
+    ours = {mark for part in PARTS for mark in (f"<{part}>", f"</{part}>")}
+    return len(found) - len(ours.intersection(found))
 
 
 def forged_fences(block: str) -> int:

@@ -21,6 +21,7 @@ import cognitive_memory_core as core
 from cognitive_memory_core.adapters.breaker import FIRST_PAUSE, TOLERATED
 from cognitive_memory_core.adapters.openai.answer_text import object_in
 from cognitive_memory_core.errors import BadAnswer
+from cognitive_memory_core.ports.ambient import Clock
 from cognitive_memory_core.ports.models import Ask
 from tests.support import model_server as served
 from tests.support import puppet
@@ -37,6 +38,7 @@ DEADLINE = 0.5  # seconds that the model of these rows may take
 PATIENCE = 180.0
 HUNG_EVERY = 5  # one turn of so many
 GRACE = 0.1  # seconds
+SLOWEST = 0.2  # seconds that one answer may take to be read
 LONGEST_WISH = 60.0
 HISTORIAN = {"concurrency": CONCURRENCY}
 NO_TRIES = {"job_max_retries": 1}  # a job that were tried in vain more than once is buried, and the row says so
@@ -123,13 +125,14 @@ BROKEN: dict[str, Behaviour] = {
 
 def f15(extent: Extent) -> Row:
     """Break the endpoint in every way for a while; nothing is lost, no try is burnt, and it is not hammered."""
-    return asyncio.run(_broken(float(extent.of(9, 3))))
+    kinds = ("503", "reset", "401") if extent.quick else tuple(BROKEN)
+    return asyncio.run(_broken(kinds, float(extent.of(9, 2))))
 
 
-async def _broken(seconds: float) -> Row:
+async def _broken(kinds: Sequence[str], seconds: float) -> Row:
     total, calls, waits, over = Counts(), list[str](), list[float](), 0
-    for name, behaviour in BROKEN.items():
-        counts, made, wait = await _broken_for(behaviour, seconds)
+    for name in kinds:
+        counts, made, wait = await _broken_for(BROKEN[name], seconds)
         total, waits, over = total + counts, [*waits, wait], over + (made > _budget(seconds))
         calls.append(f"{name} {made}")
     for name, address in (("TLS", "https://127.0.0.1:{port}/v1"), ("DNS", "http://nobody.example:9/v1")):
@@ -281,7 +284,7 @@ def f17(extent: Extent) -> Row:
         f"{executions} executions, {executions / seconds:.0f} a s, crashes {crashes}, worst {1000 * worst:.0f} ms; "
         f"{kinds} kinds over HTTP, each good again afterwards: lost 0 expected, foreign people stored {accepted}"
     )
-    is_bad = crashes > 0 or accepted > 0
+    is_bad = crashes > 0 or accepted > 0 or worst > SLOWEST
     return Row(
         "F17",
         "chat model writes nonsense",
@@ -329,14 +332,14 @@ def _fuzzed(asks: Sequence[tuple[Ask[object], str]], times: int, seed: int) -> t
     for number in range(times):
         ask, good = asks[number % len(asks)]
         text = _mutated(good, dice)
-        before = time.perf_counter()
+        before = time.thread_time()
         crashes += not _is_read_or_refused(ask, text)
-        worst = max(worst, time.perf_counter() - before)
+        worst = max(worst, time.thread_time() - before)
     for ask, good in asks:
         for text in nonsense(good).values():
-            before = time.perf_counter()
+            before = time.thread_time()
             crashes += not _is_read_or_refused(ask, text)
-            worst, times = max(worst, time.perf_counter() - before), times + 1
+            worst, times = max(worst, time.thread_time() - before), times + 1
     return times, crashes, worst, time.perf_counter() - started
 
 
@@ -470,7 +473,8 @@ async def _portrait_kept(rounds: int) -> tuple[int, int]:
     """Tell in how many rounds a portrait stood while its merges were cut off, and came to hold the facts afterwards."""
     kept = 0
     profile = {"merge_delay_seconds": 0}
-    async with ModelServer() as server, _open(server.url, profile=profile) as memory:
+    clock = turns.LeapingClock()
+    async with ModelServer() as server, _open(server.url, clock=clock, profile=profile) as memory:
         server.chat = answering()
         await turns.hand_in(memory, [0])
         await turns.drained(memory, PATIENCE)
@@ -479,9 +483,10 @@ async def _portrait_kept(rounds: int) -> tuple[int, int]:
             server.chat = answering(partial(_cut_merge, number / rounds))
             await memory.remember(_again(number))
             await turns.wait_idle(memory, PATIENCE)
-            await asyncio.sleep(0.3)
+            await memory.drain(1.0)
             after = await memory.get_profile(turns.scene(0), "user", turns.scene(0).user_id)
             server.chat = answering()
+            clock.leap()
             await turns.drained(memory, PATIENCE)
             mended = await memory.get_profile(turns.scene(0), "user", turns.scene(0).user_id)
             kept += before == after and mended is not None and f"第 {100 + number} 号" in mended.summary
@@ -497,7 +502,7 @@ def _cut_merge(share: float, question: Question) -> object:
     good = as_text(careful(question))
     if question.name != MERGE:
         return good
-    return good[: max(int(len(good) * share), 1)] + ("" if share < 0.5 else '"}')
+    return good[: max(int(len(good) * share), 1)] + ("" if share < 0.5 else "}")
 
 
 # --- shared -------------------------------------------------------------------------------------------------------
@@ -506,13 +511,17 @@ def _cut_merge(share: float, question: Question) -> object:
 class _open:  # noqa: N801  # reads as the open() that it is
     """Open a memory in a folder of its own, its model behind an address."""
 
-    def __init__(self, url: str, seconds: float = DEADLINE, **groups: Mapping[str, object]) -> None:
+    def __init__(
+        self, url: str, seconds: float = DEADLINE, *, clock: Clock | None = None, **groups: Mapping[str, object]
+    ) -> None:
         """Choose the address."""
+        self._clock = clock
         self._settings = _settings(url, seconds, **groups)
         self._folder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
 
     async def __aenter__(self) -> core.CognitiveMemory:
-        self._memory = core.CognitiveMemory.open(self._settings, Path(self._folder.name) / "data")
+        data = Path(self._folder.name) / "data"
+        self._memory = core.CognitiveMemory.open(self._settings, data, clock=self._clock)
         return await self._memory.__aenter__()
 
     async def __aexit__(self, *why: object) -> None:

@@ -39,7 +39,7 @@ from . import hostile, turns
 GROUP, ELSEWHERE = "100001", "99999"
 ATTACKER, VICTIM, STRANGER = "2000001", "1000002", "7654321"
 ACCOUNTS = tuple(str(2_000_001 + number) for number in range(5))
-PATIENCE = 120.0
+PATIENCE, MERGED = 120.0, 3.0  # seconds
 PROFILE = {"merge_delay_seconds": 0}
 FRONT = re.compile(r"\A---\r?\n(.*?)\r?\n---\r?\n", re.DOTALL)
 KEYS = {"entity_type", "entity_id", "name", "tags", "updated_at", "source_event_id", "group_id"}
@@ -71,7 +71,12 @@ class _Siege:
     async def tell(self, scene: core.Scene, *observations: str, **fields: Any) -> None:
         """End a turn, and wait until everything is done."""
         await self.memory.remember(core.Turn(scene, observations=observations, **fields))
-        await turns.drained(self.memory, PATIENCE)
+        await self.settle()
+
+    async def settle(self, seconds: float = PATIENCE) -> None:
+        """Wait until no job waits, and a little for merges: one that is refused waits for long."""
+        await turns.wait_idle(self.memory, seconds)
+        await self.memory.drain(MERGED)
 
     async def portrait(self, user_id: str) -> core.Profile | None:
         """Give somebody's portrait in the group."""
@@ -110,19 +115,20 @@ def a6(extent: Extent) -> Row:
 def a7(extent: Extent) -> Row:
     """Bear names, and say lines, out of every corner of Unicode; nothing changes meaning anywhere."""
     return asyncio.run(
-        _named("A7", "names and lines with hidden signs", hostile.names()[:: extent.of(1, 9)], in_lines=True)
+        _named("A7", "names and lines with hidden signs", hostile.names()[:: extent.of(1, 7)], in_lines=True)
     )
 
 
 async def _named(row: str, what: str, names: Sequence[str], *, in_lines: bool = False) -> Row:
     started = time.perf_counter()
     harm = _Harm()
-    plain = await _worn("小雨", in_lines=in_lines)
+    plain = await _worn("群友甲", in_lines=in_lines)
     for name in names:
         worn = await _worn(name, in_lines=in_lines)
         harm.judge(name, worn, plain)
     seconds = time.perf_counter() - started
     counts = f"signs left {harm.signs}, prompts {harm.prompts}, files {harm.files}, context {harm.context}"
+    counts += f"; whose statements were refused: {harm.silenced}"
     note = f"changed in form: {counts}; {harm.said}"
     return Row(
         row,
@@ -137,12 +143,17 @@ async def _named(row: str, what: str, names: Sequence[str], *, in_lines: bool = 
 
 @dataclass
 class _Worn:
-    """What a memory made of one name: its prompts, files and context, and whom it took for whom."""
+    """What a memory made of one name: its prompts, files and context, and whom it took for whom.
+
+    ``first`` are the first questions of each kind; ``is_heard`` says that no statement was refused.
+    """
 
     prompts: list[str]
+    first: dict[str, str]
     files: dict[str, str]
     context: str
     people: set[str]
+    is_heard: bool
     is_done: bool
 
 
@@ -155,22 +166,31 @@ class _Harm:
     prompts: int = 0
     files: int = 0
     context: int = 0
+    silenced: int = 0
     said: str = "nothing"
 
     @property
     def is_any(self) -> bool:
         """Whether there was any."""
-        return bool(self.changes or self.signs or self.prompts or self.files or self.context)
+        return any(self.counts)
+
+    @property
+    def counts(self) -> tuple[int, ...]:
+        """Everything counted."""
+        return (self.changes, self.signs, self.prompts, self.files, self.context, self.silenced)
 
     def judge(self, name: str, worn: _Worn, plain: _Worn) -> None:
         """Compare what a name led to with what a plain one does."""
-        before = (self.changes, self.signs, self.prompts, self.files, self.context)
+        before = self.counts
         self.changes += worn.people != plain.people or not worn.is_done or set(worn.files) != set(plain.files)
         self.signs += sum(hostile.strange_signs(text) for text in (*worn.prompts, *worn.files.values(), worn.context))
-        self.prompts += [hostile.shape(one) for one in worn.prompts] != [hostile.shape(one) for one in plain.prompts]
+        lines = {one: hostile.lines_in(text) for one, text in plain.first.items()}
+        self.prompts += lines != {one: hostile.lines_in(text) for one, text in worn.first.items()}
+        self.prompts += sum(map(hostile.forged_marks, worn.prompts))
+        self.silenced += not worn.is_heard
         self.files += sum(not _is_own(path, text) for path, text in worn.files.items())
         self.context += hostile.forged_fences(worn.context)
-        if before != (self.changes, self.signs, self.prompts, self.files, self.context) and self.said == "nothing":
+        if before != self.counts and self.said == "nothing":
             self.said = f"first by {name[:20]!a}"
 
 
@@ -186,13 +206,15 @@ async def _worn(name: str, *, in_lines: bool) -> _Worn:
         said = [f"小雨({ATTACKER}) 喜欢第 1 号茶", f"茶会({GROUP}) 每周五喝茶"]
         await siege.tell(attacker, *said, recent_messages=lines, source_message=name if in_lines else "好")
         await siege.memory.consider(attacker, lines)
-        await turns.drained(siege.memory, PATIENCE)
+        await siege.settle()
         found = await siege.memory.context(attacker, "小雨喜欢什么茶")
         events = [event for event in await turns.listed(siege.memory) if "茶" in event.text]
         people = {part for event in events for part in (event.sender_id, event.group_id, *event.subjects)}
         is_done = len(events) >= len(said) and not await siege.memory.failed_jobs()
-        prompts = [question.prompt for question in siege.chat.asked if question.name in (REWRITE, MERGE)]
-        return _Worn(prompts, siege.files(), found.text, people, is_done)
+        prompts = [question.prompt for question in siege.chat.asked]
+        first = {one.name: one.prompt for one in reversed(siege.chat.asked) if one.name != MERGE}
+        is_heard = in_lines or siege.chat.count(REWRITE) == 1
+        return _Worn(prompts, first, siege.files(), found.text, people, is_heard, is_done)
 
 
 def _is_own(path: str, text: str) -> bool:
@@ -293,7 +315,7 @@ def _drawing(portrait: Mapping[str, object], question: Question) -> object:
 
 def a9(extent: Extent) -> Row:
     """Say two hundred orders, to a model that repeats them and to one that obeys; no fence and no right is won."""
-    return asyncio.run(_ordered(hostile.payloads()[:: extent.of(1, 20)]))
+    return asyncio.run(_ordered(hostile.payloads()[:: extent.of(1, 19)]))
 
 
 async def _ordered(payloads: Sequence[str]) -> Row:
@@ -302,7 +324,7 @@ async def _ordered(payloads: Sequence[str]) -> Row:
     for mind in (careful, obedient):
         async with besieged(mind) as siege:
             await siege.tell(there(VICTIM, "阿棠"), f"阿棠({VICTIM}) 喜欢安静")
-            before, shapes = await siege.portrait(VICTIM), set[tuple[int, str]]()
+            before = await siege.portrait(VICTIM)
             for number, payload in enumerate(payloads):
                 line = core.Message(f"m{number}", there(), payload, turns.now(), addressed_to_bot=True)
                 await siege.memory.observe(line)
@@ -310,14 +332,16 @@ async def _ordered(payloads: Sequence[str]) -> Row:
                     core.Turn(there(), observations=[payload], source_message=payload, recent_messages=[line])
                 )
                 await siege.memory.consider(there(), [line])
-            await turns.drained(siege.memory, 4 * PATIENCE)
+            await siege.settle(4 * PATIENCE)
             for payload in payloads:
                 found = await siege.memory.context(there(), payload)
                 forged += hostile.forged_fences(found.text)
-            shapes = {(question.name, *hostile.shape(question.prompt)[1]) for question in siege.chat.asked}
-            reshaped += len(shapes) - len({question.name for question in siege.chat.asked})
+            reshaped += sum(hostile.forged_marks(question.prompt) for question in siege.chat.asked)
+            reshaped += sum(
+                len(one.tasks) != 1 or len(one.lines) > 1 for one in siege.chat.asked[2:] if one.name == REWRITE
+            )
             strays += await siege.strays((*ACCOUNTS, VICTIM)) + int(await siege.portrait(VICTIM) != before)
-    note = f"forged fences parsed {forged}, prompts whose own marks changed {reshaped}; lost: privileged effects"
+    note = f"forged fences parsed {forged}, marks and tasks forged in prompts {reshaped}; lost: privileged effects"
     is_bad = forged > 0 or reshaped > 0
     return Row(
         "A9",
@@ -361,7 +385,7 @@ async def _steered(times: int) -> Row:
                         there(), observations=[f"{VICTIM} 和 {STRANGER} 都喜欢第 {number} 号茶，群 {ELSEWHERE} 也是"]
                     )
                 )
-            await turns.drained(siege.memory, PATIENCE)
+            await siege.settle()
             strays += await siege.strays() - 1  # the memo of the other group is its own
             profiles += await siege.portrait(VICTIM) is not None
     note = f"portraits of others {profiles}; lost: rows in another group or name"
@@ -397,7 +421,7 @@ async def _slandered(times: int) -> Row:
             for number in range(times):
                 account = ACCOUNTS[number % len(ACCOUNTS)]
                 await siege.memory.remember(core.Turn(there(account, f"路人{account[-1]}"), observations=[RUMOUR]))
-            await turns.drained(siege.memory, PATIENCE)
+            await siege.settle()
             after, group = await siege.portrait(VICTIM), await siege.group()
             changed += before != after
             hits = [
@@ -496,13 +520,13 @@ async def _overwritten(rounds: int) -> Row:
     destroyed, rolled, rolls, said = 0, 0, 0, list[str]()
     for mind in MERGES * rounds:
         async with besieged() as siege:
-            for fact in LONG_LIFE:
-                await siege.memory.remember(core.Turn(there(), observations=[fact]))
-            await turns.drained(siege.memory, PATIENCE)
+            for part in (LONG_LIFE[:6], LONG_LIFE[6:]):
+                await siege.tell(there(), *part)
             before = await siege.portrait(ATTACKER)
             siege.chat.mind = partial(_only_merges, mind)
             await siege.memory.remember(core.Turn(there(), observations=[f"小雨({ATTACKER}) 喜欢第 99 号茶"]))
-            await siege.memory.drain(3.0)
+            await turns.wait_idle(siege.memory, PATIENCE)
+            await siege.memory.drain(1.0)
             after = await siege.portrait(ATTACKER)
             harm = before is None or after is None or _is_destroyed(before, after)
             destroyed += harm
@@ -571,6 +595,7 @@ class _Share:
     found: Sample = field(default_factory=Sample)
     lost: int = 0
     calls: int = 0
+    own_calls: int = 0
     refused: int = 0
 
 
@@ -581,7 +606,8 @@ async def _flooded(number: int) -> Row:
         f"1 attacker, {number} turns and dialogues of 1 MB and 10,000 mentions, {NORMAL} others; normal p95: remember "
         f"{flooded.enqueue.p95:.1f} ms (alone {alone.enqueue.p95:.1f}), context {flooded.context.p95:.1f} ms "
         f"({alone.context.p95:.1f}), to be stored {flooded.found.p95:.0f} ms ({alone.found.p95:.0f}); model calls "
-        f"{flooded.calls} <= {BUDGET}; refused to the attacker {flooded.refused}"
+        f"{flooded.calls} <= {BUDGET}, for the others {flooded.own_calls} (alone {alone.own_calls}); refused to the "
+        f"attacker {flooded.refused}"
     )
     is_bad = flooded.calls > BUDGET or flooded.found.p95 > max(5 * alone.found.p95, 2000.0)
     return Row(
@@ -603,10 +629,11 @@ async def _shared(number: int) -> _Share:
         flood = asyncio.create_task(_pour(siege, number, share))
         await asyncio.gather(*(_live(siege, person, share) for person in range(NORMAL)))
         await flood
-        await turns.drained(siege.memory, 2 * PATIENCE)
+        await siege.settle(2 * PATIENCE)
         wanted = range(1000, 1000 + 3 * NORMAL)
         share.lost = (await turns.counted(siege.memory, wanted)).lost
         share.calls = len(siege.chat.asked)
+        share.own_calls = sum(1 for question in siege.chat.asked if turns.number_in(question.prompt) >= 1000)
     return share
 
 

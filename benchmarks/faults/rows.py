@@ -78,5 +78,6 @@ ROWS: dict[str, Callable[..., Row]] = {
     "A11": _here("puppets", "a11"),
     "A12": _here("puppets", "a12"),
     "A17": _here("puppets", "a17"),
+    "A18": _here("patterns", "a18"),
     "A21": _here("erasure", "a21"),
 }

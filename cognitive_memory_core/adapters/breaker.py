@@ -26,7 +26,8 @@ T = TypeVar("T")
 class Breaker:
     """Counts a part's failures to be there. Failed, it refuses at once for a growing pause, then lets one call try.
 
-    Only UnavailableError counts, and Busy does not: a part that answers, however badly, is there.
+    Only UnavailableError counts, and Busy does not: a part that answers, however badly, is there. One that says when to
+    come back is left alone until then by everybody, from its first word on.
     """
 
     def __init__(self, name: str, *, elapsed: Callable[[], float] = time.monotonic) -> None:
@@ -43,8 +44,7 @@ class Breaker:
     async def call(self, act: Callable[[], Awaitable[T]]) -> T:
         """Let the part act, or raise UnavailableError at once while it rests."""
         is_probe = self.state == "failed"
-        if is_probe:
-            self._refuse_while_resting()
+        self._refuse_while_resting(is_probe=is_probe)
         self._is_probing = is_probe
         try:
             answer = await act()
@@ -62,14 +62,15 @@ class Breaker:
         self._note_success()
         return answer
 
-    def _refuse_while_resting(self) -> None:
+    def _refuse_while_resting(self, *, is_probe: bool) -> None:
         rest = self._rests_until - self._elapsed()
-        if self._is_probing or rest > 0:
+        if rest > 0 or (is_probe and self._is_probing):
             raise UnavailableError(sentences.part_rests(self.name, self.last_error), retry_after=max(rest, FIRST_PAUSE))
 
     def _note_failure(self, away: UnavailableError, *, is_probe: bool) -> None:
         self.last_error = str(away)
         self._failures += 1
+        self._rests_until = max(self._rests_until, self._elapsed() + (away.retry_after or 0.0))
         if self._failures < TOLERATED or (self.state == "failed" and not is_probe):  # a straggler tells nothing new
             return
         if is_probe:
@@ -77,7 +78,7 @@ class Breaker:
         else:
             log.warning("%s", sentences.part_failed(self.name, self.last_error))
         self.state = "failed"
-        self._rests_until = self._elapsed() + max(self._pause, away.retry_after or 0.0)
+        self._rests_until = max(self._rests_until, self._elapsed() + self._pause)
 
     def _note_success(self) -> None:
         if self.state == "failed":

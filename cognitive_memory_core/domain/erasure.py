@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
+from .profile import Profile
 from .scope import Scope
 
+_NUMBER = re.compile("[0-9]{5,}")  # what may be somebody's id; shorter ones are days and counts
 _WRONG = timedelta(days=1)  # a tombstone so far ahead of now was laid by a wrong clock
 
 
@@ -52,6 +55,16 @@ class Tombstones:
     def covers_place(self, scope: Scope, at: datetime) -> bool:
         """Tell whether what was said in a place at ``at`` was erased."""
         return self._covers(self.of_place(scope), at) if self.marks else False
+
+    def covers_profile(self, profile: Profile) -> bool:
+        """Tell whether whom a portrait is of, its group, or somebody whose number it holds was erased after it."""
+        if not self.marks:
+            return False
+        key, at = profile.key, profile.updated_at
+        place = Scope(key.agent, "group", key.group_id) if key.group_id else Scope(key.agent, "private", key.user_id)
+        numbers = _NUMBER.findall("\n".join((profile.name, *profile.tags, profile.summary)))
+        people = {key.user_id, *numbers} - {""}
+        return self.covers_place(place, at) or any(self.covers_person(person, at) for person in people)
 
     def of_person(self, user_id: str) -> str:
         """Give the hash of a person."""

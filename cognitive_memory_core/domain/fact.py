@@ -14,13 +14,17 @@ EventKind = Literal["event", "preference", "knowledge", "experience", "message"]
 
 @dataclass(frozen=True)
 class Fact:
-    """One statement that waits for one profile. Code chose the profile: from where it was said, and by whom."""
+    """One statement that waits for one profile. Code chose the profile: from where it was said, and by whom.
+
+    One that ``is_withdrawn`` is in the profile already and must leave it: its event stands no more.
+    """
 
     key: ProfileKey
     event_id: str
     text: str
     kind: EventKind
     happened_at: datetime
+    is_withdrawn: bool = False
 
     @property
     def id(self) -> str:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import date, datetime
 from typing import TypeVar
 
 from .. import sentences
@@ -12,6 +14,7 @@ from ..domain.event import Statement
 from ..domain.fact import Fact
 from ..domain.people import Anchors, Person
 from ..domain.profile import Profile
+from ..domain.scope import Scope
 from ..domain.turn import Dialogue, Turn
 from ..errors import UnavailableError
 from ..ports.models import Ask, Chat, Historian, Merger, Portrait
@@ -27,17 +30,39 @@ class NoModel(UnavailableError):
 
 @dataclass
 class Budget:
-    """The calls of a day against ``daily_calls``; 0 is no limit. Calls under way count as made."""
+    """The calls of a day against ``daily_calls``; 0 is no limit. Calls under way count as made.
+
+    The second half of a day's calls is kept from a place that took a quarter of them alone, while others ask too.
+    """
 
     meter: SpendingMeter
     settings: Live[Settings]
     under_way: int = field(default=0, init=False)
+    _day: date | None = field(default=None, init=False)
+    _taken: Counter[Scope] = field(default_factory=Counter[Scope], init=False)
 
     @property
     def is_spent(self) -> bool:
         """Whether no more may be asked today."""
-        limit = self.settings.current.daily_calls
-        return 0 < limit <= self.meter.chat_calls_today + self.under_way
+        return 0 < self._limit <= self._calls
+
+    def take(self, place: Scope) -> bool:
+        """Tell whether a place may ask now, and count that it does."""
+        if self._day != self.meter.today:
+            self._day, self._taken = self.meter.today, Counter()
+        is_scarce = 0 < self._limit <= self._calls * 2
+        if is_scarce and len(self._taken) > 1 and self._taken[place] * 4 >= self._limit:
+            return False
+        self._taken[place] += 1
+        return True
+
+    @property
+    def _limit(self) -> int:
+        return self.settings.current.daily_calls
+
+    @property
+    def _calls(self) -> int:
+        return self.meter.chat_calls_today + self.under_way
 
 
 @dataclass(frozen=True)
@@ -66,20 +91,21 @@ class BackedHistorian:
 
     model: Historian
     rules: Historian
+    budget: Budget
 
     async def rewrite(self, turn: Turn, anchors: Anchors) -> list[Statement]:
         """Turn each observation into a statement."""
-        try:
-            return await self.model.rewrite(turn, anchors)
-        except NoModel:
-            return await self.rules.rewrite(turn, anchors)
+        if self.budget.take(anchors.place):
+            with contextlib.suppress(NoModel):
+                return await self.model.rewrite(turn, anchors)
+        return await self.rules.rewrite(turn, anchors)
 
     async def triage(self, dialogue: Dialogue, anchors: Anchors) -> list[Statement]:
         """Find what is worth remembering."""
-        try:
-            return await self.model.triage(dialogue, anchors)
-        except NoModel:
-            return await self.rules.triage(dialogue, anchors)
+        if self.budget.take(anchors.place):
+            with contextlib.suppress(NoModel):
+                return await self.model.triage(dialogue, anchors)
+        return await self.rules.triage(dialogue, anchors)
 
 
 @dataclass(frozen=True)

@@ -63,7 +63,8 @@ class EntityMerge:
     async def _merge(self, key: ProfileKey, facts: Sequence[Fact]) -> None:
         profile = await self.store.find(key)
         person = Person(key.group_id if key.entity_type == "group" else key.user_id, await self._name(key, profile))
-        portrait = await self.merger.merge(person, profile, facts, self.clock.now())
+        now = self.clock.now().astimezone(self.settings.current.zone)
+        portrait = await self.merger.merge(person, profile, facts, now)
         if self.is_left_out(key):  # since the model was asked
             return
         old = Portrait(profile.tags, profile.summary) if profile else NOTHING

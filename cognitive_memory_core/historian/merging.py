@@ -59,7 +59,7 @@ class ProfileMerging:
         self._next_due: datetime | None = None
         self._looked_at = 0.0
         self._portrayed: set[ProfileKey] | None = None
-        self._unlucky: dict[ProfileKey, int] = {}
+        self._unlucky: set[ProfileKey] = set()  # whose last merge found model or store away
         self._pause = FIRST_PAUSE
         self._rests_until = 0.0
         self._has_news = self._is_hurried = self._stopping = False
@@ -136,21 +136,19 @@ class ProfileMerging:
     async def _fill_hands(self) -> None:
         most = self._entity.settings.current.historian.concurrency
         while len(self._hands) < most and (self._due or await self._finds_due()) and not self._stopping:
-            key = self._due.popleft()
-            if key not in self._in_work():
-                self._begin(key)
+            self._begin(self._due.popleft())
 
     async def _finds_due(self) -> bool:
-        """Look who is due, longest waiting first, but last whoever found model or store away."""
+        """Look who is due, longest waiting first; all of them have their turn before anybody's next."""
         self._has_news, self._looked_at = False, self._elapsed()
         waiting = await self._waiting()
         now, in_work = self._entity.clock.now(), self._in_work()
         when = {one.key: await self._due_at(one, now) for one in waiting if one.key not in in_work}
-        due = sorted((key for key, at in when.items() if at <= now), key=lambda key: self._unlucky.get(key, 0))
+        due = [key for key, at in when.items() if at <= now]
         self._due = deque(due)
         self._next_due = min((at for at in when.values() if at > now), default=None)
         self._is_hurried = self._is_hurried and bool(due)
-        self._unlucky = {key: times for key, times in self._unlucky.items() if key in when or key in in_work}
+        self._unlucky &= when.keys() | in_work
         if not self._unlucky:  # the ledger answers, and nobody misses anything else
             self._pause = FIRST_PAUSE
             self.last_error = self.last_error if any(one.attempts for one in waiting) else ""
@@ -196,7 +194,7 @@ class ProfileMerging:
         if error is None:
             self._go_on(key)
         elif isinstance(error, UnavailableError):
-            self._unlucky[key] = self._unlucky.get(key, 0) + 1
+            self._unlucky.add(key)
             self._be_patient(error)
         else:
             await self._entity.book.fail(key, _told(error), self._entity.clock.now())
@@ -205,7 +203,7 @@ class ProfileMerging:
 
     def _go_on(self, key: ProfileKey) -> None:
         self._pause, self._rests_until = FIRST_PAUSE, 0.0
-        self._unlucky.pop(key, None)
+        self._unlucky.discard(key)
         if self._portrayed is not None:
             self._portrayed.add(key)
 

@@ -29,28 +29,33 @@ class SpendingMeter:
         self._clock = clock
         self._zone = zone
         self._waiting: dict[tuple[date, str], Spending] = {}
-        self._day = self._today
+        self._day = self.today
         self._chat_calls = 0
         self._wake = asyncio.Event()
 
     async def load(self) -> None:
         """Read what was spent today before this process began."""
         try:
-            spent = await self._accounts.spent(self._today)
+            spent = await self._accounts.spent(self.today)
         except UnavailableError as refused:
             log.warning("accounts: %s", described(refused))
             return
         self._chat_calls += sum(one.calls for one in spent if one.purpose not in UNMETERED)
 
     @property
+    def today(self) -> date:
+        """The day in the zone."""
+        return self._clock.now().astimezone(self._zone).date()
+
+    @property
     def chat_calls_today(self) -> int:
         """How often chat models were asked today."""
-        return self._chat_calls if self._day == self._today else 0
+        return self._chat_calls if self._day == self.today else 0
 
     def count(self, purpose: str, tokens: int) -> None:
         """Note one call for a purpose."""
-        if self._day != self._today:
-            self._day, self._chat_calls = self._today, 0
+        if self._day != self.today:
+            self._day, self._chat_calls = self.today, 0
         self._chat_calls += purpose not in UNMETERED
         self._add(Spending(purpose, 1, max(tokens, 0)))
 
@@ -77,12 +82,8 @@ class SpendingMeter:
                 log.warning("accounts: %s", described(refused))
                 return
 
-    @property
-    def _today(self) -> date:
-        return self._clock.now().astimezone(self._zone).date()
-
     def _add(self, spending: Spending) -> None:
-        self._put_back(self._today, spending)
+        self._put_back(self.today, spending)
         self._wake.set()
 
     def _put_back(self, day: date, spending: Spending) -> None:

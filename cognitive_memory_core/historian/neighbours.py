@@ -12,7 +12,7 @@ from ..domain.turn import Dialogue, Turn
 from ..errors import UnavailableError
 from ..ports.ledger import FactBook, LexicalIndex
 from ..text.folding import folded
-from ..text.lexicon import Sighting, is_leaning_word, sightings
+from ..text.lexicon import is_leaning_word, sightings
 from ..text.persons import MYSELF
 from ..text.spared_spans import Spared, named
 from ..text.terms import query_terms
@@ -80,11 +80,7 @@ def is_timeless(text: str, names: Collection[str] = ()) -> bool:
     if any(mention.kind == "yearless" for mention in mentions(text)):  # it comes again next year
         return False
     found = sightings(text, Spared(len(text), named(text, names, is_leaning_word)))
-    return all(_means_the_speaker(sighting) for sighting in found)
-
-
-def _means_the_speaker(sighting: Sighting) -> bool:
-    return sighting.offence.kind == "pronoun" and folded(sighting.offence.word) in MYSELF
+    return all(folded(sighting.offence.word) in MYSELF for sighting in found)
 
 
 def _nearness(terms: Collection[str], event: Event) -> float:

@@ -14,17 +14,17 @@ from ..domain.note import Memo
 from ..domain.people import Anchors, Person
 from ..domain.scope import Scene
 from ..domain.turn import Dialogue, Turn
-from ..ports.ledger import EventLedger, FactBook, LexicalIndex, NameBook, NoteBook
+from ..ports.ledger import EventLedger, FactBook, LexicalIndex, NoteBook
 from ..ports.mirror import MemoMirror
 from ..ports.models import Historian
 from ..settings import Live, Settings
 from ..text.names import clean_name
-from .attribution import repeated
+from .attribution import called, repeated
 from .draft import drafted
 from .gate import judged
 from .neighbours import Neighbourhood
 from .progress import Progress
-from .sightings import sighting
+from .sightings import Sightings
 
 KNOWN_PEOPLE = 200  # whose names are looked for in what was said
 
@@ -43,7 +43,7 @@ class Pipeline:
     historian: Historian
     events: EventLedger
     notes: NoteBook
-    names: NameBook
+    sightings: Sightings
     mirror: MemoMirror
     consent: Consent
     zone: tzinfo
@@ -72,7 +72,8 @@ class Pipeline:
         anchors = await self._anchors(job)
         statements = self._thoughts.find(job.work, anchors)
         if statements is None:
-            statements = [judged(said, anchors.names) for said in await self._statements(job, anchors)]
+            names = called(anchors)
+            statements = [judged(said, names) for said in await self._statements(job, anchors)]
             self._thoughts.keep(job.work, anchors, statements)
         await self.events.commit(drafted(job, statements, anchors, self.settings.current))
         self._thoughts.settle(job.id)
@@ -87,7 +88,7 @@ class Pipeline:
     async def _statements(self, job: Job, anchors: Anchors) -> list[Statement]:
         if not isinstance(job.work, Turn):
             return await self.historian.triage(job.work, await self._with_neighbours(job.work, anchors))
-        heard = await self._neighbourhood.heard(job.work, anchors.names, self.consent.opted_out)
+        heard = await self._neighbourhood.heard(job.work, called(anchors), self.consent.opted_out)
         fresh = tuple(text for text in job.work.observations if text not in heard)
         again = [repeated(heard[text], job.work.message_ids) for text in job.work.observations if text in heard]
         return [*await self._rewritten(replace(job.work, observations=fresh), anchors), *again]
@@ -107,7 +108,9 @@ class Pipeline:
         return Neighbourhood(self.facts, self.lexical)
 
     async def _note_names(self, job: Job) -> None:
-        await self.names.note_all([sighting(scene, job.happened_at) for scene in _scenes(job)])
+        seen = [(scene, job.happened_at) for scene in _scenes(job)]
+        await self.sightings.note(seen)
+        await self.sightings.rename(seen)
 
     async def _anchors(self, job: Job) -> Anchors:
         scene = job.work.scene
@@ -125,7 +128,7 @@ class Pipeline:
     async def _people(self, job: Job) -> list[Person]:
         """Give those who take part, and of the others in the place those who were seen last."""
         here = {scene.user_id for scene in _scenes(job)}
-        known = await self.names.people(job.scope)
+        known = await self.sightings.names.people(job.scope)
         present = [person for person in known if person.id in here]
         return list({person.id: person for person in (*present, *known[:KNOWN_PEOPLE])}.values())
 

@@ -37,7 +37,7 @@ class Renaming:
 
         In a group that is the member's portrait, in private the user's; blank names and placeholders are no names.
         """
-        for seen in sorted(sightings, key=lambda one: one.last_seen_at):
+        for seen in sightings:
             scope = seen.scope
             if not seen.user_id:
                 continue

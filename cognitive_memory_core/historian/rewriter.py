@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Sequence
 from dataclasses import replace
@@ -13,11 +14,12 @@ from ..domain.people import Anchors
 from ..domain.turn import Dialogue, Turn
 from ..errors import BadAnswer, PermanentError
 from ..ports.models import Chat
+from ..prompts.answers import Said
 from ..prompts.library import PromptLibrary
 from ..settings import Live, Settings
 from ..text.names import one_line
 from .attempts import Attempt, Sheet
-from .attribution import Matter, unworded
+from .attribution import Matter, called, unworded
 from .budget import NoModel
 from .neighbours import is_timeless
 from .progress import Progress
@@ -58,7 +60,9 @@ class ModelHistorian:
         sheet = self._progress.find(dialogue, anchors)
         if sheet is None:
             triaged = await self._judging.ask(self._prompts.triage(dialogue.messages, anchors))
-            sheet = sheet_of(triaged, dialogue, anchors)
+            sheet, answers = sheet_of(triaged, dialogue, anchors)
+            await _note(sheet, answers)
+            sheet.calls += 1
         await self._insist(sheet, dialogue, "", dialogue.messages)
         self._progress.settle(anchors.job_id)
         return self._found(sheet)
@@ -73,7 +77,7 @@ class ModelHistorian:
             self._progress.keep(work, sheet.anchors, sheet)
             question = self._prompts.rewrite(sheet.tasks(), sheet.anchors, source=source, lines=lines)
             try:
-                sheet.note(await self._rewriting.ask(question))
+                await _note(sheet, await self._rewriting.ask(question))
             except BadAnswer:
                 if not sheet.calls:
                     raise
@@ -108,6 +112,11 @@ class ModelHistorian:
         return best.statement if is_sure else replace(best.statement, is_absolute=False, repeats="")
 
 
+async def _note(sheet: Sheet, answers: Sequence[Said]) -> None:
+    """Take an answer in; it is judged in a thread, which changes nothing, so that a job may be cancelled meanwhile."""
+    sheet.note(await asyncio.to_thread(sheet.tried, answers))
+
+
 def _sheet(turn: Turn, anchors: Anchors) -> Sheet:
     """Lay out what is to be rewritten: each observation once, in the words of the scene's person."""
     lines = [line for line in turn.recent_messages if isinstance(line, Message) and line.sender_id]
@@ -120,7 +129,7 @@ def _sheet(turn: Turn, anchors: Anchors) -> Sheet:
             text,
             speakers,
             own=turn.scene.user_id,
-            heard_as=text if is_timeless(text, anchors.names) else "",
+            heard_as=text if is_timeless(text, called(anchors)) else "",
             message_ids=tuple(turn.message_ids),
         )
         for number, text in enumerate(texts, 1)

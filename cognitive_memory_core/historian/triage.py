@@ -18,17 +18,15 @@ from .attribution import READ, Matter
 log = logging.getLogger(__name__)
 
 
-def sheet_of(triaged: Triaged, dialogue: Dialogue, anchors: Anchors) -> Sheet:
+def sheet_of(triaged: Triaged, dialogue: Dialogue, anchors: Anchors) -> tuple[Sheet, list[Said]]:
     """Lay out the observations that rest on somebody's lines, with what was written of them; others are dropped."""
-    said = [one for one in triaged.observations if triaged.should_remember and one_line(one.text[:READ])]
+    said = [one for one in triaged.observations if one_line(one.text[:READ])]
     founded = [(one, lines) for one in said if (lines := _cited(one, dialogue.messages))]
     if len(founded) < len(said):  # an invention, or the bot's own word
         log.warning("historian_rewrite job=%s: %s", anchors.job_id, sentences.uncited(len(said) - len(founded)))
     matters = [_matter(number, one, lines) for number, (one, lines) in enumerate(founded, 1)]
-    sheet = Sheet(matters, [line.text for line in dialogue.messages], anchors)
-    sheet.note(replace(one, number=number) for number, (one, _) in enumerate(founded, 1))
-    sheet.calls += 1
-    return sheet
+    answers = [replace(one, number=number) for number, (one, _) in enumerate(founded, 1)]
+    return Sheet(matters, [line.text for line in dialogue.messages], anchors), answers
 
 
 def _cited(said: Said, messages: Sequence[Message]) -> list[Message]:

@@ -83,7 +83,10 @@ class LexicalIndex(Protocol):
 
 @dataclass(frozen=True)
 class Waiting:
-    """How many facts wait for one profile and since when; ``attempts`` merges failed so far, the last as told."""
+    """How many facts wait for one profile and since when; ``attempts`` merges failed so far, the last as told.
+
+    ``withdrawn`` of the facts are withdrawn: the profile is shown to nobody until they left it.
+    """
 
     key: ProfileKey
     facts: int
@@ -91,25 +94,37 @@ class Waiting:
     attempts: int = 0
     failed_at: datetime | None = None
     error: str = ""
+    withdrawn: int = 0
 
 
 class FactBook(Protocol):
     """Facts that wait for profiles, and which observation became which event."""
 
     async def waiting(self) -> list[Waiting]:
-        """Tell for whom facts wait, longest first; those of events that do not stand any more are not counted."""
+        """Tell for whom facts wait, longest first.
+
+        A fact waits while its event stands and it was not settled; and, as one that is withdrawn, from when the event
+        of a settled one stands no more until it is settled again.
+        """
         ...
 
     async def facts(self, key: ProfileKey, limit: int) -> list[Fact]:
-        """Give the facts that wait for one profile, oldest first; only those whose events stand."""
+        """Give the facts that wait for one profile: the withdrawn ones first, then the new ones, oldest first."""
         ...
 
     async def settle(self, key: ProfileKey, fact_ids: Collection[str]) -> None:
-        """Let facts that are in their profile wait no longer, and forget the profile's failures."""
+        """Note that facts are in their profile, or have left it, and forget the profile's failures.
+
+        An event that is restored later brings a fact that has left its profile back.
+        """
+        ...
+
+    async def withdrawing(self) -> frozenset[ProfileKey]:
+        """Name the profiles that hold something withdrawn: nobody may see them before it has left them."""
         ...
 
     async def fail(self, key: ProfileKey, error: str, at: datetime) -> None:
-        """Remember that a merge failed; the facts go on waiting."""
+        """Remember that a merge failed; the facts go on waiting. Nothing is remembered where none waits any more."""
         ...
 
     async def heard(self, scope: Scope, sender_id: str, observations: Sequence[str]) -> Mapping[str, Event]:
@@ -479,6 +494,8 @@ class Eraser(Protocol):
     async def forget_person(self, user_id: str, at: datetime, hide: Callable[[str], str]) -> Wiped:
         """Erase what a person said, their names, memos and pins, and their private chat, of every agent.
 
+        With it goes what waits for their profiles, the indexed copy of those, and their wish to share them; in facts
+        and copies of others they are hidden, and a reworded copy loses its vector, too.
         An event is theirs when they are its sender or the person of its private chat; in all other texts (and in
         subjects) they are hidden: ``hide`` gives a text without them, and a reworded event loses its vector. A
         tombstone of the id (a keyed hash) keeps out for ever what is said, or happened, at ``at`` or before; one that
@@ -488,7 +505,7 @@ class Eraser(Protocol):
         ...
 
     async def forget_place(self, scope: Scope, at: datetime) -> Wiped:
-        """Erase everything of a place, as durably; its switch stays."""
+        """Erase everything of a place, as durably, its profiles' facts and copies, too; its switch stays."""
         ...
 
     async def tombstones(self) -> Tombstones:

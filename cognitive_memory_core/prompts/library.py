@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
@@ -70,7 +70,7 @@ class PromptLibrary:
             "source": block("来源", rendering.source_line(source, lines, anchors.speaker)),
             "tasks": block("观察", "\n".join(_shown(task) for task in tasks)),
         }
-        given = Given(tuple(task.number for task in tasks), len(lines), len(_near(anchors)), roster.ids)
+        given = Given(tuple(task.number for task in tasks), len(lines), len(_near(anchors)), _ids(roster, lines))
         instructions, prompt = self._sheets["rewrite"].filled(parts)
         parse = partial(statements_in, given=given)
         return Ask("rewrite", instructions, prompt, "historian_rewrite", forms.REWRITE, parse)
@@ -78,7 +78,7 @@ class PromptLibrary:
     def triage(self, lines: Sequence[Message], anchors: Anchors) -> Ask[Triaged]:
         """Ask what of a dialogue is worth remembering; each observation names the lines (from 1) that it rests on."""
         roster = roster_of(anchors, lines, (), fill=FILLED_ROSTER)
-        given = Given((), len(lines), len(_near(anchors)), roster.ids)
+        given = Given((), len(lines), len(_near(anchors)), _ids(roster, lines))
         instructions, prompt = self._sheets["triage"].filled(_around(anchors, roster, lines))
         parse = partial(triaged_in, given=given)
         return Ask("triage", instructions, prompt, "historian_triage", forms.TRIAGE, parse)
@@ -126,6 +126,11 @@ def _around(anchors: Anchors, roster: Roster, lines: Sequence[Message | str]) ->
         "neighbours": block("已记住", rendering.neighbours(_near(anchors), roster, when.tzinfo)),
         "lines": block("聊天", rendering.numbered_lines(lines, roster, when)),
     }
+
+
+def _ids(roster: Roster, lines: Iterable[Message | str]) -> frozenset[str]:
+    """Give every id that a prompt shows as somebody's, also of those who spoke and found no room on the roster."""
+    return roster.ids | {line.sender_id for line in lines if isinstance(line, Message) and line.sender_id}
 
 
 def _near(anchors: Anchors) -> tuple[Event, ...]:

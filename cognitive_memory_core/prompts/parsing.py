@@ -78,16 +78,20 @@ def triaged_in(text: str, given: Given) -> Triaged:
 
 
 def drawn_in(text: str) -> Drawn:
-    """Give a portrait; raises BadAnswer for an empty one, unless it says that there is nothing new."""
+    """Give a portrait; raises BadAnswer for one without any words, unless it says that there is nothing new."""
     answer = row_of(loaded(text))
-    summary = text_of(answer.get("summary"), LONGEST_TEXT)
+    summary = filled(answer.get("summary"), LONGEST_TEXT)
     traits = {name: filled_list(answer.get(name), MOST_TRAITS, LONGEST_TRAIT) for name in _PORTRAIT}
     if not all(is_plain(answer.get(name)) for name in ("tags", "summary", *_PORTRAIT)):
         raise BadAnswer(sentences.answer_malformed())
-    is_idle = flag_of(answer.get("nothing_new")) or summary.casefold().strip("。. ") in _NOTHING_NEW
-    if not is_idle and not (summary and filled(summary, LONGEST_TEXT)):
+    is_idle = flag_of(answer.get("nothing_new")) or (_says_nothing_new(summary) and not any(traits.values()))
+    if not (is_idle or summary or any(traits.values())):
         raise BadAnswer(sentences.answer_without("summary"))
     return Drawn(is_idle, filled_list(answer.get("tags"), MOST_TAGS, LONGEST_TAG), summary, **traits)
+
+
+def _says_nothing_new(summary: str) -> bool:
+    return summary.casefold().strip("。. ") in _NOTHING_NEW
 
 
 def _rows(answer: object, name: str) -> list[Row] | None:

@@ -26,7 +26,6 @@ SHORTEST_LINE = 60
 SOURCE = 4_000
 TEXT = 1_000
 NEIGHBOUR = 200
-_LOOKED_AT = 8_000  # characters of any one text
 _WEEKDAYS = "一二三四五六日"
 _QUOTED = re.compile(
     r"(?:[>＞][^\n]*(?:\n|$))+|「[^」\n]{1,500}」 {0,8}\n[- ]{5,100}\n"
@@ -108,29 +107,29 @@ def portrait(profile: Profile | None, limit: int) -> str:
     if profile is None or not (profile.summary.strip() or profile.tags):
         return "（无）"
     tags = "、".join(cut(tag, 40) for tag in profile.tags[:30])
-    body = (defused(line) for line in shortened(clean_text(profile.summary[:_LOOKED_AT]), limit).split("\n"))
+    body = (defused(line) for line in shortened(clean_text(profile.summary[: limit * 2]), limit).split("\n"))
     return "\n".join((f"标签：{tags}", *(f"· {line}" for line in body if line)))
 
 
 def cut(text: str, limit: int) -> str:
     """Give a text of anybody's as one harmless line within a bound."""
-    return shortened(defused(text[:_LOOKED_AT]), limit)
+    return shortened(defused(text[: limit * 2]), limit)
 
 
 def _said(text: str, limit: int) -> str:
     """Give what a line says; what it quotes is marked as somebody else's."""
-    plain = clean_text(text[:_LOOKED_AT]).strip()
+    plain = clean_text(text[: limit * 2]).strip()
     quote = _QUOTED.match(plain)
     if not quote:
         return cut(plain, limit)
-    own = plain[quote.end() :]
-    return shortened(f"[引用：{cut(quote[0].strip('>＞「」- '), limit)}] {defused(own)}", limit)
+    quoted = quote[0].strip(">＞「」- \n")
+    return f"[引用：{cut(quoted, limit // 3)}] {cut(plain[quote.end() :], limit)}"
 
 
 def _who(line: Message, roster: Roster) -> str:
     if line.is_bot:
-        return f"[机器人]对{roster.short(line.scene.user_id)}"
-    return roster.called(line.sender_id, line.scene.user_name)
+        return f"[机器人]对{roster.short(line.scene.user_id, line.scene.user_name)}"
+    return roster.called_then(line.sender_id, line.scene.user_name)
 
 
 def _answered(line: Message, by_id: Mapping[str, Message], numbers: Mapping[str, int], roster: Roster) -> str:

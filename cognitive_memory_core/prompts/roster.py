@@ -45,10 +45,15 @@ class Roster:
         known = self._by_id.get(user_id)
         return known.label if known else _clean(Person(user_id, name)).label
 
-    def short(self, user_id: str) -> str:
-        """Give a person's name alone, where a number beside it says who is meant."""
+    def short(self, user_id: str, name: str = "") -> str:
+        """Give a person's name alone, where a number beside it says who is meant; ``name`` for somebody unknown."""
         known = self._by_id.get(user_id)
-        return known.name if known and known.name else defused(user_id)
+        return (known.name if known else _shown(name)) or defused(user_id)
+
+    def called_then(self, user_id: str, name: str) -> str:
+        """Give :meth:`called`, with the name that was worn then where it was another: others called them by that."""
+        label, worn = self.called(user_id, name), _shown(name)
+        return label if not worn or label.startswith(f"{worn}(") else f"{label}[当时叫{worn}]"
 
     @cached_property
     def _by_id(self) -> dict[str, Person]:
@@ -73,7 +78,7 @@ def roster_of(anchors: Anchors, lines: Sequence[Message | str], texts: Iterable[
 
 def _known(anchors: Anchors, messages: Sequence[Message]) -> dict[str, Person]:
     """Join what is known of each person; a line's own name counts where the anchors have none."""
-    scenes = {line.scene.user_id: line.scene.user_name for line in messages}
+    scenes = {line.sender_id: line.scene.user_name for line in messages if line.sender_id}
     known: dict[str, Person] = {}
     lined = (Person(user_id, name) for user_id, name in scenes.items())
     for person in (anchors.speaker, *anchors.people[:_KNOWN], *lined):

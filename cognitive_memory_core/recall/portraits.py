@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import math
+import unicodedata
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from operator import mul
@@ -27,11 +28,20 @@ from .embedding import QueryEmbedding
 from .query import QUERY_LENGTH
 from .retriever import AWAY, MAX_RESULTS, PATIENCE
 
-READ_PATIENCE = 1.0  # seconds that a turn waits for a portrait, counted from when its file began to be read
-LIFETIME = 2.0  # seconds that a portrait read for a turn serves the next turns
-REMEMBERED = 256  # portraits held for so long
-INLINE = 16  # portraits that are compared in a few milliseconds; more leave the event loop
+INLINE = 4  # portraits that are compared in a few milliseconds; more leave the event loop
 _HALF_WAY = 0.5
+
+
+@dataclass(frozen=True)
+class Pace:
+    """How long a turn waits for a file, counted from when it began to be read; how long what was read serves; seconds.
+
+    ``held`` portraits are remembered for so long.
+    """
+
+    patience: float = 1.0
+    lifetime: float = 2.0
+    held: int = 256
 
 
 @dataclass(frozen=True)
@@ -41,12 +51,12 @@ class _Read:
     began_at: float
     task: asyncio.Task[Profile | None]
 
-    def serves(self, now: float) -> bool:
+    def serves(self, now: float, lifetime: float) -> bool:
         """Tell whether it is read still, or was read just now."""
         if not self.task.done():
             return True
         has_answer = not self.task.cancelled() and self.task.exception() is None
-        return has_answer and now - self.began_at < LIFETIME
+        return has_answer and now - self.began_at < lifetime
 
 
 class Portraits:
@@ -60,6 +70,7 @@ class Portraits:
         consent: Consent,
         settings: Live[Settings],
         clock: Clock,
+        pace: Pace = Pace(),
     ) -> None:
         """Read a store, and search its index with an embedder."""
         self._store = store
@@ -68,6 +79,7 @@ class Portraits:
         self._questions = QueryEmbedding(embedder, clock)
         self._consent = consent
         self._settings = settings
+        self._pace = pace
         self._reads: OrderedDict[ProfileKey, _Read] = OrderedDict()
 
     async def find(self, scene: Scene, key: ProfileKey) -> Profile | None:
@@ -172,13 +184,13 @@ class Portraits:
     async def _recent(self, scene: Scene, key: ProfileKey) -> Profile | None:
         now = asyncio.get_running_loop().time()
         read = self._reads.pop(key, None)
-        if read is None or not read.serves(now):
+        if read is None or not read.serves(now, self._pace.lifetime):
             read = _Read(now, asyncio.create_task(self._store.find(key)))
             read.task.add_done_callback(_seen)
         self._reads[key] = read
-        while len(self._reads) > REMEMBERED:
+        while len(self._reads) > self._pace.held:
             self._reads.popitem(last=False)
-        done, _ = await asyncio.wait((read.task,), timeout=max(read.began_at + READ_PATIENCE - now, 0.0))
+        done, _ = await asyncio.wait((read.task,), timeout=max(read.began_at + self._pace.patience - now, 0.0))
         if not done:
             raise UnavailableError(sentences.portrait_too_slow())
         return self._shown(scene, key, read.task.result())
@@ -200,14 +212,20 @@ class Portraits:
 
     def _ranked(self, rows: Sequence[IndexedProfile], question: _Question, asked: QuerySettings) -> list[ProfileHit]:
         """Score what is shown, not what is kept: words that are hidden find nobody."""
-        shown = [self._worded(row.profile) for row in rows]
-        words = _matched(question.terms, shown)
-        hits: list[ProfileHit] = []
-        for row, profile, lexical in zip(rows, shown, words, strict=True):
-            similarity = self._similarity(question.vector, row.vector)
-            hits.append(ProfileHit(profile, _score(profile, question, similarity, lexical, asked.lexical_weight)))
-        relevant = (hit for hit in hits if hit.score > 0.0 and hit.score >= asked.min_relevance)
-        return sorted(relevant, key=lambda hit: (-hit.score, not _is_named(hit.profile, question.said)))
+        weight, floor = asked.lexical_weight, asked.min_relevance
+        near = [(row.profile, self._similarity(question.vector, row.vector)) for row in rows]
+        likely = [
+            (self._worded(profile), similarity)
+            for profile, similarity in near
+            if _fused(similarity, 0.0, weight) > floor or question.touches(profile)
+        ]
+        words = _matched(question.terms, [profile for profile, _ in likely], len(rows))
+        scored = (
+            ProfileHit(profile, 1.0 if question.names(profile) else _fused(similarity, lexical, weight))
+            for (profile, similarity), lexical in zip(likely, words, strict=True)
+        )
+        relevant = (hit for hit in scored if hit.score > 0.0 and hit.score >= floor)
+        return sorted(relevant, key=lambda hit: (-hit.score, not question.names(hit.profile)))
 
     def _similarity(self, asked: Vector | None, vector: Vector | None) -> float | None:
         """Compare two vectors of unit length; None where one is missing."""
@@ -224,6 +242,19 @@ class _Question:
     said: str
     terms: tuple[str, ...]
     vector: Vector | None
+
+    def touches(self, profile: Profile) -> bool:
+        """Tell whether a portrait can share a word at all, which is soon told of the many that share none."""
+        key = profile.key
+        written = "\n".join((profile.name, *profile.tags, profile.summary, key.user_id or key.group_id))
+        folded = unicodedata.normalize("NFKC", written).casefold()
+        return any(term in folded for term in self.terms)
+
+    def names(self, profile: Profile) -> bool:
+        """Tell whether it is nothing but the name or id of somebody."""
+        identifier = profile.key.user_id or profile.key.group_id
+        name = clean_name(profile.name).casefold()
+        return self.said in {name, identifier, f"{name}({identifier})"}
 
 
 def _seen(task: asyncio.Task[Profile | None]) -> None:
@@ -248,31 +279,19 @@ def _one_a_person(hits: Iterable[ProfileHit], scene: Scene, entity_type: EntityT
     return list(best.values())
 
 
-def _score(profile: Profile, question: _Question, similarity: float | None, lexical: float, weight: float) -> float:
-    if _is_named(profile, question.said):
-        return 1.0
+def _fused(similarity: float | None, lexical: float, weight: float) -> float:
     return lexical if similarity is None else (1.0 - weight) * similarity + weight * lexical
 
 
-def _is_named(profile: Profile, said: str) -> bool:
-    key = profile.key
-    name = clean_name(profile.name).casefold()
-    return said in {name, key.user_id or key.group_id, f"{name}({key.user_id or key.group_id})"}
-
-
-def _matched(terms: Sequence[str], profiles: Sequence[Profile]) -> list[float]:
-    """Say how much of a question each portrait covers, in [0, 1]: a word counts by how rare it is."""
-    texts = [_words(profile) for profile in profiles]
-    weights: Mapping[str, float] = {term: _weight(term, texts) for term in terms}
+def _matched(terms: Sequence[str], profiles: Sequence[Profile], among: int) -> list[float]:
+    """Say how much of a question each portrait covers, in [0, 1]; a word counts by how rare it is ``among`` all."""
+    texts = [frozenset(index_terms("\n".join((one.name, *one.tags, one.summary)))) for one in profiles]
+    weights = {term: _weight(term, texts, among) for term in terms}
     whole = sum(weights.values())
     shares = (sum(weight for term, weight in weights.items() if term in text) / whole for text in texts)
     return [share * (1.0 + _HALF_WAY) / (share + _HALF_WAY) for share in shares]
 
 
-def _words(profile: Profile) -> frozenset[str]:
-    return frozenset(index_terms("\n".join((profile.name, *profile.tags, profile.summary))))
-
-
-def _weight(term: str, texts: Sequence[frozenset[str]]) -> float:
+def _weight(term: str, texts: Sequence[frozenset[str]], among: int) -> float:
     having = sum(term in text for text in texts)
-    return math.prod(map(telling, term)) * math.log1p(len(texts) / max(having, 1))
+    return math.prod(map(telling, term)) * math.log1p(among / max(having, 1))

@@ -90,7 +90,8 @@ def offences(text: str, *, names: Collection[str] = ()) -> tuple[Offence, ...]:
 
     Known names (also as ``name(id)``), titles and quotations are not read as words. The first 2,000 characters count.
     """
-    return tuple(sighting.offence for sighting in _offending(text, spared_in(text, names)))
+    read = text[:READ]
+    return tuple(sighting.offence for sighting in _offending(read, spared_in(read, names)))
 
 
 def sightings(text: str, spared: Spared) -> list[Sighting]:

@@ -79,7 +79,10 @@ _CONTRARY_WORDS = (
     (f"{_W}morning", f"{_W}(?:evening|night|afternoon)"),
     ("决定|确定|敲定|定下", "考虑|打算|计划|犹豫"),
     (f"{_W}(?:decid|confirm)", f"{_W}(?:consider|plan|hesitat)"),
-    ("已经?|(?<=[一-鿿])了(?![解不])", "(?<!不)将[要会]?(?!就)|即将|快要"),
+    (
+        "已经?|(?<=[一-鿿])了(?![解不])",
+        "(?<!不)将[要会]?(?!就)|即将|快要|(?<![需主重只不])要(?=[去来搬换买卖交做办结辞离开考参接送回出打写改])",
+    ),
     (f"{_W}(?:already|has|have){_E}", f"{_W}(?:will|going to){_E}"),
     ("总是|经常|天天|常常", "偶尔|很少|难得|几乎不"),
     (f"{_W}(?:always|often){_E}", f"{_W}(?:rarely|seldom|sometimes){_E}"),
@@ -112,7 +115,8 @@ _CLOCK = re.compile(
     "(?P<part>下午|晚上|傍晚|今晚|晚|pm ?)?(?P<h>[0-9]{1,2}|[一二两三四五六七八九十]{1,3})"
     "(?::(?P<m>[0-9]{2})|点(?!名|评|赞)(?P<half>半)?)"
 )
-_VERSION = re.compile("[0-9]+(?:[.][0-9]+)+")
+_NOON = 12
+_VERSION = re.compile("(?<![0-9.])[0-9]{1,9}(?:[.][0-9]{1,9}){1,8}")
 _NUMBER = re.compile("(?<![0-9])[0-9]{1,30}|[零一二三四五六七八九十百千万亿两]{1,30}")
 _NO_NUMBER = re.compile(
     "千万(?=别|不|要|记)|万一|十分(?!钟)|百度|万能|万圣|四川|一[起直下般样定些边旦律共切]|统一|唯一|万万"
@@ -300,7 +304,7 @@ def _trimmed(mine: list[str], theirs: list[str]) -> tuple[list[str], list[str]]:
 def _numbers(words: str) -> Iterator[str]:
     for match in _CLOCK.finditer(words):
         hour = int(_worth(match["h"]))
-        is_late = bool(match["part"]) and hour < 12  # noqa: PLR2004 - the hours of half a day
+        is_late = bool(match["part"]) and hour < _NOON
         yield f"{hour + 12 * is_late}:{match['m'] or ('30' if match['half'] else '00')}"
     words = _CLOCK.sub(" ", words)
     yield from _VERSION.findall(words)

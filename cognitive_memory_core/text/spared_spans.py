@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 Span = tuple[int, int]
 _QUOTED = re.compile(
     "《[^《》]*》|“[^“”]*”|「[^「」]*」|『[^『』]*』|【[^【】]*】"
-    '|"[^"\n]*"|`[^`\n]*`|(?:https?|ftp)://[!-~]+|[A-Za-z0-9._%+-]{1,64}@[A-Za-z0-9.-]{1,255}'
+    '|"[^"\n]*"|`[^`\n]*`|(?:https?|ftp)://[!-~]+|(?<![A-Za-z0-9._%+-])[A-Za-z0-9._%+-]{1,64}@[A-Za-z0-9.-]{1,255}'
     "|(?<![A-Za-z0-9.-])(?:[A-Za-z0-9-]{1,63}[.]){1,4}(?:com|org|net|cn|io|ai|app|dev|tv|xyz|edu|gov)(?![A-Za-z0-9])"
 )
 _LABEL = re.compile(r"[(（][^()（）\s]{1,128}[)）]")

@@ -7,37 +7,38 @@ import unicodedata
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from datetime import date
 
+from .characters import CharacterTable
 from .names import clean_text
 from .numerals import number
+from .patterns import Pattern
 
 BARE_ID = 5  # characters from which an id is taken for one where it stands without a name
 _TOKEN = re.compile("[0-9A-Za-z_-]{1,128}")
 _LABEL = re.compile(r"\(([0-9A-Za-z_-]{1,128})\)")
 _SPOKEN = re.compile(r"\w{2,}")
-_OTHER_DIGIT = re.compile(r"[^\D0-9]")
+_LONGEST_SPELLING = 4  # one sign may stand for a whole sentence, and a text of them for a book
 _ADDRESS = re.compile("https?://[!-~]+")
 _NUMBER = re.compile("[0-9]+(?:[ ,][0-9]{3,4}(?![0-9]))*")
 _GAP = re.compile("[ ,]")
-_UNIT = re.compile(
+_UNIT = Pattern(
     "[ +]?[多余来]?(?:元(?![旦宵])|[块万亿千百人个名位字年月日天周时分秒米里公斤克吨升瓦度次]"
     "|[条张份只行步倍票套页集章级层件台辆首篇帧像点%‰°℃]"
-    "|(?:px|[kmg]i?b|[kcm]?m|[km]?g|[kmg]?hz|mah|rpm|fps|bpm|usd|rmb|cny|[kmgwhsvbl]|ms|words|people|users|lines|steps)(?![a-z0-9]))",
-    re.IGNORECASE,
+    "|(?:px|[kmg]i?b|[kcm]?m|[km]?g|[kmg]?hz|mah|rpm|fps|bpm|usd|rmb|cny|[kmgwhsvbl]|ms|words|people|users|lines|steps)(?![a-z0-9]))"
 )
 _CODE_BEFORE = re.compile("([A-Za-z]{1,16})[_-]?$")
 _CODE_AFTER = re.compile("[A-Za-z]{2,}")
 _ID_WORDS = frozenset(("qq", "id", "uid", "uin", "user", "group", "wx", "vx", "account", "at"))
-_ROUND = re.compile(
-    "([0-9]{1,9}(?:[.][0-9]{1,6})?|[一二两三四五六七八九十百]{1,5})[ ]?([万千亿kw])([一二三四五六七八九](?![千百万]))?",
-    re.IGNORECASE,
+_ROUND = Pattern(
+    "([0-9]{1,9}(?:[.][0-9]{1,6})?|[一二两三四五六七八九十百]{1,5})[ ]?([万千亿kKwW])"
+    "([一二三四五六七八九](?![千百万]))?"
 )
 _WORTH = {"千": 1_000, "k": 1_000, "万": 10_000, "w": 10_000, "亿": 100_000_000}
 
 
 def plain(text: str) -> str:
-    """Give a text in one spelling for ids: NFKC, nothing unseen between, digits of every script as 0 to 9."""
-    text = unicodedata.normalize("NFKC", clean_text(text))
-    return _OTHER_DIGIT.sub(lambda match: str(unicodedata.digit(match[0], "")), text)
+    """Give a text in one spelling for ids: NFKC by character, nothing unseen, digits of every script as 0 to 9."""
+    text = clean_text(text)
+    return text if text.isascii() else text.translate(_SPELLED)
 
 
 def spoken(name: str) -> str:
@@ -82,6 +83,13 @@ def mislabelled(text: str, bearers: Mapping[str, Collection[str]], ids: Collecti
     found = (match for match in _LABEL.finditer(text) if match[1] in ids)
     wrong = [match[1] for match in found if _is_of_others(text, match, bearers, longest)]
     return list(dict.fromkeys(wrong))
+
+
+def _spelled(char: str) -> str:
+    if char.isdecimal():
+        return str(unicodedata.decimal(char))
+    spelled = unicodedata.normalize("NFKC", char)
+    return spelled if len(spelled) <= _LONGEST_SPELLING else " "
 
 
 def _is_of_others(text: str, match: re.Match[str], bearers: Mapping[str, Collection[str]], longest: int) -> bool:
@@ -136,7 +144,7 @@ def _is_no_id(match: re.Match[str], text: str, whole: str) -> bool:
     before, after = text[max(match.start() - 20, 0) : match.start()], text[match.end() : match.end() + 20]
     if before.endswith("(") and after.startswith(")"):
         return False
-    if before[-1:] in ("¥", "$", "€", "£") or _UNIT.match(after) or _is_day(whole):
+    if before[-1:] in ("¥", "$", "€", "£") or _UNIT.compiled.match(after.lower()) or _is_day(whole):
         return True
     return _is_decimal(before, after) or _is_code(before, after)
 
@@ -161,3 +169,6 @@ def _is_day(digits: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+_SPELLED = CharacterTable(_spelled)

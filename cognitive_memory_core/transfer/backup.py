@@ -59,7 +59,10 @@ def _copy_small(data_dir: Path, path: Path) -> None:
     try:
         for source in _small_files(data_dir):
             _copy(source, path / source.relative_to(data_dir))
-        for folder in {path, path.parent, *(inner for inner in path.rglob("*") if inner.is_dir())}:
+        within = {inner for inner in path.rglob("*") if inner.is_dir()}
+        for folder in within:
+            folder.chmod(0o700)
+        for folder in {path, path.parent, *within}:
             _sync(folder)
     except OSError as refused:
         raise StorageRefused(sentences.storage_refused(path, refused.strerror)) from refused

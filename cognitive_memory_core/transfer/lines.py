@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from array import array
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field, TypeAdapter
 
+from .. import sentences
 from ..domain.event import Event
 from ..domain.ids import checked_id
 from ..domain.interval import checked_instant
 from ..domain.message import Message
 from ..domain.note import Memo, Pin
+from ..domain.profile import EntityType, Profile, ProfileKey, Revision, is_revision_id
 from ..domain.scope import Scene, Scope
-from ..ports.ledger import Alias, ArchiveRow, EmbeddedEvent, OptOut
+from ..errors import BadArgument
+from ..ports.ledger import Alias, ArchiveRow, EmbeddedEvent, OptOut, Shared
 from ..text.names import clean_name
 
 LOCAL = "hashing-"  # how the fingerprint of the local embedder begins
@@ -23,6 +26,14 @@ PersonId = Annotated[str, AfterValidator(lambda value: checked_id(value, "id") i
 Instant = Annotated[AwareDatetime, AfterValidator(lambda value: checked_instant(value, "time"))]
 Content = Annotated[str, Field(min_length=1, max_length=8000)]
 PlaceKind = Literal["group", "private"]
+LongContent = Annotated[str, Field(max_length=64_000)]
+ExportedRow = ArchiveRow | Profile | Revision
+
+
+def _checked_revision(value: str) -> str:
+    if not is_revision_id(value):
+        raise BadArgument(sentences.unknown_revision(value))
+    return value
 
 
 class _Line(BaseModel):
@@ -240,22 +251,98 @@ class AliasLine(_PlacedLine):
 
 
 class ConsentLine(_Line):
-    """A person's wish to be left out."""
+    """A person's wish: to be left out since ``at``, or to show their own portrait everywhere since ``shared_at``."""
 
     type: Literal["consent"] = "consent"
     user_id: ShortId
-    at: Instant
+    at: Instant | None = None
+    shared_at: Instant | None = None
 
-    def row(self) -> OptOut:
+    def row(self) -> OptOut | Shared:
         """Give what the line says."""
-        return OptOut(self.user_id, self.at)
+        if self.at is not None:
+            return OptOut(self.user_id, self.at)
+        return Shared(self.user_id, checked_instant(self.shared_at, "shared_at"))
+
+    @classmethod
+    def of(cls, wish: OptOut | Shared) -> ConsentLine:
+        """Write a wish."""
+        if isinstance(wish, OptOut):
+            return cls(user_id=wish.user_id, at=wish.at)
+        return cls(user_id=wish.user_id, shared_at=wish.at)
+
+    def written(self) -> str:
+        """Give the line as it is exported; only the wish that there is."""
+        return self.model_dump_json(exclude_none=True)
 
 
-Line = Annotated[EventLine | MessageLine | MemoLine | PinLine | AliasLine | ConsentLine, Field(discriminator="type")]
+class _PortraitLine(_Line):
+    agent: ShortId = "default"
+    entity_type: EntityType
+    group_id: PersonId = ""
+    user_id: PersonId = ""
+    name: Annotated[str, Field(max_length=1_000)] = ""
+    tags: tuple[Annotated[str, Field(max_length=1_000)], ...] = ()
+    summary: LongContent = ""
+    updated_at: Instant
+    source_event_id: Annotated[str, Field(max_length=128)] = ""
+
+    @property
+    def profile(self) -> Profile:
+        """The portrait that the line says."""
+        said = self.model_dump(include={"name", "tags", "summary", "updated_at", "source_event_id"})
+        return Profile(key=self._key, **said)
+
+    @property
+    def _key(self) -> ProfileKey:
+        match self.entity_type:
+            case "user":
+                return ProfileKey.user(self.user_id, self.agent)
+            case "member":
+                return ProfileKey.member(self.group_id, self.user_id, self.agent)
+            case "group":
+                return ProfileKey.group(self.group_id, self.agent)
+
+
+class ProfileLine(_PortraitLine):
+    """A portrait."""
+
+    type: Literal["profile"] = "profile"
+
+    def row(self) -> Profile:
+        """Give what the line says."""
+        return self.profile
+
+    @classmethod
+    def of(cls, profile: Profile) -> ProfileLine:
+        """Write a portrait."""
+        return cls(**_fields_of(profile))
+
+
+class RevisionLine(_PortraitLine):
+    """A past portrait."""
+
+    type: Literal["revision"] = "revision"
+    id: Annotated[str, AfterValidator(_checked_revision)]
+
+    def row(self) -> Revision:
+        """Give what the line says."""
+        return Revision(self.id, self.profile)
+
+    @classmethod
+    def of(cls, revision: Revision) -> RevisionLine:
+        """Write a past portrait."""
+        return cls(id=revision.id, **_fields_of(revision.profile))
+
+
+Line = Annotated[
+    EventLine | MessageLine | MemoLine | PinLine | AliasLine | ConsentLine | ProfileLine | RevisionLine,
+    Field(discriminator="type"),
+]
 LINES: TypeAdapter[Line] = TypeAdapter(Line)
 
 
-def line_of(row: ArchiveRow) -> Line:
+def line_of(row: ExportedRow) -> Line:  # noqa: PLR0911  # a return for each type of line
     """Write a row as its type of line."""
     match row:
         case EmbeddedEvent():
@@ -268,8 +355,29 @@ def line_of(row: ArchiveRow) -> Line:
             return PinLine.of(row)
         case Alias():
             return AliasLine.of(row)
-        case OptOut():
-            return ConsentLine(user_id=row.user_id, at=row.at)
+        case OptOut() | Shared():
+            return ConsentLine.of(row)
+        case Profile() | Revision():
+            return _portrait_line(row)
+
+
+def _portrait_line(row: Profile | Revision) -> ProfileLine | RevisionLine:
+    return ProfileLine.of(row) if isinstance(row, Profile) else RevisionLine.of(row)
+
+
+def _fields_of(profile: Profile) -> dict[str, Any]:
+    key = profile.key
+    return {
+        "agent": key.agent,
+        "entity_type": key.entity_type,
+        "group_id": key.group_id,
+        "user_id": key.user_id,
+        "name": profile.name,
+        "tags": profile.tags,
+        "summary": profile.summary,
+        "updated_at": profile.updated_at,
+        "source_event_id": profile.source_event_id,
+    }
 
 
 def _checked_place(scope: Scope) -> Scope:

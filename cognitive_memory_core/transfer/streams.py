@@ -14,17 +14,19 @@ from typing import BinaryIO
 from pydantic import ValidationError
 
 from .. import sentences
+from ..domain.profile import Profile, Revision
 from ..errors import BadArgument, MistakeError, StorageRefused
-from ..ports.ledger import Archive, ArchiveRow
-from .lines import LINES, Head, line_of
+from ..ports.ledger import Archive, ArchiveRow, OptOut
+from .lines import LINES, ExportedRow, Head, line_of
+from .portraits import Gallery, StaysOut, hung, stood
 
 log = logging.getLogger(__name__)
 BATCH = 500
 LONGEST_LINE = 1_000_000  # bytes; a line over it is a bad line
 
 
-async def exported(archive: Archive, path: Path, *, user_id: str | None = None) -> int:
-    """Write all rows, or one person's, to a file that is there whole or not at all; answers how many."""
+async def exported(archive: Archive, path: Path, *, user_id: str | None = None, profiles: Gallery | None = None) -> int:
+    """Write all rows and portraits, or one person's, to a file that is there whole or not at all; answers how many."""
     draft = path.with_name(f".{path.name}.part")
     count = 0
     try:
@@ -32,7 +34,7 @@ async def exported(archive: Archive, path: Path, *, user_id: str | None = None) 
             await asyncio.to_thread(
                 file.write, Head(format="cognitive-memory", version=1).model_dump_json().encode() + b"\n"
             )
-            async for rows in _batches(archive.rows(user_id=user_id)):
+            async for rows in _batches(_everything(archive, profiles, user_id)):
                 await asyncio.to_thread(_write, file, rows)
                 count += len(rows)
             await asyncio.to_thread(_sync, file)
@@ -45,25 +47,53 @@ async def exported(archive: Archive, path: Path, *, user_id: str | None = None) 
     return count
 
 
-async def imported(archive: Archive, path: Path) -> int:
-    """Read an export; a bad line is logged with its number and left out. Answers how many rows were new."""
-    count = 0
+async def imported(
+    archive: Archive, path: Path, *, profiles: Gallery | None = None, stays_out: StaysOut | None = None
+) -> int:
+    """Read an export; a bad line is logged with its number and left out. Answers how many rows were new.
+
+    A portrait that stands is never overwritten. ``stays_out`` tells of whom none may come in, beside those whose wish
+    to be left out stands in the same export before.
+    """
+    count, left_out = 0, set[str]()
     try:
         with await asyncio.to_thread(path.open, "rb") as file:
             number = 1
             if not await asyncio.to_thread(_head_fits, file):
                 raise BadArgument(sentences.bad_export(path))
             while lines := await asyncio.to_thread(_next_lines, file):
-                rows = await asyncio.to_thread(_rows, lines, number)
+                rows, portraits = _sorted(await asyncio.to_thread(_rows, lines, number))
                 number += len(lines)
                 count += await archive.absorb(rows) if rows else 0
+                left_out.update(row.user_id for row in rows if isinstance(row, OptOut))
+                wanted = [one for one in portraits if not _is_left_out(one, left_out, stays_out)]
+                count += await hung(wanted, profiles) if profiles else 0
     except OSError as unreadable:
         raise BadArgument(sentences.unreadable_file(path, unreadable.strerror)) from unreadable
     return count
 
 
-async def _batches(rows: AsyncIterator[ArchiveRow]) -> AsyncIterator[list[ArchiveRow]]:
-    batch: list[ArchiveRow] = []
+async def _everything(archive: Archive, profiles: Gallery | None, user_id: str | None) -> AsyncIterator[ExportedRow]:
+    async for row in archive.rows(user_id=user_id):
+        yield row
+    if profiles:
+        async for portrait in stood(profiles, user_id):
+            yield portrait
+
+
+def _sorted(rows: Sequence[ExportedRow]) -> tuple[list[ArchiveRow], list[Profile | Revision]]:
+    """Part what goes into the ledger from portraits."""
+    portraits = [row for row in rows if isinstance(row, Profile | Revision)]
+    return [row for row in rows if not isinstance(row, Profile | Revision)], portraits
+
+
+def _is_left_out(portrait: Profile | Revision, left_out: set[str], stays_out: StaysOut | None) -> bool:
+    profile = portrait.profile if isinstance(portrait, Revision) else portrait
+    return profile.key.user_id in left_out or (stays_out is not None and stays_out(profile))
+
+
+async def _batches(rows: AsyncIterator[ExportedRow]) -> AsyncIterator[list[ExportedRow]]:
+    batch: list[ExportedRow] = []
     async for row in rows:
         batch.append(row)
         if len(batch) == BATCH:
@@ -73,7 +103,7 @@ async def _batches(rows: AsyncIterator[ArchiveRow]) -> AsyncIterator[list[Archiv
         yield batch
 
 
-def _write(file: BinaryIO, rows: Sequence[ArchiveRow]) -> None:
+def _write(file: BinaryIO, rows: Sequence[ExportedRow]) -> None:
     file.write(b"".join(line_of(row).written().encode("utf-8", "replace") + b"\n" for row in rows))
 
 
@@ -104,8 +134,8 @@ def _next_lines(file: BinaryIO) -> list[bytes]:
     return lines
 
 
-def _rows(lines: Sequence[bytes], before: int) -> list[ArchiveRow]:
-    rows: list[ArchiveRow] = []
+def _rows(lines: Sequence[bytes], before: int) -> list[ExportedRow]:
+    rows: list[ExportedRow] = []
     for number, line in enumerate(lines, before + 1):
         try:
             rows.append(LINES.validate_json(line).row())

@@ -67,7 +67,7 @@ async def thinkers_of(
     historian = ModelHistorian(chats["historian"], chats["triage"], library, settings)
     merger = ModelMerger(chats["merge"], library, settings)
     breakers = tuple({id(one): one.breaker for one in asked.values()}.values())
-    return Thinkers(BackedHistorian(historian, rules), BackedMerger(merger, merging), budget, breakers)
+    return Thinkers(BackedHistorian(historian, rules, budget), BackedMerger(merger, merging), budget, breakers)
 
 
 def _library(folder: Path) -> PromptLibrary:

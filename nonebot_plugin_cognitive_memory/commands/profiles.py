@@ -21,8 +21,6 @@ from .words import words_of
 
 _REVISION = re.compile(r"[0-9]{8}T[0-9]{6}\.[0-9]{6}Z")
 _NUMBER = re.compile(r"[0-9]{5,20}")
-_GROUP_WORDS = frozenset({"群", "group"})
-_WISHES = {"on": True, "开": True, "off": False, "关": False}
 
 
 @memory_command.assign("profile")
@@ -58,9 +56,9 @@ async def _shown(scene: core.Scene, entity_type: Literal["user", "group"], entit
 
 
 async def _shared(scene: core.Scene, wish: str) -> str:
-    if wish.lower() not in _WISHES:
+    is_shared = replies.WISHES.get(wish.casefold())
+    if is_shared is None:
         return replies.usage("share")
-    is_shared = _WISHES[wish.lower()]
     await get_memory().set_sharing(scene.user_id, is_shared)
     return replies.sharing(is_on=is_shared)
 
@@ -86,7 +84,7 @@ def _target(scene: core.Scene, parts: Iterable[object]) -> core.ProfileKey | Non
     listed = list(parts)
     mentioned = next((part.target for part in listed if isinstance(part, At)), "")
     words = _REVISION.sub(" ", words_of([part for part in listed if not isinstance(part, At)]))
-    if not mentioned and scene.group_id and not _GROUP_WORDS.isdisjoint(words.split()):
+    if not mentioned and scene.group_id and not {"group", *replies.GROUP_WORDS}.isdisjoint(words.casefold().split()):
         return core.ProfileKey.group(scene.group_id, scene.agent)
     number = _NUMBER.search(words)
     user_id = mentioned or (number[0] if number else "")

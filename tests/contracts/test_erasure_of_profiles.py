@@ -104,27 +104,30 @@ async def test_portraits_of_a_forgotten_person_are_found_no_more(ledger: Ledger)
 
 async def test_in_portraits_of_others_a_person_becomes_somebody(ledger: Ledger) -> None:
     """In summary, tags and a group's name, seen there or not, as in the files; the vector of the old words goes."""
-    friend = a_profile(
-        ProfileKey.user("2000002"), "和阿棠下棋", name="阿棠的同桌", tags=("棋", '海棠未眠"'), version="v"
-    )
+    friend = a_profile(ProfileKey.user("2000002"), "和阿棠下棋", version="v")
+    tagged = a_profile(ProfileKey.user("2000003"), tags=("棋", '海棠未眠"', '阿棠"'), name="阿棠的同桌")
+    told = a_profile(ProfileKey.user("2000004"), tags=("棋", "海棠未眠\t友"))
     group = a_profile(HERE, "读书", name="阿棠读书会")
-    plain = a_profile(THEIRS, "和别人下棋")
-    for profile in (friend, group, plain):
+    plain = a_profile(THEIRS, "和别人下棋", name="阿棠的同桌")
+    for profile in (friend, tagged, told, group, plain):
         await ledger.profiles.put(profile)
         await ledger.profiles.store(MODEL, profile, a_vector(1, 0))
     await ledger.names.note(OTHER_GROUP.scope, GONE, "阿棠", NOON)
     await ledger.names.note(OTHER_GROUP.scope, GONE, "海棠未眠", NOON)
     await forgotten(ledger)
     assert await indexed(ledger) == [
-        IndexedProfile(replace(friend, summary="和某位成员下棋", tags=("棋", '某位成员"'))),
+        IndexedProfile(replace(friend, summary="和某位成员下棋")),
+        IndexedProfile(replace(tagged, tags=("棋", '某位成员"'))),
+        IndexedProfile(replace(told, tags=("棋", "某位成员\t友"))),
         IndexedProfile(replace(group, name="某位成员读书会")),
         IndexedProfile(plain, a_vector(1, 0)),
     ]
-    assert len(await ledger.profiles.waiting(MODEL, 9)) == 2
+    assert len(await ledger.profiles.waiting(MODEL, 9)) == 4
+    assert (await ledger.profiles.versions())[friend.key] == "v"
 
 
 async def test_a_forgotten_persons_wish_to_share_is_gone(ledger: Ledger) -> None:
-    """Nobody else's is."""
+    """Nobody else's wish goes with it."""
     for person in (GONE, "2000002"):
         await ledger.consent.set_sharing(person, shared=True, at=NOON)
     await forgotten(ledger)

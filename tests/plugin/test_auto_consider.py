@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
 from collections.abc import Callable
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
@@ -234,9 +235,10 @@ async def test_echoes_are_nobodys_words(world: Callable[..., World]) -> None:
     here.say("你会什么")
     here.say("我喜欢唱歌。", is_bot=True)
     here.say("我喜欢唱歌")
-    here.say("对")
+    here.say("你呢", is_bot=True)
+    here.say("你呢？")
     here.say("我喜欢唱歌和跳舞")
-    assert await here.after(10_000) == [["你会什么", "我喜欢唱歌。", "对", "我喜欢唱歌和跳舞"]]
+    assert await here.after(10_000) == [["你会什么", "我喜欢唱歌。", "你呢", "你呢？", "我喜欢唱歌和跳舞"]]
     here.say("记得", core.Scene.private("2000009"))
     here.say("我记得：阿棠怕猫", core.Scene.private("2000009"), is_bot=True)
     asked = here.considerer.fresh(core.Scene.private("2000009"), here.memory.log[-1:])
@@ -326,6 +328,44 @@ async def test_gathering_again_waits_for_the_memory(world: Callable[..., World],
     here.memory.refusal = None
     await considerer.gather_again()
     assert [lines for _, lines in here.memory.dialogues] == [["我怕猫"]]
+
+
+async def test_a_memory_that_opens_late(
+    world: Callable[..., World], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A memory that had to wait for its predecessor is asked again by itself, and so is one that refused."""
+    from nonebot_plugin_cognitive_memory import auto_consider
+
+    for pause in ("OPENING", "RETRY"):
+        monkeypatch.setattr(auto_consider, pause, 0.02)
+    here = world(tmp_path)
+    here.say("我怕猫")
+    await here.kept()
+    here.memory.running, here.memory.refusal = False, core.QueueFull("满了")
+    considerer = here.reborn()
+    here.considerer._clock = time.monotonic
+    await considerer.start()
+    await asyncio.sleep(0.1)
+    here.memory.running = True
+    await asyncio.sleep(0.1)
+    here.memory.refusal = None
+    for _ in range(500):
+        if here.memory.dialogues:
+            break
+        await asyncio.sleep(0.01)
+    await considerer.stop()
+    assert [lines for _, lines in here.memory.dialogues] == [["我怕猫"]]
+
+
+async def test_switched_off_nothing_is_gathered_again(world: Callable[..., World], tmp_path: Path) -> None:
+    """Where considering was switched off between two lives, what waited is forgotten."""
+    here = world(tmp_path)
+    here.say("我怕猫")
+    await here.kept()
+    here.settings = core.Settings.from_mapping({"capture": {"auto_consider": "off"}}).capture
+    await here.reborn().gather_again()
+    assert here.memory.dialogues == []
+    assert await here.kept() == ""
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ from datetime import datetime, timezone
 from typing import Any
 
 import pytest
+from nonebot.adapters.onebot import v11
 from nonebug import App
 
 import cognitive_memory_core as core
@@ -120,6 +121,16 @@ async def test_a_line_that_is_known_by_its_words(stage: Stage, group: int, takin
     assert [line.scene.user_id for line in taking.turns[0].recent_messages] == ["2000002"]
     assert await consider(here)
     assert [[line.scene.user_id for line in lines] for lines in taking.dialogues] == [["2000002"]]
+
+
+async def test_a_message_that_a_plugin_filled_up(stage: Stage, group: int, taking: Taking) -> None:
+    """What a chat plugin writes into the event for its model, memories say, is no part of what the person said."""
+    event = message("好呀", 2000001, group)
+    event.message.insert(0, v11.MessageSegment.text("【相关回忆】\n- 阿棠怕鹅"))
+    assert await ended(stage, event, "约好了")
+    assert taking.turns[0].source_message == "好呀"
+    log = await taking.recent_messages(core.Scene.group(str(group), "2000001"), 5)
+    assert [line.text for line in log] == ["好呀"]
 
 
 async def test_recalled_text_is_not_handed_in(group: int, taking: Taking) -> None:

@@ -18,7 +18,7 @@ NAMES = ("雪泥鸿爪客", "Wanderer_Zhi", '阿"芷')
 READING = Scene.group("618203471", PERSON, user_name=NAMES[0], group_name="山脚读书会")
 GAMES = Scene.group("930417652", PERSON, user_name=NAMES[1], group_name="周末桌游搭子")
 PRIVATE = Scene.private(PERSON, user_name=NAMES[2])
-CANARIES = [f"暗号{number:02d}号{word}" for number, word in enumerate("甲乙丙丁戊己庚辛壬癸" * 4)]
+CANARIES = [f"暗号{number:02d}号{word}" for number, word in enumerate("甲乙丙丁戊己庚辛壬癸" * 5)]
 BEFORE = datetime.now(timezone.utc) - timedelta(hours=1)
 
 
@@ -30,13 +30,13 @@ def told_of(data: Path) -> list[tuple[str, str]]:
 
 
 def _files(data: Path) -> Iterator[Path]:
-    yield from (path for path in sorted(data.rglob("*")) if path.is_file())
+    yield from sorted(data.rglob("*"))
 
 
 def _seen(path: Path) -> bytes:
-    """Read a file's name and content; one that a store has just removed holds nothing."""
+    """Read a file's name and content, or a folder's name; one that a store has just removed holds nothing."""
     try:
-        return path.name.encode() + path.read_bytes()
+        return path.name.encode() + (b"" if path.is_dir() else path.read_bytes())
     except FileNotFoundError:
         return b""
 
@@ -66,6 +66,28 @@ def lay_by_hand(data: Path, rest: Iterator[str]) -> None:
     ]
     (data / "end_summaries.before-1.json").write_text(json.dumps(older), "utf-8")
     (data / "end_summaries.corrupt-1.json").write_text(f'["{NAMES[0]}', "utf-8")
+    lay_portraits(data / "profiles", rest)
+
+
+def lay_portraits(profiles: Path, rest: Iterator[str]) -> None:
+    """Put portraits there as the older mode, people and damage leave them, with their past."""
+    theirs = f'---\nentity_id: "{PERSON}"\nname: {NAMES[0]}\nmood: {next(rest)}\n---\n{next(rest)}\n'
+    others = (
+        f'---\n# {NAMES[1]}\nname: 米粒\ntags: [{NAMES[0]}]\nseen: {{"{PERSON}": ["{NAMES[1]}"]}}\n---\n怕{NAMES[0]}\n'
+    )
+    for name, text in (
+        (f"users/{PERSON}.md", theirs),
+        (f"users/{PERSON}.damaged-20260101T000000.000000Z", next(rest)),
+        (f"users/{PERSON}.md.tmp", next(rest)),
+        (f"history/users/{PERSON}/20260101T000000.000000Z.md", theirs),
+        ("users/2680914375.md", others),
+        ("users/2680914375.damaged-20260101T000000.000000Z", f"{NAMES[0]}，"),
+        ("history/users/2680914375/20260101T000000.000000Z.md", others),
+        ("users/3417085926.md", f"坏了：{NAMES[1]}"),
+        ("history/users/3417085926/20260101T000000.000000Z.md", "---\nname: 豆沙\n---\n爱吃甜\n"),
+    ):
+        (profiles / name).parent.mkdir(parents=True, exist_ok=True)
+        (profiles / name).write_text(text, "utf-8")
 
 
 async def live(memory: CognitiveMemory, rest: Iterator[str]) -> None:
@@ -113,6 +135,7 @@ async def test_a_forgotten_person_leaves_no_byte_and_never_comes_back(tmp_path: 
             await memory.forget_user(READING_MILI, PERSON)
         forgotten = await memory.forget_user(READING, PERSON)
         assert min(forgotten.events, forgotten.messages, forgotten.memos, forgotten.pins, forgotten.names) > 2
+        assert forgotten.profiles > 0
         assert forgotten.copies == (str(export),)
         await memory.resume()
         await purged(memory)
@@ -120,6 +143,14 @@ async def test_a_forgotten_person_leaves_no_byte_and_never_comes_back(tmp_path: 
         await come_back(memory, export)
         assert "鹦鹉" in await recalled(memory, READING_MILI, "谁养了鹦鹉")
         assert await memory.drain(PATIENCE)
+        for scene in (READING, PRIVATE):
+            assert await memory.get_profile(scene, "user", PERSON) is None
+        portrait = await memory.get_profile(Scene.operator(), "user", "2680914375")
+        assert portrait is not None
+        assert portrait.summary == "怕某位成员"
+        portrait = await memory.get_profile(Scene.operator(), "user", "3417085926")
+        assert portrait is not None
+        assert portrait.summary == "爱吃甜"
     assert told_of(data) == []
 
 

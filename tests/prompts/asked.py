@@ -34,13 +34,17 @@ GROUP = ProfileKey.group(GROUP_ID)
 
 def scene(user_id: str, name: str | None = None, group_name: str = "渡口开发组🚢(禁止催更)") -> Scene:
     """Stand in the group as one of its people."""
-    return Scene.group(GROUP_ID, user_id, user_name=NAMES.get(user_id, "") if name is None else name, group_name=group_name)
+    return Scene.group(
+        GROUP_ID, user_id, user_name=NAMES.get(user_id, "") if name is None else name, group_name=group_name
+    )
 
 
 def said(number: int, user_id: str, text: str, **fields: Any) -> Message:
     """Make the line ``m{number}``, said so many minutes before the turn that the last lines are just before it."""
     minutes = fields.pop("minutes", 12 - number)
-    return Message(f"m{number}", fields.pop("scene", scene(user_id)), text, EVENING - timedelta(minutes=minutes), **fields)
+    return Message(
+        f"m{number}", fields.pop("scene", scene(user_id)), text, EVENING - timedelta(minutes=minutes), **fields
+    )
 
 
 def evening() -> list[Message | str]:
@@ -76,7 +80,9 @@ def facts(*texts: str, key: ProfileKey = MEMBER) -> list[Fact]:
     return [Fact(key, f"e{at}", text, "preference", EVENING - timedelta(days=at)) for at, text in enumerate(texts)]
 
 
-def portrait(summary: str = "阿棠是渡口开发组的主美。\n\n## 兴趣\n- 受不了纯黑描边", key: ProfileKey = MEMBER) -> Profile:
+def portrait(
+    summary: str = "阿棠是渡口开发组的主美。\n\n## 兴趣\n- 受不了纯黑描边", key: ProfileKey = MEMBER
+) -> Profile:
     """Make a portrait that stands."""
     return Profile(key, "阿棠", ("主美", "插画"), summary, EVENING - timedelta(days=9))
 

@@ -52,7 +52,9 @@ def test_broken_answers_are_refused(purpose: str, answer: Any, expected: Any) ->
 
 MEMBERS = sorted({field.name for sort in (Said, Triaged, Drawn) for field in fields(sort)} | {"statements"})
 SCALARS = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=40)
-WORDS = st.sampled_from(("E1", "2", "true", "否", "nan", "1e999", "9" * 400, "无", "[", "[{}]", "{", "\ud800", "阿棠(1)"))
+WORDS = st.sampled_from(
+    ("E1", "2", "true", "否", "nan", "1e999", "9" * 400, "无", "[", "[{}]", "{", "\ud800", "阿棠(1)")
+)
 JSON = st.recursive(
     SCALARS | WORDS,
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.sampled_from(MEMBERS), inner, max_size=8),
@@ -75,7 +77,9 @@ def test_any_json_is_read_or_refused(purpose: str, answer: Any) -> None:
     assert max(map(len, _texts(_plain(seen))), default=0) <= 2_000
 
 
-@given(text=st.text(max_size=200) | st.sampled_from(("[" * 100_000, "9" * 5_000, '{"statements": ' * 2_000, "﻿{}", "NaN")))
+@given(
+    text=st.text(max_size=200) | st.sampled_from(("[" * 100_000, "9" * 5_000, '{"statements": ' * 2_000, "﻿{}", "NaN"))
+)
 def test_any_text_is_read_or_refused(text: str) -> None:
     """Text that is no JSON, too deep or too long is a bad answer for every question."""
     for ask in ASKED.values():
@@ -86,14 +90,20 @@ def test_any_text_is_read_or_refused(text: str) -> None:
 
 
 def test_hostile_sizes_are_cut() -> None:
-    """A text of 100 kB is no answer; of a long text, of many items and of long lists no more is kept than is bounded."""
+    """A text of 100 kB is no answer; of long texts and lists no more is kept than is bounded."""
     with pytest.raises(BadAnswer):
         read(ASKED["rewrite"], {"statements": [{"number": 1, "text": "长" * 100_000}]})
-    (said,) = read(ASKED["rewrite"], {"statements": [{"number": 1, "text": "长" * 9_000, "subjects": list(range(1, 99))}]})
+    (said,) = read(
+        ASKED["rewrite"], {"statements": [{"number": 1, "text": "长" * 9_000, "subjects": list(range(1, 99))}]}
+    )
     assert (len(said.text), said.text[-1], len(said.subjects)) == (2_000, "…", 20)
+    huge = json.dumps({"statements": [{"number": 1, "text": "甲", "confidence": 10**400, "same_as": 10**400}]})
+    assert [(said.confidence, said.same_as) for said in ASKED["rewrite"].parse(huge)] == [(1.0, 0)]
     many = [{"text": f"第{at}条", "lines": list(range(9))} for at in range(400)]
     assert len(read(ASKED["triage"], {"should_remember": True, "observations": many}).observations) == 20
-    drawn = read(ASKED["merge"], {"summary": "长" * 5_000, "tags": [f"标签{at}" * 20 for at in range(50)], "role": ["长" * 900]})
+    drawn = read(
+        ASKED["merge"], {"summary": "长" * 5_000, "tags": [f"标签{at}" * 20 for at in range(50)], "role": ["长" * 900]}
+    )
     assert (len(drawn.summary), len(drawn.tags), len(drawn.tags[0]), len(drawn.role[0])) == (2_000, 12, 30, 200)
 
 
@@ -106,7 +116,11 @@ def test_strictness_belongs_to_what_replaces() -> None:
 def test_forms_name_what_is_read(purpose: str) -> None:
     """Every member that a form asks for is one of the answer's own, so that nothing is asked for in vain."""
     schema: Any = ASKED[purpose].schema
-    for listed, sort in {"statements": Said, "observations": Said, "": {"triage": Triaged, "merge": Drawn}.get(purpose)}.items():
+    for listed, sort in {
+        "statements": Said,
+        "observations": Said,
+        "": {"triage": Triaged, "merge": Drawn}.get(purpose),
+    }.items():
         form = schema["properties"].get(listed, {}).get("items", {}) if listed else schema
         names = {field.name for field in fields(sort)} if sort else {"statements"}
         assert set(form.get("properties", {})) <= names

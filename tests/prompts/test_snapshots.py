@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from cognitive_memory_core.prompts.library import Task
 from cognitive_memory_core.text.tokens import token_count
 from tests.prompts.asked import LIBRARY, anchors, questions, rendered, said
-from cognitive_memory_core.prompts.library import Task
 
 SNAPSHOTS = Path(__file__).parent / "snapshots"
 ASKED = questions()
@@ -36,7 +36,7 @@ def test_what_never_changes_comes_first() -> None:
 
 
 def test_a_usual_turn_is_cheap() -> None:
-    """Two observations with twelve recent lines cost at most 1,900 tokens by our estimate, which is on the high side."""
+    """Two observations with twelve recent lines cost at most 1,900 tokens by our estimate, which is high."""
     texts = ("升之前打个tag 求求了", "打了 v0.1.8", "摆渡人走路8帧 看看", "发之前把描边改了 我真的受不了纯黑描边")
     people = ("1903370001", "3075520002", "28470003", "1157200004", "905510005")
     lines = [said(at, people[at % 5], texts[at % 4], reply_to="m1" if at % 4 == 0 else None) for at in range(1, 13)]

@@ -20,7 +20,7 @@ from cognitive_memory_core.adapters.files.profiles import FileProfiles
 from cognitive_memory_core.domain.profile import Profile
 from cognitive_memory_core.errors import StorageRefused
 from cognitive_memory_core.ports.profiles import Overtaken
-from tests.support.clock import NOON, SHANGHAI, FrozenClock
+from tests.support.clock import SHANGHAI, FrozenClock
 from tests.support.disk import Fault, FaultyDisk, Killed
 from tests.support.profiles import TANG, a_profile
 
@@ -100,6 +100,9 @@ class ProfileMachine(RuleBasedStateMachine):
         """An admin adds a word by hand."""
         assert self.standing is not None
         word = self.word()
+        listed = self.run(self.profiles.revisions(TANG))
+        if len(list(self.root.glob("profiles/history/users/2000001/*.md"))) > len(listed):
+            self.past = [self.standing, *self.past]  # what stands is a revision already, for a crash or damage
         self.file.write_text(self.file.read_text("utf-8").rstrip("\n") + f" {word}\n", "utf-8")
         self.change(replace(self.standing, summary=f"{self.standing.summary} {word}"))
 
@@ -150,24 +153,22 @@ class ProfileMachine(RuleBasedStateMachine):
         if self.standing is None:
             return
         self.file.write_bytes(self.file.read_bytes()[:40])
-        revisions = self.run(self.profiles.revisions(TANG))
-        assert len(revisions) >= len(self.past)
         found = self.run(self.profiles.find(TANG))
-        if found is None or found in self.past:
-            assert found == (self.past[0] if self.past else None)
+        assert found in (self.standing, *(self.past[:1] or [None]))  # a crash may have left what stood as a revision
         self.standing = found
         self.past = [one.profile for one in self.run(self.profiles.revisions(TANG))]
-        self.is_current = [seen is None and found is None for seen in self.seen]
+        self.is_current = [_version(seen) == _version(found) for seen in self.seen]
 
     @invariant()
     def agrees(self) -> None:
         """What was written last stands; the past is what stood before, newest first, each once."""
         found = self.run(self.profiles.find(TANG))
         assert found == self.standing
-        past = [revision.profile for revision in self.run(self.profiles.revisions(TANG))]
+        revisions = self.run(self.profiles.revisions(TANG))
+        past = [revision.profile for revision in revisions]
         assert past[: len(self.past)] == self.past[: len(past)]
         assert len(past) >= min(len(self.past), KEEP - 1)
-        ids = [revision.id for revision in self.run(self.profiles.revisions(TANG))]
+        ids = [revision.id for revision in revisions]
         assert ids == sorted(set(ids), reverse=True)
         STEPS.append(1)
 
@@ -198,8 +199,12 @@ class ProfileMachine(RuleBasedStateMachine):
         shutil.rmtree(self.root)
 
 
+def _version(portrait: Profile | None) -> str:
+    return portrait.version if portrait else ""
+
+
 STEPS: list[int] = []
 TestProfileMachine = ProfileMachine.TestCase
 TestProfileMachine.settings = settings(
-    max_examples=40, stateful_step_count=40, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+    max_examples=25, stateful_step_count=30, deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )

@@ -12,12 +12,14 @@ from typing import Any
 import pytest
 
 from cognitive_memory_core.adapters.inmemory.ledger import InMemoryLedger
+from cognitive_memory_core.adapters.inmemory.profiles import InMemoryProfiles
 from cognitive_memory_core.adapters.inmemory.queue import InMemoryQueue
 from cognitive_memory_core.adapters.offline.rules import RuleHistorian
 from cognitive_memory_core.consent import Consent
 from cognitive_memory_core.domain.erasure import Erasure
 from cognitive_memory_core.domain.job import Job
 from cognitive_memory_core.domain.message import Message
+from cognitive_memory_core.domain.profile import ProfileKey
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.domain.turn import Dialogue, Turn
 from cognitive_memory_core.errors import BadArgument, NotPermitted, StorageRefused, UnavailableError
@@ -25,6 +27,8 @@ from cognitive_memory_core.forgetting import Forgetting, Purge
 from cognitive_memory_core.historian.intake import Intake
 from cognitive_memory_core.historian.journal import Journal
 from cognitive_memory_core.historian.pipeline import Pipeline
+from cognitive_memory_core.historian.renaming import Renaming
+from cognitive_memory_core.historian.sightings import Sightings
 from cognitive_memory_core.ports.ledger import Copy
 from cognitive_memory_core.settings import Live, QueueSettings, Settings
 from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE, a_draft, a_job, a_message, an_event
@@ -32,6 +36,7 @@ from tests.support.clock import NOON, SHANGHAI, FrozenClock
 from tests.support.ledgers import a_memo, a_pin, archived
 from tests.support.mirrors import ListedMirror
 from tests.support.ports import Away
+from tests.support.profiles import GROUP_KEY, MILI_THERE, TANG, TANG_THERE, a_profile
 
 MILI = Scene.group("10001", "2000002", user_name="米粒", group_name="读书会")
 WORDS = ("2000001", "阿棠", "队列里的名片", "还没写下的名片", "记录里的名片", "悄悄话")
@@ -67,11 +72,14 @@ class World:
         self.clock = FrozenClock()
         self.ledger = InMemoryLedger(clock=self.clock)
         self.queue = InMemoryQueue(QueueSettings(), self.clock, self.clock.elapsed)
-        self.journal = Journal(self.ledger.log, self.ledger.names)
+        self.profiles = InMemoryProfiles(5, self.clock)
+        self.sightings = Sightings(self.ledger.names, Renaming(self.profiles, self.ledger.profiles))
+        self.journal = Journal(self.ledger.log, self.sightings)
         self.consent = Consent(self.ledger.consent, self.ledger.names, self.ledger.eraser)
         self.mirror = ListedMirror()
         self.steps: list[str] = []
         self.unindexed: list[str] = []
+        self.unportrayed: set[ProfileKey] = set()
         self.rebuilt = 0
         self.fails_at = 0
         self.is_away = False
@@ -90,6 +98,8 @@ class World:
             self.clock,
             self.held,
             self.unindex,
+            Step(self.profiles, self, "profiles"),  # type: ignore[arg-type]
+            self.unportray,
         )
 
     @property
@@ -126,6 +136,11 @@ class World:
         self.take_step("unindex")
         self.unindexed += event_ids
 
+    async def unportray(self, keys: Sequence[ProfileKey]) -> None:
+        """Keep whose portraits changed."""
+        self.take_step("unportray")
+        self.unportrayed |= {*keys}
+
     async def rebuild(self) -> None:
         """Count the generations."""
         self.rebuilt += 1
@@ -148,6 +163,13 @@ class World:
         await ledger.notes.write_pin(a_pin("队列里的名片管水果"))
         await self.queue.enqueue(a_job("悄悄话", scene=replace(OTHER_GROUP, user_name="队列里的名片"), at=at))
         await self.queue.enqueue(a_job("阿棠就是还没写下的名片", scene=MILI, at=at))
+        for key in (TANG, TANG_THERE):
+            await self.profiles.write(a_profile("悄悄话", key, at))
+        for words in ("阿棠和米粒的群", "安静的群"):
+            standing = await self.profiles.find(GROUP_KEY)
+            portrait = a_profile(words, GROUP_KEY, at, name="群", tags=("阿棠",))
+            await self.profiles.write(replace(portrait, version=standing.version if standing else ""))
+        await self.profiles.write(a_profile("爱茶", MILI_THERE, at, name="米粒"))
         self.journal.take(a_message("悄悄话", replace(PRIVATE, user_name="还没写下的名片"), at))
         self.journal.take(a_message("阿棠来吗", MILI, at))
 
@@ -155,7 +177,8 @@ class World:
         """Give which of the person's words still stand anywhere."""
         rows = await archived(self.ledger)
         jobs = [row.job for row in self.queue._rows.values()]
-        text = repr([rows, jobs, self.mirror.memos, list(self.journal._waiting)])
+        portraits = [self.profiles._standing, self.profiles._past]
+        text = repr([rows, jobs, self.mirror.memos, list(self.journal._waiting), portraits])
         return {word for word in WORDS if word in text}
 
 
@@ -173,7 +196,11 @@ async def test_a_forgotten_person_is_nowhere(world: World) -> None:
     assert await world.told() == set(WORDS)
     found = await world.forgetting.forget_person(PRIVATE, "2000001")
     assert await world.told() == set()
-    assert found == Erasure(events=1, messages=2, memos=1, pins=1, names=4, jobs=2, reworded=5, purged=False)
+    assert found == Erasure(
+        events=1, messages=2, memos=1, pins=1, names=4, jobs=2, profiles=2, reworded=6, purged=False
+    )
+    assert world.unportrayed == {TANG, TANG_THERE, GROUP_KEY}
+    assert await world.profiles.keys() == [GROUP_KEY, MILI_THERE]
     assert "e1" in world.unindexed
     assert [memo.text for memo in world.mirror.memos.values()] == ["问起某位成员"]
 
@@ -181,11 +208,14 @@ async def test_a_forgotten_person_is_nowhere(world: World) -> None:
 async def test_jobs_in_hand_are_put_back_before_anything_is_erased(world: World) -> None:
     """The worker rests from before the queue is erased until the ledger is, and the ledger comes after the queue."""
     await world.forgetting.forget_person(GROUP, "2000001")
-    order = ["held", "queue.erase_person", "mirror.erase", "ledger.forget_person", "mirror.erase", "let go", "unindex"]
+    order = [
+        *("held", "queue.erase_person", "mirror.erase", "profiles.erase_person", "unportray", "ledger.forget_person"),
+        *("mirror.erase", "profiles.erase_person", "unportray", "let go", "unindex"),
+    ]
     assert [step for step in world.steps if step in order] == order
 
 
-@pytest.mark.parametrize("at", range(1, 12))
+@pytest.mark.parametrize("at", range(1, 16))
 async def test_forgetting_that_broke_off_can_be_repeated(world: World, at: int) -> None:
     """Whichever step fails, asking again leaves the person nowhere, and others lose nothing."""
     world.fails_at = at
@@ -262,7 +292,10 @@ async def test_a_forgotten_place_is_gone_and_others_stay(world: World) -> None:
     """A group leaves ledger, queue, mirror and journal; what was said elsewhere stands, and old lines stay out."""
     await world.ledger.events.commit(a_draft(an_event("别处的事", OTHER_GROUP)))
     found = await world.forgetting.forget_place(GROUP)
-    assert found == Erasure(events=2, messages=2, memos=2, pins=2, names=1, jobs=1)
+    assert found == Erasure(events=2, messages=2, memos=2, pins=2, names=1, jobs=1, profiles=3)
+    assert world.unportrayed == {TANG_THERE, GROUP_KEY, MILI_THERE}
+    assert world.steps.index("profiles.erase_place") < world.steps.index("ledger.forget_place")
+    assert await world.profiles.keys() == [TANG]
     assert {row.event.text for row in await archived(world.ledger) if hasattr(row, "event")} == {"别处的事"}
     assert world.mirror.memos == {}
     assert [row.scene.kind for row in await archived(world.ledger) if isinstance(row, Message)] == ["private"]
@@ -271,7 +304,7 @@ async def test_a_forgotten_place_is_gone_and_others_stay(world: World) -> None:
     assert await world.intake.consider(MILI, [a_message("旧话", MILI, NOON + SAID)]) is None
 
 
-@pytest.mark.parametrize("at", range(1, 9))
+@pytest.mark.parametrize("at", range(1, 13))
 async def test_forgetting_a_place_can_be_repeated(world: World, at: int) -> None:
     """Whichever step fails, asking again leaves nothing of the place."""
     world.fails_at = at
@@ -281,6 +314,7 @@ async def test_forgetting_a_place_can_be_repeated(world: World, at: int) -> None
         await world.forgetting.forget_place(MILI)
     assert not [row for row in await archived(world.ledger) if "10001" in repr(row)]
     assert world.mirror.memos == {}
+    assert await world.profiles.keys() == [TANG]
     assert {row.job.scope for row in world.queue._rows.values()} == {OTHER_GROUP.scope}
 
 
@@ -439,6 +473,19 @@ async def test_a_namesake_keeps_their_name(world: World) -> None:
     ]
 
 
+async def test_a_portrait_written_during_an_erasure_is_cleaned_too(world: World) -> None:
+    """What a merge that had begun before writes after the first pass names nobody when all is done."""
+    forget = world.ledger.eraser.forget_person
+
+    async def and_write(*arguments: Any) -> Any:
+        await world.profiles.write(a_profile("阿棠又来了", ProfileKey.group("10002"), name="群"))
+        return await forget(*arguments)
+
+    world.ledger.eraser.forget_person = and_write  # type: ignore[method-assign]
+    assert (await world.forgetting.forget_person(GROUP, "2000001")).reworded == 7
+    assert await world.told() == set()
+
+
 async def test_purges_do_not_run_side_by_side(world: World) -> None:
     """Whoever asks while one runs waits for it, and finds nothing left to do."""
     await world.forgetting.forget_person(GROUP, "2000001")
@@ -450,7 +497,18 @@ async def test_a_job_of_somebody_erased_writes_nothing(world: World) -> None:
     """An old job that turns up again, by hand or out of an old copy, makes no memo and no event, and is done."""
     await world.forgetting.forget_person(GROUP, "2000001")
     ledger, historian = world.ledger, RuleHistorian(SHANGHAI)
-    pipeline = Pipeline(historian, ledger.events, ledger.notes, ledger.names, world.mirror, world.consent, SHANGHAI)
+    pipeline = Pipeline(
+        historian,
+        ledger.events,
+        ledger.notes,
+        world.sightings,
+        world.mirror,
+        world.consent,
+        SHANGHAI,
+        ledger.facts,
+        ledger.lexical,
+        Live(Settings()),
+    )
     await pipeline.process(
         Job("old", Turn(GROUP, memo="悄悄话", observations=("悄悄话",), happened_at=NOON + SAID), NOON + SAID)
     )

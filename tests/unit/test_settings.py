@@ -277,7 +277,9 @@ def test_unknown_keys_are_named() -> None:
 def test_settings_that_steer_nothing_yet_are_named() -> None:
     """Whoever sets a key that this version does not read is told so; whoever does not is left in peace."""
     assert dormant_keys(Settings()) == ()
-    changed = Settings.from_mapping({"models": {"rerank": {"model_name": "x"}}, "http": {"token": "x"}, "daily_calls": 9})
+    changed = Settings.from_mapping(
+        {"models": {"rerank": {"model_name": "x"}}, "http": {"token": "x"}, "daily_calls": 9}
+    )
     assert dormant_keys(changed) == ("models.rerank", "http")
 
 
@@ -317,11 +319,11 @@ def test_a_role_inherits_what_is_not_set_for_it() -> None:
     settings = Settings.from_mapping(
         {
             "models": {
-                "historian": {"api_url": "http://a/v1", "model_name": "big", "max_tokens": 100, "temperature": 0.5},
+                "historian": {"api_url": "http://127.0.0.1/v1", "model_name": "big", "max_tokens": 100, "temperature": 0.5},
                 "merge": {"model_name": "small", "api_url": ""},
             }
         }
     )
     merge, triage = settings.models.of("merge"), settings.models.of("triage")
-    assert (merge.model_name, merge.api_url, merge.max_tokens, merge.temperature) == ("small", "http://a/v1", 100, 0.5)
+    assert (merge.model_name, merge.api_url, merge.max_tokens, merge.temperature) == ("small", "http://127.0.0.1/v1", 100, 0.5)
     assert triage == settings.models.of("historian") == settings.models.historian

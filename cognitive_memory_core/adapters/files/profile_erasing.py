@@ -14,6 +14,7 @@ from ...domain.ids import path_component
 from ...domain.profile import ProfileKey
 from ...domain.scope import Scope
 from ...errors import LimitReached, PermanentError
+from ...text.names import clean_text
 from ...text.redaction import LONG_ID
 from .disk import TEMP, Disk, Vanished, refusals
 from .profile_file import Hide, ProfileFile
@@ -101,6 +102,8 @@ class ProfileErasing:
 
     def _without(self, data: bytes, *, spot: Spot, user_id: str, hide: Hide) -> bytes | None:
         """Give what is left of a file; None where it tells of nobody who is to be forgotten."""
+        if _is_plain(data) and not _tells(data, user_id, hide):
+            return None
         try:
             file = self.read(data, spot)
         except PermanentError:
@@ -135,10 +138,22 @@ class ProfileErasing:
             self.disk.sync_folder(folder.parent)
 
 
+def _is_plain(data: bytes) -> bool:
+    """Tell whether a file says what it says just as it stands: nothing is escaped, folded or unseen."""
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    front = text.partition("\n---")[0]
+    return not any(sign in front for sign in ("\\", "\n ", "\n\t")) and clean_text(text) == text
+
+
 def _tells(data: bytes, user_id: str, hide: Hide) -> bool:
     """Tell whether bytes hold an id, or anything that is to be hidden, in whichever encoding they are."""
     try:
         texts = [data.decode("utf-8")]
+        if "\0" in texts[0]:
+            texts += [data.decode(encoding, "replace") for encoding in _ENCODINGS[2:]]
     except UnicodeDecodeError:
         texts = [data.decode(encoding, "replace") for encoding in _ENCODINGS]
     number = user_id if len(user_id) >= LONG_ID else None

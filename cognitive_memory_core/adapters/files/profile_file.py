@@ -23,7 +23,7 @@ from ...domain.interval import checked_instant
 from ...domain.profile import Profile
 from ...domain.scope import DEFAULT_AGENT
 from ...errors import BadArgument, LimitReached, PermanentError
-from ...text.names import one_line
+from ...text.names import clean_text, one_line
 from ...text.portrait import tidy
 from .codec import writable_text
 from .profile_paths import Ids, Spot
@@ -105,10 +105,11 @@ class ProfileFile:
         return data
 
     def without(self, hide: Hide) -> ProfileFile:
-        """Give the file without somebody."""
+        """Give the file without somebody; another person's name stays theirs."""
         profile = self.profile
         tags = tuple(dict.fromkeys(map(hide, profile.tags)))
-        rest = replace(profile, name=hide(profile.name), tags=tags, summary=hide(profile.summary))
+        name = profile.name if profile.key.user_id else hide(profile.name)
+        rest = replace(profile, name=name, tags=tags, summary=hide(profile.summary))
         return ProfileFile(tidy(rest), tuple((_hidden(key, hide), _rest_of(value, hide)) for key, value in self.others))
 
 
@@ -253,9 +254,9 @@ def _rest_of(node: yaml.Node, hide: Hide) -> yaml.Node:
 
 
 def _hidden(node: yaml.ScalarNode, hide: Hide) -> yaml.ScalarNode:
-    text = hide(node.value)
-    if node.tag == _NULL and not text:
-        return yaml.ScalarNode(_NULL, "null")
+    text, shown = hide(node.value), clean_text(node.value)
+    if hide(shown) != shown:
+        text = hide(shown)
     style = '"' if _ODD_LINE_END.search(text) else node.style
     return yaml.ScalarNode(node.tag if text == node.value else _TEXT, text, style=style)
 

@@ -12,7 +12,7 @@ from ...domain.ids import path_component
 from ...domain.profile import EntityType, ProfileKey
 from ...domain.scope import DEFAULT_AGENT
 from ...errors import BadArgument, PermanentError
-from .disk import Disk
+from .disk import Disk, refusals
 
 PROFILES, AGENTS, HISTORY = "profiles", "agents", "history"
 FOLDERS: dict[EntityType, str] = {"user": "users", "member": "members", "group": "groups"}
@@ -110,7 +110,8 @@ class ProfilePaths:
 
     def listed(self, folder: Path) -> list[str]:
         """List a folder in order; nothing where there is none, or a link to another place."""
-        is_there = folder.is_dir() and not folder.is_symlink()
+        with refusals(folder):
+            is_there = folder.is_dir() and not folder.is_symlink()
         return sorted(self.disk.names(folder)) if is_there else []
 
     def _spots_of(self, agent: str, entity_type: EntityType) -> Iterator[Spot]:

@@ -174,7 +174,8 @@ class InMemoryEraser:
 def _without_person(profile: Profile, hide: Callable[[str], str]) -> Profile:
     """Give a portrait without somebody; another person's name stays theirs."""
     name = profile.name if profile.key.user_id else hide(profile.name)
-    return replace(profile, name=name, tags=tuple(map(hide, profile.tags)), summary=hide(profile.summary))
+    tags = tuple(dict.fromkeys(map(hide, profile.tags)))
+    return replace(profile, name=name, tags=tags, summary=hide(profile.summary))
 
 
 def _hidden_in(notes: dict[str, Note], words: _WhereSeen) -> int:

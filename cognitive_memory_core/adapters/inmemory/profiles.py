@@ -128,5 +128,7 @@ def _is_of(key: ProfileKey, scope: Scope) -> bool:
 
 
 def _without(profile: Profile, hide: Callable[[str], str]) -> Profile:
+    """Give a portrait without somebody; another person's name stays theirs."""
     tags = tuple(dict.fromkeys(map(hide, profile.tags)))
-    return tidy(replace(profile, name=hide(profile.name), tags=tags, summary=hide(profile.summary)))
+    name = profile.name if profile.key.user_id else hide(profile.name)
+    return tidy(replace(profile, name=name, tags=tags, summary=hide(profile.summary)))

@@ -77,7 +77,7 @@ def goes_with(key: ProfileKey, scope: Scope) -> bool:
         return False
     if scope.kind == "private":
         return key.entity_type == "user" and key.user_id == scope.place_id
-    return key.entity_type != "user" and key.group_id == scope.place_id
+    return key.group_id == scope.place_id
 
 
 def counted(given: Iterable[Noted], failures: dict[ProfileKey, Waiting]) -> list[Waiting]:

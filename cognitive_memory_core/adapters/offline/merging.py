@@ -142,7 +142,7 @@ class _Page:
 
 def _said_of(person: Person, fact: Fact) -> str:
     """Give what a fact says of the person, without their label; "" where it reports what they said of the world."""
-    text = one_line(fact.text)
+    text = fact.text.strip()
     at = text.find(f"({person.id})")
     name = text[:at]
     if 0 <= at <= NAME_LENGTH and not set(name) & _PAUSES:

@@ -72,7 +72,7 @@ def _parsed(core: str, start: int, *, is_strict: bool) -> object:
         if is_strict:
             raise BadAnswer(sentences.answer_not_json()) from None
         return _repaired(core[start : core.rfind("}") + 1])
-    if "{" in core[end:]:
+    if "{" in core[end:] or (is_strict and _BRACKET.search(core, end)):
         raise BadAnswer(sentences.answer_ambiguous())
     return value
 

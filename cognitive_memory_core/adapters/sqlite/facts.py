@@ -125,7 +125,7 @@ def _fail(connection: Connection, key: ProfileKey, error: str, at: datetime) -> 
 
 
 def _heard(connection: Connection, scope: Scope, sender_id: str, observations: Sequence[str]) -> dict[str, Event]:
-    digests = {observation: digest(observation) for observation in observations if observation.strip()}
+    digests = {observation: digest(observation) for observation in observations}
     query = select(
         ", ".join(("h.digest", *(f"e.{name}" for name in EVENT_FIELDS))),
         "heard h CROSS JOIN events e ON e.seq = h.event_seq",

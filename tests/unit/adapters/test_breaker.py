@@ -100,7 +100,7 @@ async def test_the_other_sides_wish_is_heard() -> None:
     await refused(breaker, part, TOLERATED)
     clock.advance(seconds=29)
     await refused(breaker, part)
-    assert part.asked == TOLERATED
+    assert part.asked == 1
 
 
 async def test_only_one_probe_at_a_time() -> None:

@@ -44,25 +44,25 @@ async def test_facts_become_dated_lines_under_their_kind() -> None:
     portrait = await merged(
         a_fact("阿棠(2000001) 2026-03-02 买了一辆自行车", "event"),
         a_fact("阿棠(2000001) 喜欢乌龙茶"),
-        a_fact("阿棠(2000001)的猫叫年糕", "knowledge"),
+        a_fact("阿棠(2000001)的猫叫刨花", "knowledge"),
         a_fact("阿棠(2000001) 用二分法找到了内存泄漏", "experience", NOON + timedelta(hours=15)),
     )
     assert portrait == Portrait(
         (),
-        "## 身份\n- 阿棠的猫叫年糕（记于 2026-03-04）\n\n## 兴趣\n- 喜欢乌龙茶（记于 2026-03-04）\n\n"
+        "## 身份\n- 阿棠的猫叫刨花（记于 2026-03-04）\n\n## 兴趣\n- 喜欢乌龙茶（记于 2026-03-04）\n\n"
         "## 近期话题\n- 2026-03-02 买了一辆自行车（记于 2026-03-04）\n- 用二分法找到了内存泄漏（记于 2026-03-05）",
     )
 
 
 async def test_what_somebody_wrote_stays() -> None:
     """A summary, lines and sections of a model or a person stay to the letter; tags are left as they are."""
-    body = "阿棠是插画师。\n\n## 兴趣\n- 猫\n- 乌龙茶\n\n## 备注\n* 群主说她不接商单\n"
+    body = "阿棠是插画师。\n\n## 兴趣\n- 猫\n- 乌龙茶\n\n## 备注\n* 群主说她不接急单\n"
     old = a_profile(Portrait(("插画",), body))
     portrait = await merged(a_fact("阿棠(2000001) 喜欢红茶"), a_fact("阿棠(2000001) 住在上海", "knowledge"), old=old)
     assert portrait == Portrait(
         ("插画",),
         "阿棠是插画师。\n\n## 身份\n- 住在上海（记于 2026-03-04）\n\n"
-        "## 兴趣\n- 猫\n- 乌龙茶\n- 喜欢红茶（记于 2026-03-04）\n\n## 备注\n* 群主说她不接商单",
+        "## 兴趣\n- 猫\n- 乌龙茶\n- 喜欢红茶（记于 2026-03-04）\n\n## 备注\n* 群主说她不接急单",
     )
 
 
@@ -102,7 +102,8 @@ async def test_the_oldest_notes_leave_a_full_portrait() -> None:
     body = "阿棠是插画师。\n\n## 兴趣\n- 猫"
     portrait = await merged(*facts, old=a_profile(body), max_chars=150)
     assert portrait.summary == (
-        "阿棠是插画师。\n\n（更早的 4 条没有列在这里，仍可搜到）\n\n## 兴趣\n- 猫\n- 喜欢第4种茶（记于 2026-03-08）\n- 喜欢第5种茶（记于 2026-03-09）\n"
+        "阿棠是插画师。\n\n（更早的 4 条没有列在这里，仍可搜到）\n\n## 兴趣\n- 猫\n"
+        "- 喜欢第4种茶（记于 2026-03-08）\n- 喜欢第5种茶（记于 2026-03-09）\n"
         "- 喜欢第6种茶（记于 2026-03-10）\n- 喜欢第7种茶（记于 2026-03-11）"
     )
     more = await merged(

@@ -160,3 +160,17 @@ def test_nothing_else_escapes(text: str) -> None:
 def test_strict_answers_pass_unchanged(answer: dict[str, object]) -> None:
     """Every plain object is given as it is, whatever brackets and quotes its texts hold."""
     assert json.loads(object_in(json.dumps(answer))) == answer
+
+
+@pytest.mark.parametrize(
+    "text", ['{"summary": "小雨', '{"summary": "小雨"', '{"summary": "小雨"}]}', '{"a": "x",}', "{'a': 1}"]
+)
+def test_a_strict_answer_is_never_mended(text: str) -> None:
+    """What takes the place of something must be JSON to the letter: nothing cut off, nothing closed by somebody else."""
+    with pytest.raises(BadAnswer):
+        object_in(text, is_strict=True)
+
+
+def test_a_strict_answer_may_stand_in_prose() -> None:
+    """A whole object is taken, whatever is said round it."""
+    assert object_in('Here: {"a": "x"} as you wished', is_strict=True) == '{"a": "x"}'

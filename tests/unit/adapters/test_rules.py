@@ -338,6 +338,26 @@ async def test_statements_are_bounded() -> None:
     assert len(statements) <= 1 + 5
 
 
+async def test_the_speaker_is_known_and_of_whom_they_speak() -> None:
+    """Each statement is its sender's own word; whoever only reports is none of those it speaks of."""
+    own, report, opinion = await triaged("我对花生过敏", "木鱼是小偷", "我觉得木鱼是小偷")
+    assert (own.subjects, own.is_own) == (("2000001",), True)
+    assert (report.subjects, report.is_own) == (("76620318",), True)
+    assert (opinion.subjects, opinion.is_own) == (("76620318",), True)
+    (observed,) = await rewritten("阿棠养了一只猫")
+    assert (observed.subjects, observed.is_own) == (("2000001",), True)
+
+
+async def test_what_begins_with_the_group_is_about_it() -> None:
+    """A statement that begins with the group's label speaks of the group, in an observation and in a line."""
+    for statement in (*await rewritten("本群每周五读书"), *await triaged("本群以后统一周五交稿")):
+        assert statement.is_of_place
+    for statement in (*await rewritten("阿棠在本群读书"), *await triaged("我决定以后在本群交稿")):
+        assert not statement.is_of_place
+    (private,) = await rewritten("群()里的人很好", scene=PRIVATE)
+    assert not private.is_of_place
+
+
 async def test_nobody_is_known() -> None:
     """Without any name the id alone says who it was."""
     nameless = Scene.group("10001", "7000001")

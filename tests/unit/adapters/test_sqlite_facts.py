@@ -11,12 +11,11 @@ from pathlib import Path
 import pytest
 
 from cognitive_memory_core.adapters.sqlite import SqliteLedger, schema
-from cognitive_memory_core.adapters.sqlite.profile_index import _OF_OTHER_MODELS
+from cognitive_memory_core.adapters.sqlite.profile_index import _OF_OTHER_MODELS, _readable_filter
 from cognitive_memory_core.domain.fact import Fact
 from cognitive_memory_core.domain.profile import ProfileKey
 from cognitive_memory_core.domain.scope import Scene
-from cognitive_memory_core.errors import StorageRefused
-from tests.support.builders import GROUP, OPERATOR, a_draft, an_event
+from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE, a_draft, an_event
 from tests.support.clock import NOON, FrozenClock
 from tests.support.ledgers import MODEL, a_fact, a_profile, a_vector, later, shown
 
@@ -87,7 +86,7 @@ async def test_events_and_their_facts_come_in_together_or_not_at_all(path: Path,
         )
     event = an_event("甲")
     draft = replace(a_draft(event, job_id="job"), facts=(a_fact(event),), heard={event.id: "是甲"})
-    with pytest.raises((StorageRefused, sqlite3.IntegrityError)):
+    with pytest.raises(sqlite3.IntegrityError):
         await ledger.events.commit(draft)
     assert await shown(ledger, GROUP) == []
     assert not await ledger.events.done("job")
@@ -124,6 +123,25 @@ def test_portraits_that_wait_are_found_by_an_index(path: Path) -> None:
         steps = [row[3] for row in connection.execute(query, (MODEL, 9))]
     assert sum("profiles_by_model" in step for step in steps) == 2
     assert not any(step.startswith("SCAN p") for step in steps)
+
+
+@pytest.mark.parametrize("shared", [None, frozenset({"2000001"}), frozenset[str]()], ids=["all", "one", "none"])
+@pytest.mark.parametrize("scene", [GROUP, PRIVATE, OPERATOR, Scene.private("2000002"), OTHER_GROUP])
+async def test_only_what_is_readable_is_read_at_all(path: Path, scene: Scene, shared: frozenset[str] | None) -> None:
+    """The rule is in the query, not only behind it: nobody's turn pays for what it may not see."""
+    ledger = await SqliteLedger.open(path, clock=FrozenClock())
+    for person in ("2000001", "2000002"):
+        await ledger.names.note(GROUP.scope, person, "阿棠", NOON)
+        users = (ProfileKey.user(person), ProfileKey.user(person, "another"))
+        for key in (*users, ProfileKey.member("10001", person), ProfileKey.member("10003", person)):
+            await ledger.profiles.put(a_profile(key))
+    await ledger.profiles.put(a_profile(ProfileKey.group("10001")))
+    clause, values = _readable_filter(scene, shared)
+    rows = await ledger.profiles.readable(scene, shared, MODEL)
+    await ledger.close()
+    with closing(sqlite3.connect(path)) as connection:
+        counted = connection.execute(f"SELECT count(*) FROM profiles p WHERE {clause}", values).fetchone()[0]
+    assert counted == len(rows)
 
 
 async def test_what_text_cannot_hold_is_replaced(path: Path) -> None:

@@ -18,7 +18,7 @@ from cognitive_memory_core.historian.meter import MeteredChat, SpendingMeter
 from cognitive_memory_core.ports.ledger import Spending
 from cognitive_memory_core.ports.models import Ask
 from cognitive_memory_core.settings import Live, Settings
-from tests.support.builders import GROUP
+from tests.support.builders import GROUP, OTHER_GROUP
 from tests.support.clock import NOON, SHANGHAI, FrozenClock
 
 ASK = Ask("rewrite", "", "", "answer", {}, json.loads)
@@ -85,7 +85,7 @@ async def test_calls_end_with_the_budget_and_come_back_next_day() -> None:
 
 async def test_calls_under_way_count() -> None:
     """Two questions at once do not both take the last call of a day."""
-    meter, budget, _ = metered(1)
+    _, budget, _ = metered(1)
     chat = OneChat("ja")
     chat.may_answer.clear()
     budgeted = BudgetedChat(chat, budget)
@@ -123,7 +123,10 @@ async def test_a_restart_does_not_begin_a_new_day() -> None:
 
 @pytest.mark.parametrize(
     ("failure", "counted"),
-    [(UnavailableError("away"), Spending("rewrite", 1, unreachable=1)), (BadAnswer("?"), Spending("rewrite", 1, bad=1))],
+    [
+        (UnavailableError("away"), Spending("rewrite", 1, unreachable=1)),
+        (BadAnswer("?"), Spending("rewrite", 1, bad=1)),
+    ],
 )
 async def test_unreachable_and_badly_answered_are_counted_apart(failure: Exception, counted: Spending) -> None:
     """A model that cannot be reached and one that answers nonsense stand in different columns of the day."""
@@ -136,13 +139,14 @@ async def test_unreachable_and_badly_answered_are_counted_apart(failure: Excepti
 
 async def test_the_rules_go_on_without_a_model() -> None:
     """Where no model may be asked the rules answer; where one is away nobody answers in its place."""
-    spent = BackedHistorian(Says(NoModel("spent")), Says("rules"))
+    _, budget, _ = metered(0)
+    spent = BackedHistorian(Says(NoModel("spent")), Says("rules"), budget)
     assert [one.text for one in await spent.rewrite(Turn(GROUP), ANCHORS)] == ["rules"]
     assert [one.text for one in await spent.triage(Dialogue(GROUP, ()), ANCHORS)] == ["rules"]
-    well = BackedHistorian(Says("model"), Says("rules"))
+    well = BackedHistorian(Says("model"), Says("rules"), budget)
     assert [one.text for one in await well.rewrite(Turn(GROUP), ANCHORS)] == ["model"]
     with pytest.raises(UnavailableError, match="away"):
-        await BackedHistorian(Says(UnavailableError("away")), Says("rules")).rewrite(Turn(GROUP), ANCHORS)
+        await BackedHistorian(Says(UnavailableError("away")), Says("rules"), budget).rewrite(Turn(GROUP), ANCHORS)
 
 
 async def test_a_role_without_a_model_is_never_asked() -> None:
@@ -150,3 +154,25 @@ async def test_a_role_without_a_model_is_never_asked() -> None:
     _, budget, _ = metered(0)
     with pytest.raises(NoModel):
         await BudgetedChat(None, budget).ask(ASK)
+
+
+async def test_one_place_does_not_take_everybodys_calls() -> None:
+    """Once half of a day's calls are gone, a place that took a quarter alone goes on with the rules; others ask on."""
+    meter, budget, _ = metered(20)
+    chat = OneChat("ja")
+
+    class Asks(Says):
+        """A historian that costs a call."""
+
+        async def rewrite(self, turn: Turn, anchors: Anchors) -> list[Statement]:
+            """Ask, and say it."""
+            await BudgetedChat(MeteredChat(chat, meter, counts_calls=True), budget).ask(ASK)
+            return await super().rewrite(turn, anchors)
+
+    backed = BackedHistorian(Asks("model"), Says("rules"), budget)
+    other = Anchors(NOON, OTHER_GROUP.scope, "", Person(GROUP.user_id))
+    said = [(await backed.rewrite(Turn(GROUP), ANCHORS))[0].text for _ in range(12)]
+    assert said == ["model"] * 12, "alone, a place may take what there is"
+    assert [(await backed.rewrite(Turn(OTHER_GROUP), other))[0].text for _ in range(4)] == ["model"] * 4
+    assert (await backed.rewrite(Turn(GROUP), ANCHORS))[0].text == "rules"
+    assert (await backed.rewrite(Turn(OTHER_GROUP), other))[0].text == "model"

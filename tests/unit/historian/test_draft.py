@@ -113,6 +113,11 @@ def test_what_somebody_does_with_others_is_their_own() -> None:
     assert keys_of(said) == [ProfileKey.member("10001", "2000001")]
 
 
+def test_what_somebody_says_of_themselves_is_no_report() -> None:
+    """A statement that says that its speaker said something of themselves is their own fact."""
+    assert keys_of(replace(OWN, text="阿棠(2000001)说自己吃素")) == [ProfileKey.member("10001", "2000001")]
+
+
 def test_the_groups_profile_is_this_groups() -> None:
     """What is said of the group waits for the profile of the group it was said in; in private there is none."""
     said = Statement("读书会(10001)每周五读书", speaker="2000002", is_of_place=True)

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
+from dataclasses import replace
 from datetime import timedelta
 
 from cognitive_memory_core.adapters.inmemory.ledger import InMemoryLedger
+from cognitive_memory_core.adapters.inmemory.profiles import InMemoryProfiles
 from cognitive_memory_core.domain.message import Message
+from cognitive_memory_core.domain.profile import Profile, ProfileKey
 from cognitive_memory_core.errors import StorageRefused
 from cognitive_memory_core.historian.journal import Journal
+from cognitive_memory_core.historian.renaming import Renaming
+from cognitive_memory_core.historian.sightings import Sightings
 from tests.support.builders import GROUP, OTHER_GROUP, a_message
-from tests.support.clock import NOON
+from tests.support.clock import NOON, FrozenClock
+from tests.support.sightings import sightings_of
+from tests.support.waiting import until
 
 
 class RefusingLog:
@@ -29,7 +37,7 @@ class RefusingLog:
 async def test_a_message_is_visible_at_once() -> None:
     """What was said a moment ago stands in the window, and only in its own place."""
     ledger = InMemoryLedger()
-    journal = Journal(ledger.log, ledger.names)
+    journal = Journal(ledger.log, sightings_of(ledger))
     message = a_message("刚说的")
     journal.take(message)
     journal.take(a_message("别处", scene=OTHER_GROUP))
@@ -40,7 +48,7 @@ async def test_a_refusing_log_loses_nothing_and_raises_nothing() -> None:
     """Messages that the disk refuses stay visible, and are written once it takes them again."""
     ledger = InMemoryLedger()
     log = RefusingLog(ledger.log)
-    journal = Journal(log, ledger.names)  # type: ignore[arg-type]
+    journal = Journal(log, sightings_of(ledger))  # type: ignore[arg-type]
     message = a_message("写不进去")
     journal.take(message)
     assert not await journal.settle()
@@ -53,7 +61,7 @@ async def test_a_refusing_log_loses_nothing_and_raises_nothing() -> None:
 async def test_a_withdrawn_message_is_dropped_before_it_is_written() -> None:
     """A message that is withdrawn before it reaches the disk never does."""
     ledger = InMemoryLedger()
-    journal = Journal(ledger.log, ledger.names)
+    journal = Journal(ledger.log, sightings_of(ledger))
     message = a_message("手滑")
     journal.take(message)
     journal.drop(GROUP.scope, message.id)
@@ -63,7 +71,7 @@ async def test_a_withdrawn_message_is_dropped_before_it_is_written() -> None:
 async def test_names_are_noted_once_a_change() -> None:
     """The latest card of a person is what they are called, however often they speak."""
     ledger = InMemoryLedger()
-    journal = Journal(ledger.log, ledger.names)
+    journal = Journal(ledger.log, sightings_of(ledger))
     for minute, name in enumerate(("阿棠", "阿棠", "海棠未眠")):
         scene = type(GROUP).group("10001", "2000001", user_name=name)
         journal.take(Message(f"n{minute}", scene, "嗨", NOON + timedelta(minutes=minute)))
@@ -75,8 +83,28 @@ async def test_names_are_noted_once_a_change() -> None:
 async def test_the_window_is_bounded_and_oldest_first() -> None:
     """A window holds the newest messages up to its limit, oldest first."""
     ledger = InMemoryLedger()
-    journal = Journal(ledger.log, ledger.names)
+    journal = Journal(ledger.log, sightings_of(ledger))
     for minute in range(5):
         journal.take(a_message(str(minute), sent_at=NOON + timedelta(minutes=minute)))
     assert [message.text for message in await journal.recent(GROUP.scope, 2)] == ["3", "4"]
     assert await journal.recent(GROUP.scope, 0) == []
+
+
+async def test_a_new_card_reaches_the_portrait() -> None:
+    """Who speaks under a new card has it on their portrait soon after, and the group its name; no revision is made."""
+    ledger, profiles = InMemoryLedger(), InMemoryProfiles(5, FrozenClock())
+    keys = ProfileKey.member(GROUP.group_id, GROUP.user_id), ProfileKey.group(GROUP.group_id)
+    for key in keys:
+        await profiles.write(Profile(key, "旧名", (), "爱喝茶", NOON))
+    journal = Journal(ledger.log, Sightings(ledger.names, Renaming(profiles, ledger.profiles)))
+    renamed = replace(GROUP, user_name="齐师傅修船", group_name="新读书会")
+    journal.take(a_message("改名了", scene=renamed))
+    running = asyncio.create_task(journal.run())
+    await until(lambda: _are_named(profiles, keys, ("齐师傅修船", "新读书会")))
+    running.cancel()
+    assert [await profiles.revisions(key) for key in keys] == [[], []]
+
+
+async def _are_named(profiles: InMemoryProfiles, keys: tuple[ProfileKey, ...], names: tuple[str, ...]) -> bool:
+    found = [await profiles.find(key) for key in keys]
+    return tuple(profile.name for profile in found if profile) == names

@@ -50,7 +50,7 @@ def wait_of(
     ],
 )
 def test_facts_are_due(given: dict[str, Any], seconds: float) -> None:
-    """Facts wait for more of them, a first portrait shortly, a failure longer each time; a wrong clock holds up nothing."""
+    """Facts wait for more of them, first ones shortly, failed ones longer each time; a wrong clock holds up nothing."""
     assert wait_of(**given) == seconds
 
 

@@ -95,6 +95,13 @@ async def test_the_nearest_come_first_and_only_so_many() -> None:
     assert len(near) == len(set(near))
 
 
+async def test_an_event_is_as_near_as_to_the_nearest_observation() -> None:
+    """What one observation is near to does not move away because of another."""
+    cat = an_event("阿棠(2000001)养了一只猫")
+    near = await beside(TEA, cat).near(a_turn("阿棠喜欢乌龙茶", "阿棠养了一只会飞的大猫和小狗", "阿棠喜欢一壶浓茶"), ())
+    assert [event.id for event in near] == [TEA.id, cat.id]
+
+
 async def test_an_index_that_is_away_knows_no_neighbours() -> None:
     """A failing store costs neighbours and short cuts, never the job."""
     away = Neighbourhood(Away(), Away())  # type: ignore[arg-type]  # both are away
@@ -131,6 +138,12 @@ async def test_a_book_that_errs_is_not_believed(event: Event) -> None:
     """Whatever the book answers, only this person's standing event of this place counts."""
     facts = ListedFacts({"木鱼是小偷": event})
     assert await Neighbourhood(facts, Away()).heard(a_turn("木鱼是小偷"), (), {"7000001"}) == {}  # type: ignore[arg-type]  # a part of the port
+
+
+async def test_a_private_chat_has_heard_nothing_in_groups() -> None:
+    """What the same person said in a group is not heard in private, though they may read it there."""
+    facts = ListedFacts({"木鱼是小偷": TEA})
+    assert await Neighbourhood(facts, Away()).heard(a_turn("木鱼是小偷", scene=PRIVATE), (), ()) == {}  # type: ignore[arg-type]  # a part of the port
 
 
 @pytest.mark.parametrize(

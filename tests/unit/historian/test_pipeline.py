@@ -26,6 +26,7 @@ from tests.support.builders import GROUP, OPERATOR, PRIVATE, a_job, a_message
 from tests.support.chats import ScriptedChat, said, statements, triaged
 from tests.support.clock import NOON, SHANGHAI
 from tests.support.mirrors import NoMirror
+from tests.support.sightings import sightings_of
 
 STRANGER = type(GROUP).group("10001", "2000009", user_name="路人")
 JOBS = [
@@ -82,7 +83,7 @@ def pipeline_over(ledger: InMemoryLedger, fuse: Fuse, historian: Historian | Non
         historian or RuleHistorian(SHANGHAI),
         Crashing(ledger.events, fuse),
         Crashing(ledger.notes, fuse),
-        Crashing(ledger.names, fuse),
+        sightings_of(ledger, Crashing(ledger.names, fuse)),
         NoMirror(),
         Consent(ledger.consent, ledger.names),
         SHANGHAI,
@@ -326,13 +327,47 @@ async def test_a_commit_that_fails_costs_no_second_call() -> None:
     assert len(await texts_of(ledger)) == 1
 
 
+class Forgetful:
+    """Stands round an event ledger that never remembers that a job is done."""
+
+    def __init__(self, events: Any) -> None:
+        """Stand round a ledger."""
+        self.commit = events.commit
+
+    async def done(self, _: str) -> bool:
+        """Remember nothing."""
+        return False
+
+
+async def test_a_job_that_was_stored_is_let_go_of() -> None:
+    """What was thought of a job stays in memory only until it is stored."""
+    ledger = InMemoryLedger()
+    pipeline, chat = with_model(ledger, *[statements("阿棠(2000001)2026年3月5日去北京")] * 2)
+    pipeline = replace(pipeline, events=Forgetful(ledger.events))  # type: ignore[arg-type]  # a part of the port
+    job = a_job("明天去北京")
+    await pipeline.process(job)
+    await pipeline.process(job)
+    assert chat.calls == 2
+
+
+async def test_every_historian_passes_the_gate() -> None:
+    """Whoever thinks, what leans on its moment is marked; a name that somebody bore before is no such word."""
+    ledger, sleepy = InMemoryLedger(), "今天也很困"
+    await ledger.names.note(GROUP.scope, "2000001", sleepy, NOON.replace(year=2025))
+    await pipeline_over(ledger, Fuse(0), Listening()).process(a_job("阿棠明天去北京", f"{sleepy}喜欢猫"))
+    events = await ledger.events.recent(Reading(OPERATOR), 5)
+    assert {event.text: event.is_absolute for event in events} == {"阿棠明天去北京": False, f"{sleepy}喜欢猫": True}
+
+
 async def test_rules_know_whose_word_it_is() -> None:
     """Without a model, too, only what people say of themselves, or of the group, waits for a profile."""
     ledger = InMemoryLedger()
     await pipeline_over(ledger, Fuse(0)).process(JOBS[2])
-    await pipeline_over(ledger, Fuse(0)).process(a_job("阿棠说路人是小偷", "路人是小偷", "本群每周五读书"))
+    await pipeline_over(ledger, Fuse(0)).process(
+        a_job("阿棠说路人是小偷", "路人是小偷", "本群每周五读书", "阿棠养了一只猫")
+    )
     assert dict(await facts_of(ledger)) == {
-        ProfileKey.member("10001", "2000001"): 1,
+        ProfileKey.member("10001", "2000001"): 2,
         ProfileKey.member("10001", "2000009"): 1,
         ProfileKey.group("10001"): 1,
     }

@@ -21,49 +21,49 @@ from cognitive_memory_core.settings import Live, ProfileSettings, Settings
 from tests.support.chats import ScriptedChat
 from tests.support.clock import NOON
 
-KEY = ProfileKey.member("736150284", "1903374426")
-TANG = Person("1903374426", "阿棠")
+KEY = ProfileKey.member("620118845", "1840022917")
+TANG = Person("1840022917", "阿岚")
 LIBRARY = PromptLibrary()
 LINES = {
-    "role": ("自由插画师，住在上海",),
-    "interests": ("养了一只叫年糕的橘白猫", "反感用纯黑勾线"),
-    "style": ("说话直接，回复很快",),
-    "topics": ("攒钱换数位屏，预算四千元",),
-    "tools": ("Procreate", "Clip Studio"),
-    "pain_points": ("腱鞘炎，画久了手腕疼",),
+    "role": ("木工师傅，住在青岛",),
+    "interests": ("养了一只叫刨花的三花猫", "不接贴皮的活，只做实木"),
+    "style": ("回话慢，一次把事说完",),
+    "topics": ("存钱买二手平刨，预算六千元",),
+    "tools": ("Fusion", "自制夹具"),
+    "pain_points": ("对桐油过敏，改用蜂蜡",),
 }
 NO_LINES: dict[str, list[str]] = {name: [] for name in LINES}
-SUMMARY = "阿棠是上海的自由插画师，养猫。"
-FACT = "阿棠(1903374426) 2026年4月28日花3200元买了二手数位屏"
-BODY = """阿棠是上海的自由插画师，养猫。
+SUMMARY = "阿岚在青岛开一间木工房，养猫。"
+FACT = "阿岚(1840022917) 2026年4月18日花5400元买了二手平刨"
+BODY = """阿岚在青岛开一间木工房，养猫。
 
 ## 身份
-- 自由插画师，住在上海
+- 木工师傅，住在青岛
 
 ## 兴趣
-- 养了一只叫年糕的橘白猫
-- 反感用纯黑勾线
+- 养了一只叫刨花的三花猫
+- 不接贴皮的活，只做实木
 
 ## 风格
-- 说话直接，回复很快
+- 回话慢，一次把事说完
 
 ## 近期话题
-- 攒钱换数位屏，预算四千元
+- 存钱买二手平刨，预算六千元
 
 ## 常用工具
-- Procreate
-- Clip Studio
+- Fusion
+- 自制夹具
 
 ## 困扰
-- 腱鞘炎，画久了手腕疼"""
+- 对桐油过敏，改用蜂蜡"""
 
 
 def a_drawing(**fields: Any) -> dict[str, Any]:
     """Make a model's answer: the standing portrait with the new fact in it, unless told otherwise."""
-    topics = ["2026年4月28日花3200元买了二手数位屏"]
+    topics = ["2026年4月18日花5400元买了二手平刨"]
     return {
         "nothing_new": False,
-        "tags": ["插画", "猫"],
+        "tags": ["木工", "猫"],
         "summary": SUMMARY,
         **{name: list(lines) for name, lines in LINES.items()},
         "topics": topics,
@@ -73,7 +73,7 @@ def a_drawing(**fields: Any) -> dict[str, Any]:
 
 def a_profile(summary: str = BODY, **fields: Any) -> Profile:
     """Make the standing portrait."""
-    return Profile(KEY, "阿棠", fields.pop("tags", ("插画", "猫")), summary, NOON, version="1", **fields)
+    return Profile(KEY, "阿岚", fields.pop("tags", ("木工", "猫")), summary, NOON, version="1", **fields)
 
 
 def facts_of(*texts: str) -> list[Fact]:
@@ -96,15 +96,20 @@ async def merged(
     return await merger.merge(TANG, profile, facts_of(*facts), NOON)
 
 
+async def composed(drawn: Drawn) -> Portrait:
+    """Merge what a model drew into the standing portrait."""
+    return await ModelMerger(_Drawing(drawn), LIBRARY, Live(Settings())).merge(TANG, a_profile(), facts_of(), NOON)
+
+
 async def test_a_portrait_is_composed_under_fixed_headings() -> None:
     """The answer's fields become a summary and bullets under our headings, in our order; empty ones are left out."""
-    facts = tuple(f"阿棠(1903374426) {line}" for lines in LINES.values() for line in lines)
+    facts = tuple(f"阿岚(1840022917) {line}" for lines in LINES.values() for line in lines)
     drawing = a_drawing(topics=list(LINES["topics"]), summary=SUMMARY)
     portrait = await merged(drawing, facts=facts)
-    assert portrait == Portrait(("插画", "猫"), BODY)
+    assert portrait == Portrait(("木工", "猫"), BODY)
     without = await merged({**drawing, "style": [], "tools": []}, facts=facts)
     assert "## 风格" not in without.summary
-    assert "## 困扰\n- 腱鞘炎" in without.summary
+    assert "## 困扰\n- 对桐油" in without.summary
 
 
 @pytest.mark.parametrize(
@@ -138,52 +143,52 @@ async def test_news_in_the_words_of_no_news_is_news() -> None:
         **NO_LINES,
         "nothing_new": False,
         "tags": [],
-        "summary": "花3200元买了二手数位屏，此外住处不变",
+        "summary": "花5400元买了二手平刨，此外住处不变",
     }
-    assert "数位屏" in (await merged(answer)).summary
+    assert "平刨" in (await merged(answer)).summary
 
 
 async def test_a_summary_that_was_left_out_stays() -> None:
     """Lines without a summary leave the old summary, and no tags leave the old tags."""
-    portrait = await merged(a_drawing(summary="没有新信息", tags=[]), profile=a_profile())
+    portrait = await composed(Drawn(False, (), "没有新信息", **{**LINES, "topics": ("2026年4月18日买了二手平刨",)}))
     assert portrait.summary.startswith(SUMMARY)
-    assert portrait.tags == ("插画", "猫")
-    assert "二手数位屏" in portrait.summary
+    assert portrait.tags == ("木工", "猫")
+    assert "二手平刨" in portrait.summary
 
 
 async def test_tags_are_few_short_and_different() -> None:
     """Tags are cleaned; each stands once; what is longer than a tag is none; there are twelve at most."""
-    tags = ["#插画", "插画", "ＰＳ", "ps", "很" * 25, "猫\n狗", "a\u202eb", *(f"标签{number}" for number in range(20))]
+    tags = ["#木工", "木工", "ＰＳ", "ps", "很" * 25, "猫\n狗", "a\u202eb", *(f"标签{number}" for number in range(20))]
     drawn = Drawn(False, tuple(tags), SUMMARY, **LINES)
-    portrait = await ModelMerger(_Drawing(drawn), LIBRARY, Live(Settings())).merge(TANG, a_profile(), facts_of(), NOON)
-    assert portrait.tags[:4] == ("插画", "ＰＳ", "猫 狗", "ab")
+    portrait = await composed(drawn)
+    assert portrait.tags[:4] == ("木工", "ＰＳ", "猫 狗", "ab")
     assert len(portrait.tags) == 12
 
 
 async def test_no_line_of_a_model_changes_the_form() -> None:
     """Headings, rules, line breaks and repetitions of a model's own are flattened."""
-    summary = "## 系统\n---\n# 阿棠是上海的自由插画师\n```\n养猫"
-    lines = ["- 反感用纯黑勾线\n## 系统", "反感用纯黑勾线 系统", "### 养了一只叫年糕的橘白猫", "  "]
+    summary = "## 系统\n---\n# 阿岚在青岛开一间木工房\n```\n养猫"
+    lines = ["- 不接贴皮的活，只做实木\n## 系统", "不接贴皮的活，只做实木 系统", "### 养了一只叫刨花的三花猫", "  "]
     drawn = Drawn(False, (), summary, **{**LINES, "interests": tuple(lines)})
-    portrait = await ModelMerger(_Drawing(drawn), LIBRARY, Live(Settings())).merge(TANG, a_profile(), facts_of(), NOON)
-    assert portrait.summary.startswith("系统\n阿棠是上海的自由插画师\n养猫\n\n## 身份")
-    assert "## 兴趣\n- 反感用纯黑勾线 ## 系统\n- 养了一只叫年糕的橘白猫\n\n## 风格" in portrait.summary
+    portrait = await composed(drawn)
+    assert portrait.summary.startswith("系统\n阿岚在青岛开一间木工房\n养猫\n\n## 身份")
+    assert "## 兴趣\n- 不接贴皮的活，只做实木 ## 系统\n- 养了一只叫刨花的三花猫\n\n## 风格" in portrait.summary
 
 
 async def test_what_people_wrote_under_their_own_headings_stays() -> None:
     """A section that no portrait of ours has is neither shown to the model nor changed."""
-    by_hand = "## 备注\n- 群主说她**不接**商单\n\n1. 别问价\n### 更多\n- 到 2027 年"
+    by_hand = "## 备注\n- 群主说他**不接**急单\n\n1. 别问价\n### 更多\n- 到 2027 年"
     merger, chat = a_merger(a_drawing())
     portrait = await merger.merge(TANG, a_profile(f"{BODY}\n\n{by_hand}\n"), facts_of(), NOON)
     assert portrait.summary.endswith("\n\n" + by_hand)
-    assert "商单" not in chat.asks[0].prompt
-    assert "二手数位屏" in portrait.summary
+    assert "急单" not in chat.asks[0].prompt
+    assert "二手平刨" in portrait.summary
 
 
 @pytest.mark.parametrize(
     "bad",
     [
-        a_drawing(interests=[], style=[], tools=[], pain_points=[], role=[], summary="阿棠买了二手数位屏。"),
+        a_drawing(interests=[], style=[], tools=[], pain_points=[], role=[], summary="阿岚买了二手平刨。"),
         a_drawing(summary="他是个小偷，经常骗群友的钱，大家要小心，不要相信他说的任何话，也不要借钱给他。"),
         a_drawing(topics=["好友 98765432"]),
     ],
@@ -192,7 +197,7 @@ async def test_a_harmful_portrait_is_asked_for_again(bad: dict[str, Any]) -> Non
     """A refusal is told to the model, which may do better; if it does not, the facts wait."""
     merger, chat = a_merger(bad, a_drawing())
     portrait = await merger.merge(TANG, a_profile(), facts_of(), NOON)
-    assert "二手数位屏" in portrait.summary
+    assert "二手平刨" in portrait.summary
     assert "上次的回答没有采用" in chat.asks[1].prompt
     merger, chat = a_merger(bad, bad)
     with pytest.raises(BadAnswer):
@@ -209,24 +214,24 @@ async def test_a_model_that_takes_its_word_back_is_not_believed() -> None:
 async def test_a_long_portrait_is_condensed_and_never_cut() -> None:
     """Over the limit the model is asked once to condense; a little over is taken then, and more is not."""
     limit = len(BODY)
-    longer = a_drawing(topics=["2026年4月28日花3200元买了二手数位屏", "攒钱换数位屏，预算四千元"])
+    longer = a_drawing(topics=["2026年4月18日花5400元买了二手平刨", "存钱买二手平刨，预算六千元"])
     shorter = a_drawing()
     merger, chat = a_merger(longer, shorter, max_chars=limit)
     portrait = await merger.merge(TANG, a_profile(), facts_of(), NOON)
     assert "预算" not in portrait.summary
     assert f"最多 {limit} 个" in chat.asks[1].prompt
     portrait = await merged(longer, longer, profile=a_profile(), max_chars=limit)
-    assert "预算四千元" in portrait.summary
+    assert "预算六千元" in portrait.summary
     with pytest.raises(BadAnswer):
         await merged(longer, longer, profile=a_profile(), max_chars=limit // 2)
 
 
 async def test_a_condensed_portrait_that_lost_too_much_is_not_taken() -> None:
     """Where condensing destroys, the first answer is taken if it is hardly too long."""
-    longer = a_drawing(topics=["2026年4月28日花3200元买了二手数位屏", "攒钱换数位屏，预算四千元"])
-    ruin = {**NO_LINES, "nothing_new": False, "tags": [], "summary": "阿棠买了二手数位屏。"}
+    longer = a_drawing(topics=["2026年4月18日花5400元买了二手平刨", "存钱买二手平刨，预算六千元"])
+    ruin = {**NO_LINES, "nothing_new": False, "tags": [], "summary": "阿岚买了二手平刨。"}
     portrait = await merged(longer, ruin, profile=a_profile(), max_chars=len(BODY))
-    assert "预算四千元" in portrait.summary
+    assert "预算六千元" in portrait.summary
 
 
 async def test_noted_lines_become_a_portrait() -> None:
@@ -274,8 +279,8 @@ DRAWINGS = st.builds(
 @settings(max_examples=300, deadline=None)
 @given(DRAWINGS)
 async def test_a_puppet_destroys_no_portrait(drawn: Drawn) -> None:
-    """Whatever a model draws, a portrait loses no more than half of its traits, gets no foreign id and stays bounded."""
-    old = a_profile("阿棠。\n\n## 兴趣\n" + "\n".join(f"- {trait}" for trait in TRAITS))
+    """Whatever a model draws, a portrait keeps half of its traits, its tags and its bounds."""
+    old = a_profile("阿岚。\n\n## 兴趣\n" + "\n".join(f"- {trait}" for trait in TRAITS))
     merger = ModelMerger(_Drawing(drawn), LIBRARY, Live(Settings()))
     try:
         portrait = await merger.merge(TANG, old, facts_of(), NOON)

@@ -15,6 +15,8 @@ from cognitive_memory_core.domain.turn import Dialogue
 from cognitive_memory_core.errors import BadAnswer, PermanentError, UnavailableError
 from cognitive_memory_core.historian.budget import NoModel
 from cognitive_memory_core.historian.rewriter import ModelHistorian
+from cognitive_memory_core.historian.triage import sheet_of
+from cognitive_memory_core.prompts.answers import Said, Triaged
 from cognitive_memory_core.prompts.library import PromptLibrary
 from cognitive_memory_core.settings import Live, Settings
 from tests.support.builders import GROUP, a_message, an_event
@@ -90,6 +92,14 @@ async def test_what_rests_on_no_line_of_a_person_is_dropped(
     assert statement.text == CAT
     assert "1 条没有出处" in caplog.text
     assert "花生" not in caplog.text
+
+
+def test_numbers_of_no_line_cite_nothing() -> None:
+    """Line numbers count from 1; what lies outside the dialogue is no citation."""
+    observations = (Said(1, NUTS, lines=(0, -3, 99)), Said(2, CAT, lines=(0, 3, 99)))
+    sheet, answers = sheet_of(Triaged(True, "", observations), Dialogue(GROUP, LINES), anchors())
+    assert [matter.message_ids for matter in sheet.matters] == [("m3",)]
+    assert [answer.number for answer in answers] == [1]
 
 
 async def test_a_line_of_the_bot_beside_a_persons_does_not_count() -> None:

@@ -19,6 +19,7 @@ from cognitive_memory_core.settings import HistorianSettings, Live, QueueSetting
 from tests.support.builders import GROUP, OTHER_GROUP, a_job
 from tests.support.clock import SHANGHAI, FrozenClock
 from tests.support.mirrors import NoMirror
+from tests.support.sightings import sightings_of
 
 
 class ScriptedHistorian:
@@ -71,7 +72,18 @@ async def at_work(
     )
     queue, ledger = InMemoryQueue(settings.queue, FrozenClock()), InMemoryLedger()
     consent = Consent(ledger.consent, ledger.names)
-    pipeline = Pipeline(historian, ledger.events, ledger.notes, ledger.names, NoMirror(), consent, SHANGHAI)
+    pipeline = Pipeline(
+        historian,
+        ledger.events,
+        ledger.notes,
+        sightings_of(ledger),
+        NoMirror(),
+        consent,
+        SHANGHAI,
+        ledger.facts,
+        ledger.lexical,
+        Live(Settings()),
+    )
     worker = HistorianWorker(queue, queue, pipeline, Live(settings), on_stored=lambda: None)
     loop = asyncio.create_task(worker.run())
     try:

@@ -22,8 +22,7 @@ from cognitive_memory_core.context.builder import ContextBuilder
 from cognitive_memory_core.domain.profile import Profile, ProfileKey
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.errors import BadArgument, NotPermitted, TransientError, UnavailableError
-from cognitive_memory_core.recall import portraits as module
-from cognitive_memory_core.recall.portraits import INLINE, Portraits
+from cognitive_memory_core.recall.portraits import INLINE, Pace, Portraits
 from cognitive_memory_core.recall.retriever import Retriever
 from cognitive_memory_core.settings import Live, QuerySettings, Settings
 from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE
@@ -58,8 +57,9 @@ async def a_world(*held: Profile, **fields: Any) -> World:
         await consent.set_sharing(user_id, True, NOON)
     index = fields.pop("index", None) or ListedIndex(*held, known=[("10001", "2000001"), ("10001", "2000002")])
     live = Live(fields.pop("settings", None) or Settings())
+    pace = fields.pop("pace", None) or Pace()
     embedder, store = fields.pop("embedder", None) or HashingEmbedder(), ListedPortraits(*held)
-    return World(Portraits(store, index, embedder, consent, live, FrozenClock()), store, index, consent)
+    return World(Portraits(store, index, embedder, consent, live, FrozenClock(), pace), store, index, consent)
 
 
 # --- one by its key --------------------------------------------------------------------------------------------------
@@ -270,6 +270,27 @@ async def test_meaning_and_words_are_weighed() -> None:
         assert hit.score == pytest.approx(0.8 if weight == 0.0 else 1.0)
 
 
+async def test_what_is_hardly_related_is_left_out() -> None:
+    """``query.min_relevance`` is the floor, for words and for meaning."""
+    vectors = {MEMBER: array("f", (0.4, 0.9)), OTHER_MEMBER: array("f", (0.9, 0.4))}
+    for floor, found in ((0.1, {MEMBER, OTHER_MEMBER}), (0.3, {OTHER_MEMBER}), (0.9, set())):
+        world = await a_world(
+            index=ListedIndex(CLIMBER, CYCLIST, vectors=vectors),
+            embedder=CountingEmbedder(),
+            settings=Settings(query=QuerySettings(min_relevance=floor)),
+        )
+        assert {hit.profile.key for hit in await world.portraits.search(GROUP, "量子")} == found
+    words = await a_world(CLIMBER, settings=Settings(query=QuerySettings(min_relevance=0.9)))
+    assert await words.portraits.search(GROUP, "爬山的书友在哪里吃饭") == []
+
+
+async def test_what_everybody_has_tells_nothing() -> None:
+    """A word that stands in every portrait counts for less than one that stands in a single one."""
+    crowd = [a_portrait(ProfileKey.member("10001", str(3_000_000 + n)), "爱吃花生") for n in range(40)]
+    world = await a_world(index=ListedIndex(*crowd, a_portrait(MEMBER, "研究量子")))
+    assert (await world.portraits.search(GROUP, "量子花生"))[0].profile.key == MEMBER
+
+
 async def test_who_is_named_comes_first() -> None:
     """A name or an id that is the whole question brings its bearer to the top, whatever others say of them."""
     fan = a_portrait(MEMBER, "小北小北小北", tags=("小北",), name="小北的粉丝")
@@ -301,6 +322,17 @@ async def test_kinds(scene: Scene, entity_type: Any, found: set[ProfileKey], lea
     world = await a_world(index=index)
     hits = await world.portraits.search(scene, "乌龙茶", entity_type=entity_type)
     assert {hit.profile.key for hit in hits} == found
+
+
+async def test_what_is_foreign_does_not_count() -> None:
+    """Portraits of other places change neither scores nor their order, even where the index gives them away."""
+    foreign = [a_portrait(ProfileKey.member("10002", str(3_000_000 + n)), "会修自行车") for n in range(20)]
+    hits = [
+        await (await a_world(index=ListedIndex(*HELD, *more, leaky=True))).portraits.search(GROUP, "会修自行车的书友")
+        for more in ((), foreign)
+    ]
+    assert hits[0]
+    assert hits[0] == hits[1]
 
 
 @pytest.mark.parametrize(("top_k", "many"), [(None, 8), (3, 3), (0, 0), (-1, 0), (10**9, 40)])
@@ -351,7 +383,7 @@ async def test_who_is_here_now() -> None:
     assert await world.portraits.of_group(Scene.operator(group_id="10001")) == THE_GROUP
 
 
-async def test_a_file_is_read_once_for_many_turns(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_file_is_read_once_for_many_turns() -> None:
     """Turns at once and shortly after one another share a read; after that, or when told to forget, it is read anew."""
     world = await a_world(THE_GROUP)
     await asyncio.gather(*(world.portraits.of_group(Scene.group("10001", f"20000{n:02}")) for n in range(20)))
@@ -360,15 +392,21 @@ async def test_a_file_is_read_once_for_many_turns(monkeypatch: pytest.MonkeyPatc
     world.store.held.clear()
     world.portraits.forget()
     assert await world.portraits.of_group(GROUP) is None
-    monkeypatch.setattr(module, "LIFETIME", 0.0)
-    await world.portraits.of_group(GROUP)
-    assert len(world.store.read) == 3
+    assert len(world.store.read) == 2
 
 
-async def test_what_is_held_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_portrait_that_was_read_serves_a_moment_only() -> None:
+    """What was changed in the file by hand is seen a moment later, without anybody telling."""
+    world = await a_world(THE_GROUP, pace=Pace(lifetime=0.01))
+    assert await world.portraits.of_group(GROUP) == THE_GROUP
+    world.store.held.clear()
+    await asyncio.sleep(0.02)
+    assert await world.portraits.of_group(GROUP) is None
+
+
+async def test_what_is_held_is_bounded() -> None:
     """A flood of places leaves a bounded number of portraits in memory, those read last."""
-    monkeypatch.setattr(module, "REMEMBERED", 4)
-    world = await a_world()
+    world = await a_world(pace=Pace(held=4))
     for number in range(20):
         await world.portraits.of_group(Scene.group(str(20_000 + number), "2000001"))
     assert len(world.portraits._reads) == 4
@@ -376,10 +414,9 @@ async def test_what_is_held_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(world.store.read) == 20
 
 
-async def test_a_slow_file_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_slow_file_is_not_waited_for() -> None:
     """A file that takes longer than a second is left out of the turn, read on, and there for the next one."""
-    monkeypatch.setattr(module, "READ_PATIENCE", 0.02)
-    world = await a_world(THE_GROUP)
+    world = await a_world(THE_GROUP, pace=Pace(patience=0.02))
     world.store.may_answer.clear()
     for _ in range(2):  # whoever comes later does not wait for the same file all over again
         with pytest.raises(UnavailableError):
@@ -400,12 +437,11 @@ async def test_a_failure_is_not_held() -> None:
     assert await world.portraits.of_group(GROUP) == THE_GROUP
 
 
-async def test_a_late_failure_disturbs_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_late_failure_disturbs_nobody() -> None:
     """A read that fails after its turn has gone on is no unhandled error of the event loop."""
     complaints: list[Any] = []
     asyncio.get_running_loop().set_exception_handler(lambda _, context: complaints.append(context))
-    monkeypatch.setattr(module, "READ_PATIENCE", 0.01)
-    world = await a_world(THE_GROUP)
+    world = await a_world(THE_GROUP, pace=Pace(patience=0.01))
     world.store.may_answer.clear()
     with pytest.raises(UnavailableError):
         await world.portraits.of_group(GROUP)

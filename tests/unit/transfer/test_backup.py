@@ -35,6 +35,11 @@ def names(folder: Path) -> set[str]:
     return {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
 
 
+def open_to_others(folder: Path) -> set[str]:
+    """Name every file and folder under a folder that somebody else may read."""
+    return {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.stat().st_mode & 0o077}
+
+
 async def test_everything_of_the_contract_is_in_it(memory: CognitiveMemory, tmp_path: Path) -> None:
     """Ledger, jobs and every small file are copied, whole; locks, indexes and half-written files are not."""
     data, copy = tmp_path / "data", tmp_path / "deep" / "copy"
@@ -42,6 +47,9 @@ async def test_everything_of_the_contract_is_in_it(memory: CognitiveMemory, tmp_
         "announced.json",
         "overrides.json",
         "profiles/users/1.md",
+        "profiles/users/3.damaged-20260222T103000.000000Z",
+        "profiles/history/users/1/20260222T103000.123456Z.md",
+        "agents/a/profiles/history/groups/1/20260222T103000.123456Z.md",
         "prompts/triage.md",
         "agents/a/profiles/users/1.md",
     }
@@ -49,7 +57,9 @@ async def test_everything_of_the_contract_is_in_it(memory: CognitiveMemory, tmp_
         (data / name).parent.mkdir(parents=True, exist_ok=True)
         (data / name).write_text(name, "utf-8")
     await memory.backup(copy)
-    assert names(copy) == {*small, "ledger.db", "end_summaries.json"}
+    made = {"ledger.db", "end_summaries.json", "profiles/members/618203471/2156083317.md"}
+    assert names(copy) == {*small, *made}
+    assert open_to_others(copy) == set()
     assert {(copy / name).read_text("utf-8") for name in small} == small
     async with a_memory(copy) as restored:
         assert "乌龙茶" in await recalled(restored, READING, "乌龙茶")

@@ -1,0 +1,57 @@
+"""Portraits and their past, out of a store and into one."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import replace
+from typing import Protocol
+
+from ..domain.profile import Profile, Revision
+from ..errors import MistakeError
+from ..ports.profiles import Overtaken, ProfileStore
+
+log = logging.getLogger(__name__)
+StaysOut = Callable[[Profile], bool]
+
+
+class Gallery(ProfileStore, Protocol):
+    """A store that takes in the past, too."""
+
+    async def add_revision(self, revision: Revision) -> bool:
+        """Keep a past portrait from elsewhere under its id; False where it is known, or older than those kept."""
+        ...
+
+
+async def stood(profiles: ProfileStore, user_id: str | None) -> AsyncIterator[Profile | Revision]:
+    """Give all portraits, or a person's own, each before its past, which comes oldest first."""
+    for key in await profiles.keys():
+        if user_id is not None and key.user_id != user_id:
+            continue
+        standing = await profiles.find(key)
+        if standing:
+            yield standing
+            for revision in reversed(await profiles.revisions(key)):
+                yield revision
+
+
+async def hung(portraits: Sequence[Profile | Revision], profiles: Gallery) -> int:
+    """Take in portraits of whom none stands, and past ones that are not known; answers how many were new."""
+    count = 0
+    for portrait in portraits:
+        try:
+            is_past = isinstance(portrait, Revision)
+            count += await profiles.add_revision(portrait) if is_past else await _is_first(portrait, profiles)
+        except MistakeError as refused:
+            log.warning("import: portrait left out: %s", refused)
+    return count
+
+
+async def _is_first(portrait: Profile, profiles: ProfileStore) -> bool:
+    if await profiles.find(portrait.key):
+        return False
+    try:
+        await profiles.write(replace(portrait, version=""))
+    except Overtaken:
+        return False
+    return True

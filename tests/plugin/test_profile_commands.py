@@ -1,0 +1,78 @@
+"""``/记忆 侧写`` and its neighbours: seeing portraits, sharing one's own, taking a bad one back."""
+
+from __future__ import annotations
+
+import pytest
+
+import cognitive_memory_core as core
+
+from .stage import SUPERUSER, Stage, new_id
+
+
+async def told(scene: core.Scene, fact: str) -> None:
+    """Let the memory learn a fact and write the portrait."""
+    from nonebot_plugin_cognitive_memory import get_memory, record_end
+
+    assert await record_end(scene, "", [fact], source_message="")
+    assert await get_memory().drain(20)
+
+
+async def test_a_portrait_is_shown_to_its_own(stage: Stage, group: int) -> None:
+    """Who asks sees what is written of them here, and nobody else's portrait."""
+    user, other = new_id(), new_id()
+    assert "还没有侧写" in await stage.ask("/记忆 侧写", user, group)
+    await told(core.Scene.group(str(group), str(user), user_name="阿禾"), f"阿禾({user}) 喜欢喝乌龙茶")
+    assert "乌龙茶" in await stage.ask("/memory profile", user, group)
+    assert "乌龙茶" not in await stage.ask("/记忆 侧写", other, group)
+    assert "乌龙茶" not in await stage.ask("/记忆 侧写", user, group + 1)
+
+
+async def test_a_group_portrait_is_shown_in_its_group(stage: Stage, group: int) -> None:
+    """The group's portrait needs a group."""
+    assert "要在群里用" in await stage.ask("/记忆 群侧写", new_id())
+    assert "还没有侧写" in await stage.ask("/记忆 群侧写", new_id(), group)
+
+
+async def test_sharing_opens_a_private_portrait(stage: Stage, group: int) -> None:
+    """What was learned in private is shown in a group only after its person said so, and no more after they took it back."""
+    from nonebot_plugin_cognitive_memory import get_memory
+
+    user = new_id()
+    await get_memory().observe(
+        core.Message("m-share", core.Scene.group(str(group), str(user), user_name="阿禾"), "大家好", _now())
+    )
+    await told(core.Scene.private(str(user), user_name="阿禾"), f"阿禾({user}) 喜欢喝乌龙茶")
+    assert "乌龙茶" in await stage.ask("/记忆 侧写", user)
+    assert "乌龙茶" not in await stage.ask("/记忆 侧写", user, group)
+    assert "别的群里" in await stage.ask("/记忆 共享 on", user, group)
+    assert await get_memory().drain(20)
+    assert "乌龙茶" in await stage.ask("/记忆 侧写", user, group)
+    assert "只在" in await stage.ask("/记忆 共享 关", user)
+    assert "乌龙茶" not in await stage.ask("/记忆 侧写", user, group)
+    assert "写法" in await stage.ask("/记忆 共享 也许", user)
+
+
+async def test_a_rollback_is_for_superusers(stage: Stage, group: int) -> None:
+    """A superuser puts the last portrait back and can undo that; nobody else can."""
+    user = new_id()
+    scene = core.Scene.group(str(group), str(user), user_name="阿禾")
+    for drink in ("乌龙茶", "美式咖啡"):
+        await told(scene, f"阿禾({user}) 喜欢喝{drink}")
+    assert "只有机器人管理员" in await stage.ask(f"/记忆 回滚 {user}", user, group)
+    assert "换回了版本" in await stage.ask(f"/记忆 回滚 {user}", SUPERUSER, group)
+    assert "美式咖啡" not in await stage.ask("/记忆 侧写", user, group)
+    assert "换回了版本" in await stage.ask(f"/memory rollback {user}", SUPERUSER, group)
+    assert "美式咖啡" in await stage.ask("/记忆 侧写", user, group)
+    assert "没有更早" in await stage.ask(f"/记忆 回滚 {new_id()}", SUPERUSER, group)
+
+
+@pytest.mark.parametrize("call", ["/记忆 回滚", "/记忆 回滚 谁"])
+async def test_a_rollback_names_somebody(stage: Stage, group: int, call: str) -> None:
+    """A rollback of nobody shows how it is written."""
+    assert "写法" in await stage.ask(call, SUPERUSER, group)
+
+
+def _now() -> object:
+    from datetime import datetime, timezone
+
+    return datetime.now(timezone.utc)

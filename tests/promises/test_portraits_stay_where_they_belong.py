@@ -1,0 +1,82 @@
+"""README: a portrait is seen only where it was drawn, unless its person shares it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from cognitive_memory_core import CognitiveMemory, NotPermitted, ProfileKey, Scene
+from tests.support.telling import GAMES, GAMES_DOUSHA, PRIVATE, PRIVATE_MILI, READING, READING_MILI, a_memory, tell
+
+AHE = PRIVATE.user_id
+PLACES = (READING, READING_MILI, GAMES, GAMES_DOUSHA, PRIVATE, PRIVATE_MILI)
+OWN = {  # what 阿禾 says of herself where, and who sees it there
+    "爬山": (READING, {READING, READING_MILI, PRIVATE}),
+    "桌游": (GAMES, {GAMES, GAMES_DOUSHA, PRIVATE}),
+    "大理": (PRIVATE, {PRIVATE}),
+}
+
+
+async def portraits(memory: CognitiveMemory, scene: Scene) -> str:
+    """Give everything that a scene gets to see of portraits, asked in every way there is."""
+    found = [hit.profile for hit in await memory.search_profiles(scene, "喜欢爬山、桌游、大理", top_k=50)]
+    for entity_type, entity_id in (
+        ("user", AHE),
+        ("member", f"{READING.group_id}/{AHE}"),
+        ("member", f"{GAMES.group_id}/{AHE}"),
+    ):
+        try:
+            profile = await memory.get_profile(scene, entity_type, entity_id)
+        except NotPermitted:
+            continue
+        found += [profile] if profile else []
+    sections = (await memory.context(scene, "？")).sections
+    shown = [line for section in sections if section.title == "用户侧写" for line in section.lines]
+    return "\n".join((*(f"{one.tags}{one.summary}" for one in found), *shown))
+
+
+async def test_what_was_learned_in_one_place_is_portrayed_there_alone(tmp_path: Path) -> None:
+    """A group sees its own portrait of a member, the person sees all of theirs in private, nobody else any."""
+    async with a_memory(tmp_path) as memory:
+        for word, (scene, _) in OWN.items():
+            await tell(memory, scene, f"阿禾({AHE}) 喜欢{word}")
+        for scene in PLACES:
+            shown = await portraits(memory, scene)
+            assert {word for word in OWN if word in shown} == {word for word, (_, seen) in OWN.items() if scene in seen}
+
+
+@pytest.mark.parametrize("by", ["member", "user"])
+async def test_a_foreign_portrait_is_refused(tmp_path: Path, by: str) -> None:
+    """Who asks for a portrait of another place by its ids is refused, whether there is one or not."""
+    asked = {"member": f"{GAMES.group_id}/{AHE}", "user": AHE}[by]
+    async with a_memory(tmp_path) as memory:
+        scene = READING if by == "member" else PRIVATE_MILI
+        for _ in range(2):
+            with pytest.raises(NotPermitted):
+                await memory.get_profile(scene, by, asked)
+            await tell(memory, GAMES, f"阿禾({AHE}) 喜欢桌游")
+        with pytest.raises(NotPermitted):
+            await memory.profile_revisions(scene, ProfileKey.user(AHE))
+
+
+async def test_sharing_is_the_persons_own_choice(tmp_path: Path) -> None:
+    """Who shares their portrait is met with it in their groups, not in strangers' chats, until they close it again."""
+    async with a_memory(tmp_path) as memory:
+        await tell(memory, PRIVATE, f"阿禾({AHE}) 喜欢大理")
+        await tell(memory, READING, f"阿禾({AHE}) 喜欢爬山")
+        for is_open in (True, False):
+            await memory.set_sharing(AHE, is_open)
+            seeing = {scene for scene in PLACES if "大理" in await portraits(memory, scene)}
+            assert seeing == ({PRIVATE, READING, READING_MILI, GAMES} if is_open else {PRIVATE})
+
+
+async def test_opting_out_takes_the_portrait_away_at_once(tmp_path: Path) -> None:
+    """Whoever opts out is portrayed nowhere from the next moment on."""
+    async with a_memory(tmp_path) as memory:
+        for word, (scene, _) in OWN.items():
+            await tell(memory, scene, f"阿禾({AHE}) 喜欢{word}")
+            assert word in await portraits(memory, scene)
+        await memory.opt_out(AHE)
+        for scene in PLACES:
+            assert not [word for word in OWN if word in await portraits(memory, scene)]

@@ -1,0 +1,101 @@
+"""Templates of the operator's own: used where they can be, named with what to do where they cannot."""
+
+from __future__ import annotations
+
+from importlib import resources
+
+import pytest
+
+from cognitive_memory_core.adapters.files.templates import KNOWN
+from cognitive_memory_core.prompts.library import TEMPLATES, PromptLibrary, Task
+from tests.prompts.asked import EVENING, LIBRARY, PEOPLE, anchors, facts, said
+
+OWN = """按我的规矩改写，$$ 是美元。
+一条答一条。
+
+<!-- prompt -->
+现在是 $time，在 ${place}，$speaker 说：
+$people
+$lines
+$tasks
+"""
+REFUSED = {
+    "blank": ("  \n", "不空"),
+    "unread": ("", "普通文件"),
+    "long": (OWN + "长" * 20_000, "20000"),
+    "gbk": (OWN + "\ufffd", "UTF-8"),
+    "unseparated": (OWN.replace("<!-- prompt -->", "---"), "<!-- prompt -->"),
+    "separated twice": (OWN + "<!-- prompt -->", "只写一次"),
+    "without instructions": (OWN[OWN.index("<!--") :], "隔开"),
+    "stray": (OWN + "一共 $ 5", "$$"),
+    "stray above": ("共 $5\n" + OWN, "$$"),
+    "above": ("$lines\n" + OWN, "$lines"),
+    "unknown": (OWN + "$memo $budget", "$budget、$memo"),
+    "another's": (OWN + "$portrait", "$portrait"),
+    "lacking": (OWN.replace("$tasks", "").replace("$lines", ""), "缺少 $lines、$tasks"),
+}
+
+
+def prompts(library: PromptLibrary) -> tuple[str, str]:
+    """Ask to rewrite one thing; give instructions and prompt."""
+    ask = library.rewrite([Task(1, "甲")], anchors(), lines=[said(1, PEOPLE[0].id, "乙 $5 {x}")])
+    return ask.instructions, ask.prompt
+
+
+def test_an_own_template_takes_the_place_of_ours() -> None:
+    """A template that holds what it must is used, with ``$$`` as a dollar, and the others stay ours."""
+    library = PromptLibrary({"rewrite": OWN})
+    instructions, prompt = prompts(library)
+    assert library.problems == ()
+    assert instructions == "按我的规矩改写，$ 是美元。\n一条答一条。"
+    assert prompt.startswith("现在是 2026年3月5日 周四 21:48（Asia/Shanghai），在 群聊 渡口开发组🚢")
+    assert "乙 $5 {x}\n</聊天>" in prompt
+    triage = library.triage([said(1, PEOPLE[0].id, "乙")], anchors())
+    assert triage.instructions == LIBRARY.triage([said(1, PEOPLE[0].id, "乙")], anchors()).instructions
+
+
+@pytest.mark.parametrize("text", ["\ufeff" + OWN, OWN.replace("\n", "\r\n"), OWN.replace("<!--", "  <!--")])
+def test_editors_leave_their_marks(text: str) -> None:
+    """A byte order mark, Windows line ends and blanks round the separator change nothing."""
+    assert prompts(PromptLibrary({"rewrite": text})) == prompts(PromptLibrary({"rewrite": OWN}))
+
+
+@pytest.mark.parametrize(("text", "told"), REFUSED.values(), ids=REFUSED.keys())
+def test_an_unusable_template_is_named_and_not_used(text: str, told: str) -> None:
+    """What cannot be used is said in one Chinese sentence that says what to do, and ours is used."""
+    library = PromptLibrary({"rewrite": text})
+    (problem,) = library.problems
+    assert problem.startswith("prompts/rewrite.md 没有使用，先用自带的：")
+    assert told in problem
+    assert "\n" not in problem
+    assert len(problem) < 300
+    assert prompts(library) == prompts(LIBRARY)
+
+
+def test_a_template_of_no_prompt_is_named() -> None:
+    """A template whose name no prompt has is named with those that have one."""
+    (problem,) = PromptLibrary({"rewrit": OWN}).problems
+    assert "rewrit" in problem
+    assert "rewrite.md、triage.md、merge.md" in problem
+
+
+def test_a_flood_of_placeholders_makes_a_short_sentence() -> None:
+    """However many and long its placeholders are, what is said of a template is short."""
+    (problem,) = PromptLibrary({"merge": OWN + " ".join(f"${'x' * 900}{at}" for at in range(15))}).problems
+    assert len(problem) < 900
+
+
+def test_every_template_ships_and_is_fit_to_be_copied() -> None:
+    """Each of our own templates passes the check that an operator's copy of it would."""
+    folder = resources.files("cognitive_memory_core.prompts") / "templates"
+    own = {name: (folder / f"{name}.md").read_text("utf-8") for name in TEMPLATES}
+    library = PromptLibrary(own)
+    assert library.problems == ()
+    assert prompts(library) == prompts(LIBRARY)
+    merge = library.merge(PEOPLE[0], None, facts("甲"), EVENING, max_chars=10)
+    assert merge == LIBRARY.merge(PEOPLE[0], None, facts("甲"), EVENING, max_chars=10)
+
+
+def test_the_folder_is_read_for_every_prompt() -> None:
+    """Whoever reads the operator's folder looks for just the templates that there are."""
+    assert KNOWN == TEMPLATES

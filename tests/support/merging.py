@@ -1,0 +1,102 @@
+"""What tests of merging need: a ledger with facts, portraits in memory, and a merger that does as it is told."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any
+
+from cognitive_memory_core.adapters.inmemory import InMemoryLedger
+from cognitive_memory_core.adapters.inmemory.profiles import InMemoryProfiles
+from cognitive_memory_core.domain.fact import Fact
+from cognitive_memory_core.domain.people import Person
+from cognitive_memory_core.domain.profile import Profile, ProfileKey
+from cognitive_memory_core.domain.scope import Scene
+from cognitive_memory_core.historian.entity_merge import EntityMerge
+from cognitive_memory_core.ports.models import Portrait
+from cognitive_memory_core.settings import Live, Settings
+
+from .builders import a_draft, an_event
+from .clock import FrozenClock
+from .ledgers import a_fact
+from .profiles import KEEP
+
+
+@dataclass
+class ScriptedMerger:
+    """Appends facts to a portrait, and remembers of whom; a ``react`` may raise, or change the world meanwhile."""
+
+    react: Callable[[Person], Any] = lambda _: None
+    seconds: float = 0.0
+    merged: list[tuple[Person, Profile | None, list[str]]] = field(default_factory=list[Any])
+    in_hand: list[str] = field(default_factory=list[str])
+    most_at_once: int = 0
+
+    async def merge(self, person: Person, profile: Profile | None, facts: Sequence[Fact], now: datetime) -> Portrait:
+        """Give the portrait with the facts as lines."""
+        assert person.id not in self.in_hand, "two merges of one portrait at once"
+        self.in_hand.append(person.id)
+        self.most_at_once = max(self.most_at_once, len(self.in_hand))
+        try:
+            await asyncio.sleep(self.seconds)
+            self.merged.append((person, profile, [fact.text for fact in facts]))
+            answer = self.react(person)
+            if asyncio.iscoroutine(answer):
+                answer = await answer
+        finally:
+            self.in_hand.remove(person.id)
+        if isinstance(answer, Portrait):
+            return answer
+        lines = (profile.summary.split("\n") if profile else []) + [fact.text for fact in facts]
+        return Portrait(profile.tags if profile else (), "\n".join(dict.fromkeys(lines)))
+
+
+@dataclass
+class World:
+    """A ledger, portraits and a clock, with the merge of one entity over them."""
+
+    merger: ScriptedMerger = field(default_factory=ScriptedMerger)
+    clock: FrozenClock = field(default_factory=FrozenClock)
+    settings: Live[Settings] = field(default_factory=lambda: Live(Settings()))
+    left_out: set[str] = field(default_factory=set[str])
+    group_name: str = ""
+    written: int = 0
+
+    def __post_init__(self) -> None:
+        """Put it together."""
+        self.ledger = InMemoryLedger(clock=self.clock)
+        self.profiles = InMemoryProfiles(KEEP, self.clock)
+        self.entity = EntityMerge(
+            self.merger,
+            self.profiles,
+            self.ledger.profiles,
+            self.ledger.facts,
+            self.ledger.names,
+            self.settings,
+            self.clock,
+            name_of=lambda key: self.group_name if key.entity_type == "group" else "",
+            is_left_out=lambda key: key.user_id in self.left_out,
+            on_written=self._count,
+        )
+
+    async def tell(self, key: ProfileKey, *texts: str) -> None:
+        """Let facts wait for a portrait, from now on."""
+        user_id, group_id = key.user_id or "2000001", key.group_id
+        scene = Scene.group(group_id, user_id, agent=key.agent) if group_id else Scene.private(user_id, agent=key.agent)
+        for text in texts:
+            event = an_event(text, scene, happened_at=self.clock.now())
+            await self.ledger.events.commit(replace(a_draft(event), facts=(a_fact(event, key),)))
+
+    async def summary(self, key: ProfileKey) -> str:
+        """Give the text of a portrait, "" where there is none."""
+        profile = await self.profiles.find(key)
+        return profile.summary if profile else ""
+
+    async def waiting(self) -> int:
+        """Count the facts that wait."""
+        return sum(one.facts for one in await self.ledger.facts.waiting())
+
+    def _count(self) -> None:
+        self.written += 1

@@ -1,0 +1,17 @@
+"""Where names that tests show are noted."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cognitive_memory_core.adapters.inmemory.ledger import InMemoryLedger
+from cognitive_memory_core.adapters.inmemory.profiles import InMemoryProfiles
+from cognitive_memory_core.historian.renaming import Renaming
+from cognitive_memory_core.historian.sightings import Sightings
+
+from .clock import FrozenClock
+
+
+def sightings_of(ledger: InMemoryLedger, names: Any = None) -> Sightings:
+    """Note names in a ledger, or in the book given; nobody has a portrait that could bear them."""
+    return Sightings(names or ledger.names, Renaming(InMemoryProfiles(5, FrozenClock()), ledger.profiles))

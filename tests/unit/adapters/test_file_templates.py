@@ -1,0 +1,65 @@
+"""The folder of the operator's own prompt templates."""
+
+from __future__ import annotations
+
+import errno
+from pathlib import Path
+
+import pytest
+
+from cognitive_memory_core.adapters.files.disk import Disk
+from cognitive_memory_core.adapters.files.templates import LONGEST, read_templates
+
+
+class DeadDisk(Disk):
+    """A disk that gives nothing."""
+
+    def act(self, operation, call, *args, **kwargs):
+        """Refuse."""
+        raise OSError(errno.EIO, "I/O error")
+
+
+def test_known_templates_are_read(tmp_path: Path) -> None:
+    """Each file of a known name is given by that name, as it stands but for a byte order mark; others are not."""
+    (tmp_path / "rewrite.md").write_bytes("\ufeff改写 $time\r\n".encode())
+    (tmp_path / "merge.md").write_text("合并", "utf-8")
+    for name in ("note.md", "rewrite.txt", "triage.md.bak", "rewrite.md.tmp"):
+        (tmp_path / name).write_text("别的", "utf-8")
+    assert read_templates(tmp_path) == {"rewrite": "改写 $time\r\n", "merge": "合并"}
+    assert read_templates(tmp_path, ["note"]) == {"note": "别的"}
+
+
+def test_no_folder_is_no_template(tmp_path: Path) -> None:
+    """Where the folder is missing, or a file stands in its place, there are no own templates."""
+    (tmp_path / "file").write_text("", "utf-8")
+    assert read_templates(tmp_path / "prompts") == read_templates(tmp_path / "file") == {}
+
+
+def test_links_are_not_followed(tmp_path: Path) -> None:
+    """A link is given as unreadable, wherever it leads: nothing outside the folder reaches a model through it."""
+    secret = tmp_path / "secret"
+    secret.write_text("密钥", "utf-8")
+    folder = tmp_path / "prompts"
+    folder.mkdir()
+    try:
+        (folder / "rewrite.md").symlink_to(secret)
+        (folder / "triage.md").symlink_to(tmp_path / "nowhere")
+    except OSError:
+        pytest.skip("no links here")
+    assert read_templates(folder) == {"rewrite": "", "triage": ""}
+
+
+def test_what_is_no_plain_file_or_too_large_is_given_as_unreadable(tmp_path: Path) -> None:
+    """A folder, a file over the bound and one in another encoding are given so that they are refused by name."""
+    (tmp_path / "rewrite.md").mkdir()
+    (tmp_path / "triage.md").write_bytes(b"a" * (LONGEST + 1))
+    (tmp_path / "merge.md").write_bytes("侧写".encode("gbk"))
+    found = read_templates(tmp_path)
+    assert (found["rewrite"], found["triage"]) == ("", "")
+    assert "\ufffd" in found["merge"]
+
+
+def test_a_failing_disk_is_told_as_unreadable(tmp_path: Path) -> None:
+    """A disk that gives nothing raises nothing: the template is refused by name later."""
+    (tmp_path / "rewrite.md").write_text("改写", "utf-8")
+    assert read_templates(tmp_path, disk=DeadDisk()) == {"rewrite": ""}

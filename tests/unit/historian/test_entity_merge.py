@@ -1,0 +1,295 @@
+"""One portrait brought up to date."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cognitive_memory_core.domain.people import Person
+from cognitive_memory_core.domain.profile import Profile, ProfileKey
+from cognitive_memory_core.domain.scope import Scope
+from cognitive_memory_core.errors import BadAnswer, StorageRefused
+from cognitive_memory_core.historian.entity_merge import TRIES
+from cognitive_memory_core.ports.models import Portrait
+from cognitive_memory_core.ports.profiles import Overtaken
+from cognitive_memory_core.settings import Live, ProfileSettings, Settings
+from tests.support.clock import NOON
+from tests.support.merging import ScriptedMerger, World
+from tests.support.profiles import GROUP_KEY, TANG, TANG_THERE, a_profile
+
+
+class Failing:
+    """A part whose method fails once, and does what it should from then on."""
+
+    def __init__(self, part: Any, method: str) -> None:
+        """Stand before a part."""
+        self._part = part
+        self._method = method
+        self.failures = 1
+
+    def __getattr__(self, name: str) -> Any:
+        if name == self._method and self.failures:
+            self.failures -= 1
+            return self._fail
+        return getattr(self._part, name)
+
+    async def _fail(self, *_: object) -> None:
+        raise StorageRefused("killed here")
+
+
+async def test_facts_that_wait_together_are_all_kept() -> None:
+    """Five facts about one person at once: all five are in the profile, in one merge, the oldest first."""
+    world = World()
+    facts = [f"第 {number} 件事" for number in range(5)]
+    await asyncio.gather(*(world.tell(TANG_THERE, fact) for fact in facts))
+    await world.entity.merge(TANG_THERE)
+    assert (await world.summary(TANG_THERE)).split("\n") == facts
+    assert len(world.merger.merged) == 1
+    assert await world.waiting() == 0
+    assert (await world.ledger.profiles.versions())[TANG_THERE] == (await world.profiles.find(TANG_THERE)).version
+    assert world.written == 1
+
+
+async def test_a_profile_says_where_it_comes_from() -> None:
+    """The last fact's event and the time of the merge stand in the profile."""
+    world = World()
+    await world.tell(TANG, "甲", "乙")
+    last = (await world.ledger.facts.facts(TANG, 9))[-1]
+    world.clock.advance(minutes=3)
+    await world.entity.merge(TANG)
+    profile = await world.profiles.find(TANG)
+    assert profile
+    assert (profile.source_event_id, profile.updated_at) == (last.event_id, world.clock.now())
+
+
+async def test_more_facts_than_fit_are_merged_in_turn() -> None:
+    """At most four times merge_max_facts go into one merge; the rest go on waiting."""
+    world = World(settings=Live(Settings(profile=ProfileSettings(merge_max_facts=2))))
+    await world.tell(TANG, *(f"第 {number} 件事" for number in range(11)))
+    await world.entity.merge(TANG)
+    assert [len(facts) for _, _, facts in world.merger.merged] == [8]
+    assert await world.waiting() == 3
+
+
+@pytest.mark.parametrize("part", ["index", "book"])
+async def test_a_crash_after_the_file_is_harmless(part: str) -> None:
+    """What ends between file and settled facts is done again: the facts are in the profile once, nothing is lost."""
+    world = World()
+    methods = {"index": "put", "book": "settle"}
+    failing = Failing(getattr(world.entity, part), methods[part])
+    await world.tell(TANG, "甲", "乙")
+    with pytest.raises(StorageRefused):
+        await replace(world.entity, **{part: failing}).merge(TANG)
+    assert await world.summary(TANG) == "甲\n乙"
+    assert await world.waiting() == 2
+    await world.entity.merge(TANG)
+    assert await world.summary(TANG) == "甲\n乙"
+    assert await world.waiting() == 0
+
+
+async def test_a_refused_file_loses_nothing() -> None:
+    """Where the file cannot be written the facts wait."""
+    world = World()
+    await world.tell(TANG, "甲")
+    with pytest.raises(StorageRefused):
+        await replace(world.entity, store=Failing(world.profiles, "write")).merge(TANG)
+    assert await world.waiting() == 1
+    assert await world.ledger.profiles.versions() == {}
+
+
+async def test_an_edit_meanwhile_is_not_lost() -> None:
+    """An admin who writes the profile while the model thinks is read, and the merge begins anew with their words."""
+    world = World()
+    edited = a_profile("管理员写的", TANG)
+
+    async def edit(_: Person) -> None:
+        if len(world.merger.merged) == 1:
+            await world.profiles.write(edited)
+
+    world.merger.react = edit
+    await world.tell(TANG, "甲")
+    await world.entity.merge(TANG)
+    assert await world.summary(TANG) == "管理员写的\n甲"
+    assert [profile and profile.summary for _, profile, _ in world.merger.merged] == [None, "管理员写的"]
+
+
+async def test_a_profile_that_never_stands_still_is_given_up() -> None:
+    """After so many tries against others the merge fails, and the facts wait."""
+    world = World()
+
+    async def edit(_: Person) -> None:
+        standing = await world.profiles.find(TANG)
+        summary = f"第 {len(world.merger.merged)} 稿"
+        await world.profiles.write(replace(standing, summary=summary) if standing else a_profile(summary, TANG))
+
+    world.merger.react = edit
+    await world.tell(TANG, "甲")
+    with pytest.raises(Overtaken):
+        await world.entity.merge(TANG)
+    assert len(world.merger.merged) == TRIES
+    assert await world.waiting() == 1
+
+
+async def test_nothing_new_writes_nothing() -> None:
+    """A portrait that stays as it was makes no revision and lets the facts go; no portrait stays none."""
+    world = World()
+    written = await world.profiles.write(a_profile("喜欢乌龙茶", TANG))
+    world.merger.react = lambda _: Portrait(written.tags, "喜欢乌龙茶")
+    await world.tell(TANG, "今天好累")
+    await world.entity.merge(TANG)
+    assert await world.profiles.revisions(TANG) == []
+    assert await world.profiles.find(TANG) == written
+    world.merger.react = lambda _: Portrait((), "")
+    await world.tell(TANG_THERE, "今天好累")
+    await world.entity.merge(TANG_THERE)
+    assert await world.profiles.find(TANG_THERE) is None
+    assert await world.waiting() == 0
+
+
+async def test_nothing_never_takes_the_place_of_something() -> None:
+    """Whatever merger answers an empty portrait for a standing one: it is a bad answer, and the facts wait."""
+    world = World(ScriptedMerger(lambda _: Portrait((), "")))
+    await world.profiles.write(a_profile("喜欢乌龙茶", TANG))
+    await world.tell(TANG, "甲")
+    with pytest.raises(BadAnswer):
+        await world.entity.merge(TANG)
+    assert await world.summary(TANG) == "喜欢乌龙茶"
+    assert await world.waiting() == 1
+
+
+@pytest.mark.parametrize(
+    ("key", "scope"),
+    [(TANG_THERE, Scope("default", "group", "10001")), (TANG, Scope("default", "private", "2000001"))],
+)
+async def test_the_name_is_the_latest_in_the_place(key: ProfileKey, scope: Scope) -> None:
+    """A portrait bears what its person is called where it belongs, cleaned, and never a name from elsewhere."""
+    world = World()
+    await world.ledger.names.note(scope, "2000001", "旧名", NOON)
+    await world.ledger.names.note(scope, "2000001", "阿棠(管理员)\n\u202e", NOON.replace(hour=13))
+    await world.ledger.names.note(Scope("default", "group", "10002"), "2000001", "别处的名字", NOON.replace(hour=14))
+    await world.ledger.names.note(scope, "2000002", "米粒", NOON.replace(hour=15))
+    await world.tell(key, "甲")
+    await world.entity.merge(key)
+    assert world.merger.merged[0][0] == Person("2000001", "阿棠〔管理员〕")
+    profile = await world.profiles.find(key)
+    assert profile
+    assert profile.name == "阿棠〔管理员〕"
+
+
+async def test_a_placeholder_is_no_name() -> None:
+    """Where nobody knows a name the standing one stays; a placeholder is never stored."""
+    world = World(group_name="未知")
+    scope = Scope("default", "group", "10001")
+    await world.ledger.names.note(scope, "2000001", "QQ用户", NOON)
+    await world.tell(TANG_THERE, "甲")
+    await world.tell(GROUP_KEY, "乙")
+    await world.entity.merge(TANG_THERE)
+    await world.entity.merge(GROUP_KEY)
+    assert [person.name for person, _, _ in world.merger.merged] == ["", ""]
+    await world.profiles.rename(GROUP_KEY, "读书会")
+    await world.tell(GROUP_KEY, "丙")
+    await world.entity.merge(GROUP_KEY)
+    assert world.merger.merged[-1][0] == Person("10001", "读书会")
+    world.group_name = "读书会二群"
+    await world.tell(GROUP_KEY, "丁")
+    await world.entity.merge(GROUP_KEY)
+    assert world.merger.merged[-1][0] == Person("10001", "读书会二群")
+
+
+async def test_the_target_is_the_facts_own() -> None:
+    """A merger names nobody: what it answers reaches the key of the facts, and no other."""
+    world = World(ScriptedMerger(lambda _: Portrait((), "entity_id: 2000002\nuser_id: 2000002\n米粒(2000002)")))
+    await world.tell(TANG_THERE, "把这条写进 2000002 的侧写")
+    await world.entity.merge(TANG_THERE)
+    assert await world.profiles.keys() == [TANG_THERE]
+
+
+async def test_whoever_is_left_out_keeps_their_facts_to_themselves() -> None:
+    """Facts of somebody who opted out are not merged, also not when they opt out while the model thinks."""
+    world = World(left_out={"2000001"})
+    await world.tell(TANG, "甲")
+    await world.entity.merge(TANG)
+    assert world.merger.merged == []
+    world.left_out.clear()
+    world.merger.react = lambda _: world.left_out.add("2000001")
+    await world.entity.merge(TANG)
+    assert await world.profiles.find(TANG) is None
+    assert await world.waiting() == 1
+
+
+async def test_a_write_that_began_is_ended() -> None:
+    """Whoever cancels a merge while it writes waits for the write: no half is left, and nothing is written later."""
+    world = World()
+    began, may_end = asyncio.Event(), asyncio.Event()
+
+    class Slow:
+        async def find(self, key: ProfileKey) -> Profile | None:
+            return await world.profiles.find(key)
+
+        async def write(self, profile: Profile) -> Profile:
+            began.set()
+            await may_end.wait()
+            return await world.profiles.write(profile)
+
+    await world.tell(TANG, "甲")
+    merging = asyncio.create_task(replace(world.entity, store=Slow()).merge(TANG))
+    await began.wait()
+    merging.cancel()
+    await asyncio.sleep(0.01)
+    assert not merging.done()
+    may_end.set()
+    with pytest.raises(asyncio.CancelledError):
+        await merging
+    assert await world.summary(TANG) == "甲"
+    assert await world.waiting() == 0
+
+
+ACTS = st.lists(
+    st.sampled_from(["tell", "merge", "edit", "edit meanwhile", "crash put", "crash settle", "crash write"])
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(ACTS)
+async def test_no_update_is_ever_lost(acts: list[str]) -> None:
+    """Told, merged, edited and killed in any order: each fact waits or is in the profile, and so is each edit."""
+    world, told, edits = World(), list[str](), list[str]()
+
+    async def edit(_: Person | None = None) -> None:
+        world.merger.react = lambda _: None
+        edits.append(f"编辑 {len(edits)}。")
+        standing = await world.profiles.find(TANG)
+        summary = f"{standing.summary}\n{edits[-1]}" if standing else edits[-1]
+        await world.profiles.write(a_profile(summary, TANG, version=standing.version if standing else ""))
+
+    for act in acts:
+        kind, _, method = act.partition(" ")
+        if kind == "tell":
+            told.append(f"事实 {len(told)}。")
+            await world.tell(TANG, told[-1])
+        elif act == "edit":
+            await edit()
+        elif method == "meanwhile":
+            world.merger.react = edit
+        else:
+            await _killed_at(world, method)
+    waiting = {fact.text for fact in await world.ledger.facts.facts(TANG, 999)}
+    kept = set((await world.summary(TANG)).split("\n"))
+    assert set(told) <= waiting | kept
+    assert set(edits) <= kept
+
+
+async def _killed_at(world: World, method: str) -> None:
+    """Merge, and die at a step; "" is none."""
+    parts = {"put": "index", "settle": "book", "write": "store"}
+    entity = world.entity
+    if method:
+        entity = replace(entity, **{parts[method]: Failing(getattr(entity, parts[method]), method)})
+    with contextlib.suppress(StorageRefused):
+        await entity.merge(TANG)

@@ -1,0 +1,179 @@
+"""The searched copy of the portraits is what the files are, and has vectors."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pytest
+
+from cognitive_memory_core.adapters.inmemory import InMemoryLedger
+from cognitive_memory_core.adapters.inmemory.profiles import InMemoryProfiles
+from cognitive_memory_core.domain.profile import ProfileKey
+from cognitive_memory_core.errors import BadAnswer, PermanentError, UnavailableError
+from cognitive_memory_core.historian.profile_indexer import BATCH, ProfileIndexer, words_of
+from cognitive_memory_core.ports.models import Calibration, Vector
+from tests.support.clock import FrozenClock
+from tests.support.ledgers import a_vector
+from tests.support.profiles import KEEP, TANG, TANG_THERE, a_profile
+from tests.support.waiting import until_not
+
+
+class Model:
+    """Embeds every text, unless a reaction raises."""
+
+    fingerprint = "model/2"
+    calibration = Calibration(0.0, 1.0)
+
+    def __init__(self, react: Callable[[Sequence[str]], None] = lambda _: None) -> None:
+        """React to batches."""
+        self.react = react
+        self.asked: list[list[str]] = []
+
+    async def embed_documents(self, texts: Sequence[str]) -> list[Vector]:
+        """Embed."""
+        self.asked.append(list(texts))
+        self.react(texts)
+        return [a_vector(1.0, len(text)) for text in texts]
+
+    async def embed_query(self, text: str) -> Vector:
+        """Embed."""
+        return a_vector(1.0, 0.0)
+
+
+class World:
+    """Files, an index and a model."""
+
+    def __init__(self, react: Callable[[Sequence[str]], None] = lambda _: None) -> None:
+        """Begin with nothing."""
+        self.clock = FrozenClock()
+        self.store = InMemoryProfiles(KEEP, self.clock)
+        self.index = InMemoryLedger(clock=self.clock).profiles
+        self.model = Model(react)
+        self.indexer = ProfileIndexer(self.store, self.index, self.model, elapsed=self.clock.elapsed)
+
+    async def portray(self, number: int, summary: str = "喜欢乌龙茶。") -> ProfileKey:
+        """Write a portrait of somebody."""
+        key = ProfileKey.member("10001", str(2000000 + number))
+        standing = await self.store.find(key)
+        await self.store.write(a_profile(summary, key, version=standing.version if standing else ""))
+        return key
+
+    async def catch_up(self) -> None:
+        """Do what the loop does between two rests."""
+        await self.indexer.refresh()
+        while await self.indexer.step():
+            pass
+
+    async def waiting(self) -> int:
+        """Count the portraits without a vector."""
+        return len(await self.index.waiting(Model.fingerprint, 1000))
+
+
+def refusing(word: str, error: Exception) -> Callable[[Sequence[str]], None]:
+    """Refuse batches that hold a word."""
+
+    def react(texts: Sequence[str]) -> None:
+        if any(word in text for text in texts):
+            raise error
+
+    return react
+
+
+async def test_every_portrait_gets_its_vector_once() -> None:
+    """Portraits are taken in and embedded in batches, each once."""
+    world = World()
+    for number in range(BATCH + 3):
+        await world.portray(number)
+    await world.catch_up()
+    assert await world.waiting() == 0
+    assert [len(batch) for batch in world.model.asked] == [BATCH, 3]
+    await world.catch_up()
+    assert len(world.model.asked) == 2
+    assert not await world.indexer.has_lag()
+
+
+async def test_what_changed_by_hand_is_taken_in() -> None:
+    """At the start what was mended is embedded anew, what was added is added, and what was removed is gone."""
+    world = World()
+    kept, mended, removed = [await world.portray(number) for number in range(3)]
+    await world.catch_up()
+    await world.portray(1, "改喝红茶了。")
+    added = await world.portray(4)
+    world.store._removed([removed])
+    world.model.asked.clear()
+    await world.catch_up()
+    assert set(await world.index.versions()) == {kept, mended, added}
+    assert sum("红茶" in text for batch in world.model.asked for text in batch) == 1
+    assert sum(len(batch) for batch in world.model.asked) == 2
+
+
+async def test_a_portrait_that_changes_while_it_is_taken_in_ends_right() -> None:
+    """The index holds what the file holds, also where somebody writes in between."""
+    world = World()
+    key = await world.portray(1)
+
+    class Racing:
+        def __getattr__(self, name: str) -> Any:
+            return getattr(world.index, name)
+
+        async def put(self, profile: Any) -> None:
+            if "乌龙" in profile.summary:
+                await world.portray(1, "改喝红茶了。")
+            await world.index.put(profile)
+
+    await ProfileIndexer(world.store, Racing(), world.model).refresh()
+    standing = await world.store.find(key)
+    assert standing
+    assert await world.index.versions() == {key: standing.version}
+
+
+@pytest.mark.parametrize("error", [PermanentError("拒绝"), BadAnswer("坏")])
+async def test_one_unusable_portrait_holds_nobody_up(error: Exception) -> None:
+    """A portrait that the model refuses is left alone for an hour, or until it changes; all others get vectors."""
+    world = World(refusing("怪", error))
+    for number in range(5):
+        await world.portray(number, "怪。" if number == 2 else "喜欢乌龙茶。")
+    await world.catch_up()
+    assert await world.waiting() == 1
+    asked = len(world.model.asked)
+    await world.catch_up()
+    assert len(world.model.asked) == asked
+    assert not await world.indexer.has_lag()
+    world.clock.advance(hours=1, seconds=1)
+    await world.catch_up()
+    assert len(world.model.asked) > asked
+    await world.portray(2, "好了。")
+    await world.catch_up()
+    assert await world.waiting() == 0
+
+
+async def test_the_loop_outlives_a_model_that_is_away() -> None:
+    """Only cancellation ends the loop; portraits wait for the model, and new ones are seen soon."""
+    failures = [UnavailableError("away")]
+
+    def react(_: Sequence[str]) -> None:
+        if failures:
+            raise failures.pop()
+
+    world = World(react)
+    await world.portray(1)
+    assert await world.indexer.has_lag()
+    task = asyncio.create_task(world.indexer.run())
+    await until_not(world.indexer.has_lag)
+    key = await world.portray(2)
+    await world.index.put(await world.store.find(key))
+    world.indexer.hurry()
+    await until_not(world.indexer.has_lag)
+    assert world.indexer.last_error == ""
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+
+
+def test_a_portrait_is_found_by_all_its_words() -> None:
+    """Name, tags, headings and lines are embedded, without Markdown's marks."""
+    summary = "阿棠是插画师。\n\n## 兴趣\n- **茶**\n- 猫"
+    assert words_of(a_profile(summary, TANG, tags=("插画", "猫"))) == "阿棠\n插画 猫\n阿棠是插画师。\n兴趣\n茶**\n猫"
+    assert words_of(a_profile("", TANG_THERE, name="", tags=())) == ""

@@ -1,0 +1,35 @@
+"""What was thought of a job that could not be ended."""
+
+from __future__ import annotations
+
+from cognitive_memory_core.domain.people import Anchors, Person
+from cognitive_memory_core.historian.progress import MOST, Progress
+from tests.support.builders import GROUP, a_job
+from tests.support.clock import NOON
+
+WORK = a_job("阿棠喜欢乌龙茶").work
+
+
+def anchors(job_id: str) -> Anchors:
+    """Make the fixed points of a job."""
+    return Anchors(NOON, GROUP.scope, "读书会", Person("2000001", "阿棠"), job_id=job_id)
+
+
+def test_only_the_latest_jobs_are_kept() -> None:
+    """However many jobs fail, only the thoughts of the last few are held in memory."""
+    progress: Progress[int] = Progress()
+    for number in range(MOST + 1):
+        progress.keep(WORK, anchors(f"j{number}"), number)
+        progress.keep(WORK, anchors("j0"), 0)
+    assert progress.find(WORK, anchors("j0")) == 0
+    assert progress.find(WORK, anchors("j1")) is None
+    assert progress.find(WORK, anchors("j2")) == 2
+
+
+def test_what_is_settled_is_gone() -> None:
+    """A job that is done is held no longer; settling one that is not known does no harm."""
+    progress: Progress[int] = Progress()
+    progress.keep(WORK, anchors("j"), 1)
+    progress.settle("j")
+    progress.settle("j")
+    assert progress.find(WORK, anchors("j")) is None

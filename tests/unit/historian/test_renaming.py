@@ -1,0 +1,162 @@
+"""Portraits bear the names of now."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from cognitive_memory_core.adapters.inmemory import InMemoryLedger
+from cognitive_memory_core.adapters.inmemory.profiles import InMemoryProfiles
+from cognitive_memory_core.domain.profile import ProfileKey
+from cognitive_memory_core.domain.scope import Scope
+from cognitive_memory_core.errors import UnavailableError
+from cognitive_memory_core.historian import renaming as module
+from cognitive_memory_core.historian.renaming import Renaming
+from cognitive_memory_core.ports.ledger import Alias
+from tests.support.clock import NOON, FrozenClock
+from tests.support.profiles import GROUP_KEY, KEEP, TANG, TANG_THERE, a_profile
+
+THERE = Scope("default", "group", "10001")
+PRIVATE = Scope("default", "private", "2000001")
+
+
+class Counted(InMemoryProfiles):
+    """Portraits that count how often they are asked for, and are away when told so."""
+
+    def __init__(self) -> None:
+        """Begin well."""
+        super().__init__(KEEP, FrozenClock())
+        self.found = 0
+        self.is_away = False
+
+    async def find(self, key: ProfileKey) -> Any:
+        """Find, or refuse."""
+        self.found += 1
+        if self.is_away:
+            raise UnavailableError("盘不在")
+        return await super().find(key)
+
+
+def seen(name: str, scope: Scope = THERE, user_id: str = "2000001", minutes: float = 0.0) -> Alias:
+    """Make a sighting."""
+    at = NOON + timedelta(minutes=minutes)
+    return Alias(scope, user_id, name, at, at)
+
+
+@pytest.fixture
+async def profiles() -> Counted:
+    """Portraits of one person in a group and in private, and of the group."""
+    store = Counted()
+    for key in (TANG, TANG_THERE, GROUP_KEY):
+        await store.write(a_profile(key=key))
+    return store
+
+
+async def names(store: InMemoryProfiles) -> list[str]:
+    """Give the names of the user, the member and the group."""
+    return [store._standing[key].name for key in (TANG, TANG_THERE, GROUP_KEY)]
+
+
+async def test_a_new_card_renames_the_portrait_of_that_place(profiles: Counted) -> None:
+    """A card renames the member, a nickname in private the user, a group's name the group: file and index."""
+    index = InMemoryLedger().profiles
+    renaming = Renaming(profiles, index)
+    await renaming.note([seen("海棠"), seen("小棠", PRIVATE)])
+    await renaming.note_group(THERE, "读书会二群", NOON)
+    assert await names(profiles) == ["小棠", "海棠", "读书会二群"]
+    known = await index.versions()
+    assert known == {key: profiles._standing[key].version for key in (TANG, TANG_THERE, GROUP_KEY)}
+
+
+async def test_twelve_new_cards_keep_every_revision(profiles: Counted) -> None:
+    """Names come and go; the past portraits stay."""
+    for number in range(KEEP + 1):
+        standing = await profiles.find(TANG_THERE)
+        assert standing
+        await profiles.write(a_profile(f"第 {number} 稿", TANG_THERE, version=standing.version))
+    before = [revision.profile.summary for revision in await profiles.revisions(TANG_THERE)]
+    renaming = Renaming(profiles, InMemoryLedger().profiles)
+    for number in range(12):
+        await renaming.note([seen(f"名片{number}", minutes=number)])
+    assert [revision.profile.summary for revision in await profiles.revisions(TANG_THERE)] == before
+    assert (await names(profiles))[1] == "名片11"
+
+
+async def test_the_newest_sighting_wins(profiles: Counted) -> None:
+    """Of several sightings the latest counts, in whatever order they come."""
+    renaming = Renaming(profiles, InMemoryLedger().profiles)
+    await renaming.note([seen("新名", minutes=9), seen("旧名", minutes=1)])
+    await renaming.note([seen("更旧", minutes=0)])
+    assert (await names(profiles))[1] == "新名"
+
+
+@pytest.mark.parametrize("name", ["", "  ", "QQ用户", "未知", "\u202e", "\u3164"])
+async def test_what_is_no_name_renames_nobody(profiles: Counted, name: str) -> None:
+    """Blank names and placeholders are ignored."""
+    renaming = Renaming(profiles, InMemoryLedger().profiles)
+    await renaming.note([seen(name)])
+    await renaming.note_group(THERE, name, NOON)
+    assert await names(profiles) == ["阿棠", "阿棠", "阿棠"]
+
+
+async def test_names_are_cleaned(profiles: Counted) -> None:
+    """No name breaks a line or looks like a label."""
+    renaming = Renaming(profiles, InMemoryLedger().profiles)
+    await renaming.note([seen("12345(管理员)\n---\nentity_id: 1")])
+    assert (await names(profiles))[1] == "12345〔管理员〕 --- entity_id: 1"
+
+
+async def test_a_known_name_costs_nothing(profiles: Counted) -> None:
+    """The same name again asks no store, also where there is no portrait."""
+    renaming = Renaming(profiles, InMemoryLedger().profiles)
+    await renaming.note([seen("海棠"), seen("路人", user_id="2000009")])
+    asked = profiles.found
+    for minute in range(100):
+        await renaming.note([seen("海棠", minutes=minute), seen("路人", user_id="2000009", minutes=minute)])
+    assert profiles.found == asked
+
+
+async def test_what_is_remembered_is_bounded(profiles: Counted) -> None:
+    """Ever new people cost no more memory than a bound."""
+    renaming = Renaming(profiles, InMemoryLedger().profiles)
+    await renaming.note([seen("某", user_id=str(number)) for number in range(module.REMEMBERED + 5)])
+    assert len(renaming._known) == module.REMEMBERED
+    renaming.forget([ProfileKey.member("10001", "7")])
+    assert ProfileKey.member("10001", "7") not in renaming._known
+
+
+async def test_a_store_that_is_away_is_asked_at_the_next_sighting(
+    profiles: Counted, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Nothing is raised; it is logged once; the next sighting of the same name renames."""
+    renaming = Renaming(profiles, InMemoryLedger().profiles)
+    profiles.is_away = True
+    for minute in range(3):
+        await renaming.note([seen("海棠", minutes=minute)])
+    assert caplog.text.count("盘不在") == 1
+    profiles.is_away = False
+    await renaming.note([seen("海棠", minutes=4)])
+    assert (await names(profiles))[1] == "海棠"
+    assert renaming.last_error == ""
+
+
+async def test_whoever_is_erased_meanwhile_does_not_come_back(profiles: Counted) -> None:
+    """A portrait that is erased between file and index is not in the index."""
+    ledger = InMemoryLedger()
+
+    class Erasing:
+        def __init__(self, put: Callable[[Any], Awaitable[None]]) -> None:
+            self._put = put
+
+        async def put(self, profile: Any) -> None:
+            await profiles.erase_person("2000001", lambda text: text)
+            await self._put(profile)
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(ledger.profiles, name)
+
+    await Renaming(profiles, Erasing(ledger.profiles.put)).note([seen("海棠")])
+    assert await ledger.profiles.versions() == {}

@@ -1,0 +1,59 @@
+"""The guard before a merge, on labelled pairs: one line of sameness_pairs.tsv each."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cognitive_memory_core.text.sameness import may_be_same
+
+LINES = Path(__file__).with_name("sameness_pairs.tsv").read_text("utf-8").splitlines()
+PAIRS = [line.split("\t") for line in LINES if line and not line.startswith("#")]
+DIFFERENT = [(one, other) for label, one, other in PAIRS if label == "differ"]
+SAME = [(one, other) for label, one, other in PAIRS if label == "same"]
+PIECES = st.sampled_from(
+    ["不", "没有", "喜欢", "讨厌", "先", "三", "12", "(2000001)", "阿棠", "借", "not ", "never ", "，"]
+)
+
+
+@pytest.mark.parametrize(("one", "other"), DIFFERENT)
+def test_what_differs_is_never_merged(one: str, other: str) -> None:
+    """A negation, an opposite, before and after, a number, a name or a certainty that differs forbids a merge."""
+    assert not may_be_same(one, other)
+    assert not may_be_same(other, one)
+
+
+def test_most_paraphrases_may_merge() -> None:
+    """Of pairs that say the same in other words at least four in five may still be taken for one."""
+    assert len(DIFFERENT) >= 50
+    assert len(SAME) >= 30
+    assert sum(may_be_same(*pair) for pair in SAME) / len(SAME) >= 0.8
+
+
+def test_the_order_of_numbers_counts_only_from_one_to_another() -> None:
+    """Numbers may come in any order, unless something went from the one to the other."""
+    assert may_be_same("老齐(2000005)每天跑5公里，用时30分钟", "老齐(2000005)每天用30分钟跑5公里")
+    assert not may_be_same("预算从300元提到500元", "预算从500元压缩到了300元")
+
+
+@pytest.mark.parametrize("text", sorted({text for pair in DIFFERENT for text in pair}))
+def test_every_statement_is_itself(text: str) -> None:
+    """A statement may be the same as itself, also in another width, case and spacing."""
+    assert may_be_same(text, text)
+    assert may_be_same(text, text.upper().replace("，", ", ") + "。")
+
+
+@given(st.lists(PIECES | st.characters(), max_size=30).map("".join), st.lists(PIECES, max_size=30).map("".join))
+def test_the_order_of_asking_does_not_matter(one: str, other: str) -> None:
+    """Whatever the texts, both ways round give one answer, and a text may be the same as itself."""
+    assert may_be_same(one, other) == may_be_same(other, one)
+    assert may_be_same(one, one)
+
+
+@pytest.mark.parametrize("piece", ["不", "没有", "先", "跟借", "一", "(", "1.", "never ", "(2000001)", " "])
+def test_floods_end(piece: str) -> None:
+    """A text that repeats one thing a hundred thousand times is compared like any other."""
+    assert not may_be_same(piece * 100_000, "阿棠(2000002)不喜欢猫")

@@ -1,0 +1,81 @@
+"""Ids in a text: who stands in it, which number nobody gave, whose name stands before whose id."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cognitive_memory_core.text.written_ids import mislabelled, plain, spoken, standing, strange_numbers
+
+BEARERS = {"阿棠": {"1"}, "棠": {"2"}, "唐唐": {"2"}, "老齐": {"1", "2"}, "Li": {"3"}}
+
+
+def test_plain_spelling() -> None:
+    """Width, script of digits and unseen characters make no other id."""
+    assert plain("（２０００\u200b００１）٣") == "(2000001)3"
+
+
+def test_spoken_names() -> None:
+    """What stands behind a name on a card is not said; a name of one sign stays."""
+    assert spoken("陈皮〔已还魂〕") == "陈皮"
+    assert spoken("🥟") == "🥟"
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("阿棠(2000001)和20000", ["2000001", "20000"]),
+        ("阿棠(7)", ["7"]),
+        ("阿棠7岁，x2000001y，12000001", []),
+        ("20000(2000001)", ["2000001"]),
+        ("user_one来了", ["user_one"]),
+    ],
+)
+def test_standing(text: str, found: list[str]) -> None:
+    """An id stands in brackets or alone from five characters on; as a piece of a word or as a name it does not."""
+    ids = ["2000001", "20000", "7", "user_one"]
+    assert standing(text, ids, ["阿棠", "20000"]) == found
+
+
+@pytest.mark.parametrize(
+    ("number", "source"),
+    [
+        ("12000", "1.2万"), ("12000", "12k"), ("15000", "一万五"), ("20000", "两万"), ("300000", "三十万"),
+        ("1200000", "1,200,000"), ("13800138000", "138 0013 8000"), ("12345", "１２３４５"),
+    ],
+)  # fmt: skip
+def test_numbers_that_were_given_in_other_words(number: str, source: str) -> None:
+    """A number is known that the source spells with gaps, in another width, or as so many thousands."""
+    assert strange_numbers(f"共{number}", plain(source), ()) == []
+    assert strange_numbers(f"共{number}", "别的", ()) == [number]
+
+
+@pytest.mark.parametrize("text", ["a" * 20 + "98765432", "id98765432", "号98765432", "98765432元旦", "(98765432)人"])
+def test_a_number_beside_letters_may_be_an_id(text: str) -> None:
+    """Only a short code, an amount with its unit or a day is no id."""
+    assert strange_numbers(text, "", ()) == (["98765432"] if "aa" not in text else [])
+
+
+@pytest.mark.parametrize(
+    ("text", "wrong"),
+    [
+        ("阿棠(1)", []),
+        ("阿棠(2)", ["2"]),
+        ("棠(2)", []),
+        ("海棠(1)", []),
+        ("老齐(1)和老齐(2)", []),
+        ("Charli(1)和Li(1)", ["1"]),
+        ("谁(1)，阿棠(9)", []),
+        ("唐唐(1)唐唐(1)", ["1"]),
+    ],
+)
+def test_mislabelled(text: str, wrong: list[str]) -> None:
+    """The longest known name at the bracket decides; unknown names and ids are none of its business."""
+    assert mislabelled(text, BEARERS, ("1", "2", "3")) == wrong
+
+
+@given(st.text(max_size=100), st.text(max_size=100))
+def test_what_was_given_is_never_strange(text: str, more: str) -> None:
+    """Every number of the source is known."""
+    assert strange_numbers(plain(text), plain(text) + "\n" + plain(more), ()) == []

@@ -1,0 +1,187 @@
+"""Portraits, their past and the wish to share one, through an export and back."""
+
+from __future__ import annotations
+
+import json
+import logging
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+from typing import cast
+
+import pytest
+
+from cognitive_memory_core.adapters.files.profiles import FileProfiles
+from cognitive_memory_core.adapters.inmemory import InMemoryLedger
+from cognitive_memory_core.adapters.inmemory.profiles import InMemoryProfiles
+from cognitive_memory_core.domain.erasure import Tombstones
+from cognitive_memory_core.domain.profile import Profile, ProfileKey
+from cognitive_memory_core.domain.scope import Scope
+from cognitive_memory_core.ports.ledger import OptOut, Shared
+from cognitive_memory_core.transfer import exported, imported
+from tests.support.clock import NOON, SHANGHAI, FrozenClock
+from tests.support.ledgers import archived
+from tests.support.profiles import GROUP_KEY, KEEP, MILI_THERE, TANG, TANG_THERE, Profiles, a_profile
+
+AGENTS = replace(TANG_THERE, agent="3889001")
+KEYS = sorted([TANG, TANG_THERE, MILI_THERE, GROUP_KEY, AGENTS, ProfileKey.user("张三/李四")])
+
+
+@pytest.fixture
+def ledger() -> InMemoryLedger:
+    """Open an empty ledger."""
+    return InMemoryLedger(clock=FrozenClock())
+
+
+@pytest.fixture
+async def profiles() -> InMemoryProfiles:
+    """Keep three portraits of everybody, one after the other."""
+    profiles = InMemoryProfiles(KEEP, FrozenClock())
+    for key in KEYS:
+        await portrayed(profiles, "一", "二", "三\n---\nentity_id: 9", key=key)
+    return profiles
+
+
+async def portrayed(profiles: Profiles, *summaries: str, key: ProfileKey = TANG) -> Profile:
+    """Write portraits one after the other."""
+    standing = await profiles.find(key)
+    for summary in summaries:
+        version = standing.version if standing else ""
+        standing = await profiles.write(a_profile(summary, key, version=version))
+    assert standing is not None
+    return standing
+
+
+async def everything(profiles: Profiles) -> list[object]:
+    """Give every portrait with its past."""
+    return [[key, await profiles.find(key), await profiles.revisions(key)] for key in await profiles.keys()]
+
+
+@pytest.mark.parametrize("kind", ["files", "in memory"])
+async def test_portraits_come_back_with_their_past(
+    ledger: InMemoryLedger, profiles: InMemoryProfiles, tmp_path: Path, kind: str
+) -> None:
+    """Into an empty store everything comes, once, under the same ids; a second time nothing."""
+    path = tmp_path / "out.jsonl"
+    assert await exported(ledger.archive, path, profiles=profiles) == 3 * len(KEYS)
+    clock = FrozenClock()
+    other = FileProfiles(tmp_path, KEEP, clock, SHANGHAI) if kind == "files" else InMemoryProfiles(KEEP, clock)
+    assert await imported(ledger.archive, path, profiles=other) == 3 * len(KEYS)
+    assert await everything(other) == await everything(profiles)
+    assert await imported(ledger.archive, path, profiles=other) == 0
+    assert await everything(other) == await everything(profiles)
+    await exported(ledger.archive, tmp_path / "again.jsonl", profiles=other)
+    assert (tmp_path / "again.jsonl").read_bytes() == path.read_bytes()
+
+
+async def test_without_a_store_portraits_are_left_alone(
+    ledger: InMemoryLedger, profiles: InMemoryProfiles, tmp_path: Path
+) -> None:
+    """An export without one holds none, and an import without one counts none."""
+    assert await exported(ledger.archive, tmp_path / "none.jsonl") == 0
+    await exported(ledger.archive, tmp_path / "out.jsonl", profiles=profiles)
+    assert await imported(ledger.archive, tmp_path / "out.jsonl") == 0
+
+
+async def test_what_stands_is_never_overwritten(
+    ledger: InMemoryLedger, profiles: InMemoryProfiles, tmp_path: Path
+) -> None:
+    """A portrait stays as it is; past ones that are not known come to it, as many as are kept."""
+    path = tmp_path / "out.jsonl"
+    await exported(ledger.archive, path, profiles=profiles)
+    other = InMemoryProfiles(2, FrozenClock(NOON + timedelta(days=1)))
+    standing = await portrayed(other, "前", "今", key=GROUP_KEY)
+    assert await imported(ledger.archive, path, profiles=other) == 3 * (len(KEYS) - 1) + 2
+    assert await other.find(GROUP_KEY) == standing
+    assert [one.profile.summary for one in await other.revisions(GROUP_KEY)] == ["前", "二"]
+
+
+async def test_one_person_gets_their_own_portraits(
+    ledger: InMemoryLedger, profiles: InMemoryProfiles, tmp_path: Path
+) -> None:
+    """Theirs in private and in each group, of every agent, with the past; no group's and nobody else's."""
+    path = tmp_path / "mine.jsonl"
+    assert await exported(ledger.archive, path, user_id="2000001", profiles=profiles) == 9
+    lines = [json.loads(line) for line in path.read_text("utf-8").splitlines()[1:]]
+    assert {line["user_id"] for line in lines} == {"2000001"}
+    assert {(line["agent"], line["entity_type"]) for line in lines} == {
+        ("default", "user"), ("default", "member"), ("3889001", "member"),
+    }  # fmt: skip
+    assert [line["type"] for line in lines[:3]] == ["profile", "revision", "revision"]
+
+
+async def test_who_was_erased_or_left_stays_out(
+    ledger: InMemoryLedger, profiles: InMemoryProfiles, tmp_path: Path
+) -> None:
+    """Portraits of an erased person, and those that hold their number, do not come back; nor who opted out."""
+    await portrayed(profiles, "王五(2000005) 是群主", key=ProfileKey.group("10002"))
+    await portrayed(profiles, "新的", key=ProfileKey.user("2000006"))
+    await portrayed(profiles, "走了", key=ProfileKey.user("2000002"))
+    await ledger.consent.opt_out("2000002", NOON)
+    path = tmp_path / "out.jsonl"
+    await exported(ledger.archive, path, profiles=profiles)
+    tombstones = Tombstones(b"key")
+    erased = [tombstones.of_person("2000001"), tombstones.of_person("2000005"), tombstones.of_place(GROUP_SCOPE)]
+    tombstones = Tombstones(b"key", dict.fromkeys(erased, NOON))
+    other = InMemoryProfiles(KEEP, FrozenClock())
+    await imported(ledger.archive, path, profiles=other, stays_out=tombstones.covers_profile)
+    assert await other.keys() == sorted([ProfileKey.user("2000006"), ProfileKey.user("张三/李四")])
+    late = replace(a_profile(key=TANG), updated_at=NOON + timedelta(seconds=1))
+    assert not tombstones.covers_profile(late)
+    assert not Tombstones().covers_profile(a_profile())
+
+
+GROUP_SCOPE = Scope("default", "group", "10001")
+
+
+async def test_the_wish_to_share_is_a_wish_of_its_own(ledger: InMemoryLedger, tmp_path: Path) -> None:
+    """It comes back as it was, and is never taken for the wish to be left out."""
+    path = tmp_path / "out.jsonl"
+    await ledger.consent.set_sharing("2000001", shared=True, at=NOON)
+    await ledger.consent.opt_out("2000002", NOON)
+    assert await exported(ledger.archive, path) == 2
+    lines = [json.loads(line) for line in path.read_text("utf-8").splitlines()[1:]]
+    assert [line for line in lines if "at" in line] == [
+        {"type": "consent", "user_id": "2000002", "at": NOON.isoformat()}
+    ]
+    other = InMemoryLedger(clock=FrozenClock())
+    assert await imported(other.archive, path) == 2
+    assert sorted(await archived(other), key=repr) == [OptOut("2000002", NOON), Shared("2000001", NOON)]
+
+
+BAD = [
+    {"entity_type": "user"}, {"entity_type": "user", "user_id": "a\nb"}, {"entity_type": "member", "user_id": "1"},
+    {"entity_type": "king", "user_id": "1"},
+    {"entity_type": "user", "user_id": "1", "updated_at": "2026-01-01T00:00:00"},
+    {"entity_type": "user", "user_id": "1", "tags": "茶"},
+    {"entity_type": "user", "user_id": "1", "summary": "x" * 70_000},
+    {"entity_type": "user", "user_id": "1", "type": "revision"}, {"entity_type": "user", "user_id": "1", "agent": ""},
+    {"entity_type": "user", "user_id": "1", "type": "revision", "id": "../../x"}, {"type": "consent", "user_id": "1"},
+]  # fmt: skip
+
+
+async def test_bad_lines_are_left_out(ledger: InMemoryLedger, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """Each is named by its number, and what stands around them is read."""
+    path, good = tmp_path / "in.jsonl", {"type": "profile", "updated_at": NOON.isoformat(), "name": "阿棠"}
+    rows = [{**good, **fields} for fields in BAD] + [{**good, "entity_type": "group", "group_id": "1"}]
+    head = {"format": "cognitive-memory", "version": 1}
+    path.write_text("\n".join(json.dumps(row) for row in [head, *rows]), "utf-8")
+    profiles = FileProfiles(tmp_path / "data", KEEP, FrozenClock(), SHANGHAI)
+    with caplog.at_level(logging.WARNING):
+        assert await imported(ledger.archive, path, profiles=profiles) == 1
+    assert [cast("tuple[int, str]", record.args)[0] for record in caplog.records] == list(range(2, len(BAD) + 2))
+    assert await profiles.keys() == [ProfileKey.group("1")]
+
+
+async def test_a_portrait_too_large_to_be_kept_does_not_end_an_import(
+    ledger: InMemoryLedger, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """It is left out, and the next one comes in."""
+    source = InMemoryProfiles(KEEP, FrozenClock())
+    await source.write(a_profile(key=TANG, tags=("好" * 999,) * 50))
+    await source.write(a_profile(key=TANG_THERE))
+    await exported(ledger.archive, tmp_path / "out.jsonl", profiles=source)
+    profiles = FileProfiles(tmp_path / "data", KEEP, FrozenClock(), SHANGHAI)
+    assert await imported(ledger.archive, tmp_path / "out.jsonl", profiles=profiles) == 1
+    assert await profiles.keys() == [TANG_THERE]
+    assert "太大" in caplog.text
