@@ -6,7 +6,7 @@ import asyncio
 import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from . import sentences
@@ -128,22 +128,6 @@ class Purge:
             self._apart = (self._erasures, now)
 
 
-class NoPortraits:
-    """ProfileEraser where no portraits are kept."""
-
-    async def erase_person(self, user_id: str, hide: Callable[[str], str]) -> list[ProfileKey]:  # noqa: ARG002  # the port's
-        """Have nobody's."""
-        return []
-
-    async def erase_place(self, scope: Scope) -> list[ProfileKey]:  # noqa: ARG002  # the port's
-        """Have nobody's."""
-        return []
-
-
-async def _remembered_nowhere(keys: Sequence[ProfileKey]) -> None:
-    """Let go of nothing."""
-
-
 @dataclass(frozen=True)
 class Forgetting:
     """What must happen, in an order in which it may break off anywhere and be done again.
@@ -165,8 +149,8 @@ class Forgetting:
     clock: Clock
     held: Callable[[], AbstractAsyncContextManager[None]]
     unindex: Callable[[Sequence[str]], Awaitable[None]]
-    portraits: ProfileEraser = field(default_factory=NoPortraits)
-    unportray: Callable[[Sequence[ProfileKey]], Awaitable[None]] = _remembered_nowhere
+    portraits: ProfileEraser
+    unportray: Callable[[Sequence[ProfileKey]], Awaitable[None]]
 
     async def forget_person(self, scene: Scene, user_id: str) -> Erasure:
         """Forget a person everywhere, of every agent; only they themselves may ask for it, and an operator."""

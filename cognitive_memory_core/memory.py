@@ -83,6 +83,8 @@ class CognitiveMemory:
         """
         if reranker is not None:  # pyright: ignore[reportUnnecessaryComparison]  # untyped callers
             raise BadArgument(sentences.no_such_model_yet())
+        if chat is not None and not callable(getattr(chat, "ask", None)):
+            raise BadArgument(sentences.bad_value("chat", chat, "有 ask 方法的对话模型"))
         engine_class = await asyncio.to_thread(_engine_class)
         given = Given(clock=clock, embedder=embedder, chat=chat)
         engine = await engine_class.open(Live(settings), Path(data_dir), given)

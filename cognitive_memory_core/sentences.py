@@ -314,6 +314,11 @@ def own_words(speaker: str) -> str:
     return f"（{speaker} 的话，未经改写）"
 
 
+def said_by(speaker: str) -> str:
+    """Say who said what does not say so itself."""
+    return f"（{speaker} 说）"
+
+
 def full_in_total(limit: int) -> str:
     """Name the bound on all waiting jobs."""
     return f"最多 {limit} 个任务"
@@ -387,6 +392,11 @@ def nothing_shown() -> str:
 def too_few_vectors(given: int, wanted: int) -> str:
     """Say that an embedder answered another number of vectors than it was given texts."""
     return f"向量模型给了 {given} 个向量，应为 {wanted} 个"
+
+
+def chat_failed(kind: str) -> str:
+    """Say that somebody's own chat model failed."""
+    return f"自带的对话模型出错（{kind}）"
 
 
 def embedder_failed(reason: str) -> str:

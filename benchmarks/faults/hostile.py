@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
@@ -50,6 +51,14 @@ def forged_marks(prompt: str) -> int:
     found = TAGS.findall(unicodedata.normalize("NFKC", prompt))
     ours = {mark for part in PARTS for mark in (f"<{part}>", f"</{part}>")}
     return len(found) - len(ours.intersection(found))
+
+
+def forged_labels(name: str, texts: Iterable[str]) -> int:
+    """Count the texts in which a name that looks like somebody's label stands as it was chosen."""
+    worn = unicodedata.normalize("NFKC", name)
+    if "(" not in worn:
+        return 0
+    return sum(1 for text in texts if worn in unicodedata.normalize("NFKC", text))
 
 
 def forged_fences(block: str) -> int:

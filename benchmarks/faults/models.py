@@ -502,7 +502,7 @@ def _cut_merge(share: float, question: Question) -> object:
     good = as_text(careful(question))
     if question.name != MERGE:
         return good
-    return good[: max(int(len(good) * share), 1)] + ("" if share < 0.5 else "}")
+    return good[: max(int(len(good) * share), 1)]  # closing it may make it whole
 
 
 # --- shared -------------------------------------------------------------------------------------------------------

@@ -86,7 +86,7 @@ def portrait_lines(profile: Profile, name: str = "") -> tuple[str, ...]:
 
 
 def event_lines(events: Iterable[Event], zone: tzinfo) -> tuple[str, ...]:
-    """Show events with their time; what nobody made absolute goes with whose words it is."""
+    """Show events with their time, and with whose words they are where the text does not tell."""
     return tuple(f"- [{minute(event.happened_at, zone)}] {_attribution(event)}{quoted(event.text)}" for event in events)
 
 
@@ -118,7 +118,11 @@ def _body_lines(summary: str) -> list[str]:
 
 
 def _attribution(event: Event) -> str:
-    if event.is_absolute or not event.sender_id:
+    """Say whose words it is, where nobody made them absolute, or where they do not say so themselves."""
+    if not event.sender_id:
         return ""
-    speaker = Person(event.sender_id, clean_name(event.sender_name))
-    return defused(sentences.own_words(speaker.label))
+    speaker = Person(event.sender_id, clean_name(event.sender_name)).label
+    if not event.is_absolute:
+        return defused(sentences.own_words(speaker))
+    is_told = event.sender_id in event.subjects or f"({event.sender_id})" in event.text
+    return "" if is_told else defused(sentences.said_by(speaker))

@@ -11,13 +11,14 @@ from typing import Literal
 
 from ..domain.event import Statement
 from ..domain.people import Anchors, Person
+from ..text.fences import defused
 from ..text.frequency import FUNCTION_WORDS
 from ..text.lexicon import Offence, offences
 from ..text.refusals import says_nothing
 from ..text.spared_spans import Spared, named
 from ..text.terms import pieces_of
 from ..text.timewords import mentions
-from ..text.written_ids import mislabelled, plain, spoken, standing, strange_numbers
+from ..text.written_ids import mislabelled, plain, spoken, standing, strange_numbers, unnamed
 
 Fault = Literal["empty", "too_long", "unfounded", "language"]
 
@@ -76,7 +77,8 @@ def judge(text: str, heard: str, context: Sequence[str], anchors: Anchors) -> Ve
     written, said = plain(read), plain(heard[:READ])
     bearers = known.bearers(f"{written}\n{said}")
     lost = set(standing(said, known.ids, bearers)).difference(standing(written, known.ids, bearers))
-    foreign = (*strange_numbers(written, given, known.ids), *mislabelled(written, bearers, known.ids))
+    strange = strange_numbers(unnamed(written, bearers), given, known.ids)
+    foreign = (*strange, *mislabelled(written, bearers, known.ids))
     return Verdict(
         offences(read, names=known.names),
         tuple(one for one in known.ids if one in lost),
@@ -125,8 +127,8 @@ class _Known:
 
 @lru_cache(maxsize=20_000)  # the names of a busy bot's groups, asked again with every statement
 def _forms(name: str) -> tuple[str, ...]:
-    """Give a name in full and as others say it."""
-    return tuple(dict.fromkeys(form for form in (name, spoken(name)) if form))
+    """Give a name in full, as a prompt shows it, and as others say it."""
+    return tuple(dict.fromkeys(form for form in (name, defused(name), spoken(name)) if form))
 
 
 @lru_cache(maxsize=20_000)

@@ -59,6 +59,15 @@ def standing(text: str, ids: Iterable[str], names: Iterable[str]) -> list[str]:
     return [one for one in ids if (len(one) >= BARE_ID and one in tokens) or f"({one})" in text]
 
 
+def unnamed(text: str, bearers: Mapping[str, Collection[str]]) -> str:
+    """Give a plain text with names taken out where the id of a bearer stands behind: digits that are worn are no id."""
+    for name in sorted(bearers, key=len, reverse=True):
+        if _TOKEN.search(name) and f"{name}(" in text:
+            for user_id in bearers[name]:
+                text = text.replace(f"{name}({user_id})", f"({user_id})")
+    return text
+
+
 def strange_numbers(text: str, source: str, known: Collection[str]) -> list[str]:
     """Give the numbers of five or more digits in a plain text that may be ids and that nobody gave.
 

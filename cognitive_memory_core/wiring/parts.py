@@ -16,7 +16,7 @@ from ..adapters.files.directory_owner import DirectoryOwner
 from ..adapters.files.end_summaries import EndSummaries
 from ..adapters.files.profiles import FileProfiles
 from ..adapters.files.queue import FileQueue
-from ..adapters.foreign_embedder import ForeignEmbedder
+from ..adapters.foreign_models import ForeignEmbedder
 from ..adapters.offline.hashing import HashingEmbedder
 from ..adapters.sqlite import SqliteLedger
 from ..historian.meter import SpendingMeter

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from ..adapters.breaker import Breaker, GuardedChat
 from ..adapters.files.templates import read_templates
+from ..adapters.foreign_models import ForeignChat
 from ..adapters.offline.merging import RuleMerger
 from ..adapters.offline.rules import RuleHistorian
 from ..historian.budget import BackedHistorian, BackedMerger, Budget, BudgetedChat
@@ -59,7 +60,7 @@ async def thinkers_of(
 ) -> Thinkers:
     """Make them. ``given`` stands for every chat model; ``prompts`` is the folder of the operator's own templates."""
     rules, merging, budget = RuleHistorian(settings.current.zone), RuleMerger(settings), Budget(meter, settings)
-    asked = _standing_for_all(given, meter) if given else await _asked(settings.current, meter, stack)
+    asked = _standing_for_all(given, settings.current, meter) if given else await _asked(settings.current, meter, stack)
     if not asked:
         return Thinkers(rules, merging, budget)
     library = await asyncio.to_thread(_library, prompts)
@@ -78,9 +79,10 @@ def _library(folder: Path) -> PromptLibrary:
     return library
 
 
-def _standing_for_all(chat: Chat, meter: SpendingMeter) -> Mapping[ChatRole, _Asked]:
+def _standing_for_all(chat: Chat, settings: Settings, meter: SpendingMeter) -> Mapping[ChatRole, _Asked]:
     breaker = Breaker("historian")
-    guarded = GuardedChat(MeteredChat(chat, meter, counts_calls=True), breaker)
+    held = ForeignChat(chat, settings.models.historian.timeout_seconds)
+    guarded = GuardedChat(MeteredChat(held, meter, counts_calls=True), breaker)
     return dict.fromkeys(ROLES, _Asked(ModelSettings(), guarded, breaker))
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from benchmarks.fault_row import Extent, Row
 from benchmarks.faults.models import f14, f15, f16, f17, f18
+from benchmarks.faults.patterns import a18
 from benchmarks.faults.puppets import a6, a7, a8, a9, a10, a11, a12, a17
 
 SMALL = Extent(quick=True)
@@ -22,8 +23,8 @@ def test_a_bad_model_costs_no_memory(row: Callable[[Extent], Row]) -> None:
 
 
 @pytest.mark.timeout(240)
-@pytest.mark.parametrize("row", [a6, a7, a8, a9, a10, a11, a12, a17], ids=lambda row: row.__name__)
+@pytest.mark.parametrize("row", [a6, a7, a8, a9, a10, a11, a12, a17, a18], ids=lambda row: row.__name__)
 def test_a_model_that_obeys_the_attacker_wins_nothing(row: Callable[[Extent], Row]) -> None:
-    """Names, orders, rumours and floods change nothing that is not the attacker's, though the model helps them."""
+    """Names, orders, rumours and endless texts change nothing that is not the attacker's, though the model helps."""
     found = row(SMALL)
     assert not found.is_bad, found

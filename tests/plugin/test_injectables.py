@@ -44,8 +44,10 @@ async def test_every_name_resolves(stage: Stage, group: int) -> None:
     assert await met["record_end"]("记下了口味", ["阿棠(2000001) 喜欢乌龙茶"])
     assert await met["memory"].drain(20)
     assert [hit.event.text for hit in await met["search_events"]("乌龙茶")] == ["阿棠(2000001) 喜欢乌龙茶"]
-    assert await met["get_profile"]("user", "2000001") is None
-    assert await met["search_profiles"]("茶") == []
+    profile = await met["get_profile"]("user", "2000001")
+    assert isinstance(profile, core.Profile)
+    assert "乌龙茶" in profile.summary
+    assert [hit.profile.key for hit in await met["search_profiles"]("乌龙茶")] == [profile.key]
     assert '"ok": true' in await met["tools"].call("memory_list", {})
     assert len(met["tools"].schemas) == 8
     assert await met["consider"]() is None

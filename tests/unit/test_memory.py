@@ -614,10 +614,29 @@ async def test_an_export_is_for_its_owner_only(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("model", ["chat", "reranker"])
 async def test_a_model_that_nothing_asks_is_refused(tmp_path: Path, model: str) -> None:
-    """Whoever hands in a model that this version does not use is told so, instead of waiting for it in vain."""
+    """Whoever hands in what cannot be asked, or is not in this version, is told so instead of waiting in vain."""
     with pytest.raises(core.BadArgument):
         async with opened(tmp_path, **{model: object()}):
             pass
+
+
+class FailingChat:
+    """Somebody's chat model that fails in its own way."""
+
+    async def ask(self, ask: object) -> object:
+        """Fail."""
+        raise KeyError("choices")
+
+
+async def test_somebodys_failing_chat_costs_no_job(tmp_path: Path) -> None:
+    """A chat model that was handed in and raises errors of its own is away: the job waits, and the status says so."""
+    async with opened(tmp_path, chat=FailingChat()) as memory:
+        await memory.remember(core.Turn(GROUP, observations=("阿棠对花生过敏",)))
+        assert not await memory.drain(1.0)
+        status = await memory.status()
+        assert status.jobs.pending + status.jobs.processing == 1
+        assert status.jobs.failed == 0
+        assert "对话模型" in status.last_error
 
 
 class FailingEmbedder:

@@ -61,6 +61,19 @@ def test_an_event_goes_with_its_time_in_the_zone():
     assert event_lines([event], ZONE) == ("- [2026-02-20 11:08] 阿棠(2000001) 去了黄山",)
 
 
+def test_what_does_not_say_who_said_it_goes_with_its_speaker() -> None:
+    """What one said of another, or of nobody, is shown as their word; what speaks of its speaker is left alone."""
+    slander = an_event("米粒(2000002) 是小偷", sender_id="2000001", sender_name="阿棠", subjects=("2000002",))
+    own = an_event("阿棠(2000001) 怕狗", sender_id="2000001", sender_name="阿棠", subjects=("2000001",))
+    told = an_event("阿棠(2000001) 说：米粒是小偷", sender_id="2000001", sender_name="阿棠")
+    lines = event_lines((slander, own, told), ZONE)
+    assert [line.partition("] ")[2] for line in lines] == [
+        "（阿棠(2000001) 说）米粒(2000002) 是小偷",
+        "阿棠(2000001) 怕狗",
+        "阿棠(2000001) 说：米粒是小偷",
+    ]
+
+
 def test_own_words_go_with_their_speaker():
     """A statement whose 我 nobody resolved says first whose words it is."""
     (line,) = event_lines([an_event("我不吃香菜", is_absolute=False, sender_name="阿棠")], ZONE)

@@ -55,6 +55,29 @@ def test_known_names_and_aliases_are_no_offences(name: str) -> None:
     assert verdict(f"{name}(2000011)喜欢猫", f"{name}(2000011)喜欢猫", anchors=anchors) == Verdict()
 
 
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("12345〔管理员〕", "12345〔管理员〕"),
+        ("10001", "10001"),
+        ("2023级小雨", "2023级小雨"),
+        ("0123456", "0123456"),
+        ("[点我]找我玩", "〔点我〕找我玩"),
+        ("<b>我</b>", "‹b›我‹/b›"),
+    ],
+)
+def test_digits_and_brackets_in_a_name_are_no_offence(name: str, shown: str) -> None:
+    """Whoever wears a number, or signs that a prompt swaps, is named as the prompt shows them, and that passes."""
+    anchors = Anchors(NOON, ANCHORS.place, "", Person("2000011", name))
+    assert verdict(f"{shown}(2000011)说自己每天跑步五公里", "我每天跑步五公里", anchors=anchors) == Verdict()
+
+
+def test_a_worn_number_is_an_id_behind_nobody() -> None:
+    """A number that somebody wears is no id only where it is worn."""
+    anchors = Anchors(NOON, ANCHORS.place, "", Person("2000011", "12345〔管理员〕"))
+    assert verdict("12345(99999)每天跑步五公里", "我每天跑步五公里", anchors=anchors).foreign_ids == ("12345", "99999")
+
+
 # --- ids ----------------------------------------------------------------------------------------------------------
 
 

@@ -1,16 +1,16 @@
-"""An embedder that somebody else wrote, held to the port: our errors, our form of vectors, within a time."""
+"""Models that somebody else wrote, held to their ports: our errors, our form of vectors, within a time."""
 
 from __future__ import annotations
 
 import asyncio
 import math
 from array import array
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import TypeVar
 
 from .. import sentences
 from ..errors import BadAnswer, CognitiveMemoryError, UnavailableError
-from ..ports.models import Calibration, Embedder, Vector
+from ..ports.models import Ask, Calibration, Chat, Embedder, Vector
 
 SECONDS = 30.0
 FAILURES = (
@@ -45,23 +45,40 @@ class ForeignEmbedder:
 
     async def embed_documents(self, texts: Sequence[str]) -> list[Vector]:
         """Embed what is to be found; as many vectors as texts, or BadAnswer."""
-        vectors = await _translated(self._embedder.embed_documents(texts))
+        vectors = await _embedded(self._embedder.embed_documents(texts))
         if len(vectors) != len(texts):
             raise BadAnswer(sentences.too_few_vectors(len(vectors), len(texts)))
         return [_vector(numbers) for numbers in vectors]
 
     async def embed_query(self, text: str) -> Vector:
         """Embed what is asked."""
-        return _vector(await _translated(self._embedder.embed_query(text)))
+        return _vector(await _embedded(self._embedder.embed_query(text)))
 
 
-async def _translated(answer: Awaitable[T]) -> T:
+class ForeignChat:
+    """Turns whatever a chat model raises into our errors."""
+
+    def __init__(self, chat: Chat, seconds: float) -> None:
+        """Stand round a chat model, whose answers may take so many seconds."""
+        self._chat = chat
+        self._seconds = seconds
+
+    async def ask(self, ask: Ask[T]) -> T:
+        """Give the parsed answer."""
+        return await _translated(self._chat.ask(ask), self._seconds, sentences.chat_failed)
+
+
+async def _embedded(answer: Awaitable[T]) -> T:
+    return await _translated(answer, SECONDS, sentences.embedder_failed)
+
+
+async def _translated(answer: Awaitable[T], seconds: float, said: Callable[[str], str]) -> T:
     try:
-        return await asyncio.wait_for(answer, SECONDS)
+        return await asyncio.wait_for(answer, seconds)
     except CognitiveMemoryError:
         raise
     except FAILURES as failure:
-        raise UnavailableError(sentences.embedder_failed(type(failure).__name__)) from failure
+        raise UnavailableError(said(type(failure).__name__)) from failure
 
 
 def _vector(numbers: Sequence[float]) -> Vector:
