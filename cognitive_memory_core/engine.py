@@ -48,15 +48,20 @@ class Engine:
         self.parts = parts
         self.settings = settings
         self.consent = Consent(parts.consent, parts.names, parts.eraser)
-        self.renaming = Renaming(parts.profiles, parts.profile_index)
-        self.sightings = Sightings(parts.names, self.renaming)
+        self.sightings = Sightings(parts.names, Renaming(parts.profiles, parts.profile_index), parts.clock)
         self.journal = Journal(parts.log, self.sightings)
         self.pinboard = Pinboard(parts.notes, parts.clock)
         self.follower = self._follower()
         self.indexer = Indexer(parts.embedder, parts.shelf, on_stored=self.follow)
         self.profile_indexer = ProfileIndexer(parts.profiles, parts.profile_index, parts.embedder)
         self.portraits = Portraits(
-            parts.profiles, parts.profile_index, parts.embedder, self.consent, settings, parts.clock
+            parts.profiles,
+            parts.profile_index,
+            parts.embedder,
+            self.consent,
+            settings,
+            parts.clock,
+            facts=parts.facts,
         )
         self.merging = self._merging()
         self.history = self._history()
@@ -98,7 +103,7 @@ class Engine:
         """Set the loops going; a memory that is switched off only keeps its log and memos."""
         if self._loops:
             return
-        wanted = [self.journal.run(), self.upkeep.run(), self.parts.meter.run()]
+        wanted = [self.journal.run(), self.sightings.run(), self.upkeep.run(), self.parts.meter.run()]
         if self.settings.current.enabled:
             wanted += [self.worker.run(), self.indexer.run(), self.merging.run(), self.profile_indexer.run()]
             wanted += [self.follower.run()] if self.follower else []
@@ -149,7 +154,9 @@ class Engine:
             self.follower.nudge()
 
     async def reindex(self) -> int:
-        """Put a new generation of the vector store in use; answers how many rows it holds."""
+        """Put a new generation of the vector store in use, and take the portraits in again; answers how many rows."""
+        await self.profile_indexer.refresh()
+        self.portraits.forget()
         if self.follower:
             return await self.follower.rebuild()
         return len(await self.parts.shelf.embedded_ids(self.parts.embedder.fingerprint))
@@ -271,7 +278,7 @@ class Engine:
     async def _unportray(self, keys: Sequence[ProfileKey]) -> None:
         for key in keys:
             await taken_in(self.parts.profiles, self.parts.profile_index, key)
-        self.renaming.forget(keys)
+        self.sightings.forget(keys)
         self.portraits.forget()
 
     def _worker(self) -> HistorianWorker:
@@ -306,11 +313,16 @@ class Engine:
                 parts.names,
                 self.settings,
                 parts.clock,
-                name_of=self.sightings.group_name,
+                name_of=self._name_of,
                 is_left_out=lambda key: key.user_id in self.consent.opted_out,
                 on_written=self._note_drawn,
             )
         )
+
+    def _name_of(self, key: ProfileKey) -> str:
+        """Name a group; and a person of one portrait everywhere, who has no name of their own in private."""
+        is_wanted = key.entity_type == "group" or self.settings.current.sharing == "shared"
+        return self.sightings.name_of(key) if is_wanted else ""
 
     def _note_drawn(self) -> None:
         self.portraits.forget()

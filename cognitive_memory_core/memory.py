@@ -139,6 +139,7 @@ class CognitiveMemory:
             await engine.parts.log.withdraw(scene.scope, message_id, engine.parts.clock.now())
         finally:
             await engine.parts.view.withdraw(scene.scope, message_id)
+            engine.merging.nudge()  # what a portrait holds of it must leave
 
     async def context(self, scene: Scene, query: str, *, budget: int | None = None) -> Context:
         """Build the block for the model; what a failing part would have given is missing and named in ``degraded``."""
@@ -240,8 +241,11 @@ class CognitiveMemory:
         return await engine.portraits.search(scene, query, entity_type=entity_type, top_k=limit)
 
     async def profile_revisions(self, scene: Scene, key: ProfileKey) -> list[Revision]:
-        """Give the past portraits of somebody whose portrait the scene may read, newest first."""
-        return [] if self._engine is None else await self._engine.history.revisions(scene, key)
+        """Give the past portraits of the one who asks, or of the group, newest first; an operator sees everybody's."""
+        engine = self._engine
+        if engine is None or not self.is_running or not _recalls(engine, scene):
+            return []
+        return await engine.history.revisions(scene, key)
 
     async def restore_profile(self, scene: Scene, key: ProfileKey, revision_id: str) -> Profile:
         """Let a past portrait be the one of now; that of now becomes a revision, so that this can be undone.
@@ -261,6 +265,7 @@ class CognitiveMemory:
         event = await self._readable(scene, event_id)
         if event.retired_at is None:
             await engine.parts.events.retire(event.id, engine.parts.clock.now())
+            engine.merging.nudge()
 
     async def restore_event(self, scene: Scene, event_id: str) -> Event:
         """Let a retired event stand again."""
@@ -271,6 +276,7 @@ class CognitiveMemory:
         restored = await engine.parts.events.restore(event.id)
         if restored is None:
             raise UnknownEvent(sentences.unknown_event())
+        engine.merging.nudge()
         return restored
 
     async def forget_user(self, scene: Scene, user_id: str) -> Erasure:

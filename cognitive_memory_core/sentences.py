@@ -702,8 +702,8 @@ def unknown_revision(revision_id: object) -> str:
 
 
 def not_your_profile() -> str:
-    """Refuse to change somebody else's portrait."""
-    return "只能换回自己的侧写；别人的要由机器人管理员来换"
+    """Refuse somebody else's past portraits."""
+    return "只能看和换回自己的侧写旧版本；别人的要由机器人管理员来换"
 
 
 def answer_without(member: str) -> str:
@@ -762,7 +762,7 @@ _FEEDBACK = {
 }
 _LEANING = {
     "pronoun": ("人称代词", "换成 名字(id)"),
-    "time": ("相对时间", "换成确定的日期，看消息的时间推算"),
+    "time": ("相对时间", "换成确定的日期，看消息的时间推算；推不出的写“之前、以后”或省去，不编日期"),
     "place": ("相对地点", "换成地点或群的名字"),
 }
 
@@ -887,6 +887,11 @@ def portrait_of_strangers(ids: str) -> str:
     return f"它写了来历不明的编号：{ids}。只能写原有侧写和新事实里出现过的编号。"
 
 
+def portrait_tells_withdrawn(told: str) -> str:
+    """Tell a model that its portrait holds what must leave it."""
+    return f"它还留着撤回的事实里的内容：「{told}」。凡由撤回的事实来的都要删净，换了说法的、写在标签里的也删。"
+
+
 def portrait_too_long(length: int, limit: int) -> str:
     """Tell a model that its portrait is too long."""
     return f"它有 {length} 个字，最多 {limit} 个。请合并重复、概括细节，保留最重要的，不要截断。"
@@ -915,4 +920,5 @@ _FAULTS = {
     "strangers": "有来历不明的编号",
     "too_long": "太长",
     "contradiction": "两次回答互相矛盾",
+    "withdrawn": "还留着撤回了的内容",
 }

@@ -24,7 +24,7 @@ from .gathered import FILE, Bookmark, Waiting
 from .lifecycle import get_memory
 from .throttled_log import complain
 
-PLACES = 500
+PLACES = 5_000  # more than any bot has groups; what the one quiet longest gathered leaves first
 LINES = 200  # of one place
 GRACE = 30.0  # seconds that a chat plugin has to record a turn itself
 RETRY = 60.0  # seconds after the memory refused

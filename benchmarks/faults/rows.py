@@ -66,6 +66,8 @@ ROWS: dict[str, Callable[..., Row]] = {
     "F19": _here("embedding", "f19"),
     "F20": _here("embedding", "f20"),
     "F21": _here("queueing", "f21"),
+    "F22": _here("portraits", "f22"),
+    "F23": _here("portraits", "f23"),
     "F29": _of_chroma("f29", "rows", 10_000, 1_500),
     "F30": _here("drift", "f30"),
     "F31": _here("syscalls", "f31"),

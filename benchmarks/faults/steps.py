@@ -11,11 +11,13 @@ from pathlib import Path
 
 from cognitive_memory_core.adapters.files.disk import Disk
 from cognitive_memory_core.adapters.files.end_summaries import EndSummaries
+from cognitive_memory_core.adapters.files.profiles import FileProfiles
 from cognitive_memory_core.adapters.files.queue import FileQueue
 from cognitive_memory_core.adapters.sqlite import SqliteLedger, schema
 from cognitive_memory_core.domain.event import Draft
 from cognitive_memory_core.memory import CognitiveMemory
 from cognitive_memory_core.ports.queue import Claim
+from tests.support import profiles as portraits
 
 from . import world
 from .world import Found, Tokens, a_draft, a_job, a_memo, a_message, event_tokens, job_tokens
@@ -32,6 +34,7 @@ class Stage:
     queue: FileQueue | None = None
     ledger: SqliteLedger | None = None
     memory: CognitiveMemory | None = None
+    profiles: FileProfiles | None = None
     claim: Claim | None = None
     is_closed: bool = False  # the ledger
     closing: AsyncExitStack = field(default_factory=AsyncExitStack)
@@ -76,6 +79,8 @@ class Step:
             stage.claim = await _queue(stage).claim()
         if "ledger" in self.opens:
             stage.ledger = await SqliteLedger.open(data / "ledger.db", clock=world.CLOCK)
+        if "profiles" in self.opens:
+            stage.profiles = portraits.opened(data, Disk(), days=1)
         if "memory" in self.opens:
             stage.memory = await stage.closing.enter_async_context(a_memory(data))
         return stage
@@ -142,6 +147,11 @@ def _queue(stage: Stage) -> FileQueue:
 def _ledger(stage: Stage) -> SqliteLedger:
     assert stage.ledger is not None
     return stage.ledger
+
+
+def _profiles(stage: Stage) -> FileProfiles:
+    assert stage.profiles is not None
+    return stage.profiles
 
 
 def _claim(stage: Stage) -> Claim:
@@ -273,9 +283,14 @@ LEDGER_STEPS = {
     ),
     "end_summaries": Step(_copy_memo, new=frozenset({f"summary:{a_memo('二').id}"})),
 }  # fmt: skip
+PORTRAIT_STEPS = {  # judged by their own oracle: see portraits.py
+    f"portrait {name}": Step(lambda stage, act=act: act(_profiles(stage)), ("profiles",), lay=portraits.seeded)
+    for name, act in portraits.ACTS.items()
+}
 STEPS = {
     **QUEUE_STEPS,
     **LEDGER_STEPS,
+    **PORTRAIT_STEPS,
     "historian": Step(_drain, ("memory",), drains=True),
     "revive 500": Step(
         lambda stage: _queue(stage).revive(),

@@ -91,7 +91,7 @@ def f5(extent: Extent) -> Row:
     """Read off strace that names and contents are synced, in this order, before the acknowledgement."""
     started = time.monotonic()
     scenes = rehearsed(PUBLISHING)
-    checked = [_published(scene) for scene in scenes]
+    checked = [published(scene.unharmed.calls, scene.standing) for scene in scenes]
     missing = [f"{scene.name}: {name}" for scene, (_, names) in zip(scenes, checked, strict=True) for name in names]
     note = f"{len(scenes)} ways, {sum(count for count, _ in checked)} files; missing syncs {len(missing)}"
     tally = Tally(injected=len(scenes), lost=len(missing), examples=missing)
@@ -181,10 +181,9 @@ def _touches(call: Call, path: str) -> bool:
     return any(other.startswith(path) for other in (call.opened, *call.named))
 
 
-def _published(scene: Scene) -> tuple[int, list[str]]:
-    """Count the files that a way publishes, and name those that a power cut could take."""
-    calls, count, missing = scene.unharmed.calls, 0, list[str]()
-    standing = {*scene.standing}
+def published(calls: list[Call], known: frozenset[str]) -> tuple[int, list[str]]:
+    """Count the files that a way publishes beside the ``known`` ones, and name those that a power cut could take."""
+    count, missing, standing = 0, list[str](), {*known}
     for at, call in enumerate(calls):
         if call.name.startswith("rename"):
             count += 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Literal
 
@@ -92,6 +92,23 @@ class Draft:
     facts: tuple[Fact, ...] = ()
     repeats: Mapping[str, str] = field(default_factory=dict[str, str])
     heard: Mapping[str, str] = field(default_factory=dict[str, str])
+
+
+def lifted(standing: Event, again: Event) -> Event:
+    """Give what stands in the words of one that says the same, where that one alone is absolute."""
+    if standing.is_absolute or not again.is_absolute:
+        return standing
+    return replace(
+        standing,
+        text=again.text,
+        kind=again.kind,
+        subjects=again.subjects,
+        is_absolute=True,
+        confidence=again.confidence,
+        pain=again.pain,
+        solution=again.solution,
+        outcome=again.outcome,
+    )
 
 
 def duplicate_key(text: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 from .. import sentences
@@ -24,6 +25,7 @@ PLAY = (
 )
 PER_FACT, PER_OLD = 1.5, 0.4
 ROOM = 200  # characters by which a portrait may grow, beside three times those of the facts
+SEAMS = 3.0  # weight of what stands around something withdrawn and goes with it
 _PIECE = 1_000  # characters that are split into terms at once
 _SHOWN = 3  # strange ids that are named
 
@@ -41,7 +43,7 @@ class Grounds:
     """What a new portrait may rest on: the old one, the new facts, and who is portrayed (names and ids).
 
     ``limit`` is how many characters a portrait may have; an old one over it may be condensed. ``notes`` are lines of
-    the old one that nobody has put into words yet.
+    the old one that nobody has put into words yet. What is ``withdrawn`` must go, in whatever words it was put.
     """
 
     old: str
@@ -49,6 +51,7 @@ class Grounds:
     who: Sequence[str]
     limit: int
     notes: Sequence[str] = ()
+    withdrawn: Sequence[str] = ()
 
     @property
     def given(self) -> tuple[str, ...]:
@@ -59,7 +62,7 @@ class Grounds:
 def objection(new: str, grounds: Grounds) -> Objection | None:
     """Say why a portrait must not take the place of the old one; None where it may."""
     content = _Content.of(new, grounds)
-    if (content.old or content.notes) and not content.new:
+    if (content.owed or content.notes) and not content.new:
         return Objection("emptied", sentences.portrait_emptied())
     if strangers := _strangers(new, grounds):
         return Objection("strangers", sentences.portrait_of_strangers("、".join(strangers[:_SHOWN])))
@@ -67,26 +70,32 @@ def objection(new: str, grounds: Grounds) -> Objection | None:
         return Objection("unrelated", sentences.portrait_unrelated())
     if content.is_overgrown or len(new) > len(grounds.old) + 3 * sum(map(len, grounds.given)) + ROOM:
         return Objection("overgrown", sentences.portrait_overgrown())
-    if content.kept < _wanted(content, grounds) or content.has_lost_notes:
+    if content.kept < _wanted(content, grounds) * content.owed or content.has_lost_notes:
         return Objection("destructive", sentences.portrait_destroyed())
     return None
 
 
 @dataclass(frozen=True)
 class _Content:
-    """The terms of new portrait, old one, notes in it, and notes and facts together; names say nothing."""
+    """The terms of new portrait, old one, notes in it, notes and facts together, and what is withdrawn.
+
+    Names say nothing. Notes that are withdrawn are none.
+    """
 
     new: frozenset[str]
     old: frozenset[str]
     notes: frozenset[str]
     given: frozenset[str]
+    gone: frozenset[str]
 
     @classmethod
     def of(cls, new: str, grounds: Grounds) -> _Content:
         """Leave out the names, which everything about somebody holds."""
-        texts = ([new], [grounds.old], grounds.notes, grounds.given)
         names = _terms(grounds.who)
-        return cls(*(_terms(each) - names for each in texts))
+        gone = _terms(grounds.withdrawn) - names
+        texts = ([new], [grounds.old], grounds.given)
+        found, old, given = (_terms(each) - names for each in texts)
+        return cls(found, old, _terms(grounds.notes) - names - gone, given, gone)
 
     @property
     def is_unrelated(self) -> bool:
@@ -100,9 +109,15 @@ class _Content:
         return unexplained > PLAY + PER_FACT * _weight(self.given) + PER_OLD * _weight(self.old)
 
     @property
+    def owed(self) -> float:
+        """What of the old one must be accounted for: what is withdrawn and stands there in other words may go, too."""
+        excused = _weight(self.gone - self.old) + SEAMS if self.gone else 0.0
+        return max(_weight(self.old - self.gone) - excused, 0.0)
+
+    @property
     def kept(self) -> float:
-        """How much of the old one is left, from 0 to 1."""
-        return _weight(self.old & self.new) / _weight(self.old) if self.old else 1.0
+        """How much of the old one is left, beside what is withdrawn."""
+        return _weight((self.old & self.new) - self.gone)
 
     @property
     def has_lost_notes(self) -> bool:
@@ -135,4 +150,9 @@ def _terms(texts: Iterable[str]) -> frozenset[str]:
 
 def _weight(terms: Iterable[str]) -> float:
     """Weigh terms by how much they tell: 的 next to nothing, a rare character or a word 1."""
-    return sum(1.0 if term.isascii() else min(map(telling, term)) ** 2 for term in terms)
+    return sum(map(_weight_of, terms))
+
+
+@lru_cache(maxsize=20_000)
+def _weight_of(term: str) -> float:
+    return 1.0 if term.isascii() else min(map(telling, term)) ** 2

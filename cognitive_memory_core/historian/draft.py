@@ -39,11 +39,12 @@ def _facts(scene: Scene, said: Statement, event: Event, settings: Settings) -> I
 
 
 def _is_of_speaker(said: Statement, event: Event) -> bool:
-    """Tell whether it is the speaker's own word of themselves; what they report of others is not."""
+    """Tell whether it is the speaker's own word of themselves; what they report of others or of the group is not."""
     speaker = event.sender_id
     if not said.is_own or said.speaker != speaker or speaker not in said.subjects:
         return False
-    return set(said.subjects) == {speaker} or not reports(event.text, speaker)
+    is_of_nobody_else = set(said.subjects) == {speaker} and not said.is_of_place
+    return is_of_nobody_else or not reports(event.text, speaker)
 
 
 def _own_key(scene: Scene, speaker: str, settings: Settings) -> ProfileKey:

@@ -64,11 +64,12 @@ class EntityMerge:
         profile = await self.store.find(key)
         person = Person(key.group_id if key.entity_type == "group" else key.user_id, await self._name(key, profile))
         now = self.clock.now().astimezone(self.settings.current.zone)
-        portrait = await self.merger.merge(person, profile, facts, now)
+        old = Portrait(profile.tags, profile.summary) if profile else NOTHING
+        asked = [fact for fact in facts if not fact.is_withdrawn] if old == NOTHING else facts
+        portrait = await self.merger.merge(person, profile, asked, now) if asked else old
         if self.is_left_out(key):  # since the model was asked
             return
-        old = Portrait(profile.tags, profile.summary) if profile else NOTHING
-        if portrait == NOTHING != old:
+        if portrait == NOTHING != old and not any(fact.is_withdrawn for fact in facts):
             raise BadAnswer(sentences.portrait_stays())
         changed = None if portrait == old else self._changed(key, person, portrait, facts, profile)
         await _completed(self._keep(key, changed, facts))
@@ -82,7 +83,7 @@ class EntityMerge:
             portrait.tags,
             portrait.summary,
             updated_at=self.clock.now(),
-            source_event_id=facts[-1].event_id,
+            source_event_id=_source(facts, old),
             version=old.version if old else "",
         )
 
@@ -90,7 +91,7 @@ class EntityMerge:
         if changed:
             await self.index.put(await self.store.write(changed))
             self.on_written()
-        await self.book.settle(key, [fact.id for fact in facts])
+        await self.book.settle(key, facts)
 
     async def _name(self, key: ProfileKey, profile: Profile | None) -> str:
         """Name whom the portrait is of as they are called there now, and as it names them where nobody knows."""
@@ -104,6 +105,13 @@ class EntityMerge:
         place = Scope(key.agent, "group", key.group_id) if is_member else Scope(key.agent, "private", key.user_id)
         people = await self.names.people(place, [key.user_id])
         return next((person.name for person in people if person.id == key.user_id), "")
+
+
+def _source(facts: Sequence[Fact], old: Profile | None) -> str:
+    """Name the last event that a portrait rests on, "" where that was withdrawn and nothing came after it."""
+    gone = {fact.event_id for fact in facts if fact.is_withdrawn}
+    known = [old.source_event_id if old else "", *(fact.event_id for fact in facts)]
+    return next((one for one in reversed(known) if one not in gone), "")
 
 
 async def _completed(writing: Coroutine[object, object, None]) -> None:

@@ -14,7 +14,7 @@ from ..domain.scope import Scope
 from ..errors import UnavailableError
 from ..ports.ledger import MessageLog
 from .retry import described
-from .sightings import Seen, Sightings
+from .sightings import Sightings
 
 log = logging.getLogger(__name__)
 PAUSE = 0.3  # seconds between writes: well under the half second that is promised
@@ -28,7 +28,6 @@ class Journal:
         """Write into a log, and note the names that people are seen with."""
         self._log = message_log
         self._sightings = sightings
-        self._seen: deque[Seen] = deque(maxlen=CAPACITY)
         self._waiting: deque[Message] = deque(maxlen=CAPACITY)
         self._turn = asyncio.Lock()
         self._wake = asyncio.Event()
@@ -45,7 +44,6 @@ class Journal:
             await self._wake.wait()
             self._wake.clear()
             await self.settle()
-            await self._rename()
             await asyncio.sleep(PAUSE)
 
     async def settle(self) -> bool:
@@ -103,15 +101,7 @@ class Journal:
             self._waiting = deque((item for item in self._waiting if item.scene.scope != scope), CAPACITY)
 
     async def _note_names(self, batch: tuple[Message, ...]) -> None:
-        seen = [(message.scene, message.sent_at) for message in batch if not message.is_bot]
-        await self._sightings.note(seen)
-        self._seen.extend(seen)
-
-    async def _rename(self) -> None:
-        """Let portraits bear the names of those who spoke; nobody who settles the journal waits for that."""
-        seen = [self._seen.popleft() for _ in range(len(self._seen))]
-        if seen:
-            await self._sightings.rename(seen)
+        await self._sightings.note([(message.scene, message.sent_at) for message in batch if not message.is_bot])
 
     def _complain(self, refused: UnavailableError) -> None:
         if (said := described(refused)) != self.last_error:

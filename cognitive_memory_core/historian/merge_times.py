@@ -15,7 +15,8 @@ _LONGEST_DELAY = 1e8  # seconds; more is for ever, too, and no date can bear it
 def due_at(waiting: Waiting, settings: ProfileSettings, now: datetime, *, is_first: bool, is_hurried: bool) -> datetime:
     """Tell when the facts of one portrait are due; an instant ahead of the clock was told by a wrong one and is past.
 
-    A hurry shortens the waiting for more facts, never the pause after a failure.
+    What is withdrawn must go at once. A hurry shortens the waiting for more facts; neither does the pause after a
+    failure.
     """
     delay = _delay(waiting, settings, is_first=is_first, is_hurried=is_hurried)
     ready = now if waiting.since > now else waiting.since + timedelta(seconds=delay)
@@ -31,7 +32,7 @@ def pause_after(failures: int) -> float:
 
 
 def _delay(waiting: Waiting, settings: ProfileSettings, *, is_first: bool, is_hurried: bool) -> float:
-    if is_hurried or waiting.facts >= settings.merge_max_facts:
+    if is_hurried or waiting.withdrawn or waiting.facts >= settings.merge_max_facts:
         return 0.0
     delay = min(settings.merge_delay_seconds, _LONGEST_DELAY)
     return min(delay, FIRST_DELAY) if is_first else delay

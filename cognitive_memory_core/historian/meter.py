@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections import Counter
 from dataclasses import dataclass
 from datetime import date, tzinfo
 from typing import TypeVar
@@ -15,7 +16,8 @@ from ..ports.models import Ask, Chat
 from .retry import described
 
 log = logging.getLogger(__name__)
-PAUSE = 5.0  # seconds between writes: a call that was paid for is no more lost than that
+PAUSE = 1.0  # seconds between writes: what was paid for in them is forgotten by a process that is killed
+REMEMBERED = 64  # counts of a purpose on a day
 UNMETERED = ("embedding", "rerank")  # purposes that no daily limit counts
 T = TypeVar("T")
 
@@ -29,8 +31,7 @@ class SpendingMeter:
         self._clock = clock
         self._zone = zone
         self._waiting: dict[tuple[date, str], Spending] = {}
-        self._day = self.today
-        self._chat_calls = 0
+        self._calls: Counter[tuple[date, str]] = Counter()
         self._wake = asyncio.Event()
 
     async def load(self) -> None:
@@ -40,7 +41,7 @@ class SpendingMeter:
         except UnavailableError as refused:
             log.warning("accounts: %s", described(refused))
             return
-        self._chat_calls += sum(one.calls for one in spent if one.purpose not in UNMETERED)
+        self._calls.update({(self.today, one.purpose): one.calls for one in spent})
 
     @property
     def today(self) -> date:
@@ -50,13 +51,17 @@ class SpendingMeter:
     @property
     def chat_calls_today(self) -> int:
         """How often chat models were asked today."""
-        return self._chat_calls if self._day == self.today else 0
+        today = self.today
+        return sum(calls for (day, purpose), calls in self._calls.items() if day == today and purpose not in UNMETERED)
+
+    def calls_today(self, purpose: str) -> int:
+        """How often a model was asked today for one purpose."""
+        return self._calls[self.today, purpose]
 
     def count(self, purpose: str, tokens: int) -> None:
         """Note one call for a purpose."""
-        if self._day != self.today:
-            self._day, self._chat_calls = self.today, 0
-        self._chat_calls += purpose not in UNMETERED
+        self._calls[self.today, purpose] += 1
+        self._forget_old_days()
         self._add(Spending(purpose, 1, max(tokens, 0)))
 
     def note_failure(self, purpose: str, *, is_away: bool) -> None:
@@ -81,6 +86,11 @@ class SpendingMeter:
                 self._put_back(day, spending)
                 log.warning("accounts: %s", described(refused))
                 return
+
+    def _forget_old_days(self) -> None:
+        """Keep the last days that were counted, also where the clock goes to and fro."""
+        while len(self._calls) > REMEMBERED:
+            del self._calls[min(self._calls)]
 
     def _add(self, spending: Spending) -> None:
         self._put_back(self.today, spending)

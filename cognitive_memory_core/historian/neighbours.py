@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
@@ -21,7 +22,14 @@ from ..text.timewords import mentions
 MOST = 8  # neighbours that are shown to a model
 LOOKED_AT = 16  # events of one search; in private some of them are of groups
 SEARCHED = 20  # texts
-NEAR = 0.25  # share of a text's terms; below it nobody would take two texts for the same
+NEAR = 0.15  # share of what a text says; below it nobody would take two texts for the same
+NEAR_TO_CHANGE = 0.05  # what puts another text right shares with it hardly more than a word
+_CHANGES = re.compile(
+    "改|其实|不是|不对|更正|已经|取消|推迟|挪|换成|延|现在|不再|打错|记错|说错|搞错|作废|恢复|停|不[^，。]{0,4}了"
+    "|(?<![a-z])(?:actually|instead|moved|changed|cancel|no longer|correction|postponed|not)",
+    re.IGNORECASE,
+)
+_LABEL = re.compile(r"[(（][^()（）\s]{1,128}[)）]")
 
 
 @dataclass(frozen=True)
@@ -51,20 +59,25 @@ class Neighbourhood:
             if event.sender_id == scene.user_id and event.scope == scene.scope and reading.admits(event)
         }
 
-    async def near(self, work: Turn | Dialogue, without: Collection[str]) -> tuple[Event, ...]:
-        """Give the nearest events of the very same place by those who speak in the work, best first."""
+    async def near(
+        self, work: Turn | Dialogue, without: Collection[str], names: Collection[str] = ()
+    ) -> tuple[Event, ...]:
+        """Give the nearest events of the very same place by those who speak in the work, best first.
+
+        Times and the names of people make no two texts near.
+        """
         reading, speakers = Reading(work.scene, without=frozenset(without)), _speakers(work)
         found: dict[str, tuple[float, Event]] = {}
         for text in _texts(work):
-            for nearness, event in await self._beside(text, reading):
+            for nearness, event in await self._beside(text, names, reading):
                 is_here = event.scope == work.scene.scope and event.sender_id in speakers
                 if is_here and nearness > found.get(event.id, (0.0, event))[0]:
                     found[event.id] = (nearness, event)
         best = sorted(found.values(), key=lambda pair: -pair[0])
         return tuple(event for _, event in best[:MOST])
 
-    async def _beside(self, text: str, reading: Reading) -> list[tuple[float, Event]]:
-        terms = query_terms(text)
+    async def _beside(self, text: str, names: Collection[str], reading: Reading) -> list[tuple[float, Event]]:
+        terms = query_terms(_content(text, names)) or query_terms(text)
         if not terms:
             return []
         try:
@@ -72,7 +85,8 @@ class Neighbourhood:
         except UnavailableError:
             return []
         near = ((_nearness(terms, event), event) for event, _ in rows if reading.admits(event))
-        return [(nearness, event) for nearness, event in near if nearness >= NEAR]
+        least = NEAR_TO_CHANGE if _CHANGES.search(text) else NEAR
+        return [(nearness, event) for nearness, event in near if nearness >= least]
 
 
 def is_timeless(text: str, names: Collection[str] = ()) -> bool:
@@ -81,6 +95,13 @@ def is_timeless(text: str, names: Collection[str] = ()) -> bool:
         return False
     found = sightings(text, Spared(len(text), named(text, names, is_leaning_word)))
     return all(folded(sighting.offence.word) in MYSELF for sighting in found)
+
+
+def _content(text: str, names: Collection[str]) -> str:
+    """Blank what tells nothing of the matter: labels, names and times."""
+    spans = [match.span() for match in _LABEL.finditer(text)]
+    spans += [(mention.start, mention.stop) for mention in mentions(text)]
+    return Spared(len(text), (*spans, *named(text, names, is_leaning_word))).blanked(text)
 
 
 def _nearness(terms: Collection[str], event: Event) -> float:

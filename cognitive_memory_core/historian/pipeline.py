@@ -101,16 +101,15 @@ class Pipeline:
     async def _with_neighbours(self, work: Turn | Dialogue, anchors: Anchors) -> Anchors:
         if not self.asks_model:
             return anchors
-        return replace(anchors, neighbours=await self._neighbourhood.near(work, self.consent.opted_out))
+        near = await self._neighbourhood.near(work, self.consent.opted_out, called(anchors))
+        return replace(anchors, neighbours=near)
 
     @property
     def _neighbourhood(self) -> Neighbourhood:
         return Neighbourhood(self.facts, self.lexical)
 
     async def _note_names(self, job: Job) -> None:
-        seen = [(scene, job.happened_at) for scene in _scenes(job)]
-        await self.sightings.note(seen)
-        await self.sightings.rename(seen)
+        await self.sightings.note([(scene, job.happened_at) for scene in _scenes(job)])
 
     async def _anchors(self, job: Job) -> Anchors:
         scene = job.work.scene

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -19,11 +20,13 @@ from ..prompts.library import PromptLibrary
 from ..settings import Live, Settings
 from ..text.names import clean_text, one_line
 from ..text.outline import Section, headed, sections_of, written
+from ..text.traces import Statement, pieces, without
 from .bounded_change import Grounds, objection
 
 MOST_TAGS, TAG_LENGTH = 12, 24
 LINE_LENGTH = 120
 TOLERATED = 1.25  # times max_chars: what a model that was asked to condense may still have
+_QUOTED = 40  # characters of what must go that a model is shown again
 _SAYS_NOTHING = 40  # characters of a summary that may mean "nothing new"
 _RULES = frozenset("-*_=~` \t")
 _BULLETS = "-*+•·#> \t"
@@ -32,7 +35,10 @@ _TITLES = frozenset(sentences.PORTRAIT_HEADINGS.values())
 
 @dataclass(frozen=True)
 class ModelMerger:
-    """Asks a chat model for a portrait, and once more, with the reason, where it cannot be used."""
+    """Asks a chat model for a portrait, and once more, with the reason, where it cannot be used.
+
+    What is withdrawn is gone from every portrait that it gives; one of which nothing else is left is empty.
+    """
 
     chat: Chat
     prompts: PromptLibrary
@@ -41,22 +47,20 @@ class ModelMerger:
     async def merge(self, person: Person, profile: Profile | None, facts: Sequence[Fact], now: datetime) -> Portrait:
         """Give the portrait with the facts worked in; raises BadAnswer where both tries would do harm."""
         sitting = _Sitting(person, profile, facts, now, self.settings.current.profile.max_chars)
-        first = await self._drawn(sitting)
+        first, complaint = await self._drawn(sitting)
         if first is None:
             return sitting.old
-        complaint = sitting.complaint(first)
         if complaint is None:
             return first
-        second = await self._drawn(sitting, complaint.feedback)
-        return sitting.better(first, second)
+        second, _ = await self._drawn(sitting, complaint.feedback)
+        return await asyncio.to_thread(sitting.better, first, second)
 
-    async def _drawn(self, sitting: _Sitting, feedback: str = "") -> Portrait | None:
-        """Ask once; None means that there is nothing new."""
+    async def _drawn(self, sitting: _Sitting, feedback: str = "") -> tuple[Portrait | None, _Complaint | None]:
+        """Ask once; gives no portrait where there is nothing new, and what is wrong with one."""
         ask = self.prompts.merge(
             sitting.person, sitting.shown, sitting.facts, sitting.now, max_chars=sitting.limit, feedback=feedback
         )
-        drawn = await self.chat.ask(ask)
-        return None if _has_nothing_new(drawn) else sitting.composed(drawn)
+        return await asyncio.to_thread(sitting.judged, await self.chat.ask(ask))
 
 
 @dataclass(frozen=True)
@@ -85,6 +89,14 @@ class _Sitting:
         """What stands."""
         return Portrait(self.profile.tags, self.profile.summary) if self.profile else Portrait((), "")
 
+    @property
+    def unchanged(self) -> Portrait:
+        """What stands, but for what people wrote of something that is withdrawn."""
+        if self._others == self._of_people:
+            return self.old
+        body = (written(self._own).strip(), self._others)
+        return Portrait(self.old.tags, "\n\n".join(part for part in body if part))
+
     @cached_property
     def limit(self) -> int:
         """How many characters the model has: at least half of them, whatever people wrote."""
@@ -95,17 +107,31 @@ class _Sitting:
         """The portrait as the model sees it."""
         return replace(self.profile, summary=written(self._own).strip()) if self.profile else None
 
+    def judged(self, drawn: Drawn) -> tuple[Portrait | None, _Complaint | None]:
+        """Compose a portrait and find its faults; takes too long for the event loop."""
+        if drawn.nothing_new if self.withdrawn else _has_nothing_new(drawn):
+            portrait = self.unchanged if self.withdrawn else None
+        else:
+            portrait = self.composed(drawn)
+        return portrait, None if portrait is None else self.complaint(portrait)
+
     def composed(self, drawn: Drawn) -> Portrait:
-        """Write what the model drew as tags and Markdown; tags and a summary that it left out stay."""
+        """Write what the model drew as tags and Markdown; tags and a summary that it left out stay.
+
+        Where something is withdrawn they go: what they told may be just that.
+        """
         listed = [(title, lines) for title, lines in _listed(drawn) if lines]
         parts = [self._lead(drawn), *(_section(title, lines) for title, lines in listed), self._others]
-        return Portrait(_tags(drawn.tags) or self.old.tags, "\n\n".join(part for part in parts if part))
+        stays = () if self.withdrawn else self.old.tags
+        return Portrait(_tags(drawn.tags) or stays, "\n\n".join(part for part in parts if part))
 
     def complaint(self, portrait: Portrait) -> _Complaint | None:
         """Say what is wrong with a portrait."""
         refused = objection(self._drawn_part(portrait), self._grounds)
         if refused:
             return _Complaint(refused.kind, refused.feedback)
+        if told := self._told_of_withdrawn(portrait):
+            return _Complaint("withdrawn", sentences.portrait_tells_withdrawn(one_line(told, _QUOTED)))
         length = self._length(portrait)
         if length > self.limit:
             return _Complaint("too_long", sentences.portrait_too_long(length, self.limit))
@@ -120,6 +146,25 @@ class _Sitting:
         fault = complaint.fault if complaint else "contradiction"
         raise BadAnswer(sentences.portrait_refused(sentences.portrait_fault(fault)))
 
+    @cached_property
+    def withdrawn(self) -> list[Statement]:
+        """What must leave the portrait; what new facts tell, too, may stay."""
+        new = tuple(fact.text for fact in self.facts if not fact.is_withdrawn)
+        return [Statement(fact.text, (*new, *self._who)) for fact in self.facts if fact.is_withdrawn]
+
+    def _told_of_withdrawn(self, portrait: Portrait) -> str:
+        """Quote something withdrawn that a portrait tells; "" for one that tells nothing of it."""
+        parts = [*portrait.tags, *(piece.strip("-*+• \t\n") for piece in pieces(_bare(portrait.summary)))]
+        for gone in self.withdrawn:
+            if told := next(filter(gone.is_told_by, filter(None, parts)), ""):
+                return told
+            if gone.is_told_throughout(parts):
+                return gone.text
+        return ""
+
+    def _is_withdrawn(self, text: str) -> bool:
+        return any(gone.is_told_by(text) for gone in self.withdrawn)
+
     def _is_tolerable(self, portrait: Portrait) -> bool:
         complaint = self.complaint(portrait)
         if complaint is None:
@@ -131,7 +176,7 @@ class _Sitting:
 
     def _lead(self, drawn: Drawn) -> str:
         summary = "" if _says_nothing(drawn.summary) else _paragraphs(drawn.summary)
-        return summary or self._old_lead
+        return summary or ("" if self.withdrawn else self._old_lead)
 
     @cached_property
     def _old_lead(self) -> str:
@@ -143,17 +188,26 @@ class _Sitting:
 
     @cached_property
     def _others(self) -> str:
+        return without(self._of_people, self._is_withdrawn) if self.withdrawn else self._of_people
+
+    @cached_property
+    def _of_people(self) -> str:
         others = [one for one in sections_of(self.old.summary) if one.heading and one.title not in _TITLES]
         return written(others).strip()
 
     @cached_property
     def _grounds(self) -> Grounds:
-        who = (self.person.name, self.person.id, self.profile.name if self.profile else "", *self._ids)
-        facts = tuple(fact.text for fact in self.facts)
+        facts = tuple(fact.text for fact in self.facts if not fact.is_withdrawn)
+        gone = tuple(statement.text for statement in self.withdrawn)
         lines = self._drawn_part(self.old).split("\n")
         worded = (line for line in lines if sentences.noted(line) is None and sentences.left_out_count(line) is None)
         notes = tuple(noted[0] for line in lines if (noted := sentences.noted(line)))
-        return Grounds("\n".join(worded), facts, tuple(filter(None, who)), self.limit, notes)
+        return Grounds("\n".join(worded), facts, self._who, self.limit, notes, gone)
+
+    @property
+    def _who(self) -> tuple[str, ...]:
+        who = (self.person.name, self.person.id, self.profile.name if self.profile else "", *self._ids)
+        return tuple(filter(None, who))
 
     @property
     def _ids(self) -> tuple[str, ...]:
@@ -198,6 +252,11 @@ def _tags(given: Iterable[str]) -> tuple[str, ...]:
     """Give the tags, each once; what is longer than a tag is none."""
     clean = (one_line(tag).strip("#＃ ") for tag in given)
     return tuple(_fresh((tag for tag in clean if len(tag) <= TAG_LENGTH), set()))[:MOST_TAGS]
+
+
+def _bare(text: str) -> str:
+    """Give a body without its headings."""
+    return "\n".join(one.text for one in sections_of(text))
 
 
 def _paragraphs(summary: str) -> str:

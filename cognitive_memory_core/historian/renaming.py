@@ -10,7 +10,7 @@ from datetime import datetime
 
 from ..domain.profile import ProfileKey
 from ..domain.scope import Scope
-from ..errors import UnavailableError
+from ..errors import CognitiveMemoryError
 from ..ports.ledger import Alias, ProfileIndex
 from ..ports.profiles import ProfileStore
 from ..text.names import clean_name
@@ -37,16 +37,8 @@ class Renaming:
 
         In a group that is the member's portrait, in private the user's; blank names and placeholders are no names.
         """
-        for seen in sightings:
-            scope = seen.scope
-            if not seen.user_id:
-                continue
-            is_group = scope.kind == "group"
-            key = (
-                ProfileKey.member(scope.place_id, seen.user_id, scope.agent)
-                if is_group
-                else ProfileKey.user(seen.user_id, scope.agent)
-            )
+        newest = {_key_of(seen): seen for seen in sorted(sightings, key=lambda one: one.last_seen_at) if seen.name}
+        for key, seen in newest.items():
             await self._note(key, seen.name, seen.last_seen_at)
 
     async def note_group(self, scope: Scope, group_name: str, at: datetime) -> None:
@@ -66,7 +58,7 @@ class Renaming:
             return
         try:
             await self._rename(key, name)
-        except UnavailableError as refused:
+        except CognitiveMemoryError as refused:  # whoever edits the file now, or made it too long, keeps the name
             self._complain(refused)
             return
         self._known[key] = (name, at)
@@ -80,7 +72,14 @@ class Renaming:
             await taken_in(self.store, self.index, key)
         self.last_error = ""
 
-    def _complain(self, refused: UnavailableError) -> None:
+    def _complain(self, refused: CognitiveMemoryError) -> None:
         if (said := described(refused)) != self.last_error:
             log.warning("portrait names: %s", said)
         self.last_error = said
+
+
+def _key_of(seen: Alias) -> ProfileKey:
+    scope = seen.scope
+    if scope.kind == "group":
+        return ProfileKey.member(scope.place_id, seen.user_id, scope.agent)
+    return ProfileKey.user(seen.user_id, scope.agent)

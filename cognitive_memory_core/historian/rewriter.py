@@ -59,7 +59,8 @@ class ModelHistorian:
             return []
         sheet = self._progress.find(dialogue, anchors)
         if sheet is None:
-            triaged = await self._judging.ask(self._prompts.triage(dialogue.messages, anchors))
+            question = await asyncio.to_thread(self._prompts.triage, dialogue.messages, anchors)
+            triaged = await self._judging.ask(question)
             sheet, answers = sheet_of(triaged, dialogue, anchors)
             await _note(sheet, answers)
             sheet.calls += 1
@@ -75,7 +76,9 @@ class ModelHistorian:
         tries = self._settings.current.historian.rewrite_max_retry + 1
         while sheet.open and sheet.calls < tries:
             self._progress.keep(work, sheet.anchors, sheet)
-            question = self._prompts.rewrite(sheet.tasks(), sheet.anchors, source=source, lines=lines)
+            question = await asyncio.to_thread(
+                self._prompts.rewrite, sheet.tasks(), sheet.anchors, source=source, lines=lines
+            )
             try:
                 await _note(sheet, await self._rewriting.ask(question))
             except BadAnswer:

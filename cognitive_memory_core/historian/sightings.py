@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+import asyncio
+import logging
+from collections import OrderedDict, deque
+from collections.abc import Hashable, Sequence
 from datetime import datetime
 
 from ..domain.profile import ProfileKey
 from ..domain.scope import Scene, Scope
+from ..ports.ambient import Clock
 from ..ports.ledger import Alias, NameBook
 from ..text.names import clean_name
 from .renaming import Renaming
+from .retry import described
 
-REMEMBERED = 10_000  # groups
+log = logging.getLogger(__name__)
+REMEMBERED = 10_000  # groups, and people
+HELD = 20_000  # sightings that wait to reach portraits; of more the oldest are dropped
+PAUSE = 0.3  # seconds in which sightings come together
 Seen = tuple[Scene, datetime]
 
 
@@ -22,36 +28,65 @@ def sighting(scene: Scene, at: datetime) -> Alias:
     return Alias(scene.scope, scene.user_id, clean_name(scene.user_name), at, at)
 
 
-@dataclass
 class Sightings:
-    """Notes names. What a group is called is known from its latest scene since this process began."""
+    """Notes names at once, and lets portraits bear them soon after: nobody waits for a portrait to be renamed."""
 
-    names: NameBook
-    renaming: Renaming
-    _groups: OrderedDict[Scope, str] = field(default_factory=OrderedDict[Scope, str], init=False)
+    def __init__(self, names: NameBook, renaming: Renaming, clock: Clock) -> None:
+        """Write into a book; whatever a message says, nobody is seen later than the clock's now."""
+        self.names = names
+        self._renaming = renaming
+        self._clock = clock
+        self._waiting: deque[Seen] = deque(maxlen=HELD)
+        self._wake = asyncio.Event()
+        self._groups: OrderedDict[Hashable, str] = OrderedDict()
+        self._people: OrderedDict[Hashable, str] = OrderedDict()
 
     async def note(self, seen: Sequence[Seen]) -> None:
         """Write names into their book; raises StorageRefused, UnavailableError."""
-        for scene, _ in seen:
-            self._remember_group(scene)
-        await self.names.note_all([sighting(scene, at) for scene, at in seen])
+        now = self._clock.now()
+        past = [(scene, min(at, now)) for scene, at in seen]
+        for scene, _ in past:
+            _remember(self._groups, scene.scope, scene.group_name)
+            _remember(self._people, (scene.agent, scene.user_id), scene.user_name)
+        await self.names.note_all([sighting(scene, at) for scene, at in past])
+        self._waiting.extend(past)
+        self._wake.set()
 
-    async def rename(self, seen: Sequence[Seen]) -> None:
-        """Let portraits bear the names; never raises."""
-        await self.renaming.note([sighting(scene, at) for scene, at in seen])
+    async def run(self) -> None:
+        """Rename portraits until cancelled; only cancellation escapes."""
+        while True:
+            await self._wake.wait()
+            self._wake.clear()
+            try:
+                await self.settle()
+            except Exception as error:  # noqa: BLE001  # the loop runner: one bad name must not end the renaming
+                log.warning("portrait names: %s", described(error))
+            await asyncio.sleep(PAUSE)
+
+    async def settle(self) -> None:
+        """Let portraits bear the names that wait for them; a disk that refuses is said in the log."""
+        seen = [self._waiting.popleft() for _ in range(len(self._waiting))]
+        await self._renaming.note([sighting(scene, at) for scene, at in seen])
         for scene, at in {scene.scope: (scene, at) for scene, at in seen if scene.group_name}.values():
-            await self.renaming.note_group(scene.scope, scene.group_name, at)
+            await self._renaming.note_group(scene.scope, scene.group_name, at)
 
-    def group_name(self, key: ProfileKey) -> str:
-        """Give what the group of a key is called, "" where that is not known or the key is of a person."""
-        if key.entity_type != "group":
-            return ""
-        return self._groups.get(Scope(key.agent, "group", key.group_id), "")
+    def forget(self, keys: Sequence[ProfileKey]) -> None:
+        """Forget what these are called."""
+        self._renaming.forget(keys)
+        for key in keys:
+            self._people.pop((key.agent, key.user_id), None)
 
-    def _remember_group(self, scene: Scene) -> None:
-        name = clean_name(scene.group_name)
-        if name and scene.kind == "group":
-            self._groups[scene.scope] = name
-            self._groups.move_to_end(scene.scope)
-            if len(self._groups) > REMEMBERED:
-                self._groups.popitem(last=False)
+    def name_of(self, key: ProfileKey) -> str:
+        """Give what the group or person of a key was last called since this process began, "" where nobody said."""
+        if key.entity_type == "group":
+            return self._groups.get(Scope(key.agent, "group", key.group_id), "")
+        return self._people.get((key.agent, key.user_id), "")
+
+
+def _remember(names: OrderedDict[Hashable, str], whose: Hashable, given: str) -> None:
+    name = clean_name(given)
+    if name:
+        names[whose] = name
+        names.move_to_end(whose)
+        if len(names) > REMEMBERED:
+            names.popitem(last=False)

@@ -39,8 +39,10 @@ class EventLedger(Protocol):
         messages are withdrawn is written retired. Events whose sender has opted out are left out.
 
         An event that ``draft.repeats`` names a twin for is absorbed in the same way, if the twin stands in the same
-        scope, from the same sender. A fact is kept when its own event was written and stands. What ``draft.heard``
-        says an event was made of is remembered for :class:`FactBook`, also where a twin absorbed it.
+        scope, from the same sender. An absolute event lifts the twin that absorbs it and is not: the twin takes its
+        words, kind, subjects and confidence, unless another event stands in those words. A fact is kept when its own
+        event was written and stands, or lifted its twin: it is that one's fact then. What ``draft.heard`` says an event
+        was made of is remembered for :class:`FactBook`, also where a twin absorbed it.
         """
         ...
 
@@ -112,10 +114,11 @@ class FactBook(Protocol):
         """Give the facts that wait for one profile: the withdrawn ones first, then the new ones, oldest first."""
         ...
 
-    async def settle(self, key: ProfileKey, fact_ids: Collection[str]) -> None:
-        """Note that facts are in their profile, or have left it, and forget the profile's failures.
+    async def settle(self, key: ProfileKey, facts: Collection[Fact]) -> None:
+        """Note that facts are in their profile, or, where they were withdrawn, have left it; forget its failures.
 
-        An event that is restored later brings a fact that has left its profile back.
+        What counts is how a fact was given: what became of its event since is for the next merge. An event that is
+        restored later brings a fact that has left its profile back.
         """
         ...
 

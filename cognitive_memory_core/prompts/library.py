@@ -99,12 +99,14 @@ class PromptLibrary:
                 "time": rendering.moment(now),
                 "target": _target(person, profile, facts),
                 "portrait": block("旧侧写", rendering.portrait(profile, max(max_chars, 1) * 4)),
-                "facts": block("新事实", rendering.dated_facts(facts, now.tzinfo)),
+                "facts": rendering.facts_of_both_sorts(facts, now.tzinfo),
                 "max_chars": str(max_chars),
                 "feedback": f"上次的回答没有采用：{rendering.cut(feedback, rendering.TEXT)}" if feedback else "",
             }
         )
-        return Ask("merge", instructions, prompt, "historian_profile_merge", forms.MERGE, drawn_in, strict=True)
+        has_withdrawn = any(fact.is_withdrawn for fact in facts)
+        parse = partial(drawn_in, may_be_empty=True) if has_withdrawn else drawn_in
+        return Ask("merge", instructions, prompt, "historian_profile_merge", forms.MERGE, parse, strict=True)
 
 
 def _refusal(name: str, text: str) -> str:

@@ -77,15 +77,18 @@ def triaged_in(text: str, given: Given) -> Triaged:
     return Triaged(bool(observations), text_of(answer.get("reason"), LONGEST_DETAIL), observations)
 
 
-def drawn_in(text: str) -> Drawn:
-    """Give a portrait; raises BadAnswer for one without any words, unless it says that there is nothing new."""
+def drawn_in(text: str, *, may_be_empty: bool = False) -> Drawn:
+    """Give a portrait; raises BadAnswer for one without any words, unless it says that there is nothing new.
+
+    One that ``may_be_empty`` is taken as it is: there, no words say that nothing is left.
+    """
     answer = row_of(loaded(text))
     summary = filled(answer.get("summary"), LONGEST_TEXT)
     traits = {name: filled_list(answer.get(name), MOST_TRAITS, LONGEST_TRAIT) for name in _PORTRAIT}
     if not all(is_plain(answer.get(name)) for name in ("tags", "summary", *_PORTRAIT)):
         raise BadAnswer(sentences.answer_malformed())
     is_idle = flag_of(answer.get("nothing_new")) or (_says_nothing_new(summary) and not any(traits.values()))
-    if not (is_idle or summary or any(traits.values())):
+    if not (is_idle or summary or any(traits.values()) or may_be_empty):
         raise BadAnswer(sentences.answer_without("summary"))
     return Drawn(is_idle, filled_list(answer.get("tags"), MOST_TAGS, LONGEST_TAG), summary, **traits)
 

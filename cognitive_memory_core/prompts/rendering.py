@@ -26,6 +26,10 @@ SHORTEST_LINE = 60
 SOURCE = 4_000
 TEXT = 1_000
 NEIGHBOUR = 200
+_WITHDRAWN = (
+    "[以下已经作废：旧侧写（含标签）里由它们来的内容都删净，换了说法的也删，也不写“已撤回”之类；其余照旧写回。"
+    "删了也算有变化，nothing_new 填 false；删完什么都不剩，summary 就留空，数组全空]"
+)
 _WEEKDAYS = "一二三四五六日"
 _QUOTED = re.compile(
     r"(?:[>＞][^\n]*(?:\n|$))+|「[^」\n]{1,500}」 {0,8}\n[- ]{5,100}\n"
@@ -92,6 +96,14 @@ def neighbours(events: Iterable[Event], roster: Roster, zone: tzinfo | None) -> 
         for number, event in enumerate(events, 1)
     )
     return "\n".join(shown)
+
+
+def facts_of_both_sorts(facts: Sequence[Fact], zone: tzinfo | None) -> str:
+    """Show what is new, and what is withdrawn with what that means, each in its own fence."""
+    new = dated_facts([fact for fact in facts if not fact.is_withdrawn], zone)
+    gone = dated_facts([fact for fact in facts if fact.is_withdrawn], zone)
+    parts = (block("新事实", new), block("撤回的事实", f"{_WITHDRAWN}\n{gone}" if gone else ""))
+    return "\n".join(part for part in parts if part)
 
 
 def dated_facts(facts: Sequence[Fact], zone: tzinfo | None) -> str:

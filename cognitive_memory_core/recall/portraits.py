@@ -17,7 +17,7 @@ from ..domain.profile import EntityType, Profile, ProfileHit, ProfileKey
 from ..domain.scope import Scene
 from ..errors import NotPermitted, UnavailableError
 from ..ports.ambient import Clock
-from ..ports.ledger import IndexedProfile, ProfileIndex
+from ..ports.ledger import FactBook, IndexedProfile, ProfileIndex
 from ..ports.models import Embedder, Vector
 from ..ports.profiles import ProfileStore
 from ..settings import Live, QuerySettings, Settings
@@ -60,7 +60,11 @@ class _Read:
 
 
 class Portraits:
-    """Reads portraits. Who opted out has none, whoever is not readable is not there, and nothing is ever written."""
+    """Reads portraits. Who opted out has none, whoever is not readable is not there, and nothing is ever written.
+
+    One that holds something withdrawn is not there until it has left it, and one without any words is none. That is
+    asked before the portrait is read, so that none is shown that was read before the withdrawal.
+    """
 
     def __init__(  # noqa: PLR0917  # all that reading portraits rests on, ports first
         self,
@@ -71,8 +75,11 @@ class Portraits:
         settings: Live[Settings],
         clock: Clock,
         pace: Pace = Pace(),
+        *,
+        facts: FactBook,
     ) -> None:
-        """Read a store, and search its index with an embedder."""
+        """Read a store, and search its index with an embedder; ``facts`` know which portraits hold what is withdrawn."""
+        self._facts = facts
         self._store = store
         self._index = index
         self._embedder = embedder
@@ -83,7 +90,7 @@ class Portraits:
         self._reads: OrderedDict[ProfileKey, _Read] = OrderedDict()
 
     async def find(self, scene: Scene, key: ProfileKey) -> Profile | None:
-        """Give a portrait as it stands in its file; None where there is none, or its person opted out.
+        """Give a portrait as it stands in its file; None where there is none to be shown, or its person opted out.
 
         Raises NotPermitted where the scene may not read it, whether there is one or not; UnavailableError.
         """
@@ -163,7 +170,7 @@ class Portraits:
         return self._is_readable(scene, key) and key.user_id not in self._consent.opted_out
 
     def _shown(self, scene: Scene, key: ProfileKey, profile: Profile | None) -> Profile | None:
-        if profile is None or profile.key != key or not self._admits(scene, key):
+        if profile is None or profile.key != key or not (_has_words(profile) and self._admits(scene, key)):
             return None
         return self._worded(profile)
 
@@ -179,9 +186,13 @@ class Portraits:
         return ProfileKey.user(key.user_id, scene.agent) if is_shared else None
 
     async def _read(self, scene: Scene, key: ProfileKey) -> Profile | None:
+        if key in await self._facts.withdrawing():
+            return None
         return self._shown(scene, key, await self._store.find(key))
 
     async def _recent(self, scene: Scene, key: ProfileKey) -> Profile | None:
+        if key in await self._facts.withdrawing():
+            return None
         now = asyncio.get_running_loop().time()
         read = self._reads.pop(key, None)
         if read is None or not read.serves(now, self._pace.lifetime):
@@ -196,13 +207,15 @@ class Portraits:
         return self._shown(scene, key, read.task.result())
 
     async def _readable(self, scene: Scene) -> list[IndexedProfile]:
-        """Give what the index lets the scene read, each row looked at again; nothing where the index is away."""
+        """Give what the index lets the scene read, each row looked at again; nothing where index or facts are away."""
         shared = None if self._settings.current.sharing == "shared" else self._consent.shared
         try:
+            hidden = await self._facts.withdrawing()
             rows = await self._index.readable(scene, shared, self._embedder.fingerprint)
         except AWAY:
             return []
-        return [row for row in rows if self._admits(scene, row.profile.key)]
+        shown = (row for row in rows if row.profile.key not in hidden and _has_words(row.profile))
+        return [row for row in shown if self._admits(scene, row.profile.key)]
 
     async def _vector(self, said: str) -> Vector | None:
         try:
@@ -255,6 +268,10 @@ class _Question:
         identifier = profile.key.user_id or profile.key.group_id
         name = clean_name(profile.name).casefold()
         return self.said in {name, identifier, f"{name}({identifier})"}
+
+
+def _has_words(profile: Profile) -> bool:
+    return bool(profile.tags or profile.summary.strip())
 
 
 def _seen(task: asyncio.Task[Profile | None]) -> None:

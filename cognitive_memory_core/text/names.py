@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import lru_cache
 
 from ..domain.turn import shortened
 from .characters import CharacterTable
@@ -46,7 +47,12 @@ def clean_name(name: str, *, limit: int = NAME_LENGTH) -> str:
     〔 and 〕, and "12345(管理员)" cannot be taken for the label of 12345. What clients send for want of a name
     ("QQ用户", "null") is no name.
     """
-    line = one_line(name[:_NAME_READ].translate(_BRACKETS))
+    return _cleaned(name[:_NAME_READ], limit)
+
+
+@lru_cache(maxsize=5_000)  # the same people speak again and again
+def _cleaned(name: str, limit: int) -> str:
+    line = one_line(name.translate(_BRACKETS))
     line = _trimmed(line[: max(limit, 0)])
     return "" if line.casefold() in _PLACEHOLDERS else line
 

@@ -3,18 +3,41 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 MYSELF = frozenset(("我", "俺", "本人", "i", "me", "my", "mine", "myself"))
-_GAP = "[^，,。！!？?；;:：()（）]{0,16}?"
+_CLOCK = "[0-9]{1,2}[:：][0-9]{2}"
+_WHEN = (  # the form that our own prompts ask for, and its English one
+    f"(?:[ 在于]{{0,2}}(?:[0-9]{{4}}年)?[0-9]{{1,2}}月(?:[0-9]{{1,2}}[日号])?(?:[ ，,]{{0,2}}{_CLOCK})?"
+    f"|(?: on)? [a-z]{{3,9}} [0-9]{{1,2}}, [0-9]{{4}}(?:,?(?: at)? {_CLOCK})?,?"
+    f"|[ 在于]{{0,2}}[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}(?: {_CLOCK})?)?"
+)
+_GAP = "(?:[^，,。！!？?；;:：()（）]|(?<=[0-9])[:：](?=[0-9])){0,16}?"
+_RULES = "(?:条|个|新|一条|一个|几条|死)?(?:群规|家规|规[矩则定])"
 _SAYS = re.compile(
-    f"{_GAP}(?:说(?!唱|书|明)|[宣声]?称(?!为)|表示|认为|觉得|以为|怀疑|提[到及]|透露|爆料|指[出责控]|转述|转告|告诉"
-    "|(?<![a-z])(?:sa(?:ys|id)|claim(?:s|ed)|think(?:s|ing)?|thought|believe[sd]?|t(?:ells?|old)|report(?:s|ed))(?![a-z]))",
+    f"{_WHEN}{_GAP}(?:(?<![小传学游])说(?![唱书明话])|[宣声]?称(?!为)|表示|认为|觉得|以为|怀疑|提[到及议]|透露|爆料|指[出责控]|告诉|转述|转告"
+    "|转[发贴帖](?!给)|引用|复述|重申|强调|要求(?![高严低])|宣布|通知|建议|规定|(?<![疑学访顾慰])问(?![题卷世候])"
+    f"|[定立]下?了?{_RULES}|听[^，,。！!？?；;:：]{{1,80}}?[说讲提](?![话课座])"
+    "|(?<![a-z])(?:sa(?:ys|id)|claim(?:s|ed)|think(?:s|ing)?|thought|believe[sd]?|t(?:ells?|old)|report(?:s|ed)|ask(?:s|ed)"
+    "|announce[sd]|forward(?:s|ed)|heard|suggest(?:s|ed)|demand(?:s|ed))(?![a-z]))",
     re.IGNORECASE,
 )
 
 
 def reports(text: str, user_id: str) -> bool:
-    """Tell whether a text begins a report of what somebody, written with their id, says of others: "A(1) 说 …"."""
-    labels = (f"({user_id})", f"（{user_id}）")
-    ends = (text.find(label) + len(label) for label in labels if label in text)
-    return any(_SAYS.match(text, end) for end in ends)
+    """Tell whether a text begins a report of what somebody, written with their id, says of others: "A(1) 说 …".
+
+    What they pass on, ask for and announce is such a report, too.
+    """
+    return any(_SAYS.match(text, text.find(label) + len(label)) for label in _labels(user_id) if label in text)
+
+
+def leads(text: str, user_id: str, known: Iterable[str]) -> bool:
+    """Tell whether, of all whom a text names with their ids, somebody comes first."""
+    places = {one: min((text.find(label) for label in _labels(one) if label in text), default=-1) for one in known}
+    first = min((at for at in places.values() if at >= 0), default=-1)
+    return first >= 0 and places.get(user_id) == first
+
+
+def _labels(user_id: str) -> tuple[str, str]:
+    return f"({user_id})", f"（{user_id}）"

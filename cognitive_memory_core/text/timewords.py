@@ -27,9 +27,15 @@ _HABIT_AFTER = re.compile(
     "[^，。！？!?；;\n]{0,3}?(?:都|一般|通常|经常|常|总|照例|照旧|固定|习惯|例会)"
     "|[^。！？!?；;\n]{0,12}除外"  # what has exceptions is a rule
 )
+_FROM_THEN_ON = re.compile(  # 以后周六打本, 从2026年5月9日起改为周六, 周五局能不能挪到周六: a rule, not a day
+    "(?:(?:(?<![一-龥])|(?<=[说定局议]))(?:以后|今后|往后|从此)[^，。！？!?；;\n]{0,6}"
+    "|(?:以后|今后|往后|从此|[日号天周月年]起)[就都]?(?:统一|一律|固定)?[改定挪调换移][为成到在至]?"
+    "|(?<!这次)(?<!这回)周[一二三四五六日天]局(?:[(（][^()（）\\s]{1,40}[)）])?[^，。！？!?；;\n这本次]{0,8}[改挪调换移][为成到在至]?)$"
+)
 _CALLED = re.compile("(?:名叫|叫做|叫作|名为|[取起改]名叫?|(?:外号|绰号|网名|昵称|代号)[叫是]?|[猫狗鱼鸟鼠兔龟]叫)$")
 _NAME_ENDS = re.compile("$|[，。！？!?；;,、\n]")
 _CLAUSE_END = re.compile("[。！？!?；;，,\n]|(?<=[一-龥]) +(?=[一-龥0-9])")
+_HABIT_READ = 64
 _TENSE_READ = 40  # characters on either side that are looked at
 _PAST = re.compile("了|(?<![超通经路度难])过(?![两几来去年会不节日敏])|已经|曾|当时|没[来去到交做]")
 _AHEAD = re.compile(
@@ -169,8 +175,9 @@ def _is_name(text: str, mention: Mention) -> bool:
 
 
 def _is_habit(text: str, mention: Mention) -> bool:
-    before = text[max(mention.start - 4, 0) : mention.start]
-    return bool(_HABIT_BEFORE.search(before) or _HABIT_AFTER.match(text[mention.stop : mention.stop + 16]))
+    before = text[max(mention.start - _HABIT_READ, 0) : mention.start]
+    is_habit = _HABIT_BEFORE.search(before) or _FROM_THEN_ON.search(before)
+    return bool(is_habit or _HABIT_AFTER.match(text[mention.stop : mention.stop + 16]))
 
 
 def _dated_beside(text: str, found: list[Mention], index: int) -> bool:

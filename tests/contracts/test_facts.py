@@ -53,28 +53,27 @@ async def test_whoever_has_waited_longest_comes_first(ledger: Ledger, clock: Fro
     await learned(ledger, "丁", scene=OTHER)
     theirs = ProfileKey.member("10001", "2000002")
     assert await ledger.facts.waiting() == [Waiting(theirs, 2, NOON), Waiting(ME, 2, later(seconds=60))]
-    await ledger.facts.settle(theirs, [fact.id for fact in await ledger.facts.facts(theirs, 1)])
+    await ledger.facts.settle(theirs, await ledger.facts.facts(theirs, 1))
     assert await ledger.facts.waiting() == [Waiting(ME, 2, later(seconds=60)), Waiting(theirs, 1, later(seconds=120))]
 
 
 async def test_settled_facts_wait_no_longer(ledger: Ledger) -> None:
     """Only those that are named, only of that profile; settling what is gone is fine."""
     facts = await learned(ledger, "甲", "乙", "丙")
-    ids = [fact.id for fact in facts]
-    await ledger.facts.settle(HERE, ids)
-    await ledger.facts.settle(ME, frozenset({ids[0], ids[2], "unknown"}))
+    await ledger.facts.settle(HERE, facts)
+    await ledger.facts.settle(ME, frozenset({facts[0], facts[2], a_fact(an_event("不认识"))}))
     assert await ledger.facts.facts(ME, 9) == [facts[1]]
-    await ledger.facts.settle(ME, ids)
-    await ledger.facts.settle(ME, ids)
+    await ledger.facts.settle(ME, facts)
+    await ledger.facts.settle(ME, facts)
     assert await ledger.facts.waiting() == []
 
 
-async def test_a_settled_fact_never_comes_back(ledger: Ledger) -> None:
-    """Not when its job is tried again, under the old name or a new one, nor when its event falls and stands again."""
+async def test_a_settled_fact_comes_in_once(ledger: Ledger) -> None:
+    """Not again when its job is tried again, under the old name or a new one, or when its event falls and stands."""
     event = an_event("甲")
     draft = Draft("job", (event,), (a_fact(event),))
     await ledger.events.commit(draft)
-    await ledger.facts.settle(ME, [a_fact(event).id])
+    await ledger.facts.settle(ME, [a_fact(event)])
     await ledger.events.commit(draft)
     await ledger.events.commit(replace(draft, job_id="another"))
     await ledger.events.retire(event.id, NOON)
@@ -161,7 +160,7 @@ async def test_failures_are_counted_until_facts_are_settled(ledger: Ledger) -> N
     assert await ledger.facts.facts(ME, 9) == facts
     await ledger.facts.settle(theirs.key, [])
     assert (await ledger.facts.waiting())[0].attempts == 2
-    await ledger.facts.settle(ME, [facts[0].id])
+    await ledger.facts.settle(ME, facts[:1])
     assert await ledger.facts.waiting() == [Waiting(ME, 1, NOON), theirs]
 
 
@@ -174,6 +173,102 @@ async def test_a_failure_for_which_nothing_waits_is_not_remembered(ledger: Ledge
     await ledger.facts.fail(ME, "没有回应", NOON)
     await ledger.events.restore(facts[0].event_id)
     assert (await ledger.facts.waiting())[0].attempts == 1
+
+
+async def test_a_failure_is_not_remembered_where_all_is_settled(ledger: Ledger) -> None:
+    """What is in its profile waits for nothing; once its event falls it waits to leave, and failures count."""
+    facts = await learned(ledger, "甲")
+    await ledger.facts.settle(ME, facts)
+    await ledger.facts.fail(ME, "没有回应", NOON)
+    await ledger.events.retire(facts[0].event_id, NOON)
+    assert await ledger.facts.waiting() == [Waiting(ME, 1, NOON, withdrawn=1)]
+    await ledger.facts.fail(ME, "没有回应", NOON)
+    assert await ledger.facts.waiting() == [Waiting(ME, 1, NOON, 1, NOON, "没有回应", withdrawn=1)]
+
+
+async def test_what_is_withdrawn_waits_to_leave_its_profile(ledger: Ledger) -> None:
+    """A settled fact whose event falls comes before the new ones, and is named until it is settled again."""
+    kept, told = await learned(ledger, "甲", "乙")
+    await ledger.facts.settle(ME, [kept, told])
+    assert await ledger.facts.withdrawing() == frozenset()
+    [new] = await learned(ledger, "丙")
+    await ledger.events.retire(told.event_id, NOON)
+    gone = replace(told, is_withdrawn=True)
+    assert await ledger.facts.facts(ME, 9) == [gone, new]
+    assert await ledger.facts.facts(ME, 1) == [gone]
+    assert await ledger.facts.waiting() == [Waiting(ME, 2, NOON, withdrawn=1)]
+    assert await ledger.facts.withdrawing() == {ME}
+    await ledger.facts.settle(ME, [gone])
+    assert await ledger.facts.facts(ME, 9) == [new]
+    assert await ledger.facts.withdrawing() == frozenset()
+
+
+async def test_a_withdrawn_message_withdraws_what_it_brought(ledger: Ledger) -> None:
+    """Of the person and of the group; of what is not in a profile yet nothing is to be taken out."""
+    event, early = an_event("甲", message_ids=("m-1",)), an_event("乙", message_ids=("m-1",))
+    facts = (a_fact(event), a_fact(event, HERE), a_fact(early))
+    await ledger.events.commit(replace(a_draft(event, early), facts=facts))
+    await ledger.facts.settle(ME, [facts[0]])
+    await ledger.facts.settle(HERE, [facts[1]])
+    await ledger.log.withdraw(GROUP.scope, "m-1", NOON)
+    assert await ledger.facts.withdrawing() == {ME, HERE}
+    assert await ledger.facts.facts(ME, 9) == [replace(facts[0], is_withdrawn=True)]
+
+
+async def test_what_stands_again_comes_in_again(ledger: Ledger) -> None:
+    """Restored after it left its profile it waits as new; restored before, it is still in there and waits for nothing."""
+    [fact] = await learned(ledger, "甲")
+    await ledger.facts.settle(ME, [fact])
+    await ledger.events.retire(fact.event_id, NOON)
+    await ledger.events.restore(fact.event_id)
+    assert (await ledger.facts.waiting(), await ledger.facts.withdrawing()) == ([], frozenset())
+    await ledger.events.retire(fact.event_id, NOON)
+    await ledger.facts.settle(ME, [replace(fact, is_withdrawn=True)])
+    assert await ledger.facts.waiting() == []
+    await ledger.events.restore(fact.event_id)
+    assert await ledger.facts.facts(ME, 9) == [fact]
+    assert await ledger.facts.waiting() == [Waiting(ME, 1, NOON)]
+
+
+async def test_what_falls_or_rises_during_a_merge_is_for_the_next_one(ledger: Ledger) -> None:
+    """A fact counts as it was given: what was worked in is withdrawn then, and what was taken out waits again."""
+    [fact] = await learned(ledger, "甲")
+    await ledger.events.retire(fact.event_id, NOON)
+    await ledger.facts.settle(ME, [fact])
+    [gone] = await ledger.facts.facts(ME, 9)
+    assert gone == replace(fact, is_withdrawn=True)
+    assert await ledger.facts.withdrawing() == {ME}
+    await ledger.events.restore(fact.event_id)
+    await ledger.facts.settle(ME, [gone])
+    assert await ledger.facts.facts(ME, 9) == [fact]
+
+
+async def test_what_left_out_people_withdrew_is_withheld_but_hidden(ledger: Ledger) -> None:
+    """Their facts are not given to be merged, and yet nobody may see the profile that holds them."""
+    event = an_event("我们换地方了")
+    fact = a_fact(event, HERE)
+    await ledger.events.commit(replace(a_draft(event), facts=(fact,)))
+    await ledger.facts.settle(HERE, [fact])
+    await ledger.events.retire(event.id, NOON)
+    await ledger.consent.opt_out("2000001", NOON)
+    assert (await ledger.facts.facts(HERE, 9), await ledger.facts.waiting()) == ([], [])
+    assert await ledger.facts.withdrawing() == {HERE}
+
+
+async def test_what_is_settled_is_reworded_and_erased_with_the_rest(ledger: Ledger) -> None:
+    """A settled fact hides whom others forgot, and goes with its person: nothing of it comes back to be taken out."""
+    mine, theirs = an_event("阿棠(2000001) 养猫"), an_event("米粒(2000002) 的猫像 2000001 的猫", OTHER)
+    about = a_fact(theirs, HERE)
+    await ledger.events.commit(replace(a_draft(mine, theirs), facts=(a_fact(mine), about)))
+    await ledger.facts.settle(ME, [a_fact(mine)])
+    await ledger.facts.settle(HERE, [about])
+    await ledger.eraser.forget_person("2000001", later(hours=1), Redaction.of(["2000001"], []))
+    await ledger.events.retire(theirs.id, NOON)
+    assert await ledger.facts.withdrawing() == {HERE}
+    [gone] = await ledger.facts.facts(HERE, 9)
+    assert "2000001" not in gone.text
+    await ledger.eraser.forget_place(GROUP.scope, later(hours=1))
+    assert await ledger.facts.withdrawing() == frozenset()
 
 
 async def test_the_same_words_are_heard_again(ledger: Ledger) -> None:
@@ -316,3 +411,46 @@ async def test_no_fact_comes_back_after_an_erasure(ledger: Ledger) -> None:
     assert await ledger.facts.waiting() == [Waiting(ME, 1, NOON)]
     assert await ledger.facts.facts(ME, 9) == [a_fact(new)]
     assert await ledger.facts.heard(GROUP.scope, "2000001", ["甲", "丙"]) == {"丙": new}
+
+
+@pytest.mark.parametrize("is_named", [False, True], ids=["in equal words", "named"])
+async def test_what_is_absolute_lifts_its_twin(ledger: Ledger, *, is_named: bool) -> None:
+    """The twin takes its words, kind, subjects and confidence; it is found by them, and the facts are the twin's."""
+    standing = an_event("阿棠 爱喝乌龙", is_absolute=False, confidence=0.1, message_ids=("m-1",))
+    text = "阿棠(2000001) 喜欢乌龙茶" if is_named else "阿棠爱喝乌龙。"
+    again = an_event(text, subjects=("2000001",), kind="preference", confidence=0.9, happened_at=later(days=1))
+    await ledger.events.commit(replace(a_draft(standing), facts=(a_fact(standing, HERE),)))
+    await ledger.shelf.store(MODEL, [VectorRow(standing.id, a_vector(1, 0))])
+    repeats = {again.id: standing.id} if is_named else {}
+    await ledger.events.commit(replace(a_draft(again), facts=(a_fact(again),), repeats=repeats))
+    better = replace(standing, text=text, subjects=("2000001",), kind="preference", confidence=0.9, is_absolute=True)
+    counted = replace(better, count=2, last_seen_at=later(days=1), message_ids=())
+    assert await ledger.events.recent(Reading(GROUP), 9) == [counted]
+    assert await ledger.events.recent(Reading(GROUP, user_id="2000001"), 9) == [counted]
+    assert [one.id for one, _ in await ledger.lexical.events(query_terms(text), Reading(GROUP), 9)] == [standing.id]
+    assert [one.id for one in await ledger.shelf.waiting(MODEL, 9)] == [standing.id]
+    fact = a_fact(better, happened_at=again.happened_at)
+    assert await ledger.facts.facts(ME, 9) == [fact]
+    await ledger.facts.settle(ME, [fact])
+    assert await ledger.facts.facts(ME, 9) == []
+
+
+@pytest.mark.parametrize(("is_standing", "is_again"), [(True, True), (True, False), (False, False)])
+async def test_nothing_else_lifts_its_twin(ledger: Ledger, *, is_standing: bool, is_again: bool) -> None:
+    """Two that are as absolute, or a worse one: the words of the first stay, and no fact is kept."""
+    standing = an_event("甲", is_absolute=is_standing)
+    again = an_event("甲！", is_absolute=is_again, subjects=("2000001",))
+    await committed(ledger, standing)
+    await ledger.events.commit(replace(a_draft(again), facts=(a_fact(again),)))
+    assert await ledger.events.find(standing.id) == replace(standing, count=2, last_seen_at=NOON)
+    assert await ledger.facts.waiting() == []
+
+
+async def test_words_in_which_another_stands_lift_nothing(ledger: Ledger) -> None:
+    """No two events stand in the same words: the named one is counted alone."""
+    named, equal, again = an_event("甲", is_absolute=False), an_event("乙"), an_event("乙")
+    await committed(ledger, named, equal)
+    await ledger.events.commit(replace(a_draft(again), facts=(a_fact(again),), repeats={again.id: named.id}))
+    assert await ledger.events.find(named.id) == replace(named, count=2, last_seen_at=NOON)
+    assert await ledger.events.find(equal.id) == equal
+    assert await ledger.facts.waiting() == []

@@ -87,7 +87,7 @@ class Dice:
 
         async def settle(ledger: Ledger) -> None:
             facts = await ledger.facts.facts(key, most)
-            await ledger.facts.settle(key, [fact.id for fact in facts])
+            await ledger.facts.settle(key, facts)
 
         return settle
 
@@ -205,6 +205,7 @@ class Dice:
             message_ids=tuple(self.chance.sample(MESSAGES, self.chance.choice([0, 1, 2]))),
             kind=self.chance.choice(["event", "preference"]),
             happened_at=self.moment(),
+            is_absolute=self.chance.random() < 0.6,
         )
 
     def profile(self) -> Profile:
@@ -270,7 +271,8 @@ async def seen(ledger: Ledger) -> list[object]:
 async def learned(ledger: Ledger) -> list[object]:
     """Look at what waits for profiles, and at what is heard."""
     heard = [await ledger.facts.heard(scene.scope, person, HEARD) for scene in SCENES for person in PEOPLE]
-    return [await ledger.facts.waiting(), [await ledger.facts.facts(key, 3) for key in KEYS], heard]
+    given = [await ledger.facts.facts(key, 3) for key in KEYS]
+    return [await ledger.facts.waiting(), await ledger.facts.withdrawing(), given, heard]
 
 
 async def portraits(ledger: Ledger) -> list[object]:

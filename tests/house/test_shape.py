@@ -19,6 +19,7 @@ BLANKET = {  # where everything is caught and life goes on, how often, and why
     f"{CORE}/historian/indexer.py": (1, "the loop runner: one bad batch must not end the indexer"),
     f"{CORE}/historian/merging.py": (1, "the loop runner: one bad merge must not end the merging"),
     f"{CORE}/historian/profile_indexer.py": (1, "the loop runner: one bad portrait must not end the indexing"),
+    f"{CORE}/historian/sightings.py": (1, "the loop runner: one bad name must not end the renaming"),
     f"{CORE}/historian/follower.py": (1, "the loop runner: a store that is away must not end the follower"),
     f"{CORE}/adapters/chroma/child.py": (3, "the process's main, and what comes up with it: its answer is a refusal"),
     f"{CORE}/adapters/chroma/shelf.py": (1, "the process's main: whatever is wrong with a generation, another comes"),

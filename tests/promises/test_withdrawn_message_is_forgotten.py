@@ -4,16 +4,81 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from cognitive_memory_core import Message
-from tests.support.clock import NOON
-from tests.support.telling import READING, a_memory, recalled, tell
+from cognitive_memory_core.errors import BadAnswer
+from tests.support.clock import NOON, FrozenClock
+from tests.support.puppet import MERGE, Puppet, Question, careful, shaped
+from tests.support.telling import PATIENCE, READING, READING_MILI, a_memory, recalled, tell
+
+CODE, CAT = "阿禾(2156083317) 家门锁密码是七零四二", "阿禾(2156083317) 养了一只三花猫"
+
+
+def stubborn(question: Question) -> object:
+    """Rewrite as a careful model does, and never let anything leave a portrait."""
+    if question.name != MERGE:
+        return careful(question)
+    kept = list(dict.fromkeys((*question.portrait, *question.facts)))
+    return shaped(question, nothing_new=False, tags=["七零四二"], summary="；".join(kept))
+
+
+async def portrayed(memory, scene=READING) -> str:
+    """Give everything that portraits show of the person who said it."""
+    profile = await memory.get_profile(scene, "user", "2156083317")
+    found = [hit.profile for hit in await memory.search_profiles(scene, "门锁密码七零四二 猫")]
+    context = await memory.context(scene, "门锁密码")
+    return "\n".join([context.text, *(f"{one.tags} {one.summary}" for one in (profile, *found) if one)])
 
 
 async def test_message_and_event_go_together(tmp_path: Path) -> None:
     """After the withdrawal neither the line nor what was learned from it comes back."""
     async with a_memory(tmp_path) as memory:
         await memory.observe(Message("m1", READING, "我家门锁密码是七零四二", NOON))
-        await tell(memory, READING, "阿禾(2156083317) 家门锁密码是七零四二", message_ids=("m1",))
+        await tell(memory, READING, CODE, message_ids=("m1",))
         assert "七零四二" in await recalled(memory, READING, "门锁密码")
         await memory.recall_message(READING, "m1")
         assert "七零四二" not in await recalled(memory, READING, "门锁密码")
+
+
+@pytest.mark.parametrize("chat", [None, Puppet], ids=["rules", "puppet"])
+async def test_it_leaves_the_portrait_too(tmp_path: Path, chat: type[Puppet] | None) -> None:
+    """At once nobody sees it there, and as soon as the historian has been there the rest is shown again."""
+    async with a_memory(tmp_path, chat=chat() if chat else None) as memory:
+        await tell(memory, READING, CODE, message_ids=("m1",))
+        await tell(memory, READING, CAT, message_ids=("m2",))
+        assert "七零四二" in await portrayed(memory)
+        await memory.recall_message(READING, "m1")
+        for scene in (READING, READING_MILI):
+            assert "七零四二" not in await portrayed(memory, scene)
+        assert await memory.drain(PATIENCE)
+        for scene in (READING, READING_MILI):
+            shown = await portrayed(memory, scene)
+            assert "七零四二" not in shown
+            assert "三花猫" in shown
+        await memory.recall_message(READING, "m2")
+        assert await memory.drain(PATIENCE)
+        assert await memory.get_profile(READING, "user", "2156083317") is None
+    assert "七零四二" not in "".join(file.read_text("utf-8") for file in tmp_path.glob("profiles/**/profile.md"))
+
+
+@pytest.mark.parametrize("trouble", ["stubborn", "broken"])
+async def test_a_model_that_keeps_it_shows_it_to_nobody(tmp_path: Path, trouble: str) -> None:
+    """While a model does not take it out nobody sees the portrait; once it is well the rest is back."""
+    chat, clock = Puppet(), FrozenClock()
+    async with a_memory(tmp_path, chat=chat, clock=clock) as memory:
+        await tell(memory, READING, CODE, message_ids=("m1",))
+        await tell(memory, READING, CAT, message_ids=("m2",))
+        chat.mind = stubborn if trouble == "stubborn" else careful
+        chat.refuses = {} if trouble == "stubborn" else {MERGE: BadAnswer("nonsense")}
+        await memory.recall_message(READING, "m1")
+        assert not await memory.drain(1.0)
+        assert (await memory.status()).merges.failing == 1
+        assert await memory.get_profile(READING, "user", "2156083317") is None
+        assert "七零四二" not in await portrayed(memory)
+        chat.mind, chat.refuses = careful, {}
+        clock.advance(hours=1)
+        assert await memory.drain(PATIENCE)
+        shown = await portrayed(memory)
+        assert "七零四二" not in shown
+        assert "三花猫" in shown

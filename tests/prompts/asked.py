@@ -80,6 +80,11 @@ def facts(*texts: str, key: ProfileKey = MEMBER) -> list[Fact]:
     return [Fact(key, f"e{at}", text, "preference", EVENING - timedelta(days=at)) for at, text in enumerate(texts)]
 
 
+def withdrawn(*texts: str) -> list[Fact]:
+    """Make facts that must leave the portrait."""
+    return [replace(fact, is_withdrawn=True) for fact in facts(*texts)]
+
+
 def portrait(
     summary: str = "阿棠是渡口开发组的主美。\n\n## 兴趣\n- 受不了纯黑描边", key: ProfileKey = MEMBER
 ) -> Profile:
@@ -97,6 +102,13 @@ def questions() -> dict[str, Ask[Any]]:
         "rewrite_bare": LIBRARY.rewrite([Task(1, "用户对花生过敏")], private),
         "triage": LIBRARY.triage([line for line in evening() if isinstance(line, Message)], anchors()),
         "merge": LIBRARY.merge(alone, portrait(), facts("阿棠(1903370001)改喝乌龙茶", "旧事"), EVENING, max_chars=800),
+        "merge_withdrawn": LIBRARY.merge(
+            alone,
+            portrait(),
+            [*withdrawn("阿棠(1903370001)受不了用纯黑描边"), *facts("阿棠(1903370001)改喝乌龙茶")],
+            EVENING,
+            max_chars=800,
+        ),
         "merge_group": LIBRARY.merge(
             Person(GROUP_ID, "渡口开发组"),
             None,

@@ -68,6 +68,20 @@ class ListedIndex:
         return key.readable_by(scene, shared=is_open)
 
 
+class ListedWithdrawals:
+    """Facts of which only is known that these portraits hold something withdrawn."""
+
+    def __init__(self, *held: ProfileKey) -> None:
+        """Name portraits."""
+        self.held = set(held)
+        self.asked = 0
+
+    async def withdrawing(self) -> frozenset[ProfileKey]:
+        """Name them."""
+        self.asked += 1
+        return frozenset(self.held)
+
+
 def listed_texts(profiles: Sequence[Profile]) -> list[str]:
     """Give what portraits say."""
     return [profile.summary for profile in profiles]

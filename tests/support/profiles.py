@@ -1,17 +1,27 @@
-"""What tests of portraits need beside the nouns."""
+"""What tests of portraits need beside the nouns, and what rows of the fault table do to portraits."""
 
 from __future__ import annotations
 
-from datetime import datetime
+import contextlib
+import errno
+from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from pathlib import Path
 from typing import Any
 
+from cognitive_memory_core.adapters.files.disk import Disk
 from cognitive_memory_core.adapters.files.profiles import FileProfiles
 from cognitive_memory_core.adapters.inmemory.profiles import InMemoryProfiles
 from cognitive_memory_core.domain.profile import Profile, ProfileKey
+from cognitive_memory_core.errors import UnavailableError
+from cognitive_memory_core.ports.profiles import Overtaken
 
-from .clock import NOON
+from .clock import NOON, SHANGHAI, FrozenClock
+from .disk import FaultyDisk, Killed
 
 Profiles = FileProfiles | InMemoryProfiles
+Act = Callable[[FileProfiles], Awaitable[object]]
 KEEP = 5
 TANG = ProfileKey.user("2000001")
 TANG_THERE = ProfileKey.member("10001", "2000001")
@@ -23,3 +33,160 @@ def a_profile(summary: str = "阿棠喜欢乌龙茶。", key: ProfileKey = TANG,
     """Make a portrait that nobody has kept yet."""
     known: dict[str, Any] = {"name": "阿棠", "tags": ("茶", "编程"), "source_event_id": "abc123_0", **fields}
     return Profile(key, summary=summary, updated_at=at, **known)
+
+
+def opened(root: Path, disk: Disk | None = None, *, days: int = 0) -> FileProfiles:
+    """Open a store, some days after noon."""
+    clock = FrozenClock(NOON + timedelta(days=days))
+    return FileProfiles(root, KEEP, clock, SHANGHAI, disk=disk or FaultyDisk())
+
+
+async def written(profiles: FileProfiles, *summaries: str, key: ProfileKey = TANG) -> Profile:
+    """Write one portrait after the other."""
+    standing = await profiles.find(key)
+    for summary in summaries:
+        base = standing or a_profile(key=key)
+        standing = await profiles.write(
+            replace(base, summary=summary, updated_at=base.updated_at + timedelta(minutes=1))
+        )
+    assert standing is not None
+    return standing
+
+
+async def past(profiles: FileProfiles, key: ProfileKey = TANG) -> list[str]:
+    """Give what the revisions say, newest first."""
+    return [revision.profile.summary for revision in await profiles.revisions(key)]
+
+
+# what a store does while its disk fails, or its process ends
+
+ACTS: dict[str, Act] = {}
+
+
+def act(step: Act) -> Act:
+    """Name something that a store does."""
+    ACTS[step.__name__] = step
+    return step
+
+
+@act
+async def write(profiles: FileProfiles) -> None:
+    """Write over what stands."""
+    standing = await profiles.find(TANG)
+    assert standing is not None
+    await profiles.write(replace(standing, summary="新的\n" * 500, updated_at=NOON + timedelta(days=1)))
+
+
+@act
+async def restore(profiles: FileProfiles) -> None:
+    """Bring the oldest revision back."""
+    await profiles.restore(TANG, (await profiles.revisions(TANG))[-1].id, NOON + timedelta(days=1))
+
+
+@act
+async def rename(profiles: FileProfiles) -> None:
+    """Rename."""
+    await profiles.rename(TANG, "棠棠")
+
+
+@act
+async def first(profiles: FileProfiles) -> None:
+    """Write somebody's first portrait."""
+    standing = await profiles.find(GROUP_KEY)
+    await profiles.write(standing or a_profile("新的", GROUP_KEY))
+
+
+@act
+async def mend(profiles: FileProfiles) -> None:
+    """Put a damaged file aside."""
+    await profiles.find(MILI_THERE)
+
+
+DAMAGE = b"---\n"
+SEEDED = [str(number) * 2_000 for number in range(1, KEEP + 3)]
+KINDS = {
+    "killed before": (None, False, False), "killed after": (None, False, True), "refused": (errno.EIO, False, False),
+    "full": (errno.ENOSPC, True, False), "late": (errno.EIO, False, True),
+}  # fmt: skip
+
+
+async def seeded(root: Path) -> None:
+    """Write portraits with as much past as is kept, and one that is damaged."""
+    profiles = opened(root)
+    await written(profiles, *SEEDED)
+    await written(profiles, "甲", "乙", key=MILI_THERE)
+    (root / "profiles" / "members" / "10001" / "2000002.md").write_bytes(DAMAGE)
+
+
+async def acted(root: Path, step: str, disk: FaultyDisk) -> bool:
+    """Do something with a failing disk; tells whether the fault struck."""
+    with contextlib.suppress(Killed, UnavailableError, Overtaken):
+        await ACTS[step](opened(root, disk, days=1))
+    return disk.has_struck
+
+
+def copies(root: Path) -> Iterator[Path]:
+    """Give fresh directories."""
+    number = 0
+    while True:
+        number += 1
+        yield root / f"copy{number}"
+
+
+def copy(source: Path, target: Path) -> None:
+    """Copy a directory."""
+    for path in sorted(source.rglob("*")):
+        place = target / path.relative_to(source)
+        if path.is_dir():
+            place.mkdir(parents=True, exist_ok=True)
+        else:
+            place.write_bytes(path.read_bytes())
+
+
+@dataclass(frozen=True)
+class Kept:
+    """The files of portraits as they lie there: those of now, the revisions, and what was put aside."""
+
+    now: dict[str, bytes]
+    past: dict[str, bytes]
+    aside: list[bytes]
+
+    @classmethod
+    def of(cls, root: Path) -> Kept:
+        """Read a data directory, before a store does and mends it."""
+        files = {path.relative_to(root).as_posix(): path.read_bytes() for path in root.glob("profiles/**/*.md")}
+        now = {path: data for path, data in files.items() if "/history/" not in path}
+        aside = [path.read_bytes() for path in root.glob("profiles/**/*.damaged-*")]
+        return cls(now, {path: data for path, data in files.items() if path not in now}, aside)
+
+
+@dataclass(frozen=True)
+class Harm:
+    """How many portraits are torn, how many revisions are not whole or not there, how many are neither old nor new."""
+
+    torn: int = 0
+    unwhole: int = 0
+    neither: int = 0
+
+    def __add__(self, other: Harm) -> Harm:
+        return Harm(self.torn + other.torn, self.unwhole + other.unwhole, self.neither + other.neither)
+
+
+def harm(found: Kept, before: Kept, after: Kept, *, is_done: bool) -> Harm:
+    """Compare what a step left with what stood before it and what an unharmed one leaves; ``is_done`` if it returned.
+
+    A portrait that is new, or was put aside, has everything that must have been kept before.
+    """
+    changed = {path for path in after.now if after.now[path] != before.now.get(path)}
+    new = {path for path in changed if found.now.get(path) == after.now[path]}
+    torn = _strange(found.now, before.now, after.now)
+    unwhole = _strange(found.past, before.past, after.past) | (after.past.keys() - found.past.keys() if new else set())
+    gone = {path for path in before.past.keys() & after.past.keys() if path not in found.past}
+    gone |= {path for path in before.now.keys() & after.now.keys() if path not in found.now}
+    gone |= (changed - new) if is_done else set()
+    is_damage_gone = DAMAGE in before.now.values() and DAMAGE not in [*found.now.values(), *found.aside]
+    return Harm(len(torn), len(unwhole), len(gone - unwhole) + is_damage_gone)
+
+
+def _strange(found: dict[str, bytes], before: dict[str, bytes], after: dict[str, bytes]) -> set[str]:
+    return {path for path, data in found.items() if data not in (before.get(path), after.get(path))}

@@ -54,6 +54,11 @@ class Question:
         return [_DATED.sub("", text) for _, text in _numbered(self.prompt, "facts")]
 
     @cached_property
+    def withdrawn(self) -> list[str]:
+        """The facts that must leave the portrait."""
+        return [_DATED.sub("", text) for _, text in _numbered(self.prompt, "withdrawn")]
+
+    @cached_property
     def people(self) -> list[str]:
         """The ids of the people who are given, the one who speaks first."""
         return _people(self.prompt)
@@ -189,11 +194,16 @@ def _heard(number: int, label: str, speaker: str, text: str) -> Part:
 
 
 def _drawn(question: Question) -> object:
-    """Keep the old portrait's sentences and add the facts, as many as fit, the newest last."""
-    sentences = list(dict.fromkeys((*question.portrait, *question.facts)))
+    """Keep the old portrait's sentences and add the facts, as many as fit, the newest last; what is withdrawn goes."""
+    kept = (sentence for sentence in question.portrait if not _is_among(sentence, question.withdrawn))
+    sentences = list(dict.fromkeys((*kept, *question.facts)))
     while len("；".join(sentences)) > LONGEST_SUMMARY:
         sentences = sentences[1:]
-    return shaped(question, nothing_new=False, tags=["常客"], summary="；".join(sentences))
+    return shaped(question, nothing_new=False, tags=["常客"] if sentences else [], summary="；".join(sentences))
+
+
+def _is_among(sentence: str, withdrawn: Sequence[str]) -> bool:
+    return any(sentence in gone or gone in sentence for gone in withdrawn)
 
 
 def _row(part: Part, said: Part) -> dict[str, object]:
@@ -214,7 +224,10 @@ def _least(part: Part) -> object:
 
 # --- reading prompts ----------------------------------------------------------------------------------------------
 
-_PARTS = {"tasks": "观察", "lines": "聊天", "facts": "新事实", "people": "名单", "portrait": "旧侧写"}
+_PARTS = {
+    **{"tasks": "观察", "lines": "聊天", "facts": "新事实", "withdrawn": "撤回的事实"},
+    **{"people": "名单", "portrait": "旧侧写"},
+}
 _NUMBERED = re.compile(r"^(\d+)\. (.*)$", re.MULTILINE)
 _LABEL = re.compile(r"([^\s()：，]*)\(([^()\s]+)\)")
 _DATED = re.compile(r"^\d{4}年\d{1,2}月\d{1,2}日 ")

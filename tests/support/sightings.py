@@ -14,4 +14,6 @@ from .clock import FrozenClock
 
 def sightings_of(ledger: InMemoryLedger, names: Any = None) -> Sightings:
     """Note names in a ledger, or in the book given; nobody has a portrait that could bear them."""
-    return Sightings(names or ledger.names, Renaming(InMemoryProfiles(5, FrozenClock()), ledger.profiles))
+    return Sightings(
+        names or ledger.names, Renaming(InMemoryProfiles(5, FrozenClock()), ledger.profiles), FrozenClock()
+    )

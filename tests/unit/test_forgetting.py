@@ -73,7 +73,7 @@ class World:
         self.ledger = InMemoryLedger(clock=self.clock)
         self.queue = InMemoryQueue(QueueSettings(), self.clock, self.clock.elapsed)
         self.profiles = InMemoryProfiles(5, self.clock)
-        self.sightings = Sightings(self.ledger.names, Renaming(self.profiles, self.ledger.profiles))
+        self.sightings = Sightings(self.ledger.names, Renaming(self.profiles, self.ledger.profiles), self.clock)
         self.journal = Journal(self.ledger.log, self.sightings)
         self.consent = Consent(self.ledger.consent, self.ledger.names, self.ledger.eraser)
         self.mirror = ListedMirror()

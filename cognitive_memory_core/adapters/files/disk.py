@@ -97,6 +97,15 @@ class Disk:
                 self.discard(path)
                 raise
 
+    def draft(self, path: Path, data: bytes) -> None:
+        """Write a file that is to be moved: its content is durable, its name only after :meth:`sync_folder`."""
+        with refusals(path):
+            try:
+                self._write(path, data)
+            except OSError:
+                self.discard(path)
+                raise
+
     def rewrite(self, path: Path, data: bytes) -> None:
         """Replace a file's content at one stroke: the old or the new, never a part."""
         with refusals(path):

@@ -52,7 +52,9 @@ class _Dumper(Protocol):
 
 
 _LOADER = cast("Callable[[str], _Loader]", getattr(yaml, "CSafeLoader", yaml.SafeLoader))
-_DUMPER = cast("Callable[..., _Dumper]", yaml.SafeDumper)  # the one in C writes escapes where people write emoji
+_DUMPER = cast("Callable[..., _Dumper]", yaml.SafeDumper)
+_QUICK_DUMPER = cast("Callable[..., _Dumper]", getattr(yaml, "CSafeDumper", yaml.SafeDumper))
+_ODD = "\\!"  # where these stand, the dumper in C may have escaped an emoji or written a tag
 _OPENING, _CLOSING = (yaml.SequenceStartEvent, yaml.MappingStartEvent), (yaml.SequenceEndEvent, yaml.MappingEndEvent)
 _TEXT, _LIST, _MAP = (f"tag:yaml.org,2002:{kind}" for kind in ("str", "seq", "map"))
 _NULL = "tag:yaml.org,2002:null"
@@ -155,8 +157,13 @@ class _Front(BaseHandler):
 
 def _serialized(pairs: list[Pair]) -> str:
     front = [(_rest_of(key, str), _rest_of(value, str)) for key, value in pairs]
+    text = _dumped(front, _QUICK_DUMPER)
+    return _dumped(front, _DUMPER) if any(sign in text for sign in _ODD) else text
+
+
+def _dumped(front: list[tuple[yaml.Node, yaml.Node]], kind: Callable[..., _Dumper]) -> str:
     text = io.StringIO()
-    dumper = _DUMPER(text, allow_unicode=True, width=_NO_FOLDING)
+    dumper = kind(text, allow_unicode=True, width=_NO_FOLDING)
     dumper.open()
     dumper.serialize(yaml.MappingNode(_MAP, front, flow_style=False))
     dumper.close()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from ... import sentences
@@ -49,17 +50,17 @@ class Spot:
         group = path_component(key.group_id) if key.entity_type == "member" else ""
         return cls(root, agent, key.entity_type, group, path_component(key.user_id))
 
-    @property
+    @cached_property
     def folder(self) -> Path:
         """Where the file lies, and what was put aside."""
         return _base(self.root, self.agent) / FOLDERS[self.entity_type] / self.group
 
-    @property
+    @cached_property
     def file(self) -> Path:
         """The portrait of now."""
         return self.folder / (self.name + SUFFIX)
 
-    @property
+    @cached_property
     def history(self) -> Path:
         """Where its revisions lie."""
         return _base(self.root, self.agent) / HISTORY / FOLDERS[self.entity_type] / self.group / self.name

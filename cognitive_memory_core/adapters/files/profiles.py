@@ -7,7 +7,7 @@ import contextlib
 import logging
 import os
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime, tzinfo
 from pathlib import Path
@@ -28,6 +28,8 @@ from .profile_paths import SUFFIX, ProfilePaths, Spot
 
 log = logging.getLogger(__name__)
 _LOCKS = 64
+_REMEMBERED = 10_000  # folders
+_RECENT = 64  # portraits that were read last: whoever writes one has just read it
 
 
 @dataclass(frozen=True)
@@ -57,6 +59,8 @@ class FileProfiles:
         self._clock = clock
         self._zone = zone
         self._locks = [threading.RLock() for _ in range(_LOCKS)]
+        self._made: set[Path] = set()
+        self._recent: dict[Spot, _Standing] = {}
         self._erasing = ProfileErasing(self._paths, self._disk, self._read, self._held, self._standing)
 
     async def find(self, key: ProfileKey) -> Profile | None:
@@ -90,11 +94,17 @@ class FileProfiles:
 
     async def erase_person(self, user_id: str, hide: Callable[[str], str]) -> list[ProfileKey]:
         """Remove a person's portraits with their past; hide them in all others'."""
-        return await asyncio.to_thread(self._erasing.person, user_id, hide)
+        try:
+            return await asyncio.to_thread(self._erasing.person, user_id, hide)
+        finally:
+            self._recent.clear()
 
     async def erase_place(self, scope: Scope) -> list[ProfileKey]:
         """Remove the portraits of a place."""
-        return await asyncio.to_thread(self._erasing.place, scope)
+        try:
+            return await asyncio.to_thread(self._erasing.place, scope)
+        finally:
+            self._recent.clear()
 
     def _spot(self, key: ProfileKey) -> Spot:
         return Spot.of(self._paths.root, key)
@@ -117,7 +127,7 @@ class FileProfiles:
             if standing is None or name in ("", standing.profile.name):
                 return standing and standing.profile
             self._drop_twin(spot, standing.data)
-            return self._replace(spot, standing, replace(standing.profile, name=name))
+            return self._replace(spot, standing, tidy(replace(standing.profile, name=name)))
 
     def _restore(self, key: ProfileKey, chosen: str, at: datetime) -> Profile:
         spot = self._spot(key)
@@ -131,7 +141,8 @@ class FileProfiles:
 
     def _succeed(self, spot: Spot, standing: _Standing | None, profile: Profile) -> Profile:
         """Let a portrait take the place of what stands, which becomes a revision before anything else happens."""
-        if standing and tidy(profile) == standing.profile:
+        profile = tidy(profile)
+        if standing and profile == standing.profile:
             return standing.profile
         if standing and self._keep:
             self._snapshot(spot, standing.data)
@@ -140,18 +151,18 @@ class FileProfiles:
         return kept
 
     def _replace(self, spot: Spot, standing: _Standing | None, profile: Profile) -> Profile:
-        """Write a file at one stroke, unless it was changed at the last moment."""
-        data = ProfileFile(tidy(profile), standing.file.others if standing else ()).written()
+        """Write a file of a tidy portrait at one stroke, unless it was changed at the last moment."""
+        data = ProfileFile(profile, standing.file.others if standing else ()).written()
         self._make_room(spot.folder, is_first=standing is None)
         draft = spot.file.with_name(spot.file.name + TEMP)
-        self._disk.create(draft, data)
+        self._disk.draft(draft, data)
         try:
             self._swap(draft, spot.file, standing.data if standing else None)
         except (Overtaken, StorageRefused):
             self._disk.discard(draft)
             raise
         self._disk.sync_folder(spot.folder)
-        return replace(tidy(profile), version=version_of(data))
+        return replace(profile, version=version_of(data))
 
     def _swap(self, draft: Path, file: Path, expected: bytes | None) -> None:
         if self._bytes(file) != expected:
@@ -162,12 +173,24 @@ class FileProfiles:
             raise Overtaken(sentences.profile_overtaken()) from None
 
     def _make_room(self, folder: Path, *, is_first: bool) -> None:
-        """Make a folder with all above it, for their owner only; before a first file their names are made durable."""
+        """Make a folder with all above it, for their owner only; before a first file their names are made durable.
+
+        One that was made before and still stands is left as it is.
+        """
+        if not is_first and folder in self._made and self._stands(folder):
+            return
         root = self._paths.root
         for level in reversed([folder, *(above for above in folder.parents if root in above.parents)]):
             self._disk.make_folder(level)
             if is_first:
                 self._disk.sync_folder(level.parent)
+        if len(self._made) >= _REMEMBERED:
+            self._made.clear()
+        self._made.add(folder)
+
+    def _stands(self, folder: Path) -> bool:
+        with refusals(folder):
+            return folder.is_dir()
 
     def _snapshot(self, spot: Spot, data: bytes) -> None:
         """Keep a file's bytes as the newest revision; one that a crash left of them will do."""
@@ -191,10 +214,11 @@ class FileProfiles:
     def _prune(self, spot: Spot) -> None:
         """Keep the newest revisions; what the disk refuses is pruned the next time."""
         with contextlib.suppress(StorageRefused):
-            for name in self._paths.listed(spot.history):
+            names = self._paths.listed(spot.history)
+            for name in names:
                 if name.endswith(TEMP):
                     self._disk.remove(spot.history / name)
-            for past in self._revision_ids(spot)[self._keep :]:
+            for past in _revisions_among(names)[self._keep :]:
                 self._disk.remove(spot.revision(past))
 
     def _revisions(self, spot: Spot) -> list[Revision]:
@@ -205,8 +229,7 @@ class FileProfiles:
 
     def _revision_ids(self, spot: Spot) -> list[str]:
         """List the revisions, newest first."""
-        stems = (name.removesuffix(SUFFIX) for name in self._paths.listed(spot.history) if name.endswith(SUFFIX))
-        return sorted(filter(is_revision_id, stems), reverse=True)
+        return _revisions_among(self._paths.listed(spot.history))
 
     def _revision(self, spot: Spot, past: str) -> Revision | None:
         """Read a revision; None for one that is gone or that nobody can read."""
@@ -238,7 +261,17 @@ class FileProfiles:
 
     def _read_standing(self, spot: Spot) -> _Standing | None:
         data = self._bytes(spot.file)
-        return None if data is None else _Standing(data, self._read(data, spot))
+        if data is None:
+            return None
+        recent = self._recent.get(spot)
+        return recent if recent and recent.data == data else self._remembered(spot, data)
+
+    def _remembered(self, spot: Spot, data: bytes) -> _Standing:
+        standing = _Standing(data, self._read(data, spot))
+        if len(self._recent) >= _RECENT:
+            self._recent.clear()
+        self._recent[spot] = standing
+        return standing
 
     def _mended(self, spot: Spot) -> _Standing | None:
         """Put a file that cannot be read aside; the newest revision that can stands in its place, or nothing."""
@@ -291,3 +324,9 @@ class FileProfiles:
     def _key(self, spot: Spot) -> ProfileKey | None:
         """Tell whose portrait stands at a spot; None where none does, or nobody can tell."""
         return self._erasing.key_at(spot) if self._disk.find(spot.file) else None
+
+
+def _revisions_among(names: Iterable[str]) -> list[str]:
+    """Give the ids of the revisions among the names in a folder, newest first."""
+    stems = (name.removesuffix(SUFFIX) for name in names if name.endswith(SUFFIX))
+    return sorted(filter(is_revision_id, stems), reverse=True)

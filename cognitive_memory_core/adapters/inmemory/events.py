@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 
 from ...domain.event import Draft, Event
@@ -24,17 +25,17 @@ class InMemoryEvents:
         state = self._state
         if draft.job_id in state.done:
             return
-        new: set[str] = set()
+        facts_of: dict[str, str] = {}
         for event in draft.events:
             is_left_out = not state.opted_out.keys().isdisjoint((event.sender_id, *event.subjects))
             if not is_left_out and not stays_out(state.erased, event):
                 became = self._enter(event, draft.repeats.get(event.id))
                 if became is not None:
                     state.facts.hear(event, draft.heard.get(event.id, ""), became)
-                    new |= {event.id} & {became}
+                    facts_of |= {event.id: became} if became == event.id or state.lift(became, event) else {}
         for fact in draft.facts:
-            if fact.event_id in new and self._is_kept(fact):
-                state.facts.keep(fact, state.clock.now())
+            if fact.event_id in facts_of and self._is_kept(fact):
+                state.facts.keep(replace(fact, event_id=facts_of[fact.event_id]), state.clock.now())
         state.done[draft.job_id] = state.clock.now()
 
     async def done(self, job_id: str) -> bool:

@@ -27,20 +27,27 @@ class InMemoryFacts:
         return counted(filter(self._is_given, facts.facts.values()), facts.failures)
 
     async def facts(self, key: ProfileKey, limit: int) -> list[Fact]:
-        """Give the facts that wait for one profile, oldest first."""
-        return [noted.fact for noted in self._state.facts.of(key) if self._is_given(noted)][: max(limit, 0)]
+        """Give the facts that wait for one profile: the withdrawn ones first, then the new ones, oldest first."""
+        given = [noted.shown for noted in self._state.facts.of(key) if self._is_given(noted)]
+        return sorted(given, key=lambda fact: not fact.is_withdrawn)[: max(limit, 0)]
 
-    async def settle(self, key: ProfileKey, fact_ids: Collection[str]) -> None:
-        """Let facts wait no longer, and forget the profile's failures."""
-        facts = self._state.facts
-        for noted in facts.of(key):
-            if noted.fact.id in fact_ids:
-                del facts.facts[noted.fact.id]
-        facts.failures.pop(key, None)
+    async def settle(self, key: ProfileKey, facts: Collection[Fact]) -> None:
+        """Note which facts are in their profile now and which have left it, and forget the profile's failures."""
+        book = self._state.facts
+        known = {noted.fact.id for noted in book.of(key)}
+        for fact in facts:
+            if fact.id in known:
+                book.settle(fact)
+        book.failures.pop(key, None)
+
+    async def withdrawing(self) -> frozenset[ProfileKey]:
+        """Name the profiles that hold something whose event is retired."""
+        facts = self._state.facts.facts.values()
+        return frozenset(noted.fact.key for noted in facts if noted.is_merged and self._is_fallen(noted))
 
     async def fail(self, key: ProfileKey, error: str, at: datetime) -> None:
         """Remember that a merge failed, where something waits for it: whoever was erased meanwhile left nothing."""
-        if self._state.facts.of(key):
+        if any(self._is_fallen(noted) or not noted.is_merged for noted in self._state.facts.of(key)):
             self._state.facts.fail(key, error, at)
 
     async def heard(self, scope: Scope, sender_id: str, observations: Sequence[str]) -> Mapping[str, Event]:
@@ -53,4 +60,7 @@ class InMemoryFacts:
     def _is_given(self, noted: Noted) -> bool:
         event = self._state.events[noted.fact.event_id]
         people = (noted.fact.key.user_id, event.sender_id, *event.subjects)
-        return event.retired_at is None and self._state.opted_out.keys().isdisjoint(people)
+        return noted.is_merged == self._is_fallen(noted) and self._state.opted_out.keys().isdisjoint(people)
+
+    def _is_fallen(self, noted: Noted) -> bool:
+        return self._state.events[noted.fact.event_id].retired_at is not None

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from ...domain.erasure import Tombstones
-from ...domain.event import Event, duplicate_key
+from ...domain.event import Event, duplicate_key, lifted
+from ...domain.forgetting import texts_of
 from ...domain.message import Message
 from ...domain.note import Memo, Pin
 from ...domain.profile import Profile, ProfileKey
@@ -108,6 +109,18 @@ class State:
         self.events[standing.id] = replace(
             standing, count=standing.count + event.count, last_seen_at=seen, message_ids=joined
         )
+
+    def lift(self, event_id: str, event: Event) -> bool:
+        """Let a standing event take the words of one that says the same, where that one alone is absolute.
+
+        Tells whether it did: not where another event stands in those words.
+        """
+        standing, equal = self.events[event_id], self.standing_twin(event)
+        better = lifted(standing, event)
+        if better is standing or (equal is not None and equal.id != event_id):
+            return False
+        self.reword(better, self.next_revision(), keeps_vector=texts_of(better) == texts_of(standing))
+        return True
 
     def drop(self, event_id: str) -> None:
         """Erase an event with everything that it is found by."""

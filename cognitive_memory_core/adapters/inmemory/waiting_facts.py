@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
@@ -17,10 +17,16 @@ Heard = tuple[Scope, str, str]  # scope, sender and duplicate key of an observat
 
 @dataclass(frozen=True)
 class Noted:
-    """A fact that waits, and since when."""
+    """A fact, when it came, and whether it is in its profile."""
 
     fact: Fact
     at: datetime
+    is_merged: bool = False
+
+    @property
+    def shown(self) -> Fact:
+        """The fact as one that waits: what is in its profile waits to leave it."""
+        return replace(self.fact, is_withdrawn=self.is_merged)
 
 
 @dataclass
@@ -36,8 +42,12 @@ class WaitingFacts:
         self.facts.setdefault(fact.id, Noted(fact, at))
 
     def of(self, key: ProfileKey) -> list[Noted]:
-        """Give what waits for one profile, whether its event stands or not."""
+        """Give what is kept for one profile, whether it waits or not."""
         return [noted for noted in self.facts.values() if noted.fact.key == key]
+
+    def settle(self, fact: Fact) -> None:
+        """Note that a known fact is in its profile, or has left it, as it was given."""
+        self.facts[fact.id] = replace(self.facts[fact.id], is_merged=not fact.is_withdrawn)
 
     def fail(self, key: ProfileKey, error: str, at: datetime) -> None:
         """Remember that a merge failed."""
@@ -82,11 +92,13 @@ def goes_with(key: ProfileKey, scope: Scope) -> bool:
 
 def counted(given: Iterable[Noted], failures: dict[ProfileKey, Waiting]) -> list[Waiting]:
     """Tell for whom facts wait, longest first."""
-    found: dict[ProfileKey, list[datetime]] = {}
+    found: dict[ProfileKey, list[Noted]] = {}
     for noted in given:
-        found.setdefault(noted.fact.key, []).append(noted.at)
-    told = [
-        replace(failures.get(key, Waiting(key, 0, min(times))), facts=len(times), since=min(times))
-        for key, times in found.items()
-    ]
-    return sorted(told, key=lambda waiting: waiting.since)
+        found.setdefault(noted.fact.key, []).append(noted)
+    return sorted((_counted(key, noted, failures) for key, noted in found.items()), key=lambda waiting: waiting.since)
+
+
+def _counted(key: ProfileKey, noted: Sequence[Noted], failures: Mapping[ProfileKey, Waiting]) -> Waiting:
+    since = min(one.at for one in noted)
+    withdrawn = sum(one.is_merged for one in noted)
+    return replace(failures.get(key, Waiting(key, 0, since)), facts=len(noted), since=since, withdrawn=withdrawn)

@@ -16,6 +16,7 @@ from ...ports.models import Portrait
 from ...settings import Live, Settings
 from ...text.names import NAME_LENGTH, one_line
 from ...text.outline import Section, headed, sections_of, written
+from ...text.traces import Statement, without
 
 LINE_LENGTH = 120
 _HEADINGS = sentences.PORTRAIT_HEADINGS
@@ -36,6 +37,8 @@ class RuleMerger:
 
     A portrait over ``profile.max_chars`` loses the oldest of the lines that were written here, and says how many; what
     a model or a person wrote stays. Tags are left as they are.
+
+    Of what is withdrawn the line goes, and every sentence or tag of a model's or person's that tells most of it.
     """
 
     settings: Live[Settings]
@@ -43,13 +46,16 @@ class RuleMerger:
     async def merge(self, person: Person, profile: Profile | None, facts: Sequence[Fact], now: datetime) -> Portrait:
         """Give the portrait with the facts as lines, newest last; the same one where none of them is of the person."""
         settings = self.settings.current
-        page = _Page(sections_of(profile.summary if profile else ""))
+        page, tags = _Page(sections_of(profile.summary if profile else "")), profile.tags if profile else ()
+        for said, gone in _withdrawn(person, facts):
+            page.take_out(said, gone)
+            tags = tuple(tag for tag in tags if not gone.is_told_by(tag))
         for fact in facts:
-            if said := _said_of(person, fact):
+            if not fact.is_withdrawn and (said := _said_of(person, fact)):
                 day = min(fact.happened_at, now).astimezone(settings.zone).date().isoformat()
                 page.add(_HEADINGS[_FIELDS.get(fact.kind, "topics")], said, day)
         page.shrink(settings.profile.max_chars)
-        return Portrait(profile.tags if profile else (), page.text)
+        return Portrait(tags, page.text)
 
 
 class _Page:
@@ -74,6 +80,20 @@ class _Page:
         lines = self._lines_under(title)
         end = next((index for index in range(len(lines), 0, -1) if lines[index - 1].strip()), 0)
         lines.insert(end, sentences.noted_on(said, day))
+        self._drop_empty()
+
+    def take_out(self, said: str, gone: Statement) -> None:
+        """Take a line of ours that says just this out, and whatever of others' tells most of it."""
+        key = duplicate_key(said)
+
+        def left_of(line: str) -> str:
+            if sentences.noted(line) or sentences.left_out_count(line) is not None:
+                return "" if _key_of_ours(line) == key else line
+            return without(line, gone.is_told_by)
+
+        for _, lines in self._sections:
+            left = [(line, left_of(line)) for line in lines]
+            lines[:] = [new for line, new in left if new or not line]
         self._drop_empty()
 
     def shrink(self, limit: int) -> None:
@@ -138,6 +158,15 @@ class _Page:
             for heading, lines in self._sections
             if Section(heading).title not in _ORDER or any(line.strip() for line in lines)
         ]
+
+
+def _withdrawn(person: Person, facts: Sequence[Fact]) -> Iterator[tuple[str, Statement]]:
+    """Give what must go, as it was noted and as it was said; what new facts tell may stay, and the person be named."""
+    new = tuple(fact.text for fact in facts if not fact.is_withdrawn)
+    for fact in facts:
+        if fact.is_withdrawn:
+            but = (*new, person.name, person.id, fact.key.group_id, fact.key.user_id)
+            yield _said_of(person, fact), Statement(fact.text, but)
 
 
 def _said_of(person: Person, fact: Fact) -> str:

@@ -8,6 +8,10 @@ from sqlite3 import Connection
 from ...ports.ledger import Spending
 from .database import Database
 from .rows import bound
+from .statements import insert, select
+
+_COLUMNS = ("purpose", "calls", "tokens", "unreachable", "bad")
+_ADDED = ", ".join(f"{name} = {name} + excluded.{name}" for name in _COLUMNS[1:])
 
 
 class SqliteAccounts:
@@ -27,13 +31,11 @@ class SqliteAccounts:
 
 
 def _spend(connection: Connection, day: date, spending: Spending) -> None:
-    connection.execute(
-        "INSERT INTO spending VALUES (?, ?, ?, ?) ON CONFLICT (day, purpose)"
-        " DO UPDATE SET calls = calls + excluded.calls, tokens = tokens + excluded.tokens",
-        bound(day.isoformat(), spending.purpose, spending.calls, spending.tokens),
-    )
+    query = insert("spending", ("day", *_COLUMNS), f"ON CONFLICT (day, purpose) DO UPDATE SET {_ADDED}")
+    counts = (spending.calls, spending.tokens, spending.unreachable, spending.bad)
+    connection.execute(query, (*bound(day.isoformat(), spending.purpose), *counts))
 
 
 def _spent(connection: Connection, day: date) -> list[Spending]:
-    query = "SELECT purpose, calls, tokens FROM spending WHERE day = ? ORDER BY purpose"
+    query = select(", ".join(_COLUMNS), "spending", "day = ?", "ORDER BY purpose")
     return [Spending(*row) for row in connection.execute(query, (day.isoformat(),))]

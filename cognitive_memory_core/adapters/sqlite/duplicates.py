@@ -6,10 +6,10 @@ import json
 from collections.abc import Iterable
 from sqlite3 import Connection
 
-from ...domain.event import Event
-from .event_rows import add_sources
+from ...domain.event import Event, lifted
+from .event_rows import add_sources, put_anew
 from .rows import EVENT_FIELDS, bound, digest, event_of
-from .statements import listed, select
+from .statements import listed, next_revision, select
 
 
 def standing_twin(connection: Connection, event: Event) -> int | None:
@@ -47,8 +47,7 @@ def count_again(connection: Connection, seq: int, event: Event, sources: Iterabl
 
     Where either was said without a message, both were: the messages of the other are remembered as sources alone.
     """
-    row = connection.execute(select(", ".join(EVENT_FIELDS), "events", "seq = ?"), (seq,)).fetchone()
-    standing = event_of(row)
+    standing = _at(connection, seq)
     seen = max(event.last_seen_at or event.happened_at, standing.last_seen_at or standing.happened_at)
     both = standing.message_ids and event.message_ids
     joined = dict.fromkeys((*standing.message_ids, *event.message_ids)) if both else ()
@@ -57,3 +56,20 @@ def count_again(connection: Connection, seq: int, event: Event, sources: Iterabl
         (event.count, seen.isoformat(), listed(joined), seq),
     )
     add_sources(connection, seq, sources)
+
+
+def lift(connection: Connection, seq: int, event: Event) -> str | None:
+    """Let the standing event at ``seq`` take the words of one that says the same, where that one alone is absolute.
+
+    Answers its id, None where it stays as it is: also where another event stands in those words.
+    """
+    standing = _at(connection, seq)
+    better = lifted(standing, event)
+    if better is standing or standing_twin(connection, event) not in (None, seq):
+        return None
+    put_anew(connection, seq, standing, better, next_revision(connection))
+    return standing.id
+
+
+def _at(connection: Connection, seq: int) -> Event:
+    return event_of(connection.execute(select(", ".join(EVENT_FIELDS), "events", "seq = ?"), (seq,)).fetchone())

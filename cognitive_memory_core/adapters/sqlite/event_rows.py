@@ -7,9 +7,10 @@ from datetime import datetime
 from sqlite3 import Connection
 
 from ...domain.event import Event
+from ...domain.forgetting import texts_of
 from . import words
 from .rows import EVENT_COLUMNS, EVENT_FIELDS, bound, event_of, event_values, instant_of
-from .statements import LISTED, insert, listed, new_seq, next_revision, select
+from .statements import LISTED, delete, insert, listed, new_seq, next_revision, select, update
 
 
 def opted_out(connection: Connection) -> frozenset[str]:
@@ -49,11 +50,23 @@ def add(connection: Connection, event: Event, sources: Iterable[str]) -> int:
     connection.execute(insert("events", EVENT_COLUMNS), values)
     seq = new_seq(connection)
     add_sources(connection, seq, sources)
-    connection.executemany(
-        "INSERT OR IGNORE INTO event_subjects VALUES (?, ?)", [bound(seq, subject) for subject in event.subjects]
-    )
+    _add_subjects(connection, seq, event)
     words.add_event(connection, seq, event_of(values[: len(EVENT_FIELDS)]))  # as the row will be read
     return seq
+
+
+def put_anew(connection: Connection, seq: int, old: Event, new: Event, revision: int) -> None:
+    """Write a known event anew; where its words changed, its vector goes."""
+    values = event_values(new)
+    connection.execute(update("events", (*EVENT_COLUMNS, "revision"), "seq = ?"), (*values, revision, seq))
+    gone = delete("event_subjects", f"seq = ? AND subject NOT IN {LISTED}")
+    connection.execute(gone, (seq, listed(new.subjects)))
+    _add_subjects(connection, seq, new)
+    if texts_of(new) != texts_of(old):
+        words.drop_events(connection, [(seq, old)])
+        words.add_event(connection, seq, event_of(values[: len(EVENT_FIELDS)]))
+        connection.execute("DELETE FROM vectors WHERE seq = ?", (seq,))
+        connection.execute("UPDATE events SET embedded_as = '' WHERE seq = ?", (seq,))
 
 
 def retire(connection: Connection, seqs: Iterable[int], at: datetime) -> int:
@@ -69,4 +82,10 @@ def add_sources(connection: Connection, seq: int, sources: Iterable[str]) -> Non
     """Let an event rest on messages."""
     connection.executemany(
         "INSERT OR IGNORE INTO event_sources VALUES (?, ?)", [bound(seq, source) for source in sources]
+    )
+
+
+def _add_subjects(connection: Connection, seq: int, event: Event) -> None:
+    connection.executemany(
+        "INSERT OR IGNORE INTO event_subjects VALUES (?, ?)", [bound(seq, subject) for subject in event.subjects]
     )

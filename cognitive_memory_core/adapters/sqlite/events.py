@@ -60,26 +60,27 @@ class SqliteEvents:
 
 @dataclass(frozen=True)
 class _Entry:
-    """The standing event that one of a draft became."""
+    """The standing event that one of a draft became; facts are kept where it is new, or what it says is."""
 
     seq: int
-    is_new: bool
+    facts_of: str | None
 
 
 def _commit(connection: Connection, draft: Draft, now: datetime) -> None:
     if _is_done(connection, draft.job_id):
         return
     left_out, erased = event_rows.opted_out(connection), tombstones_of(connection)
-    written: dict[str, int] = {}
+    written: dict[str, _Entry] = {}
     for event in draft.events:
         if left_out.isdisjoint((event.sender_id, *event.subjects)) and not stays_out(erased, event):
             entry = _enter(connection, event, draft.repeats.get(event.id))
             if entry is not None:
                 facts.remember_heard(connection, event, entry.seq, draft.heard.get(event.id, ""))
-                written |= {event.id: entry.seq} if entry.is_new else {}
+                written[event.id] = entry
     for fact in draft.facts:
-        if fact.event_id in written and facts.is_kept(fact, left_out, erased):
-            facts.keep(connection, fact, written[fact.event_id], now)
+        entry = written.get(fact.event_id)
+        if entry is not None and entry.facts_of is not None and facts.is_kept(fact, left_out, erased):
+            facts.keep(connection, replace(fact, event_id=entry.facts_of), entry.seq, now)
     connection.execute("INSERT INTO jobs_done VALUES (?, ?)", bound(draft.job_id, micros(now)))
 
 
@@ -95,9 +96,9 @@ def _enter(connection: Connection, event: Event, named: str | None) -> _Entry | 
     twin = None if retired_at else named_twin or duplicates.standing_twin(connection, event)
     if twin is not None:
         duplicates.count_again(connection, twin, event, sources)
-        return _Entry(twin, is_new=False)
+        return _Entry(twin, duplicates.lift(connection, twin, event))
     seq = event_rows.add(connection, replace(event, retired_at=retired_at), sources)
-    return None if retired_at else _Entry(seq, is_new=True)
+    return None if retired_at else _Entry(seq, event.id)
 
 
 def _is_done(connection: Connection, job_id: str) -> bool:

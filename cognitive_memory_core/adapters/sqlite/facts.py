@@ -16,12 +16,15 @@ from .database import Database
 from .event_rows import opted_out
 from .keys import KEY_COLUMNS, OF_KEY, key_values
 from .rows import EVENT_FIELDS, Row, bound, digest, event_of, instant_of, micros, moment_of
-from .statements import LISTED, bounded, delete, insert, listed, select
+from .statements import LISTED, bounded, delete, insert, listed, select, update
 
 _COLUMNS = ("id", *KEY_COLUMNS, "event_seq", "text", "kind", "happened_at", "noted_us")
 _KEY = ", ".join(f"f.{name}" for name in KEY_COLUMNS)
 _WITH_EVENTS = "facts f CROSS JOIN events e ON e.seq = f.event_seq"
 _STANDING = "e.retired_at IS NULL"
+_WAITS = "f.merged = f.fallen"  # neither: to come in; both: to leave
+_WITHDRAWN = "merged = 1 AND fallen = 1"
+_MAY_WAIT = "(merged = 0 OR fallen = 1)"
 _OF_NOBODY_OUT = (
     "f.user_id NOT IN (SELECT user_id FROM opt_outs) AND e.sender_id NOT IN (SELECT user_id FROM opt_outs) AND NOT"
     " EXISTS (SELECT 1 FROM event_subjects s JOIN opt_outs o ON o.user_id = s.subject WHERE s.seq = e.seq)"
@@ -43,12 +46,16 @@ class SqliteFacts:
         return await self._database.read(_waiting)
 
     async def facts(self, key: ProfileKey, limit: int) -> list[Fact]:
-        """Give the facts that wait for one profile, oldest first."""
+        """Give the facts that wait for one profile: the withdrawn ones first, then the new ones, oldest first."""
         return await self._database.read(_facts, key, bounded(limit))
 
-    async def settle(self, key: ProfileKey, fact_ids: Collection[str]) -> None:
-        """Let facts wait no longer, and forget the profile's failures."""
-        await self._database.write(_settle, key, fact_ids)
+    async def settle(self, key: ProfileKey, facts: Collection[Fact]) -> None:
+        """Note which facts are in their profile now and which have left it, and forget the profile's failures."""
+        await self._database.write(_settle, key, facts)
+
+    async def withdrawing(self) -> frozenset[ProfileKey]:
+        """Name the profiles that hold something whose event is retired."""
+        return await self._database.read(_withdrawing)
 
     async def fail(self, key: ProfileKey, error: str, at: datetime) -> None:
         """Remember that a merge failed, where something waits for it: whoever was erased meanwhile left nothing."""
@@ -81,44 +88,50 @@ def remember_heard(connection: Connection, event: Event, event_seq: int, observa
         )
 
 
-def _of_standing(connection: Connection) -> str:
+def _given(connection: Connection) -> str:
     """Compile which facts are given: subjects are looked at only where somebody is left out."""
-    return f"{_STANDING} AND {_OF_NOBODY_OUT}" if opted_out(connection) else _STANDING
+    return f"{_WAITS} AND {_OF_NOBODY_OUT}" if opted_out(connection) else _WAITS
 
 
 def _waiting(connection: Connection) -> list[Waiting]:
-    counted = f"{_KEY}, count(*) AS facts, min(f.noted_us) AS since_us, min(f.seq) AS first"
-    given = select(counted, _WITH_EVENTS, _of_standing(connection), f"GROUP BY {_KEY}")
+    counted = f"{_KEY}, count(*) AS facts, sum(f.merged) AS gone, min(f.noted_us) AS since_us, min(f.seq) AS first"
+    given = select(counted, _WITH_EVENTS, _given(connection), f"GROUP BY {_KEY}")
     failures = f"({given}) f LEFT JOIN merge_failures m USING ({', '.join(KEY_COLUMNS)})"
-    columns = f"{_KEY}, f.facts, f.since_us, m.attempts, m.failed_us, m.error"
+    columns = f"{_KEY}, f.facts, f.gone, f.since_us, m.attempts, m.failed_us, m.error"
     rows = connection.execute(select(columns, failures, "TRUE", "ORDER BY f.since_us, f.first"))
     return [_waiting_of(row) for row in rows]
 
 
 def _waiting_of(row: Row) -> Waiting:
-    *key, facts, since_us, attempts, failed_us, error = row
+    *key, facts, gone, since_us, attempts, failed_us, error = row
     since = instant_of(since_us)
     if attempts is None:
-        return Waiting(ProfileKey(*key), facts, since)
-    return Waiting(ProfileKey(*key), facts, since, attempts, instant_of(failed_us), error)
+        return Waiting(ProfileKey(*key), facts, since, withdrawn=gone)
+    return Waiting(ProfileKey(*key), facts, since, attempts, instant_of(failed_us), error, gone)
 
 
 def _facts(connection: Connection, key: ProfileKey, limit: int) -> list[Fact]:
-    columns = "e.id, f.text, f.kind, f.happened_at"
+    columns = "e.id, f.text, f.kind, f.happened_at, f.merged"
     of_key = " AND ".join(f"f.{name} = ?" for name in KEY_COLUMNS)
-    query = select(columns, _WITH_EVENTS, f"{of_key} AND {_of_standing(connection)}", "ORDER BY f.seq LIMIT ?")
+    query = select(columns, _WITH_EVENTS, f"{of_key} AND {_given(connection)}", "ORDER BY f.merged DESC, f.seq LIMIT ?")
     rows = connection.execute(query, (*key_values(key), limit))
-    return [Fact(key, event_id, text, kind, moment_of(at)) for event_id, text, kind, at in rows]
+    return [Fact(key, event_id, text, kind, moment_of(at), bool(merged)) for event_id, text, kind, at, merged in rows]
 
 
-def _settle(connection: Connection, key: ProfileKey, fact_ids: Collection[str]) -> None:
-    settled = delete("facts", f"{OF_KEY} AND id IN {LISTED}")
-    connection.execute(settled, (*key_values(key), listed(fact_ids)))
+def _settle(connection: Connection, key: ProfileKey, facts: Collection[Fact]) -> None:
+    settled = update("facts", ("merged",), f"{OF_KEY} AND id = ?")
+    of_key = key_values(key)
+    connection.executemany(settled, [(not fact.is_withdrawn, *of_key, fact.id) for fact in facts])
     connection.execute(delete("merge_failures", OF_KEY), key_values(key))
 
 
+def _withdrawing(connection: Connection) -> frozenset[ProfileKey]:
+    rows = connection.execute(select(f"DISTINCT {', '.join(KEY_COLUMNS)}", "facts", _WITHDRAWN))
+    return frozenset(ProfileKey(*row) for row in rows)
+
+
 def _fail(connection: Connection, key: ProfileKey, error: str, at: datetime) -> None:
-    if connection.execute(select("1", "facts", OF_KEY, "LIMIT 1"), key_values(key)).fetchone() is None:
+    if connection.execute(select("1", "facts", f"{OF_KEY} AND {_MAY_WAIT}", "LIMIT 1"), key_values(key)).fetchone() is None:
         return
     query = insert("merge_failures", (*KEY_COLUMNS, "attempts", "failed_us", "error"), _FAILED_AGAIN)
     connection.execute(query, (*key_values(key), 1, micros(at), *bound(error)))

@@ -9,11 +9,11 @@ from sqlite3 import Connection
 from ...domain.event import Event
 from ...domain.forgetting import texts_of, without_person
 from ...domain.profile import Profile
-from . import duplicates, profile_index, wiping, words
+from . import duplicates, event_rows, profile_index, wiping, words
 from .filters import Filter
 from .keys import KEY_COLUMNS, OF_KEY
 from .needles import Needles
-from .rows import EVENT_COLUMNS, EVENT_FIELDS, MESSAGE_FIELDS, bound, event_of, event_values, message_of
+from .rows import EVENT_FIELDS, MESSAGE_FIELDS, bound, event_of, message_of
 from .statements import LISTED, listed, select, update
 
 _EVENT_TEXTS = "e.text || char(10) || e.pain || char(10) || e.solution || char(10) || e.outcome"
@@ -108,26 +108,13 @@ def _changed(connection: Connection, seq: int, old: Event, new: Event, revision:
     The words that it was made of named the person, too: nobody knows any more how they went.
     """
     wiping.rows(connection, "heard", ("event_seq = ?", (seq,)))
-    if texts_of(new) == texts_of(old):
-        _rewritten(connection, seq, new, revision)
-        return True
-    twin = None if new.retired_at else duplicates.standing_twin(connection, new)
+    is_reworded = texts_of(new) != texts_of(old)
+    twin = duplicates.standing_twin(connection, new) if is_reworded and new.retired_at is None else None
     if twin not in (None, seq):
         query = select("message_id", "event_sources", "seq = ?")
         sources = [row[0] for row in connection.execute(query, (seq,)).fetchall()]
         duplicates.count_again(connection, twin, new, sources)
         wiping.events_of(connection, ("e.seq = ?", (seq,)))
         return False
-    words.drop_events(connection, [(seq, old)])
-    _rewritten(connection, seq, new, revision)
-    words.add_event(connection, seq, event_of(event_values(new)[: len(EVENT_FIELDS)]))
-    connection.execute("DELETE FROM vectors WHERE seq = ?", (seq,))
-    connection.execute("UPDATE events SET embedded_as = '' WHERE seq = ?", (seq,))
+    event_rows.put_anew(connection, seq, old, new, revision)
     return True
-
-
-def _rewritten(connection: Connection, seq: int, event: Event, revision: int) -> None:
-    query = update("events", (*EVENT_COLUMNS, "revision"), "seq = ?")
-    connection.execute(query, (*event_values(event), revision, seq))
-    stays = f"seq = ? AND subject NOT IN {LISTED}"
-    wiping.rows(connection, "event_subjects", (stays, (seq, listed(event.subjects))))

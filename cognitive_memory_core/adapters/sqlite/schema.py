@@ -159,7 +159,8 @@ CREATE TABLE index_marks (
 CREATE INDEX events_by_change ON events (revision, seq);
 """
 
-# facts wait for the profile of (agent, entity_type, group_id, user_id). heard: which words, by the digest of their
+# facts are for the profile of (agent, entity_type, group_id, user_id). One is merged once it is in it, and fallen while
+# its event is retired; it waits where both are the same: to come in, or, where both are true, to leave. heard: which words, by the digest of their
 # duplicate key, became which event. profiles copies the files: words is the digest of what a vector was made of,
 # embedded_as names the vector's model.
 _THIRD = """
@@ -174,8 +175,17 @@ CREATE TABLE facts (
     text TEXT NOT NULL,
     kind TEXT NOT NULL,
     happened_at TEXT NOT NULL,
-    noted_us INTEGER NOT NULL
+    noted_us INTEGER NOT NULL,
+    merged INTEGER NOT NULL DEFAULT 0,
+    fallen INTEGER NOT NULL DEFAULT 0
 );
+CREATE INDEX facts_waiting ON facts (agent, entity_type, group_id, user_id, seq) WHERE merged = fallen;
+CREATE INDEX facts_withdrawn ON facts (agent, entity_type, group_id, user_id) WHERE merged = 1 AND fallen = 1;
+CREATE TRIGGER facts_fall_with_events AFTER UPDATE OF retired_at ON events
+WHEN (OLD.retired_at IS NULL) <> (NEW.retired_at IS NULL)
+BEGIN
+    UPDATE facts SET fallen = NEW.retired_at IS NOT NULL WHERE event_seq = NEW.seq;
+END;
 CREATE INDEX facts_by_profile ON facts (agent, entity_type, group_id, user_id, seq);
 CREATE INDEX facts_by_event ON facts (event_seq);
 CREATE INDEX facts_by_person ON facts (user_id);
@@ -220,6 +230,9 @@ CREATE TABLE profile_vectors (
     seq INTEGER PRIMARY KEY REFERENCES profiles (seq) ON DELETE CASCADE, vector BLOB NOT NULL
 );
 CREATE TABLE sharing (seq INTEGER PRIMARY KEY, user_id TEXT NOT NULL UNIQUE, at_us INTEGER NOT NULL);
+
+ALTER TABLE spending ADD COLUMN unreachable INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE spending ADD COLUMN bad INTEGER NOT NULL DEFAULT 0;
 """
 
 STEPS: tuple[str, ...] = (_FIRST, _SECOND, _THIRD)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -73,6 +74,48 @@ async def test_nothing_stands_twice() -> None:
     assert again.summary == "## 兴趣\n- 怕高（记于 2026-03-04）\n- 喜欢 乌龙茶。（记于 2026-03-06）"
     body = "## 兴趣\n- 喜欢乌龙茶"
     assert (await merged(a_fact("阿棠(2000001) 喜欢乌龙茶"), old=a_profile(body))).summary == body
+
+
+def gone(text: str, kind: EventKind = "preference") -> Fact:
+    """Make a fact that must leave the portrait."""
+    return replace(a_fact(text, kind), is_withdrawn=True)
+
+
+async def test_what_is_withdrawn_loses_its_line() -> None:
+    """The line that was made of it goes, to the letter; others stay, however alike they are, and what is new comes."""
+    first = await merged(
+        *(a_fact(f"阿棠(2000001) {said}") for said in ("喜欢乌龙茶", "最喜欢的是乌龙茶", "喜欢普洱茶")),
+        a_fact("阿棠(2000001)的猫叫刨花", "knowledge"),
+    )
+    withdrawn = gone("阿棠(2000001) 喜欢乌龙茶"), gone("阿棠(2000001)的猫叫刨花", "knowledge")
+    left = await merged(*withdrawn, a_fact("阿棠(2000001) 怕高"), old=a_profile(first))
+    noted_lines = ("最喜欢的是乌龙茶", "喜欢普洱茶", "怕高")
+    assert left.summary == "## 兴趣\n" + "\n".join(f"- {line}（记于 2026-03-04）" for line in noted_lines)
+    assert await merged(*withdrawn, old=a_profile(left)) == left
+
+
+async def test_all_that_was_withdrawn_leaves_nothing() -> None:
+    """A portrait of nothing else is empty; said again, it stands there again."""
+    first = await merged(a_fact("阿棠(2000001) 喜欢乌龙茶"))
+    withdrawn = gone("阿棠(2000001) 喜欢乌龙茶")
+    assert await merged(withdrawn, old=a_profile(first)) == Portrait((), "")
+    assert await merged(withdrawn, a_fact("阿棠(2000001) 喜欢乌龙茶"), old=a_profile(first)) == first
+
+
+async def test_what_others_wrote_of_it_goes_too() -> None:
+    """A sentence, bullet or tag of a model's or person's that tells most of it goes; the rest stays to the letter."""
+    body = "阿棠是插画师。她最爱喝乌龙茶。\n\n## 兴趣\n- 猫\n- 乌龙茶\n- 普洱茶\n\n## 备注\n* 送礼：乌龙茶；不接急单\n* 在上海"
+    old = a_profile(Portrait(("插画", "乌龙茶"), body))
+    assert await merged(gone("阿棠(2000001) 喜欢乌龙茶"), old=old) == Portrait(
+        ("插画",), "阿棠是插画师。\n\n## 兴趣\n- 猫\n- 普洱茶\n\n## 备注\n* 不接急单\n* 在上海"
+    )
+
+
+async def test_withdrawing_what_was_never_taken_up_changes_nothing() -> None:
+    """What only reports what somebody said of the world took no line, and takes none away."""
+    old = await merged(a_fact("阿棠(2000001) 喜欢乌龙茶"))
+    for text in ("阿棠(2000001) 说：周三八点集合", "阿棠(2000001) 养了一只猫"):
+        assert await merged(gone(text, "event"), old=a_profile(old)) == old
 
 
 async def test_merging_again_changes_nothing() -> None:

@@ -5,11 +5,9 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import errno
 import logging
 import os
-from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -22,18 +20,31 @@ from cognitive_memory_core.errors import LimitReached, StorageRefused, Unavailab
 from cognitive_memory_core.ports.profiles import Overtaken
 from cognitive_memory_core.text.redaction import Redaction
 from tests.support.builders import GROUP
-from tests.support.clock import NOON, SHANGHAI, FrozenClock
+from tests.support.clock import NOON
 from tests.support.disk import Fault, FaultyDisk, FragileDisk, Killed
-from tests.support.profiles import GROUP_KEY, KEEP, MILI_THERE, TANG, TANG_THERE, a_profile
+from tests.support.profiles import (
+    ACTS,
+    GROUP_KEY,
+    KEEP,
+    KINDS,
+    MILI_THERE,
+    SEEDED,
+    TANG,
+    TANG_THERE,
+    Harm,
+    Kept,
+    a_profile,
+    acted,
+    copies,
+    copy,
+    harm,
+    opened,
+    past,
+    seeded,
+    written,
+)
 
 HIDE = Redaction.of({"2000001"}, {"阿棠"})
-Act = Callable[[FileProfiles], Awaitable[object]]
-
-
-def opened(root: Path, disk: FaultyDisk | None = None, *, days: int = 0) -> FileProfiles:
-    """Open a store, some days after noon."""
-    clock = FrozenClock(NOON + timedelta(days=days))
-    return FileProfiles(root, KEEP, clock, SHANGHAI, disk=disk or FaultyDisk())
 
 
 @pytest.fixture
@@ -46,23 +57,6 @@ def profiles(tmp_path: Path) -> FileProfiles:
 def file(tmp_path: Path) -> Path:
     """Tell where the portrait of TANG lies."""
     return tmp_path / "profiles" / "users" / "2000001.md"
-
-
-async def written(profiles: FileProfiles, *summaries: str, key: ProfileKey = TANG) -> Profile:
-    """Write one portrait after the other."""
-    standing = await profiles.find(key)
-    for summary in summaries:
-        base = standing or a_profile(key=key)
-        standing = await profiles.write(
-            replace(base, summary=summary, updated_at=base.updated_at + timedelta(minutes=1))
-        )
-    assert standing is not None
-    return standing
-
-
-async def past(profiles: FileProfiles, key: ProfileKey = TANG) -> list[str]:
-    """Give what the revisions say, newest first."""
-    return [revision.profile.summary for revision in await profiles.revisions(key)]
 
 
 def names(root: Path) -> list[str]:
@@ -118,8 +112,8 @@ async def test_an_edit_at_the_last_moment_is_not_overwritten(tmp_path: Path, fil
     by_hand = file.read_text("utf-8").replace("一", "手写")
 
     class Edited(FaultyDisk):
-        def create(self, path: Path, data: bytes) -> None:
-            super().create(path, data)
+        def draft(self, path: Path, data: bytes) -> None:
+            super().draft(path, data)
             if path.suffix == ".tmp":
                 file.write_text(by_hand, "utf-8")
 
@@ -217,62 +211,6 @@ async def test_a_portrait_that_nobody_could_read_back_is_refused(profiles: FileP
 
 # F22: the disk fails, or the process ends, at every operation
 
-ACTS: dict[str, Act] = {}
-
-
-def act(step: Act) -> Act:
-    """Name something that a store does."""
-    ACTS[step.__name__] = step
-    return step
-
-
-@act
-async def write(profiles: FileProfiles) -> None:
-    """Write over what stands."""
-    standing = await profiles.find(TANG)
-    assert standing is not None
-    await profiles.write(replace(standing, summary="新的\n" * 500, updated_at=NOON + timedelta(days=1)))
-
-
-@act
-async def restore(profiles: FileProfiles) -> None:
-    """Bring the oldest revision back."""
-    await profiles.restore(TANG, (await profiles.revisions(TANG))[-1].id, NOON + timedelta(days=1))
-
-
-@act
-async def rename(profiles: FileProfiles) -> None:
-    """Rename."""
-    await profiles.rename(TANG, "棠棠")
-
-
-@act
-async def first(profiles: FileProfiles) -> None:
-    """Write somebody's first portrait."""
-    standing = await profiles.find(GROUP_KEY)
-    await profiles.write(standing or a_profile("新的", GROUP_KEY))
-
-
-@act
-async def mend(profiles: FileProfiles) -> None:
-    """Put a damaged file aside."""
-    await profiles.find(MILI_THERE)
-
-
-SEEDED = [str(number) * 2_000 for number in range(1, KEEP + 3)]
-KINDS = {
-    "killed before": (None, False, False), "killed after": (None, False, True), "refused": (errno.EIO, False, False),
-    "full": (errno.ENOSPC, True, False), "late": (errno.EIO, False, True),
-}  # fmt: skip
-
-
-async def seeded(root: Path) -> None:
-    """Write portraits with as much past as is kept, and one that is damaged."""
-    profiles = opened(root)
-    await written(profiles, *SEEDED)
-    await written(profiles, "甲", "乙", key=MILI_THERE)
-    (root / "profiles" / "members" / "10001" / "2000002.md").write_bytes(b"---\n")
-
 
 async def whole(root: Path, step: str) -> tuple[Profile | None, list[str], Profile | None, Profile | None]:
     """Read everything back with a good disk; every file that counts is a whole portrait."""
@@ -286,21 +224,6 @@ async def whole(root: Path, step: str) -> tuple[Profile | None, list[str], Profi
     return found[0], await past(profiles), found[1], found[2]
 
 
-async def acted(root: Path, step: str, disk: FaultyDisk) -> bool:
-    """Do something with a failing disk; tells whether the fault struck."""
-    with contextlib.suppress(Killed, UnavailableError, Overtaken):
-        await ACTS[step](opened(root, disk, days=1))
-    return disk.has_struck
-
-
-def copies(root: Path) -> Iterator[Path]:
-    """Give fresh directories."""
-    number = 0
-    while True:
-        number += 1
-        yield root / f"copy{number}"
-
-
 @pytest.mark.parametrize("step", ACTS)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.timeout(120)
@@ -312,6 +235,7 @@ async def test_a_write_is_whole_or_did_not_happen(tmp_path: Path, step: str, kin
     for root in (untouched, done):
         copy(tmp_path / "seed", root)
     await acted(done, step, FaultyDisk())
+    old, new = Kept.of(untouched), Kept.of(done)
     before, after = await whole(untouched, step), await whole(done, step)
     for point, root in enumerate(copies(tmp_path), 1):
         copy(tmp_path / "seed", root)
@@ -319,6 +243,7 @@ async def test_a_write_is_whole_or_did_not_happen(tmp_path: Path, step: str, kin
         disk.arm(Fault(point, code, always, late))
         if not await acted(root, step, disk):
             break
+        assert harm(Kept.of(root), old, new, is_done=False) == Harm()
         tang, history, group, mili = await whole(root, step)
         assert tang in (before[0], after[0])
         assert group in (before[2], after[2])
@@ -349,16 +274,6 @@ async def test_a_write_outlives_a_power_cut(tmp_path: Path, step: str) -> None:
             break
         assert tang == before[0] or tang.updated_at > before[0].updated_at or tang.name == "棠棠"
         assert set(before[1][: KEEP - 1]) <= set(history)
-
-
-def copy(source: Path, target: Path) -> None:
-    """Copy a directory."""
-    for path in sorted(source.rglob("*")):
-        place = target / path.relative_to(source)
-        if path.is_dir():
-            place.mkdir(parents=True, exist_ok=True)
-        else:
-            place.write_bytes(path.read_bytes())
 
 
 async def test_a_snapshot_that_a_crash_left_does_no_harm(tmp_path: Path, file: Path) -> None:

@@ -204,7 +204,7 @@ async def portraits_of(*held, store=None, patience=1.0):
     consent = Consent(ledger.consent, ledger.names)
     store = store or ListedPortraits(*held)
     parts = (store, ListedIndex(*held), CountingEmbedder(), consent, Live(Settings()), clock)
-    return Portraits(*parts, Pace(patience)), consent
+    return Portraits(*parts, Pace(patience), facts=ledger.facts), consent
 
 
 async def test_portraits_stand_behind_the_pins():

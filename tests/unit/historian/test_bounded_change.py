@@ -194,6 +194,36 @@ def test_noted_lines_may_be_put_into_words() -> None:
     assert found.kind == "destructive"
 
 
+STATED = ("阿禾(2000001) 每天早上六点起床跑步", "阿禾(2000001) 家门锁密码是七零四二", "阿禾(2000001) 在社区图书馆当管理员")
+WITHDRAWN = (
+    ("阿禾有晨跑的习惯。\n- 家门锁密码是七零四二\n- 社区图书馆管理员", "阿禾有晨跑的习惯。\n- 社区图书馆管理员", STATED[1]),
+    ("家门锁密码是七零四二", "", STATED[1]),
+    ("每天起得早，用晨跑开始新的一天", "", STATED[0]),
+    ("家里的门禁码 7042", "", STATED[1]),
+)
+
+
+@pytest.mark.parametrize(("old", "new", "gone"), WITHDRAWN)
+def test_what_is_withdrawn_may_go(old: str, new: str, gone: str) -> None:
+    """A portrait may lose what is withdrawn, in whatever words it stood there, even if nothing else is left."""
+    assert objection(new, Grounds(old, (), WHO, 800, withdrawn=(gone,))) is None
+
+
+def test_only_what_is_withdrawn_may_go() -> None:
+    """A withdrawn sentence excuses neither an emptied portrait nor the loss of most of the rest."""
+    grounds = Grounds(f"{OLD}\n家门锁密码是七零四二", (), WHO, 800, withdrawn=(STATED[1],))
+    found = [objection(new, grounds) for new in ("", OLD[: len(OLD) // 4], OLD)]
+    assert [one.kind if one else None for one in found] == ["emptied", "destructive", None]
+
+
+def test_withdrawn_notes_may_go() -> None:
+    """A noted line that is withdrawn is no note that must be kept."""
+    notes = (STATED[1], STATED[2])
+    assert objection("社区图书馆管理员", Grounds("", (), WHO, 800, notes, (STATED[1],))) is None
+    assert objection("", Grounds("", (), WHO, 800, notes[:1], (STATED[1],))) is None
+    assert objection("", Grounds("", (), WHO, 800, notes, (STATED[1],))) is not None
+
+
 def test_every_objection_speaks_chinese_to_the_model() -> None:
     """Each refusal comes with a sentence that says what to do better."""
     grounds = Grounds(OLD, (FACT,), WHO, 800)

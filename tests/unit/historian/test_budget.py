@@ -83,6 +83,20 @@ async def test_calls_end_with_the_budget_and_come_back_next_day() -> None:
     assert await budgeted.ask(ASK) == "ja"
 
 
+async def test_a_clock_that_goes_to_and_fro_gives_no_calls_back() -> None:
+    """A day that was spent stays spent when the clock comes back to it."""
+    clock = FrozenClock()
+    meter, budget, _ = metered(2, clock)
+    meter.count("rewrite", 1)
+    meter.count("merge", 1)
+    clock.advance(days=1)
+    assert not budget.is_spent
+    meter.count("rewrite", 1)
+    clock.advance(days=-1)
+    assert budget.is_spent
+    assert meter.calls_today("merge") == 1
+
+
 async def test_calls_under_way_count() -> None:
     """Two questions at once do not both take the last call of a day."""
     _, budget, _ = metered(1)

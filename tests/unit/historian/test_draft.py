@@ -98,8 +98,9 @@ def test_a_fact_carries_its_event() -> None:
         replace(OWN, speaker=""),
         replace(OWN, text="阿棠(2000001) 说：唐唐(2000002)是小偷", subjects=("2000001", "2000002")),
         replace(OWN, text="阿棠（2000001）昨天 said 唐唐(2000002)是小偷", subjects=("2000001", "2000002")),
+        replace(OWN, text="阿棠(2000001) 2026年3月5日 21:30 说唐唐(2000002)是小偷", subjects=("2000001", "2000002")),
     ],
-    ids=["not own", "leans", "unsure", "of nobody", "of another", "of no speaker", "report", "English report"],
+    ids=["not own", "leans", "unsure", "of nobody", "of another", "of no speaker", "report", "English", "dated report"],
 )
 def test_nothing_else_reaches_a_profile(said: Statement) -> None:
     """Words of others, about others, unsure, leaning or reported are events and no facts."""
@@ -126,6 +127,8 @@ def test_the_groups_profile_is_this_groups() -> None:
     assert keys_of(replace(said, is_absolute=False)) == []
     both = replace(OWN, is_of_place=True)
     assert keys_of(both) == [ProfileKey.member("10001", "2000001"), ProfileKey.group("10001")]
+    rule = replace(both, text="阿棠(2000001)定了规矩：读书会(10001)周日不发图")
+    assert keys_of(rule) == [ProfileKey.group("10001")]
 
 
 def test_each_speaker_of_a_dialogue_has_a_profile_of_their_own() -> None:

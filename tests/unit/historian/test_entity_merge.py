@@ -163,6 +163,89 @@ async def test_nothing_never_takes_the_place_of_something() -> None:
     assert await world.waiting() == 1
 
 
+async def withdrawn_from(world: World, *texts: str) -> None:
+    """Merge what was told, and withdraw all of it."""
+    await world.tell(TANG, *texts)
+    facts = await world.ledger.facts.facts(TANG, 99)
+    await world.entity.merge(TANG)
+    for fact in facts:
+        await world.ledger.events.retire(fact.event_id, NOON)
+
+
+async def test_what_is_withdrawn_leaves_and_is_settled() -> None:
+    """The merger is told what must go; once it is written nothing waits, and the past portrait is a revision."""
+    world = World()
+    await withdrawn_from(world, "甲", "乙")
+    world.merger.react = lambda _: Portrait((), "丙")
+    await world.tell(TANG, "丙")
+    new = (await world.ledger.facts.facts(TANG, 9))[-1]
+    await world.entity.merge(TANG)
+    assert world.merger.merged[-1][2] == ["甲", "乙", "丙"]
+    assert (await world.summary(TANG), await world.waiting()) == ("丙", 0)
+    assert await world.ledger.facts.withdrawing() == frozenset()
+    assert [revision.profile.summary for revision in await world.profiles.revisions(TANG)] == ["甲\n乙"]
+    profile = await world.profiles.find(TANG)
+    assert profile
+    assert profile.source_event_id == new.event_id
+
+
+async def test_nothing_takes_the_place_of_what_was_withdrawn() -> None:
+    """An empty portrait is right where all of it was withdrawn; it names no event, and the next one begins anew."""
+    world = World()
+    await withdrawn_from(world, "甲")
+    world.merger.react = lambda _: Portrait((), "")
+    await world.entity.merge(TANG)
+    profile = await world.profiles.find(TANG)
+    assert profile
+    assert (profile.summary, profile.tags, profile.source_event_id) == ("", (), "")
+    assert await world.ledger.facts.withdrawing() == frozenset()
+    assert (await world.ledger.profiles.versions())[TANG] == profile.version
+
+
+async def test_what_is_withdrawn_stays_hidden_while_no_merge_succeeds() -> None:
+    """A merger that cannot take it out loses nothing and settles nothing."""
+    world = World()
+    await withdrawn_from(world, "甲")
+
+    def refuse(_: Person) -> None:
+        raise BadAnswer("still tells it")
+
+    world.merger.react = refuse
+    with pytest.raises(BadAnswer):
+        await world.entity.merge(TANG)
+    assert (await world.summary(TANG), await world.waiting()) == ("甲", 1)
+    assert await world.ledger.facts.withdrawing() == {TANG}
+
+
+async def test_nobody_is_asked_to_take_something_out_of_nothing() -> None:
+    """Where a portrait was emptied or its file is gone there is nothing to take out; what is new comes in."""
+    world = World()
+    await withdrawn_from(world, "甲")
+    standing = await world.profiles.find(TANG)
+    assert standing
+    await world.profiles.write(replace(standing, summary=""))
+    await world.entity.merge(TANG)
+    assert len(world.merger.merged) == 1
+    assert await world.waiting() == 0
+    await withdrawn_from(world, "乙")
+    assert world.merger.merged[-1][2] == ["乙"]
+
+
+async def test_what_is_withdrawn_while_it_is_merged_leaves_with_the_next_merge() -> None:
+    """A message that falls between question and file is in the portrait, and is known to be in it."""
+    world = World()
+    await world.tell(TANG, "甲", "乙")
+    fact = (await world.ledger.facts.facts(TANG, 9))[0]
+
+    async def retire(_: Person) -> None:
+        await world.ledger.events.retire(fact.event_id, NOON)
+
+    world.merger.react = retire
+    await world.entity.merge(TANG)
+    assert await world.summary(TANG) == "甲\n乙"
+    assert await world.ledger.facts.facts(TANG, 9) == [replace(fact, is_withdrawn=True)]
+
+
 @pytest.mark.parametrize(
     ("key", "scope"),
     [(TANG_THERE, Scope("default", "group", "10001")), (TANG, Scope("default", "private", "2000001"))],

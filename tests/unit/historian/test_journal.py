@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
-from dataclasses import replace
 from datetime import timedelta
 
 from cognitive_memory_core.adapters.inmemory.ledger import InMemoryLedger
-from cognitive_memory_core.adapters.inmemory.profiles import InMemoryProfiles
 from cognitive_memory_core.domain.message import Message
-from cognitive_memory_core.domain.profile import Profile, ProfileKey
 from cognitive_memory_core.errors import StorageRefused
 from cognitive_memory_core.historian.journal import Journal
-from cognitive_memory_core.historian.renaming import Renaming
-from cognitive_memory_core.historian.sightings import Sightings
 from tests.support.builders import GROUP, OTHER_GROUP, a_message
-from tests.support.clock import NOON, FrozenClock
+from tests.support.clock import NOON
 from tests.support.sightings import sightings_of
-from tests.support.waiting import until
 
 
 class RefusingLog:
@@ -88,23 +81,3 @@ async def test_the_window_is_bounded_and_oldest_first() -> None:
         journal.take(a_message(str(minute), sent_at=NOON + timedelta(minutes=minute)))
     assert [message.text for message in await journal.recent(GROUP.scope, 2)] == ["3", "4"]
     assert await journal.recent(GROUP.scope, 0) == []
-
-
-async def test_a_new_card_reaches_the_portrait() -> None:
-    """Who speaks under a new card has it on their portrait soon after, and the group its name; no revision is made."""
-    ledger, profiles = InMemoryLedger(), InMemoryProfiles(5, FrozenClock())
-    keys = ProfileKey.member(GROUP.group_id, GROUP.user_id), ProfileKey.group(GROUP.group_id)
-    for key in keys:
-        await profiles.write(Profile(key, "旧名", (), "爱喝茶", NOON))
-    journal = Journal(ledger.log, Sightings(ledger.names, Renaming(profiles, ledger.profiles)))
-    renamed = replace(GROUP, user_name="齐师傅修船", group_name="新读书会")
-    journal.take(a_message("改名了", scene=renamed))
-    running = asyncio.create_task(journal.run())
-    await until(lambda: _are_named(profiles, keys, ("齐师傅修船", "新读书会")))
-    running.cancel()
-    assert [await profiles.revisions(key) for key in keys] == [[], []]
-
-
-async def _are_named(profiles: InMemoryProfiles, keys: tuple[ProfileKey, ...], names: tuple[str, ...]) -> bool:
-    found = [await profiles.find(key) for key in keys]
-    return tuple(profile.name for profile in found if profile) == names

@@ -48,7 +48,7 @@ async def test_neighbours_out_of_a_ledger() -> None:
     """What stands in the ledger and shares words with an observation is a neighbour; what does not, is none."""
     ledger = InMemoryLedger()
     await ledger.events.commit(a_draft(TEA, an_event("阿棠(2000001)养了一只猫")))
-    near = await Neighbourhood(ledger.facts, ledger.lexical).near(a_turn(), ())
+    near = await Neighbourhood(ledger.facts, ledger.lexical).near(a_turn(), (), ["阿棠"])
     assert [event.id for event in near] == [TEA.id]
 
 
@@ -83,6 +83,35 @@ async def test_whoever_has_a_line_here_speaks_here() -> None:
     assert await beside(theirs).near(a_turn(recent_messages=[line]), ()) == (theirs,)
     assert await beside(theirs).near(Dialogue(GROUP, (line,)), ()) == (theirs,)
     assert await beside(theirs).near(a_turn(recent_messages=[a_message("好", QI, is_bot=True)]), ()) == ()
+
+
+@pytest.mark.parametrize(
+    ("said", "stands"),
+    [
+        ("周会从下周起改周三晚九点 语音", "读书会(10001)的周会定在每周二21:00语音进行，不来要提前说"),
+        ("周会改周四晚九点吧 周二我要接闺女", "读书会(10001)的周会定在每周二21:00语音进行，不来要提前说"),
+        ("我家仓鼠生了 现在五只了", "阿棠(2000001)养了两只仓鼠"),
+        ("哦 过敏那个是小时候的事 去年查了 虾已经没事了", "阿棠(2000001)对虾过敏，聚餐别点虾"),
+        ("oh the weekly call was moved to an evening slot somewhere", "阿棠(2000001) holds the weekly review by phone"),
+    ],
+)
+async def test_what_puts_it_right_sees_it(said: str, stands: str) -> None:
+    """A line that changes what stands finds it by a word; an ordinary line of the same kind needs more."""
+    event = an_event(stands)
+    assert await beside(event).near(a_turn(said), ()) == (event,)
+    rare = an_event("老齐的键盘换了青轴")
+    assert await beside(rare).near(a_turn("我今天晚饭后去江边走了好久的路，拍了一张键盘的照片"), ()) == ()
+
+
+async def test_names_and_times_make_nothing_near() -> None:
+    """What shares only the name, the label or the date with an observation is no neighbour."""
+    event = an_event("阿棠大王(2000001)2026年3月4日上午去北京")
+    said = "阿棠大王（2000001）2026年3月4日上午换药"
+    assert await beside(event).near(a_turn(said), (), ["阿棠大王"]) == ()
+    asked = ListedWords([(event, 1.0)])
+    await Neighbourhood(Away(), asked).near(a_turn(said), (), ["阿棠大王"])  # type: ignore[arg-type]  # only words are asked
+    assert asked.asked[0][0] == ("换药",)
+    assert await beside(event).near(a_turn("阿棠大王 2026年3月4日"), (), ["阿棠大王"]) == (event,)
 
 
 async def test_the_nearest_come_first_and_only_so_many() -> None:

@@ -243,6 +243,91 @@ async def test_noted_lines_become_a_portrait() -> None:
     assert "更早的" not in portrait.summary
 
 
+GONE = "阿岚(1840022917) 对桐油过敏，改用蜂蜡"
+WITHOUT = a_drawing(topics=list(LINES["topics"]), pain_points=[])
+
+
+def gone(text: str = GONE) -> Fact:
+    """Make a fact that must leave her portrait."""
+    return Fact(KEY, f"gone {text}", text, "event", NOON, is_withdrawn=True)
+
+
+async def left(*answers: object, profile: Profile | None = None, facts: tuple[Fact, ...] = (gone(),)) -> Portrait:
+    """Merge withdrawn facts."""
+    merger, _ = a_merger(*answers)
+    return await merger.merge(TANG, profile or a_profile(), facts, NOON)
+
+
+async def test_what_is_withdrawn_leaves_the_portrait() -> None:
+    """Body and tags are drawn without it, and the rest stays; what is new comes in with the same answer."""
+    portrait = await left(WITHOUT, profile=a_profile(tags=("木工", "桐油过敏")))
+    assert portrait == Portrait(("木工", "猫"), BODY.removesuffix("\n\n## 困扰\n- 对桐油过敏，改用蜂蜡"))
+    portrait = await left({**a_drawing(), "pain_points": []}, facts=(gone(), *facts_of()))
+    assert "5400" in portrait.summary
+    assert "桐油" not in portrait.summary
+
+
+@pytest.mark.parametrize(
+    "kept",
+    [
+        a_drawing(topics=list(LINES["topics"])),
+        {**WITHOUT, "tags": ["木工", "桐油过敏"]},
+        {**WITHOUT, "summary": f"{SUMMARY}她对桐油过敏，只用蜂蜡。"},
+        {"nothing_new": True},
+        {**NO_LINES, "nothing_new": False, "tags": [], "summary": ""},
+        {**NO_LINES, "nothing_new": False, "tags": ["木工"], "summary": "木工。"},
+    ],
+    ids=["all", "a tag", "in other words", "nothing new", "nothing left", "hardly anything left"],
+)
+async def test_a_portrait_that_still_tells_it_is_asked_for_again(kept: dict[str, Any]) -> None:
+    """The model is told what is wrong; if it tells it again, or loses everything else, the facts wait."""
+    merger, chat = a_merger(kept, WITHOUT)
+    portrait = await merger.merge(TANG, a_profile(), [gone()], NOON)
+    assert "桐油" not in portrait.summary
+    assert "上次的回答没有采用" in chat.asks[1].prompt
+    with pytest.raises(BadAnswer):
+        await left(kept, kept)
+
+
+async def test_a_complaint_quotes_what_must_go() -> None:
+    """What the model wrote is shown to it, so that it can do better."""
+    merger, chat = a_merger({**WITHOUT, "topics": ["因为桐油过敏改用了蜂蜡"]}, WITHOUT)
+    await merger.merge(TANG, a_profile(), [gone()], NOON)
+    assert "「因为桐油过敏改用了蜂蜡」" in chat.asks[1].prompt
+
+
+async def test_what_a_new_fact_tells_as_well_may_stay() -> None:
+    """Said again after it was withdrawn, it is no trace of what was withdrawn."""
+    again = facts_of("阿岚(1840022917) 对桐油过敏，改用蜂蜡")
+    portrait = await left(a_drawing(topics=list(LINES["topics"])), facts=(gone(), *again))
+    assert "桐油" in portrait.summary
+
+
+async def test_a_portrait_of_which_nothing_is_left_is_empty() -> None:
+    """Where all of it was withdrawn an empty answer is the right one, and no tag or sentence of before comes back."""
+    profile = a_profile("她对桐油过敏，改用蜂蜡。", tags=("桐油过敏",))
+    empty = {**NO_LINES, "nothing_new": False, "tags": [], "summary": ""}
+    assert await left(empty, profile=profile) == Portrait((), "")
+    with pytest.raises(BadAnswer):
+        await left({"nothing_new": True}, {"nothing_new": True}, profile=profile)
+
+
+async def test_nothing_new_is_believed_where_nothing_tells_it() -> None:
+    """A statement that no portrait took up needs no change."""
+    assert await left({"nothing_new": True}, facts=(gone("阿岚(1840022917) 昨晚弄丢了门卡"),)) == Portrait(
+        ("木工", "猫"), BODY
+    )
+
+
+@pytest.mark.parametrize("answer", [WITHOUT, {**WITHOUT, "nothing_new": True}], ids=["drawn", "nothing new"])
+async def test_what_people_wrote_loses_it_too(answer: dict[str, Any]) -> None:
+    """No model sees a section of somebody's own; code takes the sentence out of it, and leaves the rest."""
+    by_hand = "## 备注\n- 群主说她**不接**急单\n- 对桐油过敏，别送她桐油。下雨天不来"
+    body = BODY.removesuffix("\n\n## 困扰\n- 对桐油过敏，改用蜂蜡")
+    portrait = await left(answer, profile=a_profile(f"{body}\n\n{by_hand}"))
+    assert portrait.summary.endswith("\n\n## 备注\n- 群主说她**不接**急单\n- 下雨天不来")
+
+
 @pytest.mark.parametrize("error", [UnavailableError("away"), PermanentError("no"), BadAnswer("broken")])
 async def test_a_models_failure_is_passed_on(error: Exception) -> None:
     """Whoever merges decides what a failing model means."""
@@ -274,6 +359,21 @@ DRAWINGS = st.builds(
     st.text(max_size=300) | st.lists(st.sampled_from(TRAITS)).map("。".join),
     *(TEXTS for _ in LINES),
 )
+
+
+@settings(max_examples=300, deadline=None)
+@given(DRAWINGS, st.integers(0, 11))
+async def test_a_puppet_keeps_nothing_that_is_withdrawn(drawn: Drawn, number: int) -> None:
+    """Whatever a model draws: what is withdrawn is gone from what is taken, and half of the rest is there."""
+    old = a_profile("阿岚。\n\n## 兴趣\n" + "\n".join(f"- {trait}" for trait in TRAITS), tags=("木工", TRAITS[number]))
+    merger = ModelMerger(_Drawing(drawn), LIBRARY, Live(Settings()))
+    try:
+        portrait = await merger.merge(TANG, old, [gone(f"阿岚(1840022917) 的{TRAITS[number]}")], NOON)
+    except BadAnswer:
+        return
+    told = "\n".join((*portrait.tags, portrait.summary))
+    assert TRAITS[number] not in told
+    assert sum(trait in told for trait in TRAITS) >= len(TRAITS) // 2 - 1
 
 
 @settings(max_examples=300, deadline=None)

@@ -153,6 +153,28 @@ async def test_a_report_is_about_others(verb: str) -> None:
     assert statement.subjects == ("76620318",)
 
 
+@pytest.mark.parametrize(
+    ("text", "listed", "subjects"),
+    [
+        ("阿棠(2000001)定了规矩：读书会(10001)从不发图", ["10001"], ()),
+        ("阿棠(2000001)定了规矩：读书会(10001)从不发图", [], ()),
+        ("读书会(10001)从不发图，阿棠(2000001)管", ["10001"], ()),
+        ("读书会(10001)从不发图，阿棠(2000001)管", [], ()),
+        ("阿棠(2000001)管读书会(10001)", ["10001"], ()),
+        ("阿棠(2000001)管读书会(10001)", ["10001", "2000001"], ("2000001",)),
+        ("木鱼(76620318)不发图，阿棠(2000001)知道", [], ("76620318",)),
+        ("木鱼(76620318)不发图，阿棠(2000001)也不发", ["2000001", "76620318"], ("2000001", "76620318")),
+        ("2026年3月4日 阿棠(2000001)不和木鱼(76620318)发图", [], ("2000001", "76620318")),
+        ("阿棠(2000001)从不发图", [], ("2000001",)),
+    ],
+)
+async def test_who_spoke_is_not_of_whom_it_speaks(text: str, listed: list[str], subjects: tuple[str, ...]) -> None:
+    """The speaker is a subject where the model says so, or where a text that is not the group's begins with them."""
+    statement = await one(statements(said(text, subjects=listed)), turn=a_turn("从不发图"))
+    assert statement.subjects == subjects
+    assert statement.is_of_place is ("10001" in listed)
+
+
 async def test_what_shares_no_word_with_the_heard_is_not_their_own() -> None:
     """A text that takes up no word of the observation is no word of the speaker's about themselves."""
     statement = await one(statements("阿棠(2000001)偷钱"))

@@ -27,7 +27,7 @@ from cognitive_memory_core.recall.retriever import Retriever
 from cognitive_memory_core.settings import Live, QuerySettings, Settings
 from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE
 from tests.support.clock import NOON, FrozenClock
-from tests.support.portraits import ListedIndex, ListedPortraits, a_portrait, listed_texts
+from tests.support.portraits import ListedIndex, ListedPortraits, ListedWithdrawals, a_portrait, listed_texts
 from tests.support.ports import Away, CountingEmbedder, ListedEvents, ListedNotes, ListedVectors, ListedWords
 
 MEMBER = ProfileKey.member("10001", "2000001")
@@ -47,6 +47,7 @@ class World:
     store: ListedPortraits
     index: Any
     consent: Consent
+    facts: Any
 
 
 async def a_world(*held: Profile, **fields: Any) -> World:
@@ -59,7 +60,9 @@ async def a_world(*held: Profile, **fields: Any) -> World:
     live = Live(fields.pop("settings", None) or Settings())
     pace = fields.pop("pace", None) or Pace()
     embedder, store = fields.pop("embedder", None) or HashingEmbedder(), ListedPortraits(*held)
-    return World(Portraits(store, index, embedder, consent, live, FrozenClock(), pace), store, index, consent)
+    facts = fields.pop("facts", None) or ListedWithdrawals()
+    portraits = Portraits(store, index, embedder, consent, live, FrozenClock(), pace, facts=facts)
+    return World(portraits, store, index, consent, facts)
 
 
 # --- one by its key --------------------------------------------------------------------------------------------------
@@ -580,3 +583,80 @@ async def _something_happens(town: Town, consent: Consent) -> None:
     elif dice < 0.6:
         town.opted_out.discard(user)
         await consent.opt_in(user)
+
+
+# --- what is withdrawn -----------------------------------------------------------------------------------------------
+
+
+async def shown_anywhere(world: World) -> list[object]:
+    """Give whatever shows the member's portrait in their group."""
+    found = [await world.portraits.find(GROUP, MEMBER), await world.portraits.asked(GROUP, "user", "2000001")]
+    found += [await world.portraits.of_asker(GROUP)]
+    return [*filter(None, found), *await world.portraits.search(GROUP, "乌龙茶")]
+
+
+async def test_a_portrait_that_holds_something_withdrawn_is_shown_to_nobody() -> None:
+    """By key, in context and in search, from one moment to the next, whatever was read before; then it is back."""
+    world = await a_world(a_portrait(MEMBER), a_portrait(READING_GROUP, name="读书会"))
+    assert len(await shown_anywhere(world)) == 5
+    world.facts.held = {MEMBER}
+    assert [hit.profile.key for hit in await shown_anywhere(world)] == [READING_GROUP]
+    assert await world.portraits.of_group(GROUP) is not None
+    world.facts.held = {READING_GROUP}
+    assert await world.portraits.of_group(GROUP) is None
+    world.facts.held = set()
+    assert len(await shown_anywhere(world)) == 5
+
+
+async def test_a_shared_portrait_that_is_hidden_gives_way_to_that_of_the_place() -> None:
+    """Whoever shared their own portrait is portrayed as a member while it is hidden."""
+    world = await a_world(a_portrait(PERSON), a_portrait(MEMBER, "在群里画画。"), shared=["2000001"])
+    world.facts.held = {PERSON}
+    assert listed_texts([await world.portraits.asked(GROUP, "user", "2000001")]) == ["在群里画画。"]
+    assert listed_texts([await world.portraits.of_asker(GROUP)]) == ["在群里画画。"]
+
+
+async def test_no_portrait_is_shown_where_nobody_knows_what_is_withdrawn() -> None:
+    """A ledger that is away hides them: one that is asked for is away, too, and a search finds nothing."""
+    world = await a_world(a_portrait(MEMBER), facts=Away())
+    for asked in (world.portraits.find(GROUP, MEMBER), world.portraits.of_asker(GROUP)):
+        with pytest.raises(UnavailableError):
+            await asked
+    assert await world.portraits.search(GROUP, "乌龙茶") == []
+
+
+async def test_what_was_read_before_the_withdrawal_is_not_shown_after_it() -> None:
+    """Who is hidden is asked first: a file that was read meanwhile is the one of after the merge."""
+    world = await a_world(a_portrait(MEMBER, "密码七零四二。"))
+    world.store.may_answer.clear()
+    reading = asyncio.create_task(world.portraits.of_asker(GROUP))
+    await asyncio.sleep(0)
+    world.facts.held = {MEMBER}
+    assert await world.portraits.of_asker(GROUP) is None
+    world.store.held[MEMBER] = a_portrait(MEMBER, "")
+    world.portraits.forget()
+    world.facts.held = set()
+    world.store.may_answer.set()
+    assert await world.portraits.of_asker(GROUP) is None
+    await reading
+
+
+async def test_a_portrait_without_words_is_none() -> None:
+    """What was emptied is not shown, not even by its name."""
+    world = await a_world(a_portrait(MEMBER, " \n"), a_portrait(READING_GROUP, "", tags=("读书",), name="读书会"))
+    assert await world.portraits.find(GROUP, MEMBER) is None
+    assert await world.portraits.of_asker(GROUP) is None
+    assert await world.portraits.search(GROUP, "阿棠") == []
+    assert await world.portraits.of_group(GROUP) is not None
+
+
+async def test_a_look_at_a_portrait_asks_once_what_is_withdrawn() -> None:
+    """One question each time a portrait is looked up, and one for a search over any number of them."""
+    world = await a_world(*(a_portrait(ProfileKey.member("10001", str(2000001 + number))) for number in range(9)))
+    for asked in (world.portraits.find(GROUP, MEMBER), world.portraits.of_asker(GROUP)):
+        before = world.facts.asked
+        await asked
+        assert world.facts.asked == before + 1
+    before = world.facts.asked
+    assert await world.portraits.search(GROUP, "乌龙茶")
+    assert world.facts.asked == before + 1

@@ -1,0 +1,485 @@
+"""F22 and F23: portraits whose writing breaks off at every operation, and portraits that several write at once."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import shutil
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from hypothesis import HealthCheck, settings
+from hypothesis.stateful import run_state_machine_as_test
+
+from cognitive_memory_core.adapters.files.profiles import FileProfiles
+from cognitive_memory_core.adapters.sqlite import SqliteLedger
+from cognitive_memory_core.domain.fact import Fact
+from cognitive_memory_core.domain.people import Person
+from cognitive_memory_core.domain.profile import Profile, ProfileKey
+from cognitive_memory_core.domain.scope import Scene
+from cognitive_memory_core.errors import UnavailableError
+from cognitive_memory_core.historian.entity_merge import EntityMerge
+from cognitive_memory_core.historian.merging import ProfileMerging
+from cognitive_memory_core.ports.models import Merger, Portrait
+from cognitive_memory_core.ports.profiles import Overtaken
+from cognitive_memory_core.settings import HistorianSettings, Live, ProfileSettings, Settings
+from tests.properties import test_profile_machine as machine
+from tests.support.builders import a_draft, an_event
+from tests.support.clock import SHANGHAI, FrozenClock
+from tests.support.disk import Fault, FaultyDisk, FragileDisk, Killed
+from tests.support.ledgers import a_fact
+from tests.support.merging import ScriptedMerger
+from tests.support.profiles import (
+    ACTS,
+    GROUP_KEY,
+    KEEP,
+    KINDS,
+    MILI_THERE,
+    TANG,
+    Harm,
+    Kept,
+    harm,
+    opened,
+    past,
+    seeded,
+)
+
+from ..fault_row import Extent, Row
+from . import tracer
+from .steps import PORTRAIT_STEPS
+from .struck import Injection, spread
+from .syscalls import published
+
+POWER = "power cut"  # beside the kinds of the tests
+SIDE_BY_SIDE = 2  # drivers
+
+# --- F22 ----------------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class Count:
+    """What the faults of one way did, added up."""
+
+    points: int = 0
+    missed: int = 0
+    harm: Harm = Harm()
+    unsynced: list[str] = field(default_factory=list[str])
+    examples: list[str] = field(default_factory=list[str])
+
+    def __add__(self, other: Count) -> Count:
+        return Count(
+            self.points + other.points,
+            self.missed + other.missed,
+            self.harm + other.harm,
+            self.unsynced + other.unsynced,
+            self.examples + other.examples,
+        )
+
+
+@dataclass(frozen=True)
+class Read:
+    """What another process reads of those portraits that the steps touch."""
+
+    now: tuple[Profile | None, ...]
+    past: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Rehearsal:
+    """A step, what stands before it, and what it leaves where nothing goes wrong; as files and as it is read."""
+
+    step: str
+    seed: Path
+    before: Kept
+    after: Kept
+    old: Read
+    new: Read
+
+    @classmethod
+    async def of(cls, step: str, folder: Path) -> Rehearsal:
+        """Lay down what stands before a step, and take the step in a copy."""
+        untouched, done = folder / "seed", folder / "done"
+        untouched.mkdir(parents=True)
+        await seeded(untouched)
+        shutil.copytree(untouched, done)
+        await ACTS[step](opened(done, days=1))
+        before, after, new = Kept.of(untouched), Kept.of(done), await _read(done)
+        shutil.copytree(untouched, folder / "read")  # reading mends what is damaged
+        return cls(step, untouched, before, after, await _read(folder / "read"), new)
+
+    async def judged(self, root: Path, *, is_done: bool) -> Harm:
+        """Look at the files, then read them as the next process does, and let it take the step again."""
+        by_files = harm(Kept.of(root), self.before, self.after, is_done=is_done)
+        return by_files + Harm(neither=not await self._reads_well(root))
+
+    async def _reads_well(self, root: Path) -> bool:
+        found = await _read(root)
+        is_either = all(one in both for one, *both in zip(found.now, self.old.now, self.new.now, strict=True))
+        twin = (*self.new.past, *self.old.past[-1:])  # pruned the next time
+        await ACTS[self.step](opened(root, days=2))
+        return is_either and found.past in (self.old.past, self.new.past, twin)
+
+
+def f22(extent: Extent) -> Row:
+    """Break every way of writing portraits off: a process that is killed, a disk that fails, power that goes."""
+    started = time.monotonic()
+    by_disk = asyncio.run(_on_failing_disks(extent.of(1, 7)))
+    killed = _killed(extent.of(10_000, 5)) if tracer.is_there() else Count()
+    total = by_disk + killed
+    print(*total.examples, *total.unsynced, sep="\n", file=sys.stderr)
+    process = f"{killed.points} SIGKILLs at system calls" if killed.points else "no strace here: no process killed"
+    every = "every" if not extent.quick else "some"
+    note = (
+        f"{len(ACTS)} ways; {process}, {by_disk.points} faults of a disk made for it ({len(KINDS) + 1} kinds, {every} "
+        f"operation); torn portraits {total.harm.torn}, snapshots not whole {total.harm.unwhole}, neither old nor new "
+        f"{total.harm.neither}; syncs missing before or after a rename {len(total.unsynced)}; did not strike "
+        f"{total.missed}; seconds: the whole row"
+    )
+    lost = total.harm.torn + total.harm.unwhole + total.harm.neither
+    what = "profile write crashes between snapshot and replace"
+    return Row("F22", what, total.points, lost, seconds=time.monotonic() - started, note=note, failed=_is_bad(total))
+
+
+def _is_bad(total: Count) -> bool:
+    return bool(total.unsynced or total.missed * 10 > total.points)
+
+
+async def _on_failing_disks(every: int) -> Count:
+    """Let one operation after the other fail, in each way, or be the last."""
+    total = Count()
+    for step in ACTS:
+        with tempfile.TemporaryDirectory() as folder:
+            scene = await Rehearsal.of(step, Path(folder))
+            for kind in (*KINDS, POWER):
+                total += await _by_disk(scene, kind, every)
+    return total
+
+
+async def _by_disk(scene: Rehearsal, kind: str, every: int) -> Count:
+    count, point, has_struck = Count(), 1, True
+    while has_struck:
+        with tempfile.TemporaryDirectory() as folder:
+            root = Path(folder) / "data"
+            shutil.copytree(scene.seed, root)
+            has_struck, found = await _struck(scene, root, kind, point)
+        count.points += has_struck
+        count.harm += found
+        if found != Harm():
+            count.examples.append(f"{scene.step}, {kind}, operation {point}: {found}")
+        point += every
+    return count
+
+
+async def _struck(scene: Rehearsal, root: Path, kind: str, point: int) -> tuple[bool, Harm]:
+    """Take a step on a failing disk; tells whether the fault struck, and what it did."""
+    disk = _power(root) if kind == POWER else FaultyDisk()
+    disk.arm(Fault(point, *KINDS.get(kind, (None, False, False))))
+    is_done = await _is_done(scene.step, opened(root, disk, days=1))
+    if isinstance(disk, FragileDisk):
+        disk.cut_power()
+    return disk.has_struck, await scene.judged(root, is_done=is_done)
+
+
+async def _is_done(step: str, profiles: FileProfiles) -> bool:
+    try:
+        await ACTS[step](profiles)
+    except (Killed, UnavailableError, Overtaken):
+        return False
+    return True
+
+
+def _power(root: Path) -> FragileDisk:
+    """Watch every folder that stands; those that a step makes are not watched."""
+    return FragileDisk(*(path for path in root.rglob("*") if path.is_dir() and not _has_folders(path)))
+
+
+def _has_folders(path: Path) -> bool:
+    return any(below.is_dir() for below in path.iterdir())
+
+
+def _killed(most: int) -> Count:
+    """Kill a real process at every writing system call of every step, two steps at a time."""
+    with ThreadPoolExecutor(SIDE_BY_SIDE) as pool:
+        return sum(pool.map(partial(_killed_in, most=most), PORTRAIT_STEPS), Count())
+
+
+def _killed_in(name: str, most: int) -> Count:
+    count = Count()
+    with tempfile.TemporaryDirectory() as folder, tracer.driver(Path(folder)) as driver:
+        scene = asyncio.run(Rehearsal.of(name.removeprefix("portrait "), Path(folder) / "scene"))
+        data = Path(folder) / "data"
+        shutil.copytree(scene.seed, data)
+        unharmed = driver.take(name, data)
+        assert unharmed.is_acked, f"{name}: {unharmed.said}"
+        count.unsynced += published(unharmed.calls, frozenset(path.name for path in scene.seed.rglob("*")))[1]
+        for point in spread(unharmed.points(), most):
+            shutil.rmtree(data)
+            shutil.copytree(scene.seed, data)
+            outcome = driver.take(name, data, str(Injection(point, "signal=KILL")))
+            found = asyncio.run(scene.judged(data, is_done=outcome.is_acked))
+            count.points += outcome.has_struck
+            count.missed += not outcome.has_struck
+            count.harm += found
+            if found != Harm():
+                count.examples.append(f"{name}, {point}: {found}")
+    return count
+
+
+async def _read(root: Path) -> Read:
+    profiles = opened(root, days=2)
+    now = [await profiles.find(key) for key in (TANG, GROUP_KEY, MILI_THERE)]
+    return Read(tuple(now), tuple(await past(profiles)))
+
+
+# --- F23 ----------------------------------------------------------------------------------------------------------
+
+KEY = ProfileKey.member("10001", "2000001")
+SCENE = Scene.group(KEY.group_id, KEY.user_id, user_name="阿棠")
+FACTS = 30  # told in one round, while both mergers work
+EDITED = 0.02  # the share of the disk's operations before which the admin edits
+SLOWEST = 0.004  # seconds that a model of these rounds takes
+ENOUGH = 60.0  # seconds for a round
+
+
+def f23(extent: Extent) -> Row:
+    """Let writers, an admin and crashes meet on one portrait in all orders, by a model and with real mergers."""
+    started = time.monotonic()
+    modelled = _modelled(extent.of(200, 15), extent.of(50, 20))
+    rounds = [asyncio.run(_merged_at_once(extent.seed + number)) for number in range(extent.of(60, 4))]
+    print(modelled.said, *(one for each in rounds for one in each.lost), sep="\n", file=sys.stderr)
+    met = sum(one.overtaken for one in rounds)
+    note = (
+        f"model: {modelled.runs} runs of at most {extent.of(50, 20)} steps, {modelled.steps} steps, wrong "
+        f"{modelled.wrong}; two mergers over one ledger and one store: {len(rounds)} rounds, {len(rounds) * FACTS} facts, "
+        f"{sum(one.merges for one in rounds)} merges, {sum(one.edits for one in rounds)} edits by hand, overtaken {met}; "
+        "an edit may come before any operation of the disk, but between the last look at the file and its rename; "
+        "lost: facts and edits that are in no portrait; seconds: the whole row"
+    )
+    lost, stuck = sum(len(one.lost) for one in rounds), sum(one.stuck for one in rounds)
+    is_idle = not met or modelled.runs < extent.of(200, 15)
+    what = "two merges of one profile at once, an admin edits meanwhile"
+    injected = modelled.steps + sum(one.merges + one.edits for one in rounds)
+    seconds = time.monotonic() - started
+    return Row("F23", what, injected, lost + modelled.wrong, 0, stuck, seconds, note, is_idle)
+
+
+@dataclass
+class Modelled:
+    """How the state machine of the tests fared."""
+
+    runs: int = 0
+    steps: int = 0
+    wrong: int = 0
+    said: str = ""
+
+
+def _modelled(runs: int, steps: int) -> Modelled:
+    """Run the state machine of the tests at a size."""
+    found = Modelled()
+
+    class Counted(machine.ProfileMachine):
+        def __init__(self) -> None:
+            super().__init__()
+            found.runs += 1
+
+    machine.STEPS.clear()
+    size = settings(
+        max_examples=runs,
+        stateful_step_count=steps,
+        deadline=None,
+        database=None,
+        suppress_health_check=list(HealthCheck),
+    )
+    try:
+        run_state_machine_as_test(Counted, settings=size)
+    except Exception as wrong:  # noqa: BLE001  # whatever the machine finds is what the row counts
+        found.wrong, found.said = 1, f"{type(wrong).__name__}: {wrong} {getattr(wrong, '__notes__', '')}"
+    found.steps = len(machine.STEPS)
+    return found
+
+
+@dataclass
+class Met:
+    """What a round of two mergers and an admin came to."""
+
+    merges: int = 0
+    edits: int = 0
+    overtaken: int = 0
+    stuck: int = 0
+    lost: list[str] = field(default_factory=list[str])
+
+
+class AdminsDisk(FaultyDisk):
+    """A disk before whose operations somebody edits a portrait by hand, in place or by a file put over it.
+
+    Nobody edits between the last look at the file and its rename: there no program can see it.
+    """
+
+    def __init__(self, file: Path, dice: random.Random) -> None:
+        """Edit one file."""
+        super().__init__()
+        self.words: list[str] = []
+        self._file = file
+        self._draft = file.with_name(file.name + ".tmp")
+        self._dice = dice
+        self._hand = threading.RLock()
+        self._looks = threading.local()
+
+    def read(self, path: Path) -> bytes:
+        """Keep the admin away from the last look on."""
+        if path == self._file and self._draft.exists() and not self._is_last_look:
+            self._edit_perhaps()
+            self._hand.acquire()
+            self._looks.is_last = True
+        return super().read(path)
+
+    def move(self, source: Path, target: Path) -> None:
+        """Rename, and let the admin in again."""
+        try:
+            super().move(source, target)
+        finally:
+            self._let_in()
+
+    def discard(self, path: Path) -> None:
+        """Unlink a draft, and let the admin in again."""
+        super().discard(path)
+        self._let_in()
+
+    def act(self, operation: str, call: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        """Let the admin edit, perhaps, and do it."""
+        if not self._is_last_look:
+            self._edit_perhaps()
+        return super().act(operation, call, *args, **kwargs)
+
+    @property
+    def _is_last_look(self) -> bool:
+        return getattr(self._looks, "is_last", False)
+
+    def _let_in(self) -> None:
+        if self._is_last_look:
+            self._looks.is_last = False
+            self._hand.release()
+
+    def _edit_perhaps(self) -> None:
+        with self._hand:
+            if self._dice.random() < EDITED and self._file.exists():
+                word = f"手改{len(self.words)}。"
+                text = self._file.read_text("utf-8").rstrip("\n") + f"\n{word}\n"
+                self._put(text, in_place=self._dice.random() < 0.5)
+                self.words.append(word)
+
+    def _put(self, text: str, *, in_place: bool) -> None:
+        other = self._file if in_place else self._file.with_name("by-hand.swp")
+        other.write_text(text, "utf-8")
+        if not in_place:
+            other.replace(self._file)
+
+
+async def _merged_at_once(seed: int) -> Met:
+    """Let two loops merge the same facts into one portrait while they are told and the file is edited."""
+    dice, clock = random.Random(seed), FrozenClock()
+    with tempfile.TemporaryDirectory() as folder:
+        data = Path(folder)
+        disk = AdminsDisk(data / "profiles" / "members" / KEY.group_id / f"{KEY.user_id}.md", dice)
+        store = _Watched(FileProfiles(data, KEEP, clock, SHANGHAI, disk=disk))
+        ledger = await SqliteLedger.open(data / "ledger.db", clock=clock)
+        mergers = [_SlowMerger(dice) for _ in range(2)]
+        mergings = [ProfileMerging(_entity(merger, store, ledger, clock)) for merger in mergers]
+        tasks = [asyncio.create_task(merging.run()) for merging in mergings]
+        facts = await _told(ledger, mergings, clock, dice)
+        stuck = await _settled(mergings, clock)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        await ledger.close()
+        found = await opened(data, days=2).find(KEY)
+    summary = found.summary.split("\n") if found else []
+    lost = [f"seed {seed}: {one}" for one in (*facts, *disk.words) if one not in summary]
+    return Met(sum(merger.merges for merger in mergers), len(disk.words), store.overtaken, stuck, lost)
+
+
+class _Watched:
+    """A store that counts who came too late."""
+
+    def __init__(self, store: FileProfiles) -> None:
+        self._store = store
+        self.overtaken = 0
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._store, name)
+
+    async def write(self, profile: Profile) -> Profile:
+        """Write, or count."""
+        try:
+            return await self._store.write(profile)
+        except Overtaken:
+            self.overtaken += 1
+            raise
+
+
+class _SlowMerger:
+    """Appends facts to a portrait after a moment."""
+
+    def __init__(self, dice: random.Random) -> None:
+        self._scripted = ScriptedMerger()
+        self._dice = dice
+        self.merges = 0
+
+    async def merge(self, person: Person, profile: Profile | None, facts: Sequence[Fact], now: datetime) -> Portrait:
+        """Give the portrait with the facts as lines."""
+        self.merges += 1
+        self._scripted.seconds = self._dice.random() * SLOWEST
+        return await self._scripted.merge(person, profile, facts, now)
+
+
+def _entity(merger: Merger, store: Any, ledger: SqliteLedger, clock: FrozenClock) -> EntityMerge:
+    hurried = Settings(profile=ProfileSettings(merge_delay_seconds=0), historian=HistorianSettings(concurrency=2))
+    return EntityMerge(
+        merger,
+        store,
+        ledger.profiles,
+        ledger.facts,
+        ledger.names,
+        Live(hurried),
+        clock,
+        name_of=lambda _: "",
+        is_left_out=lambda _: False,
+        on_written=lambda: None,
+    )
+
+
+async def _told(
+    ledger: SqliteLedger, mergings: Sequence[ProfileMerging], clock: FrozenClock, dice: random.Random
+) -> list[str]:
+    facts = [f"第{number}件事。" for number in range(FACTS)]
+    for text in facts:
+        event = an_event(text, SCENE, happened_at=clock.now())
+        await ledger.events.commit(replace(a_draft(event), facts=(a_fact(event, KEY),)))
+        clock.advance(seconds=30)
+        for merging in mergings:
+            merging.nudge()
+            merging.hurry()
+        await asyncio.sleep(dice.random() * 0.03)
+    return facts
+
+
+async def _settled(mergings: Sequence[ProfileMerging], clock: FrozenClock) -> int:
+    """Hurry until nothing waits; tells how many facts wait in vain."""
+    until = time.monotonic() + ENOUGH
+    while (waiting := await mergings[0].waiting()) and time.monotonic() < until:
+        clock.advance(seconds=600)
+        for merging in mergings:
+            merging.hurry()
+        await asyncio.sleep(0.02)
+    while not all(merging.is_idle for merging in mergings):
+        await asyncio.sleep(0.01)
+    return waiting

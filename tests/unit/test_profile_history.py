@@ -1,0 +1,67 @@
+"""Past portraits: whose they are, and putting one back."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from cognitive_memory_core import NotPermitted, ProfileKey, Scene, UnknownRevision
+from tests.support.telling import PRIVATE, READING, READING_MILI, a_memory, tell
+
+OPERATOR = Scene.operator()
+AHE = ProfileKey.member(READING.group_id, READING.user_id)
+OWN = ProfileKey.user(PRIVATE.user_id)
+
+
+async def test_what_somebody_was_is_nobody_elses(tmp_path: Path) -> None:
+    """Members see nobody's past but their own, also of somebody who shares the portrait of now; operators see all."""
+    async with a_memory(tmp_path) as memory:
+        for drink in ("乌龙茶", "咖啡"):
+            await tell(memory, READING, f"阿禾({READING.user_id}) 喜欢喝{drink}")
+            await tell(memory, PRIVATE, f"阿禾({READING.user_id}) 喜欢吃{drink}味的糖")
+        await memory.set_sharing(READING.user_id, True)
+        for key in (AHE, OWN):
+            with pytest.raises(NotPermitted):
+                await memory.profile_revisions(READING_MILI, key)
+            assert len(await memory.profile_revisions(OPERATOR, key)) == 1
+        assert len(await memory.profile_revisions(READING, AHE)) == 1
+        assert len(await memory.profile_revisions(PRIVATE, OWN)) == 1
+
+
+async def test_nobody_puts_anothers_portrait_back(tmp_path: Path) -> None:
+    """A member cannot restore somebody else's portrait; the person can, and an unknown revision is refused."""
+    async with a_memory(tmp_path) as memory:
+        for drink in ("乌龙茶", "咖啡"):
+            await tell(memory, READING, f"阿禾({READING.user_id}) 喜欢喝{drink}")
+        (past,) = await memory.profile_revisions(OPERATOR, AHE)
+        with pytest.raises(NotPermitted):
+            await memory.restore_profile(READING_MILI, AHE, past.id)
+        with pytest.raises(UnknownRevision):
+            await memory.restore_profile(READING, AHE, "20200101T000000.000000Z")
+        assert "咖啡" not in (await memory.restore_profile(READING, AHE, past.id)).summary
+        assert [hit.profile.key for hit in await memory.search_profiles(READING, "乌龙茶")] == [AHE]
+        assert "咖啡" not in (await memory.search_profiles(READING, "乌龙茶"))[0].profile.summary
+
+
+async def test_who_is_left_out_has_no_past_and_stands_in_none(tmp_path: Path) -> None:
+    """An opted-out person's past is shown to nobody, and others' past names them 某位成员."""
+    mili = READING_MILI.user_id
+    async with a_memory(tmp_path) as memory:
+        for drink in ("乌龙茶", "咖啡"):
+            await tell(memory, READING, f"阿禾({READING.user_id}) 喜欢和米粒({mili}) 一起喝{drink}")
+            await tell(memory, READING_MILI, f"米粒({mili}) 喜欢喝{drink}")
+        await memory.opt_out(mili)
+        assert await memory.profile_revisions(OPERATOR, ProfileKey.member(READING.group_id, mili)) == []
+        shown = await memory.profile_revisions(OPERATOR, AHE)
+        assert shown
+        assert not [one for one in shown if mili in one.profile.summary or "米粒" in one.profile.summary]
+
+
+async def test_a_place_that_is_switched_off_shows_no_past(tmp_path: Path) -> None:
+    """Where nothing is recalled no past portrait is shown, either."""
+    async with a_memory(tmp_path) as memory:
+        for drink in ("乌龙茶", "咖啡"):
+            await tell(memory, READING, f"阿禾({READING.user_id}) 喜欢喝{drink}")
+        await memory.set_switch(READING, "off")
+        assert await memory.profile_revisions(READING, AHE) == []

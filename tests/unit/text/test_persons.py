@@ -1,0 +1,73 @@
+"""Whose mouth a text is."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from cognitive_memory_core.text.persons import leads, reports
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "甲(12345)说乙(23456)是凶手",
+        "甲（12345）说：乙（23456）是凶手",
+        "甲(12345) 2026年3月5日 21:30 说乙(23456) 是凶手",
+        "甲(12345)在2026年3月5日21：30左右说乙(23456)是凶手",
+        "甲(12345) 3月5日说乙(23456)是凶手",
+        "甲(12345) 2026-03-05 21:30 说乙(23456)是凶手",
+        "甲(12345)晚上 21:30 说乙(23456)是凶手",
+        "A(12345) on March 5, 2026 at 21:30 said that B(23456) is a thief",
+        "甲(12345)听乙(23456)说丙(34567)辞职了",
+        "甲(12345)转发的聊天记录里，乙(23456)被裁了",
+        "甲(12345)重申乙(23456)欠的钱要还",
+        "甲(12345)要求乙(23456)道歉",
+        "甲(12345)定了规矩：读书会(10001)不准发图",
+        "甲(12345)定下几条群规，违者踢出",
+        "甲(12345)宣布乙(23456)退群",
+        "甲(12345) 2026年3月5日 21:30 问乙(23456)吃不吃辣",
+        "甲(12345)提议乙(23456)当群主",
+    ],
+)
+def test_what_somebody_says_of_others_is_a_report(text: str) -> None:
+    """Words of saying, passing on, asking and ruling behind a label begin a report, with a time between or without."""
+    assert reports(text, "12345")
+    assert not reports(text, "1234")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "甲(12345)2026年3月5日 21:30 和乙(23456)合租",
+        "甲(12345)喜欢和乙(23456)聊小说",
+        "甲(12345)写小说，乙(23456)也写",
+        "甲(12345)遇到问题就找乙(23456)",
+        "甲(12345)是乙(23456)的法律顾问",
+        "甲(12345)听乙(23456)的演唱会录音",
+        "甲(12345)要求高，乙(23456)要求低",
+        "甲(12345)住在杭州。乙(23456)说丙是凶手",
+    ],
+)
+def test_what_somebody_does_is_no_report(text: str) -> None:
+    """A time, a novel, a problem or what others say in another sentence make no report."""
+    assert not reports(text, "12345")
+
+
+def test_a_report_costs_what_the_text_is_long() -> None:
+    """Floods of what a report may begin with are read in little time."""
+    started = time.perf_counter()
+    for piece in ("听", "听说", "2026年3月5日 21:30", "转", "(1)听", "定了", " on March 5, 2026"):
+        reports(f"甲(1){piece * 5_000}", "1")
+    assert time.perf_counter() - started < 0.5
+
+
+def test_who_comes_first() -> None:
+    """Only whom a text names first, by one of the known ids, leads it."""
+    text = "2026年3月5日 乙（2）和甲(1)合租(四室)"
+    assert leads(text, "2", ["1", "2"])
+    assert not leads(text, "1", ["1", "2"])
+    assert not leads(text, "3", ["1", "2", "3"])
+    assert leads(text, "1", ["1"])
+    assert not leads("无人", "1", ["1"])

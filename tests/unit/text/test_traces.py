@@ -1,0 +1,102 @@
+"""Whether a text still tells a statement."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cognitive_memory_core.text.traces import Statement, Trace, pieces, without
+
+WHO = ("阿棠", "2000001", "10001")
+CODE = "阿棠(2000001) 家门锁密码是七零四二"
+
+
+@pytest.mark.parametrize(
+    ("statement", "text"),
+    [
+        (CODE, "家门锁密码是七零四二"),
+        (CODE, "密码七零四二"),
+        (CODE, "七零四二"),
+        (CODE, "在青岛开一间木工房，家门锁密码是七零四二"),
+        ("阿棠(2000001) 喜欢乌龙茶", "乌龙茶"),
+        ("阿棠(2000001) 不喜欢吃辣", "不吃辣"),
+        ("阿棠(2000001) 2026年3月5日 21:30 弄丢了门卡", "弄丢过门卡"),
+        ("阿棠(2000001) 养了一只猫", "猫"),
+        ("阿棠(2000001) 的手机号是13800001111", "电话 13800001111"),
+        ("Tang(2000001) drinks green tea every morning", "likes green tea"),
+    ],
+)
+def test_what_is_put_in_other_order_is_told_still(statement: str, text: str) -> None:
+    """Shortened, stretched, without its time or as a mere tag: it is told."""
+    assert Statement(statement, WHO).is_told_by(text)
+
+
+@pytest.mark.parametrize(
+    ("statement", "text"),
+    [
+        (CODE, "家住青岛"),
+        ("阿棠(2000001) 不喜欢吃辣", "不喜欢吃鱼"),
+        ("阿棠(2000001) 喜欢乌龙茶", "喜欢普洱茶"),
+        ("阿棠(2000001) 喜欢乌龙茶", "阿棠"),
+        ("阿棠(2000001) 喜欢乌龙茶", "常客"),
+        ("阿棠(2000001) 住在上海", "住在杭州"),
+        ("阿棠(2000001) 打算2026年3月5日去北京", "打算2026年3月5日学德语"),
+        ("阿棠(2000001) 第3件事", "第4件事"),
+        ("Tang(2000001) likes green tea", "likes old films"),
+        (CODE, ""),
+        ("", "家门锁密码是七零四二"),
+    ],
+)
+def test_what_only_begins_alike_is_not_told(statement: str, text: str) -> None:
+    """The same frame around something else, the same time, or the same person, is another statement."""
+    assert not Statement(statement, WHO).is_told_by(text)
+
+
+def test_what_others_tell_may_stay() -> None:
+    """What stands in a new statement as well is no trace of the old one."""
+    old, new = "阿棠(2000001) 喜欢乌龙茶", "阿棠(2000001) 最喜欢的是乌龙茶"
+    assert Statement(old, WHO).is_told_by("喜欢乌龙茶")
+    assert not Statement(old, (*WHO, new)).is_told_by("最喜欢的是乌龙茶")
+
+
+def test_what_is_told_in_parts_is_told_throughout() -> None:
+    """Each part alone says too little; together they say most of it."""
+    statement = Statement("阿棠(2000001) 每逢暴雨必在阁楼弹奏祖父留下的月琴", WHO)
+    parts = ["下暴雨就待在阁楼，翻书听唱片", "偶尔弹奏月琴给朋友们助兴热闹", "一直想念故去多年的祖父留下的老房子"]
+    assert not any(map(statement.is_told_by, parts))
+    assert statement.is_told_throughout(parts)
+    assert not statement.is_told_throughout(parts[:1])
+
+
+def test_sentences_go_and_the_rest_stays() -> None:
+    """A sentence goes out of its line, a line with nothing left goes too, and no other sign is touched."""
+    body = "阿棠是插画师。家门锁密码是七零四二；养猫。\n\n- 家门锁密码：七零四二\n- 家门锁密码是七零四二。怕高。\n\n> 老照片 "
+    left = without(body, Statement(CODE, WHO).is_told_by)
+    assert left == "阿棠是插画师。养猫。\n\n- 怕高。\n\n> 老照片 "
+
+
+@given(st.text(alphabet="。；;！?\n- *甲乙a ", max_size=80))
+def test_what_nothing_goes_out_of_is_the_same(text: str) -> None:
+    """Pieces joined are the text, and a text out of which nothing goes stays to the letter."""
+    assert "".join(pieces(text)) == text
+    assert without(text, lambda _: False) == text
+    assert not without(text, lambda _: True).strip("-*+•>· \t\n")
+
+
+@given(st.text(max_size=200), st.text(max_size=200))
+def test_a_share_is_a_share(one: str, other: str) -> None:
+    """Whatever the texts: from 0 to 1, and a trace of something is in itself."""
+    first, second = Trace.of(one), Trace.of(other)
+    assert 0.0 <= first.share_in(second) <= 1.0
+    assert first.share_in(first) in {0.0, 1.0}
+
+
+def test_long_texts_are_quickly_compared() -> None:
+    """A statement of any length against a portrait of any length: 0.2 s at most, mostly for splitting them."""
+    statement = Statement("家门锁密码是七零四二" * 400, WHO)
+    began = time.perf_counter()
+    without("养猫；喜欢乌龙茶。\n" * 1_000, statement.is_told_by)
+    assert time.perf_counter() - began < 2
