@@ -265,7 +265,7 @@ class Engine:
             parts.clock,
             self._held,
             self._unindex,
-            parts.profiles,
+            parts.profile_eraser,
             self._unportray,
         )
 

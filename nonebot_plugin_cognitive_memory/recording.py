@@ -121,9 +121,17 @@ def _own(scene: core.Scene, lines: list[core.Message]) -> Iterator[core.Message]
 
 
 def _before(lines: list[core.Message], source: Source) -> tuple[core.Message, ...]:
-    """Give what was said before the answered line; that line itself, known by its id, is no recent one."""
+    """Give what was said before the answered line, which is known by its id.
+
+    That line itself is no recent one, unless it is a reply: then it comes last, and what it replies to is kept.
+    """
     at = next((index for index, line in enumerate(lines) if line.id in source.message_ids), len(lines))
-    return tuple(lines[:at])
+    before = lines[:at]
+    if at == len(lines) or not lines[at].reply_to:
+        return tuple(before)
+    room = max(setup.settings.historian.recent_messages_inject_k - 2, 0)
+    cut, kept = before[: max(at - room, 0)], before[max(at - room, 0) :]
+    return (*(line for line in cut if line.id == lines[at].reply_to), *kept, lines[at])
 
 
 def _text(value: Any) -> Any:

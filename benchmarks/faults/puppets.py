@@ -21,6 +21,7 @@ import yaml
 
 import cognitive_memory_core as core
 from cognitive_memory_core.adapters.openai.answer_text import LONGEST
+from cognitive_memory_core.text.names import one_line
 from tests.support.puppet import (
     MERGE,
     REWRITE,
@@ -118,10 +119,11 @@ def a7(extent: Extent) -> Row:
 async def _named(row: str, what: str, names: Sequence[str], *, in_lines: bool = False) -> Row:
     started = time.perf_counter()
     harm = _Harm()
-    plain = await _worn("群友甲", in_lines=in_lines)
+    plain, blank = [await _worn(name, in_lines=in_lines) for name in ("群友甲", "")]
     for name in names:
         worn = await _worn(name, in_lines=in_lines)
-        harm.judge(name, worn, plain)
+        shows_nothing = not one_line(name) and worn.lines != plain.lines
+        harm.judge(name, worn, blank if shows_nothing else plain)  # a line may be no source where it shows nothing
     seconds = time.perf_counter() - started
     counts = f"signs left {harm.signs}, prompts {harm.prompts}, files {harm.files}, context {harm.context}"
     counts += f"; whose statements were refused: {harm.silenced}"
@@ -153,6 +155,11 @@ class _Worn:
     is_done: bool
     in_lines: bool
 
+    @property
+    def lines(self) -> dict[str, int]:
+        """Count the lines of the first question of each kind."""
+        return {one: hostile.lines_in(text) for one, text in self.first.items()}
+
 
 @dataclass
 class _Harm:
@@ -183,8 +190,7 @@ class _Harm:
             self.changes += hostile.forged_labels(name, (*worn.prompts, *worn.files.values(), worn.context))
         self.changes += worn.people != plain.people or not worn.is_done or set(worn.files) != set(plain.files)
         self.signs += sum(hostile.strange_signs(text) for text in (*worn.prompts, *worn.files.values(), worn.context))
-        lines = {one: hostile.lines_in(text) for one, text in plain.first.items()}
-        self.prompts += lines != {one: hostile.lines_in(text) for one, text in worn.first.items()}
+        self.prompts += worn.lines != plain.lines
         self.prompts += sum(map(hostile.forged_marks, worn.prompts))
         self.silenced += not worn.is_heard
         self.files += sum(not _is_own(path, text) for path, text in worn.files.items())

@@ -28,7 +28,8 @@ class Anchors:
     """What is known for sure around a job: when (with zone), where, who spoke, who was there.
 
     ``people`` are those who took part or are known in the place. ``neighbours`` are standing events of the same place
-    that may say the same; nothing of another place is among the anchors.
+    that may say the same; nothing of another place is among the anchors. On its ``is_last_try`` a job whose model
+    answers badly, or too late, is done without it.
     """
 
     when: datetime
@@ -38,6 +39,7 @@ class Anchors:
     people: tuple[Person, ...] = ()
     neighbours: tuple[Event, ...] = ()
     job_id: str = ""
+    is_last_try: bool = False
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from .. import sentences
 from ..domain.event import Statement
@@ -11,8 +12,9 @@ from ..domain.people import Anchors
 from ..domain.turn import shortened
 from ..prompts.answers import Said
 from ..prompts.library import Task
-from .attribution import Matter, stated
-from .gate import Verdict, judge
+from ..text.names import one_line
+from .attribution import Matter, echoes, is_translated, stated
+from .gate import Around, Verdict, judge_amid
 
 PREVIOUS = 500  # characters of a rejected text that are shown again
 NAMED = 8  # of each kind of hit in the feedback
@@ -52,6 +54,11 @@ class Sheet:
         """Ask for what is open: with what was written last, and why not, where anything was."""
         return [self._task(matter) for matter in self.open]
 
+    @cached_property
+    def around(self) -> Around:
+        """What the model was given beside each matter."""
+        return Around(tuple(self.context))
+
     def tried(self, answers: Iterable[Said]) -> list[tuple[Matter, Attempt]]:
         """Judge an answer; what is missing is an empty text.
 
@@ -82,15 +89,24 @@ class Sheet:
 
     def _attempt(self, matter: Matter, said: Said | None) -> Attempt:
         statement = stated(matter, said or Said(matter.number, ""), self.anchors)
-        verdict = judge(statement.text, matter.heard, self.context, self.anchors)
+        judged = judge_amid(statement.text, matter.heard, self.around, self.anchors)
+        verdict = self._founded(judged, statement.text, matter)
         return Attempt(_marked(statement, verdict), verdict)
+
+    def _founded(self, verdict: Verdict, text: str, matter: Matter) -> Verdict:
+        """Fault, too, what takes up no word of what was heard: it says something else."""
+        if verdict.faults or is_translated(text, matter.heard) or echoes(text, matter.heard, self.anchors):
+            return verdict
+        return replace(verdict, faults=("unfounded",))
 
     def _task(self, matter: Matter) -> Task:
         last = self._last.get(matter.number)
         if last is None:
             return Task(matter.number, matter.text)
         previous = shortened(last.statement.text, PREVIOUS)
-        return Task(matter.number, matter.text, previous, feedback(last.verdict))
+        is_unfounded = "unfounded" in last.verdict.faults
+        text = shortened(one_line(matter.heard), PREVIOUS) if is_unfounded else matter.text
+        return Task(matter.number, text, previous, feedback(last.verdict))
 
 
 def feedback(verdict: Verdict) -> str:

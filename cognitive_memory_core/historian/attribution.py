@@ -10,6 +10,7 @@ from datetime import datetime
 
 from ..domain.event import Event, Statement
 from ..domain.fact import EventKind
+from ..domain.message import Message
 from ..domain.people import Anchors, Person
 from ..prompts.answers import Said
 from ..text.frequency import FUNCTION_WORDS
@@ -20,7 +21,11 @@ from ..text.terms import index_terms
 from ..text.written_ids import plain, spoken
 
 READ = 2_000  # characters of an answer that are looked at
+_HEARD = 8_000  # of what somebody said
 _LABEL = re.compile(r"[(（][^()（）\s]{1,128}[)）]")
+_HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff]")
+_LATIN_WORD = re.compile("[A-Za-z]{2,}")
+_FEW_WORDS = 3
 
 
 @dataclass(frozen=True)
@@ -28,8 +33,8 @@ class Matter:
     """One thing to be put into words that stand on their own: an observation, or what a triage found.
 
     ``text`` is what is rewritten and ``heard`` what was really said. ``speakers`` are those who may have said it, the
-    likeliest first, with the ``lines`` of theirs that are in sight, and ``own`` is whom code, and no model, knows to have
-    said it, "" where it knows nobody.
+    likeliest first, with the ``lines`` of theirs that are in sight, and ``own`` is whom code, and no model, knows to
+    have said it of themselves, "" where it knows nobody.
     """
 
     number: int
@@ -48,6 +53,7 @@ def stated(matter: Matter, said: Said, anchors: Anchors) -> Statement:
     text = one_line(said.text[:READ])
     speaker = _speaker(said, text, matter, anchors)
     is_founded = echoes(text, matter.heard, anchors)
+    is_own = is_founded and speaker == matter.own and _means(said.speaker, anchors.named(speaker))
     kind = _kind(said)
     is_experience = kind == "experience"
     return Statement(
@@ -56,10 +62,10 @@ def stated(matter: Matter, said: Said, anchors: Anchors) -> Statement:
         subjects=_subjects(said.subjects, text, speaker, anchors),
         speaker=speaker,
         confidence=_clamped(said.confidence),
-        is_own=speaker == matter.own and is_founded and _means(said.speaker, anchors.named(speaker)),
+        is_own=is_own,
         is_of_place=is_founded and anchors.place.group_id in said.subjects,
         repeats=_repeated(said.same_as, text, speaker, anchors),
-        heard_as=matter.heard_as if speaker == matter.own else "",
+        heard_as=matter.heard_as if is_own else "",
         message_ids=matter.message_ids,
         happened_at=matter.happened_at,
         pain=said.pain if is_experience else "",
@@ -98,6 +104,14 @@ def repeated(event: Event, message_ids: Sequence[str]) -> Statement:
         solution=event.solution,
         outcome=event.outcome,
     )
+
+
+def said_by(lines: Iterable[Message]) -> dict[str, str]:
+    """Give what each sender said, in the order of their first lines; lines of the bot have no sender."""
+    spoken: dict[str, list[str]] = {}
+    for line in lines:
+        spoken.setdefault(line.sender_id, []).append(line.text)
+    return {sender: "\n".join(said) for sender, said in spoken.items() if sender}
 
 
 def called(anchors: Anchors) -> tuple[str, ...]:
@@ -159,7 +173,8 @@ def _repeated(number: int, text: str, speaker: str, anchors: Anchors) -> str:
         return ""
     neighbour = anchors.neighbours[number - 1]
     is_here = neighbour.scope == anchors.place and neighbour.retired_at is None
-    return neighbour.id if is_here and neighbour.sender_id == speaker and may_be_same(text, neighbour.text) else ""
+    is_theirs = is_here and neighbour.sender_id == speaker
+    return neighbour.id if is_theirs and may_be_same(text, neighbour.text, speaker) else ""
 
 
 def echoes(text: str, heard: str, anchors: Anchors) -> bool:
@@ -169,13 +184,25 @@ def echoes(text: str, heard: str, anchors: Anchors) -> bool:
     statements take up a word of their lines, and 1 of 85 lines chosen at random holds one of a statement.
     """
     own, source = _content(text, anchors), _content(heard, anchors)
+    words, heard_words = _words(own), _words(source)
+    if words and heard_words:
+        return not words.isdisjoint(heard_words)
     return not own.isdisjoint(source)
 
 
+def is_translated(text: str, heard: str) -> bool:
+    """Tell whether a text came into Chinese from words of another language, of which it can hold none."""
+    return bool(_HAN.search(text)) and not _HAN.search(heard) and len(_LATIN_WORD.findall(heard)) >= _FEW_WORDS
+
+
 def _content(text: str, anchors: Anchors) -> set[str]:
-    text = _LABEL.sub(" ", text)
+    text = _LABEL.sub(" ", text[:_HEARD])
     for name in called(anchors):
         text = text.replace(name, " ")
     terms = set(index_terms(text))
-    telling = {term for term in terms if len(term) > 1 and term not in FUNCTION_WORDS}
-    return telling or terms
+    return terms - FUNCTION_WORDS or terms
+
+
+def _words(terms: Iterable[str]) -> set[str]:
+    """Give the terms that are more than a single character, of which hundreds stand in every other sentence."""
+    return {term for term in terms if len(term) > 1 and term not in FUNCTION_WORDS}

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import islice
 from typing import Literal
 
 from .. import sentences
 from ..text.frequency import FUNCTION_WORDS, telling
+from ..text.names import one_line
+from ..text.sameness import contradicts
 from ..text.terms import index_terms
 from ..text.tokens import sentences_of
 from ..text.written_ids import plain, strange_numbers
 
-Kind = Literal["emptied", "unrelated", "overgrown", "destructive", "strangers"]
+Kind = Literal["emptied", "unrelated", "overgrown", "destructive", "strangers", "contrary"]
 SUPPORTED = 0.12  # least share of a portrait that must come from old portrait and facts: honest ones have 0.15 and more
 SENTENCE_SUPPORTED, SENTENCE = 0.1, 18.0  # the same for each sentence of that weight or more
 KEPT = 0.5  # least share of the old one that must be left
@@ -28,6 +32,10 @@ ROOM = 200  # characters by which a portrait may grow, beside three times those 
 SEAMS = 3.0  # weight of what stands around something withdrawn and goes with it
 _PIECE = 1_000  # characters that are split into terms at once
 _SHOWN = 3  # strange ids that are named
+SAME_THING = 0.5  # least share of its words, pairs of characters, that a clause has in common with one it contradicts
+_CLAUSE, _CLAUSES = 3, 300  # characters of one that may be denied, and how many are compared with as many
+_CLAUSE_ENDS = re.compile("[，。；！？,;!?\n]+")
+_QUOTED = 40  # characters of a clause that a model is shown again
 
 
 @dataclass(frozen=True)
@@ -72,7 +80,43 @@ def objection(new: str, grounds: Grounds) -> Objection | None:
         return Objection("overgrown", sentences.portrait_overgrown())
     if content.kept < _wanted(content, grounds) * content.owed or content.has_lost_notes:
         return Objection("destructive", sentences.portrait_destroyed())
+    return _contrary(new, grounds)
+
+
+def _contrary(new: str, grounds: Grounds) -> Objection | None:
+    turned = _turned_round(new, grounds)
+    if turned is None:
+        return None
+    now, before = (one_line(clause, _QUOTED) for clause in turned)
+    return Objection("contrary", sentences.portrait_turned_round(now, before))
+
+
+def _turned_round(new: str, grounds: Grounds) -> tuple[str, str] | None:
+    """Give a clause that says the contrary of one in the old portrait, and that one, where no fact speaks of it."""
+    names = _terms(grounds.who)
+    explained = _words((*grounds.given, *grounds.withdrawn)) - names
+    before = {clause: _words([clause]) - names for clause in _clauses(grounds.old)}
+    for clause in (one for one in _clauses(new) if one not in before):
+        words = _words([clause]) - names
+        was = max(before, key=lambda old: _likeness(words, before[old]), default="")
+        held = before.get(was, frozenset[str]())
+        if _likeness(words, held) >= SAME_THING and explained.isdisjoint(words & held) and contradicts(clause, was):
+            return clause, was
     return None
+
+
+def _likeness(words: frozenset[str], others: frozenset[str]) -> float:
+    return len(words & others) / max(min(len(words), len(others)), 1)
+
+
+def _clauses(text: str) -> Iterator[str]:
+    """Give the parts of a portrait's lines, without bullets; one of two characters says nothing that can be denied."""
+    parts = (part.strip("-*+• \t") for part in _CLAUSE_ENDS.split(text))
+    yield from islice(dict.fromkeys(part for part in parts if len(part) >= _CLAUSE), _CLAUSES)
+
+
+def _words(texts: Iterable[str]) -> frozenset[str]:
+    return frozenset(term for term in _terms(texts) if len(term) > 1)
 
 
 @dataclass(frozen=True)

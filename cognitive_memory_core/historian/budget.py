@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -16,11 +17,14 @@ from ..domain.people import Anchors, Person
 from ..domain.profile import Profile
 from ..domain.scope import Scope
 from ..domain.turn import Dialogue, Turn
-from ..errors import UnavailableError
+from ..errors import PermanentError, UnavailableError
 from ..ports.models import Ask, Chat, Historian, Merger, Portrait
 from ..settings import Live, Settings
 from .meter import SpendingMeter
+from .retry import described
 
+log = logging.getLogger(__name__)
+MERGE = "merge"  # the purpose of questions for portraits
 T = TypeVar("T")
 
 
@@ -32,12 +36,13 @@ class NoModel(UnavailableError):
 class Budget:
     """The calls of a day against ``daily_calls``; 0 is no limit. Calls under way count as made.
 
-    The second half of a day's calls is kept from a place that took a quarter of them alone, while others ask too.
+    The second half of a day's calls is kept from a place that took a quarter of them alone, while others ask too;
+    portraits get half of a day's calls at most.
     """
 
     meter: SpendingMeter
     settings: Live[Settings]
-    under_way: int = field(default=0, init=False)
+    under_way: Counter[str] = field(default_factory=Counter[str], init=False)  # by purpose
     _day: date | None = field(default=None, init=False)
     _taken: Counter[Scope] = field(default_factory=Counter[Scope], init=False)
 
@@ -45,6 +50,12 @@ class Budget:
     def is_spent(self) -> bool:
         """Whether no more may be asked today."""
         return 0 < self._limit <= self._calls
+
+    def bears(self, purpose: str) -> bool:
+        """Tell whether a model may be asked for a purpose now."""
+        made = self.meter.calls_today(purpose) + self.under_way[purpose]
+        has_had_its_share = purpose == MERGE and 0 < self._limit <= made * 2
+        return not (self.is_spent or has_had_its_share)
 
     def take(self, place: Scope) -> bool:
         """Tell whether a place may ask now, and count that it does."""
@@ -62,7 +73,7 @@ class Budget:
 
     @property
     def _calls(self) -> int:
-        return self.meter.chat_calls_today + self.under_way
+        return self.meter.chat_calls_today + sum(self.under_way.values())
 
 
 @dataclass(frozen=True)
@@ -76,13 +87,13 @@ class BudgetedChat:
         """Give the parsed answer."""
         if self.chat is None:
             raise NoModel(sentences.no_chat_model())
-        if self.budget.is_spent:
+        if not self.budget.bears(ask.purpose):
             raise NoModel(sentences.over_daily_calls(self.budget.settings.current.daily_calls))
-        self.budget.under_way += 1
+        self.budget.under_way[ask.purpose] += 1
         try:
             return await self.chat.ask(ask)
         finally:
-            self.budget.under_way -= 1
+            self.budget.under_way[ask.purpose] -= 1
 
 
 @dataclass(frozen=True)
@@ -101,10 +112,14 @@ class BackedHistorian:
         return await self.rules.rewrite(turn, anchors)
 
     async def triage(self, dialogue: Dialogue, anchors: Anchors) -> list[Statement]:
-        """Find what is worth remembering."""
+        """Find what is worth remembering, also where one line in it makes a provider refuse all of them."""
         if self.budget.take(anchors.place):
-            with contextlib.suppress(NoModel):
+            try:
                 return await self.model.triage(dialogue, anchors)
+            except PermanentError as refusal:
+                log.warning("historian_triage job=%s: %s", anchors.job_id, described(refusal))
+            except NoModel:
+                pass
         return await self.rules.triage(dialogue, anchors)
 
 

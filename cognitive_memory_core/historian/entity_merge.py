@@ -18,6 +18,7 @@ from ..ports.models import Merger, Portrait
 from ..ports.profiles import Overtaken, ProfileStore
 from ..settings import Live, Settings
 from ..text.names import clean_name
+from .profile_indexer import taken_in
 
 AT_ONCE = 4  # times merge_max_facts: as many facts go into one merge
 TRIES = 3  # where somebody else writes the portrait meanwhile
@@ -89,7 +90,8 @@ class EntityMerge:
 
     async def _keep(self, key: ProfileKey, changed: Profile | None, facts: Sequence[Fact]) -> None:
         if changed:
-            await self.index.put(await self.store.write(changed))
+            await self.store.write(changed)
+            await taken_in(self.store, self.index, key)  # also what others write meanwhile
             self.on_written()
         await self.book.settle(key, facts)
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from operator import add
 from typing import Literal
 
 from ..domain.event import Statement
 from ..domain.people import Anchors, Person
+from ..text.amounts import strange_amounts
 from ..text.fences import defused
 from ..text.frequency import FUNCTION_WORDS
 from ..text.lexicon import Offence, offences
@@ -20,7 +21,7 @@ from ..text.terms import pieces_of
 from ..text.timewords import mentions
 from ..text.written_ids import mislabelled, plain, spoken, standing, strange_numbers, unnamed
 
-Fault = Literal["empty", "too_long", "unfounded", "language"]
+Fault = Literal["empty", "too_long", "unfounded", "language", "amount"]
 
 READ = 2_000  # characters of a text that are looked at
 _GIVEN_READ = 32_000  # of all that the model was given
@@ -64,20 +65,43 @@ class Verdict:
         return self.is_usable and not self.offences
 
 
+@dataclass(frozen=True)
+class Around:
+    """The texts that a model was given beside an observation, read once for all statements of a turn."""
+
+    texts: tuple[str, ...]
+
+    @cached_property
+    def plain(self) -> str:
+        """The texts in the spelling that ids are looked for in."""
+        return plain("\n".join(one[:READ] for one in self.texts)[:_GIVEN_READ])
+
+    @cached_property
+    def terms(self) -> frozenset[str]:
+        """The words of the texts."""
+        return frozenset(_terms(self.plain))
+
+
 def judge(text: str, heard: str, context: Sequence[str], anchors: Anchors) -> Verdict:
     """Judge what a model made of ``heard``, an observation, in the light of the other texts that it was given.
 
     The first 2,000 characters of each text count; a longer one is too long anyway.
     """
-    read, given = text[:READ], plain("\n".join((heard[:READ], *(one[:READ] for one in context)))[:_GIVEN_READ])
+    return judge_amid(text, heard, Around(tuple(context)), anchors)
+
+
+def judge_amid(text: str, heard: str, around: Around, anchors: Anchors) -> Verdict:
+    """Do what :func:`judge` does, for one of many statements of a turn."""
+    read, said = text[:READ], plain(heard[:READ])
+    given = _Given(said, around)
     known = _Known(anchors, f"{read}\n{heard[:READ]}")
     faults = tuple(_faults(text, heard, given, known))
     if "empty" in faults:
         return Verdict(faults=faults)
-    written, said = plain(read), plain(heard[:READ])
+    written = plain(read)
     bearers = known.bearers(f"{written}\n{said}")
     lost = set(standing(said, known.ids, bearers)).difference(standing(written, known.ids, bearers))
-    strange = strange_numbers(unnamed(written, bearers), given, known.ids)
+    strange = strange_numbers(unnamed(written, bearers), given.plain, known.ids)
     foreign = (*strange, *mislabelled(written, bearers, known.ids))
     return Verdict(
         offences(read, names=known.names),
@@ -94,6 +118,23 @@ def judged(statement: Statement, names: Collection[str]) -> Statement:
     return statement
 
 
+@dataclass(frozen=True)
+class _Given:
+    """All that a model was given for one statement: what was ``said``, plain, and the texts around it."""
+
+    said: str
+    around: Around
+
+    @cached_property
+    def plain(self) -> str:
+        return f"{self.said}\n{self.around.plain}"
+
+    def shared(self, terms: Collection[str]) -> int:
+        """Count the terms that stand in it."""
+        said = frozenset(_terms(self.said))
+        return sum(term in self.around.terms or term in said for term in terms)
+
+
 class _Known:
     """Whom the anchors name, by ids and by those of their names that stand in a text; the group is one of them."""
 
@@ -103,6 +144,7 @@ class _Known:
         self._people = (anchors.speaker, *anchors.people)
         self.ids = dict.fromkeys(one.id for one in (*self._people, self._place) if one.id)
         self.names = self.names_in(text)
+        self.remembered = plain("\n".join(event.text[:READ] for event in anchors.neighbours))
 
     def names_in(self, text: str) -> tuple[str, ...]:
         """Give the names that stand in a text, in full and as others say them."""
@@ -136,7 +178,7 @@ def _plain_forms(name: str) -> tuple[str, ...]:
     return tuple(plain(form) for form in _forms(name))
 
 
-def _faults(text: str, heard: str, given: str, known: _Known) -> Iterator[Fault]:
+def _faults(text: str, heard: str, given: _Given, known: _Known) -> Iterator[Fault]:
     read = text[:READ]
     if says_nothing(read, heard[:READ]):
         yield "empty"
@@ -151,6 +193,8 @@ def _faults(text: str, heard: str, given: str, known: _Known) -> Iterator[Fault]
         yield "language"
     if _is_unfounded(own, given):
         yield "unfounded"
+    if strange_amounts(plain(own), f"{given.plain}\n{known.remembered}"):
+        yield "amount"
 
 
 def _content(text: str, names: Collection[str]) -> str:
@@ -161,21 +205,21 @@ def _content(text: str, names: Collection[str]) -> str:
     return spared.blanked(text)
 
 
-def _is_translated(own: str, source: str, given: str, known: _Known) -> bool:
+def _is_translated(own: str, source: str, given: _Given, known: _Known) -> bool:
     """Tell whether the language changed: no Han is left, or Han came where nobody wrote any."""
     if _HAN.search(source):
         return bool(_LATIN.search(own)) and not _HAN.search(own)
     if len(_LATIN_WORD.findall(source)) < _FEW_WORDS or not _HAN.search(own):
         return False
-    return not _HAN.search(_content(given, known.names_in(given)))
+    return not _HAN.search(_content(given.plain, known.names_in(given.plain)))
 
 
-def _is_unfounded(own: str, given: str) -> bool:
+def _is_unfounded(own: str, given: _Given) -> bool:
     """Tell whether a text shares next to nothing with all that was given."""
     terms = {term for term in _terms(plain(own)) if term not in FUNCTION_WORDS}
     if len(terms) < _JUDGED_TERMS:
         return False
-    return len(terms.intersection(_terms(given))) < _LEAST_SHARED * len(terms)
+    return given.shared(terms) < _LEAST_SHARED * len(terms)
 
 
 def _terms(text: str) -> Iterator[str]:

@@ -8,7 +8,8 @@ from ..ports.ledger import Waiting
 from ..settings import ProfileSettings
 
 FIRST_DELAY = 20.0  # seconds that the first facts about somebody wait
-FIRST_PAUSE, LONGEST_PAUSE = 60.0, 3600.0  # seconds after a failure
+PAUSES = (60.0, 3600.0, 86400.0)  # seconds after the first failure in a row, the second, and every other
+LONGEST_HIDDEN = 3600.0  # seconds between two tries where a portrait is shown to nobody meanwhile
 _LONGEST_DELAY = 1e8  # seconds; more is for ever, too, and no date can bear it
 
 
@@ -23,12 +24,13 @@ def due_at(waiting: Waiting, settings: ProfileSettings, now: datetime, *, is_fir
     failed_at = waiting.failed_at
     if failed_at is None or failed_at > now:
         return ready
-    return max(ready, failed_at + timedelta(seconds=pause_after(waiting.attempts)))
+    pause = pause_after(waiting.attempts)
+    return max(ready, failed_at + timedelta(seconds=min(pause, LONGEST_HIDDEN) if waiting.withdrawn else pause))
 
 
 def pause_after(failures: int) -> float:
     """Give the seconds that a portrait is left alone after so many failures in a row."""
-    return min(FIRST_PAUSE * 2 ** min(max(failures - 1, 0), 10), LONGEST_PAUSE)
+    return PAUSES[min(max(failures, 1), len(PAUSES)) - 1]
 
 
 def _delay(waiting: Waiting, settings: ProfileSettings, *, is_first: bool, is_hurried: bool) -> float:

@@ -7,7 +7,7 @@ import contextlib
 import logging
 import time
 from collections import deque
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Collection, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime
@@ -25,7 +25,6 @@ POLL = 0.25  # seconds between two looks at the clock, which nobody hears of whe
 GATHERED = 0.1  # seconds in which new facts come together
 LOOKS = 60.0  # seconds between two looks at the ledger that nothing called for
 FIRST_PAUSE, LONGEST_PAUSE = 1.0, 300.0  # seconds, where model or store is away
-REMEMBERED = 20_000  # entities
 
 
 @dataclass(frozen=True)
@@ -58,7 +57,6 @@ class ProfileMerging:
         self._due: deque[ProfileKey] = deque()
         self._next_due: datetime | None = None
         self._looked_at = 0.0
-        self._portrayed: set[ProfileKey] | None = None
         self._unlucky: set[ProfileKey] = set()  # whose last merge found model or store away
         self._pause = FIRST_PAUSE
         self._rests_until = 0.0
@@ -143,7 +141,8 @@ class ProfileMerging:
         self._has_news, self._looked_at = False, self._elapsed()
         waiting = await self._waiting()
         now, in_work = self._entity.clock.now(), self._in_work()
-        when = {one.key: await self._due_at(one, now) for one in waiting if one.key not in in_work}
+        portrayed = await self._entity.index.portrayed([one.key for one in waiting])
+        when = {one.key: self._due_at(one, now, portrayed) for one in waiting if one.key not in in_work}
         due = [key for key, at in when.items() if at <= now]
         self._due = deque(due)
         self._next_due = min((at for at in when.values() if at > now), default=None)
@@ -154,10 +153,8 @@ class ProfileMerging:
             self.last_error = self.last_error if any(one.attempts for one in waiting) else ""
         return bool(due)
 
-    async def _due_at(self, one: Waiting, now: datetime) -> datetime:
-        if self._portrayed is None or len(self._portrayed) > REMEMBERED:
-            self._portrayed = set(await self._entity.index.versions())
-        is_first = one.key not in self._portrayed
+    def _due_at(self, one: Waiting, now: datetime, portrayed: Collection[ProfileKey]) -> datetime:
+        is_first = one.key not in portrayed
         profile = self._entity.settings.current.profile
         return due_at(one, profile, now, is_first=is_first, is_hurried=self._is_hurried)
 
@@ -204,8 +201,6 @@ class ProfileMerging:
     def _go_on(self, key: ProfileKey) -> None:
         self._pause, self._rests_until = FIRST_PAUSE, 0.0
         self._unlucky.discard(key)
-        if self._portrayed is not None:
-            self._portrayed.add(key)
 
     def _be_patient(self, error: Exception) -> None:
         """Leave a model or store that is away alone for a while, as long as it wishes itself."""

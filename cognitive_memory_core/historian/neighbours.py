@@ -12,6 +12,8 @@ from ..domain.message import Message
 from ..domain.turn import Dialogue, Turn
 from ..errors import UnavailableError
 from ..ports.ledger import FactBook, LexicalIndex
+from ..text.corrections import puts_right
+from ..text.episodes import is_episode
 from ..text.folding import folded
 from ..text.lexicon import is_leaning_word, sightings
 from ..text.persons import MYSELF
@@ -24,11 +26,6 @@ LOOKED_AT = 16  # events of one search; in private some of them are of groups
 SEARCHED = 20  # texts
 NEAR = 0.15  # share of what a text says; below it nobody would take two texts for the same
 NEAR_TO_CHANGE = 0.05  # what puts another text right shares with it hardly more than a word
-_CHANGES = re.compile(
-    "改|其实|不是|不对|更正|已经|取消|推迟|挪|换成|延|现在|不再|打错|记错|说错|搞错|作废|恢复|停|不[^，。]{0,4}了"
-    "|(?<![a-z])(?:actually|instead|moved|changed|cancel|no longer|correction|postponed|not)",
-    re.IGNORECASE,
-)
 _LABEL = re.compile(r"[(（][^()（）\s]{1,128}[)）]")
 
 
@@ -85,13 +82,16 @@ class Neighbourhood:
         except UnavailableError:
             return []
         near = ((_nearness(terms, event), event) for event, _ in rows if reading.admits(event))
-        least = NEAR_TO_CHANGE if _CHANGES.search(text) else NEAR
+        least = NEAR_TO_CHANGE if puts_right(text) else NEAR
         return [(nearness, event) for nearness, event in near if nearness >= least]
 
 
 def is_timeless(text: str, names: Collection[str] = ()) -> bool:
-    """Tell whether the same words of the same person say the same at any time; quotations are read, too."""
-    if any(mention.kind == "yearless" for mention in mentions(text)):  # it comes again next year
+    """Tell whether the same words of the same person say the same at any time; quotations are read, too.
+
+    Whoever says 感冒了 twice is ill twice.
+    """
+    if is_episode(text) or any(mention.kind == "yearless" for mention in mentions(text)):  # it comes again next year
         return False
     found = sightings(text, Spared(len(text), named(text, names, is_leaning_word)))
     return all(folded(sighting.offence.word) in MYSELF for sighting in found)
@@ -102,6 +102,12 @@ def _content(text: str, names: Collection[str]) -> str:
     spans = [match.span() for match in _LABEL.finditer(text)]
     spans += [(mention.start, mention.stop) for mention in mentions(text)]
     return Spared(len(text), (*spans, *named(text, names, is_leaning_word))).blanked(text)
+
+
+def is_dated_anew(text: str, heard: str) -> bool:
+    """Tell whether what was made of words names a time that they did not: said again, they mean another."""
+    said = folded(heard)
+    return any(folded(text[mention.start : mention.stop]) not in said for mention in mentions(text))
 
 
 def _nearness(terms: Collection[str], event: Event) -> float:

@@ -53,23 +53,26 @@ class Pipeline:
     asks_model: bool = True
     _thoughts: Progress[list[Statement]] = field(default_factory=_no_thoughts, init=False, repr=False)
 
-    async def process(self, job: Job) -> None:
-        """Store everything that a job holds, but for people who left or were erased since it was accepted."""
+    async def process(self, job: Job, *, is_last_try: bool = False) -> None:
+        """Store everything that a job holds, but for people who left or were erased since it was accepted.
+
+        On its last try a job whose model answers badly, or too late, is stored as far as it goes without.
+        """
         if isinstance(job.work, Turn) and self._has_left(job):
             return await self.events.commit(Draft(job.id))
         job = replace(job, work=self.consent.admitted(job.work))
         await self._keep_memo(job)
         if not await self.events.done(job.id):
-            await self._keep_events(job)
+            await self._keep_events(job, is_last_try=is_last_try)
         return None
 
     def _has_left(self, job: Job) -> bool:
         scene = job.work.scene
         return scene.user_id in self.consent.opted_out or self.consent.is_erased(scene, job.happened_at)
 
-    async def _keep_events(self, job: Job) -> None:
+    async def _keep_events(self, job: Job, *, is_last_try: bool) -> None:
         await self._note_names(job)
-        anchors = await self._anchors(job)
+        anchors = replace(await self._anchors(job), is_last_try=is_last_try)
         statements = self._thoughts.find(job.work, anchors)
         if statements is None:
             names = called(anchors)

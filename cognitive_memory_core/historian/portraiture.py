@@ -18,8 +18,10 @@ from ..ports.models import Chat, Portrait
 from ..prompts.answers import Drawn
 from ..prompts.library import PromptLibrary
 from ..settings import Live, Settings
+from ..text.frequency import FUNCTION_WORDS
 from ..text.names import clean_text, one_line
 from ..text.outline import Section, headed, sections_of, written
+from ..text.terms import index_terms
 from ..text.traces import Statement, pieces, without
 from .bounded_change import Grounds, objection
 
@@ -31,6 +33,10 @@ _SAYS_NOTHING = 40  # characters of a summary that may mean "nothing new"
 _RULES = frozenset("-*_=~` \t")
 _BULLETS = "-*+•·#> \t"
 _TITLES = frozenset(sentences.PORTRAIT_HEADINGS.values())
+_LASTING = _TITLES - {sentences.PORTRAIT_HEADINGS["topics"]}
+_NAMED = 8  # lost lines
+_MANY = 3  # times what is lost: more than all lines
+_HARDLY = 0.25  # of the words of a line: with less of them left it is gone
 
 
 @dataclass(frozen=True)
@@ -48,10 +54,8 @@ class ModelMerger:
         """Give the portrait with the facts worked in; raises BadAnswer where both tries would do harm."""
         sitting = _Sitting(person, profile, facts, now, self.settings.current.profile.max_chars)
         first, complaint = await self._drawn(sitting)
-        if first is None:
-            return sitting.old
         if complaint is None:
-            return first
+            return sitting.old if first is None else first
         second, _ = await self._drawn(sitting, complaint.feedback)
         return await asyncio.to_thread(sitting.better, first, second)
 
@@ -109,11 +113,30 @@ class _Sitting:
 
     def judged(self, drawn: Drawn) -> tuple[Portrait | None, _Complaint | None]:
         """Compose a portrait and find its faults; takes too long for the event loop."""
-        if drawn.nothing_new if self.withdrawn else _has_nothing_new(drawn):
-            portrait = self.unchanged if self.withdrawn else None
-        else:
+        if not self._is_idle(drawn):
             portrait = self.composed(drawn)
-        return portrait, None if portrait is None else self.complaint(portrait)
+        elif self.withdrawn:
+            portrait = self.unchanged
+        else:
+            return None, self._wanted
+        return portrait, self.complaint(portrait)
+
+    def _is_idle(self, drawn: Drawn) -> bool:
+        """Tell whether a model has nothing new; where it says so, and draws what the facts tell, the drawing counts."""
+        if drawn.nothing_new:
+            return self._news.isdisjoint(_words(self.composed(drawn).summary))
+        return not self.withdrawn and _is_blank(drawn)
+
+    @property
+    def _news(self) -> set[str]:
+        """The words of the new facts that the old portrait has not."""
+        new = (fact.text for fact in self.facts if not fact.is_withdrawn)
+        return _words("\n".join(new)) - _words("\n".join((self.old.summary, *self._who)))
+
+    @property
+    def _wanted(self) -> _Complaint | None:
+        """Nothing new of somebody who has no portrait yet is hard to believe: that is worth a second question."""
+        return None if self.old.summary else _Complaint("contradiction", sentences.portrait_wanted())
 
     def composed(self, drawn: Drawn) -> Portrait:
         """Write what the model drew as tags and Markdown; tags and a summary that it left out stay.
@@ -135,13 +158,18 @@ class _Sitting:
         length = self._length(portrait)
         if length > self.limit:
             return _Complaint("too_long", sentences.portrait_too_long(length, self.limit))
+        if lost := self._lost(portrait):
+            named = [one_line(line, _QUOTED) for line in lost[:_NAMED]]
+            return _Complaint("forgetful", sentences.portrait_forgot(named))
         return None
 
-    def better(self, first: Portrait, second: Portrait | None) -> Portrait:
-        """Choose between a first try with a fault and the second; None says that there was nothing new after all."""
-        for portrait in (second, first):
-            if portrait is not None and self._is_tolerable(portrait):
-                return portrait
+    def better(self, first: Portrait | None, second: Portrait | None) -> Portrait:
+        """Choose between a first try with a fault and the second; None says that there is nothing new."""
+        if first is None and second is None:
+            return self.old
+        usable = [one for one in (second, first) if one is not None and self._is_tolerable(one)]
+        if usable:
+            return min(usable, key=lambda one: (self._length(one) > self.limit, len(self._lost(one))))
         complaint = self.complaint(second) if second else None
         fault = complaint.fault if complaint else "contradiction"
         raise BadAnswer(sentences.portrait_refused(sentences.portrait_fault(fault)))
@@ -167,9 +195,27 @@ class _Sitting:
 
     def _is_tolerable(self, portrait: Portrait) -> bool:
         complaint = self.complaint(portrait)
-        if complaint is None:
+        if complaint is None or complaint.fault == "forgetful":
             return True
         return complaint.fault == "too_long" and self._length(portrait) <= TOLERATED * self.limit
+
+    def _lost(self, portrait: Portrait) -> list[str]:
+        """Give the lines that vanished for no reason: those of a whole section, or many.
+
+        One that a fact, new or withdrawn, speaks of went for a reason. Topics pass, and a full portrait is condensed.
+        """
+        if self._length(self.old) + sum(len(fact.text) for fact in self.facts) > self.limit:
+            return []
+        told = _words("\n".join((portrait.summary, *portrait.tags, *(fact.text for fact in self.facts))))
+        sections = [_worded(one.text) for one in self._own if one.title in _LASTING]
+        lost = [[line for line in lines if self._is_lost(line, told)] for lines in sections]
+        has_gone = any(lines and gone == lines for lines, gone in zip(sections, lost, strict=True))
+        is_much = sum(map(len, lost)) * _MANY > sum(map(len, sections))
+        return [line for lines in lost for line in lines] if has_gone or is_much else []
+
+    def _is_lost(self, line: str, told: set[str]) -> bool:
+        words = _words(line) - _words("\n".join(self._who))
+        return len(words & told) < _HARDLY * len(words)
 
     def _length(self, portrait: Portrait) -> int:
         return len(portrait.summary) - len(self._others)
@@ -219,8 +265,19 @@ class _Sitting:
         return "\n".join(filter(None, (*portrait.tags, *(one.text for one in own))))
 
 
-def _has_nothing_new(drawn: Drawn) -> bool:
-    return drawn.nothing_new or (_says_nothing(drawn.summary) and not any(lines for _, lines in _listed(drawn)))
+def _is_blank(drawn: Drawn) -> bool:
+    return _says_nothing(drawn.summary) and not any(lines for _, lines in _listed(drawn))
+
+
+def _worded(text: str) -> list[str]:
+    """Give the lines of a section that somebody put into words, without bullets."""
+    lines = (line.strip(_BULLETS) for line in text.split("\n"))
+    return [line for line in lines if line and not sentences.noted(line) and sentences.left_out_count(line) is None]
+
+
+def _words(text: str) -> set[str]:
+    """Give the terms of a text that are more than a single character."""
+    return {term for term in index_terms(text) if len(term) > 1} - FUNCTION_WORDS
 
 
 def _says_nothing(summary: str) -> bool:

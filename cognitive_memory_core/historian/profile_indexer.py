@@ -21,6 +21,7 @@ BATCH = 16
 GATHERED = 0.1  # seconds in which new portraits come together
 FIRST_PAUSE, LONGEST_PAUSE = 1.0, 300.0
 LEFT_ALONE = 3600.0  # seconds
+READ_AGAIN = 300.0  # seconds, for what could not be read
 TRIES = 3  # where a portrait goes on changing while it is taken in
 REFUSALS = (PermanentError, BadAnswer, BadArgument)  # what may be one portrait's fault
 
@@ -28,7 +29,8 @@ REFUSALS = (PermanentError, BadAnswer, BadArgument)  # what may be one portrait'
 class ProfileIndexer:
     """Embeds portraits without a vector; at its start it takes in what was written, mended or removed by hand.
 
-    A portrait that the model refuses, or answers badly, is left alone for an hour, or until it changes.
+    A portrait that the model refuses, or answers badly, is left alone for an hour, or until it changes; one that
+    cannot be read is tried again every few minutes. Neither holds the others up, or whoever waits for the index.
     """
 
     def __init__(
@@ -47,6 +49,8 @@ class ProfileIndexer:
         self._wake = asyncio.Event()
         self._hurry = asyncio.Event()
         self._refused: dict[tuple[ProfileKey, str], float] = {}  # until when each is left alone
+        self._unread: dict[ProfileKey, str] = {}  # why each could not be taken in
+        self._read_again_at = 0.0
         self._is_fresh = False
         self.last_error = ""
 
@@ -69,8 +73,8 @@ class ProfileIndexer:
         while True:
             try:
                 await self._catch_up()
-                pause, self.last_error = FIRST_PAUSE, ""
-                await signalled(self._wake, LEFT_ALONE)
+                pause, self.last_error = FIRST_PAUSE, next(iter(self._unread.values()), "")
+                await signalled(self._wake, READ_AGAIN if self._unread else LEFT_ALONE)
                 await signalled(self._hurry, GATHERED)
             except Exception as error:  # noqa: BLE001  # the loop runner: one bad portrait must not end the indexer
                 self._complain(error)
@@ -83,12 +87,24 @@ class ProfileIndexer:
         known = await self._index.versions()
         keys = await self._store.keys()
         for key in keys:
-            profile = await self._store.find(key)
-            if profile is None or profile.version != known.get(key):
-                await taken_in(self._store, self._index, key)
-        for key in set(known) - set(keys):
-            await taken_in(self._store, self._index, key)
+            await self._take_in(key, known.get(key))
+        for key in (set(known) | set(self._unread)) - set(keys):
+            await self._take_in(key)
         self._is_fresh = True
+        self._read_again_at = self._elapsed() + READ_AGAIN
+
+    async def _take_in(self, key: ProfileKey, known: str | None = None) -> None:
+        """Take one portrait in, where it is not the version that is known; what cannot be read is said once."""
+        try:
+            profile = await self._store.find(key)
+            if profile is None or profile.version != known:
+                await taken_in(self._store, self._index, key)
+        except UnavailableError as refused:
+            if key not in self._unread:
+                log.warning("profile index: a %s cannot be read: %s", key.entity_type, described(refused))
+            self._unread[key] = described(refused)
+        else:
+            self._unread.pop(key, None)
 
     async def step(self) -> int:
         """Embed some portraits; answers how many were looked at."""
@@ -103,6 +119,10 @@ class ProfileIndexer:
     async def _catch_up(self) -> None:
         if not self._is_fresh:
             await self.refresh()
+        elif self._unread and self._elapsed() >= self._read_again_at:
+            self._read_again_at = self._elapsed() + READ_AGAIN
+            for key in list(self._unread):
+                await self._take_in(key)
         while await self.step():
             pass
 

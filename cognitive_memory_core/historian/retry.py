@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..errors import CognitiveMemoryError, PermanentError, TransientError, UnavailableError
+from ..errors import CognitiveMemoryError, PermanentError, TooSlow, TransientError, UnavailableError
 from ..text.names import one_line
 
 FIRST_PAUSE = 1.0
@@ -30,9 +30,10 @@ class Bury:
 def decision(error: Exception, attempts: int, *, retries: int, spread: float) -> Requeue | Bury:
     """Decide after the ``attempts``-th try failed; ``spread`` in [0, 1] is the jitter.
 
-    A store or endpoint that is away burns no attempts; everything else does, also errors nobody foresaw.
+    A store or endpoint that is away burns no attempts; everything else does, also errors nobody foresaw, and an answer
+    that did not come in time: it was paid for, and may never come.
     """
-    is_away = isinstance(error, UnavailableError)
+    is_away = isinstance(error, UnavailableError) and not isinstance(error, TooSlow)
     if not is_away and (isinstance(error, PermanentError) or attempts > retries):
         return Bury(described(error))
     wished = error.retry_after if isinstance(error, TransientError | UnavailableError) else None

@@ -12,21 +12,22 @@ from ..domain.event import Statement, duplicate_key
 from ..domain.message import Message
 from ..domain.people import Anchors
 from ..domain.turn import Dialogue, Turn
-from ..errors import BadAnswer, PermanentError
+from ..errors import BadAnswer, PermanentError, TooSlow
 from ..ports.models import Chat
-from ..prompts.answers import Said
+from ..prompts.answers import Said, Triaged
 from ..prompts.library import PromptLibrary
 from ..settings import Live, Settings
 from ..text.names import one_line
 from .attempts import Attempt, Sheet
-from .attribution import Matter, called, unworded
+from .attribution import Matter, called, said_by, unworded
 from .budget import NoModel
-from .neighbours import is_timeless
+from .neighbours import is_dated_anew, is_timeless
 from .progress import Progress
 from .retry import described
 from .triage import sheet_of
 
 log = logging.getLogger(__name__)
+MOST_REFUSED = 3  # observations in a row: what is left is taken for refused, too
 
 
 class ModelHistorian:
@@ -43,13 +44,15 @@ class ModelHistorian:
     async def rewrite(self, turn: Turn, anchors: Anchors) -> list[Statement]:
         """Turn each observation into a statement, equal ones into equal ones.
 
-        What cannot be made absolute within ``rewrite_max_retry`` is kept as it is and marked.
+        What cannot be made absolute within ``rewrite_max_retry``, or is refused, is kept as it is and marked.
         """
         sheet = self._progress.find(turn, anchors) or _sheet(turn, anchors)
+        sheet.anchors = replace(sheet.anchors, is_last_try=anchors.is_last_try)
         try:
             await self._insist(sheet, turn, turn.source_message, turn.recent_messages)
         except PermanentError as refusal:
-            log.warning("historian_rewrite job=%s: %s", anchors.job_id, described(refusal))
+            _warn(sheet, described(refusal))
+            await self._spare(sheet, turn)
         self._progress.settle(anchors.job_id)
         return self._written(turn, sheet)
 
@@ -59,8 +62,7 @@ class ModelHistorian:
             return []
         sheet = self._progress.find(dialogue, anchors)
         if sheet is None:
-            question = await asyncio.to_thread(self._prompts.triage, dialogue.messages, anchors)
-            triaged = await self._judging.ask(question)
+            triaged, anchors = await self._judged(dialogue, anchors)
             sheet, answers = sheet_of(triaged, dialogue, anchors)
             await _note(sheet, answers)
             sheet.calls += 1
@@ -71,7 +73,8 @@ class ModelHistorian:
     async def _insist(self, sheet: Sheet, work: Turn | Dialogue, source: str, lines: Sequence[Message | str]) -> None:
         """Ask until everything is accepted or has been tried often enough.
 
-        The first answer must come; what goes wrong in a later one is a failed try, unless the model is away.
+        The first answer must come, but on a job's last try; what goes wrong in a later one is a failed try, unless the
+        model is away.
         """
         tries = self._settings.current.historian.rewrite_max_retry + 1
         while sheet.open and sheet.calls < tries:
@@ -81,14 +84,64 @@ class ModelHistorian:
             )
             try:
                 await _note(sheet, await self._rewriting.ask(question))
-            except BadAnswer:
+            except (BadAnswer, TooSlow) as failure:
                 if not sheet.calls:
-                    raise
+                    _give_up(sheet, failure)
+                    break
             except (NoModel, PermanentError):
                 if not sheet.calls:
                     raise
                 break
             sheet.calls += 1
+
+    async def _spare(self, sheet: Sheet, turn: Turn) -> None:
+        """Ask without what was shown around; where that is refused, too, ask for each observation alone.
+
+        It may be somebody else's line, or a neighbour, that a provider refuses.
+        """
+        was_bare = not (sheet.anchors.neighbours or turn.source_message or turn.recent_messages)
+        sheet.anchors = replace(sheet.anchors, neighbours=())
+        try:
+            if (was_bare or await self._is_refused(sheet, turn)) and len(sheet.open) > 1:
+                await self._ask_alone(sheet, turn)
+        finally:
+            self._progress.keep(turn, sheet.anchors, sheet)
+
+    async def _ask_alone(self, sheet: Sheet, turn: Turn) -> None:
+        refused = 0
+        for matter in sheet.open:
+            refused = refused + 1 if await self._is_refused(replace(sheet, matters=[matter]), turn) else 0
+            if refused == MOST_REFUSED:
+                return
+
+    async def _is_refused(self, sheet: Sheet, turn: Turn) -> bool:
+        try:
+            await self._insist(sheet, turn, "", ())
+        except PermanentError as refusal:
+            _warn(sheet, described(refusal))
+            return True
+        return False
+
+    async def _judged(self, dialogue: Dialogue, anchors: Anchors) -> tuple[Triaged, Anchors]:
+        """Have a dialogue judged, once more without neighbours where it is refused with them.
+
+        What a model cannot judge to the last try is refused, too.
+        """
+        try:
+            return await self._triaged(dialogue, anchors), anchors
+        except (BadAnswer, TooSlow) as failure:
+            if not anchors.is_last_try:
+                raise
+            raise PermanentError(described(failure)) from failure
+        except PermanentError as refusal:
+            if not anchors.neighbours:
+                raise
+            log.warning("historian_triage job=%s: %s", anchors.job_id, described(refusal))
+        bare = replace(anchors, neighbours=())
+        return await self._triaged(dialogue, bare), bare
+
+    async def _triaged(self, dialogue: Dialogue, anchors: Anchors) -> Triaged:
+        return await self._judging.ask(await asyncio.to_thread(self._prompts.triage, dialogue.messages, anchors))
 
     def _written(self, turn: Turn, sheet: Sheet) -> list[Statement]:
         said = {duplicate_key(matter.text): self._stored(matter, best, sheet) for matter, best in sheet.outcomes()}
@@ -111,8 +164,17 @@ class ModelHistorian:
         if best is None:
             text = matter.text if one_line(matter.text) else sentences.nothing_shown()
             return unworded(matter, text, sheet.anchors)
-        is_sure = best.statement.confidence >= self._settings.current.historian.min_confidence
-        return best.statement if is_sure else replace(best.statement, is_absolute=False, repeats="")
+        said = best.statement
+        if said.confidence < self._settings.current.historian.min_confidence:
+            return replace(said, is_absolute=False, repeats="", heard_as="")
+        return replace(said, heard_as="") if is_dated_anew(said.text, matter.heard) else said
+
+
+def _give_up(sheet: Sheet, failure: BadAnswer | TooSlow) -> None:
+    """Do without a first answer on a job's last try; else let the job be tried again."""
+    if not sheet.anchors.is_last_try:
+        raise failure
+    _warn(sheet, described(failure))
 
 
 async def _note(sheet: Sheet, answers: Sequence[Said]) -> None:
@@ -123,14 +185,15 @@ async def _note(sheet: Sheet, answers: Sequence[Said]) -> None:
 def _sheet(turn: Turn, anchors: Anchors) -> Sheet:
     """Lay out what is to be rewritten: each observation once, in the words of the scene's person."""
     lines = [line for line in turn.recent_messages if isinstance(line, Message) and line.sender_id]
-    speakers = tuple(dict.fromkeys((turn.scene.user_id, *(line.sender_id for line in lines))))
+    spoken = {turn.scene.user_id: "", **said_by(lines)}
     texts = _once(turn.observations)
     matters = [
         Matter(
             number,
             text,
             text,
-            speakers,
+            tuple(spoken),
+            spoken,
             own=turn.scene.user_id,
             heard_as=text if is_timeless(text, called(anchors)) else "",
             message_ids=tuple(turn.message_ids),

@@ -12,8 +12,10 @@ from ..domain.people import Anchors
 from ..domain.turn import Dialogue, shortened
 from ..prompts.answers import Said, Triaged
 from ..text.names import one_line
+from ..text.persons import speaks_of_others
+from ..text.written_ids import plain
 from .attempts import PREVIOUS, Sheet
-from .attribution import READ, Matter
+from .attribution import READ, Matter, said_by
 
 log = logging.getLogger(__name__)
 
@@ -37,14 +39,24 @@ def _cited(said: Said, messages: Sequence[Message]) -> list[Message]:
 
 
 def _matter(number: int, said: Said, lines: Sequence[Message]) -> Matter:
-    """Put an observation down to the senders of its lines; what several said is nobody's own word."""
-    senders = tuple(dict.fromkeys(line.sender_id for line in lines))
+    """Put an observation down to the senders of its lines; what several said, or one of others, is no own word."""
+    spoken = said_by(lines)
+    senders = tuple(spoken)
     return Matter(
         number,
         shortened(one_line(said.text[:READ]), PREVIOUS),
         "\n".join(line.text for line in lines),
         senders,
-        own=senders[0] if len(senders) == 1 else "",
+        spoken,
+        own=senders[0] if len(senders) == 1 and not _is_of_others(lines) else "",
         message_ids=tuple(line.id for line in lines),
         happened_at=lines[-1].sent_at,
     )
+
+
+def _is_of_others(lines: Sequence[Message]) -> bool:
+    """Tell whether somebody's lines speak of a third person, and nowhere of who speaks."""
+    text = "\n".join(line.text[:READ] for line in lines)
+    who = lines[0].scene
+    is_named = bool(who.user_name) and who.user_name in text
+    return speaks_of_others(text) and not is_named and f"({who.user_id})" not in plain(text)

@@ -143,8 +143,9 @@ class HistorianWorker:
 
     async def _process(self, claim: Claim) -> None:
         limit = self._historian.stale_job_timeout_seconds
+        is_last_try = claim.attempts > self._settings.current.queue.job_max_retries
         try:
-            await asyncio.wait_for(self._pipeline.process(claim.job), limit)
+            await asyncio.wait_for(self._pipeline.process(claim.job, is_last_try=is_last_try), limit)
         except asyncio.TimeoutError as late:
             message = f"{limit:g} s"
             raise TransientError(message) from late

@@ -177,6 +177,10 @@ class ProfileIndex(Protocol):
         """Give the version of every portrait that was taken in."""
         ...
 
+    async def portrayed(self, keys: Collection[ProfileKey]) -> frozenset[ProfileKey]:
+        """Tell of which of these a portrait was taken in; costs what the question does, not what the index holds."""
+        ...
+
 
 @dataclass(frozen=True)
 class VectorRow:

@@ -107,11 +107,9 @@ def facts_of_both_sorts(facts: Sequence[Fact], zone: tzinfo | None) -> str:
 
 
 def dated_facts(facts: Sequence[Fact], zone: tzinfo | None) -> str:
-    """Number facts, the oldest first, each with its day."""
+    """Number facts, the oldest first, each with its day where it does not say so itself."""
     ordered = sorted(facts, key=lambda fact: fact.happened_at)[-MOST_FACTS:]
-    return "\n".join(
-        f"{number}. {_day(fact.happened_at, zone)} {cut(fact.text, TEXT)}" for number, fact in enumerate(ordered, 1)
-    )
+    return "\n".join(f"{number}. {_dated(fact, zone)}" for number, fact in enumerate(ordered, 1))
 
 
 def portrait(profile: Profile | None, limit: int) -> str:
@@ -171,6 +169,11 @@ def _clock(sent_at: datetime, when: datetime) -> str:
 
 def _day(instant: datetime, zone: tzinfo | None) -> str:
     return _full(instant.astimezone(zone).date())
+
+
+def _dated(fact: Fact, zone: tzinfo | None) -> str:
+    day, text = _day(fact.happened_at, zone), cut(fact.text, TEXT)
+    return text if day in text else f"{day} {text}"
 
 
 def _full(day: date) -> str:

@@ -66,7 +66,7 @@ class Portraits:
     asked before the portrait is read, so that none is shown that was read before the withdrawal.
     """
 
-    def __init__(  # noqa: PLR0917  # all that reading portraits rests on, ports first
+    def __init__(  # noqa: PLR0913, PLR0917  # all that reading portraits rests on, ports first
         self,
         store: ProfileStore,
         index: ProfileIndex,
@@ -78,7 +78,7 @@ class Portraits:
         *,
         facts: FactBook,
     ) -> None:
-        """Read a store, and search its index with an embedder; ``facts`` know which portraits hold what is withdrawn."""
+        """Read a store, and search its index with an embedder; ``facts`` know who holds what is withdrawn."""
         self._facts = facts
         self._store = store
         self._index = index

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 _DIGITS = {char: value for value, char in enumerate("零一二三四五六七八九")} | {"两": 2}
+_UNITS = {"十": 10, "百": 100, "千": 1_000}
+_STEPS = {"万": 10_000, "亿": 100_000_000}
 _UP_TO_TWELVE = "one two three four five six seven eight nine ten eleven twelve"
 _WORDS = {"a": 1, "an": 1} | {word: value for value, word in enumerate(_UP_TO_TWELVE.split(), 1)}
 
@@ -18,6 +20,26 @@ def number(text: str) -> int:
 def digits(text: str) -> int:
     """Read a number that is spelt digit by digit (二零二五); else raise ValueError."""
     return int("".join(str(_DIGITS[char]) if char in _DIGITS else char for char in text))
+
+
+def worth(numeral: str) -> str:
+    """Write a number in digits; 二零二六 and 两千四 are read as they are said."""
+    if numeral.isascii():
+        return numeral.lstrip("0") or "0"
+    if all(char in _DIGITS for char in numeral):
+        return "".join(str(_DIGITS[char]) for char in numeral).lstrip("0") or "0"
+    total = section = digit = 0
+    last = 1
+    for char in numeral:
+        if char in _DIGITS:
+            digit, last = _DIGITS[char], 1 if char == "零" else last
+        elif char in _UNITS:
+            last = _UNITS[char]
+            section, digit = section + (digit or 1) * last, 0
+        else:
+            last = _STEPS[char]
+            total, section, digit = (total + section + digit or 1) * last, 0, 0
+    return str(total + section + digit * max(last // 10, 1))
 
 
 def _chinese(text: str) -> int:

@@ -23,6 +23,18 @@ _SAYS = re.compile(
     re.IGNORECASE,
 )
 
+_SAID = re.compile(f"{_WHEN} ?(?:说(?![唱书明话服])|表示|提到|says?|said)(?: that)?[：:，, ]*", re.IGNORECASE)
+_BEFORE_A_NAME = re.compile("[^，。！？!?；;：()（）]{0,64}")
+
+
+_OTHERS = re.compile(
+    "(?<![其吉维利排])(?:他(?![乡日山人杀律迷])|她)|(?<![a-z'])(?:he|she|they|him|them|his|hers?|theirs?)(?![a-z])",
+    re.IGNORECASE,
+)
+_OWN = re.compile(
+    "我|俺|咱|本人|自己|老子|老娘|(?<![a-z'])(?:i|me|my|mine|myself|we|us|our|ours|ourselves)(?![a-z])", re.IGNORECASE
+)
+
 
 def reports(text: str, user_id: str) -> bool:
     """Tell whether a text begins a report of what somebody, written with their id, says of others: "A(1) 说 …".
@@ -30,6 +42,22 @@ def reports(text: str, user_id: str) -> bool:
     What they pass on, ask for and announce is such a report, too.
     """
     return any(_SAYS.match(text, text.find(label) + len(label)) for label in _labels(user_id) if label in text)
+
+
+def unsaid(text: str, user_id: str) -> str:
+    """Leave out that, and when, somebody says what a text tells: "A(1) 2026年3月5日 说：X" is X."""
+    for label in _labels(user_id):
+        at = text.find(label)
+        said = _SAID.match(text, at + len(label)) if at >= 0 and _BEFORE_A_NAME.fullmatch(text, 0, at) else None
+        if said:
+            told = text[said.end() :]
+            return f"{text[: said.start()]}{told}" if told.startswith("自己") else told
+    return text
+
+
+def speaks_of_others(text: str) -> bool:
+    """Tell whether a line has a pronoun for a third person, and none by which somebody means themselves."""
+    return bool(_OTHERS.search(text)) and not _OWN.search(text)
 
 
 def leads(text: str, user_id: str, known: Iterable[str]) -> bool:

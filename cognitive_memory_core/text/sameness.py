@@ -10,14 +10,23 @@ import unicodedata
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import groupby
+from itertools import groupby, islice
 
 from .folding import folded
+from .numerals import worth
 from .patterns import Pattern
+from .persons import unsaid
 from .timewords import mentions
 
 _READ = 1_000  # characters of a text that are looked at
+_A_NO = 2  # tokens: 没有
 _LABEL = re.compile(r"\(([0-9a-z_-]{1,128})\)")
+_MOST_NAMES = 8
+_PARTED = r"\s，,。！？!?；;：:、()（）"
+_NAMED = re.compile(
+    f"(?<![^{_PARTED}])(?P<name>[^{_PARTED}]{{2,48}}) ?"
+    f"[(（](?P<id>[0-9A-Za-z_-]{{1,128}})[)）] ?(?P<next>[^{_PARTED}]?)"
+)
 _BARE_ID = re.compile("(?<![0-9a-z._-])[0-9]{5,20}(?![0-9a-z._-]| ?[个元块万人名字年米公次条张份步倍])")
 _TOKEN = re.compile("[一-鿿㐀-䶿]|[a-z0-9]+(?:['._+#-][a-z0-9]+)*")
 _PARTICLES = frozenset("的了地得呢吧啊嘛") | {"a", "an", "the"}
@@ -121,9 +130,6 @@ _NUMBER = re.compile("(?<![0-9])[0-9]{1,30}|[零一二三四五六七八九十�
 _NO_NUMBER = re.compile(
     "千万(?=别|不|要|记)|万一|十分(?!钟)|百度|万能|万圣|四川|一[起直下般样定些边旦律共切]|统一|唯一|万万"
 )
-_CHINESE_DIGITS = {char: value for value, char in enumerate("零一二三四五六七八九")} | {"两": 2}
-_CHINESE_UNITS = {"十": 10, "百": 100, "千": 1_000}
-_CHINESE_STEPS = {"万": 10_000, "亿": 100_000_000}
 _UP_TO_TWELVE = "two three four five six seven eight nine ten eleven twelve"
 _ENGLISH_NUMBERS = {word: str(value) for value, word in enumerate(_UP_TO_TWELVE.split(), 2)}
 _FROM_TO = re.compile("从|由|改|换成|升到|降到|涨到|跌到|比|->|→|(?<![a-z])(?:from|to)(?![a-z])")
@@ -134,16 +140,30 @@ _CALENDAR = re.compile(
 _FIRST = re.compile("先(?!生|前|后|进|锋|知|天)(.{2})")
 
 
-def may_be_same(a: str, b: str) -> bool:
+def may_be_same(a: str, b: str, speaker: str = "") -> bool:
     """Tell whether two statements may say the same; False where they differ in what turns a statement round.
 
     That is: a negation, an opposite, before and after, numbers and dates, people and their order, how sure it is, or a
-    single word that was exchanged. The first 1,000 characters of each count.
+    single word that was exchanged. A name means the same with its id and without. Where somebody said both, it does not
+    matter which of them says so, and when. The first 1,000 characters of each count.
     """
-    one, other = _Reading.of(a), _Reading.of(b)
+    a, b = (unsaid(text[:_READ], speaker) if speaker else text[:_READ] for text in (a, b))
+    one, other = _Reading.of(_labelled_like(a, b)), _Reading.of(_labelled_like(b, a))
     if one.tokens == other.tokens and one.people == other.people:
         return True
     return not any(differ(one, other) for differ in _DIFFERENCES)
+
+
+def contradicts(a: str, b: str) -> bool:
+    """Tell whether two clauses about the same thing cannot both be true: one denies the other, or numbers differ.
+
+    Unlike :func:`may_be_same` it lets a clause say more or less than the other: that is no contradiction.
+    """
+    one, other = _Reading.of(a), _Reading.of(b)
+    mine, theirs = set(one.numbers), set(other.numbers)
+    if mine - theirs and theirs - mine:
+        return True
+    return _takes_other_side(one, other) or _is_denied(one, other)
 
 
 @dataclass(frozen=True)
@@ -208,6 +228,15 @@ class _Reading:
         return self.timeless[0] if self.timeless and self.timeless[0].isascii() else "".join(self.timeless[:2])
 
 
+def _labelled_like(text: str, model: str) -> str:
+    """Give names in a text the ids that they bear in another, where all around them is the same."""
+    for name in islice(_NAMED.finditer(model), _MOST_NAMES):
+        follows = re.escape(name["next"]) or f"(?:[{_PARTED}]|$)"
+        bare = f"(?<![^{_PARTED}]){re.escape(name['name'])}(?= ?{follows})"
+        text = re.sub(bare, rf"\g<0>({name['id']})", text, count=1)
+    return text
+
+
 def _names_others(one: _Reading, other: _Reading) -> bool:
     return one.people != other.people
 
@@ -222,6 +251,14 @@ def _denies_otherwise(one: _Reading, other: _Reading) -> bool:
     if one.negations != other.negations:
         return True
     return _affirms_denied(one, other) or _affirms_denied(other, one)
+
+
+def _is_denied(one: _Reading, other: _Reading) -> bool:
+    """Tell whether one affirms what the other denies, or is the other but for a no."""
+    if one.negations == other.negations:
+        return False
+    is_bare = len(set(one.tokens) ^ set(other.tokens)) <= _A_NO
+    return is_bare or _affirms_denied(one, other) or _affirms_denied(other, one)
 
 
 def _affirms_denied(one: _Reading, other: _Reading) -> bool:
@@ -303,33 +340,13 @@ def _trimmed(mine: list[str], theirs: list[str]) -> tuple[list[str], list[str]]:
 
 def _numbers(words: str) -> Iterator[str]:
     for match in _CLOCK.finditer(words):
-        hour = int(_worth(match["h"]))
+        hour = int(worth(match["h"]))
         is_late = bool(match["part"]) and hour < _NOON
         yield f"{hour + 12 * is_late}:{match['m'] or ('30' if match['half'] else '00')}"
     words = _CLOCK.sub(" ", words)
     yield from _VERSION.findall(words)
     words = _NO_NUMBER.sub(" ", _VERSION.sub(" ", words))
     for match in _NUMBER.finditer(words):
-        if (worth := _worth(match[0])) != "1":
-            yield worth
+        if (value := worth(match[0])) != "1":
+            yield value
     yield from (_ENGLISH_NUMBERS[token] for token in _TOKEN.findall(words) if token in _ENGLISH_NUMBERS)
-
-
-def _worth(numeral: str) -> str:
-    """Write a number in digits; 二零二六 and 两千四 are read as they are said."""
-    if numeral.isascii():
-        return numeral.lstrip("0") or "0"
-    if all(char in _CHINESE_DIGITS for char in numeral):
-        return "".join(str(_CHINESE_DIGITS[char]) for char in numeral).lstrip("0") or "0"
-    total = section = digit = 0
-    last = 1
-    for char in numeral:
-        if char in _CHINESE_DIGITS:
-            digit, last = _CHINESE_DIGITS[char], 1 if char == "零" else last
-        elif char in _CHINESE_UNITS:
-            last = _CHINESE_UNITS[char]
-            section, digit = section + (digit or 1) * last, 0
-        else:
-            last = _CHINESE_STEPS[char]
-            total, section, digit = (total + section + digit or 1) * last, 0, 0
-    return str(total + section + digit * max(last // 10, 1))

@@ -19,6 +19,7 @@ from ..historian.budget import BackedHistorian, BackedMerger, Budget, BudgetedCh
 from ..historian.meter import MeteredChat, SpendingMeter
 from ..historian.portraiture import ModelMerger
 from ..historian.rewriter import ModelHistorian
+from ..historian.sifting import SiftingMerger
 from ..ports.models import Chat, Historian, Merger
 from ..prompts.library import PromptLibrary
 from ..settings import ChatRole, Live, ModelSettings, Settings
@@ -66,7 +67,7 @@ async def thinkers_of(
     library = await asyncio.to_thread(_library, prompts)
     chats = {role: BudgetedChat(asked[role].chat if role in asked else None, budget) for role in ROLES}
     historian = ModelHistorian(chats["historian"], chats["triage"], library, settings)
-    merger = ModelMerger(chats["merge"], library, settings)
+    merger = SiftingMerger(ModelMerger(chats["merge"], library, settings), merging)
     breakers = tuple({id(one): one.breaker for one in asked.values()}.values())
     return Thinkers(BackedHistorian(historian, rules, budget), BackedMerger(merger, merging), budget, breakers)
 

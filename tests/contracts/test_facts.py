@@ -8,13 +8,15 @@ import pytest
 
 from cognitive_memory_core.domain.event import Draft
 from cognitive_memory_core.domain.fact import Fact
+from cognitive_memory_core.domain.hit import Reading
 from cognitive_memory_core.domain.profile import ProfileKey
 from cognitive_memory_core.domain.scope import Scene
-from cognitive_memory_core.ports.ledger import Waiting
+from cognitive_memory_core.ports.ledger import VectorRow, Waiting
 from cognitive_memory_core.text.redaction import Redaction
+from cognitive_memory_core.text.terms import query_terms
 from tests.support.builders import GROUP, OTHER_GROUP, PRIVATE, a_draft, an_event
 from tests.support.clock import NOON, FrozenClock
-from tests.support.ledgers import Ledger, a_fact, committed, later
+from tests.support.ledgers import MODEL, Ledger, a_fact, a_vector, committed, later
 
 ME = ProfileKey.member("10001", "2000001")
 OTHER = Scene.group("10001", "2000002")
@@ -188,10 +190,9 @@ async def test_a_failure_is_not_remembered_where_all_is_settled(ledger: Ledger) 
 
 async def test_what_is_withdrawn_waits_to_leave_its_profile(ledger: Ledger) -> None:
     """A settled fact whose event falls comes before the new ones, and is named until it is settled again."""
-    kept, told = await learned(ledger, "甲", "乙")
+    new, kept, told = await learned(ledger, "甲", "乙", "丙")
     await ledger.facts.settle(ME, [kept, told])
     assert await ledger.facts.withdrawing() == frozenset()
-    [new] = await learned(ledger, "丙")
     await ledger.events.retire(told.event_id, NOON)
     gone = replace(told, is_withdrawn=True)
     assert await ledger.facts.facts(ME, 9) == [gone, new]
@@ -216,7 +217,7 @@ async def test_a_withdrawn_message_withdraws_what_it_brought(ledger: Ledger) -> 
 
 
 async def test_what_stands_again_comes_in_again(ledger: Ledger) -> None:
-    """Restored after it left its profile it waits as new; restored before, it is still in there and waits for nothing."""
+    """Restored after it left its profile it waits as new; restored before, it waits for nothing."""
     [fact] = await learned(ledger, "甲")
     await ledger.facts.settle(ME, [fact])
     await ledger.events.retire(fact.event_id, NOON)
@@ -418,17 +419,18 @@ async def test_what_is_absolute_lifts_its_twin(ledger: Ledger, *, is_named: bool
     """The twin takes its words, kind, subjects and confidence; it is found by them, and the facts are the twin's."""
     standing = an_event("阿棠 爱喝乌龙", is_absolute=False, confidence=0.1, message_ids=("m-1",))
     text = "阿棠(2000001) 喜欢乌龙茶" if is_named else "阿棠爱喝乌龙。"
-    again = an_event(text, subjects=("2000001",), kind="preference", confidence=0.9, happened_at=later(days=1))
+    people = ("2000001", "2000002")
+    again = an_event(text, subjects=people, kind="preference", confidence=0.9, happened_at=later(days=1))
     await ledger.events.commit(replace(a_draft(standing), facts=(a_fact(standing, HERE),)))
     await ledger.shelf.store(MODEL, [VectorRow(standing.id, a_vector(1, 0))])
     repeats = {again.id: standing.id} if is_named else {}
     await ledger.events.commit(replace(a_draft(again), facts=(a_fact(again),), repeats=repeats))
-    better = replace(standing, text=text, subjects=("2000001",), kind="preference", confidence=0.9, is_absolute=True)
+    better = replace(standing, text=text, subjects=people, kind="preference", confidence=0.9, is_absolute=True)
     counted = replace(better, count=2, last_seen_at=later(days=1), message_ids=())
     assert await ledger.events.recent(Reading(GROUP), 9) == [counted]
-    assert await ledger.events.recent(Reading(GROUP, user_id="2000001"), 9) == [counted]
+    assert await ledger.events.recent(Reading(GROUP, user_id="2000002"), 9) == [counted]
     assert [one.id for one, _ in await ledger.lexical.events(query_terms(text), Reading(GROUP), 9)] == [standing.id]
-    assert [one.id for one in await ledger.shelf.waiting(MODEL, 9)] == [standing.id]
+    assert [one[0] for one in await ledger.shelf.waiting(MODEL, 9)] == [standing.id]
     fact = a_fact(better, happened_at=again.happened_at)
     assert await ledger.facts.facts(ME, 9) == [fact]
     await ledger.facts.settle(ME, [fact])

@@ -54,6 +54,16 @@ async def test_a_portrait_comes_back_as_it_was_put(ledger: Ledger) -> None:
         assert (await indexed(ledger))[0].profile.version == profile.version
 
 
+async def test_it_is_told_who_has_a_portrait(ledger: Ledger) -> None:
+    """Of the keys asked for those whose portrait was taken in and not left out; no other, and none of another agent."""
+    assert await ledger.profiles.portrayed([ME]) == frozenset()
+    await taken_in(ledger, *map(a_profile, (ME, MEMBER, THERE)))
+    assert await ledger.profiles.portrayed([ME, MEMBER, OTHER, HERE, *FOREIGN]) == {ME, MEMBER}
+    await ledger.profiles.remove([ME])
+    assert await ledger.profiles.portrayed(KEYS) == {MEMBER, THERE}
+    assert await ledger.profiles.portrayed([]) == frozenset()
+
+
 async def test_what_is_removed_is_found_no_more(ledger: Ledger) -> None:
     """Removing what was never there is fine, and what is put again begins without a vector."""
     profile = a_profile(ME)

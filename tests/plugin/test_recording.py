@@ -82,6 +82,32 @@ async def test_source_and_window_are_filled_in(stage: Stage, group: int, taking:
     assert [line.text for line in turn.recent_messages] == ["周末去爬山吗", "好呀"]
 
 
+async def test_a_reply_comes_with_what_it_replies_to(stage: Stage, group: int, taking: Taking) -> None:
+    """Where the answered message is a reply, it is the last recent line, and what it replies to is another."""
+    asked = message("谁去爬山", 2000002, group)
+    await stage.hear(asked)
+    for index in range(15):
+        await stage.hear(message(f"第{index}句", 2000003, group))
+    reply = {"type": "reply", "data": {"id": str(asked.message_id)}}
+    event = message([reply, {"type": "text", "data": {"text": "我去"}}], 2000001, group)
+    assert await ended(stage, event, "约好了", ["阿棠要去爬山"])
+    lines = taking.turns[0].recent_messages
+    assert [line.text for line in lines] == ["谁去爬山", *(f"第{index}句" for index in range(5, 15)), "我去"]
+    assert (lines[-1].id, lines[-1].reply_to) == (str(event.message_id), lines[0].id)
+
+
+async def test_a_reply_to_what_is_near_comes_once(stage: Stage, group: int, taking: Taking) -> None:
+    """What is replied to is no line twice, and a reply to what nobody logged comes without."""
+    asked = message("谁去爬山", 2000002, group)
+    await stage.hear(asked)
+    for one in (asked.message_id, 999_999):
+        reply = {"type": "reply", "data": {"id": str(one)}}
+        await ended(stage, message([reply, {"type": "text", "data": {"text": "我去"}}], 2000001, group), "约好了")
+    first, second = ([line.text for line in turn.recent_messages] for turn in taking.turns)
+    assert first == ["谁去爬山", "我去"]
+    assert second == ["谁去爬山", "我去", "我去"]
+
+
 async def test_what_came_later_is_no_window(stage: Stage, group: int, taking: Taking) -> None:
     """Lines that others said while the model was thinking are not before the turn."""
     from nonebot_plugin_cognitive_memory.recording import Source, TurnEnd

@@ -11,6 +11,7 @@ from cognitive_memory_core import Message, Settings, UnknownEvent
 from tests.support.clock import FrozenClock
 from tests.support.puppet import Puppet
 from tests.support.telling import PATIENCE, READING, a_memory, recalled, tell
+from tests.support.waiting import until
 
 
 async def test_a_forgotten_event_is_not_recalled_until_it_is_restored(tmp_path: Path) -> None:
@@ -43,7 +44,7 @@ async def test_it_leaves_the_portrait_and_comes_back(
         assert await shown() == ""
         assert "上海" not in await recalled(memory, READING, "阿禾要搬去上海吗")
         if is_merged_between:
-            assert await memory.drain(PATIENCE)
+            await asyncio.wait_for(until(shown), PATIENCE)
             assert "上海" not in await shown()
             assert "三花猫" in await shown()
         await memory.restore_event(READING, event.id)

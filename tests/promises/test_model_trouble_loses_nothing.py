@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
+from datetime import datetime, timezone
 from pathlib import Path
 
 import pytest
 
-from cognitive_memory_core import Turn, UnavailableError
-from cognitive_memory_core.errors import BadAnswer
+from cognitive_memory_core import Message, Turn, UnavailableError
+from cognitive_memory_core.errors import BadAnswer, PermanentError, TooSlow
+from cognitive_memory_core.historian import retry
+from cognitive_memory_core.historian.merge_times import PAUSES
 from cognitive_memory_core.historian.merging import MergeState
 from tests.support.clock import FrozenClock
-from tests.support.puppet import MERGE, REWRITE, Puppet
-from tests.support.telling import EXACT, PATIENCE, READING, a_memory
+from tests.support.puppet import MERGE, REWRITE, TRIAGE, Puppet
+from tests.support.telling import PATIENCE, READING, a_memory
 
 FACT = f"阿禾({READING.user_id}) 喜欢喝乌龙茶"
 
 
-@pytest.mark.parametrize("failure", [UnavailableError("away"), BadAnswer("nonsense")])
+@pytest.mark.parametrize("failure", [UnavailableError("away"), BadAnswer("nonsense"), TooSlow("60 s")])
 async def test_what_was_said_waits_for_the_model(tmp_path: Path, failure: Exception) -> None:
     """While the model fails the status says so; afterwards the event is there."""
     chat = Puppet(refuses={REWRITE: failure})
-    settings = EXACT.model_copy(update={"queue": EXACT.queue.model_copy(update={"job_max_retries": 50})})
-    async with a_memory(tmp_path, settings, chat=chat) as memory:
+    async with a_memory(tmp_path, chat=chat) as memory:
         await memory.remember(Turn(READING, observations=(FACT,)))
         assert not await memory.drain(1.0)
         status = await memory.status()
@@ -32,15 +34,54 @@ async def test_what_was_said_waits_for_the_model(tmp_path: Path, failure: Except
         assert [event.text for event in await memory.events(READING)] == [FACT]
 
 
+@pytest.mark.parametrize("failure", [BadAnswer("nonsense"), TooSlow("60 s"), PermanentError("400")])
+async def test_what_no_model_ever_answers_is_stored_as_it_came(
+    tmp_path: Path, failure: Exception, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After the last try the words themselves are the event, marked; a model that is well mends it later."""
+    monkeypatch.setattr(retry, "FIRST_PAUSE", 0.01)
+    chat = Puppet(refuses={REWRITE: failure})
+    async with a_memory(tmp_path, chat=chat) as memory:
+        await memory.remember(Turn(READING, observations=(FACT,)))
+        assert await memory.drain(PATIENCE)
+        (event,) = await memory.events(READING)
+        assert (event.text, event.is_absolute) == (FACT, False)
+        assert (await memory.status()).jobs.failed == 0
+        chat.refuses.clear()
+        await memory.remember(Turn(READING, observations=(FACT,)))
+        assert await memory.drain(PATIENCE)
+        (event,) = await memory.events(READING)
+        assert (event.text, event.is_absolute, event.count) == (FACT, True, 2)
+        profile = await memory.get_profile(READING, "user", READING.user_id)
+        assert profile is not None
+        assert "乌龙茶" in profile.summary
+
+
+@pytest.mark.parametrize("failure", [BadAnswer("nonsense"), TooSlow("60 s"), PermanentError("400")])
+async def test_a_dialogue_that_no_model_judges_is_judged_by_rules(
+    tmp_path: Path, failure: Exception, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a whole stretch of chat says is not lost with the model's answer."""
+    monkeypatch.setattr(retry, "FIRST_PAUSE", 0.01)
+    chat = Puppet(refuses={TRIAGE: failure})
+    async with a_memory(tmp_path, chat=chat) as memory:
+        at = datetime.now(timezone.utc)
+        lines = [Message(f"m{number}", READING, text, at) for number, text in enumerate(["我对花生过敏", "哈哈"])]
+        await memory.consider(READING, lines)
+        assert await memory.drain(PATIENCE)
+        assert [event.sender_id for event in await memory.events(READING)] == [READING.user_id]
+        assert (await memory.status()).jobs.failed == 0
+
+
 async def test_facts_wait_for_their_portrait(tmp_path: Path) -> None:
     """Merge answers that are broken three times leave the facts waiting, visibly; later the portrait has them."""
     chat, clock = Puppet(refuses={MERGE: BadAnswer("nonsense")}), FrozenClock()
     async with a_memory(tmp_path, chat=chat, clock=clock) as memory:
         await memory.remember(Turn(READING, observations=(FACT,)))
-        for tries in (1, 2, 3):
+        for tries, pause in enumerate(PAUSES, start=1):
             assert not await memory.drain(1.0)
             assert chat.count(MERGE) == tries
-            clock.advance(minutes=10)
+            clock.advance(seconds=pause)
         status = await memory.status()
         assert (status.merges.facts, status.merges.failing) == (1, 1)
         assert await memory.get_profile(READING, "user", READING.user_id) is None

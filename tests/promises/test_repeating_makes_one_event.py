@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from tests.support.clock import FrozenClock
+from tests.support.puppet import REWRITE, Puppet, Question, careful, shaped, statement
 from tests.support.telling import READING, a_memory, tell
 
 
@@ -13,3 +15,27 @@ async def test_five_times_is_one_event_that_counts_five(tmp_path: Path) -> None:
         for _ in range(5):
             await tell(memory, READING, "阿禾(2156083317) 不吃香菜")
         assert [event.count for event in await memory.events(READING)] == [5]
+
+
+async def test_what_happens_twice_is_no_repetition(tmp_path: Path) -> None:
+    """Whoever is ill in March and in June, in the same words, was ill twice; what is so costs one question."""
+    clock = FrozenClock()
+
+    def dating(question: Question) -> object:
+        """Say when, but of what is so."""
+        if question.name != REWRITE:
+            return careful(question)
+        day = f"{clock.now():%Y年%m月%d日}"
+        said = ((number, text if "香菜" in text else f"{day}，{text}") for number, text in question.tasks)
+        return shaped(question, *(statement(number, text, [READING.user_id]) for number, text in said))
+
+    chat = Puppet(dating)
+    async with a_memory(tmp_path, chat=chat, clock=clock) as memory:
+        for _ in range(2):
+            await tell(memory, READING, "阿禾(2156083317) 感冒发烧了", "阿禾(2156083317) 不吃香菜")
+            clock.advance(days=90)
+        counts = {event.text: event.count for event in await memory.events(READING)}
+    ill = [text for text in counts if "发烧" in text]
+    assert len(ill) == 2
+    assert counts["阿禾(2156083317) 不吃香菜"] == 2
+    assert sum("香菜" in text for question in chat.asked for _, text in question.tasks) == 1

@@ -8,7 +8,7 @@ from typing import Any
 
 from cognitive_memory_core.domain.people import Person
 from cognitive_memory_core.prompts.library import Task
-from tests.prompts.asked import EVENING, GROUP_ID, LIBRARY, LIN, PEOPLE, QI, TANG, anchors, evening, said, scene
+from tests.prompts.asked import EVENING, GROUP_ID, LIBRARY, LIN, PEOPLE, QI, TANG, anchors, evening, facts, said, scene
 
 STRANGER = Person("5550000001", "路人甲")
 CROWD = tuple(Person(str(6_000_000 + at), f"潜水{at}号") for at in range(60))
@@ -149,6 +149,23 @@ def test_times_are_those_of_the_place() -> None:
     assert "1. 00:30 林檎" in prompt
     assert "2. 3月4日周三 23:30 林檎" in prompt
     assert "E1. 2026年3月5日 " in prompt
+
+
+def test_a_facts_day_is_written_once() -> None:
+    """A fact that says its own day is shown without that day before it; another day in its words is not its day."""
+    texts = ("阿棠(1903370001) 2026年3月5日 15:26 到家", "阿棠(1903370001)记得2026年3月5日", "阿棠(1903370001)怕鹅")
+    prompt = LIBRARY.merge(PEOPLE[0], None, facts(*texts), EVENING, max_chars=800).prompt
+    assert "1. 2026年3月3日 阿棠(1903370001)怕鹅" in prompt
+    assert "2. 2026年3月4日 阿棠(1903370001)记得2026年3月5日" in prompt
+    assert "3. 阿棠(1903370001) 2026年3月5日 15:26 到家" in prompt
+
+
+def test_a_source_that_replies_says_to_whom() -> None:
+    """A source that stands among the lines is shown there, with what it replies to."""
+    lines = [said(1, LIN, "谁去爬山"), said(2, QI, "好冷"), said(3, TANG, "我去", reply_to="m1")]
+    prompt = rewrite(source="我去", lines=lines)
+    assert "3. 21:39 阿棠(1903370001)[回复1 林檎]：我去" in prompt
+    assert "<来源>\n即聊天第3条\n</来源>" in prompt
 
 
 def test_days_of_another_year_name_it() -> None:

@@ -225,8 +225,12 @@ def _least(part: Part) -> object:
 # --- reading prompts ----------------------------------------------------------------------------------------------
 
 _PARTS = {
-    **{"tasks": "观察", "lines": "聊天", "facts": "新事实", "withdrawn": "撤回的事实"},
-    **{"people": "名单", "portrait": "旧侧写"},
+    "tasks": "观察",
+    "lines": "聊天",
+    "facts": "新事实",
+    "withdrawn": "撤回的事实",
+    "people": "名单",
+    "portrait": "旧侧写",
 }
 _NUMBERED = re.compile(r"^(\d+)\. (.*)$", re.MULTILINE)
 _LABEL = re.compile(r"([^\s()：，]*)\(([^()\s]+)\)")

@@ -319,11 +319,17 @@ def test_a_role_inherits_what_is_not_set_for_it() -> None:
     settings = Settings.from_mapping(
         {
             "models": {
-                "historian": {"api_url": "http://127.0.0.1/v1", "model_name": "big", "max_tokens": 100, "temperature": 0.5},
+                "historian": {
+                    "api_url": "http://127.0.0.1/v1",
+                    "model_name": "big",
+                    "max_tokens": 100,
+                    "temperature": 0.5,
+                },
                 "merge": {"model_name": "small", "api_url": ""},
             }
         }
     )
     merge, triage = settings.models.of("merge"), settings.models.of("triage")
-    assert (merge.model_name, merge.api_url, merge.max_tokens, merge.temperature) == ("small", "http://127.0.0.1/v1", 100, 0.5)
+    inherited = (merge.model_name, merge.api_url, merge.max_tokens, merge.temperature)
+    assert inherited == ("small", "http://127.0.0.1/v1", 100, 0.5)
     assert triage == settings.models.of("historian") == settings.models.historian

@@ -29,7 +29,7 @@ from .profile_paths import SUFFIX, ProfilePaths, Spot
 log = logging.getLogger(__name__)
 _LOCKS = 64
 _REMEMBERED = 10_000  # folders
-_RECENT = 64  # portraits that were read last: whoever writes one has just read it
+_RECENT, _SMALL = 256, 32 * 1024  # portraits of so many bytes that were read last: who writes one has just read it
 
 
 @dataclass(frozen=True)
@@ -268,9 +268,11 @@ class FileProfiles:
 
     def _remembered(self, spot: Spot, data: bytes) -> _Standing:
         standing = _Standing(data, self._read(data, spot))
+        self._recent.pop(spot, None)
         if len(self._recent) >= _RECENT:
             self._recent.clear()
-        self._recent[spot] = standing
+        if len(data) <= _SMALL:
+            self._recent[spot] = standing
         return standing
 
     def _mended(self, spot: Spot) -> _Standing | None:

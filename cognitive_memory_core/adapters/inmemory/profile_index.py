@@ -58,6 +58,10 @@ class InMemoryProfileIndex:
         """Give the version of every portrait that was taken in."""
         return {key: profile.version for key, profile in self._state.portraits.items()}
 
+    async def portrayed(self, keys: Collection[ProfileKey]) -> frozenset[ProfileKey]:
+        """Tell of which of these a portrait was taken in."""
+        return frozenset(key for key in keys if key in self._state.portraits)
+
     def _known(self, scene: Scene) -> frozenset[str]:
         """Name who is known by name in a group; in private nobody sees a portrait that others opened."""
         if scene.kind != "group":

@@ -6,6 +6,7 @@ import re
 from collections.abc import Collection, Iterator
 
 from ...domain.event import EventKind
+from ...text.episodes import is_episode
 from ...text.folding import folded
 from ...text.timewords import mentions
 
@@ -90,9 +91,7 @@ _HOLDS = re.compile(
     "是|叫|姓|住在?|位于|生日|毕业于|就读|工作|职业|专业|电话|邮箱|地址|微信|属于|等于|意思|表示|版本|端口|网址|规矩|规定|岁|养|每[天周月年]"
     "|(?<![a-z])(?:is|are|lives?|works?|means)(?![a-z])"
 )
-_HAPPENED = re.compile(
-    "了|过(?!敏)|要|将|准备|打算|计划|决定|[0-9]{4}年[0-9]{1,2}月|改到|取消|(?<![a-z])(?:was|were|will|went|moved)(?![a-z])"
-)
+_DATED = re.compile("[0-9]{4}年[0-9]{1,2}月")
 
 
 def worthy(message: str, names: Collection[str] = ()) -> list[str]:
@@ -113,7 +112,7 @@ def kind_of(text: str) -> EventKind:
     said = folded(text)
     if _TASTE.search(said):
         return "preference"
-    return "knowledge" if _HOLDS.search(said) and not _HAPPENED.search(said) else "event"
+    return "knowledge" if _HOLDS.search(said) and not (_DATED.search(said) or is_episode(said)) else "event"
 
 
 def _plain(text: str) -> str:

@@ -20,7 +20,7 @@ from .statements import LISTED, bounded, delete, insert, listed, select, update
 
 _COLUMNS = ("id", *KEY_COLUMNS, "event_seq", "text", "kind", "happened_at", "noted_us")
 _KEY = ", ".join(f"f.{name}" for name in KEY_COLUMNS)
-_WITH_EVENTS = "facts f CROSS JOIN events e ON e.seq = f.event_seq"
+_WITH_EVENTS = "facts f INDEXED BY facts_waiting CROSS JOIN events e ON e.seq = f.event_seq"
 _STANDING = "e.retired_at IS NULL"
 _WAITS = "f.merged = f.fallen"  # neither: to come in; both: to leave
 _WITHDRAWN = "merged = 1 AND fallen = 1"
@@ -131,7 +131,8 @@ def _withdrawing(connection: Connection) -> frozenset[ProfileKey]:
 
 
 def _fail(connection: Connection, key: ProfileKey, error: str, at: datetime) -> None:
-    if connection.execute(select("1", "facts", f"{OF_KEY} AND {_MAY_WAIT}", "LIMIT 1"), key_values(key)).fetchone() is None:
+    query = select("1", "facts", f"{OF_KEY} AND {_MAY_WAIT}", "LIMIT 1")
+    if connection.execute(query, key_values(key)).fetchone() is None:
         return
     query = insert("merge_failures", (*KEY_COLUMNS, "attempts", "failed_us", "error"), _FAILED_AGAIN)
     connection.execute(query, (*key_values(key), 1, micros(at), *bound(error)))

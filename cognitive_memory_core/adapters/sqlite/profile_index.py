@@ -59,6 +59,10 @@ class SqliteProfiles:
         """Give the version of every portrait that was taken in."""
         return await self._database.read(_versions)
 
+    async def portrayed(self, keys: Collection[ProfileKey]) -> frozenset[ProfileKey]:
+        """Tell of which of these a portrait was taken in."""
+        return await self._database.read(_portrayed, keys)
+
 
 def reword(connection: Connection, seq: int, profile: Profile) -> None:
     """Write a portrait anew; where its words changed, its vector goes."""
@@ -133,6 +137,11 @@ def _is_readable(key: ProfileKey, scene: Scene, shared: Collection[str] | None) 
 def _versions(connection: Connection) -> dict[ProfileKey, str]:
     rows = connection.execute(select(", ".join((*KEY_COLUMNS, "version")), "profiles", "TRUE"))
     return {ProfileKey(*key): version for *key, version in rows}
+
+
+def _portrayed(connection: Connection, keys: Collection[ProfileKey]) -> frozenset[ProfileKey]:
+    query = select("1", "profiles", OF_KEY)
+    return frozenset(key for key in keys if connection.execute(query, key_values(key)).fetchone())
 
 
 def _values(profile: Profile) -> tuple[str, ...]:

@@ -160,9 +160,9 @@ CREATE INDEX events_by_change ON events (revision, seq);
 """
 
 # facts are for the profile of (agent, entity_type, group_id, user_id). One is merged once it is in it, and fallen while
-# its event is retired; it waits where both are the same: to come in, or, where both are true, to leave. heard: which words, by the digest of their
-# duplicate key, became which event. profiles copies the files: words is the digest of what a vector was made of,
-# embedded_as names the vector's model.
+# its event is retired; it waits where both are the same: to come in, or, where both are true, to leave. heard: which
+# words, by the digest of their duplicate key, became which event. profiles copies the files: words is the digest of
+# what a vector was made of, embedded_as names the vector's model.
 _THIRD = """
 CREATE TABLE facts (
     seq INTEGER PRIMARY KEY AUTOINCREMENT,

@@ -104,7 +104,8 @@ async def test_all_that_was_withdrawn_leaves_nothing() -> None:
 
 async def test_what_others_wrote_of_it_goes_too() -> None:
     """A sentence, bullet or tag of a model's or person's that tells most of it goes; the rest stays to the letter."""
-    body = "阿棠是插画师。她最爱喝乌龙茶。\n\n## 兴趣\n- 猫\n- 乌龙茶\n- 普洱茶\n\n## 备注\n* 送礼：乌龙茶；不接急单\n* 在上海"
+    likes, notes = "## 兴趣\n- 猫\n- 乌龙茶\n- 普洱茶", "## 备注\n* 送礼：乌龙茶；不接急单\n* 在上海"
+    body = f"阿棠是插画师。她最爱喝乌龙茶。\n\n{likes}\n\n{notes}"
     old = a_profile(Portrait(("插画", "乌龙茶"), body))
     assert await merged(gone("阿棠(2000001) 喜欢乌龙茶"), old=old) == Portrait(
         ("插画",), "阿棠是插画师。\n\n## 兴趣\n- 猫\n- 普洱茶\n\n## 备注\n* 不接急单\n* 在上海"

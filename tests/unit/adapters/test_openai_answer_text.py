@@ -166,7 +166,7 @@ def test_strict_answers_pass_unchanged(answer: dict[str, object]) -> None:
     "text", ['{"summary": "小雨', '{"summary": "小雨"', '{"summary": "小雨"}]}', '{"a": "x",}', "{'a': 1}"]
 )
 def test_a_strict_answer_is_never_mended(text: str) -> None:
-    """What takes the place of something must be JSON to the letter: nothing cut off, nothing closed by somebody else."""
+    """What takes the place of something must be JSON to the letter: nothing cut off, nothing closed by others."""
     with pytest.raises(BadAnswer):
         object_in(text, is_strict=True)
 

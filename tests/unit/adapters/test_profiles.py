@@ -8,6 +8,7 @@ import asyncio
 import errno
 import logging
 import os
+import shutil
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -104,6 +105,14 @@ async def test_an_edit_by_hand_counts(profiles: FileProfiles, file: Path) -> Non
     assert "\nmood: 5\n" in file.read_text("utf-8")
     await profiles.restore(TANG, snapshot.stem, NOON)
     assert "\nmood: 5\n" in file.read_text("utf-8")
+
+
+async def test_a_past_that_was_cleared_away_by_hand_begins_anew(profiles: FileProfiles, file: Path) -> None:
+    """Whoever removes the folder of the past meanwhile keeps no portrait from being written."""
+    await written(profiles, *"一二三")
+    shutil.rmtree(file.parent.parent / "history")
+    await written(profiles, "四")
+    assert await past(profiles) == ["三"]
 
 
 async def test_an_edit_at_the_last_moment_is_not_overwritten(tmp_path: Path, file: Path) -> None:

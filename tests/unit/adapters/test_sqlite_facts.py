@@ -30,7 +30,8 @@ VALUES ('old', '旧事', 'event', '2000001', '10001', '2000001', '[]', '[]', 'gr
 MANY = """
 WITH RECURSIVE n (i) AS (SELECT 100 UNION ALL SELECT i + 1 FROM n WHERE i < 100099)
 INSERT INTO events (seq, id, text, kind, user_id, group_id, sender_id, subjects, message_ids, request_type, happened_at,
-    is_absolute, count, agent, confidence, pain, solution, outcome, sender_name, scope, at_us, duplicate_key, retired_at)
+    is_absolute, count, agent, confidence, pain, solution, outcome, sender_name, scope, at_us, duplicate_key,
+    retired_at)
 SELECT i, 'e' || i, '旧事', 'event', '3', '10001', '3', '[]', '[]', 'group', '2026-03-04T12:00:00+08:00', 1, 1,
     'default', 1.0, '', '', '', '', 'scope', 0, 'key' || i, iif(i % 10, NULL, '2026-03-04T12:00:00+08:00') FROM n;
 INSERT INTO facts (id, agent, entity_type, group_id, user_id, event_seq, text, kind, happened_at, noted_us, merged,

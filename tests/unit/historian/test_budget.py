@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -12,8 +13,8 @@ from cognitive_memory_core.adapters.inmemory.accounts import InMemoryAccounts
 from cognitive_memory_core.domain.event import Statement
 from cognitive_memory_core.domain.people import Anchors, Person
 from cognitive_memory_core.domain.turn import Dialogue, Turn
-from cognitive_memory_core.errors import BadAnswer, UnavailableError
-from cognitive_memory_core.historian.budget import BackedHistorian, Budget, BudgetedChat, NoModel
+from cognitive_memory_core.errors import BadAnswer, PermanentError, UnavailableError
+from cognitive_memory_core.historian.budget import MERGE, BackedHistorian, Budget, BudgetedChat, NoModel
 from cognitive_memory_core.historian.meter import MeteredChat, SpendingMeter
 from cognitive_memory_core.ports.ledger import Spending
 from cognitive_memory_core.ports.models import Ask
@@ -109,7 +110,30 @@ async def test_calls_under_way_count() -> None:
         await budgeted.ask(ASK)
     chat.may_answer.set()
     assert await first == "ja"
-    assert budget.under_way == 0
+    assert not any(budget.under_way.values())
+
+
+async def test_portraits_take_half_of_a_day_at_most() -> None:
+    """Merges that go wrong all day leave half of its calls to what people say; what is under way counts."""
+    clock = FrozenClock()
+    meter, budget, _ = metered(4, clock)
+    chat, merge = OneChat("ja"), replace(ASK, purpose=MERGE)
+    budgeted = BudgetedChat(MeteredChat(chat, meter, counts_calls=True), budget)
+    assert await budgeted.ask(merge) == "ja"
+    chat.may_answer.clear()
+    second = asyncio.create_task(BudgetedChat(chat, budget).ask(merge))
+    await asyncio.sleep(0)
+    with pytest.raises(NoModel):
+        await asyncio.wait_for(budgeted.ask(merge), 1)
+    chat.may_answer.set()
+    assert await second == await budgeted.ask(merge) == "ja"
+    with pytest.raises(NoModel):
+        await budgeted.ask(merge)
+    assert [await budgeted.ask(ASK), await budgeted.ask(ASK)] == ["ja", "ja"]
+    clock.advance(hours=13)
+    assert await budgeted.ask(merge) == "ja"
+    _, endless, _ = metered(0)
+    assert endless.bears(MERGE)
 
 
 async def test_zero_is_no_limit_and_embeddings_do_not_count() -> None:
@@ -161,6 +185,16 @@ async def test_the_rules_go_on_without_a_model() -> None:
     assert [one.text for one in await well.rewrite(Turn(GROUP), ANCHORS)] == ["model"]
     with pytest.raises(UnavailableError, match="away"):
         await BackedHistorian(Says(UnavailableError("away")), Says("rules"), budget).rewrite(Turn(GROUP), ANCHORS)
+
+
+async def test_the_rules_judge_what_a_provider_refuses(caplog: pytest.LogCaptureFixture) -> None:
+    """One line that a provider refuses does not cost a whole dialogue; the log says so."""
+    _, budget, _ = metered(0)
+    refused = BackedHistorian(Says(PermanentError("内容过滤")), Says("rules"), budget)
+    assert [one.text for one in await refused.triage(Dialogue(GROUP, ()), ANCHORS)] == ["rules"]
+    assert "内容过滤" in caplog.text
+    with pytest.raises(PermanentError):
+        await refused.rewrite(Turn(GROUP), ANCHORS)
 
 
 async def test_a_role_without_a_model_is_never_asked() -> None:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from cognitive_memory_core.domain.people import Person
 from cognitive_memory_core.domain.profile import Profile, ProfileKey
-from cognitive_memory_core.domain.scope import Scope
+from cognitive_memory_core.domain.scope import Scene, Scope
 from cognitive_memory_core.errors import BadAnswer, StorageRefused
 from cognitive_memory_core.historian.entity_merge import TRIES
 from cognitive_memory_core.ports.models import Portrait
@@ -117,6 +117,29 @@ async def test_an_edit_meanwhile_is_not_lost() -> None:
     await world.entity.merge(TANG)
     assert await world.summary(TANG) == "管理员写的\n甲"
     assert [profile and profile.summary for _, profile, _ in world.merger.merged] == [None, "管理员写的"]
+
+
+async def test_what_is_put_back_while_it_is_indexed_is_what_is_found() -> None:
+    """Somebody restores a portrait just as a merge tells the index of its own: search finds the one that stands."""
+    world = World()
+
+    class Racing:
+        """An index beside which somebody writes, once."""
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(world.ledger.profiles, name)
+
+        async def put(self, profile: Profile) -> None:
+            """Let somebody come first."""
+            if profile.summary == "甲":
+                back = await world.profiles.write(replace(profile, summary="放回来的"))
+                await world.ledger.profiles.put(back)
+            await world.ledger.profiles.put(profile)
+
+    await world.tell(TANG, "甲")
+    await replace(world.entity, index=Racing()).merge(TANG)
+    found = await world.ledger.profiles.readable(Scene.private("2000001"), (), "m")
+    assert [one.profile.summary for one in found] == [await world.summary(TANG)] == ["放回来的"]
 
 
 async def test_a_profile_that_never_stands_still_is_given_up() -> None:

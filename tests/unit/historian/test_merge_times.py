@@ -44,8 +44,9 @@ def wait_of(
         ({"hurried": True}, 0),
         ({"settings": ProfileSettings(merge_delay_seconds=0)}, 0),
         ({"attempts": 1, "failed_at": NOON, "hurried": True}, 60),
-        ({"attempts": 3, "failed_at": NOON, "facts": 40}, 240),
-        ({"attempts": 99, "failed_at": NOON, "facts": 40}, 3600),
+        ({"attempts": 2, "failed_at": NOON, "facts": 40}, 3600),
+        ({"attempts": 3, "failed_at": NOON, "withdrawn": 1}, 3600),
+        ({"attempts": 99, "failed_at": NOON, "facts": 40}, 86400),
         ({"attempts": 1, "failed_at": NOON - timedelta(seconds=59), "hurried": True}, 1),
         ({"attempts": 1, "failed_at": NOON}, 600),
         ({"since": NOON + timedelta(days=3)}, 0),
@@ -62,6 +63,6 @@ def test_an_endless_delay_is_a_date() -> None:
     assert wait_of(settings=ProfileSettings(merge_delay_seconds=float("inf"))) > 1e7
 
 
-def test_pauses_grow_to_an_hour() -> None:
-    """After a failure: a minute, two, four, and at last an hour."""
-    assert [pause_after(times) for times in (1, 2, 3, 7, 50)] == [60, 120, 240, 3600, 3600]
+def test_pauses_grow_to_a_day() -> None:
+    """After a failure: a minute, an hour, and from the third in a row on a day, since each try is paid for."""
+    assert [pause_after(times) for times in (1, 2, 3, 7, 50)] == [60, 3600, 86400, 86400, 86400]

@@ -75,6 +75,43 @@ async def test_a_first_portrait_comes_after_twenty_seconds_and_the_next_after_te
     assert world.merger.merged[1][2] == ["乙", "丙"]
 
 
+async def test_a_hurry_ends_when_nothing_waits() -> None:
+    """After everything was merged at once, new facts wait for more of them again."""
+    world = World()
+    async with running(ProfileMerging(world.entity)) as merging:
+        await told(world, merging, TANG, "甲")
+        await settled(merging)
+        await until(lambda: merging.is_idle)
+        merging.nudge()
+        await unmoved()
+        for fact in ("乙", "丙"):
+            await told(world, merging, TANG, fact)
+            await unmoved()
+        assert len(world.merger.merged) == 1
+        world.clock.advance(seconds=600)
+        await until(lambda: len(world.merger.merged) == 2)
+    assert world.merger.merged[1][2] == ["乙", "丙"]
+
+
+async def test_the_index_is_asked_once_a_look_for_those_who_wait() -> None:
+    """However many portraits there are, a look costs one question, about those for whom facts wait."""
+    world, asked = World(), list[list[ProfileKey]]()
+
+    class Counting:
+        """An index that is never read whole."""
+
+        async def portrayed(self, keys: list[ProfileKey]) -> frozenset[ProfileKey]:
+            """Count."""
+            asked.append(keys)
+            return await world.ledger.profiles.portrayed(keys)
+
+    keys = [ProfileKey.member("10001", str(2000000 + number)) for number in range(20)]
+    for key in keys:
+        await world.tell(key, "甲")
+    await ProfileMerging(replace(world.entity, index=Counting()))._finds_due()
+    assert asked == [keys]
+
+
 async def test_who_has_a_portrait_from_before_the_start_waits_the_whole_delay() -> None:
     """After a restart nobody counts as new who is not."""
     world = World()
@@ -154,7 +191,7 @@ async def test_a_broken_model_loses_nothing() -> None:
         await told(world, merging, MILI_THERE, "丙")
         merging.hurry()
         await until(lambda: len(tries) == 2)
-        for pause, count in ((60, 2), (120, 3)):
+        for pause, count in ((60, 2), (3600, 3)):
             await unmoved()
             world.clock.advance(seconds=pause - 1)
             merging.hurry()
@@ -165,7 +202,7 @@ async def test_a_broken_model_loses_nothing() -> None:
             await until(lambda count=count: tries.count("2000001") == count)
         await unmoved()
         assert await merging.state() == MergeState(1, 2, 1, "坏答案")
-        world.clock.advance(seconds=240)
+        world.clock.advance(days=1)
         await settled(merging)
         assert await merging.state() == MergeState()
     assert await world.summary(TANG) == "甲\n乙"

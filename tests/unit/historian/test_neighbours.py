@@ -11,7 +11,7 @@ from cognitive_memory_core.adapters.inmemory.ledger import InMemoryLedger
 from cognitive_memory_core.domain.event import Draft, Event
 from cognitive_memory_core.domain.scope import Scene, Scope
 from cognitive_memory_core.domain.turn import Dialogue, Turn
-from cognitive_memory_core.historian.neighbours import MOST, Neighbourhood, is_timeless
+from cognitive_memory_core.historian.neighbours import MOST, Neighbourhood, is_dated_anew, is_timeless
 from tests.support.builders import GROUP, OTHER_GROUP, PRIVATE, a_draft, a_message, an_event
 from tests.support.clock import NOON
 from tests.support.ports import Away, ListedWords
@@ -105,8 +105,8 @@ async def test_what_puts_it_right_sees_it(said: str, stands: str) -> None:
 
 async def test_names_and_times_make_nothing_near() -> None:
     """What shares only the name, the label or the date with an observation is no neighbour."""
-    event = an_event("阿棠大王(2000001)2026年3月4日上午去北京")
-    said = "阿棠大王（2000001）2026年3月4日上午换药"
+    event = an_event("阿棠大王(2000001)2026年3月4日去北京")
+    said = "阿棠大王（2000001）2026年3月4日换药"
     assert await beside(event).near(a_turn(said), (), ["阿棠大王"]) == ()
     asked = ListedWords([(event, 1.0)])
     await Neighbourhood(Away(), asked).near(a_turn(said), (), ["阿棠大王"])  # type: ignore[arg-type]  # only words are asked
@@ -194,6 +194,10 @@ def test_timeless(said: str) -> None:
         "老齐说“明天见”",
         "《明天》我看过",
         "you like tea",
+        "木鱼感冒发烧了",
+        "木鱼同意了",
+        "木鱼通过了考试",
+        "木鱼要搬家",
     ],
 )
 def test_not_timeless(said: str) -> None:
@@ -205,3 +209,17 @@ def test_a_name_is_no_time() -> None:
     """Somebody who is called 今天也很困 leans on nothing."""
     assert is_timeless("今天也很困喜欢猫", ("今天也很困",))
     assert not is_timeless("今天也很困喜欢猫")
+
+
+@pytest.mark.parametrize(
+    ("text", "heard", "is_anew"),
+    [
+        ("木鱼(1)是小偷", "木鱼是小偷", False),
+        ("2026年3月4日木鱼(1)发烧", "木鱼发烧", True),
+        ("木鱼(1)在2024年3月4日发烧", "木鱼2024年3月4日发烧", False),
+        ("木鱼(1)每周三跑步", "木鱼每周三跑步", False),
+    ],
+)
+def test_dated_anew(text: str, heard: str, *, is_anew: bool) -> None:
+    """A time that the words themselves name is theirs on any day."""
+    assert is_dated_anew(text, heard) is is_anew

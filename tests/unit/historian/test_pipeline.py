@@ -307,9 +307,9 @@ async def test_a_puppet_cannot_cite_its_way_into_a_profile() -> None:
         {"text": f"路人(2000009)第{index}次是小偷", "subjects": ["2000009"], "speaker": "2000009", "lines": cited}
         for index, cited in enumerate(([1], [2], [], [3], [1, 3]), 1)
     ]
-    pipeline, _ = with_model(ledger, judging=(triaged(*rows),))
+    pipeline, _ = with_model(ledger, *[statements("路人(2000009)第4次是小偷")] * 2, judging=(triaged(*rows),))
     await pipeline.process(Job("f" * 32, Dialogue(GROUP, lines), NOON))
-    assert len(await texts_of(ledger)) == 3
+    assert len(await texts_of(ledger)) == 2
     assert await facts_of(ledger) == []
 
 

@@ -116,7 +116,7 @@ async def test_a_portrait_is_composed_under_fixed_headings() -> None:
     "answer",
     [
         {"nothing_new": True, "tags": [], "summary": ""},
-        a_drawing(nothing_new=True, summary="改写掉一切"),
+        a_drawing(nothing_new=True, topics=list(LINES["topics"]), summary="改写掉一切"),
         *(
             {"nothing_new": False, "tags": ["新标签"], "summary": summary}
             for summary in (
@@ -133,8 +133,32 @@ async def test_a_portrait_is_composed_under_fixed_headings() -> None:
 @pytest.mark.parametrize("profile", [None, a_profile()])
 async def test_nothing_new_never_overwrites(answer: dict[str, Any], profile: Profile | None) -> None:
     """Whatever way a model says that there is nothing new, the portrait stays, or goes on being none."""
-    portrait = await merged({**NO_LINES, **answer}, profile=profile)
+    if profile is None:
+        answer = {name: value for name, value in answer.items() if name not in LINES}
+    portrait = await merged(*[{**NO_LINES, **answer}] * (1 if profile else 2), profile=profile)
     assert portrait == (Portrait(profile.tags, profile.summary) if profile else Portrait((), ""))
+
+
+@pytest.mark.parametrize("profile", [None, a_profile()])
+async def test_a_drawing_of_the_news_counts_whatever_stands_beside_it(profile: Profile | None) -> None:
+    """A model that says "nothing new" and draws what the facts tell is taken at its drawing, if that may stand."""
+    portrait = await merged(a_drawing(nothing_new=True), profile=profile, facts=(FACT, *sum(LINES.values(), ())))
+    assert "5400" in portrait.summary
+    ruin = {**NO_LINES, "nothing_new": True, "tags": [], "summary": "阿岚买了二手平刨。"}
+    if profile:
+        with pytest.raises(BadAnswer):
+            await merged(ruin, ruin, profile=profile)
+
+
+async def test_nothing_new_of_somebody_without_a_portrait_is_asked_once_more() -> None:
+    """A first portrait is asked for with the reason; only a model that insists lets the facts go."""
+    merger, chat = a_merger({"nothing_new": True}, a_drawing())
+    portrait = await merger.merge(TANG, None, facts_of(FACT, *sum(LINES.values(), ())), NOON)
+    assert "5400" in portrait.summary
+    assert "还没有侧写" in chat.asks[1].prompt
+    merger, chat = a_merger({"nothing_new": True}, a_drawing(topics=["好友 98765432"]))
+    with pytest.raises(BadAnswer):
+        await merger.merge(TANG, None, facts_of(), NOON)
 
 
 async def test_news_in_the_words_of_no_news_is_news() -> None:
@@ -208,7 +232,7 @@ async def test_a_harmful_portrait_is_asked_for_again(bad: dict[str, Any]) -> Non
 async def test_a_model_that_takes_its_word_back_is_not_believed() -> None:
     """Harm first and "nothing new" after the refusal: the facts wait."""
     with pytest.raises(BadAnswer):
-        await merged(a_drawing(topics=["好友 98765432"]), a_drawing(nothing_new=True), profile=a_profile())
+        await merged(a_drawing(topics=["好友 98765432"]), {"nothing_new": True}, profile=a_profile())
 
 
 async def test_a_long_portrait_is_condensed_and_never_cut() -> None:
@@ -232,6 +256,50 @@ async def test_a_condensed_portrait_that_lost_too_much_is_not_taken() -> None:
     ruin = {**NO_LINES, "nothing_new": False, "tags": [], "summary": "阿岚买了二手平刨。"}
     portrait = await merged(longer, ruin, profile=a_profile(), max_chars=len(BODY))
     assert "预算六千元" in portrait.summary
+
+
+FORGETS = a_drawing(pain_points=[], tools=[])
+
+
+@pytest.mark.parametrize(
+    "forgets",
+    [FORGETS, a_drawing(pain_points=[]), a_drawing(interests=[], summary="阿岚在青岛开一间木工房。")],
+    ids=["two sections", "a section", "the only trace"],
+)
+async def test_a_portrait_that_forgot_lines_is_asked_for_again(forgets: dict[str, Any]) -> None:
+    """Lines that vanish for no reason are named to the model; what it answers then is taken, if it is no worse."""
+    merger, chat = a_merger(forgets, a_drawing())
+    portrait = await merger.merge(TANG, a_profile(), facts_of(), NOON)
+    assert "## 困扰" in portrait.summary
+    assert "漏掉了原有的" in chat.asks[1].prompt
+    assert "Fusion" in portrait.summary
+    assert "二手平刨" in (await merged(forgets, forgets, profile=a_profile())).summary
+
+
+async def test_of_two_portraits_that_forgot_the_fuller_one_is_taken() -> None:
+    """A second answer that lost more than the first does not take its place, nor does one that is refused."""
+    fuller = a_drawing(pain_points=[])
+    for worse in (FORGETS, a_drawing(topics=["好友 98765432"]), {"nothing_new": True}):
+        portrait = await merged(fuller, worse, profile=a_profile())
+        assert "Fusion" in portrait.summary
+        assert "二手平刨" in portrait.summary
+
+
+@pytest.mark.parametrize(
+    ("drawing", "facts"),
+    [
+        (a_drawing(topics=["2026年5月2日去了趟威海"]), ("阿岚(1840022917) 2026年5月2日去了趟威海",)),
+        (a_drawing(tools=["Fusion"]), (FACT,)),
+        (a_drawing(pain_points=[]), (FACT, "阿岚(1840022917) 的桐油过敏好了")),
+        (a_drawing(pain_points=[], role=["住在青岛的木工，对桐油过敏，用蜂蜡"]), (FACT,)),
+    ],
+    ids=["a topic passed", "one line of many", "a fact speaks of it", "it moved"],
+)
+async def test_what_goes_for_a_reason_costs_no_second_question(drawing: dict[str, Any], facts: tuple[str, ...]) -> None:
+    """Topics pass, lines are joined and moved, and what a fact overrules goes."""
+    merger, chat = a_merger(drawing)
+    await merger.merge(TANG, a_profile(), facts_of(*facts), NOON)
+    assert chat.calls == 1
 
 
 async def test_noted_lines_become_a_portrait() -> None:
@@ -294,6 +362,18 @@ async def test_a_complaint_quotes_what_must_go() -> None:
     merger, chat = a_merger({**WITHOUT, "topics": ["因为桐油过敏改用了蜂蜡"]}, WITHOUT)
     await merger.merge(TANG, a_profile(), [gone()], NOON)
     assert "「因为桐油过敏改用了蜂蜡」" in chat.asks[1].prompt
+
+
+async def test_what_is_told_in_parts_is_still_told() -> None:
+    """Spread over several lines, each of which says too little of it, it is not gone."""
+    statement = "阿岚(1840022917) 每逢暴雨必在阁楼弹奏祖父留下的月琴"
+    spread = ["下暴雨就待在阁楼，翻书听唱片", "偶尔弹奏月琴给朋友们助兴热闹", "一直想念故去多年的祖父留下的老房子"]
+    old = a_drawing(topics=list(LINES["topics"]))
+    merger, chat = a_merger({**old, "interests": [*LINES["interests"], *spread]}, old)
+    body = BODY.replace("## 兴趣\n", "## 兴趣\n- 每逢暴雨必在阁楼弹奏祖父留下的月琴\n")
+    portrait = await merger.merge(TANG, a_profile(body), [gone(statement)], NOON)
+    assert f"「{statement[:40]}" in chat.asks[1].prompt
+    assert portrait.summary == BODY
 
 
 async def test_what_a_new_fact_tells_as_well_may_stay() -> None:

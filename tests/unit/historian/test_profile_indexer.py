@@ -11,13 +11,14 @@ import pytest
 from cognitive_memory_core.adapters.inmemory import InMemoryLedger
 from cognitive_memory_core.adapters.inmemory.profiles import InMemoryProfiles
 from cognitive_memory_core.domain.profile import ProfileKey
-from cognitive_memory_core.errors import BadAnswer, PermanentError, UnavailableError
-from cognitive_memory_core.historian.profile_indexer import BATCH, ProfileIndexer, words_of
+from cognitive_memory_core.errors import BadAnswer, PermanentError, StorageRefused, UnavailableError
+from cognitive_memory_core.historian import profile_indexer
+from cognitive_memory_core.historian.profile_indexer import BATCH, READ_AGAIN, ProfileIndexer, words_of
 from cognitive_memory_core.ports.models import Calibration, Vector
 from tests.support.clock import FrozenClock
 from tests.support.ledgers import a_vector
 from tests.support.profiles import KEEP, TANG, TANG_THERE, a_profile
-from tests.support.waiting import until_not
+from tests.support.waiting import until, until_not
 
 
 class Model:
@@ -127,6 +128,72 @@ async def test_a_portrait_that_changes_while_it_is_taken_in_ends_right() -> None
     standing = await world.store.find(key)
     assert standing
     assert await world.index.versions() == {key: standing.version}
+
+
+class Unreadable:
+    """Portraits of which one cannot be read."""
+
+    def __init__(self, store: InMemoryProfiles, key: ProfileKey) -> None:
+        """Stand before a store."""
+        self._store = store
+        self.key: ProfileKey | None = key
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._store, name)
+
+    async def find(self, key: ProfileKey) -> Any:
+        """Refuse the one, and read all others."""
+        if key == self.key:
+            raise StorageRefused("读不了")
+        return await self._store.find(key)
+
+
+async def test_one_unreadable_file_holds_nobody_up(caplog: pytest.LogCaptureFixture) -> None:
+    """A file that cannot be read is said once, the others get vectors, and it is taken in when it can be read."""
+    world = World()
+    keys = [await world.portray(number) for number in range(4)]
+    store = Unreadable(world.store, keys[1])
+    indexer = ProfileIndexer(store, world.index, world.model, elapsed=world.clock.elapsed)
+    task = asyncio.create_task(indexer.run())
+    try:
+        await until_not(indexer.has_lag)
+        assert set(await world.index.versions()) == {keys[0], keys[2], keys[3]}
+        assert indexer.last_error == "读不了"
+        for _ in range(2):
+            world.clock.advance(seconds=READ_AGAIN)
+            indexer.hurry()
+            await asyncio.sleep(0.02)
+        assert caplog.text.count("读不了") == 1
+        store.key = None
+        indexer.hurry()
+        await asyncio.sleep(0.02)
+        assert len(await world.index.versions()) == 3, "it is tried again after a while, not at every look"
+        world.clock.advance(seconds=READ_AGAIN)
+        indexer.hurry()
+        await until(lambda: indexer.last_error == "")
+        await until_not(indexer.has_lag)
+        assert set(await world.index.versions()) == set(keys)
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+
+async def test_what_could_be_read_again_is_taken_in_unasked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody has to write a portrait for the index to try an unreadable one again."""
+    monkeypatch.setattr(profile_indexer, "READ_AGAIN", 0.02)
+    world = World()
+    key = await world.portray(1)
+    store = Unreadable(world.store, key)
+    indexer = ProfileIndexer(store, world.index, world.model)
+    task = asyncio.create_task(indexer.run())
+    try:
+        await until(lambda: indexer.last_error == "读不了")
+        store.key = None
+        await until(lambda: indexer.last_error == "")
+        assert set(await world.index.versions()) == {key}
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
 
 
 @pytest.mark.parametrize("error", [PermanentError("拒绝"), BadAnswer("坏")])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cognitive_memory_core.errors import PermanentError, StorageRefused, TransientError
+from cognitive_memory_core.errors import PermanentError, StorageRefused, TooSlow, TransientError
 from cognitive_memory_core.historian.retry import LONGEST_PAUSE, Bury, Requeue, decision, described
 
 
@@ -19,6 +19,8 @@ from cognitive_memory_core.historian.retry import LONGEST_PAUSE, Bury, Requeue, 
         (TransientError("x", retry_after=-1), 1, Requeue(1.0, counted=True)),
         (PermanentError("bad"), 1, Bury("bad")),
         (StorageRefused("full"), 9, Requeue(256.0, counted=False)),
+        (TooSlow("60 s"), 1, Requeue(1.0, counted=True)),
+        (TooSlow("60 s"), 4, Bury("60 s")),
         (ValueError("bug"), 2, Requeue(2.0, counted=True)),
         (ValueError("bug"), 4, Bury("ValueError: bug")),
     ],

@@ -12,7 +12,7 @@ from cognitive_memory_core.domain.message import Message
 from cognitive_memory_core.domain.people import Anchors, Person
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.domain.turn import Dialogue
-from cognitive_memory_core.errors import BadAnswer, PermanentError, UnavailableError
+from cognitive_memory_core.errors import BadAnswer, PermanentError, TooSlow, UnavailableError
 from cognitive_memory_core.historian.budget import NoModel
 from cognitive_memory_core.historian.rewriter import ModelHistorian
 from cognitive_memory_core.historian.triage import sheet_of
@@ -118,24 +118,58 @@ async def test_one_persons_line_is_their_word_alone(speaker: str) -> None:
 
 @pytest.mark.parametrize(("named", "speaker"), [("28471095", "28471095"), ("", "2000001"), ("7", "2000001")])
 async def test_what_several_said_is_nobodys_own(named: str, speaker: str) -> None:
-    """Of several senders the model may choose one, else it is the first; it is nobody's own word then."""
+    """Of several senders the model may choose one who said it, else it is the first; it is nobody's own word then."""
     (statement,) = await judged(found("阿棠(2000001)和老齐(28471095)养了一只猫", 1, 3, speaker=named))
     assert (statement.speaker, statement.is_own) == (speaker, False)
     assert statement.message_ids == ("m1", "m3")
 
 
+@pytest.mark.parametrize(
+    ("line", "is_own"),
+    [
+        ("他偷了公司的钱", False),
+        ("她们偷了公司的钱", False),
+        ("he stole money 偷了钱", False),
+        ("他说我偷了公司的钱", True),
+        ("they know I stole money 偷了钱", True),
+        ("老齐偷了他的钱", True),
+        ("老齐(28471095)偷了他的钱", True),
+        ("其他的也偷了", True),
+        ("偷了钱买吉他", True),
+    ],
+)
+async def test_a_line_of_a_third_person_is_no_word_of_its_sender(line: str, *, is_own: bool) -> None:
+    """What somebody said of "him" or "her", and nowhere of themselves, makes no fact about them."""
+    lines = (a_message(line, Scene.group("10001", "28471095", user_name="老齐"), id="m1"),)
+    (statement,) = await judged(found("老齐(28471095)偷了钱", 1, subjects=["28471095"]), lines=lines)
+    assert (statement.speaker, statement.is_own) == ("28471095", is_own)
+
+
+async def test_of_several_senders_only_one_who_said_it_is_chosen() -> None:
+    """A model that cites two people's lines cannot put one's words into the other's mouth."""
+    (statement,) = await judged(found("阿棠(2000001)对花生过敏", 1, 3, speaker="28471095"))
+    assert (statement.speaker, statement.is_own) == ("2000001", False)
+
+
 async def test_what_a_cited_line_does_not_say_is_not_its_senders_own() -> None:
-    """A model that cites an innocent line for an invention writes nothing into the sender's profile."""
-    (statement,) = await judged(found("老齐(28471095)偷钱", 3, subjects=["28471095"]))
-    assert not statement.is_own
+    """A model that cites an innocent line for an invention is shown the line, and makes no memory of it."""
+    bad = "老齐(28471095)偷钱"
+    rewriting = ScriptedChat(*[statements(bad)] * 2)
+    writing = historian(ScriptedChat(triaged(found(bad, 3), found(NUTS, 1))), rewriting)
+    assert [statement.text for statement in await writing.triage(Dialogue(GROUP, LINES), anchors())] == [NUTS]
+    assert rewriting.asks[0].prompt.count("我养了一只猫") == 2
+    assert "不是这条观察" in rewriting.asks[0].prompt
 
 
 async def test_only_the_rejected_go_through_the_rewriter() -> None:
-    """What leans on its moment is rewritten, with the dialogue beside it, and keeps its lines and speaker."""
+    """What leans on its moment is rewritten, with the dialogue beside it, and keeps its lines and speaker.
+
+    It is not the speaker's own word where the model takes it for somebody else's.
+    """
     judging = ScriptedChat(triaged(found("他养了一只猫", 3), found(NUTS, 1)))
     rewriting = ScriptedChat(statements(said(CAT, subjects=["28471095"], speaker="2000001")))
     cat, nuts = await historian(judging, rewriting).triage(Dialogue(GROUP, LINES), anchors())
-    assert (cat.text, cat.speaker, cat.subjects, cat.is_own) == (CAT, "28471095", ("28471095",), True)
+    assert (cat.text, cat.speaker, cat.subjects, cat.is_own) == (CAT, "28471095", ("28471095",), False)
     assert (cat.message_ids, cat.is_absolute, nuts.text) == (("m3",), True, NUTS)
     prompt = rewriting.asks[0].prompt
     assert "它叫年糕" in prompt
@@ -166,6 +200,25 @@ async def test_same_as_in_a_triage() -> None:
     writing = historian(ScriptedChat(triaged(found(NUTS, 1, same_as=1), found(CAT, 3, same_as=1))))
     first, second = await writing.triage(Dialogue(GROUP, LINES), anchors(neighbours=(nuts,)))
     assert (first.repeats, second.repeats) == (nuts.id, "")
+
+
+async def test_a_neighbour_makes_no_dialogue_refused() -> None:
+    """After a refusal a dialogue is judged without neighbours, and what is found repeats none."""
+    judging = ScriptedChat(PermanentError("400"), triaged(found(NUTS, 1, same_as=1)))
+    known = anchors(neighbours=(an_event(NUTS), an_event("阿棠(2000001)研究违禁词")))
+    (statement,) = await historian(judging).triage(Dialogue(GROUP, LINES), known)
+    assert (statement.text, statement.repeats) == (NUTS, "")
+    assert ["违禁" in ask.prompt for ask in judging.asks] == [True, False]
+
+
+@pytest.mark.parametrize("failure", ["garbage", TooSlow("60 s")])
+async def test_what_is_never_judged_is_refused_on_the_last_try(failure: object) -> None:
+    """Then somebody else may judge the dialogue; a model that is away is waited for."""
+    dialogue, known = Dialogue(GROUP, LINES), anchors(is_last_try=True)
+    with pytest.raises(PermanentError):
+        await historian(ScriptedChat(failure)).triage(dialogue, known)
+    with pytest.raises(UnavailableError):
+        await historian(ScriptedChat(UnavailableError("away"))).triage(dialogue, known)
 
 
 @pytest.mark.parametrize("error", [UnavailableError("x"), BadAnswer("x"), PermanentError("x"), NoModel("x")])

@@ -12,7 +12,7 @@ from cognitive_memory_core.consent import Consent
 from cognitive_memory_core.domain.event import Statement
 from cognitive_memory_core.domain.people import Anchors
 from cognitive_memory_core.domain.turn import Dialogue, Turn
-from cognitive_memory_core.errors import PermanentError, StorageRefused, TransientError
+from cognitive_memory_core.errors import PermanentError, StorageRefused, TooSlow, TransientError
 from cognitive_memory_core.historian.pipeline import Pipeline
 from cognitive_memory_core.historian.worker import HistorianWorker
 from cognitive_memory_core.settings import HistorianSettings, Live, QueueSettings, Settings
@@ -123,6 +123,28 @@ async def test_an_unforeseen_error_ends_neither_worker_nor_bot() -> None:
         await until(lambda: worker.is_idle)
         assert (await queue.failed())[0].error == "ZeroDivisionError: x"
         assert historian.seen[-1] == "好"
+
+
+async def test_a_job_knows_its_last_try() -> None:
+    """The try after which a job is buried is told to whoever thinks; what comes too late counts as one."""
+
+    class Told(ScriptedHistorian):
+        """Remembers which tries were the last."""
+
+        async def rewrite(self, turn: Turn, anchors: Anchors) -> list[Statement]:
+            """Remember, and answer too late on every other."""
+            self.seen.append(str(anchors.is_last_try))
+            if not anchors.is_last_try:
+                raise TooSlow
+            return []
+
+    historian = Told()
+    async with at_work(historian, retries=1) as (queue, _, worker):
+        await queue.enqueue(a_job("甲"))
+        worker.nudge()
+        await until(lambda: worker.is_idle)
+        assert historian.seen == ["False", "True"]
+        assert not await queue.failed()
 
 
 async def test_a_revived_job_is_worked_again() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cognitive_memory_core.text.numerals import digits, number
+from cognitive_memory_core.text.numerals import digits, number, worth
 
 
 @pytest.mark.parametrize(
@@ -26,3 +26,20 @@ def test_no_number(text: str) -> None:
 def test_digits() -> None:
     """A year spelt digit by digit is read as one number."""
     assert (digits("二零二五"), digits("2025")) == (2025, 2025)
+
+
+@pytest.mark.parametrize(
+    ("numeral", "value"),
+    [
+        ("三千二", "3200"),
+        ("一百五", "150"),
+        ("一百零五", "105"),
+        ("十二万五", "125000"),
+        ("二零二六", "2026"),
+        ("千", "1000"),
+        ("007", "7"),
+    ],
+)
+def test_worth(numeral: str, value: str) -> None:
+    """A number of any size is worth what people mean by it, a last unit that is left out included."""
+    assert worth(numeral) == value

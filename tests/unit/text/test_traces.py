@@ -73,7 +73,8 @@ def test_what_is_told_in_parts_is_told_throughout() -> None:
 
 def test_sentences_go_and_the_rest_stays() -> None:
     """A sentence goes out of its line, a line with nothing left goes too, and no other sign is touched."""
-    body = "阿棠是插画师。家门锁密码是七零四二；养猫。\n\n- 家门锁密码：七零四二\n- 家门锁密码是七零四二。怕高。\n\n> 老照片 "
+    lines = "- 家门锁密码：七零四二\n- 家门锁密码是七零四二。怕高。"
+    body = f"阿棠是插画师。家门锁密码是七零四二；养猫。\n\n{lines}\n\n> 老照片 "
     left = without(body, Statement(CODE, WHO).is_told_by)
     assert left == "阿棠是插画师。养猫。\n\n- 怕高。\n\n> 老照片 "
 

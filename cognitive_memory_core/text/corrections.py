@@ -1,0 +1,16 @@
+"""Words by which somebody puts right or changes what stood before."""
+
+from __future__ import annotations
+
+import re
+
+_CORRECTION = re.compile(
+    "改(?!编|革)|其实|(?<!是)不是(?!不)|不对|更正|已经|取消|推迟|挪|换成|延|现在|不再|[打记说搞]错|作废|恢复|停|不[^，。]{0,4}了"
+    "|(?<![a-z])(?:actually|instead|moved|changed|cancel(?:s|l?ed)?|no longer|correction|postponed|not)(?![a-z])",
+    re.IGNORECASE,
+)
+
+
+def puts_right(text: str) -> bool:
+    """Tell whether a text has a word of correction or change; it may have one and correct nothing."""
+    return bool(_CORRECTION.search(text))

@@ -1,0 +1,124 @@
+"""One fact that a model refuses does not keep the others out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+
+import pytest
+
+from cognitive_memory_core.adapters.offline.merging import RuleMerger
+from cognitive_memory_core.domain.fact import Fact
+from cognitive_memory_core.domain.people import Person
+from cognitive_memory_core.domain.profile import Profile
+from cognitive_memory_core.errors import BadAnswer, PermanentError, UnavailableError
+from cognitive_memory_core.historian.sifting import MOST_REFUSALS, SiftingMerger
+from cognitive_memory_core.ports.models import Portrait
+from cognitive_memory_core.settings import Live, ProfileSettings, Settings
+from tests.support.clock import NOON
+from tests.support.merging import World
+from tests.support.profiles import TANG, a_profile
+
+ROOMY = Settings(profile=ProfileSettings(max_chars=4000))
+WHO = Person("2000001", "阿棠")
+
+
+class Model:
+    """Adds facts as lines, and refuses every question that holds a word."""
+
+    def __init__(self, word: str = "违禁", error: Exception | None = None) -> None:
+        """Refuse a word."""
+        self.word = word
+        self.error = error or PermanentError("400")
+        self.asked: list[list[str]] = []
+
+    async def merge(self, person: Person, profile: Profile | None, facts: Sequence[Fact], now: datetime) -> Portrait:
+        """Draw, or refuse."""
+        self.asked.append([fact.text for fact in facts])
+        old = profile.summary if profile else ""
+        if self.word in "\n".join((old, *self.asked[-1])):
+            raise self.error
+        new = [fact.text for fact in facts if not fact.is_withdrawn]
+        return Portrait(("画过",), "\n".join(filter(None, (old, *new))))
+
+
+def facts_of(*texts: str) -> list[Fact]:
+    """Make facts."""
+    return [Fact(TANG, f"e{number}", text, "preference", NOON) for number, text in enumerate(texts)]
+
+
+async def sifted(model: Model, facts: Sequence[Fact], profile: Profile | None = None) -> Portrait:
+    """Let facts be worked in."""
+    return await SiftingMerger(model, RuleMerger(Live(ROOMY))).merge(WHO, profile, facts, NOON)
+
+
+@pytest.mark.parametrize("at", [0, 23, 47])
+async def test_one_refused_fact_is_found_and_left_out(at: int, caplog: pytest.LogCaptureFixture) -> None:
+    """Of 48 facts 47 get into the portrait, in their order, for a dozen questions; what is left out is named by ids."""
+    texts = [f"第 {number:02} 件事" for number in range(48)]
+    texts[at] = "爱研究违禁词"
+    model = Model()
+    portrait = await sifted(model, facts_of(*texts))
+    assert portrait == Portrait(("画过",), "\n".join(text for text in texts if "违禁" not in text))
+    assert len(model.asked) <= 13
+    assert f"historian_profile_merge user: refused, left out: e{at}" in caplog.text
+    assert "违禁" not in caplog.text
+
+
+async def test_what_nobody_refuses_is_asked_once() -> None:
+    """Without a refusal there is one question, about everything."""
+    model = Model()
+    await sifted(model, facts_of("甲", "乙"))
+    assert model.asked == [["甲", "乙"]]
+
+
+async def test_a_refused_fact_alone_changes_nothing() -> None:
+    """One that came alone is left out, too: it would have every later portrait refused."""
+    model, standing = Model(), a_profile("喜欢乌龙茶。", TANG)
+    assert await sifted(model, facts_of("爱研究违禁词"), standing) == Portrait(standing.tags, standing.summary)
+    assert await sifted(model, facts_of("爱研究违禁词")) == Portrait((), "")
+    assert len(model.asked) == 2
+
+
+async def test_where_the_portrait_is_what_is_refused_the_rules_go_on() -> None:
+    """A portrait that the model refuses, whatever the fact, loses nothing that is new."""
+    portrait = await sifted(Model(), facts_of("喜欢咖啡", "喜欢爬山"), a_profile("管理员写了违禁词。", TANG))
+    assert [word for word in ("违禁词", "喜欢咖啡", "喜欢爬山") if word not in portrait.summary] == []
+
+
+async def test_refusals_are_bounded_and_lose_nothing() -> None:
+    """However many facts are refused, so many questions are asked, and the rules take what is not sorted out."""
+    model = Model()
+    texts = [f"违禁 {number}" if number % 2 else f"好事 {number}" for number in range(48)]
+    portrait = await sifted(model, facts_of(*texts))
+    assert len(model.asked) <= 2 * MOST_REFUSALS
+    assert [text for text in texts if "好事" in text and text not in portrait.summary] == []
+
+
+async def test_what_is_withdrawn_is_taken_out_at_any_price() -> None:
+    """A withdrawn fact that the model refuses leaves the portrait by the rules, and the model takes the rest."""
+    gone = replace(facts_of("阿棠(2000001) 爱研究违禁词")[0], is_withdrawn=True)
+    standing = a_profile("喜欢乌龙茶。爱研究违禁词。", TANG)
+    model = Model()
+    portrait = await sifted(model, [gone, *facts_of("喜欢爬山")], standing)
+    assert portrait.summary.split("\n") == ["喜欢乌龙茶。", "喜欢爬山"]
+    assert (await sifted(model, [gone], standing)).summary == "喜欢乌龙茶。"
+
+
+@pytest.mark.parametrize("error", [UnavailableError("away"), BadAnswer("坏")])
+async def test_what_is_no_refusal_is_not_sifted(error: Exception) -> None:
+    """A model that is away or answers badly is asked once, and the facts wait."""
+    model = Model(error=error)
+    with pytest.raises(type(error)):
+        await sifted(model, facts_of("甲", "违禁", "乙"))
+    assert len(model.asked) == 1
+
+
+async def test_a_refused_fact_freezes_no_portrait() -> None:
+    """Merged with the rest, everything is settled and nothing waits."""
+    world = World()
+    await world.tell(TANG, "喜欢乌龙茶", "爱研究违禁词", "喜欢爬山")
+    await replace(world.entity, merger=SiftingMerger(Model(), RuleMerger(world.settings))).merge(TANG)
+    assert await world.summary(TANG) == "喜欢乌龙茶\n喜欢爬山"
+    assert await world.waiting() == 0
