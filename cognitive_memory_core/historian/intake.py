@@ -27,6 +27,7 @@ MESSAGE_LENGTH = 4000
 DIALOGUE_LINES = 200
 ROUGH_LENGTH = 8000  # characters looked at of any text; what is kept is shorter
 OBSERVATIONS = 100  # looked at; fewer are kept
+LARGE = 10_000  # characters from which cleaning leaves the event loop
 
 
 @dataclass(frozen=True)
@@ -59,7 +60,7 @@ class Intake:
             return None
         if turn.happened_at is not None and self.consent.is_erased(turn.scene, turn.happened_at):
             return None
-        bounded, trimmed = self._taken(turn)
+        bounded, trimmed = await self._taken(turn)
         if not isinstance(bounded, Turn) or bounded.is_blank:
             return None
         job = Job(_job_id(turn), bounded, self.clock.now(), trimmed)
@@ -73,7 +74,7 @@ class Intake:
         dialogue = Dialogue(scene, messages)
         if not self.settings.current.enabled or not self.consent.is_recorded(scene.scope):
             return None
-        bounded, trimmed = self._taken(replace(dialogue, messages=dialogue.messages[-DIALOGUE_LINES:]))
+        bounded, trimmed = await self._taken(replace(dialogue, messages=dialogue.messages[-DIALOGUE_LINES:]))
         lines = () if isinstance(bounded, Turn) else bounded.messages
         if not any(line.sender_id and line.text.strip() for line in lines):
             return None
@@ -81,9 +82,10 @@ class Intake:
         await self._enqueue_once(Job(job_id, bounded, self.clock.now(), trimmed), named=True)
         return job_id
 
-    def _taken(self, work: Turn | Dialogue) -> tuple[Turn | Dialogue, bool]:
+    async def _taken(self, work: Turn | Dialogue) -> tuple[Turn | Dialogue, bool]:
         """Give the work as it is accepted: cleaned, without those who want to be left out, within the limits."""
-        return self.consent.admitted(_cleaned(work)).within(self._limits)
+        cleaned = await asyncio.to_thread(_cleaned, work) if _length(work) > LARGE else _cleaned(work)
+        return self.consent.admitted(cleaned).within(self._limits)
 
     async def _keep_memo(self, memo: Memo) -> str | None:
         if not memo.text:
@@ -125,6 +127,13 @@ def _cleaned(work: Turn | Dialogue) -> Turn | Dialogue:
         observations=tuple(_rough(text) for text in work.observations[:OBSERVATIONS]),
         source_message=_rough(work.source_message),
     )
+
+
+def _length(work: Turn | Dialogue) -> int:
+    """Count the characters that would be cleaned."""
+    if isinstance(work, Dialogue):
+        return sum(len(line.text) for line in work.messages)
+    return len(work.memo) + len(work.source_message) + sum(map(len, work.observations))
 
 
 def _rough(text: str) -> str:

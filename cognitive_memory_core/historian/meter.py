@@ -79,7 +79,9 @@ class SpendingMeter:
     async def settle(self) -> None:
         """Write everything that waits; what the ledger refuses goes on waiting."""
         for day, purpose in list(self._waiting):
-            spending = self._waiting.pop((day, purpose))
+            spending = self._waiting.pop((day, purpose), None)
+            if spending is None:  # somebody else is writing it just now
+                continue
             try:
                 await self._accounts.spend(day, spending)
             except UnavailableError as refused:

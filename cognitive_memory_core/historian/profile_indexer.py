@@ -40,8 +40,10 @@ class ProfileIndexer:
         embedder: Embedder,
         *,
         elapsed: Callable[[], float] = time.monotonic,
+        read_again: float = READ_AGAIN,
     ) -> None:
-        """Follow a store with an index."""
+        """Follow a store with an index; what could not be read is tried again after ``read_again`` seconds."""
+        self._read_again = read_again
         self._store = store
         self._index = index
         self._embedder = embedder
@@ -74,7 +76,7 @@ class ProfileIndexer:
             try:
                 await self._catch_up()
                 pause, self.last_error = FIRST_PAUSE, next(iter(self._unread.values()), "")
-                await signalled(self._wake, READ_AGAIN if self._unread else LEFT_ALONE)
+                await signalled(self._wake, self._read_again if self._unread else LEFT_ALONE)
                 await signalled(self._hurry, GATHERED)
             except Exception as error:  # noqa: BLE001  # the loop runner: one bad portrait must not end the indexer
                 self._complain(error)
@@ -91,7 +93,7 @@ class ProfileIndexer:
         for key in (set(known) | set(self._unread)) - set(keys):
             await self._take_in(key)
         self._is_fresh = True
-        self._read_again_at = self._elapsed() + READ_AGAIN
+        self._read_again_at = self._elapsed() + self._read_again
 
     async def _take_in(self, key: ProfileKey, known: str | None = None) -> None:
         """Take one portrait in, where it is not the version that is known; what cannot be read is said once."""
@@ -120,7 +122,7 @@ class ProfileIndexer:
         if not self._is_fresh:
             await self.refresh()
         elif self._unread and self._elapsed() >= self._read_again_at:
-            self._read_again_at = self._elapsed() + READ_AGAIN
+            self._read_again_at = self._elapsed() + self._read_again
             for key in list(self._unread):
                 await self._take_in(key)
         while await self.step():

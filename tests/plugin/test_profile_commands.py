@@ -34,7 +34,7 @@ async def test_a_group_portrait_is_shown_in_its_group(stage: Stage, group: int) 
 
 
 async def test_sharing_opens_a_private_portrait(stage: Stage, group: int) -> None:
-    """What was learned in private is shown in a group only after its person said so, and no more after they took it back."""
+    """What was learned in private is shown in a group while its person wishes so, and at no other time."""
     from nonebot_plugin_cognitive_memory import get_memory
 
     user = new_id()

@@ -243,8 +243,9 @@ class Disk:
             os.close(descriptor)
 
     def _bytes(self, descriptor: int, size: int) -> bytes:
+        """Read to the end, also of a file that grows meanwhile, but no more than is read whole."""
         data = b""
-        while len(data) <= size and (part := self.act("read", os.read, descriptor, size + 1 - len(data))):
+        while len(data) <= MAX_BYTES and (part := self.act("read", os.read, descriptor, max(size - len(data), 0) + 1)):
             data += part
         return data
 

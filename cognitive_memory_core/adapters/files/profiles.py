@@ -175,9 +175,9 @@ class FileProfiles:
     def _make_room(self, folder: Path, *, is_first: bool) -> None:
         """Make a folder with all above it, for their owner only; before a first file their names are made durable.
 
-        One that was made before and still stands is left as it is.
+        One that was made before is left as it is: where a file is not the first, its folder was just read.
         """
-        if not is_first and folder in self._made and self._stands(folder):
+        if not is_first and folder in self._made:
             return
         root = self._paths.root
         for level in reversed([folder, *(above for above in folder.parents if root in above.parents)]):
@@ -187,10 +187,6 @@ class FileProfiles:
         if len(self._made) >= _REMEMBERED:
             self._made.clear()
         self._made.add(folder)
-
-    def _stands(self, folder: Path) -> bool:
-        with refusals(folder):
-            return folder.is_dir()
 
     def _snapshot(self, spot: Spot, data: bytes) -> None:
         """Keep a file's bytes as the newest revision; one that a crash left of them will do."""

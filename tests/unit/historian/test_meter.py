@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from datetime import date
 
 from cognitive_memory_core.adapters.inmemory.accounts import InMemoryAccounts
@@ -49,3 +50,22 @@ async def test_what_the_ledger_refuses_waits() -> None:
     accounts.refuses = False
     await meter.settle()
     assert await accounts.spent(NOON.date()) == [Spending("embedding", 2, 11)]
+
+
+async def test_two_who_write_at_once_write_each_call_once() -> None:
+    """The loop and a status that settle together neither fail nor count twice."""
+
+    class SlowAccounts(InMemoryAccounts):
+        """Accounts that take a moment."""
+
+        async def spend(self, day: date, spending: Spending) -> None:
+            """Wait, and write."""
+            await asyncio.sleep(0)
+            await super().spend(day, spending)
+
+    accounts = SlowAccounts()
+    meter = SpendingMeter(accounts, FrozenClock(), SHANGHAI)
+    for purpose in ("rewrite", "merge", "triage"):
+        meter.count(purpose, 1)
+    await asyncio.gather(meter.settle(), meter.settle(), meter.settle())
+    assert sum(one.calls for one in await accounts.spent(NOON.date())) == 3

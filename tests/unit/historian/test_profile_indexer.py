@@ -12,7 +12,6 @@ from cognitive_memory_core.adapters.inmemory import InMemoryLedger
 from cognitive_memory_core.adapters.inmemory.profiles import InMemoryProfiles
 from cognitive_memory_core.domain.profile import ProfileKey
 from cognitive_memory_core.errors import BadAnswer, PermanentError, StorageRefused, UnavailableError
-from cognitive_memory_core.historian import profile_indexer
 from cognitive_memory_core.historian.profile_indexer import BATCH, READ_AGAIN, ProfileIndexer, words_of
 from cognitive_memory_core.ports.models import Calibration, Vector
 from tests.support.clock import FrozenClock
@@ -178,13 +177,12 @@ async def test_one_unreadable_file_holds_nobody_up(caplog: pytest.LogCaptureFixt
         await asyncio.gather(task, return_exceptions=True)
 
 
-async def test_what_could_be_read_again_is_taken_in_unasked(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_what_could_be_read_again_is_taken_in_unasked() -> None:
     """Nobody has to write a portrait for the index to try an unreadable one again."""
-    monkeypatch.setattr(profile_indexer, "READ_AGAIN", 0.02)
     world = World()
     key = await world.portray(1)
     store = Unreadable(world.store, key)
-    indexer = ProfileIndexer(store, world.index, world.model)
+    indexer = ProfileIndexer(store, world.index, world.model, read_again=0.02)
     task = asyncio.create_task(indexer.run())
     try:
         await until(lambda: indexer.last_error == "读不了")
