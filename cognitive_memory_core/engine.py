@@ -202,13 +202,16 @@ class Engine:
         return True
 
     def _hurry(self) -> None:
+        """Let each part end what it waits with; who writes what others take in goes first, so that they batch it."""
         self.worker.nudge()
-        self.indexer.hurry()
-        self.profile_indexer.hurry()
-        if self.worker.is_idle:
-            self.merging.hurry()
-        if self.follower:
-            self.follower.hurry()
+        if not self.worker.is_idle:
+            return
+        self.merging.hurry()
+        if self.merging.is_idle:
+            self.indexer.hurry()
+            self.profile_indexer.hurry()
+            if self.follower:
+                self.follower.hurry()
 
     async def _is_merged(self) -> bool:
         try:

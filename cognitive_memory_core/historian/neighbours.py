@@ -22,7 +22,7 @@ from ..text.terms import query_terms
 from ..text.timewords import mentions
 
 MOST = 8  # neighbours that are shown to a model
-LOOKED_AT = 16  # events of one search; in private some of them are of groups
+LOOKED_AT = 12  # events of one search; in private some of them are of groups
 SEARCHED = 20  # texts
 NEAR = 0.15  # share of what a text says; below it nobody would take two texts for the same
 NEAR_TO_CHANGE = 0.05  # what puts another text right shares with it hardly more than a word
