@@ -21,6 +21,7 @@ from ..text.names import clean_name
 from .profile_indexer import taken_in
 
 AT_ONCE = 4  # times merge_max_facts: as many facts go into one merge
+MOST_AT_ONCE = 48  # fewer than a prompt shows
 TRIES = 3  # where somebody else writes the portrait meanwhile
 NOTHING = Portrait((), "")
 
@@ -49,7 +50,7 @@ class EntityMerge:
 
         The file comes first and the facts are settled last, so that whatever ends in between is done again.
         """
-        facts = await self.book.facts(key, AT_ONCE * self.settings.current.profile.merge_max_facts)
+        facts = await self.book.facts(key, self._at_once)
         if not facts or self.is_left_out(key):
             return
         for tries_left in reversed(range(TRIES)):
@@ -60,6 +61,10 @@ class EntityMerge:
                     raise
             else:
                 return
+
+    @property
+    def _at_once(self) -> int:
+        return min(AT_ONCE * self.settings.current.profile.merge_max_facts, MOST_AT_ONCE)
 
     async def _merge(self, key: ProfileKey, facts: Sequence[Fact]) -> None:
         profile = await self.store.find(key)

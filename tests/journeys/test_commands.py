@@ -12,7 +12,7 @@ from tests.support.onebot import GROUP, MILI, ROOT, OneBotClient, running_bot
 
 ROW = re.compile(r"^\| `/记忆 (\S+?)[ `].*?（`(\w+)`）", re.MULTILINE)
 ONLY = 'from nonebot import require\n\nrequire("nonebot_plugin_cognitive_memory")\n'
-WORDS = {"search": "花生", "add": "米粒对花生过敏", "forget": "1"}
+WORDS = {"search": "花生", "add": "米粒对花生过敏", "forget": "1", "share": "on", "rollback": "10001"}
 
 
 def listed() -> list[tuple[str, str]]:
@@ -20,9 +20,20 @@ def listed() -> list[tuple[str, str]]:
     return ROW.findall((ROOT / "README.md").read_text("utf-8"))
 
 
-def test_the_table_lists_six_commands() -> None:
-    """README's table has the six subcommands of this version, each by both its names."""
-    assert [english for _, english in listed()] == ["help", "status", "list", "search", "add", "forget"]
+def test_the_table_lists_every_command() -> None:
+    """README's table has the subcommands of this version, each by both its names."""
+    assert [english for _, english in listed()] == [
+        "help",
+        "status",
+        "list",
+        "search",
+        "add",
+        "forget",
+        "profile",
+        "group",
+        "share",
+        "rollback",
+    ]
 
 
 @pytest.mark.timeout(120)

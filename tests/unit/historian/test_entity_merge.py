@@ -18,6 +18,7 @@ from cognitive_memory_core.errors import BadAnswer, StorageRefused
 from cognitive_memory_core.historian.entity_merge import TRIES
 from cognitive_memory_core.ports.models import Portrait
 from cognitive_memory_core.ports.profiles import Overtaken
+from cognitive_memory_core.prompts.rendering import MOST_FACTS
 from cognitive_memory_core.settings import Live, ProfileSettings, Settings
 from tests.support.clock import NOON
 from tests.support.merging import ScriptedMerger, World
@@ -399,3 +400,14 @@ async def _killed_at(world: World, method: str) -> None:
         entity = replace(entity, **{parts[method]: Failing(getattr(entity, parts[method]), method)})
     with contextlib.suppress(StorageRefused):
         await entity.merge(TANG)
+
+
+async def test_no_fact_is_settled_unseen() -> None:
+    """However many facts a setting lets into one merge, no more are settled than a prompt shows."""
+    world = World(settings=Live(Settings(profile=ProfileSettings(merge_max_facts=500))))
+    for number in range(60):
+        await world.tell(TANG_THERE, f"第 {number} 件事")
+    await world.entity.merge(TANG_THERE)
+    (_, _, shown), *_ = world.merger.merged
+    assert len(shown) < MOST_FACTS
+    assert await world.waiting() == 60 - len(shown)
