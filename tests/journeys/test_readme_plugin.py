@@ -14,8 +14,8 @@ ENV = re.compile(r"```dotenv\n(.*?)```", re.DOTALL)
 
 
 def shown(pattern: re.Pattern[str], file: str = "README.md") -> str:
-    """Cut the one block of a kind out of a README."""
-    [block] = pattern.findall((ROOT / file).read_text("utf-8"))
+    """Cut the first block of a kind out of a README: what follows it is for those who want more."""
+    block, *_ = pattern.findall((ROOT / file).read_text("utf-8"))
     return block
 
 

@@ -22,7 +22,7 @@ async def turn(context: MemoryContext, record_end: RecordEnd):
     await record_end("一条很长的备忘" * 40, [])
     await chat.finish(f"{context.tokens}")
 """
-ENV = ("COGNITIVE_MEMORY__DAILY_CALLS=5", "COGNITIVE_MEMORY__QUERY__AUTOTOPK=4")
+ENV = ("COGNITIVE_MEMORY__HTTP__TOKEN=some-token", "COGNITIVE_MEMORY__QUERY__AUTOTOPK=4")
 
 
 @pytest.mark.timeout(90)
@@ -36,7 +36,7 @@ async def test_warnings_and_the_process_environment(tmp_path: Path) -> None:
     finally:
         bot.stop()
     warnings = [line for line in bot.log().splitlines() if "WARNING" in line]
-    assert [line for line in warnings if "daily_calls" in line.lower()]
+    assert [line for line in warnings if "cognitive_memory__http" in line.lower()]
     assert [line for line in warnings if "autotopk" in line.lower()]
     assert max(tokens) <= 90
     assert bot.log().count("已启动；数据目录") == 1

@@ -59,8 +59,8 @@ async def asked_all_the_time(memory: CognitiveMemory) -> AsyncIterator[list[int]
 
 
 def numbers_of(requests: Iterable[model_server.Asked]) -> list[str]:
-    """Tell which of the facts were handed over."""
-    texts = [text for asked in requests for text in asked.texts]
+    """Tell which of the facts were handed over as events; a portrait, which holds them too, has several lines."""
+    texts = [text for asked in requests for text in asked.texts if "\n" not in text]
     return sorted(number for text in texts for number in re.findall(r"第 ([1-5]) 次", text))
 
 
