@@ -28,6 +28,15 @@ BENCHMARKS = {
     "soak": "soak",
     "timewords": "timewords",
     "gate": "gate",
+    "groupchat": "groupchat",
+    "locomo": "locomo",
+    "madial": "madial",
+    "qmsum": "qmsum",
+    "ablation": "ablation",
+    "tokens": "tokens",
+    "peers": "peers",
+    "plots": "plots",
+    "page": "page",
 }
 
 

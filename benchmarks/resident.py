@@ -1,7 +1,8 @@
 """How much memory bot and Chroma child hold with a year's events open, beside an empty one, and beside chromadb alone.
 
 Each is filled first, then opened in a process of its own and asked: contexts in every group, and searches of the
-operator over everything. chromadb alone holds the same rows and is asked the same number of questions.
+operator over everything. chromadb alone holds the same rows and is asked the same number of questions; it is filled
+while the memory is, as nothing is measured then.
 """
 
 from __future__ import annotations
@@ -23,32 +24,34 @@ import cognitive_memory_core as core
 from . import bare_chroma
 from .family import children_resident, resident
 from .measure import Report
-from .topics import TopicVectors, filled, vectors_of, whole
-from .workload import Noon, Speech, group_years, groups_by_size
+from .topics import TopicVectors, batches, vectors_of, whole, write_part
+from .workload import Line, Noon, Speech, group_years, groups_by_size
 
 ROOT = Path(__file__).resolve().parent.parent
 CONTEXTS, SEARCHES = 50, 50
 REACH = 250  # MB over chromadb alone
+PART = 2_000  # events imported at a time
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Say how many events, and where the export file is kept."""
-    parser.add_argument("--events", type=int, default=10_000)
-    parser.add_argument("--data", type=Path, help="a folder that keeps the export file from run to run")
+    """Say how many events, and where they are kept."""
+    parser.add_argument("--events", type=int, default=100_000)
+    parser.add_argument("--directory", type=Path, help="a folder on the disk to use (default: temporary files)")
 
 
 def run(options: argparse.Namespace) -> Report:
     """Fill a directory, then open it in a process of its own; the same with an empty one, and with bare Chroma."""
     columns = ("what", "events", "imported", "opened", "in use", "child opened", "child in use", "together")
     report = Report("memory: resident, MB", columns)
-    together = 0.0
-    for events in (0, options.events):
-        with tempfile.TemporaryDirectory() as folder:
-            asyncio.run(_fill(events, Path(folder), options.data or Path(folder)))
-            figures = _observe(Path(folder), _group_ids(options.events))
-        together = figures[2] + figures[4]
-        report.add("memory", events, *figures, together)
-    opened, used = _bare(options.events)
+    together, groups = 0.0, _group_ids(options.events)
+    with tempfile.TemporaryDirectory(dir=options.directory) as name:
+        folder = Path(name)
+        asyncio.run(_fill_all(options.events, folder))
+        for events in (0, options.events):
+            figures = _observe(folder / str(events), groups)
+            together = figures[2] + figures[4]
+            report.add("memory", events, *figures, together)
+        opened, used = _bare(options.events, folder)
     report.add("chromadb alone", options.events, 0.0, opened, used, 0.0, 0.0, used)
     report.notes.append(f"over chromadb alone: {together - used:.0f} MB; reach {REACH} at most")
     report.notes.append(f"in use: after {CONTEXTS} contexts in all groups and {SEARCHES} searches of the operator")
@@ -57,9 +60,25 @@ def run(options: argparse.Namespace) -> Report:
     return report
 
 
-async def _fill(events: int, folder: Path, kept: Path) -> None:
+async def _fill_all(events: int, folder: Path) -> None:
+    await asyncio.gather(
+        _fill(0, folder / "0"),
+        _fill(events, folder / str(events)),
+        asyncio.to_thread(bare_chroma.build, folder, events),
+    )
+
+
+async def _fill(events: int, folder: Path) -> None:
     async with core.CognitiveMemory.open(core.Settings(), folder, clock=Noon(), embedder=TopicVectors()) as memory:
-        await filled(memory, events, kept)
+        for batch in batches(group_years(events), PART):
+            await asyncio.to_thread(_write, batch, folder / "part.jsonl")
+            await memory.import_(folder / "part.jsonl")
+        (folder / "part.jsonl").unlink(missing_ok=True)
+        await whole(memory, events)
+
+
+def _write(lines: Sequence[Line], path: Path) -> None:
+    write_part(lines, vectors_of([line.text for line in lines]), path)
 
 
 def _observe(folder: Path, group_ids: Sequence[str]) -> list[float]:
@@ -68,13 +87,10 @@ def _observe(folder: Path, group_ids: Sequence[str]) -> list[float]:
     return json.loads(done.stdout.splitlines()[-1])
 
 
-def _bare(events: int) -> tuple[float, float]:
-    operator = core.Scene.operator()
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        bare_chroma.build(folder, events)
-        bare_chroma.ask(folder, events, operator, vectors_of(Speech(3).texts(SEARCHES)), 12)  # leaves its questions
-        return bare_chroma.hold(folder, events)
+def _bare(events: int, folder: Path) -> tuple[float, float]:
+    questions = vectors_of(Speech(3).texts(SEARCHES))
+    bare_chroma.ask(folder, events, core.Scene.operator(), questions, 12)  # leaves its questions
+    return bare_chroma.hold(folder, events)
 
 
 async def _observed(folder: Path, group_ids: Sequence[str]) -> list[float]:

@@ -1,4 +1,7 @@
-"""The longest time that the event loop stood still during each operation, with a year of events open."""
+"""The longest time that the event loop stood still during each operation, with a year of events open.
+
+Most of the year is laid into the ledger with its vectors before; its last events are imported, embedded and indexed.
+"""
 
 from __future__ import annotations
 
@@ -8,36 +11,44 @@ import tempfile
 from collections.abc import Awaitable, Callable
 from functools import partial
 from pathlib import Path
+from typing import Literal
 
 import cognitive_memory_core as core
 
 from .measure import Report, loop_watched
 from .workload import Noon, Speech, TextVectors, group_years, groups_by_size, write_export
+from .year_in_ledger import laid
 
 TIMES = 100
+IMPORTED = 2_000
+SETTLING = 15.0  # seconds after the first question: the group's words are being loaded
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Say how many events."""
     parser.add_argument("--events", type=int, default=10_000)
+    parser.add_argument("--store", choices=("exact", "chroma"), default="chroma")
+    parser.add_argument("--directory", type=Path, help="a folder on the disk to measure (default: temporary files)")
 
 
 def run(options: argparse.Namespace) -> Report:
     """Watch the loop during each operation in turn."""
     report = Report(f"stall: longest gap of the event loop, {options.events} events", ("during", "ms"))
-    with tempfile.TemporaryDirectory() as folder:
-        asyncio.run(_measure(report, options.events, Path(folder)))
+    with tempfile.TemporaryDirectory(dir=options.directory) as folder:
+        asyncio.run(_measure(report, options.events, options.store, Path(folder)))
     report.notes.append("the first row is a loop that has nothing to do: the machine's own share")
     return report
 
 
-async def _measure(report: Report, events: int, folder: Path) -> None:
+async def _measure(report: Report, events: int, store: Literal["exact", "chroma"], folder: Path) -> None:
     lines = list(group_years(events))
     group_id, _ = groups_by_size(lines)[0]
-    await asyncio.to_thread(write_export, lines, folder / "year.jsonl")
+    await laid(lines[:-IMPORTED], folder)
+    await asyncio.to_thread(write_export, lines[-IMPORTED:], folder / "year.jsonl")
+    settings = core.Settings(vector_store=core.VectorStoreSettings(backend=store))
     speech, scene = Speech(4), core.Scene.group(group_id, "2000001")
     await _during(report, "nothing (1 s)", partial(asyncio.sleep, 1.0))
-    opening = core.CognitiveMemory.open(core.Settings(), folder, clock=Noon(), embedder=TextVectors())
+    opening = core.CognitiveMemory.open(settings, folder, clock=Noon(), embedder=TextVectors())
     opened: list[core.CognitiveMemory] = []
 
     async def enter() -> None:
@@ -48,6 +59,7 @@ async def _measure(report: Report, events: int, folder: Path) -> None:
     await _during(report, "import", partial(memory.import_, folder / "year.jsonl"))
     await _during(report, "drain (indexing)", partial(memory.drain, 600))
     await _during(report, "context, first", lambda: memory.context(scene, speech.text(25)))
+    await _during(report, f"nothing, the words being loaded ({SETTLING:.0f} s)", partial(asyncio.sleep, SETTLING))
     await _during(report, f"context, {TIMES} times", _often(lambda: memory.context(scene, speech.text(25))))
     await _during(report, f"search, {TIMES} times", _often(lambda: memory.search_events(scene, speech.text(25))))
     operator = core.Scene.operator()

@@ -30,6 +30,7 @@ DIRECTIONS = 128
 OWN = 0.7  # of a text's vector, beside 1.0 of its topic's
 BATCH = 500
 FINGERPRINT = f"benchmark-topics:{DIMENSIONS}"
+HEADER = orjson.dumps({"format": "cognitive-memory", "version": 1}) + b"\n"
 Matrix = NDArray[np.float32]
 Row = NDArray[np.float32]
 
@@ -121,9 +122,16 @@ async def whole(memory: core.CognitiveMemory, events: int, seconds: float = 3600
         raise SystemExit(f"not whole: {status}")
 
 
+def write_part(lines: Sequence[Line], vectors: Matrix, path: Path) -> None:
+    """Write some lines of the year, with their vectors, as an export file."""
+    with path.open("wb") as file:
+        file.write(HEADER)
+        file.writelines(_written(line, vector) for line, vector in zip(lines, vectors, strict=True))
+
+
 def _write(lines: Iterable[Line], path: Path) -> None:
     with path.open("wb") as file:
-        file.write(orjson.dumps({"format": "cognitive-memory", "version": 1}) + b"\n")
+        file.write(HEADER)
         for batch in batches(lines):
             rows = zip(batch, vectors_of([line.text for line in batch]), strict=True)
             file.writelines(_written(line, vector) for line, vector in rows)

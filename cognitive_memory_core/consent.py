@@ -11,6 +11,7 @@ from typing import TypeVar
 from .domain.erasure import Tombstones
 from .domain.event import Event
 from .domain.forgetting import is_covered
+from .domain.hit import Hit
 from .domain.message import Message
 from .domain.note import Memo, Pin
 from .domain.profile import Profile
@@ -99,6 +100,10 @@ class Consent:
         """Give something stored without them."""
         text = self._hide(item.text)
         return item if text == item.text else replace(item, text=text)
+
+    def worded_hit(self, hit: Hit) -> Hit:
+        """Give a hit, and the lines round it, without them."""
+        return replace(hit, event=self.worded(hit.event), neighbours=tuple(map(self.worded, hit.neighbours)))
 
     def admitted(self, work: Turn | Dialogue) -> Turn | Dialogue:
         """Give a turn or dialogue without their lines and mentions, and without lines that were erased since."""

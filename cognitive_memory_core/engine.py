@@ -29,9 +29,11 @@ from .pinboard import Pinboard
 from .ports.given import Given
 from .ports.vectors import VectorIndex
 from .profile_history import ProfileHistory
+from .recall.messages import MessageSearch
 from .recall.nearest import NearestVectors
 from .recall.portraits import Portraits
 from .recall.retriever import Retriever
+from .recall.search import Search
 from .settings import Live, Settings
 from .status import Status
 from .wiring import Parts, parts_of
@@ -52,7 +54,8 @@ class Engine:
         self.journal = Journal(parts.log, self.sightings)
         self.pinboard = Pinboard(parts.notes, parts.clock)
         self.follower = self._follower()
-        self.indexer = Indexer(parts.embedder, parts.shelf, on_stored=self.follow)
+        size = settings.current.models.embedding.batch_size
+        self.indexer = Indexer(parts.embedder, parts.shelf, on_stored=self.follow, batch=size)
         self.profile_indexer = ProfileIndexer(parts.profiles, parts.profile_index, parts.embedder)
         self.portraits = Portraits(
             parts.profiles,
@@ -70,13 +73,14 @@ class Engine:
         self.purge = Purge(parts.eraser, parts.clock, self._rebuild)
         self.forgetting = self._forgetting()
         self.upkeep = Upkeep(parts.log, settings, parts.clock, self.purge.run_if_due)
-        self.retriever = Retriever(parts.events, parts.lexical, self._index(), parts.embedder, settings, parts.clock)
+        self.retriever = self._retriever()
+        said = MessageSearch(parts.lexical, parts.log, parts.clock, self.journal.settle)
+        self.search = Search(self.retriever, said, settings)
         self.builder = ContextBuilder(
             self.retriever,
             parts.notes,
             parts.view.waiting_memos,
             settings,
-            parts.clock,
             hide=self.consent.hidden,
             portraits=self.portraits,
         )
@@ -107,6 +111,7 @@ class Engine:
         if self.settings.current.enabled:
             wanted += [self.worker.run(), self.indexer.run(), self.merging.run(), self.profile_indexer.run()]
             wanted += [self.follower.run()] if self.follower else []
+            wanted += [self.parts.calibrating.run()] if self.parts.calibrating else []
         self._loops = [asyncio.create_task(loop) for loop in wanted]
 
     async def stop(self) -> None:
@@ -240,6 +245,19 @@ class Engine:
         if parts.store is None:
             return None
         return IndexFollower(parts.store, parts.shelf, parts.book, parts.embedder.fingerprint)
+
+    def _retriever(self) -> Retriever:
+        parts = self.parts
+        return Retriever(
+            parts.events,
+            parts.lexical,
+            self._index(),
+            parts.embedder,
+            self.settings,
+            parts.clock,
+            names=parts.names,
+            reranker=parts.reranker,
+        )
 
     def _index(self) -> VectorIndex:
         return NearestVectors(self.parts.exact, self.follower) if self.follower else self.parts.exact

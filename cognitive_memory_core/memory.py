@@ -12,6 +12,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, get_args
 
 from . import sentences
+from .context.compression import Compressor, admitted, checked_dialogue
 from .context.render import Context
 from .domain.erasure import Erasure
 from .domain.event import MEMORY_KINDS, Event
@@ -27,10 +28,10 @@ from .errors import BadArgument, NotPermitted, UnavailableError, UnknownEvent
 from .ports.ambient import Clock
 from .ports.given import Given
 from .ports.ledger import Copy, Switch
-from .ports.models import Chat, Embedder
-from .recall.query import query_of
+from .ports.models import Chat, Embedder, Reranker
 from .settings import Live, Settings
 from .status import Status
+from .text import intents, word_forms
 from .text.instants import interval_of
 from .text.lexicon import offences
 
@@ -73,20 +74,20 @@ class CognitiveMemory:
         clock: Clock | None = None,
         embedder: Embedder | None = None,
         chat: Chat | None = None,
-        reranker: None = None,
+        reranker: Reranker | None = None,
     ) -> AsyncGenerator[CognitiveMemory, None]:
         """Own a data directory and work on it until the block is left; nothing accepted is lost.
 
         Raises DirectoryInUse when another process holds it for ``shutdown_seconds`` + 5 s, StorageRefused when the
         disk refuses it. With ``background=False`` jobs wait for :meth:`drain`. A ``chat`` takes the place of every chat
-        model that is set. No ``reranker`` is asked in this version, so giving one raises BadArgument.
+        model that is set, ``embedder`` and ``reranker`` that of theirs; what cannot be asked raises BadArgument.
         """
-        if reranker is not None:  # pyright: ignore[reportUnnecessaryComparison]  # untyped callers
-            raise BadArgument(sentences.no_such_model_yet())
         if chat is not None and not callable(getattr(chat, "ask", None)):
             raise BadArgument(sentences.bad_value("chat", chat, "有 ask 方法的对话模型"))
+        if reranker is not None and not callable(getattr(reranker, "scores", None)):
+            raise BadArgument(sentences.bad_value("reranker", reranker, "有 scores 方法的重排模型"))
         engine_class = await asyncio.to_thread(_engine_class)
-        given = Given(clock=clock, embedder=embedder, chat=chat)
+        given = Given(clock=clock, embedder=embedder, chat=chat, reranker=reranker)
         engine = await engine_class.open(Live(settings), Path(data_dir), given)
         memory = cls(settings, engine)
         try:
@@ -144,6 +145,7 @@ class CognitiveMemory:
     async def context(self, scene: Scene, query: str, *, budget: int | None = None) -> Context:
         """Build the block for the model; what a failing part would have given is missing and named in ``degraded``."""
         query, engine = _checked_query(query), self._engine
+        budget = None if budget is None else _checked_budget(budget)
         if engine is None or not _recalls(engine, scene):
             return NOTHING
         if not self.is_running:
@@ -164,26 +166,18 @@ class CognitiveMemory:
     ) -> list[Hit]:
         """Search what the scene may read, best first; ``kinds=("message",)`` searches the raw log.
 
-        A target outside the scene raises NotPermitted. Times: aware datetimes, or ISO text read in the configured zone
-        where naive; a bare end date includes its day.
+        A search for any kind falls back to the log where it finds few events. A target outside the scene raises
+        NotPermitted. Times: aware datetimes, or ISO text read in the configured zone where naive; a bare end date
+        includes its day.
         """
         reading = self._reading(scene, user_id, group_id, kinds)
         reading = replace(reading, window=interval_of(time_from, time_to, self._settings.current.zone))
         engine = self._engine
         if engine is None or not self.is_running or not _recalls(engine, scene):
             return []
-        settings = self._settings.current.query
-        limit = max(_count(top_k, "top_k", settings.tool_default_top_k), 1)
-        asked = query_of(_checked_query(query), scene, engine.parts.clock.now().astimezone(self._settings.current.zone))
-        hits: list[Hit] = []
-        if "message" in reading.kinds:
-            await engine.journal.settle()
-            hits += (await engine.retriever.messages(reading, asked, top_k=limit)).hits
-        if reading.kinds != ("message",):
-            events = replace(reading, kinds=tuple(kind for kind in reading.kinds if kind != "message"))
-            hits += (await engine.retriever.search(events, asked, top_k=limit, decay=settings.tool_decay)).hits
-        best = sorted(hits, key=lambda hit: -hit.score)[:limit]
-        return [replace(hit, event=engine.consent.worded(hit.event)) for hit in best]
+        limit = max(_count(top_k, "top_k", self._settings.current.query.tool_default_top_k), 1)
+        found = await engine.search.find(reading, _checked_query(query), top_k=limit)
+        return [engine.consent.worded_hit(hit) for hit in found.hits]
 
     async def events(self, scene: Scene, *, limit: int = 20, offset: int = 0) -> list[Event]:
         """List what the scene may read, newest first."""
@@ -329,6 +323,18 @@ class CognitiveMemory:
             raise BadArgument(sentences.bad_value("switch", switch, " on、off、record_only 或 recall_only"))
         await self._open.consent.set_switch(scene.scope, switch)
 
+    async def compress(self, messages: Sequence[Message], *, budget: int) -> str:
+        """Shorten a dialogue to at most ``budget`` tokens: what is older summed up, the last lines as they were said.
+
+        Without a model, or where it fails, the newest lines that fit. Whoever opted out is left out.
+        """
+        lines, room, engine = checked_dialogue(messages), _checked_budget(budget), self._engine
+        if engine is None:
+            return await Compressor().compress(lines, room)
+        summariser = engine.parts.thinkers.summariser if self.is_running else None
+        compressor = Compressor(summariser, engine.consent.hidden)
+        return await compressor.compress(admitted(lines, engine.consent.admitted), room)
+
     async def status(self) -> Status:
         """Say how everything is; never raises for a failing store."""
         if self._engine is None:
@@ -434,6 +440,8 @@ def _engine_class() -> type[Engine]:
     from .engine import Engine  # noqa: PLC0415  # numpy and SQLite cost nothing until a memory is opened, off the loop
 
     offences(".")  # compiles what would else hold up the first message
+    word_forms.prepare()
+    intents.prepare()
     return Engine
 
 
@@ -458,6 +466,12 @@ def _count(value: object, what: str, default: int, *, most: int = MAX_RESULTS) -
     if not isinstance(value, int):
         raise BadArgument(sentences.bad_value(what, value, "整数"))
     return min(max(value, 0), most)
+
+
+def _checked_budget(value: object) -> int:
+    if not isinstance(value, int):
+        raise BadArgument(sentences.bad_value("budget", value, "整数"))
+    return value
 
 
 def _checked_query(query: object) -> str:

@@ -258,9 +258,10 @@ def demo_needs(missing: Iterable[str]) -> str:
 # --- what stands before the model -----------------------------------------------------------------------------------
 
 
-def query_place(kind: str, group_name: str, user_name: str) -> str:
-    """Say where and by whom a short question is asked, so that it can be understood."""
-    place = f"群聊 {group_name}" if kind == "group" else "私聊"
+def query_place(kind: str, group_name: str, user_name: str, addressed: bool | None = None) -> str:
+    """Say where and by whom a short question is asked, and whether of the bot, so that it can be understood."""
+    to_bot = "" if addressed is None else " @机器人" if addressed else " 没有@机器人"
+    place = f"群聊 {group_name}{to_bot}" if kind == "group" else "私聊"
     return f"{place} {user_name}".rstrip()
 
 
@@ -307,6 +308,31 @@ def title_events() -> str:
 def title_memos() -> str:
     """Head the notes on what the bot did lately."""
     return "近期备忘"
+
+
+def the_bot() -> str:
+    """Name the bot where it speaks itself."""
+    return "机器人"
+
+
+def spoken(speaker: str, text: str) -> str:
+    """Show one line of a dialogue."""
+    return f"{speaker}：{text}"
+
+
+def summed_up(summary: str) -> str:
+    """Show what was said before the lines that follow."""
+    return f"（前文摘要）{summary}"
+
+
+def summary_too_long(tokens: int) -> str:
+    """Say that a summary is far longer than it was to be."""
+    return f"摘要远远超过了 {tokens} 个 token"
+
+
+def summary_refused(ids: Iterable[str]) -> str:
+    """Say that a summary names ids that nobody gave, or gives somebody's id to another."""
+    return f"摘要里的 id 对不上（{'、'.join(shown(one) for one in ids)}）"
 
 
 def own_words(speaker: str) -> str:
@@ -404,9 +430,14 @@ def embedder_failed(reason: str) -> str:
     return f"向量模型出错（{reason}），稍后再试"
 
 
-def no_such_model_yet() -> str:
-    """Say that a model was handed in that nothing asks yet."""
-    return "这个版本还不用聊天模型和重排模型，请不要传 chat 和 reranker"
+def reranker_failed(reason: str) -> str:
+    """Say that somebody's own reranker failed."""
+    return f"自带的重排模型出错（{reason}）"
+
+
+def model_tells_nothing(unrelated: float, paraphrase: float) -> str:
+    """Say that an embedding model hardly tells texts that say the same from others."""
+    return f"[认知记忆] 向量模型分不清同义与不相干（{paraphrase:.3f} 与 {unrelated:.3f}），相关度按一般模型估计"
 
 
 def generation_gone() -> str:

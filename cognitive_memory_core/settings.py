@@ -28,10 +28,8 @@ from .errors import BadArgument
 
 DORMANT = (
     "models.evolution",
-    "models.rerank",
     "evolution",
     "http",
-    "query.enable_rerank",
 )
 
 
@@ -114,7 +112,7 @@ class EmbeddingSettings(_Group):
 
 
 class RerankSettings(_Group):
-    """A reranking model of Jina's or Cohere's form."""
+    """A reranking model of Jina's or Cohere's form; without a name what was found stays as it is ranked."""
 
     api_url: Text = ""
     api_key: Secret = SecretStr("")

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import cast
 
 from . import replies
@@ -17,6 +19,8 @@ TEXT_LENGTH = 4_000
 ITEMS = 50
 MOST = 50
 _TRUE = frozenset({"true", "1", "yes", "y", "on"})
+_NOTHING = frozenset({"null", "none", "nil", "undefined", "n/a", *replies.NOTHING_WORDS})
+_LABEL = re.compile(r"[^()（）]{0,128}[(（]([^()（）]{1,128})[)）]")  # name(id)
 
 
 class BadToolArgument(Exception):
@@ -35,17 +39,21 @@ class Arguments:
         """Read arguments from a mapping or from JSON text; broken text is mended only where ``repair`` allows it."""
         if isinstance(written, Mapping):
             return cls(cast("Mapping[str, object]", written))
-        if written is None or written == "":
+        if written is None or written == []:
             return cls({})
         if not isinstance(written, str):
             raise BadToolArgument(replies.arguments_are_no_object())
         if len(written) > JSON_LENGTH:
             raise BadToolArgument(replies.arguments_too_long(JSON_LENGTH))
-        return cls(await _object(written, repair=repair))
+        return cls(await _object(written, repair=repair) if written.strip() else {})
 
     def text(self, name: str) -> str:
         """Give a text, "" where there is none; a number is text too."""
         return _text(self._values.get(name), name)
+
+    def wish(self, name: str) -> str:
+        """Give a text that may be left out, "" also for the words with which models say that they leave it out."""
+        return _meant(self.text(name))
 
     def needed(self, name: str) -> str:
         """Give a text that must be there."""
@@ -55,18 +63,21 @@ class Arguments:
         return text
 
     def texts(self, name: str) -> list[str]:
-        """Give a list of texts; one text is a list of one."""
-        value = self._values.get(name)
-        if not isinstance(value, list | tuple):
-            return [text] if (text := _text(value, name)) else []
-        return [text for item in value[:ITEMS] if (text := _text(item, name))]
+        """Give a list of texts; one text is a list of one, unless it is a list that was written out as text."""
+        value = _listed(self._values.get(name))
+        try:
+            found = [_text(item, name) for item in value[:ITEMS]]
+        except BadToolArgument as strange:
+            raise BadToolArgument(replies.argument_is_no_list(name)) from strange
+        return [text for text in found if _meant(text)]
 
     def identifier(self, name: str) -> str | None:
-        """Give an id, or None where there is none."""
+        """Give an id, alone or out of name(id), as people are shown to a model; None where there is none."""
         value = self._values.get(name)
         if isinstance(value, float) and value.is_integer():
             value = int(value)
-        return _text(value, name) or None
+        text = _meant(_text(value, name))
+        return (labelled[1].strip() if (labelled := _LABEL.fullmatch(text)) else text) or None
 
     def needed_identifier(self, name: str) -> str:
         """Give an id that must be there."""
@@ -92,6 +103,18 @@ class Arguments:
         return int(min(number, MOST)) if number >= 1 else None
 
 
+def _meant(text: str) -> str:
+    return "" if text.lower() in _NOTHING else text
+
+
+def _listed(value: object) -> Sequence[object]:
+    """Give a list as it stands, or out of the text that it was written as; what is none is a list of one."""
+    if isinstance(value, str) and value.lstrip().startswith("[") and len(value) <= JSON_LENGTH:
+        with suppress(ValueError, RecursionError):
+            value = json.loads(value)
+    return cast("Sequence[object]", value) if isinstance(value, list | tuple) else (value,)
+
+
 def _text(value: object, name: str) -> str:
     if value is None:
         return ""
@@ -110,7 +133,7 @@ async def _object(written: str, *, repair: bool) -> Mapping[str, object]:
         if not repair or not _is_repairable(written):
             raise BadToolArgument(replies.arguments_are_broken()) from broken
         value = await asyncio.to_thread(_repaired, written)
-    if value is None:
+    if value is None or value == []:
         return {}
     if not isinstance(value, dict):
         raise BadToolArgument(replies.arguments_are_no_object())

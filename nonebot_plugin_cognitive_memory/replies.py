@@ -204,6 +204,18 @@ def argument_is_no_text(name: str) -> str:
     return f"参数 {name} 应为一个字符串"
 
 
+def argument_is_no_list(name: str) -> str:
+    """Name an argument that should be a list of texts."""
+    return f"参数 {name} 应为字符串的数组"
+
+
+def bad_prefix() -> str:
+    """Say which signs may stand before a tool's name."""
+    return "工具名的前缀只能用字母、数字、_ 和 -，连同名字不超过 64 个字符"
+
+
+NOTHING_WORDS = ("无", "没有", "暂无", "空")  # with which models fill in what they leave out
+
 # what models write for user, member and group when they think in Chinese
 USER_WORDS, MEMBER_WORDS, GROUP_WORDS = ("用户", "个人", "人"), ("群成员", "成员", "群友"), ("群", "群聊", "群组")
 
@@ -325,6 +337,7 @@ _PARTS = {
     "historian": "史官的模型",
     "triage": "判断用的模型",
     "merge": "写侧写的模型",
+    "rerank": "重排模型",
 }
 
 

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
+
+import cognitive_memory_core as core
 
 from . import replies
 
 Schema = dict[str, Any]
+_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}", re.ASCII)
 _TEXT: Schema = {"type": "string"}
 _COUNT: Schema = {"type": "integer"}
 _ENTITY: Schema = {"type": "string", "enum": ["user", "member", "group"]}
@@ -44,12 +48,19 @@ _REQUIRED: Mapping[str, tuple[str, ...]] = {
 
 
 def function_schemas(prefix: str) -> list[Schema]:
-    """Give the tools as fresh objects, so that nobody's change reaches anybody else."""
+    """Give the tools as fresh objects, so that nobody's change reaches anybody else.
+
+    Raises BadArgument for a prefix that makes a name which some provider refuses.
+    """
+    if not all(_NAME.fullmatch(prefix + name) for name in _TOOLS):
+        raise core.BadArgument(replies.bad_prefix())
     return [{"type": "function", "function": _function(prefix, name)} for name in _TOOLS]
 
 
 def _function(prefix: str, name: str) -> Schema:
     texts = replies.TOOL_TEXTS
     properties = {key: {**kind, "description": texts[f"{name}.{key}"]} for key, kind in _TOOLS[name].items()}
-    parameters = {"type": "object", "properties": properties, "required": list(_REQUIRED.get(name, ()))}
+    parameters: Schema = {"type": "object", "properties": properties}
+    if name in _REQUIRED:  # an empty list is no schema to some providers, and neither is one without "properties"
+        parameters["required"] = list(_REQUIRED[name])
     return {"name": prefix + name, "description": texts[name], "parameters": parameters}

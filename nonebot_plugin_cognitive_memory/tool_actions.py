@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from datetime import datetime
@@ -16,7 +15,6 @@ from .config import setup
 from .lifecycle import get_memory
 from .recording import TurnEnd
 
-THIN = 3  # with fewer fitting events than this the raw log is asked too
 SUMMARY_LENGTH = 2_000  # characters of one portrait; people may write more into its file
 TAGS = 32
 EntityType = Literal["user", "member", "group"]
@@ -27,43 +25,31 @@ _KINDS: Mapping[str, EntityType] = {
     **dict.fromkeys(("member", "members", *replies.MEMBER_WORDS), "member"),
     **dict.fromkeys(("group", "groups", *replies.GROUP_WORDS), "group"),
 }
-_LABEL = re.compile(r"[^()（）]{0,128}[(（]([^()（）]{1,128})[)）]")  # name(id), as people are shown to a model
 
 
 async def _end(end: TurnEnd, arguments: Arguments) -> Answer:
     job_id = await end(
-        arguments.text("memo"),
+        arguments.wish("memo"),
         arguments.texts("observations"),
-        perspective=arguments.text("perspective") or None,
+        perspective=arguments.wish("perspective") or None,
         force=arguments.flag("force"),
     )
     return {"id": job_id}
 
 
 async def _search_events(end: TurnEnd, arguments: Arguments) -> Answer:
-    memory, wanted = get_memory(), arguments.count("top_k") or setup.settings.query.tool_default_top_k
-    hits = await _found(memory, end, arguments, (), wanted)
-    fitting = [hit for hit in hits if hit.relevance >= setup.settings.query.min_relevance]
-    if len(fitting) < min(THIN, wanted):
-        hits = fitting + await _found(memory, end, arguments, ("message",), wanted - len(fitting))
-    return {"events": [_event(hit) for hit in hits]}
-
-
-async def _found(
-    memory: core.CognitiveMemory, end: TurnEnd, arguments: Arguments, kinds: tuple[str, ...], wanted: int
-) -> list[core.Hit]:
-    hits = await memory.search_events(
+    wanted = arguments.count("top_k") or setup.settings.query.tool_default_top_k
+    asked = end.source.message_ids if end.source else ()  # the question is no answer to itself
+    hits = await get_memory().search_events(
         end.scene,
         arguments.needed("query"),
         user_id=arguments.identifier("target_user_id"),
         group_id=arguments.identifier("target_group_id"),
-        kinds=kinds,
-        top_k=wanted,
-        time_from=arguments.text("time_from") or None,
-        time_to=arguments.text("time_to") or None,
+        top_k=wanted + len(asked),
+        time_from=arguments.wish("time_from") or None,
+        time_to=arguments.wish("time_to") or None,
     )
-    asked = end.source.message_ids if end.source else ()
-    return [hit for hit in hits if hit.event.id not in asked]
+    return {"events": [_event(hit) for hit in hits if hit.event.id not in asked][:wanted]}
 
 
 async def _get_profile(end: TurnEnd, arguments: Arguments) -> Answer:
@@ -111,7 +97,6 @@ async def _own_pin(scene: core.Scene, arguments: Arguments) -> core.Pin:
 def _entity(scene: core.Scene, arguments: Arguments) -> tuple[EntityType, str]:
     """Read of whom a portrait is wanted: an id alone, as name(id) or as group/user, whatever type stands beside it."""
     kind, identifier = _entity_type(arguments), arguments.needed_identifier("entity_id")
-    identifier = labelled[1].strip() if (labelled := _LABEL.fullmatch(identifier)) else identifier
     group_id, slash, user_id = identifier.partition("/")
     if kind != "group" and slash and user_id and (group_id == scene.group_id or group_id.isdecimal()):
         return "member", identifier
@@ -121,7 +106,7 @@ def _entity(scene: core.Scene, arguments: Arguments) -> tuple[EntityType, str]:
 
 
 def _entity_type(arguments: Arguments) -> EntityType | None:
-    word = arguments.text("entity_type").lower()
+    word = arguments.wish("entity_type").lower()
     if word and word not in _KINDS:
         raise BadToolArgument(replies.bad_entity_type())
     return _KINDS.get(word)

@@ -53,9 +53,13 @@ class MemoryToolbox:
 
 
 def tool_schemas(prefix: str = "") -> list[Schema]:
-    """Give OpenAI's ``tools`` list, with ``prefix`` before each name; :func:`call_tool` knows prefixes given here."""
+    """Give OpenAI's ``tools`` list, with ``prefix`` before each name; :func:`call_tool` knows prefixes given here.
+
+    Raises BadArgument for a prefix of other signs than letters, digits, "_" and "-", or so long that a name exceeds 64.
+    """
+    schemas = function_schemas(prefix)
     _prefixes.add(prefix)
-    return function_schemas(prefix)
+    return schemas
 
 
 async def call_tool(name: str, arguments: Mapping[str, object] | str | None, scene: core.Scene) -> str:

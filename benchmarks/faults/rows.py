@@ -14,7 +14,7 @@ LONGEST = {  # seconds
     "": 300.0,
     **dict.fromkeys(("F2", "F16", "F17", "A12"), 600.0),
     **dict.fromkeys(("F10b", "F15", "A6", "A7", "A9", "A17"), 900.0),
-    "F1": 1200.0,
+    **dict.fromkeys(("A2", "F1"), 1200.0),
     **dict.fromkeys(("F3", "F12"), 1500.0),
     "F21": 1800.0,
 }
@@ -72,6 +72,9 @@ ROWS: dict[str, Callable[..., Row]] = {
     "F30": _here("drift", "f30"),
     "F31": _here("syscalls", "f31"),
     "F32": _here("queueing", "f32"),
+    "A1": _here("hostile_tools", "a1"),
+    "A2": _here("isolation", "a2"),
+    "A3": _here("isolation", "a3"),
     "A6": _here("puppets", "a6"),
     "A7": _here("puppets", "a7"),
     "A8": _here("puppets", "a8"),

@@ -13,7 +13,7 @@ from ..domain.hit import Reading
 from ..domain.message import Message
 from ..errors import Busy, CognitiveMemoryError, UnavailableError
 from ..ports.ledger import EmbeddedEvent, LexicalIndex
-from ..ports.models import Ask, Calibration, Chat, Embedder, Vector
+from ..ports.models import Ask, Chat, Reranker, Vector
 from ..ports.vectors import Generation, VectorStore
 
 log = logging.getLogger(__name__)
@@ -86,33 +86,6 @@ class Breaker:
         self.state, self._failures, self._pause, self.last_error = "ready", 0, FIRST_PAUSE, ""
 
 
-class GuardedEmbedder:
-    """An embedder whose questions go through a breaker; whoever embeds in the background waits by himself."""
-
-    def __init__(self, embedder: Embedder, breaker: Breaker) -> None:
-        """Guard an embedder."""
-        self._embedder = embedder
-        self._breaker = breaker
-
-    @property
-    def fingerprint(self) -> str:
-        """The embedder's own."""
-        return self._embedder.fingerprint
-
-    @property
-    def calibration(self) -> Calibration:
-        """The embedder's own."""
-        return self._embedder.calibration
-
-    async def embed_documents(self, texts: Sequence[str]) -> list[Vector]:
-        """Embed what is to be found; one text that always fails must not keep questions away."""
-        return await self._embedder.embed_documents(texts)
-
-    async def embed_query(self, text: str) -> Vector:
-        """Embed what is asked."""
-        return await self._breaker.call(lambda: self._embedder.embed_query(text))
-
-
 class GuardedChat:
     """A chat model behind a breaker."""
 
@@ -124,6 +97,19 @@ class GuardedChat:
     async def ask(self, ask: Ask[T]) -> T:
         """Give the parsed answer."""
         return await self._breaker.call(lambda: self._chat.ask(ask))
+
+
+class GuardedReranker:
+    """A reranking model behind a breaker."""
+
+    def __init__(self, reranker: Reranker, breaker: Breaker) -> None:
+        """Guard a reranker."""
+        self._reranker = reranker
+        self._breaker = breaker
+
+    async def scores(self, query: str, texts: Sequence[str]) -> list[float]:
+        """Give a score for each text."""
+        return await self._breaker.call(lambda: self._reranker.scores(query, texts))
 
 
 class GuardedLexical:

@@ -5,14 +5,15 @@ from __future__ import annotations
 import asyncio
 import math
 from array import array
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import TypeVar
 
 from .. import sentences
 from ..errors import BadAnswer, CognitiveMemoryError, UnavailableError
-from ..ports.models import Ask, Calibration, Chat, Embedder, Vector
+from ..ports.models import GUESS, Ask, Calibration, Chat, Embedder, Reranker, Vector
 
 SECONDS = 30.0
+RERANK_SECONDS = 4.0  # somebody waits for the answer, and not much longer
 FAILURES = (
     ArithmeticError,
     AttributeError,
@@ -32,27 +33,39 @@ class ForeignEmbedder:
     def __init__(self, embedder: Embedder) -> None:
         """Stand round an embedder."""
         self._embedder = embedder
-
-    @property
-    def fingerprint(self) -> str:
-        """The embedder's own."""
-        return self._embedder.fingerprint
-
-    @property
-    def calibration(self) -> Calibration:
-        """The embedder's own."""
-        return self._embedder.calibration
+        self.fingerprint: str = embedder.fingerprint
+        self.calibration: Calibration = getattr(embedder, "calibration", GUESS)
 
     async def embed_documents(self, texts: Sequence[str]) -> list[Vector]:
         """Embed what is to be found; as many vectors as texts, or BadAnswer."""
-        vectors = await _embedded(self._embedder.embed_documents(texts))
+        answer = await _embedded(lambda: self._embedder.embed_documents(texts))
+        vectors = _listed(answer, sentences.embedder_failed)
         if len(vectors) != len(texts):
             raise BadAnswer(sentences.too_few_vectors(len(vectors), len(texts)))
         return [_vector(numbers) for numbers in vectors]
 
     async def embed_query(self, text: str) -> Vector:
         """Embed what is asked."""
-        return _vector(await _embedded(self._embedder.embed_query(text)))
+        return _vector(await _embedded(lambda: self._embedder.embed_query(text)))
+
+
+class ForeignReranker:
+    """Turns whatever a reranker raises into our errors, and whatever it answers into a score for each text."""
+
+    def __init__(self, reranker: Reranker) -> None:
+        """Stand round a reranker."""
+        self._reranker = reranker
+
+    async def scores(self, query: str, texts: Sequence[str]) -> list[float]:
+        """Give a score in [0, 1] for each text, or BadAnswer."""
+        if not texts:
+            return []
+        said = sentences.reranker_failed
+        answer = await _translated(lambda: self._reranker.scores(query, texts), RERANK_SECONDS, said)
+        scores = _listed(answer, said)
+        if len(scores) != len(texts):
+            raise BadAnswer(said(f"{len(scores)} / {len(texts)}"))
+        return [_score(score) for score in scores]
 
 
 class ForeignChat:
@@ -65,20 +78,27 @@ class ForeignChat:
 
     async def ask(self, ask: Ask[T]) -> T:
         """Give the parsed answer."""
-        return await _translated(self._chat.ask(ask), self._seconds, sentences.chat_failed)
+        return await _translated(lambda: self._chat.ask(ask), self._seconds, sentences.chat_failed)
 
 
-async def _embedded(answer: Awaitable[T]) -> T:
-    return await _translated(answer, SECONDS, sentences.embedder_failed)
+async def _embedded(act: Callable[[], Awaitable[T]]) -> T:
+    return await _translated(act, SECONDS, sentences.embedder_failed)
 
 
-async def _translated(answer: Awaitable[T], seconds: float, said: Callable[[str], str]) -> T:
+async def _translated(act: Callable[[], Awaitable[T]], seconds: float, said: Callable[[str], str]) -> T:
     try:
-        return await asyncio.wait_for(answer, seconds)
+        return await asyncio.wait_for(act(), seconds)
     except CognitiveMemoryError:
         raise
     except FAILURES as failure:
         raise UnavailableError(said(type(failure).__name__)) from failure
+
+
+def _listed(answer: Iterable[T], said: Callable[[str], str]) -> list[T]:
+    try:
+        return list(answer)
+    except TypeError as unfit:
+        raise BadAnswer(said(type(unfit).__name__)) from unfit
 
 
 def _vector(numbers: Sequence[float]) -> Vector:
@@ -90,3 +110,14 @@ def _vector(numbers: Sequence[float]) -> Vector:
     if not length or not math.isfinite(length):
         raise BadAnswer(sentences.embedder_failed("no direction"))
     return vector
+
+
+def _score(value: float) -> float:
+    """Read a score of any number's type; one outside [0, 1] says nothing on our scale."""
+    try:
+        score = float(value)
+    except (TypeError, ValueError, OverflowError) as unfit:
+        raise BadAnswer(sentences.reranker_failed(type(unfit).__name__)) from unfit
+    if not 0.0 <= score <= 1.0:  # NaN, too
+        raise BadAnswer(sentences.score_unusable())
+    return score

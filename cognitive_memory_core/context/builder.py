@@ -11,16 +11,16 @@ from ..domain.hit import Reading
 from ..domain.note import Memo, Pin
 from ..domain.profile import Profile
 from ..domain.scope import Scene, Scope
-from ..ports.ambient import Clock
 from ..ports.ledger import NoteBook
+from ..recall.patience import within
 from ..recall.portraits import Portraits
-from ..recall.query import query_of
-from ..recall.retriever import AWAY, Retriever
+from ..recall.retriever import AWAY, Found, Retriever
 from ..settings import Live, Settings
 from ..text.tokens import token_count
 from .budget import Part, fitted
 from .render import Context, Section, block, event_lines, memo_lines, pin_lines, portrait_lines
 
+PATIENCE = 6.0  # seconds that a turn waits for any part; the retriever gives its own parts less
 DEGRADED = ("embedding", "vectors", "lexical", "rerank", "profiles", "ledger", "disabled")
 
 
@@ -33,7 +33,7 @@ class _Found:
 
 
 class ContextBuilder:
-    """Builds the context of a turn. Whatever store or model is away, there is less of it and never an error."""
+    """Builds the context of a turn. Whatever is away or hangs, there is less of it, in time, and never an error."""
 
     def __init__(
         self,
@@ -41,22 +41,22 @@ class ContextBuilder:
         notes: NoteBook,
         waiting_memos: Callable[[Scope], list[Memo]],
         settings: Live[Settings],
-        clock: Clock,
         *,
         hide: Callable[[str], str] = str,
         portraits: Portraits | None = None,
+        patience: float = PATIENCE,
     ) -> None:
         """Build from a retriever, a notebook, and the memos of jobs that still wait; ``hide`` has the last word.
 
-        Without ``portraits`` nobody has one.
+        Without ``portraits`` nobody has one; what takes longer than ``patience`` seconds is away.
         """
+        self._patience = patience
         self._hide = hide
         self._portraits = portraits
         self._retriever = retriever
         self._notes = notes
         self._waiting_memos = waiting_memos
         self._settings = settings
-        self._clock = clock
 
     async def build(
         self, scene: Scene, text: str, *, budget: int | None = None, without: frozenset[str] = frozenset()
@@ -99,27 +99,38 @@ class ContextBuilder:
         if not _has_place(scene):
             return [], ()
         try:
-            return await self._notes.pins(scene.scope), ()
+            return await within(self._patience, self._notes.pins(scene.scope)), ()
         except AWAY:
             return [], ("ledger",)
 
     async def _person(self, scene: Scene, without: Collection[str]) -> _Found:
         wanted = self._portraits if scene.user_id not in without else None
-        profile, degraded = await _drawn(wanted.of_asker(scene) if wanted else None)
+        profile, degraded = await self._drawn(wanted.of_asker(scene) if wanted else None)
         lines = portrait_lines(profile, scene.user_name) if profile else ()
         return _Found(Part("profiles", Section(sentences.title_person(), lines)), degraded)
 
     async def _group(self, scene: Scene) -> _Found:
-        profile, degraded = await _drawn(self._portraits.of_group(scene) if self._portraits else None)
+        profile, degraded = await self._drawn(self._portraits.of_group(scene) if self._portraits else None)
         lines = portrait_lines(profile, scene.group_name) if profile else ()
         return _Found(Part("profiles", Section(sentences.title_group(), lines)), degraded)
 
+    async def _drawn(self, portrait: Awaitable[Profile | None] | None) -> tuple[Profile | None, tuple[str, ...]]:
+        """Wait for a portrait; where it cannot be read, say so."""
+        try:
+            return (await within(self._patience, portrait) if portrait else None), ()
+        except AWAY:
+            return None, ("profiles",)
+
     async def _events(self, reading: Reading, text: str, settings: Settings) -> _Found:
         asked = settings.query
-        query = query_of(text, reading.scene, self._clock.now().astimezone(settings.zone))
-        found = await self._retriever.search(
+        query = await self._retriever.asked(text, reading.scene)
+        search = self._retriever.search(
             reading, query, top_k=asked.auto_top_k, decay=asked.auto_decay, floor=asked.min_relevance
         )
+        try:
+            found = await within(self._patience, search)
+        except AWAY:
+            found = Found((), ("vectors", "lexical"))
         lines = event_lines((hit.event for hit in found.hits), settings.zone)
         return _Found(Part("events", Section(sentences.title_events(), lines)), found.degraded)
 
@@ -132,7 +143,7 @@ class ContextBuilder:
         if not _has_place(scene):
             return (), ()
         try:
-            return await self.memos(scene.scope, limit), ()
+            return await within(self._patience, self.memos(scene.scope, limit)), ()
         except AWAY:  # what waits in the queue is known without the ledger
             return _newest(self._waiting_memos(scene.scope), limit), ("ledger",)
 
@@ -145,14 +156,6 @@ class ContextBuilder:
 
     def _without_the_hidden(self, section: Section) -> Section:
         return replace(section, lines=tuple(self._hide(line) for line in section.lines))
-
-
-async def _drawn(portrait: Awaitable[Profile | None] | None) -> tuple[Profile | None, tuple[str, ...]]:
-    """Wait for a portrait; where it cannot be read, say so."""
-    try:
-        return (await portrait if portrait else None), ()
-    except AWAY:
-        return None, ("profiles",)
 
 
 def _has_place(scene: Scene) -> bool:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from .event import Event
 from .interval import Interval
+from .message import Passage
 from .scope import Scene
 
 
@@ -47,7 +48,8 @@ class Hit:
     """One event that a search found.
 
     ``score`` orders the list. ``similarity`` and ``lexical`` are the two legs' own scores and ``relevance`` their
-    fusion before decay; each in [0, 1].
+    fusion before decay; each in [0, 1]. A line of the log comes with the lines round it, as far as they may be read:
+    ``neighbours``, oldest first.
     """
 
     event: Event
@@ -55,3 +57,4 @@ class Hit:
     similarity: float = 0.0
     lexical: float = 0.0
     relevance: float = 0.0
+    neighbours: Passage = ()

@@ -60,3 +60,6 @@ class Message:
             agent=scene.agent,
             sender_name="" if self.is_bot else scene.user_name,
         )
+
+
+Passage = tuple[Message, ...]  # lines of one place that follow each other, oldest first

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import time
 from collections.abc import Callable, Sequence
@@ -11,13 +10,11 @@ from ..errors import BadAnswer, BadArgument, PermanentError, TooSlow, Unavailabl
 from ..ports.ledger import VectorLedger, VectorRow
 from ..ports.models import Embedder, Vector
 from .retry import described
-from .signals import signalled
+from .rounds import Rounds
 
 log = logging.getLogger(__name__)
 BATCH = 64
-GATHERED = 0.1  # seconds in which new events come together: a call and a commit cost the same for one and for many
-FIRST_PAUSE, LONGEST_PAUSE = 1.0, 300.0
-FRUITLESS = 8  # calls in a row that gave nothing: more than halving a batch down to one unusable text takes
+FRUITLESS = 2  # calls in a row that gave nothing, beyond what halving a batch down to one unusable text takes
 LEFT_ALONE = 3600.0  # seconds
 PLAIN_TEXT = "hello"
 REFUSALS = (PermanentError, BadAnswer, BadArgument, TooSlow)  # what may be one text's fault
@@ -38,14 +35,17 @@ class Indexer:
         shelf: VectorLedger,
         *,
         on_stored: Callable[[], None],
+        batch: int = BATCH,
         elapsed: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Embed from a ledger into it; ``on_stored`` is told of new vectors."""
+        """Embed from a ledger into it, up to ``batch`` texts a step; ``on_stored`` is told of new vectors."""
         self._embedder = embedder
         self._shelf = shelf
         self._on_stored = on_stored
-        self._wake = asyncio.Event()
-        self._hurry = asyncio.Event()
+        self._batch = max(batch, BATCH)
+        self._fruitless_at_most = self._batch.bit_length() - 1 + FRUITLESS
+        self._rounds = Rounds("Indexer", self._round)
+        self.nudge, self.hurry, self.run = self._rounds.nudge, self._rounds.hurry, self._rounds.run
         self._unsaved: list[VectorRow] = []
         self._elapsed = elapsed
         self._refused: dict[str, float] = {}  # until when each is left alone
@@ -53,50 +53,32 @@ class Indexer:
         self._fruitless = 0
         self._away = 0
         self._blaming: tuple[type[Exception], ...] = REFUSALS
-        self.last_error = ""
 
-    def nudge(self) -> None:
-        """Look for waiting events soon."""
-        self._wake.set()
-
-    def hurry(self) -> None:
-        """Look for waiting events now."""
-        self._hurry.set()
-        self._wake.set()
+    @property
+    def last_error(self) -> str:
+        """Why nothing could be embedded the last time; "" where it could."""
+        return self._rounds.last_error
 
     async def lag(self) -> int:
         """Count the events that will get a vector and have none."""
         self._forgive()
         return max(await self._shelf.lag(self._embedder.fingerprint) - len(self._refused), 0)
 
-    async def run(self) -> None:
-        """Index until cancelled; only cancellation escapes."""
-        pause = FIRST_PAUSE
-        while True:
-            try:
-                while await self.step():
-                    pause = FIRST_PAUSE
-                self.last_error = ""
-                await self._wake.wait()
-                await signalled(self._hurry, GATHERED)
-            except Exception as error:  # noqa: BLE001  # the loop runner: one bad batch must not end the indexer
-                self._complain(error)
-                await asyncio.sleep(max(pause, _wished(error)))
-                pause = min(pause * 2, LONGEST_PAUSE)
-            self._wake.clear()
-
     async def step(self) -> int:
         """Embed one batch; answers how many events were looked at."""
         await self._save()
         self._forgive()
-        waiting = await self._shelf.waiting(self._embedder.fingerprint, BATCH + len(self._refused))
-        batch = [row for row in waiting if row[0] not in self._refused][:BATCH]
+        waiting = await self._shelf.waiting(self._embedder.fingerprint, self._batch + len(self._refused))
+        batch = [row for row in waiting if row[0] not in self._refused][: self._batch]
         if batch:
             self._suspects, self._fruitless = [], 0
             await self._choose_whom_to_blame()
             await self._embed(batch)
             await self._give_up_suspects(len(batch))
         return len(batch)
+
+    async def _round(self) -> float:
+        return 0.0 if await self.step() else LEFT_ALONE
 
     async def _choose_whom_to_blame(self) -> None:
         """A model that is away for every batch and well for a plain text is not away: some text of the batch is."""
@@ -120,7 +102,7 @@ class Indexer:
     async def _embed_halves(self, batch: Sequence[Waiting], refused: Exception) -> None:
         """Find the one text that spoils a batch; a model that answers nothing well is asked again later."""
         self._fruitless += 1
-        if self._fruitless > FRUITLESS:
+        if self._fruitless > self._fruitless_at_most:
             raise refused
         if len(batch) == 1:
             self._suspects.append(batch[0])
@@ -161,13 +143,3 @@ class Indexer:
         """Let texts be asked again whose hour is over."""
         now = self._elapsed()
         self._refused = {event_id: until for event_id, until in self._refused.items() if until > now}
-
-    def _complain(self, error: Exception) -> None:
-        if (said := described(error)) != self.last_error:
-            log.warning("Indexer: %s", said)
-        self.last_error = said
-
-
-def _wished(error: Exception) -> float:
-    wished = error.retry_after if isinstance(error, UnavailableError | BadAnswer) else None
-    return min(wished or 0.0, LONGEST_PAUSE)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import time
 from collections.abc import Callable, Sequence
@@ -14,12 +13,10 @@ from ..ports.models import Embedder, Vector
 from ..ports.profiles import ProfileStore
 from ..text.outline import sections_of
 from .retry import described
-from .signals import signalled
+from .rounds import Rounds
 
 log = logging.getLogger(__name__)
 BATCH = 16
-GATHERED = 0.1  # seconds in which new portraits come together
-FIRST_PAUSE, LONGEST_PAUSE = 1.0, 300.0
 LEFT_ALONE = 3600.0  # seconds
 READ_AGAIN = 300.0  # seconds, for what could not be read
 TRIES = 3  # where a portrait goes on changing while it is taken in
@@ -48,41 +45,21 @@ class ProfileIndexer:
         self._index = index
         self._embedder = embedder
         self._elapsed = elapsed
-        self._wake = asyncio.Event()
-        self._hurry = asyncio.Event()
+        self._rounds = Rounds("profile index", self._round)
+        self.nudge, self.hurry, self.run = self._rounds.nudge, self._rounds.hurry, self._rounds.run
         self._refused: dict[tuple[ProfileKey, str], float] = {}  # until when each is left alone
         self._unread: dict[ProfileKey, str] = {}  # why each could not be taken in
         self._read_again_at = 0.0
         self._is_fresh = False
-        self.last_error = ""
 
-    def nudge(self) -> None:
-        """Look for portraits without a vector soon."""
-        self._wake.set()
-
-    def hurry(self) -> None:
-        """Look for them now."""
-        self._hurry.set()
-        self._wake.set()
+    @property
+    def last_error(self) -> str:
+        """Why nothing could be embedded the last time, or what cannot be read; "" where all is well."""
+        return self._rounds.last_error or next(iter(self._unread.values()), "")
 
     async def has_lag(self) -> bool:
         """Tell whether any portrait will get a vector and has none."""
         return not self._is_fresh or bool(await self._batch())
-
-    async def run(self) -> None:
-        """Index until cancelled; only cancellation escapes."""
-        pause = FIRST_PAUSE
-        while True:
-            try:
-                await self._catch_up()
-                pause, self.last_error = FIRST_PAUSE, next(iter(self._unread.values()), "")
-                await signalled(self._wake, self._read_again if self._unread else LEFT_ALONE)
-                await signalled(self._hurry, GATHERED)
-            except Exception as error:  # noqa: BLE001  # the loop runner: one bad portrait must not end the indexer
-                self._complain(error)
-                wished = error.retry_after if isinstance(error, UnavailableError | BadAnswer) else None
-                await asyncio.sleep(min(max(pause, wished or 0.0), LONGEST_PAUSE))
-                pause = min(pause * 2, LONGEST_PAUSE)
 
     async def refresh(self) -> None:
         """Make the index the same as the files: take in what is missing or another version, leave out what is gone."""
@@ -118,15 +95,16 @@ class ProfileIndexer:
                 await self._embed_each(batch)
         return len(batch)
 
-    async def _catch_up(self) -> None:
+    async def _round(self) -> float:
         if not self._is_fresh:
             await self.refresh()
         elif self._unread and self._elapsed() >= self._read_again_at:
             self._read_again_at = self._elapsed() + self._read_again
             for key in list(self._unread):
                 await self._take_in(key)
-        while await self.step():
-            pass
+        if await self.step():
+            return 0.0
+        return self._read_again if self._unread else LEFT_ALONE
 
     async def _batch(self) -> list[Profile]:
         now = self._elapsed()
@@ -146,11 +124,6 @@ class ProfileIndexer:
             except REFUSALS as refused:
                 log.warning("profile index: no vector for a %s: %s", profile.key.entity_type, described(refused))
                 self._refused[profile.key, profile.version] = self._elapsed() + LEFT_ALONE
-
-    def _complain(self, error: Exception) -> None:
-        if (said := described(error)) != self.last_error:
-            log.warning("profile index: %s", said)
-        self.last_error = said
 
 
 async def taken_in(store: ProfileStore, index: ProfileIndex, key: ProfileKey) -> Profile | None:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from .ambient import Clock
-from .models import Chat, Embedder
+from .models import Chat, Embedder, Reranker
 
 
 @dataclass(frozen=True)
 class Given:
-    """A clock, an embedder, a chat model for every purpose; None where the memory makes its own."""
+    """A clock, an embedder, a chat model for every purpose, a reranker; None where the memory makes its own."""
 
     clock: Clock | None = None
     embedder: Embedder | None = None
     chat: Chat | None = None
+    reranker: Reranker | None = None

@@ -15,7 +15,7 @@ from ..domain.erasure import Tombstones
 from ..domain.event import Draft, Event
 from ..domain.fact import Fact
 from ..domain.hit import Reading
-from ..domain.message import Message
+from ..domain.message import Message, Passage
 from ..domain.note import Memo, Pin
 from ..domain.people import Person
 from ..domain.profile import Profile, ProfileKey
@@ -268,6 +268,13 @@ class MessageLog(Protocol):
 
     async def recent(self, scope: Scope, limit: int, *, before: datetime | None = None) -> list[Message]:
         """Give the newest messages of a place, oldest first; with ``before`` only older ones."""
+        ...
+
+    async def around(self, messages: Sequence[Message], reading: Reading, reach: int) -> list[Passage]:
+        """Give the talk round messages: with each, of the ``reach`` lines before and after it those that are admitted.
+
+        Passages have no line in common: what meets is one. A message that is gone, or not admitted, has none.
+        """
         ...
 
     async def withdraw(self, scope: Scope, message_id: str, at: datetime) -> int:

@@ -21,6 +21,7 @@ else:  # array("f"): compact, the standard library's, and numpy reads it without
 
 
 T = TypeVar("T")
+LEAST_SPREAD = 0.02  # between the two medians; what lies nearer together is measured noise
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,26 @@ class Calibration:
     def similarity(self, cosine: float) -> float:
         """Map a cosine to [0, 1]: unrelated is 0, a paraphrase is 1."""
         return min(max((cosine - self.unrelated) / (self.paraphrase - self.unrelated), 0.0), 1.0)
+
+    @property
+    def is_usable(self) -> bool:
+        """Tell whether it is a scale at all: paraphrases clearly nearer than strangers, both where cosines can be."""
+        return -1.0 <= self.unrelated < self.unrelated + LEAST_SPREAD <= self.paraphrase <= 1.0
+
+
+GUESS = Calibration(unrelated=0.2, paraphrase=0.75)  # between what current models show; their own medians differ
+
+
+class CalibrationBook(Protocol):
+    """What was measured of each embedder, by its fingerprint."""
+
+    async def find(self, fingerprint: str) -> Calibration | None:
+        """Give what was measured; None for what was never."""
+        ...
+
+    async def keep(self, fingerprint: str, calibration: Calibration) -> None:
+        """Remember what was measured, in the place of what was known before."""
+        ...
 
 
 class Embedder(Protocol):

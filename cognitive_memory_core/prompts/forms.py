@@ -59,6 +59,7 @@ TRIAGE: Form = _object(
     },
     ("should_remember", "reason", "observations"),
 )
+COMPRESS: Form = _object({"summary": _text("摘要全文，一段")}, ("summary",))
 MERGE: Form = _object(
     {
         "nothing_new": {"type": "boolean", "description": "新事实没有一条值得写进侧写；true 时其余字段可空"},

@@ -18,17 +18,19 @@ from ..text.fences import defused
 from ..text.names import clean_name
 from . import forms, rendering
 from .answers import Drawn, Said, Triaged
-from .parsing import Given, drawn_in, statements_in, triaged_in
+from .parsing import Given, drawn_in, statements_in, summary_in, triaged_in
 from .rendering import block
 from .roster import Roster, roster_of
 from .template import Sheet, refusal, sheet_of, shipped
 
 FILLED_ROSTER = 12  # people that a triage is shown at least, where a place has so many
-_ANCHORS = ("time", "calendar", "place", "people", "neighbours", "lines")
+_AROUND = ("time", "calendar", "place", "people", "lines")
+_ANCHORS = (*_AROUND, "neighbours")
 _PLACEHOLDERS: Mapping[str, tuple[str, ...]] = {
     "rewrite": (*_ANCHORS, "speaker", "source", "tasks"),
     "triage": _ANCHORS,
     "merge": ("time", "target", "portrait", "facts", "max_chars", "feedback"),
+    "compress": (*_AROUND, "earlier", "max_chars"),
 }
 _OPTIONAL = frozenset(("calendar", "neighbours", "source"))
 TEMPLATES = tuple(_PLACEHOLDERS)
@@ -82,6 +84,17 @@ class PromptLibrary:
         instructions, prompt = self._sheets["triage"].filled(_around(anchors, roster, lines))
         parse = partial(triaged_in, given=given)
         return Ask("triage", instructions, prompt, "historian_triage", forms.TRIAGE, parse)
+
+    def compress(self, lines: Sequence[Message], anchors: Anchors, *, max_chars: int, earlier: str = "") -> Ask[str]:
+        """Ask for a summary of a dialogue; ``earlier`` is that of what was said before, which it takes up."""
+        roster = roster_of(anchors, lines, (earlier,))
+        parts = {
+            **_around(anchors, roster, lines),
+            "earlier": block("前文摘要", rendering.cut(earlier, rendering.EARLIER)),
+            "max_chars": str(max_chars),
+        }
+        instructions, prompt = self._sheets["compress"].filled(parts)
+        return Ask("compress", instructions, prompt, "dialogue_summary", forms.COMPRESS, summary_in)
 
     def merge(
         self,

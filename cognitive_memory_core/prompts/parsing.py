@@ -29,6 +29,7 @@ from .values import (
 
 LONGEST_TEXT = 2_000  # characters of a statement; the gate refuses far shorter ones, but must see that they are long
 LONGEST_DETAIL = 500
+LONGEST_SUMMARY = 10_000  # far more than is ever asked for
 LONGEST_TAG, MOST_TAGS = 30, 12
 LONGEST_TRAIT, MOST_TRAITS = 200, 12
 MOST_OBSERVATIONS = 20
@@ -91,6 +92,14 @@ def drawn_in(text: str, *, may_be_empty: bool = False) -> Drawn:
     if not (is_idle or summary or any(traits.values()) or may_be_empty):
         raise BadAnswer(sentences.answer_without("summary"))
     return Drawn(is_idle, filled_list(answer.get("tags"), MOST_TAGS, LONGEST_TAG), summary, **traits)
+
+
+def summary_in(text: str) -> str:
+    """Give the summary of a dialogue on one line; raises BadAnswer for one without any words."""
+    summary = filled(row_of(loaded(text)).get("summary"), LONGEST_SUMMARY)
+    if not any(map(str.isalnum, summary)):
+        raise BadAnswer(sentences.answer_without("summary"))
+    return summary
 
 
 def _says_nothing_new(summary: str) -> bool:

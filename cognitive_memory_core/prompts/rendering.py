@@ -25,6 +25,7 @@ ROOM = 24_000  # characters of all lines together; where they are more, each is 
 SHORTEST_LINE = 60
 SOURCE = 4_000
 TEXT = 1_000
+EARLIER = 5_000
 NEIGHBOUR = 200
 _WITHDRAWN = (
     "[以下已经作废：旧侧写（含标签）里由它们来的内容都删净，换了说法的也删，也不写“已撤回”之类；其余照旧写回。"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import lru_cache
@@ -20,6 +20,8 @@ from ..text.terms import index_terms
 Scored = tuple[Event, float]
 Identity = tuple[str, Scope, str]  # a message's id is unique in its scope only, and no event's
 OUTSIDE = 0.3  # what a hit is worth outside the time that the question names
+NAMED = 0.15  # what a hit gains of whom the question names: more would let a wrong name hide the right answer
+MOST_NAMED = 0.3
 _SECONDS_A_DAY = 86_400.0
 _HALF_WAY = 0.5
 
@@ -59,18 +61,53 @@ def above(hits: Iterable[Hit], min_relevance: float) -> list[Hit]:
     return [hit for hit in hits if hit.relevance >= min_relevance and hit.relevance > 0.0]
 
 
+def reranked(hits: Sequence[Hit], scores: Sequence[float]) -> list[Hit] | None:
+    """Let a reranker's scores, brought into [0, 1], be the relevance of hits; None where they are no answer to these.
+
+    Those are scores too few, too many, or not finite.
+    """
+    if len(scores) != len(hits) or not all(map(math.isfinite, scores)):
+        return None
+    told = zip(hits, map(_clamped, scores), strict=True)
+    return _ordered(replace(hit, score=score, relevance=score) for hit, score in told)
+
+
+def widened(hits: Iterable[Hit], more: Iterable[Event], relevance: float) -> list[Hit]:
+    """Add events that a question is about without sharing a word with it; none is left less relevant than this."""
+    found = {_identity(hit.event): hit for hit in hits}
+    for event in more:
+        hit = found.get(_identity(event))
+        if hit is None:
+            found[_identity(event)] = Hit(event, relevance, relevance=relevance)
+        elif hit.relevance < relevance:
+            found[_identity(event)] = replace(hit, score=relevance, relevance=relevance)
+    return _ordered(found.values())
+
+
 def preferring(hits: Iterable[Hit], window: Interval | None) -> list[Hit]:
     """Put back, but never drop, what lies outside the time that the question names."""
     if window is None:
         return list(hits)
-    return _ordered(hit if hit.event.happened_at in window else _weighed(hit, OUTSIDE) for hit in hits)
+    return _weighed(hits, lambda hit: 1.0 if hit.event.happened_at in window else OUTSIDE)
+
+
+def naming(hits: Iterable[Hit], people: frozenset[str], boost: float = NAMED) -> list[Hit]:
+    """Lift what is said by, or speaks of, those whom the question names: by how many of them, and never by more."""
+    if not people or not boost:
+        return list(hits)
+    return _weighed(hits, lambda hit: 1.0 + min(boost, MOST_NAMED) * _share(hit.event, people))
+
+
+def leaning(hits: Iterable[Hit], kinds: Mapping[str, float]) -> list[Hit]:
+    """Weigh hits by their kind; a kind that is not named stays as it is."""
+    return _weighed(hits, lambda hit: kinds.get(hit.event.kind, 1.0)) if kinds else list(hits)
 
 
 def decayed(hits: Iterable[Hit], decay: Decay | None, now: datetime) -> list[Hit]:
     """Lift what is new, as seed 001 has it, but only what is relevant from ``decay.floor`` on."""
     if decay is None:
         return list(hits)
-    return _ordered(_weighed(hit, 1.0 + decay.boost * freshness(hit, decay, now)) for hit in hits)
+    return _weighed(hits, lambda hit: 1.0 + decay.boost * freshness(hit, decay, now))
 
 
 def freshness(hit: Hit, decay: Decay, now: datetime) -> float:
@@ -173,8 +210,13 @@ def _hit(event: Event, similarity: float, lexical: float, weight: float) -> Hit:
     return Hit(event, relevance, similarity, lexical, relevance)
 
 
-def _weighed(hit: Hit, factor: float) -> Hit:
-    return replace(hit, score=hit.score * factor)
+def _weighed(hits: Iterable[Hit], factor_of: Callable[[Hit], float]) -> list[Hit]:
+    weighed = ((hit, factor_of(hit)) for hit in hits)
+    return _ordered(hit if factor == 1.0 else replace(hit, score=hit.score * factor) for hit, factor in weighed)
+
+
+def _share(event: Event, people: frozenset[str]) -> float:
+    return len(people.intersection((event.sender_id, *event.subjects))) / len(people)
 
 
 def _ordered(hits: Iterable[Hit]) -> list[Hit]:
@@ -186,7 +228,7 @@ def _sameness(event: Event) -> tuple[str, str]:
     return _key(event.text), event.sender_id if bound else ""
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=4096)
 def _key(text: str) -> str:
     return duplicate_key(text)
 

@@ -3,27 +3,52 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
+from typing import TypeVar
 
+from ..domain.event import Event
 from ..domain.hit import Hit, Reading
+from ..domain.scope import Scene
 from ..errors import PermanentError, TransientError, UnavailableError
 from ..ports.ambient import Clock
-from ..ports.ledger import EventLedger, LexicalIndex
-from ..ports.models import Embedder
+from ..ports.ledger import EventLedger, LexicalIndex, NameBook
+from ..ports.models import Embedder, Reranker
 from ..ports.vectors import VectorIndex
 from ..settings import Decay, Live, Settings
 from .embedding import QueryEmbedding
-from .query import Query
-from .ranking import Scored, above, collapsed, decayed, diversified, fused, matched, preferring
+from .intent import Tilt, tilt_of
+from .naming import KnownNames
+from .patience import until, within
+from .query import Query, query_of
+from .ranking import (
+    Scored,
+    above,
+    collapsed,
+    decayed,
+    diversified,
+    fused,
+    leaning,
+    matched,
+    naming,
+    preferring,
+    reranked,
+    widened,
+)
 
 AWAY = (UnavailableError, TransientError, PermanentError, asyncio.TimeoutError)
-PATIENCE = 5.0  # seconds that a question waits for its vector; the call goes on, for whoever asks the same next
+PATIENCE = 5.0  # seconds that a question waits for a leg; its vector is made all the same, for who asks that next
 MAX_RESULTS = 200
 MAX_CANDIDATES = 1_000
 INLINE = 24  # candidates that are ranked in about a millisecond; more leave the event loop
+LONG = 300  # characters of a question; what is longer is read off the event loop
+RERANKED_FROM = 2  # times as many candidates as hits: with fewer there is nothing to choose from (seed 001)
+FEW = 3  # hits: a question who somebody is that finds fewer is answered with what is known of them
+ASKED_ABOUT = 3  # people whom such a question is about
+LEAST = 0.01
+Answer = TypeVar("Answer")
 
 
 @dataclass(frozen=True)
@@ -66,15 +91,33 @@ class _Wish:
         return min(max(self.top_k, 0), MAX_RESULTS)
 
     @property
+    def tilt(self) -> Tilt:
+        """What the question is after, as far as that can make a difference."""
+        return tilt_of(self.query.intent, self.reading.kinds)
+
+    @property
+    def least(self) -> float:
+        """What counts as relevant at all."""
+        return max(self.floor, self.settings.query.min_relevance, LEAST)
+
+    @property
+    def about(self) -> list[Reading]:
+        """What to read of those whom a question who somebody is asks about; nothing for any other question."""
+        if self.query.intent != "identity":
+            return []
+        people = [self.reading.user_id] if self.reading.user_id else sorted(self.query.people)[:ASKED_ABOUT]
+        return [replace(self.reading, user_id=person) for person in people]
+
+    @property
     def embedded(self) -> str:
         """What is embedded: a model is told where and who, too; in hashed characters they would drown the question."""
         return self.query.text if self.settings.models.embedding.model_name else self.query.said or self.query.text
 
 
 class Retriever:
-    """Searches events by meaning and by words, and messages by words, within what a reading admits."""
+    """Searches events by meaning and by words, within what a reading admits."""
 
-    def __init__(  # noqa: PLR0917  # all that a search rests on, in the order of the ports
+    def __init__(  # noqa: PLR0913, PLR0917  # all that a search rests on, in the order of the ports
         self,
         events: EventLedger,
         lexical: LexicalIndex,
@@ -82,8 +125,18 @@ class Retriever:
         embedder: Embedder,
         settings: Live[Settings],
         clock: Clock,
+        patience: float = PATIENCE,
+        *,
+        names: NameBook | None = None,
+        reranker: Reranker | None = None,
     ) -> None:
-        """Search these stores with this embedder."""
+        """Search these stores with this embedder; what takes longer than ``patience`` seconds is away.
+
+        ``names`` tell whom a question names, and a ``reranker`` has the say on relevance; both may be missing.
+        """
+        self._patience = patience
+        self._names = KnownNames(names)
+        self._reranker = reranker
         self._events = events
         self._lexical = lexical
         self._vectors = vectors
@@ -92,63 +145,108 @@ class Retriever:
         self._settings = settings
         self._clock = clock
 
+    async def asked(self, text: str, scene: Scene, *, addressed: bool | None = None) -> Query:
+        """Read what is asked in a scene, now and by whom is known there; never raises for a book of names."""
+        reference = self._clock.now().astimezone(self._settings.current.zone)
+        read = partial(query_of, text, scene, reference, await self._names.at(scene), addressed=addressed)
+        return await asyncio.to_thread(read) if len(text) > LONG else read()
+
     async def search(
         self, reading: Reading, query: Query, *, top_k: int, decay: Decay | None, floor: float = 0.0
     ) -> Found:
-        """Find at most ``top_k`` (and 200) events of relevance ``floor`` or more; a leg that is away is named.
+        """Find at most ``top_k`` (and 200) events of relevance ``floor`` or more; a part that is away is named.
 
-        A question without a word finds nothing.
+        A question without a word finds nothing. One who somebody is finds what is known of them, if nothing better.
         """
         wish = _Wish(reading, query, self._settings.current, top_k, decay, floor)
         if not wish.candidates:
             return Found()
+        end = asyncio.get_running_loop().time() + self._patience
         dense, words = await asyncio.gather(self._by_meaning(wish), self._by_words(wish))
-        return Found(await self._best(wish, dense.rows, words.rows), (*dense.degraded, *words.degraded))
+        hits = await _off_loop(_size(dense.rows, words.rows), partial(_joined, wish, dense.rows, words.rows))
+        judged = await self._judged(wish, hits, end)
+        wide = await self._with_the_known(wish, judged.hits, end)
+        best = await _off_loop(len(wide.hits), partial(_chosen, wish, wide.hits, self._clock.now()))
+        return Found(best, (*dense.degraded, *words.degraded, *judged.degraded, *wide.degraded))
 
-    async def messages(self, reading: Reading, query: Query, *, top_k: int, decay: Decay | None = None) -> Found:
-        """Find lines of the log by their words; each hit's event is of kind "message" and has the message's id."""
-        wish = _Wish(reading, query, self._settings.current, top_k, decay)
-        if not wish.candidates:
-            return Found()
+    async def _judged(self, wish: _Wish, hits: Sequence[Hit], end: float) -> Found:
+        """Let the reranker judge the best candidates, and nothing else stay; all stays where it gives no answer."""
+        asked = wish.settings.query
+        few = asked.rerank_candidate_multiplier < RERANKED_FROM
+        if self._reranker is None or not asked.enable_rerank or few or not hits:
+            return Found(tuple(hits))
+        best = collapsed(_promising(wish, hits))[: wish.candidates]
         try:
-            found = await self._lexical.messages(query.terms, reading, wish.candidates)
+            scores = await until(end, self._reranker.scores(wish.query.text, [hit.event.text for hit in best]))
+            judged = reranked(best, scores)
         except AWAY:
-            return Found((), ("lexical",))
-        return Found(await self._best(wish, None, [(message.as_event(), score) for message, score in found]))
+            judged = None
+        return Found(tuple(hits), ("rerank",)) if judged is None else Found(tuple(judged))
 
-    async def _best(
-        self, wish: _Wish, dense: Sequence[Scored] | None, words: Sequence[Scored] | None
-    ) -> tuple[Hit, ...]:
-        rank = partial(_ranked, wish, dense, words, self._clock.now())
-        many = len(dense or ()) + len(words or ()) > INLINE
-        return await asyncio.to_thread(rank) if many else rank()
+    async def _with_the_known(self, wish: _Wish, hits: Sequence[Hit], end: float) -> Found:
+        """Add what is newly known of those whom a question who somebody is asks about, where little else is found."""
+        relevant = sum(hit.relevance >= wish.least for hit in hits)
+        if not wish.about or relevant >= min(FEW, wish.limit):
+            return Found(tuple(hits))
+        try:
+            reads = (self._events.recent(reading, wish.candidates) for reading in wish.about)
+            read = await until(end, asyncio.gather(*reads))
+        except AWAY:
+            return Found(tuple(hits), ("ledger",))
+        known = [event for events in read for event in events if wish.reading.admits(event)]
+        newest = sorted(known, key=_when, reverse=True)
+        return Found(tuple(widened(hits, newest, wish.least)))
 
     async def _by_meaning(self, wish: _Wish) -> _Leg:
-        part = "embedding"
+        part, end = "embedding", asyncio.get_running_loop().time() + self._patience
         try:
-            vector = await asyncio.wait_for(self._questions.vector(wish.embedded), PATIENCE)
+            vector = await until(end, self._questions.vector(wish.embedded))
             part = "vectors"
-            nearest = await self._vectors.nearest(vector, wish.reading, wish.candidates)
+            nearest = await until(end, self._vectors.nearest(vector, wish.reading, wish.candidates))
             part = "ledger"
-            events = {event.id: event for event in await self._events.fetch([found for found, _ in nearest])}
+            fetched = await until(end, self._events.fetch([found for found, _ in nearest]))
         except AWAY:
             return _Leg(None, (part,))
+        events = {event.id: event for event in fetched}
         similarity = self._embedder.calibration.similarity
         return _Leg([(events[found], similarity(cosine)) for found, cosine in nearest if found in events])
 
     async def _by_words(self, wish: _Wish) -> _Leg:
         try:
-            return _Leg(await self._lexical.events(wish.query.terms, wish.reading, wish.candidates))
+            found = self._lexical.events(wish.query.terms, wish.reading, wish.candidates)
+            return _Leg(await within(self._patience, found))
         except AWAY:
             return _Leg(None, ("lexical",))
 
 
-def _ranked(
-    wish: _Wish, dense: Sequence[Scored] | None, words: Sequence[Scored] | None, now: datetime
-) -> tuple[Hit, ...]:
-    """Rank what the legs found; every row passes the reading once more, whatever store it came from."""
-    asked = wish.settings.query
+async def _off_loop(rows: int, work: Callable[[], Answer]) -> Answer:
+    """Do a little work at once, and much of it on another thread."""
+    return await asyncio.to_thread(work) if rows > INLINE else work()
+
+
+def _size(*legs: Sequence[Scored] | None) -> int:
+    return sum(len(leg or ()) for leg in legs)
+
+
+def _when(event: Event) -> datetime:
+    return event.happened_at
+
+
+def _joined(wish: _Wish, dense: Sequence[Scored] | None, words: Sequence[Scored] | None) -> tuple[Hit, ...]:
+    """Join what the legs found; every row passes the reading once more, whatever store it came from."""
     lexical = None if words is None else matched(wish.query.terms, words)
-    hits = [hit for hit in fused(dense, lexical, asked.lexical_weight) if wish.reading.admits(hit.event)]
-    timely = decayed(preferring(above(hits, wish.floor), wish.query.window), wish.decay, now)
-    return tuple(diversified(collapsed(timely), asked.diversity, wish.limit))
+    weight = wish.tilt.weight(wish.settings.query.lexical_weight)
+    return tuple(hit for hit in fused(dense, lexical, weight) if wish.reading.admits(hit.event))
+
+
+def _promising(wish: _Wish, hits: Sequence[Hit]) -> list[Hit]:
+    """Order hits by all but their age: time, people and kind that the question speaks of."""
+    timely = preferring(above(hits, 0.0), wish.query.window)
+    return leaning(naming(timely, wish.query.people), wish.tilt.kinds)
+
+
+def _chosen(wish: _Wish, hits: Sequence[Hit], now: datetime) -> tuple[Hit, ...]:
+    """Choose the best by relevance, by what the question speaks of, and by age; none says what another said."""
+    relevant = above(hits, wish.floor)
+    lifted = decayed(_promising(wish, relevant), wish.decay, now)
+    return tuple(diversified(collapsed(lifted), wish.settings.query.diversity, wish.limit))

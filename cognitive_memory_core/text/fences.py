@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import html
+import re
+import unicodedata
+
 from .names import one_line
 
 _SWAPPED = {
@@ -12,6 +16,8 @@ _SWAPPED = {
     "'": "`｀\u1fefˋ",
 }
 _HARMLESS = str.maketrans({char: harmless for harmless, chars in _SWAPPED.items() for char in chars})
+_AMPERSANDS = frozenset("&＆﹠")
+_ENTITY = re.compile("[&＆﹠][#＃﹟]?\\w{1,32}[;；﹔︔\u037e]?")
 
 
 def defused(text: str) -> str:
@@ -19,8 +25,18 @@ def defused(text: str) -> str:
 
     Every angle and square bracket, of any width and likeness, becomes one that opens nothing, and backticks become
     quotes: no tag, chat-template token, [INST], 【系统】, [CQ:…] or code fence is left, nor does NFKC bring one back.
-    There is no list of bad words to walk round. Signs are swapped, not escaped: the text grows no longer, a second
+    The first sign of &lt; and the like is turned over, so that reading entities brings none back either. There is no
+    list of bad words to walk round. Signs are swapped, not escaped: the text grows no longer, a second
     pass changes nothing, and no reader can unescape it. Whoever shows the line writes something of their own before
     it, so that it cannot begin with "system:".
     """
-    return one_line(text.translate(_HARMLESS))
+    line = one_line(text).translate(_HARMLESS)
+    return _ENTITY.sub(_unread, line) if _AMPERSANDS.intersection(line) else line
+
+
+def _unread(entity: re.Match[str]) -> str:
+    """Break what would be read as a sign that is swapped, or as the beginning of another entity."""
+    plain = unicodedata.normalize("NFKC", entity[0])
+    read = html.unescape(plain)
+    is_sign = read != plain and (read[0] == "&" or read.translate(_HARMLESS) != read)
+    return f"⅋{entity[0][1:]}" if is_sign else entity[0]

@@ -27,6 +27,15 @@ _CHINESE = (
 )
 FUNCTION_WORDS = frozenset((*_ENGLISH.split(), *_CHINESE.split()))
 
+# How people ask about a conversation, whatever it was about.
+_ASKING = (
+    "according agree agreed describe described discuss discussed discusses discussing discussion discussions elaborate "
+    "explain explained introduce introduced mention mentioned mentions opinion opinions participants regarding said "
+    "say says summarise summarize summary talk talked talking think thinks thought thoughts view views "
+    "讨论 聊过 聊到 提到 提过 说过 谈到"
+)
+ASKING_WORDS = frozenset(_ASKING.split())
+
 
 def telling(char: str) -> float:
     """Say how much a character tells, in (0, 1]: what is not among the commonest few hundred tells all it can."""

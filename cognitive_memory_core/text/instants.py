@@ -43,7 +43,7 @@ def instant_of(value: object, zone: tzinfo, what: str, *, end: bool = False) -> 
         day = date.fromisoformat(text)
     except ValueError:
         return _parsed(text, zone, what, value)
-    return datetime.combine(day, time.max if end else time.min, zone)
+    return _zoned(datetime.combine(day, time.max if end else time.min), zone)
 
 
 def _parsed(text: str, zone: tzinfo, what: str, value: str) -> datetime:

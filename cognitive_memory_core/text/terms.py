@@ -1,29 +1,33 @@
 """What a text is found by: the terms of the lexical index, the same on both sides of a search.
 
-Chinese, Japanese and Korean run on without spaces, so pairs of neighbouring characters stand for words there; other
-words are kept whole. A term holds only characters that SQLite's unicode61 takes for letters and leaves as they are,
-so that one term is one token of the index.
+Chinese, Japanese and Korean run on without spaces, so pairs of neighbouring characters stand for words there, in
+simplified characters; other words are kept by their stem. A term holds only characters that SQLite's unicode61 takes
+for letters and leaves as they are, so that one term is one token of the index.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
+from functools import cache
 from operator import add
 
 from .characters import CharacterTable
-from .frequency import FUNCTION_WORDS, telling
+from .frequency import ASKING_WORDS, FUNCTION_WORDS, telling
+from .word_forms import simplified, stem
 
-TERMS_VERSION = 1
+TERMS_VERSION = 2
 _READ = 8_000  # characters of a text that are looked at
 _INDEXED = 4_000  # terms of a text: 2,000 characters of Chinese
 _ASKED = 64
+LEAST_TELLING = 0.5  # of a character that is asked for beside pairs
 _WORD_LENGTH = 64
 _LAST_OF_16_BITS = "\uffff"
 _FIRST_WITHOUT_ACCENTS = "\u2000"
 _ONCE_MARKS = frozenset(map(chr, (*range(0x19B0, 0x19CA), 0x1CF2, 0x1CF3)))  # letters now; SQLite's Unicode is older
 
 _HAN = "\U00020000", "\U000323af"
+_IDEOGRAPHS = "㐀", "鿿"
 _RUNNING_ON = f"々-〇ぁ-ゖゝ-ゟァ-ヺー-ヿㄅ-ㄯㇰ-ㇿ㐀-䶿一-鿿가-힣\uf900-\ufaff{_HAN[0]}-{_HAN[1]}"
 _WORD = f"[^\\W_{_RUNNING_ON}]+"
 _PIECE = re.compile(f"([{_RUNNING_ON}]+)|({_WORD}(?:[-._'@+]{_WORD})*)")
@@ -46,11 +50,12 @@ def index_terms(text: str) -> list[str]:
     return terms[:_INDEXED]
 
 
-def query_terms(text: str, *, rare_characters: bool = False) -> list[str]:
+def query_terms(text: str, *, characters: bool = False) -> list[str]:
     """Give the terms of a question, each once, in order: pairs and words, and characters where there is no pair at all.
 
-    What stands in every other sentence is asked for only where there is nothing else. ``rare_characters`` asks for
-    the uncommon characters beside the pairs; asking for all of them finds no more and walks through half the index.
+    What stands in every other sentence, and how people ask, is asked for only where there is nothing else.
+    ``characters`` asks for those beside the pairs, too, but for the very commonest: short lines of chat share them
+    where they share no pair.
     """
     pieces = pieces_of(text)
     has_pairs = any(len(run) > 1 for run, _ in pieces)
@@ -61,11 +66,12 @@ def query_terms(text: str, *, rare_characters: bool = False) -> list[str]:
         elif not has_pairs:
             terms += _spelled(run)
         else:
-            characters = _spelled(run)
-            terms += map(add, characters, characters[1:])
-            terms += _rare(run) if rare_characters else ()
+            spelled = _spelled(run)
+            terms += map(add, spelled, spelled[1:])
+            terms += _telling(run) if characters else ()
     asked = list(dict.fromkeys(terms))
-    return ([term for term in asked if term not in FUNCTION_WORDS] or asked)[:_ASKED]
+    idle = _idle_terms()
+    return ([term for term in asked if term not in idle] or asked)[:_ASKED]
 
 
 def pieces_of(text: str) -> list[tuple[str, str]]:
@@ -83,15 +89,20 @@ def _spelled(run: str) -> list[str]:
     )
 
 
-def _rare(run: str) -> list[str]:
-    return [term for char, term in zip(run, _spelled(run), strict=True) if telling(char) == 1.0]
+def _telling(run: str) -> list[str]:
+    return [term for char, term in zip(run, _spelled(run), strict=True) if telling(char) >= LEAST_TELLING]
+
+
+@cache
+def _idle_terms() -> frozenset[str]:
+    return frozenset(map(stem, FUNCTION_WORDS | ASKING_WORDS))
 
 
 def _words(word: str) -> list[str]:
-    """Give a word whole, then its parts: v2.3.1 as v231, v2, 3 and 1; rtx4090 also as rtx and 4090."""
+    """Give a word's stem, then its parts' stems: v2.3.1 as v231, v2, 3 and 1; rtx4090 also as rtx and 4090."""
     if word.isalpha():
-        return [word[:_WORD_LENGTH]]
-    parts = [part[:_WORD_LENGTH] for part in _PARTS.findall(word)]
+        return [stem(word[:_WORD_LENGTH])]
+    parts = [stem(part[:_WORD_LENGTH]) for part in _PARTS.findall(word)]
     terms = ["".join(parts)[:_WORD_LENGTH], *parts] if len(parts) > 1 else parts
     for part in parts:
         if halves := _CODE.fullmatch(part):
@@ -116,8 +127,8 @@ def _folded(char: str) -> str:
 
 
 def _folded_letter(char: str) -> str:
-    if _HAN[0] <= char <= _HAN[1]:
-        return char
+    if _HAN[0] <= char <= _HAN[1] or _IDEOGRAPHS[0] <= char <= _IDEOGRAPHS[1]:
+        return simplified(char)
     if char > _LAST_OF_16_BITS or char in _ONCE_MARKS:
         return f" {_numbered(char)} "
     return unicodedata.normalize("NFKD", char)[0] if char < _FIRST_WITHOUT_ACCENTS else char

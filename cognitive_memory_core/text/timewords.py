@@ -10,6 +10,7 @@ from functools import lru_cache
 
 from ..domain.interval import Interval, checked_zoned
 from .chinese_time import CHINESE
+from .feasts import FEASTS
 from .folding import folded
 from .instants import EARLIEST, LATEST
 from .replacements import Edit, edited
@@ -19,7 +20,7 @@ from .timerule import Frame, Kind, Lean, Rule
 from .western_time import WESTERN
 
 READ = 2_000  # characters of a text that are looked at
-_RULES = CHINESE + WESTERN
+_RULES = CHINESE + FEASTS + WESTERN
 _JOINED = re.compile(r" ?(?:到|至|~|—|–|-|to|until|till|through|and) ?", re.IGNORECASE)
 _BESIDE = " (（,，、)）的"
 _HABIT_BEFORE = re.compile("(?:每|逢|隔|凡是|所有的?|(?:通常|一般|平时|平常|往往|总是|经常|常常|习惯|固定)[在于]?)$")
@@ -78,8 +79,9 @@ def _mentioned(text: str) -> tuple[Mention, ...]:
 def time_window(text: str, reference: datetime) -> Interval | None:
     """Read the window that a query names, in the zone of ``reference``; None where it names none.
 
-    The first time expression counts, together with a second one that it is joined to (3月1日到3月5日). A month, date
-    or weekday without more looks backwards, today included. Raises BadArgument for a reference without a zone.
+    The first time expression counts, together with a second one that it is joined to (3月1日到3月5日, 三月底四月初).
+    A month, date or weekday without more looks backwards, today included. Raises BadArgument for a reference without a
+    zone.
     """
     checked_zoned(reference, "reference")
     now = reference.replace(tzinfo=None)
@@ -88,7 +90,7 @@ def time_window(text: str, reference: datetime) -> Interval | None:
     if first is None:
         return None
     mention, stretch = first
-    if second and _JOINED.fullmatch(text, mention.stop, second[0].start):
+    if second and (_JOINED.fullmatch(text, mention.stop, second[0].start) or _touch(first, second)):
         stretch = _joined(stretch, *second)
     return _zoned(stretch, reference)
 
@@ -142,6 +144,11 @@ def _mentions(text: str) -> Iterator[Mention]:
 
 def _asked(mention: Mention, now: datetime) -> Stretch | None:
     return None if mention.kind == "now" else mention.at(now)
+
+
+def _touch(first: tuple[Mention, Stretch], second: tuple[Mention, Stretch]) -> bool:
+    """Tell whether one begins where the other ends, in the text and on the calendar."""
+    return first[0].stop == second[0].start and first[1].stop == second[1].start
 
 
 def _joined(first: Stretch, mention: Mention, last: Stretch) -> Stretch:

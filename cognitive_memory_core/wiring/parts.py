@@ -7,17 +7,14 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from ..adapters.breaker import Breaker, GuardedEmbedder, GuardedLexical, GuardedStore
+from ..adapters.breaker import Breaker, GuardedLexical, GuardedStore
 from ..adapters.chroma.leftovers import clear_generations
 from ..adapters.chroma.store import ChromaStore
 from ..adapters.files.directory_owner import DirectoryOwner
 from ..adapters.files.end_summaries import EndSummaries
 from ..adapters.files.profiles import FileProfiles
 from ..adapters.files.queue import FileQueue
-from ..adapters.foreign_models import ForeignEmbedder
-from ..adapters.offline.hashing import HashingEmbedder
 from ..adapters.sqlite import SqliteLedger
 from ..historian.meter import SpendingMeter
 from ..ports.ambient import Clock
@@ -38,17 +35,16 @@ from ..ports.ledger import (
     VectorLedger,
 )
 from ..ports.mirror import MemoMirror
-from ..ports.models import Embedder, Meter
+from ..ports.models import Embedder, Reranker
 from ..ports.profiles import ProfileEraser, ProfileStore
 from ..ports.queue import JobQueue, QueueEraser, QueueView
 from ..ports.vectors import VectorStore
+from ..recall.calibration import Calibrating
 from ..recall.nearest import ExactIndex
-from ..settings import EmbeddingSettings, Live, Settings, VectorStoreSettings
+from ..settings import Live, Settings, VectorStoreSettings
+from .embedding import Embedding, embedding_of
+from .reranking import Reranking, reranking_of
 from .thinkers import Thinkers, thinkers_of
-
-if TYPE_CHECKING:
-    from ..adapters.openai.client import ModelClient
-    from ..adapters.openai.embedder import OpenAIEmbedder
 
 GRACE = 5.0  # seconds beyond shutdown_seconds that a dying predecessor is given to let go of the directory
 
@@ -89,6 +85,8 @@ class Parts:
     profile_eraser: ProfileEraser
     mirror: MemoMirror
     embedder: Embedder
+    calibrating: Calibrating | None
+    reranker: Reranker | None
     thinkers: Thinkers
     meter: SpendingMeter
     breakers: tuple[Breaker, ...]
@@ -107,9 +105,9 @@ async def parts_of(live: Live[Settings], data_dir: Path, given: Given) -> Parts:
         meter = SpendingMeter(ledger.accounts, clock, settings.zone)
         stack.push_async_callback(meter.settle)
         await meter.load()
-        foreign = given.embedder
-        embedder = ForeignEmbedder(foreign) if foreign else await _embedder(settings, ledger, meter, stack)
-        ledger.index.follow(embedder.fingerprint)
+        embedding = await embedding_of(settings, ledger, meter, stack, clock=clock, given=given.embedder)
+        ledger.index.follow(embedding.embedder.fingerprint)
+        reranking = await reranking_of(settings.models.rerank, meter, stack, given.reranker)
         queue = await FileQueue.open(data_dir / "queues", settings.queue, clock)
         stack.push_async_callback(queue.close)
         await queue.recover()
@@ -118,7 +116,7 @@ async def parts_of(live: Live[Settings], data_dir: Path, given: Given) -> Parts:
         store = await _store(settings.vector_store, data_dir / "chromadb", stack)
         profiles = FileProfiles(data_dir, settings.profile.revision_keep, clock, settings.zone)
         thinkers = await thinkers_of(live, data_dir / "prompts", meter, stack, given.chat)
-        outside = _Outside(data_dir, mirror, embedder, store, profiles, thinkers, meter)
+        outside = _Outside(data_dir, mirror, embedding, reranking, store, profiles, thinkers, meter)
         return _put_together(clock, queue, ledger, outside, stack.pop_all())
 
 
@@ -128,7 +126,8 @@ class _Outside:
 
     data_dir: Path
     mirror: MemoMirror
-    embedder: Embedder
+    embedding: Embedding
+    reranking: Reranking
     store: VectorStore | None
     profiles: FileProfiles
     thinkers: Thinkers
@@ -139,7 +138,8 @@ def _put_together(
     clock: Clock, queue: FileQueue, ledger: SqliteLedger, outside: _Outside, resources: AsyncExitStack
 ) -> Parts:
     """Name every part by its port, with a breaker round each that can be away."""
-    embedding, vectors, words = breakers = (Breaker("embedding"), Breaker("vectors"), Breaker("ledger"))
+    embedding, reranking = outside.embedding, outside.reranking
+    vectors, words = stores = (Breaker("vectors"), Breaker("ledger"))
     return Parts(
         clock=clock,
         data_dir=outside.data_dir,
@@ -164,10 +164,12 @@ def _put_together(
         profiles=outside.profiles,
         profile_eraser=outside.profiles,
         mirror=outside.mirror,
-        embedder=GuardedEmbedder(outside.embedder, embedding),
+        embedder=embedding.embedder,
+        calibrating=embedding.calibrating,
+        reranker=reranking.reranker,
         thinkers=outside.thinkers,
         meter=outside.meter,
-        breakers=(*breakers, *outside.thinkers.breakers),
+        breakers=(embedding.breaker, *stores, *reranking.breakers, *outside.thinkers.breakers),
         resources=resources,
     )
 
@@ -181,22 +183,3 @@ async def _store(vector_store: VectorStoreSettings, folder: Path, stack: AsyncEx
     store = ChromaStore(folder, vector_store)
     stack.push_async_callback(store.close)
     return store
-
-
-async def _embedder(settings: Settings, ledger: SqliteLedger, meter: Meter, stack: AsyncExitStack) -> Embedder:
-    """Give the embedding model that is set, held to the length of the vectors it gave before, or the local one."""
-    wanted = settings.models.embedding
-    if not wanted.model_name:
-        return HashingEmbedder()
-    client, make = await asyncio.to_thread(_embedding_model, wanted)
-    stack.push_async_callback(client.close)
-    fingerprint = make(wanted, client, meter).fingerprint
-    return make(wanted, client, meter, dimensions=await ledger.shelf.dimensions(fingerprint))
-
-
-def _embedding_model(wanted: EmbeddingSettings) -> tuple[ModelClient, type[OpenAIEmbedder]]:
-    """Import what takes half a second, and read certificates, only where a model is set; call it in a thread."""
-    from ..adapters.openai.client import EMBEDDING_LIMIT, ModelClient  # noqa: PLC0415  # see above
-    from ..adapters.openai.embedder import OpenAIEmbedder  # noqa: PLC0415  # see above
-
-    return ModelClient(wanted, "embedding", limit=EMBEDDING_LIMIT), OpenAIEmbedder

@@ -15,6 +15,8 @@ from ..adapters.files.templates import read_templates
 from ..adapters.foreign_models import ForeignChat
 from ..adapters.offline.merging import RuleMerger
 from ..adapters.offline.rules import RuleHistorian
+from ..context.compression import Summariser
+from ..context.summary import ModelSummariser
 from ..historian.budget import BackedHistorian, BackedMerger, Budget, BudgetedChat
 from ..historian.meter import MeteredChat, SpendingMeter
 from ..historian.portraiture import ModelMerger
@@ -40,6 +42,7 @@ class Thinkers:
     merger: Merger
     budget: Budget
     breakers: tuple[Breaker, ...] = ()
+    summariser: Summariser | None = None
 
     @property
     def has_model(self) -> bool:
@@ -69,7 +72,9 @@ async def thinkers_of(
     historian = ModelHistorian(chats["historian"], chats["triage"], library, settings)
     merger = SiftingMerger(ModelMerger(chats["merge"], library, settings), merging)
     breakers = tuple({id(one): one.breaker for one in asked.values()}.values())
-    return Thinkers(BackedHistorian(historian, rules, budget), BackedMerger(merger, merging), budget, breakers)
+    summariser = ModelSummariser(chats["historian"], library, settings)
+    backed = BackedHistorian(historian, rules, budget), BackedMerger(merger, merging)
+    return Thinkers(*backed, budget, breakers, summariser)
 
 
 def _library(folder: Path) -> PromptLibrary:

@@ -37,6 +37,17 @@ async def test_words_find_events_best_first(ledger: Ledger) -> None:
     assert await found(ledger, "谁喜欢乌龙茶", GROUP, 1) == ["阿棠喜欢乌龙茶"]
 
 
+async def test_rarity_is_that_of_the_place_that_is_asked(ledger: Ledger) -> None:
+    """A group's best hit is the same whatever other groups talk about, and a word that all its rows hold finds them."""
+    here = [an_event(f"乌龙茶 第{number}杯", sender_id=f"3{number}") for number in range(10)]
+    await committed(ledger, *here, an_event("红茶 第九杯"))
+    await committed(ledger, *(an_event(f"红茶 第{n}杯", OTHER_GROUP, sender_id=f"3{n}") for n in range(50)))
+    ranked = await ledger.lexical.events(["乌龙", "红茶"], Reading(GROUP), 20)
+    assert ranked[0][0].text == "红茶 第九杯"
+    assert len(ranked) == 11
+    assert all(score > 0 for _, score in await ledger.lexical.events(["杯"], Reading(GROUP), 20))
+
+
 @pytest.mark.parametrize("query", ["乌龙", "茶", "ＣＯＦＦＥＥ", "阿棠", "2026-03-04", "3月4日", "漏雨"])
 async def test_an_event_is_found_by_text_speaker_date_and_detail(ledger: Ledger, query: str) -> None:
     """One character is enough, and the day counts where it happened."""

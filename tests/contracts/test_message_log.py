@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta, timezone
 
+from cognitive_memory_core.domain.hit import Reading
+from cognitive_memory_core.domain.message import Message
 from cognitive_memory_core.domain.scope import Scene
 from tests.support.builders import GROUP, OTHER_GROUP, PRIVATE, a_draft, a_message, an_event
 from tests.support.clock import NOON, FrozenClock
@@ -113,3 +116,33 @@ async def test_nothing_to_append_is_fine(ledger: Ledger) -> None:
     """An empty batch is no write."""
     await ledger.log.append([])
     assert await texts(ledger) == []
+
+
+async def around(ledger: Ledger, found: Sequence[Message], reading: Reading, reach: int = 1) -> list[str]:
+    """Give the passages round messages, each as one text."""
+    return ["".join(line.text for line in lines) for lines in await ledger.log.around(found, reading, reach)]
+
+
+async def test_the_talk_round_a_message(ledger: Ledger) -> None:
+    """Lines before and after it in the order of sending, passages that meet joined, other places never."""
+    lines = [a_message(text, sent_at=later(minutes=at)) for at, text in enumerate("甲乙丙丁戊己庚辛")]
+    await ledger.log.append([*lines[::-1], a_message("别处", OTHER_GROUP, later(minutes=1))])
+    reading = Reading(GROUP)
+    assert await around(ledger, [lines[1]], reading) == ["甲乙丙"]
+    assert await around(ledger, [lines[6], lines[1]], reading) == ["甲乙丙", "己庚辛"]
+    assert await around(ledger, [lines[3], lines[1]], reading) == ["甲乙丙丁戊"]
+    assert await around(ledger, [lines[0], lines[7]], reading, 0) == ["甲", "辛"]
+    assert await around(ledger, [lines[0]], reading, 100) == ["甲乙丙丁戊己庚辛"]
+    assert await around(ledger, [a_message("没有")], reading) == []
+    assert await around(ledger, [lines[0]], Reading(OTHER_GROUP)) == []
+
+
+async def test_the_talk_round_a_message_holds_only_what_may_be_read(ledger: Ledger) -> None:
+    """In private nobody else's lines of a group, and nowhere those of people who want to be left out."""
+    other = Scene.group(GROUP.group_id, "2000009", user_name="别人")
+    mine = [a_message(text, sent_at=later(minutes=at)) for at, text in ((0, "甲"), (2, "丙"))]
+    await ledger.log.append([*mine, a_message("乙", other, later(minutes=1))])
+    assert await around(ledger, [mine[0]], Reading(GROUP), 2) == ["甲乙丙"]
+    assert await around(ledger, [mine[0]], Reading(GROUP, without=frozenset({"2000009"})), 2) == ["甲丙"]
+    assert await around(ledger, [mine[0]], Reading(Scene.private(GROUP.user_id)), 2) == ["甲丙"]
+    assert await around(ledger, [mine[0]], Reading(Scene.private("2000009")), 2) == []

@@ -16,8 +16,6 @@ SENTENCES = {f"{CORE}/sentences.py", f"{PLUGIN}/replies.py"}
 ELSEWHERE = {  # folder or file: why Chinese stands there
     f"{CORE}/text/": "the words that the rules know: data, not sentences",
     f"{CORE}/prompts/": "what models read",
-    f"{CORE}/adapters/inmemory/lexical.py": "the words under which a date is found",
-    f"{CORE}/adapters/sqlite/words.py": "the words under which a date is found",
     f"{CORE}/adapters/offline/": "the words that the rule-based historian knows",
     f"{PLUGIN}/demo/": "a script with a voice and a sample conversation of its own",
     f"{PLUGIN}/invocation.py": "the commands' Chinese names, which people type",

@@ -16,9 +16,8 @@ EMPTY_WORDS = re.compile(
 )
 BLANKET = {  # where everything is caught and life goes on, how often, and why
     f"{CORE}/historian/worker.py": (2, "the loop runner: one bad job must not end the historian"),
-    f"{CORE}/historian/indexer.py": (1, "the loop runner: one bad batch must not end the indexer"),
+    f"{CORE}/historian/rounds.py": (1, "the loop runner: one bad round must not end the work"),
     f"{CORE}/historian/merging.py": (1, "the loop runner: one bad merge must not end the merging"),
-    f"{CORE}/historian/profile_indexer.py": (1, "the loop runner: one bad portrait must not end the indexing"),
     f"{CORE}/historian/sightings.py": (1, "the loop runner: one bad name must not end the renaming"),
     f"{CORE}/historian/follower.py": (1, "the loop runner: a store that is away must not end the follower"),
     f"{CORE}/adapters/chroma/child.py": (3, "the process's main, and what comes up with it: its answer is a refusal"),

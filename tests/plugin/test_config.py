@@ -119,9 +119,9 @@ def test_unknown_keys_are_named(log: list[str]) -> None:
 
 def test_dormant_keys_are_named(log: list[str]) -> None:
     """A key that steers nothing yet is named when somebody sets it."""
-    read({"models": {"rerank": {"model_name": "some-model", "api_key": "canary-key"}}})
+    read({"http": {"token": "canary-key"}})
     [line] = [line for line in log if "还不起作用" in line]
-    assert "COGNITIVE_MEMORY__MODELS" in line
+    assert "COGNITIVE_MEMORY__HTTP" in line
     assert "canary" not in line
 
 

@@ -57,7 +57,8 @@ def test_schemas_are_the_contracts() -> None:
 
     functions = [schema["function"] for schema in tool_schemas()]
     flat = {
-        each["name"]: (tuple(each["parameters"]["properties"]), each["parameters"]["required"]) for each in functions
+        each["name"]: (tuple(each["parameters"]["properties"]), each["parameters"].get("required", []))
+        for each in functions
     }
     assert flat == {
         "end": (("memo", "observations", "perspective", "force"), []),

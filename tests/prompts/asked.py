@@ -101,6 +101,12 @@ def questions() -> dict[str, Ask[Any]]:
         "rewrite": LIBRARY.rewrite(tasks, anchors(), source="那疫苗我得改到下周三", lines=evening()),
         "rewrite_bare": LIBRARY.rewrite([Task(1, "用户对花生过敏")], private),
         "triage": LIBRARY.triage([line for line in evening() if isinstance(line, Message)], anchors()),
+        "compress": LIBRARY.compress(
+            [line for line in evening() if isinstance(line, Message)],
+            replace(anchors(), people=()),
+            max_chars=280,
+            earlier="老齐(28470003) 定了周会在每周二21:00；林檎(3075520002) 还没回展期。",
+        ),
         "merge": LIBRARY.merge(alone, portrait(), facts("阿棠(1903370001)改喝乌龙茶", "旧事"), EVENING, max_chars=800),
         "merge_withdrawn": LIBRARY.merge(
             alone,

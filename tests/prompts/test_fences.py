@@ -72,6 +72,7 @@ def asked(name: str, text: str) -> list[Ask[Any]]:
     return [
         LIBRARY.rewrite(tasks, around, source=text, lines=[*lines, text]),
         LIBRARY.triage(lines, around),
+        LIBRARY.compress(lines, around, max_chars=300, earlier=f"前文{text}"),
         LIBRARY.merge(people[1], portrait(text), facts(text), EVENING, max_chars=800, feedback=text),
     ]
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from cognitive_memory_core.domain.interval import Interval
 from cognitive_memory_core.recall.ranking import (
+    MOST_NAMED,
     OUTSIDE,
     above,
     collapsed,
@@ -18,8 +20,12 @@ from cognitive_memory_core.recall.ranking import (
     diversified,
     freshness,
     fused,
+    leaning,
     matched,
+    naming,
     preferring,
+    reranked,
+    widened,
 )
 from cognitive_memory_core.settings import Decay
 from cognitive_memory_core.text.terms import query_terms
@@ -37,7 +43,12 @@ EVENTS = st.builds(
     st.lists(st.sampled_from(WORDS), min_size=1, max_size=5).map("".join),
     happened_at=INSTANTS,
     is_absolute=st.booleans(),
+    sender_id=st.sampled_from("123"),
+    subjects=st.lists(st.sampled_from("1234"), max_size=3).map(tuple),
+    kind=st.sampled_from(("event", "preference", "message")),
 )
+PEOPLE = st.frozensets(st.sampled_from("12345"), max_size=3)
+KINDS = st.dictionaries(st.sampled_from(("event", "preference")), st.floats(1.0, 1.1))
 ROWS = st.lists(st.tuples(EVENTS, ANY_SCORES), max_size=8)
 WINDOWS = st.none() | st.tuples(INSTANTS, INSTANTS).map(lambda ends: Interval(min(ends), max(ends)))
 DECAYS = st.none() | st.builds(Decay, st.floats(1e-300, 1e300), st.floats(0, 10), SCORES)
@@ -53,25 +64,30 @@ class Steps:
     now: datetime
     diversity: float
     limit: int
+    people: frozenset[str] = frozenset()
+    kinds: Mapping[str, float] = field(default_factory=dict)
     floor: float = 0.0
 
 
-STEPS = st.builds(Steps, SCORES, WINDOWS, DECAYS, INSTANTS, SCORES, st.integers(0, 10))
+LIMITS = st.integers(0, 10) | st.just(10**9) | st.integers(-3, 0)
+STEPS = st.builds(Steps, SCORES, WINDOWS, DECAYS, INSTANTS, SCORES, LIMITS, PEOPLE, KINDS)
 
 
-def ranked(dense, lexical, steps):
-    """Run every step, as the retriever does."""
-    hits = above(fused(dense, matched(QUESTION, lexical), steps.weight), steps.floor)
-    timely = decayed(preferring(hits, steps.window), steps.decay, steps.now)
-    return diversified(collapsed(timely), steps.diversity, steps.limit)
+def ranked(dense, lexical, steps, scores=None, known=()):
+    """Run every step, as the retriever does; ``scores`` are a reranker's, ``known`` is what widens the answer."""
+    hits = fused(dense, matched(QUESTION, lexical), steps.weight)
+    judged = None if scores is None else reranked(hits, scores[: len(hits)])
+    hits = above(widened(hits if judged is None else judged, known, 0.15), steps.floor)
+    named = leaning(naming(preferring(hits, steps.window), steps.people), steps.kinds)
+    return diversified(collapsed(decayed(named, steps.decay, steps.now)), steps.diversity, steps.limit)
 
 
-@given(ROWS, ROWS, STEPS)
-def test_no_nan_passes_and_top_k_is_a_cap(dense, lexical, steps):
-    """Whatever the stores answer: at most ``limit`` hits, each once, finite scores that fall, relevance in [0, 1]."""
-    hits = ranked(dense, lexical, steps)
+@given(ROWS, ROWS, STEPS, st.none() | st.lists(st.floats(), max_size=16), st.lists(EVENTS, max_size=3))
+def test_no_nan_passes_and_top_k_is_a_cap(dense, lexical, steps, judged, known):
+    """Whatever is answered: at most ``limit`` hits, each once, finite scores that fall, relevance in [0, 1]."""
+    hits = ranked(dense, lexical, steps, judged, known)
     scores = [hit.score for hit in hits]
-    assert len(hits) <= steps.limit
+    assert len(hits) <= max(steps.limit, 0)
     assert len({hit.event.id for hit in hits}) == len(hits)
     assert all(math.isfinite(score) for score in scores)
     assert scores == sorted(scores, reverse=True)
@@ -95,6 +111,25 @@ def test_a_higher_similarity_never_hurts(dense, lexical, steps, floor, data):
     assert after <= before
 
 
+@given(ROWS, ROWS, STEPS, st.data())
+def test_the_order_of_candidates_tells_nothing_but_between_equals(dense, lexical, steps, data):
+    """Stores may answer in any order: the same hits come with the same scores, unless some are worth the same."""
+    shuffled = [data.draw(st.permutations(rows)) for rows in (dense, lexical)]
+    everything = replace(steps, limit=20, diversity=0.0)
+    lists = [ranked(*rows, everything) for rows in ((dense, lexical), shuffled)]
+    assert [hit.score for hit in lists[0]] == [hit.score for hit in lists[1]]
+    scores = [hit.score for hit in lists[0]]
+    assume(len(set(scores)) == len(scores))
+    assert _told(lists[0]) == _told(lists[1])
+    worths = [hit.score for hit in ranked(dense, lexical, steps)]
+    assume(len(set(worths)) == len(worths))
+    assert _told(ranked(dense, lexical, steps)) == _told(ranked(*shuffled, steps))
+
+
+def _told(hits):
+    return [(hit.event.text, hit.score) for hit in hits]
+
+
 def _place(hits, event):
     return next((place for place, hit in enumerate(hits) if hit.event.id == event.id), len(hits))
 
@@ -108,6 +143,39 @@ def test_the_time_named_drops_nothing(dense, window):
     for hit in after:
         share = 1.0 if window is None or hit.event.happened_at in window else OUTSIDE
         assert hit == replace(before[hit.event.id], score=before[hit.event.id].score * share)
+
+
+@given(ROWS, PEOPLE, st.floats(0, 10))
+def test_whom_the_question_names_is_lifted_within_bounds(dense, people, boost):
+    """What names nobody in question keeps its score, nothing gains more than 0.3 of its own, and every hit stays."""
+    before = {hit.event.id: hit for hit in fused(dense, None, 0.5)}
+    after = naming(before.values(), people, boost)
+    assert {hit.event.id for hit in after} == set(before)
+    for hit in after:
+        score = before[hit.event.id].score
+        assert score <= hit.score <= score * (1 + MOST_NAMED) * (1 + 1e-9)
+        if not people & {hit.event.sender_id, *hit.event.subjects}:
+            assert hit.score == score
+
+
+@given(ROWS, ROWS, STEPS, WINDOWS)
+def test_what_lies_outside_the_time_named_stays(dense, lexical, steps, window):
+    """With room for all, naming a time changes the order and never who is there."""
+    roomy = replace(steps, limit=50)
+    with_it, without = (ranked(dense, lexical, replace(roomy, window=one)) for one in (window, None))
+    texts = [{(hit.event.text, hit.event.sender_id) for hit in hits} for hits in (with_it, without)]
+    assert {text for text, _ in texts[0]} == {text for text, _ in texts[1]}
+
+
+@given(st.lists(EVENTS, min_size=2, max_size=6), STEPS, st.data())
+def test_a_reranker_orders_what_it_judges(events, steps, data):
+    """Where nothing else speaks, the order is the reranker's, whatever the legs found."""
+    dense = [(event, data.draw(SCORES)) for event in events]
+    hits = fused(dense, None, 0.5)
+    scores = data.draw(st.lists(st.floats(0.01, 1), min_size=len(hits), max_size=len(hits), unique=True))
+    judged = diversified(collapsed(above(reranked(hits, scores), 0.0)), 0.0, 50)
+    assert [hit.score for hit in judged] == sorted((hit.score for hit in judged), reverse=True)
+    assert judged[0].event.id == hits[scores.index(max(scores))].event.id
 
 
 @given(ROWS, st.builds(Decay, st.floats(1e-300, 1e300), st.floats(0, 10), SCORES), INSTANTS)

@@ -9,7 +9,7 @@ from pathlib import Path
 from ...errors import PermanentError, StorageRefused
 from .disk import Disk, Vanished
 
-KNOWN = ("rewrite", "triage", "merge")
+KNOWN = ("rewrite", "triage", "merge", "compress")
 LONGEST = 65_536  # bytes; more than any template may have characters
 _UNREADABLE = ""
 

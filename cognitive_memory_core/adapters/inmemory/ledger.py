@@ -7,6 +7,7 @@ from datetime import datetime, timezone
 from ...ports.ambient import Clock
 from .accounts import InMemoryAccounts
 from .archive import InMemoryArchive
+from .calibrations import InMemoryCalibrations
 from .consent import InMemoryConsent
 from .eraser import InMemoryEraser
 from .events import InMemoryEvents
@@ -40,6 +41,7 @@ class InMemoryLedger:
         self.profiles = InMemoryProfileIndex(state)
         self.accounts = InMemoryAccounts()
         self.archive = InMemoryArchive(state)
+        self.calibrations = InMemoryCalibrations()
         self.eraser = InMemoryEraser(state)
 
     async def close(self) -> None:

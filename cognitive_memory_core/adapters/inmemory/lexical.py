@@ -1,21 +1,21 @@
-"""Search by words, with FTS5's own BM25."""
+"""Search by words: BM25 with the statistics of the place that is read."""
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Generic, TypeVar
 
 from ...domain.event import Event
 from ...domain.hit import Reading
 from ...domain.message import Message
+from ...text.indexed import indexed_text
 from ...text.terms import index_terms
 from .state import State
 
-_SATURATION, _LENGTH_SHARE, _LEAST_WEIGHT = 1.2, 0.75, 1e-6
+_SATURATION, _LENGTH_SHARE = 1.2, 0.75
 T = TypeVar("T")
 
 
@@ -35,12 +35,15 @@ class InMemoryLexical:
 
     async def events(self, terms: Sequence[str], reading: Reading, limit: int) -> list[tuple[Event, float]]:
         """Find events that share terms, best first."""
-        documents = [_document(event, _event_text(event)) for event in self._state.events.values()]
-        return _ranked(documents, terms, reading.admits, limit)
+        place = Reading(reading.scene, group_id=reading.group_id)
+        there = (event for event in self._state.events.values() if place.admits(event))
+        return _ranked([_document(event, _event_text(event)) for event in there], terms, reading.admits, limit)
 
     async def messages(self, terms: Sequence[str], reading: Reading, limit: int) -> list[tuple[Message, float]]:
         """Find messages that share terms, best first."""
-        documents = [_document(message, _message_text(message)) for message in self._state.messages.values()]
+        place = Reading(reading.scene, group_id=reading.group_id)
+        there = (message for message in self._state.messages.values() if place.admits(message.as_event()))
+        documents = [_document(message, _message_text(message)) for message in there]
         return _ranked(documents, terms, lambda message: reading.admits(message.as_event()), limit)
 
 
@@ -54,10 +57,9 @@ def _ranked(
     return sorted(scored, key=lambda pair: -pair[1])[: max(limit, 0)]
 
 
-def _weight(term: str, documents: Iterable[_Document[T]]) -> float:
-    holding = [term in document.terms for document in documents]
-    having = sum(holding)
-    return max(math.log((len(holding) - having + 0.5) / (having + 0.5)), _LEAST_WEIGHT)
+def _weight(term: str, documents: Sequence[_Document[T]]) -> float:
+    having = sum(term in document.terms for document in documents)
+    return math.log1p((len(documents) - having + 0.5) / (having + 0.5))
 
 
 def _score(document: _Document[T], weights: dict[str, float], usual_length: float) -> float:
@@ -76,12 +78,8 @@ def _document(item: T, text: str) -> _Document[T]:
 
 def _event_text(event: Event) -> str:
     said = f"{event.text}\n{event.pain}\n{event.solution}\n{event.outcome}"
-    return _text(event.sender_name, event.happened_at, said)
+    return indexed_text(event.sender_name, event.happened_at, said)
 
 
 def _message_text(message: Message) -> str:
-    return _text("" if message.is_bot else message.scene.user_name, message.sent_at, message.text)
-
-
-def _text(name: str, at: datetime, said: str) -> str:
-    return f"{name}\n{at.date().isoformat()}\n{at.month}月{at.day}日\n{said}"
+    return indexed_text("" if message.is_bot else message.scene.user_name, message.sent_at, message.text)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+import sys
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 from ...domain.forgetting import stays_out
-from ...domain.message import Message
+from ...domain.hit import Reading
+from ...domain.message import Message, Passage
 from ...domain.scope import Scope
 from .state import State
 
@@ -32,6 +34,17 @@ class InMemoryLog:
         here = (message for (place, _), message in self._state.messages.items() if place == scope)
         older = [message for message in here if before is None or message.sent_at < before]
         return sorted(older, key=lambda message: message.sent_at)[max(len(older) - max(limit, 0), 0) :]
+
+    async def around(self, messages: Sequence[Message], reading: Reading, reach: int) -> list[Passage]:
+        """Give the talk round messages, as far as the reading admits it."""
+        admitted = {(line.scene.scope, line.id) for line in messages if reading.admits(line.as_event())}
+        passages: list[Passage] = []
+        for scope in dict.fromkeys(scope for scope, _ in sorted(admitted)):
+            here = await self.recent(scope, sys.maxsize)
+            wanted = [_round(at, reach) for at, line in enumerate(here) if (scope, line.id) in admitted]
+            runs = (here[run.start : run.stop] for run in _joined(wanted))
+            passages += (tuple(line for line in run if reading.admits(line.as_event())) for run in runs)
+        return passages
 
     async def withdraw(self, scope: Scope, message_id: str, at: datetime) -> int:
         """Take a message out for good; answers how many events rested on it alone and were retired."""
@@ -69,3 +82,18 @@ def add_message(state: State, message: Message) -> bool:
         return False
     state.messages[place] = message
     return True
+
+
+def _round(at: int, reach: int) -> range:
+    return range(max(at - reach, 0), at + reach + 1)
+
+
+def _joined(wanted: Iterable[range]) -> list[range]:
+    """Join ranges, given in order, that overlap."""
+    runs: list[range] = []
+    for rows in wanted:
+        if runs and rows.start < runs[-1].stop:
+            runs[-1] = range(runs[-1].start, rows.stop)
+        else:
+            runs.append(rows)
+    return runs

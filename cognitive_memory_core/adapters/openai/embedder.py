@@ -4,24 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import Coroutine, Sequence
-from typing import Any, TypeVar
+from collections.abc import Sequence
 
-from ...ports.models import Calibration, Meter, Vector
+from ...ports.models import GUESS, Calibration, Meter, Vector
 from ...settings import EmbeddingSettings
 from .answers import answered, sendable
 from .client import ModelClient, Question
-from .lanes import Lanes
 from .vectors import vectors_of
 
-CALIBRATION = Calibration(unrelated=0.2, paraphrase=0.75)  # between what current models show; their own medians differ
 LONGEST_TEXT = 8_000  # characters: what is remembered is far shorter, and most models read 8,192 tokens
 _DIGEST = 8
-T = TypeVar("T")
 
 
 class OpenAIEmbedder:
-    """Embeds texts in batches; a question never waits for more than what is on its way already."""
+    """Embeds what it is given in one request, with the instruction that the model wants before it."""
 
     def __init__(
         self,
@@ -40,7 +36,6 @@ class OpenAIEmbedder:
         self._length = dimensions or settings.dimensions or 0
         self._seconds = seconds
         self._query_seconds = query_seconds
-        self._lanes = Lanes()
 
     @property
     def fingerprint(self) -> str:
@@ -55,25 +50,17 @@ class OpenAIEmbedder:
 
     @property
     def calibration(self) -> Calibration:
-        """Give what fits models in general."""
-        return CALIBRATION
+        """Give what fits models in general: nobody knows this one's before it was measured."""
+        return GUESS
 
     async def embed_documents(self, texts: Sequence[str]) -> list[Vector]:
-        """Embed what is to be found."""
-        size = self._settings.batch_size
+        """Embed what is to be found, in one request."""
         prefixed = [self._settings.document_instruction + text for text in texts]
-        batches = [prefixed[at : at + size] for at in range(0, len(prefixed), size)]
-        embedded = await _together([self._background(batch) for batch in batches])
-        return [vector for vectors in embedded for vector in vectors]
+        return await self._vectors(prefixed, self._seconds) if texts else []
 
     async def embed_query(self, text: str) -> Vector:
-        """Embed what is asked, before any batch that has not set out."""
-        async with self._lanes.question():
-            return (await self._vectors([self._settings.query_instruction + text], self._query_seconds))[0]
-
-    async def _background(self, texts: Sequence[str]) -> list[Vector]:
-        async with self._lanes.background():
-            return await self._vectors(texts, self._seconds)
+        """Embed what is asked."""
+        return (await self._vectors([self._settings.query_instruction + text], self._query_seconds))[0]
 
     async def _vectors(self, texts: Sequence[str], seconds: float) -> list[Vector]:
         question = Question("/embeddings", self._body(texts), seconds)
@@ -91,17 +78,6 @@ class OpenAIEmbedder:
         if self._settings.dimensions:
             body["dimensions"] = self._settings.dimensions
         return body
-
-
-async def _together(calls: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
-    """Give every result in order; when one call fails or the caller leaves, the others are stopped."""
-    tasks = [asyncio.ensure_future(call) for call in calls]
-    try:
-        return list(await asyncio.gather(*tasks))
-    finally:
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
 
 
 def _digest(instruction: str) -> str:

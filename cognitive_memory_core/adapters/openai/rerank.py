@@ -15,13 +15,16 @@ from .client import ModelClient, Question
 from .shapes import member, place, rows
 
 LONGEST_TEXT = 8_000  # characters
+SECONDS = 4.0  # shorter than a question waits: who gives up first would never know that the model is away
 _ROUNDING = 1e-3
 
 
 class HttpReranker:
     """Posts a question with its candidates and reads a score for each; one that is not listed has none."""
 
-    def __init__(self, settings: RerankSettings, client: ModelClient, meter: Meter, *, seconds: float = 10.0) -> None:
+    def __init__(
+        self, settings: RerankSettings, client: ModelClient, meter: Meter, *, seconds: float = SECONDS
+    ) -> None:
         """Ask one model; somebody waits for the answer, so it has not long."""
         self._settings = settings
         self._client = client

@@ -7,20 +7,34 @@ from dataclasses import dataclass
 from sqlite3 import Connection
 from typing import Generic, TypeVar
 
+import numpy as np
+from numpy.typing import NDArray
+
 from ...domain.event import Event
 from ...domain.hit import Reading
 from ...domain.message import Message
-from .filters import Filter, message_filter, sql_filter
+from .filters import Filter, message_filter, place_filter, sql_filter
 from .rows import EVENT_FIELDS, MESSAGE_FIELDS, Row, event_of, message_of
 from .statements import LISTED, listed, select
-from .words import EVENT_WORDS, MESSAGE_WORDS
+from .words import (
+    EVENT_WORDS,
+    EVENT_WORDS_FROM,
+    MESSAGE_WORDS,
+    MESSAGE_WORDS_FROM,
+    event_terms,
+    message_terms,
+)
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True)
 class Corpus(Generic[T]):
-    """Events, or the log: their tables, how a row is read, and who may see it."""
+    """Events, or the log: their tables, how a row is read, and who may see it.
+
+    ``terms_of`` gives the terms of a row of ``words_from``; ``place_of`` gives the place that holds all that a reading
+    admits, where it can be read apart from the rest.
+    """
 
     table: str
     words: str
@@ -28,6 +42,9 @@ class Corpus(Generic[T]):
     filter_of: Callable[[Reading], Filter]
     read: Callable[[Row], T]
     admits: Callable[[Reading, T], bool]
+    words_from: tuple[str, ...]
+    terms_of: Callable[[Row], list[str]]
+    place_of: Callable[[Reading], Filter | None]
 
     @property
     def columns(self) -> str:
@@ -45,6 +62,12 @@ class Corpus(Generic[T]):
         found = self.admitted(reading, connection.execute(query, (listed(seqs),)))
         return {seq: found[seq] for seq in seqs if seq in found}
 
+    def seqs_within(self, connection: Connection, reading: Reading) -> NDArray[np.int64]:
+        """Give the seqs of all that the reading admits."""
+        clause, values = self.filter_of(reading)
+        found = connection.execute(select("e.seq", f"{self.table} e", clause), values).fetchall()
+        return np.fromiter((row[0] for row in found), np.int64, len(found))
+
 
 def _admits_event(reading: Reading, event: Event) -> bool:
     return reading.admits(event)
@@ -54,5 +77,35 @@ def _admits_message(reading: Reading, message: Message) -> bool:
     return reading.admits(message.as_event())
 
 
-EVENTS = Corpus("events", EVENT_WORDS, EVENT_FIELDS, sql_filter, event_of, _admits_event)
-MESSAGES = Corpus("messages", MESSAGE_WORDS, MESSAGE_FIELDS, message_filter, message_of, _admits_message)
+def _place_of_events(reading: Reading) -> Filter | None:
+    is_bounded = reading.scene.kind != "operator" or reading.group_id
+    return place_filter(reading) if is_bounded else None
+
+
+def _place_of_messages(reading: Reading) -> Filter | None:
+    """What somebody said in groups lies strewn over the log: no index leads to it but that of the words."""
+    return _place_of_events(reading) if reading.scene.kind != "private" else None
+
+
+EVENTS = Corpus(
+    "events",
+    EVENT_WORDS,
+    EVENT_FIELDS,
+    sql_filter,
+    event_of,
+    _admits_event,
+    EVENT_WORDS_FROM,
+    event_terms,
+    _place_of_events,
+)
+MESSAGES = Corpus(
+    "messages",
+    MESSAGE_WORDS,
+    MESSAGE_FIELDS,
+    message_filter,
+    message_of,
+    _admits_message,
+    MESSAGE_WORDS_FROM,
+    message_terms,
+    _place_of_messages,
+)

@@ -8,6 +8,7 @@ from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from sqlite3 import Connection
+from typing import Protocol
 
 from ...domain.erasure import Tombstones
 from ...domain.scope import Scope
@@ -15,7 +16,6 @@ from ...ports.ledger import Copy, PurgeState, Wiped
 from ...text.redaction import hides_alone
 from . import copies, tombstones, wiping
 from .database import Database
-from .exact_search import ExactIndex
 from .filters import Filter
 from .keys import keys_in
 from .needles import Needles
@@ -29,6 +29,14 @@ _OF_PROFILES = ("facts", "merge_failures", "profiles")
 _NAMED = (("name", "names", "user_id"), ("sender_name", "events", "sender_id"), ("user_name", "messages", "sender_id"))
 
 
+class Held(Protocol):
+    """Something that holds some of the database in memory."""
+
+    def let_go(self) -> None:
+        """Hold nothing."""
+        ...
+
+
 class SqliteEraser:
     """Forgetting in a database.
 
@@ -36,10 +44,10 @@ class SqliteEraser:
     be left out whose id is not known.
     """
 
-    def __init__(self, database: Database, index: ExactIndex) -> None:
-        """Erase from a database, and from what an index holds of it in memory."""
+    def __init__(self, database: Database, *held: Held) -> None:
+        """Erase from a database, and from what is held of it in memory."""
         self._database = database
-        self._index = index
+        self._held = held
         self._erasing = asyncio.Lock()  # what is erased while a purge runs waits for the next one
         self._copying = asyncio.Lock()  # a purge cannot empty the log while a copy is read
 
@@ -93,7 +101,8 @@ class SqliteEraser:
             try:
                 return await self._database.write(work)
             finally:
-                self._index.let_go()
+                for held in self._held:
+                    held.let_go()
 
 
 def _forget_person(connection: Connection, user_id: str, at: datetime, hide: Callable[[str], str]) -> Wiped:

@@ -3,31 +3,29 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from itertools import islice
+from collections.abc import Mapping
+from dataclasses import dataclass
 from sqlite3 import Connection
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...domain.hit import Reading
 from ...ports.models import Vector
+from .best import best
 from .changes import dimensions_of
 from .corpus import EVENTS
 from .database import Database
-from .filters import Filter, place_filter
-from .rows import Row
-from .statements import bounded, select
-from .vector_cache import Changes, Matrix, Seqs, SliceCache
+from .filters import place_filter
+from .place_cache import PlaceCache
+from .statements import bounded
+from .vector_cache import Cosines, Seqs, Slice, bounds, cosines, possible, rounded, whole
+from .vector_rows import Form, VectorPlace, bytes_of, changes_of, compared, scanned
 
 HELD_BYTES = 64 * 1024 * 1024
 SPARE = 8  # nearest rows looked at beyond the limit, before a narrow reading pays for a query
 COST_OF_A_FILTER = 4  # measured: 15,431 rows of 100,000 take 182 ms from the disk and 349 through Chroma's filter
-CHUNK = 500  # rows read together: more would be held in memory two or three times over
-_FLOAT_BYTES = 4
-Cosines = NDArray[np.float32]
-Scores = tuple[Seqs, Cosines]
-_Key = tuple[str, int, Filter]  # model, length of its vectors, place
+_SAVED = 3  # how many times larger a place may be that is held rounded; room for what comes is in it
+_FORMS = (whole, rounded)
 
 
 class ExactIndex:
@@ -36,8 +34,9 @@ class ExactIndex:
     def __init__(self, database: Database, *, held_bytes: int = HELD_BYTES) -> None:
         """Search a database's vectors, holding at most ``held_bytes`` of them in memory."""
         self._database = database
-        self._cache = SliceCache(held_bytes)
+        self._cache: PlaceCache[Slice] = PlaceCache(held_bytes)
         self._fingerprint = ""
+        self._dimensions = 0
 
     def follow(self, fingerprint: str) -> None:
         """Compare only vectors of this model from now on."""
@@ -52,43 +51,97 @@ class ExactIndex:
         asked = _direction(vector)
         if asked is None or limit <= 0 or not self._fingerprint:
             return []
-        return await self._database.read(self._nearest, asked, self._fingerprint, reading, bounded(limit))
+        self._dimensions = asked.size
+        place = VectorPlace(self._fingerprint, asked.size, place_filter(reading))
+        return await self._database.read(self._nearest, asked, place, reading, bounded(limit))
 
     async def is_wide(self, reading: Reading) -> bool:
         """Tell whether a search would read more vectors from the disk than a store of neighbours would cost.
 
         A store walks a filter row by row: a place pays for it only from several times the size that memory holds.
         """
+        place = VectorPlace(self._fingerprint, self._dimensions, place_filter(reading))
+        if self._held_form(place) is not None:
+            return False
         is_filtered = reading.scene.kind != "operator" or bool(reading.group_id)
         bound = self._cache.limit * (COST_OF_A_FILTER if is_filtered else 1)
-        return await self._database.read(self._is_wide, self._fingerprint, place_filter(reading), bound)
+        return await self._database.read(self._is_over, place, bound)
 
-    def _is_wide(self, connection: Connection, fingerprint: str, place: Filter, bound: int) -> bool:
-        return self._is_over(connection, (fingerprint, dimensions_of(connection, fingerprint), place), bound)
+    def _is_over(self, connection: Connection, place: VectorPlace, bound: int) -> bool:
+        return bytes_of(connection, place.filter, dimensions_of(connection, place.fingerprint)) > bound
 
-    def _is_over(self, connection: Connection, key: _Key, bound: int) -> bool:
-        _, dimensions, place = key
-        return self._cache.find(key) is None and _bytes_of(connection, place, dimensions) > bound
+    def _held_form(self, place: VectorPlace) -> Form | None:
+        return next((form for form in _FORMS if self._cache.find((form, place)) is not None), None)
+
+    def _form(self, connection: Connection, place: VectorPlace) -> Form | None:
+        """Choose how to hold a place; None where there is no room for it."""
+        size = bytes_of(connection, place.filter, place.dimensions)
+        if size <= self._cache.limit // 2:  # one place does not fill all of the room while it can be made smaller
+            return whole
+        return rounded if size <= self._cache.limit * _SAVED else None
 
     def _nearest(
-        self, connection: Connection, asked: Cosines, fingerprint: str, reading: Reading, limit: int
+        self, connection: Connection, asked: Cosines, place: VectorPlace, reading: Reading, limit: int
     ) -> list[tuple[str, float]]:
-        seqs, cosines = self._scores(connection, asked, fingerprint, place_filter(reading))
-        first = _best(seqs, cosines, limit + SPARE)
+        rows = self._compared(connection, asked, place)
+        first = rows.best(limit + SPARE)
         found = _admitted(connection, reading, first)
-        if len(found) < limit and len(first) < len(seqs):  # too many of the nearest lie outside a narrow reading
-            inside = np.isin(seqs, _seqs_within(connection, reading))
-            found = _admitted(connection, reading, _best(seqs[inside], cosines[inside], limit))
+        if len(found) < limit and len(first) < len(rows.seqs):  # too many of the nearest lie outside a narrow reading
+            found = _admitted(connection, reading, rows.within(EVENTS.seqs_within(connection, reading)).best(limit))
         return found[:limit]
 
-    def _scores(self, connection: Connection, asked: Cosines, fingerprint: str, place: Filter) -> Scores:
-        key = (fingerprint, asked.size, place)
-        if self._is_over(connection, key, self._cache.limit):
-            return _scanned(connection, asked, fingerprint, place)
+    def _compared(self, connection: Connection, asked: Cosines, place: VectorPlace) -> _Compared | _Bounded:
+        form = self._held_form(place) or self._form(connection, place)
+        if form is None:
+            return _Compared(*scanned(connection, place, asked))
         held = self._cache.fresh(
-            key, asked.size, lambda since: _changes(connection, fingerprint, place, asked.size, since)
+            (form, place), lambda: _empty(form, place), lambda old: _renewed(connection, place, form, old)
         )
-        return held.seqs, _cosines(held.matrix, asked)
+        if form is whole:
+            return _Compared(held.seqs, cosines(held.columns[1], asked))
+        return _Bounded(connection, place, asked, held.seqs, *bounds(held, asked))
+
+
+@dataclass(frozen=True)
+class _Compared:
+    """Rows with their cosines."""
+
+    seqs: Seqs
+    cosines: Cosines
+
+    def best(self, limit: int) -> dict[int, float]:
+        """Give the nearest."""
+        return best(self.seqs, self.cosines, limit)
+
+    def within(self, seqs: Seqs) -> _Compared:
+        """Leave out all others."""
+        inside = np.isin(self.seqs, seqs)
+        return _Compared(self.seqs[inside], self.cosines[inside])
+
+
+@dataclass(frozen=True)
+class _Bounded:
+    """Rows between whose bounds their cosines lie; those that may be among the nearest are read from the ledger.
+
+    The more of them lie as close together as rounding takes away, the more are read: at worst all.
+    """
+
+    connection: Connection
+    place: VectorPlace
+    asked: Cosines
+    seqs: Seqs
+    low: Cosines
+    high: Cosines
+
+    def best(self, limit: int) -> dict[int, float]:
+        """Give the nearest, by their true cosines."""
+        seqs = self.seqs[possible(self.low, self.high, limit)]
+        return best(*compared(self.connection, self.place, seqs, self.asked), limit)
+
+    def within(self, seqs: Seqs) -> _Bounded:
+        """Leave out all others."""
+        inside = np.isin(self.seqs, seqs)
+        return _Bounded(self.connection, self.place, self.asked, self.seqs[inside], self.low[inside], self.high[inside])
 
 
 def _direction(vector: Vector) -> Cosines | None:
@@ -97,82 +150,15 @@ def _direction(vector: Vector) -> Cosines | None:
     return (asked / length).astype(np.float32) if math.isfinite(length) and length > 0 else None
 
 
-def _bytes_of(connection: Connection, place: Filter, dimensions: int) -> int:
-    query = select("count(*)", "events e", f"{place[0]} AND e.revision > 0")
-    return connection.execute(query, place[1]).fetchone()[0] * dimensions * _FLOAT_BYTES
+def _empty(form: Form, place: VectorPlace) -> Slice:
+    return Slice.of(form(np.empty(0, np.int64), np.empty((0, place.dimensions), np.float32)))
 
 
-def _changes(connection: Connection, fingerprint: str, place: Filter, dimensions: int, since: int) -> Changes:
-    seqs: list[Seqs] = [np.empty(0, np.int64)]
-    vectors: list[Matrix] = [np.empty((0, dimensions), np.float32)]
-    touched: list[int] = []
-    revision = since
-    for rows in _chunks(connection, fingerprint, place, since):
-        here, matrix = _matrix(rows, dimensions)
-        seqs.append(here)
-        vectors.append(matrix)
-        touched += [row[0] for row in rows]
-        revision = max(revision, *(row[1] for row in rows))
-    return Changes(revision, np.array(touched, np.int64), np.concatenate(seqs), np.concatenate(vectors))
+def _renewed(connection: Connection, place: VectorPlace, form: Form, old: Slice) -> Slice:
+    changes = changes_of(connection, place, form, old.revision)
+    return old.after(changes) if len(changes.touched) else old
 
 
-def _scanned(connection: Connection, asked: Cosines, fingerprint: str, place: Filter) -> Scores:
-    seqs: list[Seqs] = [np.empty(0, np.int64)]
-    cosines: list[Cosines] = [np.empty(0, np.float32)]
-    for rows in _chunks(connection, fingerprint, place):
-        here, matrix = _matrix(rows, asked.size)
-        seqs.append(here)
-        cosines.append(_cosines(matrix, asked))
-    return np.concatenate(seqs), np.concatenate(cosines)
-
-
-def _chunks(connection: Connection, fingerprint: str, place: Filter, since: int = 0) -> Iterator[list[Row]]:
-    rows = _rows(connection, fingerprint, place, since)
-    while chunk := list(islice(rows, CHUNK)):
-        yield chunk
-
-
-def _rows(connection: Connection, fingerprint: str, place: Filter, since: int) -> Iterator[Row]:
-    """Give seq, revision and vector (None where it is out) of what changed after a revision."""
-    stands = "CASE WHEN e.retired_at IS NULL AND e.embedded_as = ? THEN v.vector END"
-    query = select(
-        f"e.seq, e.revision, {stands}",
-        "events e LEFT JOIN vectors v ON v.seq = e.seq",
-        f"{place[0]} AND e.revision > ?",
-    )
-    return iter(connection.execute(query, (fingerprint, *place[1], since)))
-
-
-def _cosines(matrix: Matrix, asked: Cosines) -> Cosines:
-    """Multiply row by row: the threads of one big product wait for each other on a busy machine, up to 20 ms."""
-    return np.matmul(matrix[:, np.newaxis, :], asked[:, np.newaxis])[:, 0, 0]
-
-
-def _matrix(rows: Sequence[Row], dimensions: int) -> tuple[Seqs, Matrix]:
-    """Put vectors together, each made a unit; those of another length are left out."""
-    whole = [row for row in rows if row[2] is not None and len(row[2]) == dimensions * _FLOAT_BYTES]
-    seqs = np.fromiter((row[0] for row in whole), np.int64, len(whole))
-    numbers = np.frombuffer(b"".join(row[2] for row in whole), np.float32)
-    matrix = np.reshape(numbers, (len(whole), dimensions))
-    lengths = np.sqrt(np.einsum("ij,ij->i", matrix, matrix, dtype=np.float64))
-    lengths[lengths == 0] = 1.0
-    return seqs, matrix / lengths.astype(np.float32)[:, np.newaxis]
-
-
-def _best(seqs: Seqs, cosines: Cosines, limit: int) -> list[tuple[int, float]]:
-    candidates = np.arange(len(seqs))
-    if len(seqs) > limit:
-        candidates = np.argpartition(-cosines, limit - 1)[:limit]
-    order = candidates[np.lexsort((-seqs[candidates], -cosines[candidates]))]
-    return list(zip(seqs[order].tolist(), cosines[order].tolist(), strict=True))
-
-
-def _admitted(connection: Connection, reading: Reading, best: Sequence[tuple[int, float]]) -> list[tuple[str, float]]:
-    events = EVENTS.at(connection, reading, [seq for seq, _ in best])
-    return [(events[seq].id, cosine) for seq, cosine in best if seq in events]
-
-
-def _seqs_within(connection: Connection, reading: Reading) -> Seqs:
-    clause, values = EVENTS.filter_of(reading)
-    found = connection.execute(select("e.seq", "events e", clause), values).fetchall()
-    return np.fromiter((row[0] for row in found), np.int64, len(found))
+def _admitted(connection: Connection, reading: Reading, first: Mapping[int, float]) -> list[tuple[str, float]]:
+    events = EVENTS.at(connection, reading, list(first))
+    return [(event.id, first[seq]) for seq, event in events.items()]

@@ -11,6 +11,7 @@ from ...ports.ambient import Clock
 from . import words
 from .accounts import SqliteAccounts
 from .archive import SqliteArchive
+from .calibrations import SqliteCalibrations
 from .consent import SqliteConsent
 from .database import Database
 from .eraser import SqliteEraser
@@ -45,7 +46,8 @@ class SqliteLedger:
         self.profiles = SqliteProfiles(database)
         self.accounts = SqliteAccounts(database)
         self.archive = SqliteArchive(database)
-        self.eraser = SqliteEraser(database, self.index)
+        self.calibrations = SqliteCalibrations(database)
+        self.eraser = SqliteEraser(database, self.index, self.lexical)
 
     @classmethod
     async def open(cls, path: Path, *, clock: Clock | None = None, read_only: bool = False) -> SqliteLedger:

@@ -8,10 +8,12 @@ from datetime import datetime
 from sqlite3 import Connection
 
 from ...domain.forgetting import stays_out
-from ...domain.message import Message
+from ...domain.hit import Reading
+from ...domain.message import Message, Passage
 from ...domain.scope import Scope
 from . import event_rows, words
 from .database import Database
+from .passages import passages_around
 from .rows import MESSAGE_COLUMNS, MESSAGE_FIELDS, bound, message_of, message_values, micros
 from .statements import LISTED, bounded, insert, listed, new_seq, select
 from .tombstones import tombstones_of
@@ -36,6 +38,10 @@ class SqliteLog:
     async def recent(self, scope: Scope, limit: int, *, before: datetime | None = None) -> list[Message]:
         """Give the newest messages of a place, oldest first; with ``before`` only older ones."""
         return await self._database.read(_recent, scope, bounded(limit), before)
+
+    async def around(self, messages: Sequence[Message], reading: Reading, reach: int) -> list[Passage]:
+        """Give the talk round messages, as far as the reading admits it."""
+        return await self._database.read(passages_around, messages, reading, bounded(reach))
 
     async def withdraw(self, scope: Scope, message_id: str, at: datetime) -> int:
         """Take a message out for good; answers how many events rested on it alone and were retired."""

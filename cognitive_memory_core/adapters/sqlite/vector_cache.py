@@ -1,18 +1,21 @@
-"""The vectors of recently asked places, in memory."""
+"""The vectors of one place in memory: as they are, or, of a large place, rounded to a quarter of their size."""
 
 from __future__ import annotations
 
-from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass
-from threading import Lock
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-_OVERHEAD = 1024  # bytes that even an empty place counts for, so that their number is bounded, too
+_STEPS = 127  # what a number is rounded to: so many steps on each side of 0
+_TOGETHER = 256  # rounded rows that are multiplied at a time: as many as stay near the processor
+_EPSILON = 2.0**-23  # of a number of 32 bits
 Matrix = NDArray[np.float32]
 Seqs = NDArray[np.int64]
+Cosines = NDArray[np.float32]
+Columns = tuple[NDArray[Any], ...]  # the seqs first; one row is one vector
 
 
 @dataclass(frozen=True)
@@ -21,124 +24,114 @@ class Changes:
 
     revision: int
     touched: Seqs
-    seqs: Seqs
-    matrix: Matrix
+    columns: Columns
 
 
 @dataclass(frozen=True)
 class Slice:
-    """Unit vectors of one place. What a slice shows never changes; a later slice may share its memory and go on behind.
+    """Rows of one place. What a slice shows never changes; a later slice may share its memory and go on behind.
 
-    ``room`` and ``room_seqs`` hold ``size`` rows and space for more.
+    ``room`` holds ``size`` rows and space for more.
     """
 
     revision: int
     size: int
-    room_seqs: Seqs
-    room: Matrix
+    room: Columns
 
     @classmethod
-    def empty(cls, dimensions: int) -> Slice:
-        """Begin with nothing."""
-        return cls(0, 0, np.empty(0, np.int64), np.empty((0, dimensions), np.float32))
+    def of(cls, columns: Columns) -> Slice:
+        """Begin with the rows of such columns; none of their memory is shared."""
+        return cls(0, 0, tuple(column[:0] for column in columns)).after(Changes(0, columns[0], columns))
+
+    @property
+    def columns(self) -> Columns:
+        """The rows."""
+        return tuple(column[: self.size] for column in self.room)
 
     @property
     def seqs(self) -> Seqs:
         """The events, row by row."""
-        return self.room_seqs[: self.size]
-
-    @property
-    def matrix(self) -> Matrix:
-        """Their unit vectors, (events, dimensions)."""
-        return self.room[: self.size]
+        return self.room[0][: self.size]
 
     @property
     def bytes(self) -> int:
         """What it takes in memory."""
-        return self.room.nbytes + self.room_seqs.nbytes
+        return sum(column.nbytes for column in self.room)
 
     def after(self, changes: Changes) -> Slice:
         """Give the slice with changes in it; call it once for each slice, since the next one writes behind this one."""
         kept = _without(self, changes.touched)
-        size = kept.size + len(changes.seqs)
+        size = kept.size + len(changes.columns[0])
         kept = _with_room(kept, size)
-        kept.room_seqs[kept.size : size] = changes.seqs
-        kept.room[kept.size : size] = changes.matrix
-        return Slice(changes.revision, size, kept.room_seqs, kept.room)
+        for column, added in zip(kept.room, changes.columns, strict=True):
+            column[kept.size : size] = added
+        return Slice(changes.revision, size, kept.room)
 
 
-class Held:
-    """One place's slice, the lock under which it is brought up to date, and what the cache counts for it."""
-
-    def __init__(self, dimensions: int) -> None:
-        """Begin with nothing."""
-        self.lock = Lock()
-        self.slice = Slice.empty(dimensions)
-        self.counted = 0
+def whole(seqs: Seqs, matrix: Matrix) -> Columns:
+    """Keep unit vectors as they are."""
+    return seqs, matrix
 
 
-class SliceCache:
-    """Slices by key, the least recently asked let go when together they are over ``limit`` bytes."""
+def rounded(seqs: Seqs, matrix: Matrix) -> Columns:
+    """Keep unit vectors in steps of their own size, with what that took away at most from any cosine."""
+    largest = np.abs(matrix).max(axis=1, initial=0.0)
+    steps = (np.where(largest > 0, largest, 1.0) / _STEPS).astype(np.float32)
+    near = np.rint(matrix / steps[:, np.newaxis]).astype(np.int8)
+    lost = np.linalg.norm(matrix - near * steps[:, np.newaxis], axis=1).astype(np.float32)
+    return seqs, near, steps, lost
 
-    def __init__(self, limit: int) -> None:
-        """Hold at most ``limit`` bytes between calls."""
-        self.limit = limit
-        self._held: OrderedDict[object, Held] = OrderedDict()
-        self._lock = Lock()
-        self._bytes = 0
 
-    @property
-    def bytes(self) -> int:
-        """What is held."""
-        return self._bytes
+def cosines(matrix: Matrix, asked: Cosines) -> Cosines:
+    """Multiply row by row: the threads of one big product wait for each other on a busy machine, up to 20 ms."""
+    return np.matmul(matrix[:, np.newaxis, :], asked[:, np.newaxis])[:, 0, 0]
 
-    def find(self, key: object) -> Slice | None:
-        """Give a slice as it was left, if it is held."""
-        with self._lock:
-            held = self._held.get(key)
-        return None if held is None else held.slice
 
-    def fresh(self, key: object, dimensions: int, changes_since: Callable[[int], Changes]) -> Slice:
-        """Give the slice of a key with all changes in it, from any thread."""
-        with self._lock:
-            held = self._held.setdefault(key, Held(dimensions))
-            self._held.move_to_end(key)
-        with held.lock:
-            changes = changes_since(held.slice.revision)
-            if len(changes.touched):
-                held.slice = held.slice.after(changes)
-            fresh = held.slice
-        self._count(key, held)
-        return fresh
+def bounds(held: Slice, asked: Cosines) -> tuple[Cosines, Cosines]:
+    """Give for each rounded vector between which bounds its cosine lies, the errors of the arithmetic included.
 
-    def clear(self) -> None:
-        """Let go of everything; what is being loaded is given to whoever asked, and not held."""
-        with self._lock:
-            self._held.clear()
-            self._bytes = 0
+    What rounding took away is a vector, too, and its product with a unit vector is at most its length (Cauchy-Schwarz).
+    """
+    near: NDArray[np.int8]
+    steps: Cosines
+    lost: Cosines
+    _, near, steps, lost = held.columns
+    about = np.empty(held.size, np.float32)
+    numbers = np.empty((_TOGETHER, asked.size), np.float32)
+    for start in range(0, held.size, _TOGETHER):
+        some = near[start : start + _TOGETHER]
+        np.copyto(numbers[: len(some)], some)
+        about[start : start + len(some)] = cosines(numbers[: len(some)], asked)
+    about *= steps
+    margin = lost + np.float32(asked.size * _EPSILON)
+    return about - margin, about + margin
 
-    def _count(self, key: object, held: Held) -> None:
-        with self._lock:
-            size = held.slice.bytes + _OVERHEAD
-            if self._held.get(key) is held:  # else it was let go meanwhile
-                self._bytes += size - held.counted
-                held.counted = size
-            while self._bytes > self.limit and self._held:
-                _, oldest = self._held.popitem(last=False)
-                self._bytes -= oldest.counted
+
+def possible(low: Cosines, high: Cosines, limit: int) -> NDArray[np.intp]:
+    """Name the rows of which the best ``limit`` are some: whoever cannot reach as many others is none of them."""
+    if limit >= len(low):
+        return np.arange(len(low))
+    least = np.partition(low, len(low) - limit)[len(low) - limit]
+    return np.flatnonzero(high >= least)
+
+
+def joined(parts: Sequence[Columns]) -> Columns:
+    """Put rows together, at least one part."""
+    return tuple(np.concatenate(columns) for columns in zip(*parts, strict=True))
 
 
 def _without(old: Slice, touched: Seqs) -> Slice:
     stays = ~np.isin(old.seqs, touched)
     if stays.all():
         return old
-    return Slice(old.revision, int(stays.sum()), old.seqs[stays], old.matrix[stays])
+    return Slice(old.revision, int(stays.sum()), tuple(column[stays] for column in old.columns))
 
 
 def _with_room(old: Slice, rows: int) -> Slice:
-    if rows <= len(old.room):
+    if rows <= len(old.room[0]):
         return old
-    rows += rows // 4
-    seqs, matrix = np.empty(rows, np.int64), np.empty((rows, old.room.shape[1]), np.float32)
-    seqs[: old.size], matrix[: old.size] = old.seqs, old.matrix
-    return Slice(old.revision, old.size, seqs, matrix)
+    rows += rows // 4 if old.size else 0
+    room = tuple(np.empty((rows, *column.shape[1:]), column.dtype) for column in old.room)
+    for column, before in zip(room, old.columns, strict=True):
+        column[: old.size] = before
+    return Slice(old.revision, old.size, room)

@@ -18,14 +18,19 @@ from ...domain.event import Event
 from ...domain.hit import Reading
 from ...domain.message import Message
 from ...domain.scope import Scope
+from ...text.indexed import indexed_text
 from ...text.terms import TERMS_VERSION, index_terms
-from .rows import EVENT_FIELDS, MESSAGE_FIELDS, event_of, message_of
+from ...text.word_forms import forms_version
+from . import departures
+from .rows import EVENT_FIELDS, MESSAGE_FIELDS, Row, event_of, message_of, moment_of
 from .statements import insert, select
 
 EVENT_WORDS = "event_words"
 MESSAGE_WORDS = "message_words"
-FORM = f"2/{TERMS_VERSION}/{unicodedata.unidata_version}"
+FORM = f"2/{TERMS_VERSION}/{unicodedata.unidata_version}/{forms_version()}"
 _COLUMNS = ("rowid", "place", "voice", "body")
+EVENT_WORDS_FROM = ("sender_name", "happened_at", "text", "pain", "solution", "outcome")
+MESSAGE_WORDS_FROM = ("is_bot", "user_name", "sent_at", "text")
 _IDLE_CHANGES = 1  # what FTS5 reports of a merge that had nothing to do
 Words = tuple[str, str, str]
 
@@ -78,15 +83,26 @@ def _merge(connection: Connection, table: str, pages: int) -> int:
 
 def event_words(event: Event) -> Words:
     """Give place, voice and body of an event: found by its text, its speaker's name and its date."""
-    text = f"{event.text}\n{event.pain}\n{event.solution}\n{event.outcome}"
-    return _words(event.scope, event.sender_id, event.sender_name, event.happened_at, text)
+    said = (event.text, event.pain, event.solution, event.outcome)
+    return _words(event.scope, event.sender_id, _terms(event.sender_name, event.happened_at, *said))
 
 
 def message_words(message: Message) -> Words:
     """Give place, voice and body of a message."""
-    scene = message.scene
-    name = "" if message.is_bot else scene.user_name
-    return _words(scene.scope, message.sender_id, name, message.sent_at, message.text)
+    name = "" if message.is_bot else message.scene.user_name
+    return _words(message.scene.scope, message.sender_id, _terms(name, message.sent_at, message.text))
+
+
+def event_terms(row: Row) -> list[str]:
+    """Give the terms of an event's body from :data:`EVENT_WORDS_FROM`."""
+    name, happened_at, *said = row
+    return _terms(name, moment_of(happened_at), *said)
+
+
+def message_terms(row: Row) -> list[str]:
+    """Give the terms of a message's body from :data:`MESSAGE_WORDS_FROM`."""
+    is_bot, name, sent_at, text = row
+    return _terms("" if is_bot else name, moment_of(sent_at), text)
 
 
 def match(terms: Sequence[str], reading: Reading) -> str | None:
@@ -108,7 +124,9 @@ def refresh(connection: Connection) -> None:
 
 
 def _drop(connection: Connection, table: str, rows: Iterable[tuple[int, str, str, str]]) -> None:
-    connection.executemany(insert(table, (table, *_COLUMNS)), (("delete", *row) for row in rows))
+    dropped = list(rows)
+    connection.executemany(insert(table, (table, *_COLUMNS)), [("delete", *row) for row in dropped])
+    departures.note(connection, table, [row[0] for row in dropped])
 
 
 def _rebuild(connection: Connection, table: str, rows: Iterable[tuple[int, str, str, str]]) -> None:
@@ -116,8 +134,11 @@ def _rebuild(connection: Connection, table: str, rows: Iterable[tuple[int, str, 
     connection.executemany(insert(table, _COLUMNS), rows)
 
 
-def _words(scope: Scope, sender_id: str, sender_name: str, at: datetime, text: str) -> Words:
-    body = index_terms(f"{sender_name}\n{at.date().isoformat()}\n{at.month}月{at.day}日\n{text}")
+def _terms(sender_name: str, at: datetime, *said: str) -> list[str]:
+    return index_terms(indexed_text(sender_name, at, "\n".join(said)))
+
+
+def _words(scope: Scope, sender_id: str, body: Sequence[str]) -> Words:
     voice = _token("u", scope.agent, sender_id) if scope.kind == "group" and sender_id else ""
     return f"{_token('s', scope.key)} {_token('a', scope.agent)}", voice, " ".join(body)
 

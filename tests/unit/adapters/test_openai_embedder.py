@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import math
 from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
@@ -152,14 +151,10 @@ def test_fingerprint_tells_spaces_apart() -> None:
     assert fingerprint() == elsewhere == "m/native"
 
 
-async def test_batches_keep_order_and_bounds(server: ModelServer, made: Made) -> None:
-    """Many texts go in batches of the set size, each text once, and come back in order."""
-    texts = [f"第{number}条" for number in range(11)]
-    vectors = await made(batch_size=4, document_instruction="doc: ").embed_documents(texts)
-    assert sorted(server.texts) == sorted(f"doc: {text}" for text in texts)
-    assert sorted(len(asked.texts) for asked in server.asked) == [3, 4, 4]
-    for text, vector in zip(texts, vectors, strict=True):
-        assert list(vector) == pytest.approx(vector_of(f"doc: {text}"), abs=1e-6)
+async def test_all_texts_go_in_one_request(server: ModelServer, made: Made) -> None:
+    """Whoever asks for vectors decides how many texts go together."""
+    await made(batch_size=1).embed_documents(TEXTS)
+    assert [asked.texts for asked in server.asked] == [TEXTS]
 
 
 async def test_nothing_to_embed_asks_nobody(server: ModelServer, made: Made) -> None:
@@ -180,43 +175,6 @@ async def test_any_text_can_be_sent(server: ModelServer, made: Made) -> None:
     """Too long is cut, half a character is replaced, and nothing becomes something: a provider refuses all three."""
     await made().embed_documents(["长" * 20_000, "a\ud800b", "", " \n"])
     assert [len(text) for text in server.texts] == [LONGEST_TEXT, 3, 1, 1]
-
-
-async def test_question_overtakes_batches(server: ModelServer, made: Made) -> None:
-    """At most two batches are on their way; a question waits for no other, and none sets out while it is asked."""
-    server.embeddings = lambda asked: model_server.slowly(0.4 if asked.texts == ["问"] else 0.1)(asked)
-    embedder = made(batch_size=1)
-    background = asyncio.create_task(embedder.embed_documents([f"第{number}条" for number in range(6)]))
-    await server.is_asked(2)
-    await asyncio.sleep(0.02)
-    assert len(server.asked) == 2
-    await embedder.embed_query("问")
-    assert server.texts[2:] == ["问"]
-    assert len(await background) == 6
-    assert len(server.asked) == 7
-
-
-async def test_background_goes_on_after_a_failed_question(server: ModelServer, made: Made) -> None:
-    """A question that fails, or is given up, does not keep batches waiting."""
-    embedder = made()
-    server.embeddings = model_server.never
-    asking = asyncio.create_task(embedder.embed_query("问"))
-    await server.is_asked(1)
-    asking.cancel()
-    await asyncio.gather(asking, return_exceptions=True)
-    server.embeddings = [model_server.status(500), well]
-    with pytest.raises(UnavailableError):
-        await embedder.embed_query("问")
-    assert len(await asyncio.wait_for(embedder.embed_documents(["a"]), 5)) == 1
-
-
-async def test_failing_batch_stops_the_others(server: ModelServer, made: Made) -> None:
-    """After one refused batch the rest of the call is not embedded for nothing."""
-    server.embeddings = model_server.status(400)
-    with pytest.raises(PermanentError):
-        await made(batch_size=1).embed_documents([str(number) for number in range(20)])
-    await asyncio.sleep(0.05)
-    assert len(server.asked) <= 4
 
 
 @pytest.mark.parametrize(

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import random
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from cognitive_memory_core.adapters.sqlite import SqliteLedger
-from cognitive_memory_core.adapters.sqlite.exact_search import CHUNK, ExactIndex
+from cognitive_memory_core.adapters.sqlite.exact_search import ExactIndex
 from cognitive_memory_core.adapters.sqlite.filters import place_filter
-from cognitive_memory_core.adapters.sqlite.vector_cache import Changes, Slice, SliceCache
+from cognitive_memory_core.adapters.sqlite.place_cache import PlaceCache
+from cognitive_memory_core.adapters.sqlite.vector_cache import Changes, Slice, bounds, possible, rounded, whole
+from cognitive_memory_core.adapters.sqlite.vector_rows import CHUNK, VectorPlace
 from cognitive_memory_core.domain.hit import Reading
 from cognitive_memory_core.domain.scope import Scene
 from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE, an_event
@@ -26,18 +31,24 @@ def changes(revision: int, added: dict[int, float], gone: tuple[int, ...] = ()) 
     """Make changes: seqs with the number that fills their vector, and seqs to leave out."""
     touched = np.array([*added, *gone], np.int64)
     matrix = np.array([[number] * DIMENSIONS for number in added.values()], np.float32).reshape(-1, DIMENSIONS)
-    return Changes(revision, touched, np.array([*added], np.int64), matrix)
+    return Changes(revision, touched, whole(np.array([*added], np.int64), matrix))
 
 
 def content(held: Slice) -> dict[int, float]:
     """Read a slice."""
-    assert (held.matrix == held.matrix[:, :1]).all()
-    return dict(zip(held.seqs.tolist(), held.matrix[:, 0].tolist(), strict=True))
+    _, matrix = held.columns
+    assert (matrix == matrix[:, :1]).all()
+    return dict(zip(held.seqs.tolist(), matrix[:, 0].tolist(), strict=True))
+
+
+def nothing() -> Slice:
+    """Begin with an empty slice."""
+    return Slice.of(changes(0, {}).columns)
 
 
 def test_a_slice_follows_its_changes() -> None:
     """Rows come, go, and are replaced; none is there twice."""
-    first = Slice.empty(DIMENSIONS).after(changes(1, {1: 1.0, 2: 2.0}))
+    first = nothing().after(changes(1, {1: 1.0, 2: 2.0}))
     second = first.after(changes(2, {3: 3.0, 1: 1.5}))
     third = second.after(changes(3, {}, gone=(2,)))
     assert content(second) == {2: 2.0, 3: 3.0, 1: 1.5}
@@ -47,7 +58,7 @@ def test_a_slice_follows_its_changes() -> None:
 
 def test_what_a_slice_shows_never_changes() -> None:
     """A search that runs while others write sees one state."""
-    slices = [Slice.empty(DIMENSIONS)]
+    slices = [nothing()]
     for step in range(200):
         gone = (step // 2,) if step % 7 == 0 else ()
         slices.append(slices[-1].after(changes(step, {step: float(step)}, gone)))
@@ -62,38 +73,87 @@ def test_what_a_slice_shows_never_changes() -> None:
 
 def test_adding_one_by_one_copies_seldom() -> None:
     """Memory is shared with room behind, so that a busy place is not copied for every new event."""
-    held, copies = Slice.empty(DIMENSIONS), 0
+    held, copies = nothing(), 0
     for step in range(1000):
         following = held.after(changes(step, {step: 1.0}))
-        copies += following.room is not held.room
+        copies += following.room[0] is not held.room[0]
         held = following
     assert copies < 40
-    assert len(held.room) < 1300
+    assert len(held.room[0]) < 1300
+
+
+@given(
+    st.lists(st.lists(st.floats(-1, 1, width=32), min_size=3, max_size=3), min_size=1, max_size=40),
+    st.lists(st.floats(-1, 1, width=32), min_size=3, max_size=3),
+    st.integers(1, 6),
+)
+def test_rounded_vectors_never_leave_out_one_of_the_nearest(
+    rows: list[list[float]], asked: list[float], limit: int
+) -> None:
+    """Each true cosine lies between its bounds, and the nearest are among those that may be."""
+    matrix = np.array(rows, np.float32)
+    lengths = np.linalg.norm(matrix.astype(np.float64), axis=1, keepdims=True)
+    matrix = (matrix / np.where(lengths > 0, lengths, 1)).astype(np.float32)
+    direction = np.array(asked, np.float64)
+    direction = (direction / (np.linalg.norm(direction) or 1)).astype(np.float32)
+    low, high = bounds(Slice.of(rounded(np.arange(len(rows)), matrix)), direction)
+    true = matrix.astype(np.float64) @ direction.astype(np.float64)
+    assert (low <= true).all()
+    assert (true <= high).all()
+    nearest = np.sort(true)[::-1][:limit]
+    assert np.allclose(np.sort(true[possible(low, high, limit)])[::-1][:limit], nearest, atol=1e-12)
+
+
+def test_rows_that_rounding_puts_in_another_order_are_all_looked_at() -> None:
+    """Among rows closer together than rounding can tell, the nearest are found, and far ones are not looked at."""
+    chance = np.random.default_rng(7)
+    near = np.ones((300, 64)) + chance.normal(0, 0.05, (300, 64))
+    far = chance.normal(0, 1, (700, 64))
+    matrix = np.concatenate((near, far)).astype(np.float32)
+    matrix /= np.linalg.norm(matrix, axis=1, keepdims=True)
+    asked = np.full(64, 0.125, np.float32)
+    low, high = bounds(Slice.of(rounded(np.arange(1000), matrix)), asked)
+    looked_at = possible(low, high, 20)
+    assert set(np.argsort(-(matrix @ asked))[:20].tolist()) <= set(looked_at.tolist())
+    assert set(np.argsort(-low)[:20].tolist()) != set(np.argsort(-(matrix @ asked))[:20].tolist())
+    assert 20 < len(looked_at) <= 300
 
 
 def test_the_least_recently_asked_is_let_go() -> None:
     """The bound holds over any number of places, empty ones too, and what was asked last stays."""
-    cache = SliceCache(200_000)
+    cache: PlaceCache[Slice] = PlaceCache(200_000)
+
+    def filled(old: Slice, rows: int) -> Slice:
+        return old if old.revision else old.after(changes(1, dict.fromkeys(range(rows), 1.0)))
+
+    begun: list[str] = []
+
+    def busy() -> Slice:
+        begun.append("busy")
+        return nothing()
+
     for place in range(300):
-        cache.fresh(place, DIMENSIONS, lambda since: changes(1, {} if since else dict.fromkeys(range(100), 1.0)))
-        cache.fresh("busy", DIMENSIONS, lambda since: changes(1, {} if since else {1: 1.0}))
+        cache.fresh(place, nothing, partial(filled, rows=100))
+        cache.fresh("busy", busy, partial(filled, rows=1))
         assert cache.bytes <= cache.limit
-    assert cache.find("busy") is not None
+    assert begun == ["busy"]
     assert cache.find(299) is not None
     assert cache.find(0) is None
     for place in range(10_000):
-        cache.fresh(("empty", place), DIMENSIONS, lambda _: changes(0, {}))
+        cache.fresh(("empty", place), nothing, lambda old: old)
     assert cache.bytes <= cache.limit
     assert cache.find(("empty", 0)) is None
 
 
 def test_many_threads_at_once_agree() -> None:
     """Every answer holds all changes up to its asking, and the count of bytes stays true."""
-    cache = SliceCache(60_000)
+    cache: PlaceCache[Slice] = PlaceCache(60_000)
     chance = random.Random(7)
 
     def ask(place: int) -> bool:
-        held = cache.fresh(place, DIMENSIONS, lambda since: changes(since + 1, {since: float(place)}))
+        held = cache.fresh(
+            place, nothing, lambda old: old.after(changes(old.revision + 1, {old.revision: float(place)}))
+        )
         return held.seqs.tolist() == list(range(held.revision))
 
     with ThreadPoolExecutor(8) as pool:
@@ -108,7 +168,7 @@ async def test_what_is_retired_is_let_go_from_memory(tmp_path: Path) -> None:
     ledger = await SqliteLedger.open(tmp_path / "ledger.db")
     events = [an_event(text) for text in "甲乙丙"]
     await embedded(ledger, [(event, a_vector(1, 0)) for event in events])
-    key = (MODEL, 2, place_filter(Reading(GROUP)))
+    key = (whole, VectorPlace(MODEL, 2, place_filter(Reading(GROUP))))
     cache = ledger.index._cache
     sizes: list[int] = []
     for event in events:
@@ -128,16 +188,20 @@ async def test_a_place_too_large_to_hold_is_searched_all_the_same(tmp_path: Path
     people = [Scene.group("10001", person) for person in ("2000001", "2000002")]
     scenes = [chance.choice([*people, OTHER_GROUP, PRIVATE]) for _ in range(2500)]
     events = [an_event(f"第{number}件", scene) for number, scene in enumerate(scenes)]
-    await embedded(ledger, [(event, a_vector(*(chance.gauss(0, 1) for _ in range(8)))) for event in events])
+    await embedded(ledger, [(event, a_vector(*(chance.gauss(0, 1) for _ in range(64)))) for event in events])
     await ledger.events.retire(events[0].id, NOON)
     without_room = ExactIndex(ledger._database, held_bytes=100)
     without_room.follow(MODEL)
-    asked = a_vector(*(chance.gauss(0, 1) for _ in range(8)))
+    little_room = ExactIndex(ledger._database, held_bytes=400_000)
+    little_room.follow(MODEL)
+    asked = a_vector(*(chance.gauss(0, 1) for _ in range(64)))
     for reading in (Reading(GROUP), Reading(PRIVATE), Reading(OPERATOR), Reading(OPERATOR, group_id="10002")):
         expected = await ledger.index.nearest(asked, reading, 20)
         assert await without_room.nearest(asked, reading, 20) == expected
+        assert await little_room.nearest(asked, reading, 20) == expected
         assert len(expected) == 20
     assert without_room._cache.bytes == 0
+    assert little_room._cache.find((rounded, VectorPlace(MODEL, 64, place_filter(Reading(OPERATOR))))) is not None
     await ledger.close()
 
 

@@ -67,7 +67,7 @@ def a_builder(
         live,
         clock,
     )
-    return ContextBuilder(retriever, notes, waiting_memos, live, clock, portraits=portraits)
+    return ContextBuilder(retriever, notes, waiting_memos, live, portraits=portraits)
 
 
 def shown(context):
@@ -279,6 +279,50 @@ async def test_long_portraits_keep_to_their_share():
     assert "喜欢乌龙茶" in context.text
     assert "讲了笑话" in context.text
     assert "第 0 件" in context.text
+
+
+async def test_what_seldom_changes_is_byte_for_byte_the_same():
+    """With the same memory two turns begin alike up to the first section that answers the question, for caches."""
+    portraits, _ = await portraits_of(PERSON, READING)
+    food = an_event("阿棠(2000001) 不吃香菜", id="food")
+
+    def builder(event):
+        found = {"words": ListedWords([(event, 3.0)]), "vectors": ListedVectors((event.id, 0.9))}
+        return a_builder(portraits=portraits, events=ListedEvents(TEA, food), **found)
+
+    tea, other = await builder(TEA).build(GROUP, QUESTION), await builder(food).build(GROUP, QUESTION)
+    assert (await builder(TEA).build(GROUP, QUESTION)).text == tea.text
+    before, marker, _ = tea.text.partition("【相关回忆】\n")
+    assert marker
+    assert before == other.text.partition("【相关回忆】\n")[0]
+    assert "乌龙茶" in before
+    assert tea.text != other.text
+
+
+async def test_what_is_new_stands_behind_what_was_there():
+    """A new pin comes after the old ones and a new memo last of all, so that nothing before them moves."""
+    pins, memos = [a_pin("群规：不剧透")], [a_memo("推荐了乌龙茶", 1)]
+    old = await a_builder(ListedNotes(memos, pins)).build(GROUP, QUESTION)
+    new = await a_builder(ListedNotes([*memos, a_memo("讲了笑话", 2)], pins)).build(GROUP, QUESTION)
+    assert new.text.startswith(old.text.removesuffix("\n</cognitive_memory>"))
+    pinned = await a_builder(ListedNotes(memos, [*pins, a_pin("叫我棠姐")])).build(GROUP, QUESTION)
+    assert pinned.text.startswith(old.text.partition("\n【相关回忆】")[0])
+
+
+@pytest.mark.parametrize("budget", [-1, 0, 1, 30, 61, 10**12])
+async def test_any_budget_holds(budget):
+    """Whatever the budget, the block keeps to it, and is whole or not there."""
+    context = await a_builder().build(GROUP, QUESTION, budget=budget)
+    assert context.tokens == token_count(context.text) <= max(budget, 0)
+    assert bool(context.text) == bool(context.sections)
+    assert not context.text or context.text.endswith("</cognitive_memory>")
+
+
+async def test_a_sentence_larger_than_the_budget_is_left_out():
+    """Nothing is cut in half to fit: what is larger than everything there is has no line and no title."""
+    huge = an_event("阿棠" + "很喜欢茶" * 500, id="tea")
+    builder = a_builder(ListedNotes(), events=ListedEvents(huge), words=ListedWords([(huge, 3.0)]))
+    assert (await builder.build(GROUP, QUESTION, budget=300)).text == ""
 
 
 async def test_switched_off_there_are_memos_alone():

@@ -558,7 +558,6 @@ async def _live(random: Random) -> None:
         ListedNotes(),
         lambda _: [],
         Live(live),
-        FrozenClock(),
         portraits=world.portraits,
     )
     answers = 0

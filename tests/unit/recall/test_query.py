@@ -6,8 +6,10 @@ from datetime import timedelta
 
 import pytest
 
+from cognitive_memory_core.domain.people import Person
 from cognitive_memory_core.domain.scope import Scene
-from cognitive_memory_core.recall.query import QUERY_LENGTH, TERMS, query_of
+from cognitive_memory_core.recall.naming import Names
+from cognitive_memory_core.recall.query import LINES, QUERY_LENGTH, TERMS, query_of
 from cognitive_memory_core.text.terms import query_terms
 from tests.support.builders import GROUP, OPERATOR, PRIVATE
 from tests.support.clock import NOON
@@ -58,9 +60,17 @@ def test_a_short_question_is_embedded_with_place_and_people():
     assert "私聊" in query_of("那个呢", PRIVATE, NOON).text
 
 
+def test_the_line_says_whether_the_bot_was_addressed():
+    """In a group it is told where it is known; in private nobody else is there to be addressed."""
+    lines = {told: query_of("那个呢", GROUP, NOON, addressed=told).text for told in (None, True, False)}
+    assert len(set(lines.values())) == 3
+    assert "@" not in lines[None]
+    assert query_of("那个呢", PRIVATE, NOON, addressed=True).text == query_of("那个呢", PRIVATE, NOON).text
+
+
 def test_the_line_of_context_is_not_looked_up_as_words():
     """The words asked for are those that were said."""
-    assert query_of("喝什么茶", GROUP, NOON).terms == tuple(query_terms("喝什么茶", rare_characters=True))
+    assert query_of("喝什么茶", GROUP, NOON).terms == tuple(query_terms("喝什么茶", characters=True))
 
 
 def test_a_long_question_speaks_for_itself():
@@ -90,9 +100,9 @@ def test_all_lines_of_a_batch_count():
 
 
 def test_lone_common_characters_of_a_batch_are_no_words():
-    """As in one line, common characters are asked for only where there is no pair, rare ones always."""
-    assert query_of("好\n爬山", GROUP, NOON).terms == ("爬山", "爬")
-    assert query_of("好\n行", GROUP, NOON).terms == ("好", "行")
+    """As in one line, the commonest characters are asked for only where there is no pair, others always."""
+    assert query_of("我\n爬山", GROUP, NOON).terms == ("爬山", "爬", "山")
+    assert query_of("我\n行", GROUP, NOON).terms == ("我", "行")
 
 
 def test_the_time_named_becomes_the_window():
@@ -102,3 +112,58 @@ def test_the_time_named_becomes_the_window():
     assert NOON - timedelta(days=1) in window
     assert NOON not in window
     assert query_of("谁说要请客", GROUP, NOON).window is None
+
+
+KNOWN = Names.of((Person("2000001", "阿棠"), Person("2000002", "小满", ("夜航船",))))
+
+
+@pytest.mark.parametrize(
+    ("text", "people"),
+    [
+        ("小满喜欢什么", {"2000002"}),
+        ("夜航船喜欢什么", {"2000002"}),
+        ("@2000002 喜欢什么", {"2000002"}),
+        ("我对什么过敏", {"2000001"}),
+        ("我和小满谁大", {"2000001", "2000002"}),
+        ("告诉我谁过敏", set()),
+        ("什么茶好喝", set()),
+        ("小满在吗\n阿棠呢\n哈哈", {"2000001", "2000002"}),
+        ("<message><content>小满在吗</content></message><message><content>好</content></message>", {"2000002"}),
+        ('<message sender="小满"><content>好喝吗</content></message>', set()),
+    ],
+)
+def test_people_named_and_the_asker_are_the_questions(text, people):
+    """Whoever a question names in any of its lines is its people, by a name of before, too; 我 is whoever asks."""
+    assert query_of(text, GROUP, NOON, KNOWN).people == people
+
+
+def test_the_askers_own_name_needs_no_book():
+    """Whoever speaks of themselves by name is known from the scene."""
+    assert query_of("阿棠对什么过敏", GROUP, NOON).people == {GROUP.user_id}
+    assert query_of("@2000009 对什么过敏", GROUP, NOON).people == {"2000009"}
+
+
+def test_an_operator_is_nobody():
+    """Behind the counter 我 names nobody."""
+    assert query_of("我对什么过敏", OPERATOR, NOON).people == frozenset()
+
+
+@pytest.mark.parametrize(
+    ("text", "intent"),
+    [
+        ("阿棠喜欢喝什么", "preference"),
+        ("阿棠喜欢喝什么\n在吗", "preference"),
+        ("阿棠喜欢喝什么\n我是谁", "identity"),
+        ("在吗", "general"),
+        ("", "general"),
+    ],
+)
+def test_the_last_line_that_is_after_something_tells(text, intent):
+    """A greeting after a question does not hide what is asked."""
+    assert query_of(text, GROUP, NOON).intent == intent
+
+
+def test_people_of_a_flood_are_its_last_lines():
+    """Of very many lines only the last ones are looked through for people."""
+    assert query_of("小满在吗" + "\n好" * LINES, GROUP, NOON, KNOWN).people == frozenset()
+    assert query_of("小满在吗" + "\n好" * (LINES - 1), GROUP, NOON, KNOWN).people == {"2000002"}

@@ -15,8 +15,12 @@ from cognitive_memory_core.recall.ranking import (
     diversified,
     freshness,
     fused,
+    leaning,
     matched,
+    naming,
     preferring,
+    reranked,
+    widened,
 )
 from cognitive_memory_core.settings import Decay
 from cognitive_memory_core.text.terms import query_terms
@@ -192,6 +196,61 @@ def test_diversity_chooses_on_the_decayed_score():
     old = a_hit(0.50, "旧的说法", happened_at=NOON - timedelta(days=365))
     new = a_hit(0.48, "另一件事", happened_at=NOON)
     assert texts(diversified(decayed([old, new], DECAY, NOON), 0.3, 2)) == ["另一件事", "旧的说法"]
+    first = a_hit(0.9, "最像的", happened_at=NOON)
+    assert texts(diversified(decayed([first, old, new], DECAY, NOON), 0.3, 3)) == ["最像的", "另一件事", "旧的说法"]
+
+
+def test_diversity_chooses_on_the_rerankers_score():
+    """What a reranker put first stays first, and what it put last stays last."""
+    judged = reranked([a_hit(0.9, "旧的说法"), a_hit(0.5, "另一件事"), a_hit(0.1, "第三件")], [0.1, 0.2, 0.9])
+    assert texts(diversified(judged, 0.3, 3)) == ["第三件", "另一件事", "旧的说法"]
+    assert [hit.relevance for hit in judged] == [0.9, 0.2, 0.1]
+
+
+@pytest.mark.parametrize("scores", [[], [0.5], [0.5, 0.5, 0.5], [0.5, NAN], [float("inf"), 0.5]])
+def test_a_rerankers_bad_answer_is_none(scores):
+    """Scores too few, too many or not finite judge nothing."""
+    assert reranked([a_hit(0.9), a_hit(0.8)], scores) is None
+
+
+def test_a_rerankers_scores_are_brought_onto_the_scale():
+    """Whatever finite number comes, relevance stays in [0, 1]."""
+    assert [hit.relevance for hit in reranked([a_hit(0.9), a_hit(0.8)], [-3.0, 7.0])] == [1.0, 0.0]
+
+
+def test_whom_the_question_names_is_lifted_softly():
+    """Speaker and subject count alike, by how many of those named they are, and nobody is dropped."""
+    said, spoken_of = a_hit(0.5, "甲", sender_id="1"), a_hit(0.5, "乙", sender_id="9", subjects=("1", "8"))
+    both, other = a_hit(0.5, "丙", sender_id="1", subjects=("2",)), a_hit(0.7, "丁", sender_id="9")
+    hits = naming([said, spoken_of, both, other], frozenset({"1", "2"}))
+    assert [(hit.event.text, hit.score) for hit in hits] == [
+        ("丁", 0.7),
+        ("丙", pytest.approx(0.65)),
+        ("甲", pytest.approx(0.575)),
+        ("乙", pytest.approx(0.575)),
+    ]
+    assert {hit.relevance for hit in hits} == {0.5, 0.7}
+
+
+def test_naming_is_switched_off_and_bounded():
+    """Without people, or with a boost of 0, all stays; a boost of more is the most there is."""
+    hits = [a_hit(0.5, "甲", sender_id="1"), a_hit(0.6, "乙", sender_id="9")]
+    assert naming(hits, frozenset()) == naming(hits, frozenset({"1"}), 0.0) == hits
+    assert naming(hits, frozenset({"1"}), 9.0)[0].score == pytest.approx(0.65)
+
+
+def test_a_kind_is_lifted_softly():
+    """A question about tastes puts a preference before an event of the same relevance."""
+    hits = [a_hit(0.5, "甲"), a_hit(0.5, "乙", kind="preference"), a_hit(0.6, "丙")]
+    assert texts(leaning(hits, {"preference": 1.1})) == ["丙", "乙", "甲"]
+    assert leaning(hits, {}) == hits
+
+
+def test_what_is_known_is_added_below_what_was_found():
+    """Events beside the question join as just relevant; what was found better keeps its place, nothing is twice."""
+    found, weak = a_hit(0.6, "甲"), a_hit(0.05, "乙")
+    hits = widened([found, weak], [weak.event, an_event("丙"), found.event], 0.15)
+    assert [(hit.event.text, hit.relevance) for hit in hits] == [("甲", 0.6), ("乙", 0.15), ("丙", 0.15)]
 
 
 def test_the_limit_is_a_cap_and_scores_fall():

@@ -12,12 +12,13 @@ import pytest
 
 from cognitive_memory_core.domain.hit import Reading
 from cognitive_memory_core.domain.interval import Interval
+from cognitive_memory_core.domain.people import Person
 from cognitive_memory_core.errors import PermanentError, TransientError, UnavailableError
 from cognitive_memory_core.recall.query import Query
-from cognitive_memory_core.recall.retriever import MAX_CANDIDATES, MAX_RESULTS, Found, Retriever
+from cognitive_memory_core.recall.retriever import LONG, MAX_CANDIDATES, MAX_RESULTS, Found, Retriever
 from cognitive_memory_core.settings import Decay, Live, QuerySettings, Settings
 from cognitive_memory_core.text.terms import query_terms
-from tests.support.builders import GROUP, OTHER_GROUP, PRIVATE, a_message, an_event
+from tests.support.builders import GROUP, OTHER_GROUP, PRIVATE, an_event
 from tests.support.clock import NOON, FrozenClock
 from tests.support.ports import Away, CountingEmbedder, ListedEvents, ListedVectors, ListedWords
 
@@ -28,7 +29,7 @@ FOREIGN = an_event("阿棠(2000001) 喜欢桌游", OTHER_GROUP, id="foreign")
 ASKED = Query("阿棠喜欢什么茶", tuple(query_terms("阿棠喜欢什么茶")))
 
 
-def a_retriever(events=None, words=None, vectors=None, embedder=None, **query):
+def a_retriever(events=None, words=None, vectors=None, embedder=None, *, names=None, reranker=None, **query):
     """Make a retriever over stand-ins that hold TEA and HILL."""
     return Retriever(
         events or ListedEvents(TEA, HILL, GONE, FOREIGN),
@@ -37,6 +38,8 @@ def a_retriever(events=None, words=None, vectors=None, embedder=None, **query):
         embedder or CountingEmbedder(),
         Live(Settings(query=QuerySettings(lexical_weight=0.5, diversity=0.0, **query))),
         FrozenClock(),
+        names=names,
+        reranker=reranker,
     )
 
 
@@ -219,21 +222,223 @@ async def test_a_cancelled_search_ends():
     embedder.may_answer.set()
 
 
-async def test_messages_are_found_as_events_of_their_own_kind():
-    """A hit on the log has the message's id, and is scored by its words, its time and its age."""
-    said, other = a_message("我喜欢乌龙茶", id="m1"), a_message("我喜欢爬山", id="m2")
-    foreign = a_message("我喜欢乌龙茶", OTHER_GROUP, id="m3")
-    words = ListedWords(messages=[(foreign, 9.0), (said, 3.0), (other, 2.0)])
-    reading = Reading(GROUP, kinds=("message",))
-    found = await a_retriever(words=words).messages(reading, Query("乌龙茶", ("乌龙", "龙茶", "喜欢")), top_k=5)
-    assert ids(found) == ["m1", "m2"]
-    assert {hit.event.kind for hit in found.hits} == {"message"}
-    assert found.hits[0].score == found.hits[0].relevance == found.hits[0].lexical > found.hits[1].score
+class Judge:
+    """A reranker that gives each text the score listed for it, or raises; it remembers what it was asked."""
+
+    def __init__(self, answer):
+        """Answer this: scores by text, a list of scores, or an error."""
+        self.answer = answer
+        self.asked = []
+
+    async def scores(self, query, texts):
+        """Judge."""
+        self.asked.append((query, list(texts)))
+        if isinstance(self.answer, Exception):
+            raise self.answer
+        if isinstance(self.answer, asyncio.Event):
+            await self.answer.wait()
+        return [self.answer[text] for text in texts] if isinstance(self.answer, dict) else self.answer
 
 
-async def test_messages_without_their_index_are_missing():
-    """An index that is away is named; asking for nothing, or without a word, names nothing."""
-    retriever = a_retriever(words=Away())
-    assert await retriever.messages(Reading(GROUP), ASKED, top_k=5) == Found((), ("lexical",))
-    assert await retriever.messages(Reading(GROUP), ASKED, top_k=0) == Found()
-    assert await retriever.messages(Reading(GROUP), Query("？"), top_k=5) == Found()
+async def test_a_reranker_has_the_say_on_relevance():
+    """What it judges better comes first, whatever the legs say, and is asked with the texts as they are."""
+    judge = Judge({TEA.text: 0.2, HILL.text: 0.9})
+    found = await search(a_retriever(reranker=judge))
+    assert ids(found) == ["hill", "tea"]
+    assert [hit.relevance for hit in found.hits] == [0.9, 0.2]
+    assert found.degraded == ()
+    assert judge.asked == [(ASKED.text, [TEA.text, HILL.text])]
+    assert ids(await search(a_retriever(reranker=judge), floor=0.5)) == ["hill"]
+
+
+@pytest.mark.parametrize(
+    "answer", [UnavailableError("away"), TransientError("busy"), PermanentError("no"), [], [0.5], [0.5, float("nan")]]
+)
+async def test_a_reranker_without_an_answer_changes_nothing(answer):
+    """One that fails, or answers too little or no number, leaves the list as it is and is named."""
+    plain, found = await search(a_retriever()), await search(a_retriever(reranker=Judge(answer)))
+    assert found.hits == plain.hits
+    assert found.degraded == ("rerank",)
+
+
+async def test_a_slow_reranker_is_not_waited_for():
+    """What takes longer than a question has is away."""
+    retriever = Retriever(
+        ListedEvents(TEA, HILL), ListedWords([(TEA, 3.0)]), ListedVectors(("hill", 0.6)), CountingEmbedder(),
+        Live(Settings()), FrozenClock(), 0.05, reranker=Judge(asyncio.Event()),
+    )  # fmt: skip
+    found = await search(retriever)
+    assert (ids(found), found.degraded) == (["tea", "hill"], ("rerank",))
+
+
+@pytest.mark.parametrize("settings", [{"enable_rerank": False}, {"rerank_candidate_multiplier": 1}])
+async def test_a_reranker_is_not_asked_in_vain(settings):
+    """Switched off, or with no more candidates than hits, it costs nothing; nor where nothing was found."""
+    judge = Judge([])
+    await search(a_retriever(reranker=judge, **settings))
+    await search(a_retriever(reranker=judge, words=ListedWords(), vectors=ListedVectors()))
+    assert judge.asked == []
+
+
+async def test_a_reranker_sees_the_best_candidates_each_once():
+    """It is asked for ``top_k * rerank_candidate_multiplier`` texts at most, those in the time named among them."""
+    rows = [(an_event(f"茶{number}", id=f"e{number}"), 9.0 - number) for number in range(12)]
+    twin = (replace(rows[0][0], id="twin"), 8.5)
+    then = (replace(rows[9][0], happened_at=NOON - timedelta(days=30)), 2.0)
+    judge = Judge([0.5] * 4)
+    asked = replace(ASKED, terms=("茶",), window=Interval(NOON - timedelta(days=31), NOON - timedelta(days=29)))
+    words = ListedWords([rows[0], twin, *rows[1:3], then])
+    retriever = a_retriever(words=words, vectors=ListedVectors(), reranker=judge, rerank_candidate_multiplier=2)
+    found = await search(retriever, query=asked, top_k=4)
+    assert judge.asked[0][1] == ["茶9", "茶0", "茶1", "茶2"]
+    assert ids(found)[0] == "e9"
+
+
+async def test_a_reranker_is_asked_about_no_more_than_there_are_candidates():
+    """Two legs find twice as much, and the best half of that is judged."""
+    rows = [an_event(f"茶{number}", id=f"e{number}") for number in range(4)]
+    judge = Judge([0.5, 0.5])
+    words, vectors = ListedWords([(row, 3.0) for row in rows[:2]]), ListedVectors(("e2", 0.1), ("e3", 0.1))
+    retriever = a_retriever(ListedEvents(*rows), words, vectors, reranker=judge, rerank_candidate_multiplier=2)
+    await search(retriever, query=replace(ASKED, terms=("茶",)), top_k=1)
+    assert judge.asked[0][1] == ["茶0", "茶1"]
+
+
+async def test_a_question_about_code_leans_on_words():
+    """What shares the words of a question about code comes before what is only near in meaning."""
+    words, vectors = ListedWords([(TEA, 3.0)]), ListedVectors(("hill", 1.0))
+    lean = replace(ASKED, terms=tuple(query_terms(TEA.text)))
+    retriever = a_retriever(words=words, vectors=vectors)
+    plain, coding = [await search(retriever, query=replace(lean, intent=one)) for one in ("general", "code")]
+    gains = [{hit.event.id: hit.relevance for hit in found.hits} for found in (plain, coding)]
+    assert gains[1]["tea"] > gains[0]["tea"]
+    assert gains[1]["hill"] < gains[0]["hill"]
+
+
+async def test_whom_the_question_names_comes_first():
+    """Of two equal statements the one by whom the question names wins, and the other stays."""
+    mine, yours = (an_event(f"喜欢{tea}茶", id=tea, sender_id=who) for tea, who in (("红", "1"), ("绿", "2")))
+    words = ListedWords([(mine, 3.0), (yours, 3.0)])
+    for person, order in (("1", ["红", "绿"]), ("2", ["绿", "红"])):
+        query = replace(ASKED, people=frozenset({person}))
+        assert ids(await search(a_retriever(words=words, vectors=ListedVectors()), query=query)) == order
+
+
+async def test_the_kind_a_question_is_after_comes_first():
+    """A question about tastes puts a preference before an event as relevant; asking for one kind changes nothing."""
+    event, taste = an_event("喜欢红茶", id="event"), an_event("喜欢绿茶", id="taste", kind="preference")
+    words = ListedWords([(event, 3.0), (taste, 3.0)])
+    retriever = a_retriever(words=words, vectors=ListedVectors())
+    assert ids(await search(retriever)) == ["event", "taste"]
+    assert ids(await search(retriever, query=replace(ASKED, intent="preference"))) == ["taste", "event"]
+
+
+WHO = Query("我是谁", ("我是", "是谁"), None, "我是谁", "identity", frozenset({"2000001"}))
+
+
+class KnownEvents(ListedEvents):
+    """A ledger that also lists the newest, and remembers what it was asked for."""
+
+    def __init__(self, *events, error=None):
+        """Hold events; refuse to list them with an error."""
+        super().__init__(*events)
+        self.listed = events
+        self.error = error
+        self.asked = []
+
+    async def recent(self, reading, limit, offset=0):
+        """Give what the reading admits, and what it does not: a store may err."""
+        self.asked.append(reading)
+        if self.error:
+            raise self.error
+        return sorted(self.listed, key=lambda event: event.happened_at, reverse=True)[:limit]
+
+
+NEW = replace(TEA, id="new", text="阿棠在学长笛", happened_at=NOON + timedelta(days=1))
+
+
+async def test_who_somebody_is_is_answered_with_what_is_known():
+    """A question that shares no word with what is known finds the newest of that person, over any floor."""
+    ledger = KnownEvents(TEA, NEW, FOREIGN, GONE)
+    retriever = a_retriever(ledger, ListedWords(), ListedVectors())
+    found = await search(retriever, query=WHO, floor=0.15)
+    assert (ids(found), found.degraded) == (["new", "tea"], ())
+    assert [reading.user_id for reading in ledger.asked] == ["2000001"]
+
+
+async def test_what_is_known_of_several_comes_newest_first():
+    """Whoever is asked about first, the newest of all of them comes first."""
+
+    class Books(KnownEvents):
+        async def recent(self, reading, limit, offset=0):
+            return [event for event in await super().recent(reading, limit) if reading.user_id == event.sender_id]
+
+    late = replace(NEW, id="late", sender_id="2000002", text="小满在搬家")
+    ledger = Books(replace(TEA, id="tea"), late)
+    two = replace(WHO, people=frozenset({"2000001", "2000002"}))
+    assert ids(await search(a_retriever(ledger, ListedWords(), ListedVectors()), query=two)) == ["late", "tea"]
+
+
+async def test_what_is_found_by_words_stays_before_what_is_known():
+    """Three good hits need no more; fewer keep their place before what is added."""
+    ledger = KnownEvents(TEA, NEW)
+    rows = [(an_event(f"{name}是谁", id=name), 3.0) for name in ("甲", "乙", "丙")]
+    assert len(ids(await search(a_retriever(ledger, ListedWords(rows), ListedVectors()), query=WHO))) == 3
+    assert ledger.asked == []
+    few = await search(a_retriever(ledger, ListedWords(rows[:1]), ListedVectors()), query=WHO)
+    assert ids(few) == ["甲", "new", "tea"]
+
+
+@pytest.mark.parametrize("query", [replace(WHO, intent="general"), replace(WHO, people=frozenset())])
+async def test_no_other_question_is_widened(query):
+    """Neither a question of another kind nor one about nobody known lists anything."""
+    ledger = KnownEvents(TEA)
+    assert ids(await search(a_retriever(ledger, ListedWords(), ListedVectors()), query=query)) == []
+    assert ledger.asked == []
+
+
+async def test_widening_never_leaves_the_target():
+    """Where a search is narrowed to somebody, what is known of them alone is added, of the kinds asked for."""
+    ledger = KnownEvents(TEA)
+    narrow = Reading(GROUP, user_id="2000009", kinds=("event",))
+    assert ids(await search(a_retriever(ledger, ListedWords(), ListedVectors()), narrow, query=WHO)) == []
+    assert ledger.asked == [narrow]
+
+
+async def test_a_ledger_that_cannot_list_is_named():
+    """Widening that fails leaves what was found."""
+    ledger = KnownEvents(TEA, error=UnavailableError("away"))
+    found = await search(a_retriever(ledger, vectors=ListedVectors()), query=replace(WHO, terms=ASKED.terms))
+    assert (ids(found), found.degraded) == (["tea"], ("ledger",))
+
+
+async def test_a_question_is_read_with_the_names_of_its_place():
+    """Names come from the book of the place, time from the clock in the zone that is set."""
+
+    class Book:
+        async def people(self, scope, user_ids=()):
+            return [Person("2000002", "小满")] if scope == GROUP.scope else []
+
+    retriever = a_retriever(names=Book())
+    query = await retriever.asked("昨天小满喝了什么", GROUP)
+    assert (query.people, query.said) == ({"2000002"}, "昨天小满喝了什么")
+    assert NOON - timedelta(days=1) in query.window
+    assert (await retriever.asked("昨天小满喝了什么", OTHER_GROUP)).people == frozenset()
+    assert (await a_retriever(names=Away()).asked("小满" * 500, GROUP)).people == frozenset()
+
+
+async def test_a_long_question_is_read_off_the_event_loop():
+    """What takes milliseconds to read does not hold up everybody."""
+    here, threads = threading.get_ident(), set()
+
+    class Watched(str):
+        __slots__ = ()
+
+        def __getitem__(self, key):
+            threads.add(threading.get_ident())
+            return super().__getitem__(key)
+
+    for length, off_the_loop in ((LONG, False), (LONG + 1, True)):
+        threads.clear()
+        await a_retriever().asked(Watched("字" * length), GROUP)
+        assert (threads != {here}) == off_the_loop

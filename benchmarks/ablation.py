@@ -1,0 +1,161 @@
+"""What each part of the score is worth: every labelled set with one part switched off at a time.
+
+``--data`` is the folder that holds the sets. To extend: a :class:`Change` in ``CHANGES``, a line in ``SETS``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import importlib
+import inspect
+from collections.abc import Awaitable, Callable, Generator, Iterable, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, is_dataclass
+from pathlib import Path
+
+from cognitive_memory_core.ports.models import Embedder
+
+from . import groupchat, locomo, madial, qmsum
+from .labelled import NoEmbedder, Tuning
+from .measure import Report
+
+Figures = Callable[[Path, Tuning, int], Awaitable[Mapping[str, float]]]
+
+
+@dataclass(frozen=True)
+class Change:
+    """One part switched off: by settings of ``query``, by constants of modules, or by another embedder.
+
+    A constant is named "module:NAME", "module:NAME.field" for a field of a frozen dataclass that is shared, and
+    "module:function.parameter.field" where that is a parameter's default. ``sets`` names those that the part has a say
+    in; () is all.
+    """
+
+    name: str
+    query: Mapping[str, object] = field(default_factory=dict[str, object])
+    constants: Mapping[str, object] = field(default_factory=dict[str, object])
+    embedder: Embedder | None = None
+    sets: tuple[str, ...] = ()
+
+    @property
+    def tuning(self) -> Tuning:
+        """How the memory is opened."""
+        return Tuning({"query": self.query}, self.embedder)
+
+
+CORE = "cognitive_memory_core"
+WEIGHTS = f"{CORE}.recall.messages:MessageSearch.__init__.weights"  # of a line of talk
+OF_EVENTS = CHINESE = ("groupchat", "madial")
+OF_TALK = ("groupchat", "qmsum", "locomo")
+
+AS_IT_IS = Change("as it is")
+CHANGES = (
+    Change("no words beside vectors", query={"lexical_weight": 0.0}, sets=OF_EVENTS),
+    Change("words before vectors", query={"lexical_weight": 1.0}, sets=OF_EVENTS),
+    Change("no vectors", embedder=NoEmbedder(), sets=("groupchat",)),
+    Change("no decay", query={"time_decay_enabled": False}, sets=("groupchat",)),
+    Change("no diversity", query={"diversity": 0.0}, sets=OF_TALK),
+    Change("no time prior", constants={f"{CORE}.recall.ranking:OUTSIDE": 1.0}, sets=("groupchat", "locomo")),
+    Change(
+        "common characters as telling as rare ones",
+        constants={f"{CORE}.recall.{module}:telling": lambda _character: 1.0 for module in ("ranking", "talk")},
+        sets=CHINESE,
+    ),
+    Change("no lines round a line", constants={f"{WEIGHTS}.window": 0.0, f"{WEIGHTS}.reply": 0.0}, sets=OF_TALK),
+    Change("no replies", constants={f"{WEIGHTS}.reply": 0.0}, sets=("groupchat",)),
+    Change("no sessions", constants={f"{WEIGHTS}.session": 0.0}, sets=OF_TALK),
+    Change("short lines like long ones", constants={f"{WEIGHTS}.substance": 0.0}, sets=OF_TALK),
+    Change("single characters like pairs", constants={f"{WEIGHTS}.single": 1.0}, sets=("groupchat",)),
+)
+SETS: Mapping[str, tuple[str, Figures]] = {
+    "groupchat": ("groupchat-zh/groupchat_zh_dev.json", lambda path, tuning, _: groupchat.figures(path, tuning)),
+    "madial": ("madial-zh/madial_zh_dev.json", lambda path, tuning, _: madial.figures(path, tuning)),
+    "qmsum": ("qmsum/val.jsonl", lambda path, tuning, every: qmsum.figures(path, tuning, every=every)),
+    "locomo": ("locomo/locomo_dev.json", lambda path, tuning, every: locomo.figures(path, tuning, every=every)),
+}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Say where the sets are, which of them, and which parts."""
+    parser.add_argument("--data", type=Path, required=True, help="the folder of the sets")
+    parser.add_argument("--sets", nargs="+", choices=[*SETS], default=[*SETS])
+    parser.add_argument("--without", nargs="+", choices=[change.name for change in CHANGES], help="only these changes")
+    parser.add_argument(
+        "--every", type=int, default=12, help="ask every so manieth question of locomo, meeting of qmsum"
+    )
+
+
+def run(options: argparse.Namespace) -> Report:
+    """Measure the sets as the memory is, then with each change."""
+    report = Report(
+        f"ablation: {', '.join(options.sets)}; every {options.every}. question of locomo, meeting of qmsum",
+        ("figure", "change", "value", "difference"),
+    )
+    changes = [change for change in CHANGES if not options.without or change.name in options.without]
+    for name in options.sets:
+        place, figures = SETS[name]
+        measured = {
+            change.name: _measured(figures, options.data / place, change, options.every)
+            for change in (AS_IT_IS, *changes)
+            if name in (change.sets or SETS)
+        }
+        for figure, usual in measured[AS_IT_IS.name].items():
+            for change in (AS_IT_IS, *changes):
+                value = measured.get(change.name, measured[AS_IT_IS.name])[figure]
+                report.add(figure, change.name, value, value - usual)
+    report.notes.append("a part that has no say in a set is not measured there: it differs by 0")
+    return report
+
+
+def _measured(figures: Figures, path: Path, change: Change, every: int) -> Mapping[str, float]:
+    async def measure() -> Mapping[str, float]:
+        return await figures(path, change.tuning, every)
+
+    with changed(change.constants):
+        return asyncio.run(measure())
+
+
+@contextmanager
+def changed(constants: Mapping[str, object]) -> Generator[None, None, None]:
+    """Let constants be others while a block runs; AttributeError or KeyError where there is no such constant."""
+    places = {name: _place(name) for name in constants}
+    kept = {name: getattr(owner, last) for name, (owner, last) in places.items()}
+    try:
+        for name, value in constants.items():
+            _assign(*places[name], value)
+        _forget(constants)
+        yield
+    finally:
+        for name, value in kept.items():
+            _assign(*places[name], value)
+        _forget(constants)
+
+
+def _place(name: str) -> tuple[object, str]:
+    """Find what holds a constant, and its name there."""
+    module, _, path = name.partition(":")
+    owner: object = importlib.import_module(module)
+    *outer, last = path.split(".")
+    for part in outer:
+        owner = _default(owner, part) if inspect.isfunction(owner) else getattr(owner, part)
+    return owner, last
+
+
+def _default(function: Callable[..., object], parameter: str) -> object:
+    return inspect.signature(function).parameters[parameter].default
+
+
+def _assign(owner: object, name: str, value: object) -> None:
+    if is_dataclass(owner):
+        object.__setattr__(owner, name, value)  # frozen, and shared by everybody who imported it
+    else:
+        setattr(owner, name, value)
+
+
+def _forget(constants: Iterable[str]) -> None:
+    """Empty the caches of the modules whose constants are others now."""
+    for module in {name.partition(":")[0] for name in constants}:
+        for value in vars(importlib.import_module(module)).values():
+            if hasattr(value, "cache_clear"):
+                value.cache_clear()

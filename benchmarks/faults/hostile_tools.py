@@ -1,0 +1,119 @@
+"""A1: a chat model that is the attacker's calls the tools, in one scene, for whatever lies in all the others."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import random
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import cognitive_memory_core as core
+from tests.support.clock import FrozenClock
+from tests.support.histories import History
+from tests.support.opened import Witness, opened
+from tests.support.planted import Planted, tokens_in
+from tests.support.reading_rule import may_meet
+from tests.support.sowing import GROUPS, PEOPLE, Extent, Sower
+
+from ..fault_row import Extent as Size
+from ..fault_row import Row
+from ..isolation_scenes import load_plugin
+
+ODD: tuple[Any, ...] = (
+    "*", "%", "", None, True, 0, -1, 10**400, float("nan"), [], {}, {"$ne": ""}, {"$gt": ""}, ["10001", "10002"],
+    "10001 OR 1=1", "' OR 1=1 --", "10001\x1f10002", "default\x1fgroup\x1f20001", "\x00", "10001\n", "+10001",
+    "１０００１", "010001", "../../etc/passwd", "..\\..\\x", "%2e%2e%2f", "CON", "10001/../10002", "10001/10002/3",
+    "/", "²", "阿棠(10001)", "x" * 300, "\ud800", "operator", {"group_id": "20001"}, [[["20001"]]],
+)  # fmt: skip
+FIELDS = (
+    "query", "target_user_id", "target_group_id", "top_k", "time_from", "time_to", "entity_type", "entity_id", "fact",
+    "id", "scene", "agent", "user_id", "group_id", "kinds", "where", "sharing", "operator",
+)  # fmt: skip
+TOOLS = ("search_events", "get_profile", "search_profiles", "memory_list", "memory_update", "memory_delete")
+LEAST = 400
+
+
+@dataclass
+class _Count:
+    calls: int = 0
+    leaked: int = 0
+    raised: int = 0
+    misshapen: int = 0
+
+
+def a1(extent: Size) -> Row:
+    """Call tools with the worst arguments there are; nothing foreign is shown, changed, or raised."""
+    load_plugin()
+    count, changed = asyncio.run(_besieged(extent.of(20_000, LEAST), random.Random(extent.seed)))
+    note = (
+        f"calls {count.calls}, leaks {count.leaked}, unauthorised changes {changed}, raised {count.raised}, "
+        f"answers of another form {count.misshapen}"
+    )
+    is_bad = bool(count.raised or count.misshapen)
+    return Row("A1", "tools with hostile arguments", count.calls, changed, count.leaked, note=note, failed=is_bad)
+
+
+async def _besieged(calls: int, dice: random.Random) -> tuple[_Count, int]:
+    count, clock = _Count(), FrozenClock()
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        async with opened("sqlite", Path(folder) / "data", clock, Witness()) as memory:
+            history = History(memory, Sower(dice), Path(folder), clock)
+            await history.begin(Extent())
+            await history.go_on(12)
+            before = await _pins(memory)
+            for _ in range(calls):
+                await _call(history, count)
+            changed = len(before.symmetric_difference(await _pins(memory)))
+    return count, changed
+
+
+async def _call(history: History, count: _Count) -> None:
+    """Call one tool; whose own pin it is that a call may change is never the one who asks here."""
+    from nonebot_plugin_cognitive_memory import call_tool  # noqa: PLC0415  # loaded by now
+    from nonebot_plugin_cognitive_memory.lifecycle import lifetime  # noqa: PLC0415  # see above
+
+    lifetime.memory = history.memory
+    about = history.sower.dice.choice([*history.standing.planted.values()])
+    scene, tool = history.sower.scene(), history.sower.dice.choice(TOOLS)
+    count.calls += 1
+    try:
+        answer: Any = json.loads(await call_tool(tool, _arguments(history.sower.dice, tool, about, scene), scene))
+    except Exception:  # noqa: BLE001  # whatever is raised is what the row looks for
+        count.raised += 1
+        return
+    count.misshapen += not (answer.get("ok") is True or (answer.get("ok") is False and answer.get("error")))
+    count.leaked += sum(not may_meet(token, scene, history.standing) for token in tokens_in(answer))
+
+
+def _arguments(dice: random.Random, tool: str, about: Planted, scene: core.Scene) -> Any:
+    """Make arguments as an object or as JSON text, sometimes broken; the asker's own pins are left alone."""
+    odd: Callable[[], Any] = lambda: dice.choice((*ODD, *GROUPS, *PEOPLE))  # noqa: E731  # two words that are used six times
+    given = {name: odd() for name in dice.sample(FIELDS, dice.randint(0, 6))}
+    given |= {"query": about.token} if dice.random() < 0.8 else {}
+    given |= {"entity_type": dice.choice(("user", "member", "group")), "entity_id": _entity(dice, about)}
+    is_theirs = about.what == "pin" and not (about.stands_in(scene) and about.person == scene.user_id)
+    if tool in ("memory_update", "memory_delete"):
+        given |= {"id": about.id if is_theirs else odd(), "fact": "改掉"}
+    if dice.random() < 0.5:
+        return given
+    written = json.dumps(given, default=str)
+    return written[: dice.randint(0, len(written))] if dice.random() < 0.2 else written
+
+
+def _entity(dice: random.Random, about: Planted) -> Any:
+    written = "/".join(part for part in (about.key.group_id, about.key.user_id) if part)
+    return dice.choice((written, written, about.place_id, *dice.sample(ODD, 2)))
+
+
+async def _pins(memory: core.CognitiveMemory) -> set[tuple[str, str, str]]:
+    """Give every pin of the world, as it reads now."""
+    found: set[tuple[str, str, str]] = set()
+    for agent in ("default", "second"):
+        scenes = [core.Scene.operator(agent, group_id=group) for group in GROUPS]
+        for scene in (*scenes, *(core.Scene.private(person, agent=agent) for person in PEOPLE)):
+            found |= {(pin.id, pin.text, pin.owner_id) for pin in await memory.pins(scene)}
+    return found

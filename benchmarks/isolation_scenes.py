@@ -1,0 +1,154 @@
+"""Random scenes over random histories, through every way of reading the whole memory, over every make of store."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import random
+import tempfile
+import warnings
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+
+from tests.support.clock import FrozenClock
+from tests.support.histories import History
+from tests.support.opened import Make, Witness, opened
+from tests.support.questions import PATHS, Question, Verdict, Ways, answered
+from tests.support.sowing import Extent, Sower
+from tests.support.tool_questions import TOOLS
+
+SHARES: dict[Make, float] = {"sqlite": 0.5, "in memory": 0.25, "chroma": 0.25}
+SCENES = 2_000  # of one history
+CHAPTERS, DEEDS, HASTY = 8, 8, 4
+WAYS: Ways = {**PATHS, **TOOLS}
+RARELY_SHARED = 4  # one history of so many lives where everybody's portrait is open
+
+
+@dataclass
+class Tally:
+    """What was asked, shown, leaked and missing by each way, and what stores gave that only the last check took out."""
+
+    asked: Counter[str] = field(default_factory=Counter[str])
+    shown: Counter[str] = field(default_factory=Counter[str])
+    leaked: Counter[str] = field(default_factory=Counter[str])
+    missing: Counter[str] = field(default_factory=Counter[str])
+    rows: int = 0
+    dropped: int = 0
+    histories: int = 0
+    example: str = ""
+
+    def note(self, asked: Question, verdict: Verdict) -> None:
+        """Count one answer, and keep the first that is wrong."""
+        path = verdict.path
+        self.asked[path] += 1
+        self.shown[path] += verdict.shown
+        self.leaked[path] += len(verdict.leaked)
+        self.missing[path] += len(verdict.missing)
+        wrong = sorted(verdict.leaked | verdict.missing)
+        if wrong and not self.example:
+            self.example = f"{asked.scene} by {path}: {asked.history.standing.planted[wrong[0]]}"
+
+    def see(self, witness: Witness, history: History) -> None:
+        """Count the rows that stores gave, and those that should not have been among them."""
+        self.rows += sum(len(events) for _, events in witness.seen)
+        self.dropped += len(witness.foreign(history.standing))
+
+    def add(self, other: Tally) -> None:
+        """Count what another counted."""
+        for mine, theirs in zip(self._counters, other._counters, strict=True):
+            mine.update(theirs)
+        self.rows += other.rows
+        self.dropped += other.dropped
+        self.histories += other.histories
+        self.example = self.example or other.example
+
+    @property
+    def is_bad(self) -> bool:
+        """Whether anything leaked, was missing, or stopped only at the last check."""
+        return bool(self.dropped or self.leaked.total() or self.missing.total())
+
+    @property
+    def _counters(self) -> tuple[Counter[str], ...]:
+        return self.asked, self.shown, self.leaked, self.missing
+
+
+@dataclass(frozen=True)
+class Plan:
+    """One history: over which stores, by which ways, how many scenes, and whether all ask about private words."""
+
+    make: Make
+    seed: int
+    scenes: int
+    only_private: bool = False
+
+    @property
+    def sharing(self) -> str:
+        """Whether everybody's portrait is open."""
+        return "isolated" if self.seed % RARELY_SHARED else "shared"
+
+
+def plans(scenes: int, seed: int, makes: Iterable[Make] = SHARES, *, only_private: bool = False) -> list[Plan]:
+    """Share scenes out to histories, and histories to stores."""
+    made: list[Plan] = []
+    for make in makes:
+        left = round(scenes * SHARES[make])
+        while left > 0:
+            made.append(Plan(make, seed + len(made), min(left, SCENES), only_private))
+            left -= SCENES
+    return made
+
+
+def tallied(wanted: Sequence[Plan]) -> dict[Make, Tally]:
+    """Live through all histories, as many at once as there are processors."""
+    found: dict[Make, Tally] = {plan.make: Tally() for plan in wanted}
+    with ProcessPoolExecutor(min(os.cpu_count() or 1, len(wanted)), initializer=load_plugin) as pool:
+        for plan, tally in zip(wanted, pool.map(_lived, wanted), strict=True):
+            found[plan.make].add(tally)
+    return found
+
+
+def load_plugin() -> None:
+    """Load the plugin, whose files lie in a folder that nothing is written to."""
+    import nonebot  # noqa: PLC0415  # only the processes that ask need it
+
+    logging.disable(logging.CRITICAL)  # half of all questions are meant to be refused
+    nonebot.logger.remove()
+    warnings.simplefilter("ignore")  # no adapter is there to be found
+    nonebot.init(driver="~none", localstore_data_dir=tempfile.gettempdir())
+    nonebot.load_plugin("nonebot_plugin_cognitive_memory")
+    nonebot.logger.remove()
+
+
+def _lived(plan: Plan) -> Tally:
+    return asyncio.run(_told(plan))
+
+
+async def _at_once(history: History, tally: Tally, witness: Witness) -> None:
+    """Ask before anything that works in the background got to it; what is on its way may be missing still."""
+    for _ in range(HASTY):
+        asked, verdict = await answered(history, ways=WAYS)
+        tally.note(asked, replace(verdict, missing=frozenset()))
+    tally.see(witness, history)
+
+
+async def _told(plan: Plan) -> Tally:
+    tally, witness, clock = Tally(histories=1), Witness(), FrozenClock()
+    chapters = min(CHAPTERS, max(plan.scenes // 50, 1))
+    ask = partial(answered, ways=WAYS, only_private=plan.only_private)
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        async with opened(plan.make, Path(folder) / "data", clock, witness, sharing=plan.sharing) as memory:
+            sower = Sower(random.Random(plan.seed))
+            sower.standing.is_shared_by_all = plan.sharing == "shared"
+            history = History(memory, sower, Path(folder), clock)
+            await history.begin(Extent())
+            for chapter in range(chapters):
+                await history.go_on(DEEDS, partial(_at_once, tally=tally, witness=witness))
+                for _ in range(plan.scenes * chapter // chapters, plan.scenes * (chapter + 1) // chapters):
+                    tally.note(*await ask(history))
+                tally.see(witness, history)
+    return tally

@@ -1,0 +1,68 @@
+"""Puts the figures of ``benchmarks/results`` into the tables of docs/benchmarks.md; ``--check`` only compares.
+
+A table stands between ``<!-- table NAME: column | column -->`` and ``<!-- end -->``; all columns where none is named,
+and ``column = new head`` renames one. Tables whose benchmark was not run stay as they are, and are named.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+from pathlib import Path
+
+from .figures_kept import Kept, find_kept
+from .measure import Cell, Report
+
+ROOT = Path(__file__).resolve().parent.parent
+TABLE = re.compile(
+    r"(?P<head><!-- table (?P<name>[\w-]+)(?:: (?P<columns>.*?))? -->\n).*?(?P<end><!-- end -->)", re.DOTALL
+)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Say where the figures lie, and where the page."""
+    parser.add_argument("--results", type=Path, default=ROOT / "benchmarks" / "results")
+    parser.add_argument("--page", type=Path, default=ROOT / "docs" / "benchmarks.md")
+    parser.add_argument("--check", action="store_true", help="write nothing; fail where the page says something else")
+
+
+def run(options: argparse.Namespace) -> Report:
+    """Fill the page's tables, or compare them."""
+    report = Report("page: its tables", ("table", "state"))
+
+    def filled(found: re.Match[str]) -> str:
+        kept = find_kept(options.results, found["name"])
+        whole = found[0] if kept is None else f"{found['head']}{table(kept, found['columns'] or '')}{found['end']}"
+        report.add(found["name"], "not run" if kept is None else "same" if whole == found[0] else "other figures")
+        return whole
+
+    before = options.page.read_text("utf-8")
+    after = TABLE.sub(filled, before)
+    report.failed = options.check and after != before
+    if not options.check:
+        options.page.write_text(after, "utf-8")
+    return report
+
+
+def table(kept: Kept, columns: str) -> str:
+    """Write a table in Markdown, with the machine and the day below."""
+    named = [part.partition(" = ") for part in columns.split(" | ")] if columns else []
+    heads = {name.strip(): head.strip() or name.strip() for name, _, head in named} or {
+        name: name.strip() for name in kept.columns
+    }
+    lines = [list(heads.values()), ["---"] * len(heads)]
+    lines += [[shown(row.get(name, "")) for name in heads] for row in kept.rows]
+    drawn = "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    return f"\n{drawn}\n\n{_source(kept)}\n"
+
+
+def shown(cell: Cell) -> str:
+    """Round a figure to what it can be trusted for."""
+    if not isinstance(cell, float):
+        return f"{cell:,}" if isinstance(cell, int) else cell
+    digits = 0 if abs(cell) >= 100 else 1 if abs(cell) >= 10 or cell == 0 else 2
+    return f"{cell:,.{digits}f}"
+
+
+def _source(kept: Kept) -> str:
+    return f"*{kept.title}; {kept.at.partition('T')[0]}; {kept.machine}*"

@@ -1,0 +1,96 @@
+"""The memory beside what people would use in its place: mem0, plain Chroma, BM25 with jieba, exact numpy.
+
+Each system gets the same year and the same questions, and is asked in a process of its own. Packages that are not
+installed are named and left out: ``pip install -e '.[bench]'``. Nothing here asks a model or the network.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from importlib.metadata import distributions
+from pathlib import Path
+from typing import Any
+
+from .measure import Cell, Report, percentile
+from .peers_asking import questions_of
+from .peers_mem0 import BULK
+from .peers_questions import MEANING, WARMING, WORDS
+from .peers_systems import PEERS, K, Peer
+
+ROOT = Path(__file__).resolve().parent.parent
+COLUMNS = ("events", "system", "rank 1 p50", "rank 1 p95", "rank 5 p50", "rank 5 p95", "median p50", "median p95",
+           "by words %", "by meaning %", "add s", "resident MB", "peak MB")  # fmt: skip
+PACKAGES = ("chromadb", "mem0ai", "bm25s", "jieba", "numpy")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Say how large the years are, and how much is asked."""
+    parser.add_argument("--events", type=int, nargs="+", default=[1_000, 10_000])
+    parser.add_argument("--queries", type=int, default=200, help="new questions at each rank")
+    parser.add_argument("--known", type=int, default=40, help="questions of each kind with an answer, at each rank")
+    parser.add_argument("--directory", type=Path, help="a folder on the disk to measure (default: temporary files)")
+
+
+def run(options: argparse.Namespace) -> Report:
+    """Fill and ask every system at every size."""
+    report = Report("peers: one group's search, ms", COLUMNS)
+    for events in options.events:
+        with tempfile.TemporaryDirectory(dir=options.directory) as folder:
+            questions_of(events, options.queries, options.known).write(Path(folder))
+            _measure(report, Path(folder), events)
+    missing = {peer.name: ", ".join(peer.missing) for peer in PEERS if peer.missing}
+    report.notes += [f"left out: {name}; not installed: {packages}" for name, packages in missing.items()]
+    report.notes += list(_notes())
+    return report
+
+
+def _measure(report: Report, folder: Path, events: int) -> None:
+    """Fill every store, then ask one system right after the other: the machine is as busy for each."""
+    spent: dict[str, dict[str, Any]] = {}
+    present = [peer for peer in PEERS if not peer.missing]
+    for store, peer in {peer.store: peer for peer in present}.items():
+        if (figures := _tried(report, "fill", peer, folder, events)) is not None:
+            spent[store] = figures
+    for peer in present:
+        if peer.store in spent and (asked := _tried(report, "ask", peer, folder, events)) is not None:
+            report.add(events, peer.name, *_cells(asked, spent[peer.store]))
+
+
+def _tried(report: Report, command: str, peer: Peer, folder: Path, events: int) -> dict[str, Any] | None:
+    """Let a process do it; None where it failed, which the report tells: the others' hours are not lost with it."""
+    print(f"{events:,} events, {command}: {peer.name}", file=sys.stderr)
+    try:
+        return _child(command, peer, folder, events)
+    except subprocess.CalledProcessError as error:
+        report.failed = True
+        report.notes.append(f"failed: {command} {peer.name} at {events:,} events: {error}")
+        return None
+
+
+def _cells(asked: dict[str, Any], spent: dict[str, Any]) -> Iterator[Cell]:
+    yield from (1000 * percentile(taken, share) for taken in asked["seconds"].values() for share in (0.50, 0.95))
+    yield from (100 * asked["found"][kind] for kind in (WORDS, MEANING))
+    yield from (spent["seconds"], asked["resident"], spent["peak"])
+
+
+def _child(command: str, peer: Peer, folder: Path, events: int) -> dict[str, Any]:
+    program = [sys.executable, "-m", "benchmarks.peers_child", command, peer.name, str(folder), str(events)]
+    quiet = {"MEM0_TELEMETRY": "False", "MEM0_DIR": str(folder / "mem0-settings"), "ANONYMIZED_TELEMETRY": "False",
+             "OPENBLAS_NUM_THREADS": "1"}  # fmt: skip
+    done = subprocess.run(program, cwd=ROOT, env={**os.environ, **quiet}, stdout=subprocess.PIPE, text=True, check=True)
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def _notes() -> Iterator[str]:
+    yield f"by words, by meaning: questions whose event is among the {K} results, or in the context's text"
+    yield f"each group is asked {WARMING} times and left alone for a moment before the clock runs"
+    yield "add s: with the vectors given; the memory's is an import of an export file, until all is indexed"
+    yield f"mem0 gets a year of more than {BULK} events in batches of 500 through its vector store class, not by add"
+    yield "resident MB: the process that asked, and its child; peak MB: the same while the year was added"
+    yield ", ".join(f"{found.name} {found.version}" for found in distributions() if found.name in PACKAGES)

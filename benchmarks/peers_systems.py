@@ -1,0 +1,88 @@
+"""Who takes part: the memory in its two forms, and what people would use in its place.
+
+A process that asks imports its own system alone, so that its memory is that system's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Protocol
+
+from .peers_questions import Asked, Matrix, Question, Row
+
+K = 12  # results asked for
+
+
+@dataclass(frozen=True)
+class Said:
+    """One event as every peer gets it; ``group_id`` is "" in private."""
+
+    id: str
+    text: str
+    group_id: str
+    user_id: str
+    happened_at: str  # ISO 8601
+
+
+@dataclass(frozen=True)
+class Opening:
+    """What a system is opened with."""
+
+    name: str
+    folder: Path
+    events: int  # of the whole year
+    asked: Asked | None  # the questions that will come; None where the year will be added
+
+    @property
+    def known(self) -> Mapping[str, Row]:
+        """The vectors of the questions by their texts."""
+        return self.asked.known if self.asked else {}
+
+
+class System(Protocol):
+    """One memory that is filled and asked; what it still has to do is done when it is closed."""
+
+    async def add(self, rows: Sequence[Said], vectors: Matrix) -> None:
+        """Take events with their vectors."""
+        ...
+
+    async def search(self, question: Question) -> Sequence[str]:
+        """Answer the texts found in the question's group, at most ``K``, or one text that holds what was found."""
+        ...
+
+
+@dataclass(frozen=True)
+class Peer:
+    """A way to ask a store: several may share one."""
+
+    name: str
+    store: str
+    module: str
+    needs: tuple[str, ...] = ()
+
+    @property
+    def missing(self) -> list[str]:
+        """Name the packages that are not installed."""
+        return [name for name in self.needs if find_spec(name) is None]
+
+    def opened(self, folder: Path, events: int, asked: Asked | None = None) -> AbstractAsyncContextManager[System]:
+        """Open the store below a folder, to be filled or, where questions are given, to be asked."""
+        opening = Opening(self.name, folder / self.store, events, asked)
+        opening.folder.mkdir(exist_ok=True)
+        return import_module(f"benchmarks.{self.module}").opened(opening)
+
+
+PEERS = (
+    Peer("memory, search_events", "memory", "peers_memory"),
+    Peer("memory, context", "memory", "peers_memory"),
+    Peer("mem0 with Chroma", "mem0", "peers_mem0", ("mem0", "chromadb")),
+    Peer("Chroma, where", "chroma", "peers_chroma", ("chromadb",)),
+    Peer("bm25s and jieba, an index a group", "bm25s-groups", "peers_bm25s", ("bm25s", "jieba")),
+    Peer("bm25s and jieba, one index, masked", "bm25s-whole", "peers_bm25s", ("bm25s", "jieba")),
+    Peer("numpy, exact", "numpy", "peers_numpy"),
+)

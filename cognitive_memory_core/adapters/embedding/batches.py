@@ -1,0 +1,208 @@
+"""Texts that nobody waits for, on their way to an embedder: together, and behind every question."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import deque
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+
+from ... import sentences
+from ...errors import CognitiveMemoryError, PermanentError, TransientError, UnavailableError
+from ...ports.models import Vector
+from .questions import stopped
+
+AT_ONCE = 2
+SMALLEST = 16  # texts that go together whatever their model's pace
+FAST = 0.5  # seconds that a question may have to wait behind a batch; a slower model gets smaller ones
+GAIN = 0.7  # of the seconds a text: what a batch twice as large must save to be worth more waiting
+LONGEST_GIVING_WAY = 10.0  # seconds; where somebody always asks, the background still goes on
+
+
+@dataclass(frozen=True, eq=False)
+class _Wish:
+    """Some texts of one caller, and where their vectors are waited for."""
+
+    caller: object
+    texts: Sequence[str]
+    answer: asyncio.Future[list[Vector]]
+
+
+class _Pace:
+    """How many texts go together, as far as is known of a model."""
+
+    def __init__(self, most: int) -> None:
+        """Begin small, and go no further than ``most``."""
+        self.smallest = min(SMALLEST, most)
+        doubled = (self.smallest << power for power in range(most.bit_length()))
+        self._rooms = [*(room for room in doubled if room < most), most]
+        self._seconds: list[float | None] = [None] * len(self._rooms)  # a text, in a full batch of each size
+        self._at = 0
+
+    @property
+    def room(self) -> int:
+        """How many texts go together."""
+        return self._rooms[self._at]
+
+    @property
+    def at_once(self) -> int:
+        """How many batches go at once."""
+        return AT_ONCE if self._at or len(self._rooms) == 1 else 1
+
+    def learn(self, room: int, count: int, seconds: float) -> None:
+        """Go to a larger size where that saves time or costs little waiting, and back where it does neither."""
+        at = self._rooms.index(room)
+        if count * 2 <= room or at != self._at:  # far from full, or begun before the last change
+            return
+        self._seconds[at] = seconds / count
+        if seconds > FAST and at and not self._gains(at):
+            self._at -= 1
+        elif at + 1 < len(self._rooms) and (seconds * 2 <= FAST or self._gains(at + 1)):
+            self._at += 1
+
+    def _gains(self, at: int) -> bool:
+        """Tell whether a size takes clearly less time a text than the one below; what was never tried may."""
+        smaller, larger = self._seconds[at - 1], self._seconds[at]
+        return smaller is None or larger is None or larger <= GAIN * smaller
+
+
+class Batches:
+    """Sends texts in batches of at most ``most``, two at once, none setting out while a question is asked.
+
+    What several callers ask at once goes together. A model that works through one text after another, and needs long,
+    gets 16 texts and one batch at a time, since a question may have to wait behind them; one that is merely far away
+    gets full batches.
+    """
+
+    def __init__(
+        self,
+        embed: Callable[[Sequence[str]], Awaitable[list[Vector]]],
+        most: int,
+        is_quiet: asyncio.Event,
+        *,
+        patience: float = LONGEST_GIVING_WAY,
+        elapsed: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """Let ``embed`` embed batches; while ``is_quiet`` is not set they wait, for ``patience`` seconds at most."""
+        self._patience = patience
+        self._embed = embed
+        self._pace = _Pace(most)
+        self._is_quiet = is_quiet
+        self._elapsed = elapsed
+        self._waiting: deque[_Wish] = deque()
+        self._under_way: dict[asyncio.Task[None], list[_Wish]] = {}
+        self._is_closed = False
+
+    async def vectors(self, texts: Sequence[str]) -> list[Vector]:
+        """Give a vector a text, in order; raises what the embedder raises for a batch with some of them.
+
+        Whoever leaves, or fails, takes along what of theirs has not set out; batches of others go on. Raises
+        UnavailableError when closed, also to those who wait.
+        """
+        if self._is_closed:
+            raise UnavailableError(sentences.not_running())
+        wishes = self._wishes(texts)
+        self._waiting.extend(wishes)
+        self._set_out()
+        try:
+            answers = await asyncio.gather(*(wish.answer for wish in wishes))
+        finally:
+            self._leave(wishes)
+        return [vector for vectors in answers for vector in vectors]
+
+    async def close(self) -> None:
+        """Tell whoever waits that nobody answers any more, and stop every call."""
+        self._is_closed = True
+        _fail([*self._waiting, *(wish for batch in self._under_way.values() for wish in batch)], _closed())
+        self._waiting.clear()
+        await stopped(self._under_way)
+
+    def _wishes(self, texts: Sequence[str]) -> list[_Wish]:
+        loop, caller, size = asyncio.get_running_loop(), object(), self._pace.smallest
+        parts = [texts[at : at + size] for at in range(0, len(texts), size)]
+        return [_Wish(caller, part, loop.create_future()) for part in parts]
+
+    def _leave(self, wishes: Sequence[_Wish]) -> None:
+        """Take back what is not answered, and stop the calls that nobody waits for any more."""
+        for wish in wishes:
+            wish.answer.cancel()
+        for call, batch in self._under_way.items():
+            if batch and all(wish.answer.done() for wish in batch):
+                call.cancel()
+
+    def _set_out(self) -> None:
+        while self._waiting and len(self._under_way) < self._pace.at_once:
+            batch: list[_Wish] = []
+            call = asyncio.create_task(self._carry(batch))
+            self._under_way[call] = batch
+            call.add_done_callback(self._came_back)
+
+    async def _carry(self, batch: list[_Wish]) -> None:
+        """Fill a batch when it is time to go, and go."""
+        await self._give_way()
+        batch += self._taken()
+        if not batch:
+            return
+        try:
+            await self._deliver(batch)
+        except (PermanentError, TransientError) as refused:  # one caller's fault, perhaps
+            await self._deliver_apart(batch, refused)
+
+    async def _give_way(self) -> None:
+        """Wait while questions are asked; ``asyncio.wait_for`` may lose a cancellation, before Python 3.12."""
+        waiter = asyncio.ensure_future(self._is_quiet.wait())
+        try:
+            await asyncio.wait({waiter}, timeout=self._patience)
+        finally:
+            waiter.cancel()
+
+    def _taken(self) -> list[_Wish]:
+        """Take the next wishes that fit into one batch; those whose callers left are passed over."""
+        batch: list[_Wish] = []
+        room = self._pace.room
+        while self._waiting and len(self._waiting[0].texts) <= room:
+            wish = self._waiting.popleft()
+            if not wish.answer.done():
+                batch.append(wish)
+                room -= len(wish.texts)
+        return batch
+
+    async def _deliver(self, batch: Sequence[_Wish]) -> None:
+        texts = [text for wish in batch for text in wish.texts]
+        room, began = self._pace.room, self._elapsed()
+        vectors = await self._embed(texts)
+        self._pace.learn(room, len(texts), self._elapsed() - began)
+        at = 0
+        for wish in batch:
+            if not wish.answer.done():
+                wish.answer.set_result(vectors[at : at + len(wish.texts)])
+            at += len(wish.texts)
+
+    async def _deliver_apart(self, batch: Sequence[_Wish], refused: CognitiveMemoryError) -> None:
+        """Ask for each caller's texts by themselves, where several shared what was refused."""
+        own: dict[object, list[_Wish]] = {}
+        for wish in batch:
+            own.setdefault(wish.caller, []).append(wish)
+        if len(own) == 1:
+            raise refused
+        for wishes in own.values():
+            try:
+                await self._deliver(wishes)
+            except CognitiveMemoryError as failure:
+                _fail(wishes, failure)
+
+    def _came_back(self, call: asyncio.Task[None]) -> None:
+        batch = self._under_way.pop(call)
+        _fail(batch, (None if call.cancelled() else call.exception()) or _closed())
+        self._set_out()
+
+
+def _fail(wishes: Sequence[_Wish], failure: BaseException) -> None:
+    for wish in wishes:
+        if not wish.answer.done():
+            wish.answer.set_exception(failure)
+
+
+def _closed() -> UnavailableError:
+    return UnavailableError(sentences.not_running())

@@ -1,0 +1,155 @@
+"""A place's own postings, and BM25 over them: which rows hold a term, and how often.
+
+Pure, and what a value shows never changes. Terms are kept as numbers of 64 bits, which other processes cannot make the
+same: no text stands here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import chain
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+SATURATION, LENGTH_SHARE = 1.2, 0.75  # k1 and b of BM25, as FTS5 has them
+_MOST_COUNTED = np.iinfo(np.uint16).max
+Terms = NDArray[np.int64]
+Seqs = NDArray[np.int64]
+Rows = NDArray[np.int32]
+Counts = NDArray[np.uint16]
+Scores = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Segment:
+    """Postings of some rows: ``terms`` in order, and from ``starts[i]`` to ``starts[i + 1]`` who holds the i-th."""
+
+    terms: Terms
+    starts: Rows
+    rows: Rows
+    counts: Counts
+
+    @property
+    def bytes(self) -> int:
+        """What it takes in memory."""
+        return self.terms.nbytes + self.starts.nbytes + self.rows.nbytes + self.counts.nbytes
+
+    def runs(self, asked: Terms) -> tuple[Rows, Rows]:
+        """Tell for each term asked for where its postings begin and end; the same twice for one that nobody holds."""
+        if not len(self.terms):
+            return np.zeros(len(asked), np.int32), np.zeros(len(asked), np.int32)
+        at = np.minimum(np.searchsorted(self.terms, asked), len(self.terms) - 1)
+        begin, end = self.starts[at], self.starts[at + 1]
+        return begin, np.where(self.terms[at] == asked, end, begin)
+
+    def after(self, stays: NDArray[np.bool_], numbers: Rows) -> Segment:
+        """Keep the postings of rows that stay, by their new numbers."""
+        kept = stays[self.rows]
+        return _grouped(_spread(self)[kept], numbers[self.rows[kept]], self.counts[kept])
+
+
+@dataclass(frozen=True)
+class Postings:
+    """The postings of a place's rows, known by their seqs, with each row's number of terms."""
+
+    seqs: Seqs = field(default_factory=lambda: np.empty(0, np.int64))
+    lengths: Rows = field(default_factory=lambda: np.empty(0, np.int32))
+    segments: tuple[Segment, ...] = ()
+
+    @property
+    def size(self) -> int:
+        """What they take in memory without the terms themselves, of which a place has only so many."""
+        return sum(segment.rows.nbytes + segment.counts.nbytes for segment in self.segments)
+
+    @property
+    def bytes(self) -> int:
+        """What they take in memory."""
+        return self.seqs.nbytes + self.lengths.nbytes + sum(segment.bytes for segment in self.segments)
+
+    def having(self, rows: Sequence[tuple[int, Sequence[str]]]) -> Postings:
+        """Take in rows that are not there, each a seq and its terms.
+
+        They become a segment of their own, which takes in those before it that are not much larger: adding one by one
+        costs little, and there are never more than a few.
+        """
+        if not rows:
+            return self
+        lengths = np.fromiter((len(terms) for _, terms in rows), np.int32, len(rows))
+        numbers = np.arange(len(self.seqs), len(self.seqs) + len(rows), dtype=np.int32)
+        terms = np.fromiter(map(hash, chain.from_iterable(terms for _, terms in rows)), np.int64, int(lengths.sum()))
+        segments, new = list(self.segments), _counted(terms, np.repeat(numbers, lengths))
+        while segments and len(segments[-1].rows) <= 2 * len(new.rows):
+            new = _merged(segments.pop(), new)
+        seqs = np.fromiter((seq for seq, _ in rows), np.int64, len(rows))
+        return Postings(np.concatenate((self.seqs, seqs)), np.concatenate((self.lengths, lengths)), (*segments, new))
+
+    def without(self, seqs: Iterable[int]) -> Postings:
+        """Leave rows out, those that are there."""
+        stays = ~np.isin(self.seqs, np.fromiter(seqs, np.int64))
+        if stays.all():
+            return self
+        numbers = (np.cumsum(stays) - 1).astype(np.int32)
+        segments = (segment.after(stays, numbers) for segment in self.segments)
+        left = tuple(segment for segment in segments if len(segment.rows))
+        return replace(self, seqs=self.seqs[stays], lengths=self.lengths[stays], segments=left)
+
+    def scores(self, terms: Iterable[str]) -> Scores:
+        """Give each row's BM25, 0 where it shares no term; statistics are the place's own, and rarity is above 0."""
+        asked = np.fromiter(map(hash, dict.fromkeys(terms)), np.int64)
+        scores = np.zeros(len(self.seqs))
+        runs = [segment.runs(asked) for segment in self.segments]
+        holding = sum((end - begin for begin, end in runs), np.zeros(len(asked)))
+        rarity = np.log1p((len(scores) - holding + 0.5) / (holding + 0.5))
+        damping = self._damping()
+        for segment, (begin, end) in zip(self.segments, runs, strict=True):
+            at = _each(begin, end)
+            rows, counts = segment.rows[at], segment.counts[at].astype(np.float64)
+            weights = np.repeat(rarity, end - begin) * counts * (SATURATION + 1) / (counts + damping[rows])
+            scores += np.bincount(rows, weights, len(scores))
+        return scores
+
+    def _damping(self) -> NDArray[np.floating[Any]]:
+        usual = max(float(self.lengths.mean()), 1.0) if len(self.lengths) else 1.0
+        return SATURATION * (1 - LENGTH_SHARE + LENGTH_SHARE * self.lengths / usual)
+
+
+def _each(begin: Rows, end: Rows) -> NDArray[np.int64]:
+    """List every position between each beginning and its end, one after the other."""
+    lengths = (end - begin).astype(np.int64)
+    before = np.cumsum(lengths) - lengths
+    return np.repeat(begin - before, lengths) + np.arange(lengths.sum(), dtype=np.int64)
+
+
+def _counted(terms: Terms, rows: Rows) -> Segment:
+    """Count how often each row, in order, holds each term."""
+    order = np.argsort(terms, kind="stable")
+    terms, rows = terms[order], rows[order]
+    first = np.flatnonzero(_differs(terms) | _differs(rows))
+    counts = np.diff(first, append=len(terms))
+    return _grouped(terms[first], rows[first], np.minimum(counts, _MOST_COUNTED).astype(np.uint16))
+
+
+def _merged(one: Segment, other: Segment) -> Segment:
+    terms = np.concatenate((_spread(one), _spread(other)))
+    order = np.argsort(terms, kind="stable")
+    rows, counts = np.concatenate((one.rows, other.rows)), np.concatenate((one.counts, other.counts))
+    return _grouped(terms[order], rows[order], counts[order])
+
+
+def _grouped(terms: Terms, rows: Rows, counts: Counts) -> Segment:
+    starts = np.flatnonzero(_differs(terms))
+    return Segment(terms[starts], np.append(starts, len(terms)).astype(np.int32), rows, counts)
+
+
+def _spread(segment: Segment) -> Terms:
+    return np.repeat(segment.terms, np.diff(segment.starts))
+
+
+def _differs(values: NDArray[np.int64] | NDArray[np.int32]) -> NDArray[np.bool_]:
+    """Tell which values are not the one before them; the first never is."""
+    differs = np.ones(len(values), np.bool_)
+    np.not_equal(values[1:], values[:-1], out=differs[1:])
+    return differs

@@ -1,0 +1,146 @@
+"""A long dialogue brought within a budget: what came first summarised, the last lines as they were said."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol, cast
+
+from .. import sentences
+from ..domain.message import Message
+from ..domain.people import Person
+from ..domain.scope import Scope
+from ..domain.turn import Dialogue, Turn
+from ..errors import BadAnswer, BadArgument
+from ..historian.retry import described
+from ..recall.patience import within
+from ..recall.retriever import AWAY
+from ..text.fences import defused
+from ..text.names import clean_name
+from ..text.tokens import sentences_of, token_count
+from .render import quoted
+
+log = logging.getLogger(__name__)
+PATIENCE = 60.0  # seconds for all that a model is asked
+MOST_LINES = 2_000  # the newest
+LINE = 4_000  # characters of a line that are looked at
+SUMMARY_SHARE = 0.4
+SHORTEST_SUMMARY, LONGEST_SUMMARY = 60, 1_200  # tokens; a model is asked for nothing shorter, or longer
+Admit = Callable[[Turn | Dialogue], Turn | Dialogue]
+
+
+class Summariser(Protocol):
+    """Whoever can say briefly what was said at length."""
+
+    async def summary(self, lines: Sequence[Message], tokens: int) -> str:
+        """Sum up a dialogue in about so many tokens; raises as :meth:`Chat.ask` does."""
+        ...
+
+
+@dataclass(frozen=True)
+class Compressor:
+    """Compresses dialogues; without a summariser, or where it fails, the newest lines that fit are what is left."""
+
+    summariser: Summariser | None = None
+    hide: Callable[[str], str] = str
+    patience: float = PATIENCE
+
+    async def compress(self, lines: Sequence[Message], budget: int) -> str:
+        """Give a dialogue as ``name(id)：text`` lines of at most ``budget`` tokens, what is older summed up before."""
+        said = await asyncio.to_thread(_said, lines)
+        kept = _newest(said, budget)
+        room = min(int(budget * SUMMARY_SHARE), LONGEST_SUMMARY)
+        if self.summariser and len(kept) < len(said) and room >= SHORTEST_SUMMARY:
+            last = _newest(said, budget - room)
+            before = [one.message for one in said[: len(said) - len(last)]]
+            if summary := await self._summary(self.summariser, before, room):
+                return "\n".join((summary, *(one.shown for one in last)))
+        if said and not kept:
+            return _head(said[-1].shown, budget)
+        return "\n".join(one.shown for one in kept)
+
+    async def _summary(self, summariser: Summariser, lines: Sequence[Message], room: int) -> str:
+        """Give the summary as it is shown, in whole sentences and at most ``room`` tokens; "" where there is none."""
+        inside = room - token_count(sentences.summed_up("\n"))
+        try:
+            written = await within(self.patience, summariser.summary(lines, inside))
+            whole = self.hide(quoted(written))
+            fitting = _head(whole, inside)
+            if not fitting or len(fitting) * 2 < len(whole):
+                raise BadAnswer(sentences.summary_too_long(inside))
+        except AWAY as failure:
+            log.warning("compress: %s", described(failure))
+            return ""
+        return sentences.summed_up(fitting)
+
+
+@dataclass(frozen=True)
+class _Said:
+    """A line, and how it is shown."""
+
+    message: Message
+    shown: str
+
+    @property
+    def cost(self) -> int:
+        """What it takes with its line end, in tokens."""
+        return token_count(self.shown + "\n")
+
+
+def checked_dialogue(messages: object) -> tuple[Message, ...]:
+    """Give messages, the oldest first and each once; what is no Message, or no list of them, raises BadArgument."""
+    if isinstance(messages, str | bytes) or not isinstance(messages, Iterable):
+        raise BadArgument(sentences.bad_value("messages", messages, "一列 Message"))
+    once: dict[tuple[Scope, str], Message] = {}
+    for message in cast("Iterable[object]", messages):
+        if not isinstance(message, Message):
+            raise BadArgument(sentences.bad_value("messages", message, "一列 Message"))
+        once.setdefault((message.scene.scope, message.id), message)
+    return tuple(sorted(once.values(), key=lambda message: message.sent_at)[-MOST_LINES:])
+
+
+def admitted(lines: Sequence[Message], admit: Admit) -> tuple[Message, ...]:
+    """Give what ``admit`` leaves of the lines, place by place."""
+    scopes = dict.fromkeys(line.scene.scope for line in lines)
+    left: list[Message] = []
+    for scope in scopes:
+        here = [line for line in lines if line.scene.scope == scope]
+        work = admit(Dialogue(here[0].scene, here))
+        left += work.messages if isinstance(work, Dialogue) else ()
+    return tuple(sorted(left, key=lambda line: line.sent_at))
+
+
+def _said(lines: Iterable[Message]) -> list[_Said]:
+    cut = (replace(line, text=line.text[:LINE]) for line in lines)
+    shown = ((line, quoted(line.text)) for line in cut)
+    return [_Said(line, sentences.spoken(_speaker(line), text)) for line, text in shown if text]
+
+
+def _speaker(line: Message) -> str:
+    if line.is_bot or not line.sender_id:
+        return sentences.the_bot() if line.is_bot else sentences.somebody()
+    return defused(Person(line.sender_id, clean_name(line.scene.user_name)).label)
+
+
+def _newest(said: Sequence[_Said], room: int) -> list[_Said]:
+    """Give the newest lines that fit, whole."""
+    kept: list[_Said] = []
+    for one in reversed(said):
+        room -= one.cost
+        if room < 0:
+            break
+        kept.append(one)
+    return kept[::-1]
+
+
+def _head(text: str, room: int) -> str:
+    """Give as many whole sentences of a text as fit, from its beginning."""
+    fitting = ""
+    for sentence in sentences_of(text):
+        room -= token_count(sentence)
+        if room < 0:
+            break
+        fitting += sentence
+    return fitting

@@ -1,0 +1,81 @@
+"""What was said at length, in brief: asked of a chat model piece by piece, the oldest first."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from .. import sentences
+from ..domain.message import Message
+from ..domain.people import Anchors, Person
+from ..errors import BadAnswer
+from ..ports.models import Chat
+from ..prompts.library import PromptLibrary
+from ..settings import Live, Settings
+from ..text.names import clean_name
+from ..text.written_ids import mislabelled, plain, spoken, strange_numbers, unnamed
+
+PIECE_LINES, PIECE_LENGTH = 150, 12_000  # of one question; characters
+MOST_PIECES = 8  # the newest: older lines are left out
+CHARACTERS = 0.7  # of a token: ids and names cost more than their length
+
+
+@dataclass(frozen=True)
+class ModelSummariser:
+    """Asks a chat model; each piece of a long dialogue is summed up with the summary of those before it."""
+
+    chat: Chat
+    prompts: PromptLibrary
+    settings: Live[Settings]
+
+    async def summary(self, lines: Sequence[Message], tokens: int) -> str:
+        """Sum up a dialogue in about so many tokens; raises as :meth:`Chat.ask`, BadAnswer also for foreign ids."""
+        summary = ""
+        for piece in list(_pieces(lines))[-MOST_PIECES:]:
+            ask = await asyncio.to_thread(
+                self.prompts.compress,
+                piece,
+                self._anchors(piece),
+                max_chars=max(int(tokens * CHARACTERS), 1),
+                earlier=summary,
+            )
+            written = await self.chat.ask(ask)
+            await asyncio.to_thread(_check_ids, written, piece, ask.prompt)
+            summary = written
+        return summary
+
+    def _anchors(self, lines: Sequence[Message]) -> Anchors:
+        scene = lines[-1].scene
+        speaker = next((line.scene for line in lines if line.sender_id), scene)
+        when = lines[-1].sent_at.astimezone(self.settings.current.zone)
+        return Anchors(when, scene.scope, scene.group_name, Person(speaker.user_id, speaker.user_name))
+
+
+def _pieces(lines: Sequence[Message]) -> Iterator[list[Message]]:
+    """Split a dialogue into pieces of which a question shows every word, as long as no line is itself too long."""
+    piece: list[Message] = []
+    length = 0
+    for line in lines:
+        if piece and (len(piece) == PIECE_LINES or length + len(line.text) > PIECE_LENGTH):
+            yield piece
+            piece, length = [], 0
+        piece.append(line)
+        length += len(line.text)
+    if piece:
+        yield piece
+
+
+def _check_ids(summary: str, lines: Sequence[Message], prompt: str) -> None:
+    """Refuse a summary that names ids which nobody gave, or gives somebody's id to another."""
+    bearers: dict[str, set[str]] = {}
+    for line in lines:
+        if line.sender_id and (name := clean_name(line.scene.user_name)):
+            for form in (name, spoken(name)):
+                bearers.setdefault(form, set()).add(line.sender_id)
+    ids = {line.sender_id for line in lines if line.sender_id}
+    written = plain(summary)
+    strange = strange_numbers(unnamed(written, bearers), plain(prompt), ids)
+    foreign = (*strange, *mislabelled(written, bearers, ids))
+    if foreign:
+        raise BadAnswer(sentences.summary_refused(foreign))

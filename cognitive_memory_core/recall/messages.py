@@ -1,0 +1,100 @@
+"""The raw log as memory: lines found by their words and by the talk round them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from dataclasses import replace
+from datetime import datetime
+from functools import partial
+
+from ..domain.hit import Hit, Reading
+from ..domain.message import Message, Passage
+from ..errors import PermanentError, TransientError, UnavailableError
+from ..ports.ambient import Clock
+from ..ports.ledger import LexicalIndex, MessageLog
+from ..settings import Decay
+from .patience import until
+from .query import Query
+from .ranking import collapsed, decayed, naming, preferring
+from .retriever import MAX_RESULTS, PATIENCE, Found
+from .talk import REACH, WEIGHTS, Weights, hits_of
+
+CANDIDATES = 120  # lines that share words with the question; the talk round them is looked at, too
+NARROWED = 40  # more of them from the time, and of each person, that the question names
+NAMED = 3  # people of whom that is asked
+_AWAY = (UnavailableError, TransientError, PermanentError, asyncio.TimeoutError)
+
+
+class MessageSearch:
+    """Searches the log within what a reading admits."""
+
+    def __init__(
+        self,
+        lexical: LexicalIndex,
+        log: MessageLog,
+        clock: Clock,
+        settle: Callable[[], Awaitable[object]],
+        *,
+        patience: float = PATIENCE,
+        weights: Weights = WEIGHTS,
+    ) -> None:
+        """Search a log by its words; ``settle`` is awaited first, so that what was said just now is found."""
+        self._lexical = lexical
+        self._log = log
+        self._clock = clock
+        self._settle = settle
+        self._patience = patience
+        self._weights = weights
+
+    async def search(self, reading: Reading, query: Query, *, top_k: int, decay: Decay | None) -> Found:
+        """Find at most ``top_k`` (and 200) lines, best first; a hit's event is of kind "message", with the line's id.
+
+        Each comes with the lines round it that the scene may read, also those that a narrower reading leaves out.
+        """
+        limit = min(max(top_k, 0), MAX_RESULTS)
+        if not (limit and query.terms):
+            return Found()
+        end = asyncio.get_running_loop().time() + self._patience
+        try:
+            await until(end, self._settle())
+            passages = await until(end, self._talk(reading, query, max(limit, CANDIDATES)))
+        except _AWAY:
+            return Found((), ("lexical",))
+        rank = partial(_ranked, query, _readable(passages, reading), self._weights, decay, self._clock.now())
+        admitted = (hit for hit in await asyncio.to_thread(rank) if reading.admits(hit.event))
+        return Found(tuple(collapsed(admitted))[:limit])
+
+    async def _talk(self, reading: Reading, query: Query, limit: int) -> Sequence[Passage]:
+        searches = [self._lexical.messages(query.terms, reading, limit)]
+        searches += [self._lexical.messages(query.terms, narrow, NARROWED) for narrow in _narrowed(reading, query)]
+        found: list[tuple[Message, float]] = []
+        for rows in await asyncio.gather(*searches):
+            found += rows
+        return await self._log.around([message for message, _ in found], _wide(reading), REACH)
+
+
+def _wide(reading: Reading) -> Reading:
+    """Give the reading of the talk round what a reading finds: all that its scene may read."""
+    return replace(reading, user_id="", kinds=(), window=None)
+
+
+def _readable(passages: Sequence[Passage], reading: Reading) -> list[Passage]:
+    """Leave out what may not be read, whatever store it came from."""
+    wide = _wide(reading)
+    return [tuple(line for line in passage if wide.admits(line.as_event())) for passage in passages]
+
+
+def _narrowed(reading: Reading, query: Query) -> Iterator[Reading]:
+    """Give the readings of the time and the people that a question names: in a large log others may outnumber them."""
+    if query.window is not None and reading.window is None:
+        yield replace(reading, window=query.window)
+    for person in sorted(query.people)[:NAMED] if not reading.user_id else ():
+        yield replace(reading, user_id=person)
+
+
+def _ranked(
+    query: Query, passages: Sequence[Passage], weights: Weights, decay: Decay | None, now: datetime
+) -> list[Hit]:
+    hits = hits_of(query.terms, passages, weights)
+    return decayed(preferring(naming(hits, query.people), query.window), decay, now)

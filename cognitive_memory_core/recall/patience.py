@@ -1,0 +1,36 @@
+"""Waiting no longer than is worth it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable
+from typing import TypeVar
+
+T = TypeVar("T")
+
+
+async def within(seconds: float, awaitable: Awaitable[T]) -> T:
+    """Give the answer, or raise asyncio.TimeoutError once the time is over.
+
+    What is late is cancelled and not waited for: it may hold on to its work for as long as it likes.
+    """
+    task = asyncio.ensure_future(awaitable)
+    task.add_done_callback(_seen)
+    try:
+        done, _ = await asyncio.wait((task,), timeout=max(seconds, 0.0))
+    finally:
+        task.cancel()  # nothing to one that is done
+    if not done:
+        raise asyncio.TimeoutError
+    return task.result()
+
+
+async def until(instant: float, awaitable: Awaitable[T]) -> T:
+    """Give the answer as :func:`within`, waiting up to an instant of the event loop's clock."""
+    return await within(instant - asyncio.get_running_loop().time(), awaitable)
+
+
+def _seen(task: asyncio.Future[T]) -> None:
+    """Let a failure that nobody waits for any more be no complaint of the loop's."""
+    if not task.cancelled():
+        task.exception()

@@ -1,0 +1,59 @@
+"""What a search by tool finds: events, and the raw log where that is asked for, or where the events are few."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from ..domain.hit import Hit, Reading
+from ..settings import Live, Settings
+from .messages import MessageSearch
+from .query import Query
+from .retriever import FEW, Found, Retriever
+
+LINE = 0.5  # of a line's score counts beside an event: what was made of it says more than it does
+
+
+class Search:
+    """Searches both, within what a reading admits."""
+
+    def __init__(self, events: Retriever, messages: MessageSearch, settings: Live[Settings]) -> None:
+        """Join the two searches."""
+        self._events = events
+        self._messages = messages
+        self._settings = settings
+
+    async def find(self, reading: Reading, text: str, *, top_k: int) -> Found:
+        """Find at most ``top_k`` hits of the kinds that are read, best first.
+
+        Where no kind is named, fewer than three events that matter are followed by lines of the log.
+        """
+        query = await self._events.asked(text, reading.scene)
+        if reading.kinds == ("message",):
+            return await self._said(reading, query, top_k)
+        known = await self._known(reading, query, top_k)
+        if "message" not in reading.kinds and (reading.kinds or self._is_enough(known.hits, top_k)):
+            return known
+        said = await self._said(reading, query, top_k)
+        best = _best(known.hits, said.hits, top_k)
+        return Found(best, (*known.degraded, *(part for part in said.degraded if part not in known.degraded)))
+
+    def _is_enough(self, hits: Sequence[Hit], top_k: int) -> bool:
+        least = self._settings.current.query.min_relevance
+        return sum(hit.relevance >= least for hit in hits) >= min(FEW, top_k)
+
+    async def _known(self, reading: Reading, query: Query, top_k: int) -> Found:
+        events = replace(reading, kinds=tuple(kind for kind in reading.kinds if kind != "message"))
+        return await self._events.search(events, query, top_k=top_k, decay=self._settings.current.query.tool_decay)
+
+    async def _said(self, reading: Reading, query: Query, top_k: int) -> Found:
+        lines = replace(reading, kinds=())
+        return await self._messages.search(lines, query, top_k=top_k, decay=self._settings.current.query.tool_decay)
+
+
+def _best(known: Iterable[Hit], said: Iterable[Hit], limit: int) -> tuple[Hit, ...]:
+    """Join both, best first, without the lines that a found event was made of."""
+    events = tuple(known)
+    told = {(hit.event.scope, source) for hit in events for source in hit.event.message_ids}
+    lines = (replace(hit, score=hit.score * LINE) for hit in said if (hit.event.scope, hit.event.id) not in told)
+    return tuple(sorted((*events, *lines), key=lambda hit: -hit.score))[:limit]

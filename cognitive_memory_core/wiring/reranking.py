@@ -1,0 +1,50 @@
+"""Who ranks again what was found: the model that is set or was given, or nobody."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ..adapters.breaker import Breaker, GuardedReranker
+from ..adapters.foreign_models import ForeignReranker
+from ..ports.models import Meter, Reranker
+from ..settings import RerankSettings
+
+if TYPE_CHECKING:
+    from ..adapters.openai.client import ModelClient
+    from ..adapters.openai.rerank import HttpReranker
+
+
+@dataclass(frozen=True)
+class Reranking:
+    """A reranking model behind its breaker; nothing where there is none."""
+
+    reranker: Reranker | None = None
+    breakers: tuple[Breaker, ...] = ()
+
+
+async def reranking_of(
+    wanted: RerankSettings, meter: Meter, stack: AsyncExitStack, given: Reranker | None
+) -> Reranking:
+    """Give the reranker that is asked; ``given`` goes before the one that is set."""
+    if given is None and not wanted.model_name:
+        return Reranking()
+    inner = ForeignReranker(given) if given else await _chosen(wanted, meter, stack)
+    breaker = Breaker("rerank")
+    return Reranking(GuardedReranker(inner, breaker), (breaker,))
+
+
+async def _chosen(wanted: RerankSettings, meter: Meter, stack: AsyncExitStack) -> Reranker:
+    client, make = await asyncio.to_thread(_model, wanted)
+    stack.push_async_callback(client.close)
+    return make(wanted, client, meter)
+
+
+def _model(wanted: RerankSettings) -> tuple[ModelClient, type[HttpReranker]]:
+    """Import what takes half a second, and read certificates, only where a model is set; call it in a thread."""
+    from ..adapters.openai.client import ModelClient  # noqa: PLC0415  # see above
+    from ..adapters.openai.rerank import HttpReranker  # noqa: PLC0415  # see above
+
+    return ModelClient(wanted, "rerank"), HttpReranker

@@ -1,0 +1,30 @@
+"""What was measured of an embedder is known again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from cognitive_memory_core.adapters.sqlite import SqliteLedger
+from cognitive_memory_core.ports.models import Calibration
+from tests.support.ledgers import Ledger
+
+
+async def test_each_fingerprint_has_its_own(ledger: Ledger) -> None:
+    """What was never measured is not there; the last measure of a fingerprint stands, and no other's."""
+    assert await ledger.calibrations.find("bge-m3/native") is None
+    await ledger.calibrations.keep("bge-m3/native", Calibration(0.5, 0.6))
+    await ledger.calibrations.keep("bge-m3/native", Calibration(-0.125, 1 / 3))
+    await ledger.calibrations.keep("另一个/8", Calibration(0.0, 0.0))
+    assert await ledger.calibrations.find("bge-m3/native") == Calibration(-0.125, 1 / 3)
+    assert await ledger.calibrations.find("另一个/8") == Calibration(0.0, 0.0)
+    assert await ledger.calibrations.find("bge-m3/8") is None
+
+
+async def test_it_outlives_the_process(tmp_path: Path) -> None:
+    """It stands in the file."""
+    ledger = await SqliteLedger.open(tmp_path / "ledger.db")
+    await ledger.calibrations.keep("m/native", Calibration(0.25, 0.75))
+    await ledger.close()
+    ledger = await SqliteLedger.open(tmp_path / "ledger.db")
+    assert await ledger.calibrations.find("m/native") == Calibration(0.25, 0.75)
+    await ledger.close()

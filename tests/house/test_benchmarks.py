@@ -1,0 +1,28 @@
+"""The page of figures and the benchmarks belong together."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from benchmarks.__main__ import BENCHMARKS
+from benchmarks.page import TABLE
+
+from .sources import ROOT
+
+PAGE = (ROOT / "docs" / "benchmarks.md").read_text("utf-8")
+
+
+@pytest.mark.parametrize("name", [found["name"] for found in TABLE.finditer(PAGE)])
+def test_every_table_is_of_a_benchmark(name: str) -> None:
+    """Each table of the page can be made anew by the command that the page tells."""
+    assert name in BENCHMARKS
+    assert re.search(rf"`(?:python -m benchmarks )?{name}\b", PAGE)
+
+
+def test_every_command_is_a_benchmark() -> None:
+    """Each command that the page tells exists."""
+    told = set(re.findall(r"python -m benchmarks ([a-z]+)", PAGE))
+    assert told
+    assert told <= set(BENCHMARKS)

@@ -1,0 +1,202 @@
+"""What models write for arguments when they write it their own way: taken as it is meant, or refused in words."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import cognitive_memory_core as core
+
+from .stage import new_id
+from .test_tools import JSON, NAMES, call, somebody, told
+
+PLAIN = {"string", "integer", "boolean", "array"}
+WORDS = {"type", "description", "enum", "items"}
+
+
+def test_schemas_use_what_every_provider_knows() -> None:
+    """Parameters are flat and of plain types, in the few words that all providers read, and no list is empty."""
+    from nonebot_plugin_cognitive_memory import tool_schemas
+
+    for schema in tool_schemas("memory-1_"):
+        function = schema["function"]
+        assert set(schema) == {"type", "function"}
+        assert set(function) == {"name", "description", "parameters"}
+        assert re.fullmatch(r"[a-zA-Z0-9_-]{1,64}", function["name"])
+        parameters = function["parameters"]
+        assert set(parameters) <= {"type", "properties", "required"}
+        assert parameters.get("required") != []
+        assert set(parameters.get("required", ())) <= set(parameters["properties"])
+        for kind in parameters["properties"].values():
+            assert set(kind) <= WORDS
+            assert kind["type"] in PLAIN
+            assert kind.get("items", {"type": "string"}) == {"type": "string"}
+
+
+@pytest.mark.parametrize("prefix", ["记忆_", "cm.", "cm:", "a b", "x" * 60, "\n"])
+async def test_a_prefix_that_no_provider_takes(group: int, prefix: str) -> None:
+    """A prefix that would make illegal names is refused when schemas are asked for, and no name with it is known."""
+    from nonebot_plugin_cognitive_memory import tool_schemas
+
+    with pytest.raises(core.BadArgument, match="前缀"):
+        tool_schemas(prefix)
+    assert not (await call(f"{prefix}memory_list", {}, somebody(group)))["ok"]
+
+
+@pytest.mark.parametrize("written", [None, "", " \n", "null", "{}", "[]", {}, []])
+async def test_no_arguments_in_any_form(group: int, written: Any) -> None:
+    """A call without arguments is understood however that is written, and what is needed is asked for by name."""
+    assert await call("memory_list", written, somebody(group)) == {"ok": True, "memories": []}
+    assert (await call("search_events", written, somebody(group)))["error"] == "缺少参数 query"
+
+
+@pytest.mark.parametrize(
+    "written", [5, 5.5, True, b"{}", ("query", "x"), [{"query": "x"}], '[{"query": "x"}]', "5", '"x"']
+)
+async def test_what_is_no_object(group: int, written: Any) -> None:
+    """What is no object of arguments is refused in words that say so."""
+    answer = await call("search_events", written, somebody(group))
+    assert answer == {"ok": False, "error": "参数应为一个 JSON 对象"}
+
+
+@pytest.mark.parametrize("blank", ["", " ", None, "null", "None", "undefined", "N/A", "无"])
+async def test_left_out_in_words(group: int, blank: Any) -> None:
+    """A parameter that may be left out is left out, also where a model fills in a word that says so."""
+    here = somebody(group)
+    await told(here, "阿棠喜欢乌龙茶")
+    optional = ("target_user_id", "target_group_id", "top_k", "time_from", "time_to")
+    answer = await call("search_events", {"query": "乌龙茶", **dict.fromkeys(optional, blank)}, here)
+    assert len(answer["events"]) == 1
+    assert (await call("search_profiles", {"query": "乌龙茶", "entity_type": blank}, here))["ok"]
+    answer = await call("end", {"memo": blank, "observations": [blank], "perspective": blank}, here)
+    assert answer == {"ok": True, "id": None}
+
+
+@pytest.mark.parametrize("form", ["{0}", "小满({0})", "@小满（{0}）", " {0} "])
+async def test_a_member_is_narrowed_to(group: int, form: str) -> None:
+    """In a group a search may be narrowed to another member, by the number alone or as people are shown."""
+    mine, theirs = somebody(group), core.Scene.group(str(group), str(new_id()), user_name="小满")
+    await told(mine, "阿棠喜欢乌龙茶")
+    await told(theirs, "小满喜欢乌龙茶和咖啡")
+    answer = await call("search_events", {"query": "乌龙茶", "target_user_id": form.format(theirs.user_id)}, mine)
+    assert [event["by"] for event in answer["events"]] == [f"小满({theirs.user_id})"]
+
+
+async def test_a_person_is_refused_in_anothers_chat(group: int) -> None:
+    """In a private chat a search for somebody else is refused in a clear sentence, by number or name and number."""
+    here = core.Scene.private(str(new_id()))
+    for target in ("10009", 10009, 10009.0, "小满(10009)"):
+        answer = await call("search_events", {"query": "茶", "target_user_id": target}, here)
+        assert answer == {"ok": False, "error": "这里看不到别的人的记忆"}
+
+
+@pytest.mark.parametrize("control", ["10001\x01", "\x1f", "10001\x1f10002", "a\u0085b"])
+async def test_ids_with_control_characters(group: int, control: str) -> None:
+    """An id with a control character is no id, in a sentence that shows it."""
+    for tool, arguments in (
+        ("search_events", {"query": "茶", "target_user_id": f"x{control}y"}),
+        ("search_events", {"query": "茶", "target_group_id": f"x{control}y"}),
+        ("get_profile", {"entity_type": "member", "entity_id": f"x{control}y"}),
+    ):
+        answer = await call(tool, arguments, somebody(group))
+        assert not answer["ok"]
+        assert control not in answer["error"]
+
+
+@pytest.mark.parametrize(
+    ("window", "is_within"),
+    [
+        ({"time_from": "2020-01-01", "time_to": "9999-12-31"}, True),
+        ({"time_from": "0001-01-01", "time_to": "2999-01-01T00:00:00Z"}, True),
+        ({"time_from": "2999-01-01", "time_to": "0001-01-01"}, True),
+        ({"time_from": "9999-12-31T23:59:59-12:00"}, False),
+        ({"time_to": "0001-01-01T00:00:00+14:00"}, False),
+        ({"time_from": "2020/01/01", "time_to": "2999-01-01T08:00:00+0800"}, True),
+    ],
+)
+async def test_times_at_the_edges(group: int, window: dict[str, str], is_within: bool) -> None:
+    """The first and last days of the calendar, zones and swapped ends are read as they are meant."""
+    here = somebody(group)
+    await told(here, "阿棠喜欢乌龙茶")
+    answer = await call("search_events", {"query": "乌龙茶", **window}, here)
+    assert bool(answer["events"]) is is_within
+
+
+@pytest.mark.parametrize(
+    "time",
+    ["2026-03-01 08:00 CST", "0000-01-01", "10000-01-01", "2026年3月1日", "2026-02-30", "-1", "1e9", "NaN", 1767225600],
+)
+async def test_times_that_nobody_can_read(group: int, time: Any) -> None:
+    """A time of no known zone, of no year or no day is refused, with a form that can be read."""
+    answer = await call("search_events", {"query": "茶", "time_from": time}, somebody(group))
+    assert re.match(r"time_from 看不懂 .*，请写成 2026-03-04", answer["error"])
+
+
+@pytest.mark.parametrize(
+    ("written", "stored"),
+    [
+        (["小满喜欢猫", "", "无", "小满住杭州"], 2),
+        ('["小满喜欢猫", "小满住杭州"]', 2),
+        ("小满喜欢猫", 1),
+        ("[小满] 喜欢猫", 1),
+        ("[]", 0),
+        (["小满喜欢猫", 5], 2),
+    ],
+)
+async def test_observations_in_any_form(group: int, written: Any, stored: int) -> None:
+    """A list, a list that was written out as text, and one sentence are each as many observations as they hold."""
+    from nonebot_plugin_cognitive_memory import get_memory
+
+    here = somebody(group)
+    assert (await call("end", {"observations": written}, here))["ok"]
+    assert await get_memory().drain(20)
+    assert len(await get_memory().events(here)) == stored
+
+
+@pytest.mark.parametrize("written", [{"a": "b"}, [{"text": "小满喜欢猫"}], [["小满喜欢猫"]], True, "[[1]]"])
+async def test_observations_of_another_shape(group: int, written: Any) -> None:
+    """What is no list of texts is refused in words that say what it should be."""
+    answer = await call("end", {"observations": written}, somebody(group))
+    assert answer == {"ok": False, "error": "参数 observations 应为字符串的数组"}
+
+
+async def test_a_very_long_question(group: int) -> None:
+    """A question of 100,000 characters is cut and answered, as an object; as text that is too long it is refused."""
+    here = somebody(group)
+    await told(here, "阿棠喜欢乌龙茶")
+    long = {"query": "乌龙茶" + "长" * 100_000}
+    assert (await call("search_events", long, here))["ok"]
+    answer = await call("search_events", json.dumps(long, ensure_ascii=False), here)
+    assert "太长" in answer["error"]
+
+
+OWN = st.fixed_dictionaries(
+    {},
+    optional={
+        "query": st.sampled_from(["乌龙茶", "", "阿棠"]) | JSON,
+        "target_user_id": st.sampled_from(["2000001", "阿棠(2000001)", "null"]) | JSON,
+        "target_group_id": st.sampled_from(["10001", "*", ""]) | JSON,
+        "top_k": JSON,
+        "time_from": st.dates().map(str) | st.datetimes().map(str) | JSON,
+        "time_to": st.dates().map(str) | st.datetimes(timezones=st.timezones()).map(str) | JSON,
+        "entity_type": st.sampled_from(["user", "member", "group"]) | JSON,
+        "entity_id": st.text(max_size=40) | JSON,
+        "fact": st.text(max_size=40) | JSON,
+        "observations": st.lists(st.text(max_size=20), max_size=3) | JSON,
+        "memo": JSON,
+    },
+)
+
+
+@settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(name=st.sampled_from(NAMES), arguments=OWN, cut=st.none() | st.integers(0, 60))
+async def test_nearly_right_arguments_are_answered(group: int, name: str, arguments: Any, cut: int | None) -> None:
+    """Arguments of the right names with anything for values, as an object or as text that breaks off, never raise."""
+    await call(name, arguments, core.Scene.group(str(group), "2000001"))
+    written = json.dumps(arguments)
+    await call(name, written if cut is None else written[:cut], core.Scene.private("2000001"))

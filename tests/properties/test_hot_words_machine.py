@@ -1,0 +1,170 @@
+"""Words in memory against words read anew and against FTS5, after any history of the ledger."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import tempfile
+from collections.abc import Coroutine
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
+
+from cognitive_memory_core.adapters.sqlite import SqliteLedger
+from cognitive_memory_core.adapters.sqlite.lexical import SqliteLexical
+from cognitive_memory_core.domain.event import Draft, Event
+from cognitive_memory_core.domain.hit import Reading
+from cognitive_memory_core.domain.message import Message
+from cognitive_memory_core.domain.scope import Scene
+from tests.support.builders import OTHER_GROUP, PRIVATE, a_message, an_event
+from tests.support.clock import NOON
+from tests.support.ledgers import MODEL, VectorRow, a_vector, committed, later
+
+PEOPLE = ("2000001", "2000002")
+SCENES = (Scene.group("10001", PEOPLE[0]), Scene.group("10001", PEOPLE[1]), OTHER_GROUP, PRIVATE)
+WORDS = ("乌龙", "红茶", "散步", "下雨", "2000002")
+ASKED = (*WORDS, "某位", "3月4日", "没有")
+TEXTS = st.lists(st.sampled_from(WORDS), min_size=1, max_size=4).map("，".join)
+WHICH = st.integers(0, 30)
+READINGS = (
+    Reading(SCENES[0]),
+    Reading(SCENES[0], user_id=PEOPLE[1]),
+    Reading(SCENES[0], without=frozenset({PEOPLE[0]})),
+    Reading(PRIVATE),
+    Reading(Scene.operator(), group_id="10002"),
+)
+
+
+class HotWordsMachine(RuleBasedStateMachine):
+    """What is held in memory is what stands in the ledger, however that came about."""
+
+    def __init__(self) -> None:
+        """Begin with an empty ledger."""
+        super().__init__()
+        self.loop = asyncio.new_event_loop()
+        self.root = Path(tempfile.mkdtemp(prefix="hot-words-"))
+        self.ledger = self.run(SqliteLedger.open(self.root / "ledger.db"))
+        self.events: list[Event] = []
+        self.messages: list[Message] = []
+        self.run(self.ask_all())
+
+    def run(self, coroutine: Coroutine[Any, Any, Any]) -> Any:
+        """Run to the end."""
+        return self.loop.run_until_complete(coroutine)
+
+    @rule(text=TEXTS, scene=st.sampled_from(SCENES), absolute=st.booleans())
+    def tell(self, text: str, scene: Scene, absolute: bool) -> None:
+        """Write an event."""
+        event = an_event(text, scene, is_absolute=absolute)
+        self.events.append(event)
+        self.run(committed(self.ledger, event))
+
+    @rule(text=TEXTS, scene=st.sampled_from(SCENES), is_bot=st.booleans(), days=st.integers(0, 5))
+    def say(self, text: str, scene: Scene, is_bot: bool, days: int) -> None:
+        """Write a message, and an event that rests on it."""
+        message = a_message(text, scene, is_bot=is_bot, sent_at=later(days=-days))
+        self.messages.append(message)
+        self.run(self.ledger.log.append([message]))
+        event = an_event(f"{text}说过", scene, message_ids=(message.id,))
+        self.events.append(event)
+        self.run(committed(self.ledger, event))
+
+    @rule(which=WHICH)
+    def retire(self, which: int) -> None:
+        """Take an event out of every reading."""
+        if self.events:
+            self.run(self.ledger.events.retire(self.events[which % len(self.events)].id, NOON))
+
+    @rule(which=WHICH)
+    def restore(self, which: int) -> None:
+        """Let an event stand again."""
+        if self.events:
+            self.run(self.ledger.events.restore(self.events[which % len(self.events)].id))
+
+    @rule(which=WHICH, text=TEXTS)
+    def lift(self, which: int, text: str) -> None:
+        """Say the same in absolute words, which an event that is not absolute takes."""
+        if self.events:
+            twin = self.events[which % len(self.events)]
+            again = replace(an_event(text), id=f"{len(self.events)}-again", sender_id=twin.sender_id)
+            again = replace(again, user_id=twin.user_id, group_id=twin.group_id, request_type=twin.request_type)
+            self.run(self.ledger.events.commit(Draft(again.id, (again,), repeats={again.id: twin.id})))
+            self.events.append(again)
+
+    @rule(which=WHICH)
+    def embed(self, which: int) -> None:
+        """Lay a vector beside an event."""
+        if self.events:
+            row = VectorRow(self.events[which % len(self.events)].id, a_vector(1, 0))
+            self.run(self.ledger.shelf.store(MODEL, [row]))
+
+    @rule(which=WHICH)
+    def withdraw(self, which: int) -> None:
+        """Take a message out for good."""
+        if self.messages:
+            message = self.messages[which % len(self.messages)]
+            self.run(self.ledger.log.withdraw(message.scene.scope, message.id, NOON))
+
+    @rule(days=st.integers(1, 5))
+    def prune(self, days: int) -> None:
+        """Drop old messages."""
+        self.run(self.ledger.log.prune(later(days=-days)))
+
+    @rule(person=st.sampled_from(PEOPLE))
+    def forget_person(self, person: str) -> None:
+        """Erase somebody, and hide them in what others said."""
+        self.run(self.ledger.eraser.forget_person(person, NOON, lambda text: text.replace(person, "某位成员")))
+        assert self.ledger.lexical._hot.bytes == 0
+
+    @rule()
+    def forget_place(self) -> None:
+        """Erase a place."""
+        self.run(self.ledger.eraser.forget_place(OTHER_GROUP.scope, NOON))
+
+    @invariant()
+    def all_agree(self) -> None:
+        """The same rows with the same scores as from words read anew, and the same rows as FTS5 gives."""
+        self.run(self.ask_all())
+
+    async def ask_all(self) -> None:
+        """Ask every index for everything."""
+        held = self.ledger.lexical
+        for reading in READINGS:
+            for asked in (held.events, held.messages):
+                await asked(ASKED, reading, 100)
+                await held.loaded()
+                anew = await self.read_anew(asked.__name__, reading)
+                found = await asked(ASKED, reading, 100)
+                assert found == anew
+                full = await getattr(SqliteLexical(self.ledger._database, held_bytes=0), asked.__name__)(
+                    ASKED, reading, 100
+                )
+                assert {_key(item) for item, _ in found} == {_key(item) for item, _ in full}
+        assert held._hot.bytes <= held._hot._cache.limit
+
+    async def read_anew(self, kind: str, reading: Reading) -> list[Any]:
+        """Ask an index that holds nothing yet, once it does."""
+        anew = SqliteLexical(self.ledger._database)
+        await getattr(anew, kind)(ASKED, reading, 100)
+        await anew.loaded()
+        return await getattr(anew, kind)(ASKED, reading, 100)
+
+    def teardown(self) -> None:
+        """Remove the folder."""
+        self.run(self.ledger.close())
+        self.loop.close()
+        shutil.rmtree(self.root)
+
+
+def _key(item: Event | Message) -> tuple[object, str]:
+    return (item.scope if isinstance(item, Event) else item.scene.scope), item.id
+
+
+TestHotWordsMachine = HotWordsMachine.TestCase
+TestHotWordsMachine.settings = settings(
+    max_examples=12, stateful_step_count=20, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)

@@ -1,0 +1,201 @@
+"""Random histories of people in many places, told to a real memory, with every text remembered by its own word."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import cognitive_memory_core as core
+from cognitive_memory_core.ports.ledger import Switch
+from cognitive_memory_core.transfer.lines import Head, line_of
+
+from .clock import FrozenClock
+from .planted import TOKEN, Planted, Standing
+from .sowing import AGENTS, NAMES, PEOPLE, Extent, Sower
+
+SWITCHES: tuple[Switch, ...] = ("off", "record_only", "recall_only")
+UNRECORDED = ("off", "recall_only")
+MOST_LEFT_OUT = 2
+PATIENCE = 60.0
+
+
+@dataclass
+class History:
+    """A memory, what was told to it, and the ways in which it goes on.
+
+    ``_resting`` names the secrets that rest on a line of the log, ``_forgotten`` what was in a forgotten event;
+    ``_fresh`` is what may not have reached the ledger yet.
+    """
+
+    memory: core.CognitiveMemory
+    sower: Sower
+    folder: Path
+    clock: FrozenClock
+    _resting: dict[str, str] = field(default_factory=dict[str, str])
+    _forgotten: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
+    _fresh: set[str] = field(default_factory=set[str])
+
+    @property
+    def standing(self) -> Standing:
+        """What was planted, and what people wished since."""
+        return self.sower.standing
+
+    async def begin(self, extent: Extent) -> None:
+        """Read everything in that was before."""
+        path = self.folder / "before.jsonl"
+        lines = [Head(format="cognitive-memory", version=1).model_dump_json()]
+        lines += [line_of(row).written() for row in self.sower.rows(extent)]
+        path.write_text("\n".join(lines) + "\n", "utf-8")
+        await self.memory.import_(path)
+        assert await self.memory.drain(PATIENCE)
+
+    async def go_on(self, deeds: int, ask: Callable[[History], Awaitable[None]] | None = None) -> None:
+        """Let people do a few things, with questions right after each; when it returns all work is done."""
+        for deed in self.sower.dice.choices([*DEEDS], [*DEEDS.values()], k=deeds):
+            self.clock.advance(minutes=1)
+            await deed(self)
+            if ask:
+                await ask(self)
+        assert await self.memory.drain(PATIENCE)
+        self._fresh.clear()
+
+    async def speak(self) -> None:
+        """Say something, under a name that may be new."""
+        scene, dice = self.sower.scene(), self.sower.dice
+        scene = replace(scene, user_name=dice.choice(NAMES) if dice.random() < 0.2 else scene.user_name)
+        message = self.sower.message(scene, self.clock.now())
+        await self.memory.observe(message)
+        self._note(scene, message.text, is_named=not message.is_bot)
+
+    async def finish_turn(self) -> None:
+        """Finish a turn: a memo, and something that its person said and that rests on a message."""
+        scene, sower = self.sower.scene(), self.sower
+        memo = sower.text(sower.planted(scene, what="memo"))
+        line = sower.message(scene, self.clock.now(), is_bot=False)
+        words = sower.planted(scene, said_by=scene.user_id, kind="event")
+        said = f"{scene.user_name}喜欢{sower.text(words)}。"
+        await self.memory.observe(line)
+        await self.memory.remember(core.Turn(scene, memo=memo, observations=(said,), message_ids=(line.id,)))
+        self._resting[line.id] = words.token
+        self._note(scene, memo, line.text, said)
+
+    async def pin(self) -> None:
+        """Pin something, for oneself or for everybody."""
+        scene, for_group = self.sower.scene(), self.sower.dice.random() < 0.5
+        owner = "" if for_group and scene.group_id else scene.user_id
+        text = self.sower.text(self.sower.planted(scene, what="pin", person=owner))
+        try:
+            await self.memory.pin(scene, text, for_group=not owner)
+        except core.LimitReached:
+            self.standing.erase(TOKEN.findall(text))
+
+    async def leave(self) -> None:
+        """Opt out, or in again."""
+        person, out = self.sower.dice.choice(PEOPLE), self.standing.opted_out
+        if person in out:
+            await self.memory.opt_in(person)
+            out.discard(person)
+        elif len(out) < MOST_LEFT_OUT:
+            await self.memory.opt_out(person)
+            out.add(person)
+            self.standing.doubtful |= self._fresh
+
+    async def share(self) -> None:
+        """Open one's own portrait, or close it."""
+        person, shared = self.sower.dice.choice(PEOPLE), self.sower.dice.random() < 0.6
+        await self.memory.set_sharing(person, shared)
+        (self.standing.shared.add if shared else self.standing.shared.discard)(person)
+
+    async def switch(self) -> None:
+        """Switch a place; most go on."""
+        scene, dice = self.sower.scene(), self.sower.dice
+        switch: Switch = dice.choice(SWITCHES) if dice.random() < 0.4 else "on"
+        await self.memory.set_switch(scene, switch)
+        self.standing.switches[_place(scene)] = switch
+
+    async def withdraw(self) -> None:
+        """Take a message back; what rests on it alone goes with it."""
+        planted, dice = self.standing.planted.values(), self.sower.dice
+        lines = [one for one in planted if one.is_message and one.token not in self.standing.gone]
+        if not lines:
+            return
+        line = dice.choice([one for one in lines if one.id in self._resting and dice.random() < 0.7] or lines)
+        await self.memory.recall_message(scene_of(line), line.id)
+        self.standing.take_back({line.token, self._resting.pop(line.id, line.token)})
+        self.standing.doubtful |= self._fresh
+
+    async def forget(self) -> None:
+        """Let an event be forgotten."""
+        behind = core.Scene.operator(self.sower.dice.choice(AGENTS))
+        found = await self.memory.events(behind, limit=20)
+        if not found:
+            return
+        event = self.sower.dice.choice(found)
+        await self.memory.forget_event(behind, event.id)
+        self._forgotten[event.id] = set(TOKEN.findall(event.text))
+        self.standing.take_back(self._forgotten[event.id])
+
+    async def restore(self) -> None:
+        """Let a forgotten event stand again, where it still can."""
+        if not self._forgotten:
+            return
+        event_id, tokens = self._forgotten.popitem()
+        with suppress(core.UnknownEvent):
+            await self.memory.restore_event(core.Scene.operator(self._agent_of(tokens)), event_id)
+            self.standing.gone -= tokens
+            self.standing.taken_back -= tokens
+
+    async def erase(self) -> None:
+        """Forget a person for good; what others said of them may be left, without them."""
+        person, standing = self.sower.dice.choice(PEOPLE), self.standing
+        await self.memory.forget_user(core.Scene.private(person), person)
+        for token, one in standing.planted.items():
+            if person == one.said_by or (person == one.person and one.what != "words"):
+                standing.erase([token])
+            elif person in (*one.subjects, one.person, "" if one.is_in_group else one.place_id):
+                standing.doubtful.add(token)
+                standing.planted[token] = replace(one, subjects=tuple(set(one.subjects) - {person}))
+        standing.known = {one for one in standing.known if one[2] != person}
+        standing.shared.discard(person)
+        standing.doubtful |= self._fresh
+
+    def _agent_of(self, tokens: set[str]) -> str:
+        return next(self.standing.planted[token].agent for token in tokens)
+
+    def _note(self, scene: core.Scene, *texts: str, is_named: bool = True) -> None:
+        """Note whose name was seen where; what may not be recorded is nowhere."""
+        tokens = {token for text in texts for token in TOKEN.findall(text)}
+        self._fresh |= tokens
+        is_unrecorded = self.standing.switches.get(_place(scene)) in UNRECORDED
+        if is_unrecorded or scene.user_id in self.standing.opted_out:
+            self.standing.erase(tokens)
+        elif is_named and scene.group_id:
+            self.standing.known.add((scene.agent, scene.group_id, scene.user_id))
+
+
+def scene_of(planted: Planted) -> core.Scene:
+    """Give the scene in which a secret was told."""
+    if planted.is_in_group:
+        return core.Scene.group(planted.place_id, planted.person or PEOPLE[0], agent=planted.agent)
+    return core.Scene.private(planted.place_id, agent=planted.agent)
+
+
+def _place(scene: core.Scene) -> tuple[str, str, str]:
+    return scene.agent, scene.group_id, "" if scene.group_id else scene.user_id
+
+
+Deed = Callable[[History], Awaitable[None]]
+DEEDS: dict[Deed, int] = {
+    History.speak: 6,
+    History.finish_turn: 6,
+    History.pin: 2,
+    History.leave: 2,
+    History.share: 3,
+    History.switch: 2,
+    History.withdraw: 2,
+    History.forget: 2,
+    History.restore: 1,
+    History.erase: 1,
+}

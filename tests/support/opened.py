@@ -1,0 +1,128 @@
+"""The whole memory over stores of every make, with somebody who looks at each row before the memory itself does."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
+from typing import Any, Literal
+
+import cognitive_memory_core as core
+from cognitive_memory_core.adapters.inmemory import InMemoryLedger
+from cognitive_memory_core.adapters.inmemory.profiles import InMemoryProfiles
+from cognitive_memory_core.domain.event import Event
+from cognitive_memory_core.domain.hit import Reading
+from cognitive_memory_core.domain.message import Message
+from cognitive_memory_core.engine import Engine
+from cognitive_memory_core.historian.follower import IndexFollower
+from cognitive_memory_core.ports.given import Given
+from cognitive_memory_core.ports.models import Vector
+from cognitive_memory_core.settings import Live, VectorStoreSettings
+from cognitive_memory_core.wiring import Parts, parts_of
+
+from .clock import FrozenClock
+from .planted import Standing, tokens_in
+from .reading_rule import may_read
+
+Make = Literal["sqlite", "in memory", "chroma"]
+_CALLED = {"exact": "index", "profile_index": "profiles", "profiles": ""}  # parts by other names in a ledger
+
+
+@dataclass
+class Witness:
+    """Sees the rows that stores give, with what they were asked for, before anything is taken out of them."""
+
+    seen: list[tuple[Reading, Sequence[Event]]] = field(default_factory=list[tuple[Reading, Sequence[Event]]])
+
+    def foreign(self, standing: Standing) -> set[str]:
+        """Give the words of secrets that somebody was given who may not read them, and forget what was seen."""
+        seen, self.seen = self.seen, []
+        return {
+            token
+            for reading, events in seen
+            for token in tokens_in([event.text for event in events])
+            if not may_read(standing.planted[token], reading.scene, standing)
+        }
+
+    def note(self, reading: Reading, rows: Sequence[Event | Message]) -> None:
+        """Keep what a leg gave."""
+        self.seen.append((reading, [row.as_event() if isinstance(row, Message) else row for row in rows]))
+
+
+@dataclass
+class WatchedWords:
+    """A lexical index before a witness."""
+
+    index: Any
+    witness: Witness
+
+    async def events(self, terms: Sequence[str], reading: Reading, limit: int) -> list[tuple[Event, float]]:
+        """Find events."""
+        found = await self.index.events(terms, reading, limit)
+        self.witness.note(reading, [event for event, _ in found])
+        return found
+
+    async def messages(self, terms: Sequence[str], reading: Reading, limit: int) -> list[tuple[Message, float]]:
+        """Find lines of the log."""
+        found = await self.index.messages(terms, reading, limit)
+        self.witness.note(reading, [message for message, _ in found])
+        return found
+
+    def __getattr__(self, name: str) -> Any:
+        """Let everything else be asked unseen."""
+        return getattr(self.index, name)
+
+
+@dataclass
+class WatchedVectors:
+    """An exact index before a witness; with a ``follower`` everything goes to the vector store instead."""
+
+    index: Any
+    parts: Parts
+    witness: Witness
+    follower: IndexFollower | None = None
+
+    async def nearest(self, vector: Vector, reading: Reading, limit: int) -> list[tuple[str, float]]:
+        """Find events, and let their texts be seen."""
+        found = await (self.follower or self.index).nearest(vector, reading, limit)
+        self.witness.note(reading, list(await self.parts.events.fetch([event_id for event_id, _ in found])))
+        return found
+
+    async def is_wide(self, reading: Reading) -> bool:
+        """Say that nothing is: the memory has only this index to ask."""
+        return False
+
+    def __getattr__(self, name: str) -> Any:
+        """Let everything else be asked unseen."""
+        return getattr(self.index, name)
+
+
+@asynccontextmanager
+async def opened(
+    make: Make, data_dir: Path, clock: FrozenClock, witness: Witness, **settings: Any
+) -> AsyncIterator[core.CognitiveMemory]:
+    """Open an empty memory over stores of a make; the background works only when it is drained."""
+    backend = "chroma" if make == "chroma" else "exact"
+    live = Live(core.Settings(vector_store=VectorStoreSettings(backend=backend), **settings))
+    parts = await parts_of(live, data_dir, Given(clock=clock))
+    if make == "in memory":
+        parts = _in_memory(parts, clock)
+    vectors = WatchedVectors(parts.exact, parts, witness)
+    parts = replace(parts, exact=vectors, lexical=WatchedWords(parts.lexical, witness))
+    engine = Engine(parts, live)
+    vectors.follower = engine.follower
+    await engine.consent.load()
+    try:
+        yield core.CognitiveMemory(live.current, engine)
+    finally:
+        await engine.close()
+
+
+def _in_memory(parts: Parts, clock: FrozenClock) -> Parts:
+    ledger = InMemoryLedger(clock=clock)
+    ledger.index.follow(parts.embedder.fingerprint)
+    profiles = InMemoryProfiles(5, clock)
+    named = {one.name: _CALLED.get(one.name, one.name) for one in fields(Parts)}
+    own = {part: getattr(ledger, name) for part, name in named.items() if hasattr(ledger, name)}
+    return replace(parts, **own, profiles=profiles, profile_eraser=profiles)

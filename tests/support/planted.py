@@ -1,0 +1,135 @@
+"""Secrets that are told in many places, each with a word of its own: whoever finds the word knows where it is from."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, fields, is_dataclass, replace
+from typing import Literal
+
+from cognitive_memory_core.domain.profile import ProfileKey
+from cognitive_memory_core.domain.scope import Scene
+
+What = Literal["words", "memo", "pin", "portrait", "past portrait"]
+TOKEN = re.compile(r"zq[a-z]{8}")
+MUTED = ("off", "record_only")
+
+
+@dataclass(frozen=True)
+class Planted:
+    """One text that was stored. ``place_id`` is a group, or the person of a private chat.
+
+    ``person`` is whose turn, pin or portrait it is ("" for the group's own), ``said_by`` who spoke ("" for the bot),
+    and ``subjects`` of whom it speaks. Words have the ``kind`` of their event, or "message".
+    """
+
+    token: str
+    what: What
+    agent: str
+    is_in_group: bool
+    place_id: str
+    person: str = ""
+    said_by: str = ""
+    subjects: tuple[str, ...] = ()
+    id: str = ""
+    kind: str = ""
+
+    @property
+    def is_message(self) -> bool:
+        """Whether it is a line of the log."""
+        return self.kind == "message"
+
+    @property
+    def people(self) -> frozenset[str]:
+        """With whom it is left out: who said it, of whom it speaks, and to whom a line of the log was said."""
+        if self.what == "words":
+            to_whom = (self.person,) if self.is_message else ()
+            return frozenset((self.said_by, *self.subjects, *to_whom)) - {""}
+        return frozenset((self.person,)) - {""} if self.what != "pin" else frozenset()
+
+    @property
+    def key(self) -> ProfileKey:
+        """The portrait that it is, or that what its person said there goes into."""
+        if not self.is_in_group:
+            return ProfileKey.user(self.place_id, self.agent)
+        if self.person:
+            return ProfileKey.member(self.place_id, self.person, self.agent)
+        return ProfileKey.group(self.place_id, self.agent)
+
+    @property
+    def keys(self) -> frozenset[ProfileKey]:
+        """The portraits that it may have gone into: its person's there and everywhere, and the group's."""
+        everywhere = ProfileKey.user(self.person, self.agent) if self.person else self.key
+        return frozenset((self.key, everywhere, replace(self, person="").key))
+
+    def stands_in(self, scene: Scene) -> bool:
+        """Tell whether a scene is where it was told."""
+        place_id = scene.group_id or scene.user_id
+        return (self.agent, self.is_in_group, self.place_id) == (scene.agent, bool(scene.group_id), place_id)
+
+
+@dataclass
+class Standing:
+    """Everything that was planted, and what people wished since.
+
+    ``known`` are (agent, group, person) whose names were seen there. ``gone`` are the words that nobody may read now;
+    what is ``taken_back`` of them, and not erased, past portraits still tell. ``doubtful`` are those of which it is
+    left open whether they are there still.
+    """
+
+    planted: dict[str, Planted] = field(default_factory=dict[str, Planted])
+    is_shared_by_all: bool = False
+    opted_out: set[str] = field(default_factory=set[str])
+    shared: set[str] = field(default_factory=set[str])
+    known: set[tuple[str, str, str]] = field(default_factory=set[tuple[str, str, str]])
+    switches: dict[tuple[str, str, str], str] = field(default_factory=dict[tuple[str, str, str], str])
+    gone: set[str] = field(default_factory=set[str])
+    taken_back: set[str] = field(default_factory=set[str])
+    doubtful: set[str] = field(default_factory=set[str])
+
+    def take_back(self, tokens: Iterable[str]) -> None:
+        """Note what was withdrawn or forgotten; with it a portrait may lose more that tells the same."""
+        taken = set(tokens)
+        self.taken_back |= taken - self.gone
+        self.gone |= taken
+        keys = {key for token in taken for key in self.planted[token].keys}
+        self.doubtful |= {one.token for one in self.planted.values() if one.what == "portrait" and one.key in keys}
+
+    def erase(self, tokens: Iterable[str]) -> None:
+        """Note what is nowhere any more, or never was."""
+        erased = set(tokens)
+        self.gone |= erased
+        self.taken_back -= erased
+
+    def is_mute(self, scene: Scene) -> bool:
+        """Tell whether a place was switched so that nothing is recalled there."""
+        return self.switches.get((scene.agent, scene.group_id, "" if scene.group_id else scene.user_id)) in MUTED
+
+    def is_known(self, person: str, scene: Scene) -> bool:
+        """Tell whether a person's name was seen in a group."""
+        return (scene.agent, scene.group_id, person) in self.known
+
+    def is_open(self, portrait: Planted, scene: Scene) -> bool:
+        """Tell whether a person's own portrait is open to a group: by their wish or everybody's, where they are."""
+        is_there = portrait.person == scene.user_id or self.is_known(portrait.person, scene)
+        return is_there and (self.is_shared_by_all or portrait.person in self.shared)
+
+
+def strings(value: object) -> Iterator[str]:
+    """Give every text in a value, however deep: fields of nouns, keys and values, items."""
+    if isinstance(value, str):
+        yield value
+    elif is_dataclass(value) and not isinstance(value, type):
+        for one in fields(value):
+            yield from strings(getattr(value, one.name))
+    elif isinstance(value, Mapping):
+        for pair in value.items():
+            yield from strings(pair)
+    elif isinstance(value, list | tuple | set | frozenset):
+        for item in value:
+            yield from strings(item)
+
+
+def tokens_in(value: object) -> set[str]:
+    """Give the words of secrets that stand anywhere in a value."""
+    return {token for text in strings(value) for token in TOKEN.findall(text)}

@@ -1,0 +1,269 @@
+"""Every way in which a memory is read, asked in a scene: what came back that may not, and what did not that must."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import dataclass
+from datetime import timedelta
+from functools import partial
+
+import cognitive_memory_core as core
+
+from .clock import NOON
+from .histories import History
+from .planted import Planted, What, tokens_in
+from .reading_rule import may_meet, may_meet_in_the_past, may_read
+from .sowing import GROUPS, PEOPLE, WORDS, Sower
+
+ALL = 200
+BUDGET = 100_000
+SORTS: tuple[What, ...] = ("words", "words", "words", "memo", "pin", "portrait", "past portrait")
+
+
+@dataclass(frozen=True)
+class Asking:
+    """One call, and what its answer must show; ``may`` tells what it may, where that is not the scene's to say."""
+
+    call: Awaitable[object]
+    must: Iterable[Planted] = ()
+    may: Callable[[str], bool] | None = None
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What one answer showed: words of secrets that the scene may not meet, and those that it lacks."""
+
+    path: str
+    leaked: frozenset[str]
+    missing: frozenset[str]
+    shown: int
+
+
+@dataclass(frozen=True)
+class Question:
+    """A scene that asks a history for something; ``about`` is a secret of whatever place, whose own word is asked."""
+
+    history: History
+    scene: core.Scene
+    about: Planted
+    dice: random.Random
+
+    @property
+    def memory(self) -> core.CognitiveMemory:
+        """Give the memory that is asked."""
+        return self.history.memory
+
+    @property
+    def words(self) -> str:
+        """Choose what is asked: mostly a secret's own word, else what stands in many texts."""
+        return self.about.token if self.dice.random() < 0.7 else self.dice.choice(WORDS)
+
+    def may(self, planted: Planted) -> bool:
+        """Tell whether the scene may read a secret."""
+        return may_read(planted, self.scene, self.history.standing)
+
+    def readable(self, what: str, *, message: bool = False, here: bool = False) -> list[Planted]:
+        """Give everything of a sort that the scene may read."""
+        found = (
+            one for one in self.history.standing.planted.values() if one.what == what and one.is_message == message
+        )
+        return [one for one in found if self.may(one) and not (here and not one.stands_in(self.scene))]
+
+    def sort_of(self, what: What) -> Planted:
+        """Choose something of a sort that the scene may read, or whatever the question is about."""
+        readable = self.readable(what)
+        return self.dice.choice(readable) if readable and self.dice.random() < 0.5 else self.about
+
+    def sought(self, what: What, *, message: bool = False) -> tuple[str, list[Planted]]:
+        """Choose what to search for, and what must be found: something that may be read, whatever, or common words."""
+        readable = self.readable(what, message=message)
+        chance = self.dice.random()
+        if chance < 0.5 and readable:
+            one = self.dice.choice(readable)
+            return one.token, [one]
+        if chance < 0.8:
+            return self.about.token, [one for one in readable if one == self.about]
+        return self.dice.choice(WORDS), []
+
+    def sought_portrait(self) -> tuple[str, list[Planted]]:
+        """The same among portraits; in a group, one that its person opened is found where their name is known."""
+        words, must = self.sought("portrait")
+        is_here, standing = self.scene.kind == "group", self.history.standing
+        return words, [
+            one for one in must if one.is_in_group or not is_here or standing.is_known(one.person, self.scene)
+        ]
+
+
+def question_of(history: History, *, only_private: bool = False) -> Question:
+    """Let somebody ask about a secret: half of the time where it was told, or who told it, else whoever it is.
+
+    With ``only_private`` all is asked in groups, about what was told in private.
+    """
+    dice, secrets = history.sower.dice, history.standing.planted.values()
+    what = dice.choice(SORTS)
+    about = dice.choice([one for one in secrets if one.what == what and not (only_private and one.is_in_group)])
+    scene = _asking(history.sower, about)
+    if only_private:
+        scene = core.Scene.group(dice.choice(GROUPS), dice.choice(PEOPLE), agent=about.agent)
+    return Question(history, scene, about, dice)
+
+
+def _asking(sower: Sower, about: Planted) -> core.Scene:
+    chance = sower.dice.random()
+    if chance < 0.35 and about.is_in_group:
+        return core.Scene.group(about.place_id, sower.dice.choice(PEOPLE), agent=about.agent)
+    if chance < 0.5:
+        return core.Scene.private(about.said_by or about.person or about.place_id, agent=about.agent)
+    return sower.scene(operators=0.15)
+
+
+def context(asked: Question) -> Asking:
+    """Build a context, often with room for everything."""
+    return Asking(asked.memory.context(asked.scene, asked.words, budget=asked.dice.choice((None, BUDGET))))
+
+
+def search(asked: Question) -> Asking:
+    """Search events."""
+    words, must = asked.sought("words")
+    return Asking(asked.memory.search_events(asked.scene, words, top_k=50), must)
+
+
+def search_messages(asked: Question) -> Asking:
+    """Search the log."""
+    words, must = asked.sought("words", message=True)
+    return Asking(asked.memory.search_events(asked.scene, words, kinds=("message",), top_k=50), must)
+
+
+def search_narrowed(asked: Question) -> Asking:
+    """Search with targets of all sorts, of which many lie elsewhere."""
+    dice = asked.dice
+    return Asking(
+        asked.memory.search_events(
+            asked.scene,
+            asked.sought("words", message=dice.random() < 0.5)[0],
+            user_id=dice.choice((None, None, asked.scene.user_id or None, *PEOPLE)),
+            group_id=dice.choice((None, asked.scene.group_id or None, *GROUPS)),
+            kinds=dice.choice(((), ("message",), ("event", "message"), ("preference",))),
+            top_k=dice.choice((1, 12, 50)),
+            time_from=dice.choice((None, None, NOON - timedelta(days=dice.randrange(400)))),
+            time_to=dice.choice((None, None, NOON - timedelta(days=dice.randrange(400)))),
+        )
+    )
+
+
+def listed(asked: Question) -> Asking:
+    """List events."""
+    readable = asked.readable("words")
+    return Asking(asked.memory.events(asked.scene, limit=ALL), readable if len(readable) <= ALL else ())
+
+
+def paged(asked: Question) -> Asking:
+    """List a page of events."""
+    return Asking(asked.memory.events(asked.scene, limit=5, offset=asked.dice.randrange(12)))
+
+
+def recent(asked: Question) -> Asking:
+    """Read the newest lines of the log."""
+    said = asked.readable("words", message=True, here=True)
+    return Asking(asked.memory.recent_messages(asked.scene, ALL), said if len(said) <= ALL else ())
+
+
+def memos(asked: Question) -> Asking:
+    """Read memos."""
+    return Asking(asked.memory.memos(asked.scene, ALL), asked.readable("memo", here=True))
+
+
+def pins(asked: Question) -> Asking:
+    """Read pins."""
+    return Asking(asked.memory.pins(asked.scene), asked.readable("pin", here=True))
+
+
+def portrait(asked: Question) -> Asking:
+    """Ask for a portrait by its key, in the words that name it here."""
+    about = asked.sort_of("portrait")
+    key = about.key
+    entity_id = "/".join(part for part in (key.group_id, key.user_id) if part)
+    must = [about] if about.what == "portrait" and asked.may(about) else ()
+    return Asking(asked.memory.get_profile(asked.scene, key.entity_type, entity_id), must)
+
+
+def user_portrait(asked: Question) -> Asking:
+    """Ask for the portrait of a person, of whatever place."""
+    person = asked.dice.choice((asked.scene.user_id or PEOPLE[0], asked.about.person or asked.about.place_id))
+    return Asking(asked.memory.get_profile(asked.scene, "user", person))
+
+
+def search_portraits(asked: Question) -> Asking:
+    """Search portraits."""
+    (words, must), entity_type = asked.sought_portrait(), asked.dice.choice((None, None, "user", "member", "group"))
+    found = asked.memory.search_profiles(asked.scene, words, entity_type=entity_type, top_k=50)
+    return Asking(found, must if entity_type is None else ())
+
+
+def past_portraits(asked: Question) -> Asking:
+    """Ask for what a portrait was before."""
+    about = asked.sort_of("past portrait")
+    must = [about] if about.what == "past portrait" and asked.may(about) else ()
+    may = partial(may_meet_in_the_past, scene=asked.scene, standing=asked.history.standing)
+    return Asking(asked.memory.profile_revisions(asked.scene, about.key), must, may)
+
+
+def export(asked: Question) -> Asking:
+    """Export what one person said and pinned, and their portraits, of every place and every agent."""
+    person, standing = asked.dice.choice(PEOPLE), asked.history.standing
+    own = [one for one in standing.planted.values() if is_own(one, person) and one.token not in standing.gone]
+    past = {token for token in standing.taken_back if is_own(standing.planted[token], person)}
+    return Asking(_exported(asked, person), own, past.union(one.token for one in own).__contains__)
+
+
+async def _exported(asked: Question, person: str) -> str:
+    path = asked.history.folder / "export.jsonl"
+    await asked.memory.export(path, user_id=person)
+    return path.read_text("utf-8")
+
+
+def is_own(planted: Planted, person: str) -> bool:
+    """Tell whether a secret is a person's own: their words, their pins, their portraits."""
+    if planted.what == "memo":
+        return False
+    return planted.said_by == person if planted.what == "words" else planted.person == person
+
+
+Ways = dict[str, tuple[Callable[[Question], Asking], int]]
+PATHS: Ways = {
+    "context": (context, 8),
+    "search_events": (search, 8),
+    "search_events of the log": (search_messages, 6),
+    "search_events narrowed": (search_narrowed, 8),
+    "events": (listed, 3),
+    "events by page": (paged, 3),
+    "recent_messages": (recent, 4),
+    "memos": (memos, 4),
+    "pins": (pins, 4),
+    "get_profile": (portrait, 6),
+    "get_profile of a user": (user_portrait, 4),
+    "search_profiles": (search_portraits, 6),
+    "profile_revisions": (past_portraits, 4),
+    "export": (export, 2),
+}
+
+
+async def answered(history: History, *, ways: Ways = PATHS, only_private: bool = False) -> tuple[Question, Verdict]:
+    """Let somebody ask something in one of the ways, each as often as its weight says."""
+    asked = question_of(history, only_private=only_private)
+    path = asked.dice.choices([*ways], [weight for _, weight in ways.values()])[0]
+    return asked, await judged(path, ways[path][0](asked), asked)
+
+
+async def judged(path: str, asking: Asking, asked: Question) -> Verdict:
+    """Ask, and compare what came back with what may and what must; a refusal shows what its words say."""
+    standing = asked.history.standing
+    try:
+        answer = await asking.call
+    except core.MistakeError as refused:
+        answer = str(refused)
+    may = asking.may or (lambda token: may_meet(token, asked.scene, standing))
+    shown = tokens_in(answer)
+    must = {one.token for one in asking.must} - standing.doubtful
+    return Verdict(path, frozenset(token for token in shown if not may(token)), frozenset(must - shown), len(shown))

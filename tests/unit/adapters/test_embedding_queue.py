@@ -1,0 +1,484 @@
+"""Everybody embeds through one queue: questions first, background together, and a clean end."""
+
+from __future__ import annotations
+
+import asyncio
+from array import array
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from typing import Any
+
+import pytest
+
+from cognitive_memory_core.adapters.embedding import EmbeddingQueue
+from cognitive_memory_core.adapters.embedding import batches as background
+from cognitive_memory_core.adapters.embedding.questions import AT_ONCE, REMEMBERED
+from cognitive_memory_core.adapters.openai.client import EMBEDDING_LIMIT, ModelClient
+from cognitive_memory_core.adapters.openai.embedder import OpenAIEmbedder
+from cognitive_memory_core.errors import BadAnswer, PermanentError, TransientError, UnavailableError
+from cognitive_memory_core.ports.models import GUESS, Calibration, Vector
+from cognitive_memory_core.settings import EmbeddingSettings, Live
+from tests.support.clock import FrozenClock
+from tests.support.meters import ListedMeter
+from tests.support.model_server import DIMENSIONS, ModelServer, never, well
+
+TEXTS = [f"第{number}条" for number in range(1000)]
+SMALL = background.SMALLEST
+
+
+class Model:
+    """Embeds a text as its number, once that is allowed; a reaction to texts may raise or take time."""
+
+    fingerprint = "model/1"
+    calibration = Calibration(0.0, 1.0)
+
+    def __init__(self, react: Callable[[Sequence[str]], None] = lambda _: None) -> None:
+        """React to what is asked."""
+        self.react = react
+        self.batches: list[list[str]] = []
+        self.asked: list[str] = []
+        self.stopped = 0
+        self.may_answer = asyncio.Event()
+        self.may_answer.set()
+        self.may_embed = asyncio.Event()
+        self.may_embed.set()
+
+    async def embed_documents(self, texts: Sequence[str]) -> list[Vector]:
+        """Embed what is to be found, once that is allowed."""
+        self.batches.append(list(texts))
+        await self._allowed(self.may_embed)
+        self.react(texts)
+        return [vector_of(text) for text in texts]
+
+    async def embed_query(self, text: str) -> Vector:
+        """Embed what is asked, once that is allowed."""
+        self.asked.append(text)
+        await self._allowed(self.may_answer)
+        self.react([text])
+        return vector_of(text)
+
+    async def _allowed(self, event: asyncio.Event) -> None:
+        try:
+            await event.wait()
+        except asyncio.CancelledError:
+            self.stopped += 1
+            raise
+
+
+def vector_of(text: str) -> Vector:
+    """Tell texts apart."""
+    return array("f", (1.0, float(sum(text.encode()))))
+
+
+def queued(model: Model, clock: FrozenClock | None = None, batch_size: int = 64) -> EmbeddingQueue:
+    """Put a queue before a model."""
+    clock = clock or FrozenClock()
+    return EmbeddingQueue(model, clock, Live(GUESS), batch_size=batch_size, elapsed=clock.elapsed)
+
+
+async def warmed(model: Model, queue: EmbeddingQueue) -> None:
+    """Let the queue know that its model is fast, so that two batches go at once; then let the model hang."""
+    await queue.embed_documents(TEXTS[:SMALL])
+    model.batches.clear()
+    model.may_embed.clear()
+
+
+async def settled() -> None:
+    """Let everything go as far as it can."""
+    for _ in range(30):
+        await asyncio.sleep(0)
+
+
+async def test_each_text_gets_its_own_vector_in_order() -> None:
+    """A thousand texts go in batches of at most the set size, each text once."""
+    model = Model()
+    vectors = await queued(model).embed_documents(TEXTS)
+    assert vectors == [vector_of(text) for text in TEXTS]
+    assert sorted(text for batch in model.batches for text in batch) == sorted(TEXTS)
+    assert max(map(len, model.batches)) == 64
+    assert await queued(model).embed_documents([]) == []
+
+
+@pytest.mark.parametrize("size", [1, 5, 16, 100])
+async def test_no_batch_is_larger_than_is_set(size: int) -> None:
+    """The operator's batch size is a bound, and is reached by a model that is fast."""
+    model = Model()
+    await queued(model, batch_size=size).embed_documents(TEXTS)
+    assert max(map(len, model.batches)) == size - size % min(size, SMALL)
+
+
+async def test_a_question_overtakes_a_thousand_texts() -> None:
+    """A question goes out at once and waits for no batch; none sets out while it is under way."""
+    model = Model()
+    queue = queued(model)
+    await warmed(model, queue)
+    model.may_answer.clear()
+    waiting = asyncio.create_task(queue.embed_documents(TEXTS))
+    await settled()
+    assert len(model.batches) == background.AT_ONCE
+    asking = asyncio.create_task(queue.embed_query("问"))
+    await settled()
+    assert model.asked == ["问"]
+    model.may_embed.set()
+    await settled()
+    assert len(model.batches) == background.AT_ONCE
+    model.may_answer.set()
+    assert await asking == vector_of("问")
+    assert len(await waiting) == 1000
+
+
+async def test_a_model_that_takes_its_time_for_each_text_gets_small_batches() -> None:
+    """Where larger batches save nothing and take long they stay small, one at a time: a question waits for little."""
+    clock = FrozenClock()
+    model = Model(lambda texts: clock.advance(seconds=0.03 * len(texts)))
+    queue = queued(model, clock)
+    await queue.embed_documents(TEXTS[:640])
+    assert {len(batch) for batch in model.batches[4:]} == {SMALL}
+    model.may_embed.clear()
+    waiting = asyncio.create_task(queue.embed_documents(TEXTS[:640]))
+    asked = len(model.batches)
+    await settled()
+    assert len(model.batches) == asked + 1
+    model.may_embed.set()
+    await waiting
+
+
+@pytest.mark.parametrize("seconds", [0.01, 3.0])
+async def test_a_model_that_is_fast_or_far_away_gets_full_batches(seconds: float) -> None:
+    """Where a batch takes as long as one text, however long that is, many small ones would only cost time."""
+    clock = FrozenClock()
+    model = Model(lambda _: clock.advance(seconds=seconds))
+    await queued(model, clock).embed_documents(TEXTS)
+    assert {len(batch) for batch in model.batches[5:-3]} == {64}
+
+
+async def test_what_is_asked_at_once_goes_together() -> None:
+    """Texts of several callers share a batch."""
+    model = Model()
+    queue = queued(model)
+    vectors = await asyncio.gather(*(queue.embed_documents([text]) for text in TEXTS[:10]))
+    assert model.batches == [TEXTS[:10]]
+    assert vectors == [[vector_of(text)] for text in TEXTS[:10]]
+
+
+def refusing(text: str, error: Exception) -> Callable[[Sequence[str]], None]:
+    """Refuse whatever comes together with a text."""
+
+    def react(texts: Sequence[str]) -> None:
+        if text in texts:
+            raise error
+
+    return react
+
+
+@pytest.mark.parametrize("error", [PermanentError("400"), BadAnswer("NaN")])
+async def test_a_refused_text_fails_its_own_caller_only(error: Exception) -> None:
+    """Who shared a batch with a text that the model refuses gets vectors; who asked for it hears the refusal."""
+    model = Model(refusing("怪", error))
+    queue = queued(model)
+    calls = (queue.embed_documents(texts) for texts in (["一", "二"], ["三", "怪"], ["四"]))
+    first, second, third = await asyncio.gather(*calls, return_exceptions=True)
+    assert (first, third) == ([vector_of("一"), vector_of("二")], [vector_of("四")])
+    assert second is error
+    assert model.batches == [["一", "二", "三", "怪", "四"], ["一", "二"], ["三", "怪"], ["四"]]
+
+
+async def test_a_failing_batch_fails_only_its_own() -> None:
+    """A model that is away for one batch is heard of by those in it; the next batch goes on."""
+    model = Model(refusing(TEXTS[0], UnavailableError("away")))
+    queue = queued(model, batch_size=1)
+    first, second = await asyncio.gather(*map(queue.embed_documents, ([TEXTS[0]], [TEXTS[1]])), return_exceptions=True)
+    assert isinstance(first, UnavailableError)
+    assert second == [vector_of(TEXTS[1])]
+
+
+async def test_after_a_failure_the_rest_of_a_call_is_not_embedded() -> None:
+    """Nothing is paid for that nobody will get."""
+    model = Model(refusing(TEXTS[0], PermanentError("400")))
+    queue = queued(model)
+    with pytest.raises(PermanentError):
+        await queue.embed_documents(TEXTS)
+    await settled()
+    assert len(model.batches) <= background.AT_ONCE
+    assert await queue.embed_documents(["一"]) == [vector_of("一")]
+
+
+async def test_what_an_embedder_was_never_meant_to_raise_reaches_its_caller() -> None:
+    """Nobody waits for ever behind an error of another kind, and the queue goes on."""
+    model = Model(refusing("怪", ZeroDivisionError("x")))
+    queue = queued(model)
+    with pytest.raises(ZeroDivisionError):
+        await queue.embed_documents(["怪"])
+    with pytest.raises(ZeroDivisionError):
+        await queue.embed_query("怪")
+    assert await queue.embed_documents(["一"]) == [await queue.embed_query("一")]
+
+
+async def test_a_caller_that_leaves_leaves_the_others_their_call() -> None:
+    """A batch goes on for those who wait still, and is stopped when nobody does; what did not set out never does."""
+    model = Model()
+    model.may_embed.clear()
+    queue = queued(model)
+    hasty, patient = (asyncio.create_task(queue.embed_documents([text])) for text in ("一", "二"))
+    await settled()
+    hasty.cancel()
+    await settled()
+    assert (hasty.cancelled(), model.stopped) == (True, 0)
+    model.may_embed.set()
+    assert await patient == [vector_of("二")]
+    await warmed(model, queue)
+    leaving = asyncio.create_task(queue.embed_documents(TEXTS))
+    await settled()
+    leaving.cancel()
+    await settled()
+    assert model.stopped == background.AT_ONCE
+    assert len(model.batches) == background.AT_ONCE
+    model.may_embed.set()
+    assert await queue.embed_documents(["三"]) == [vector_of("三")]
+
+
+async def test_background_goes_on_after_a_question_that_failed_or_was_given_up() -> None:
+    """Neither keeps batches waiting."""
+    model = Model(refusing("问", UnavailableError("away")))
+    queue = queued(model)
+    model.may_answer.clear()
+    asking = asyncio.create_task(queue.embed_query("问"))
+    await settled()
+    asking.cancel()
+    model.may_answer.set()
+    await settled()
+    assert await queue.embed_documents(["一"]) == [vector_of("一")]
+
+
+async def test_an_equal_question_is_answered_from_memory_for_a_minute() -> None:
+    """Within a minute the embedder is asked once; after it, again."""
+    model, clock = Model(), FrozenClock()
+    queue = queued(model, clock)
+    await queue.embed_query("喝什么茶")
+    clock.advance(seconds=59)
+    await queue.embed_query("喝什么茶")
+    assert model.asked == ["喝什么茶"]
+    clock.advance(seconds=1)
+    await queue.embed_query("喝什么茶")
+    assert model.asked == ["喝什么茶"] * 2
+
+
+async def test_a_clock_that_jumps_back_keeps_nothing_alive() -> None:
+    """An answer out of the future is not trusted."""
+    model, clock = Model(), FrozenClock()
+    queue = queued(model, clock)
+    await queue.embed_query("喝什么茶")
+    clock.advance(days=-1)
+    await queue.embed_query("喝什么茶")
+    assert len(model.asked) == 2
+
+
+async def test_equal_questions_at_once_share_one_call() -> None:
+    """Eight people who ask the same words cost one embedding; one who gives up does not fail the others."""
+    model = Model()
+    queue = queued(model)
+    model.may_answer.clear()
+    hasty, *patient = (asyncio.create_task(queue.embed_query("喝什么茶")) for _ in range(8))
+    await settled()
+    hasty.cancel()
+    await settled()
+    model.may_answer.set()
+    vectors = await asyncio.gather(*patient)
+    assert hasty.cancelled()
+    assert len(model.asked) == 1
+    assert all(vector is vectors[0] for vector in vectors)
+
+
+async def test_questions_at_once_are_bounded() -> None:
+    """A flood of questions reaches the model in eights, and every one is answered."""
+    model = Model()
+    queue = queued(model)
+    model.may_answer.clear()
+    asking = [asyncio.create_task(queue.embed_query(text)) for text in TEXTS[:50]]
+    await settled()
+    assert len(model.asked) == AT_ONCE
+    model.may_answer.set()
+    assert await asyncio.gather(*asking) == [vector_of(text) for text in TEXTS[:50]]
+
+
+async def test_a_failure_is_not_remembered() -> None:
+    """The next question is asked anew."""
+    failures: list[Exception] = [TransientError("busy")]
+
+    def react(_: Sequence[str]) -> None:
+        if failures:
+            raise failures.pop()
+
+    queue = queued(Model(react))
+    with pytest.raises(TransientError):
+        await queue.embed_query("喝什么茶")
+    assert await queue.embed_query("喝什么茶") == vector_of("喝什么茶")
+
+
+class Odd(Model):
+    """Answers these vectors one after another."""
+
+    def __init__(self, *answers: Sequence[float]) -> None:
+        """Answer these."""
+        super().__init__()
+        self.answers = list(answers)
+
+    async def embed_query(self, text: str) -> Vector:
+        """Answer the next."""
+        return array("f", self.answers.pop(0))
+
+
+@pytest.mark.parametrize("useless", [(), (0.0, 0.0), (float("nan"), 1.0), (float("inf"), 1.0)])
+async def test_what_is_no_direction_is_a_failure(useless: Sequence[float]) -> None:
+    """An empty, zero, NaN or infinite vector never reaches a store."""
+    with pytest.raises(BadAnswer):
+        await queued(Odd(useless)).embed_query("喝什么茶")
+
+
+async def test_a_vector_of_another_length_is_a_failure() -> None:
+    """An embedder speaks in one length; the odd answer out is refused, and one that changed for good is believed."""
+    queue = queued(Odd((1.0, 0.0), (1.0, 0.0, 0.0), (1.0, 0.0, 0.0)))
+    await queue.embed_query("一")
+    with pytest.raises(BadAnswer):
+        await queue.embed_query("二")
+    assert len(await queue.embed_query("三")) == 3
+
+
+async def test_the_answers_kept_are_bounded() -> None:
+    """After more questions than it remembers, the first is asked again and the last is not."""
+    model = Model()
+    queue = queued(model)
+    for number in range(REMEMBERED + 1):
+        await queue.embed_query(str(number))
+    await queue.embed_query(str(REMEMBERED))
+    assert len(model.asked) == REMEMBERED + 1
+    await queue.embed_query("0")
+    assert len(model.asked) == REMEMBERED + 2
+
+
+async def test_whoever_waits_when_it_closes_hears_so() -> None:
+    """Callers in hand and in line get UnavailableError, every call is stopped, and nobody is asked afterwards."""
+    model = Model()
+    queue = queued(model)
+    await warmed(model, queue)
+    model.may_answer.clear()
+    waiting: list[asyncio.Task[Any]] = [asyncio.create_task(queue.embed_documents(texts)) for texts in (TEXTS, ["一"])]
+    await settled()
+    waiting += [asyncio.create_task(queue.embed_query(text)) for text in TEXTS[: AT_ONCE + 2]]
+    await settled()
+    await queue.close()
+    ends = await asyncio.gather(*waiting, return_exceptions=True)
+    assert [type(end) for end in ends] == [UnavailableError] * len(waiting)
+    assert model.stopped == background.AT_ONCE + AT_ONCE
+    assert len(asyncio.all_tasks()) == 1
+    with pytest.raises(UnavailableError):
+        await queue.embed_documents(["一"])
+    with pytest.raises(UnavailableError):
+        await queue.embed_query("一")
+    await queue.close()
+
+
+async def test_closed_means_that_nothing_runs() -> None:
+    """Every batch on its way has ended when closing has."""
+    model = Model()
+    model.may_embed.clear()
+    batches = background.Batches(model.embed_documents, 64, quiet())
+    waiting = asyncio.create_task(batches.vectors(TEXTS))
+    await settled()
+    await batches.close()
+    assert model.stopped == 1
+    assert asyncio.all_tasks() <= {asyncio.current_task(), waiting}
+    with pytest.raises(UnavailableError):
+        await waiting
+
+
+def quiet() -> asyncio.Event:
+    """Say that nobody asks."""
+    event = asyncio.Event()
+    event.set()
+    return event
+
+
+class Stubborn(Model):
+    """A model that takes no notice of a cancellation."""
+
+    async def _allowed(self, event: asyncio.Event) -> None:
+        for _ in range(2):
+            with suppress(asyncio.CancelledError):
+                await event.wait()
+
+
+async def test_an_embedder_that_cannot_be_stopped_holds_nobody() -> None:
+    """Whoever waits hears at once that it is over, and closing ends."""
+    model = Stubborn()
+    model.may_embed.clear()
+    model.may_answer.clear()
+    queue = queued(model)
+    asking, waiting = asyncio.create_task(queue.embed_query("问")), asyncio.create_task(queue.embed_documents(["一"]))
+    await settled()
+    await queue.close()
+    ends = (asking.exception(), waiting.exception())
+    assert [type(end) for end in ends] == [UnavailableError] * 2
+    model.may_embed.set()
+    model.may_answer.set()
+    await settled()
+    assert len(asyncio.all_tasks()) == 1
+
+
+async def test_only_questions_pass_the_guard() -> None:
+    """A breaker that refuses keeps questions from the model, and background texts not."""
+
+    async def refuse(_: object) -> Vector:
+        raise UnavailableError("rests")
+
+    model = Model()
+    queue = EmbeddingQueue(model, FrozenClock(), Live(GUESS), guard=refuse)
+    with pytest.raises(UnavailableError):
+        await queue.embed_query("一")
+    assert model.asked == []
+    assert await queue.embed_documents(["一"]) == [vector_of("一")]
+
+
+async def test_questions_that_nobody_waits_for_go_behind_all_others() -> None:
+    """They are embedded as questions, give way to those of people, and end with the queue."""
+    model = Model()
+    queue = queued(model)
+    assert await queue.embed_queries(TEXTS[:30]) == [vector_of(text) for text in TEXTS[:30]]
+    assert (model.asked, model.batches) == (TEXTS[:30], [])
+    model.may_answer.clear()
+    asking = asyncio.create_task(queue.embed_query("问"))
+    await settled()
+    waiting = asyncio.create_task(queue.embed_queries(TEXTS[:30]))
+    await settled()
+    assert model.asked[30:] == ["问"]
+    model.may_answer.set()
+    await asking
+    assert len(await waiting) == 30
+    model.may_answer.clear()
+    waiting = asyncio.create_task(queue.embed_queries(["一"]))
+    await settled()
+    await queue.close()
+    with pytest.raises(UnavailableError):
+        await waiting
+
+
+async def test_background_waits_no_longer_than_it_must() -> None:
+    """Where somebody always asks, batches set out all the same after a while."""
+    batches = background.Batches(Model().embed_documents, 64, asyncio.Event(), patience=0.01)
+    assert await batches.vectors(["一"]) == [vector_of("一")]
+
+
+async def test_a_question_overtakes_batches_on_the_wire(server: ModelServer, meter: ListedMeter) -> None:
+    """A real endpoint that hangs over a batch is asked the question at once; closing ends whoever waits."""
+    server.embeddings = lambda asked: well(asked) if asked.texts == ["问"] else never(asked)
+    settings = EmbeddingSettings(api_url=server.url, model_name="m")
+    client = ModelClient(settings, "embedding", limit=EMBEDDING_LIMIT)
+    queue = EmbeddingQueue(OpenAIEmbedder(settings, client, meter), FrozenClock(), Live(GUESS))
+    waiting = asyncio.create_task(queue.embed_documents(TEXTS))
+    await server.is_asked(1)
+    assert len(await queue.embed_query("问")) == DIMENSIONS
+    assert len(server.asked) == 2
+    await queue.close()
+    await client.close()
+    with pytest.raises(UnavailableError):
+        await waiting

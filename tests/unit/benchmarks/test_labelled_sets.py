@@ -1,0 +1,186 @@
+"""How labelled sets are read and counted: what a figure of quality rests on."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from contextlib import suppress
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+
+import cognitive_memory_core as core
+from benchmarks import ablation, groupchat, locomo, madial, qmsum
+from benchmarks.labelled import ZONE, Answer, bm25, characters
+from cognitive_memory_core.domain.hit import Hit
+from cognitive_memory_core.recall import ranking
+
+NOON = datetime(2026, 3, 1, 12, tzinfo=ZONE)
+BOT, TANG, KAY = "900", "101", "102"
+
+
+def _line(number: int) -> core.Message:
+    return core.Message(f"m{number}", core.Scene.group("7", TANG), f"第 {number} 句", NOON)
+
+
+def test_a_rarer_word_counts_more() -> None:
+    """BM25 puts the text with the rare word first and leaves out what shares nothing."""
+    texts = [Counter[str](text.split()) for text in ("tea cup", "tea oolong", "tea pot", "rain")]
+    assert bm25(["tea", "oolong"], texts)[0] == 1
+    assert 3 not in bm25(["tea", "oolong"], texts)
+
+
+def test_characters_come_with_their_pairs() -> None:
+    """Chinese is cut into characters and pairs, and other words stay whole."""
+    assert characters("喝茶 v2 吧") == ["喝", "茶", "喝茶", "v2", "吧"]
+
+
+def test_recall_counts_the_first_ten_hits_alone() -> None:
+    """Neither an eleventh hit nor a neighbour is counted as found, and a neighbour is still seen as shown."""
+    hits = [Hit(_line(at).as_event(), 1.0, neighbours=(_line(at + 100),)) for at in range(11)]
+    answer = Answer.of(hits)
+    assert answer.recall(["m0", "m10", "m100", "m9"]) == 0.5
+    assert "m100" in answer.beside
+
+
+def test_an_event_counts_for_its_messages() -> None:
+    """A fact that is found stands for every line that it was made of."""
+    fact = replace(_line(0).as_event(), id="f1", kind="event", message_ids=("m1", "m2"))
+    assert Answer.of([Hit(fact, 1.0)]).recall(["m1", "m2"]) == 1.0
+
+
+def _world() -> dict[str, object]:
+    def said(number: int, place: str, user: str, text: str) -> dict[str, object]:
+        time = NOON.replace(minute=number).isoformat()
+        return {"id": f"m{number}", "place": place, "user_id": user, "name": user, "time": time, "text": text,
+                "reply_to": None}  # fmt: skip
+
+    def asked(minute: int, text: str, evidence: list[str], forbidden: list[str]) -> dict[str, object]:
+        time = NOON.replace(minute=minute).isoformat()
+        return {"asker": TANG, "place": "g1", "time": time, "question": text, "type": "single", "evidence": evidence,
+                "forbidden": forbidden}  # fmt: skip
+
+    return {
+        "bot": {"user_id": BOT, "name": "灯芯"},
+        "places": [
+            {"id": "g1", "kind": "group", "group_id": "71", "name": "读书会"},
+            {"id": "p1", "kind": "private", "user_id": TANG},
+        ],
+        "messages": [
+            said(1, "g1", TANG, "周五的会议室在三楼"),
+            said(2, "p1", TANG, "会议室的钥匙丢了"),
+            said(3, "g1", KAY, "我养了一只鹦鹉"),
+            said(5, "g1", KAY, "@灯芯 我说过的 关于我的 都忘掉吧"),
+            said(7, "g1", TANG, "会议室改到五楼了"),
+        ],
+        "facts": [{"id": "f1", "subject": "g1", "speaker": TANG, "place": "g1", "kind": "norm",
+                   "statement": "读书会的会议室改到五楼", "evidence": ["m7"]}],
+        "questions": [
+            asked(8, "会议室在几楼", ["m7"], ["m2"]),
+            asked(4, "谁养了鹦鹉", ["m3"], []),
+            asked(4, "会议室在几楼", ["m1"], ["m2", "m7"]),
+            asked(6, "谁养了鹦鹉", [], ["m3"]),
+        ],
+    }  # fmt: skip
+
+
+@pytest.fixture
+def chat(tmp_path: Path) -> groupchat.Chat:
+    """Give a small set: a group, a private chat, a fact, and somebody who asks to be forgotten."""
+    path = tmp_path / "chat.json"
+    path.write_text(json.dumps(_world()), "utf-8")
+    return groupchat.read(path)
+
+
+async def test_questions_are_asked_at_their_time(chat: groupchat.Chat) -> None:
+    """A question finds what was said before it in its place, and nothing of somebody who asked to be forgotten."""
+    answers = await groupchat.answered(chat)
+    found = {(asked.text, asked.at.minute): given.found for asked, given in zip(chat.questions, answers, strict=True)}
+    assert "m3" in found["谁养了鹦鹉", 4]
+    assert "m1" in found["会议室在几楼", 4]
+    assert "m7" not in found["会议室在几楼", 4]
+    assert "m3" not in found["谁养了鹦鹉", 6]
+    assert "m7" in found["会议室在几楼", 8]
+    assert all("m2" not in ids for ids in found.values())
+
+
+async def test_facts_are_known_from_their_last_evidence_on(chat: groupchat.Chat) -> None:
+    """A fact is found after the message that it rests on was said, and not before."""
+    answers = await groupchat.answered(chat, kinds=groupchat.EVENTS, with_facts=True)
+    found = {asked.at.minute: given.found for asked, given in zip(chat.questions, answers, strict=True)}
+    assert found[8] == {"m7"}
+    assert found[4] == frozenset()
+
+
+def test_baselines_read_what_the_asker_may(chat: groupchat.Chat) -> None:
+    """In private somebody reads that chat and their own words in groups; in a group, that group alone."""
+    in_group = chat.questions[-1]
+    in_private = replace(in_group, place="p1", scene=core.Scene.private(TANG))
+    assert {line.message.id for line in chat.readable(in_group)} == {"m1", "m3", "m5", "m7"}
+    assert {line.message.id for line in chat.readable(in_private)} == {"m1", "m2", "m7"}
+
+
+def test_citations_are_read_however_they_are_written(tmp_path: Path) -> None:
+    """Several ids in one text, a stray colon, turns that there are not, and corrections all come out as turns."""
+    turns = [{"dia_id": f"D1:{number}", "speaker": "Ann", "text": "hi"} for number in (1, 2, 3)]
+    told = {"session_1": turns, "session_1_date_time": "1:56 pm on 8 May, 2023", "session_2_date_time": "later"}
+    cited = {"a": ["D1:1; D1:2"], "b": ["D:1:3", "D9:9"], "c": ["D1:1"], "d": ["D9:9"]}
+    asked = [{"question": question, "category": 1, "evidence": evidence} for question, evidence in cited.items()]
+    errors = [{"question": "c", "cited_evidence": ["D1:1"], "correct_evidence": ["D1:2", "D1:3"]}]
+    (tmp_path / "errors.json").write_text(json.dumps(errors), "utf-8")
+    path = tmp_path / "locomo.json"
+    path.write_text(json.dumps([{"sample_id": "one", "conversation": told, "qa": asked}]), "utf-8")
+    read = {question.text: set(question.evidence) for question in locomo.read(path)[0].questions}
+    assert read == {"a": {"D1:1", "D1:2"}, "b": {"D1:3"}, "c": {"D1:2", "D1:3"}}
+
+
+def test_a_session_stands_where_its_first_turn_does() -> None:
+    """Sessions are counted among the first ten of a long list of turns, each once."""
+    question = locomo.Question("?", 1, frozenset({"D9:1", "D40:1"}))
+    crowd = [f"D{number}:{turn}" for number in range(1, 10) for turn in (1, 2)]
+    asked = locomo.Asked(question, crowd, [*crowd, "D30:1", "D40:1"])
+    assert asked.session_recall == 0.5
+
+
+def test_both_ends_of_a_span_belong_to_it(tmp_path: Path) -> None:
+    """A span names its last turn too, and what it says beyond the meeting is left out."""
+    turns = [{"speaker": "Ann", "content": f"turn {number}"} for number in range(5)]
+    asked = [{"query": "what", "relevant_text_span": [["1", "2"], ["4", "9"]]}]
+    path = tmp_path / "meetings.jsonl"
+    path.write_text(json.dumps({"meeting_transcripts": turns, "specific_query_list": asked}) + "\n", "utf-8")
+    question = qmsum.read(path)[0].questions[0]
+    assert question.span == {"1", "2", "4"}
+    assert question.recall(["1", "2", "0"]) == pytest.approx(2 / 3)
+
+
+async def test_a_fusion_joins_stored_ranks_with_the_words(tmp_path: Path) -> None:
+    """What the encoder ranks low and the words find comes first, and what the set has twice stays twice."""
+    told = {"1": "小雨喜欢乌龙茶", "2": "小雨去爬山", "3": "小雨去游泳", "4": "小雨喜欢乌龙茶"}
+    entries = [{"id": number, "event": text, "user-id": 1, "time": "2024-01-01"} for number, text in told.items()]
+    history = '<BOD>\n<Bart>:"你好"\n<Assistant>:"乌龙茶？"\n <Bart>: "我喜欢喝乌龙茶"\n'
+    dialogue = {"user-id": 1, "history": history, "relevant-id": [4], "rankings": {"any": [2, 3, 1, 4]}}
+    path = tmp_path / "madial.json"
+    path.write_text(json.dumps({"memories": entries, "dialogues": [dialogue]}), "utf-8")
+    asked = (await madial.answered(path))[0]
+    assert asked.dialogue.query == "我喜欢喝乌龙茶"
+    assert {event.id for event, _ in asked.lexical} >= {"1", "4"}
+    assert [event.id for event, _ in asked.lexical[:2]] == ["1", "4"]
+
+
+def test_a_changed_constant_is_put_back() -> None:
+    """An ablation leaves no constant changed behind, also when it fails."""
+    before = ranking.OUTSIDE
+    constants = {"cognitive_memory_core.recall.ranking:OUTSIDE": 1.0}
+    with suppress(RuntimeError), ablation.changed(constants):
+        assert ranking.OUTSIDE == 1.0
+        raise RuntimeError
+    assert before == ranking.OUTSIDE
+
+
+@pytest.mark.parametrize("change", ablation.CHANGES, ids=lambda change: change.name)
+def test_every_change_names_something_real(change: ablation.Change) -> None:
+    """Each part that is switched off exists under its name, and its setting is one."""
+    with ablation.changed(change.constants):
+        core.Settings.from_mapping({"query": change.query})

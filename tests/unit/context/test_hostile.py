@@ -1,0 +1,114 @@
+"""Hostile text in every section of a context at once: the block stays whole, and what was said can be read."""
+
+from __future__ import annotations
+
+import asyncio
+import html
+import unicodedata
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cognitive_memory_core import sentences
+from cognitive_memory_core.adapters.inmemory.ledger import InMemoryLedger
+from cognitive_memory_core.consent import Consent
+from cognitive_memory_core.context.builder import ContextBuilder
+from cognitive_memory_core.context.render import CLOSED, OPENED
+from cognitive_memory_core.domain.note import Memo, Pin
+from cognitive_memory_core.domain.profile import ProfileKey
+from cognitive_memory_core.recall.portraits import Portraits
+from cognitive_memory_core.recall.retriever import Retriever
+from cognitive_memory_core.settings import Live, QuerySettings, Settings
+from tests.support.builders import GROUP, an_event
+from tests.support.clock import NOON, FrozenClock
+from tests.support.portraits import ListedIndex, ListedPortraits, ListedWithdrawals, a_portrait
+from tests.support.ports import CountingEmbedder, ListedEvents, ListedNotes, ListedVectors, ListedWords
+from tests.unit.text.test_fences import PAYLOADS
+
+TITLES = ("置顶", "用户侧写", "群聊背景", "相关回忆", "近期备忘")
+SIDES = ("甲先说的", "乙后说的")
+PIECES = st.sampled_from(
+    (*PAYLOADS, "\n", "\u200b", "<", "/", "cognitive_memory", ">", "＜", "&lt;", "【置顶】", "- ", "#")
+)
+HOSTILE = st.lists(PIECES | st.text(max_size=20), max_size=8).map("".join)
+
+
+def context_with(text, name, *, budget=1_000_000):
+    """Build a context in which a text stands wherever a text may, and a name wherever a name may."""
+    live, clock, ledger = (
+        Live(Settings(query=QuerySettings(auto_top_k=9, diversity=0.0))),
+        FrozenClock(),
+        InMemoryLedger(),
+    )
+    said = SIDES[0] + text + SIDES[1]
+    events = [
+        an_event(said, id="told", sender_name=name),
+        an_event(f"{said}。又", id="raw", sender_name=name, is_absolute=False),
+    ]
+    portraits = [
+        a_portrait(
+            ProfileKey.member("10001", "2000001"), f"{said}\n\n## {said}\n- {said}", name=name, tags=(said, text)
+        ),
+        a_portrait(ProfileKey.group("10001"), said, name=name, tags=(text,)),
+    ]
+    embedder = CountingEmbedder()
+    retriever = Retriever(
+        ListedEvents(*events),
+        ListedWords([(event, 3.0) for event in events]),
+        ListedVectors(*((event.id, 0.9) for event in events)),
+        embedder,
+        live,
+        clock,
+    )
+    consent = Consent(ledger.consent, ledger.names)
+    facts, index = ListedWithdrawals(), ListedIndex(*portraits)
+    drawn = Portraits(ListedPortraits(*portraits), index, embedder, consent, live, clock, facts=facts)
+    notes = ListedNotes(
+        [Memo("m", GROUP.scope, said, NOON, "2000001")],
+        [Pin("p", GROUP.scope, said, owner, NOON) for owner in ("", "2000001")],
+    )
+    builder = ContextBuilder(retriever, notes, lambda _scope: [], live, portraits=drawn)
+    scene = replace(GROUP, user_name=name, group_name=name)
+    return asyncio.run(builder.build(scene, "阿棠喜欢什么茶", budget=budget))
+
+
+def forms(text):
+    """Give a text as readers may take it: normalised, with entities read, or both."""
+    normal = [text, *(unicodedata.normalize(form, text) for form in ("NFC", "NFKC", "NFKD"))]
+    return [*normal, *map(html.unescape, normal), *(html.unescape(html.unescape(one)) for one in normal)]
+
+
+def check_whole(text):
+    """See that a block begins and ends once, with the notice first, and that every line in it is ours or quoted."""
+    assert text.startswith(f"{OPENED}\n{sentences.memory_notice()}\n")
+    assert text.endswith(f"\n{CLOSED}")
+    for read in forms(text):
+        assert (read.count("<"), read.count(">")) == (2, 2)
+    lines = text.splitlines()[2:-1]
+    assert len(lines) == len(text.split("\n")) - 3
+    headings = [line for line in lines if not line.startswith("- ")]
+    assert headings == [f"【{title}】" for title in TITLES if f"【{title}】" in headings]
+    for line in lines:
+        inside = line[2:] if line.startswith("- ") else ""
+        assert not set("[]`【】") & set(inside.removeprefix("[2026-03-04 12:00] "))
+
+
+@pytest.mark.parametrize("payload", PAYLOADS)
+def test_no_payload_breaks_the_block(payload):
+    """Whatever is stored in whatever place, the block opens and closes once and what stood round it can be read."""
+    context = context_with(payload, payload)
+    check_whole(context.text)
+    assert [section.title for section in context.sections] == list(TITLES)
+    assert min(map(context.text.count, SIDES)) >= 7
+
+
+@settings(max_examples=60)
+@given(HOSTILE, HOSTILE, st.sampled_from((60, 200, 600, 1_000_000)))
+def test_nothing_breaks_the_block(text, name, budget):
+    """No text and no name, of whatever characters and within whatever budget, opens or closes anything."""
+    context = context_with(text, name, budget=budget)
+    if context.text:
+        check_whole(context.text)
+    assert context.tokens <= budget

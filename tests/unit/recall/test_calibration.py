@@ -1,0 +1,193 @@
+"""An unknown model's cosines are put on a scale, once."""
+
+from __future__ import annotations
+
+import logging
+import math
+from array import array
+from collections.abc import Sequence
+
+import pytest
+
+from cognitive_memory_core.adapters.inmemory.calibrations import InMemoryCalibrations
+from cognitive_memory_core.adapters.offline.hashing import HashingEmbedder
+from cognitive_memory_core.errors import (
+    BadAnswer,
+    CognitiveMemoryError,
+    PermanentError,
+    StorageRefused,
+    UnavailableError,
+)
+from cognitive_memory_core.ports.models import GUESS, Calibration, Vector
+from cognitive_memory_core.recall.calibration import (
+    LONGEST_PAUSE,
+    Calibrating,
+    Pair,
+    calibration_of,
+    pause_after,
+    shipped,
+)
+from cognitive_memory_core.settings import Live
+
+
+def at(degrees: float) -> Vector:
+    """Point somewhere on the circle."""
+    return array("f", (math.cos(math.radians(degrees)), math.sin(math.radians(degrees))))
+
+
+class Model(HashingEmbedder):
+    """The local embedder as somebody's model, which fails so many times first; counts its calls."""
+
+    def __init__(self, *failures: CognitiveMemoryError) -> None:
+        """Fail like this first."""
+        super().__init__()
+        self.failures = list(failures)
+        self.documents = 0
+        self.questions = 0
+
+    async def embed_documents(self, texts: Sequence[str]) -> list[Vector]:
+        """Fail, or embed."""
+        self.documents += 1
+        if self.failures:
+            raise self.failures.pop(0)
+        return await super().embed_documents(texts)
+
+    async def embed_queries(self, texts: Sequence[str]) -> list[Vector]:
+        """Count, and embed."""
+        self.questions += len(texts)
+        return [await self.embed_query(text) for text in texts]
+
+
+class Blind(Model):
+    """A model to which everything is the same."""
+
+    async def embed_documents(self, texts: Sequence[str]) -> list[Vector]:
+        """Point in one direction."""
+        return [at(0.0) for _ in texts]
+
+    async def embed_query(self, text: str) -> Vector:
+        """Point nearly in the same."""
+        return at(1.0)
+
+
+def test_the_medians_are_taken_within_a_language() -> None:
+    """Paraphrase is the middle of the pairs; unrelated that of questions and others' answers in the same language."""
+    pairs = [Pair("zh", "", ""), Pair("zh", "", ""), Pair("en", "", ""), Pair("en", "", "")]
+    questions, statements = [at(0), at(90), at(180), at(270)], [at(20), at(120), at(220), at(320)]
+    found = calibration_of(pairs, questions, statements)
+    akin = sorted(math.cos(math.radians(angle)) for angle in (20, 30, 40, 50))
+    strangers = sorted(math.cos(math.radians(angle)) for angle in (120, 70, 140, 50))
+    assert found.paraphrase == pytest.approx((akin[1] + akin[2]) / 2, abs=1e-6)
+    assert found.unrelated == pytest.approx((strangers[1] + strangers[2]) / 2, abs=1e-6)
+
+
+async def test_a_dozen_pairs_show_what_many_do() -> None:
+    """On the shipped Chinese pairs the local embedder comes out where 64 pairs of the test suite put it."""
+    pairs, embedder = [pair for pair in shipped() if pair.language == "zh"], HashingEmbedder()
+    questions = [await embedder.embed_query(pair.question) for pair in pairs]
+    statements = await embedder.embed_documents([pair.statement for pair in pairs])
+    found = calibration_of(pairs, questions, statements)
+    assert found.unrelated == pytest.approx(embedder.calibration.unrelated, abs=0.02)
+    assert found.paraphrase == pytest.approx(embedder.calibration.paraphrase, abs=0.02)
+
+
+def test_the_shipped_pairs_are_whole() -> None:
+    """Each line has a language, a question and a statement, all of them different, the languages one after another."""
+    pairs = shipped()
+    assert len(pairs) >= 20
+    assert all(pair.language in ("zh", "en") and pair.question and pair.statement for pair in pairs)
+    assert len({text for pair in pairs for text in (pair.question, pair.statement)}) == 2 * len(pairs)
+    assert pairs == sorted(pairs, key=lambda pair: pair.language, reverse=True)
+
+
+async def test_what_is_measured_is_in_force_and_known_again() -> None:
+    """Until it is measured a guess stands; afterwards, and after the next start, what was measured does."""
+    book, current, model = InMemoryCalibrations(), Live(GUESS), Model()
+    calibrating = Calibrating(model, book, current)
+    assert not await calibrating.recall()
+    assert current.current == GUESS
+    await calibrating.run()
+    measured = current.current
+    assert measured.is_usable
+    assert measured != GUESS
+    assert (model.documents, model.questions) == (1, len(shipped()))
+    later = Live(GUESS)
+    assert await Calibrating(model, book, later).recall()
+    assert later.current == measured
+
+
+async def test_a_model_that_tells_nothing_keeps_the_guess(caplog: pytest.LogCaptureFixture) -> None:
+    """Where paraphrases are no nearer than strangers the guess stands, one line says so, and nobody asks again."""
+    book, current = InMemoryCalibrations(), Live(GUESS)
+    with caplog.at_level(logging.WARNING):
+        await Calibrating(Blind(), book, current).run()
+        assert await Calibrating(Blind(), book, current).recall()
+    assert current.current == GUESS
+    assert len(caplog.records) == 1
+
+
+async def test_a_model_that_is_away_is_measured_when_it_is_back() -> None:
+    """Failures cost one call each and end nothing."""
+    model, current = Model(UnavailableError("away", retry_after=0.0), BadAnswer("<html>")), Live(GUESS)
+    await Calibrating(model, InMemoryCalibrations(), current, first_pause=0.001).run()
+    assert (model.documents, model.questions) == (3, len(shipped()))
+    assert current.current != GUESS
+
+
+@pytest.mark.parametrize(
+    ("failures", "last", "seconds"),
+    [
+        (1, UnavailableError("away"), 2.0),
+        (4, PermanentError("400"), 16.0),
+        (1, UnavailableError("429", retry_after=60.0), 60.0),
+        (1, BadAnswer("429", retry_after=7200.0), LONGEST_PAUSE),
+        (5000, UnavailableError("away", retry_after=1.0), LONGEST_PAUSE),
+    ],
+)
+def test_tries_become_rare(failures: int, last: CognitiveMemoryError, seconds: float) -> None:
+    """A model that stays away is left alone for longer each time, and for as long as it says, an hour at most."""
+    assert pause_after(failures, last) == seconds
+
+
+class FullBook(InMemoryCalibrations):
+    """A book that refuses the first words."""
+
+    def __init__(self) -> None:
+        """Refuse once."""
+        super().__init__()
+        self.refused = 0
+
+    async def keep(self, fingerprint: str, calibration: Calibration) -> None:
+        """Refuse, or keep."""
+        if not self.refused:
+            self.refused += 1
+            raise StorageRefused("满了")
+        await super().keep(fingerprint, calibration)
+
+
+async def test_what_the_ledger_refused_is_not_measured_again() -> None:
+    """A full disk costs no second call; what was measured is in force meanwhile."""
+    model, book, current = Model(), FullBook(), Live(GUESS)
+    await Calibrating(model, book, current, first_pause=0.001).run()
+    assert (book.refused, model.documents) == (1, 1)
+    assert await book.find(model.fingerprint) == current.current
+
+
+@pytest.mark.parametrize(
+    ("unrelated", "paraphrase", "is_usable"),
+    [
+        (0.2, 0.75, True),
+        (0.0, 1.0, True),
+        (-0.1, 0.3, True),
+        (0.5, 0.5, False),
+        (0.5, 0.51, False),
+        (0.75, 0.2, False),
+        (math.nan, 0.5, False),
+        (0.5, math.nan, False),
+        (-2.0, 0.5, False),
+        (0.2, math.inf, False),
+    ],
+)
+def test_a_scale_needs_two_ends(unrelated: float, paraphrase: float, *, is_usable: bool) -> None:
+    """What would divide by nothing, or turn the scale round, is none."""
+    assert Calibration(unrelated, paraphrase).is_usable == is_usable

@@ -1,0 +1,140 @@
+"""Whom a question names."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from cognitive_memory_core.domain.people import Person
+from cognitive_memory_core.domain.scope import Scene
+from cognitive_memory_core.recall.naming import MOST_PEOPLE, NOBODY, READ, KnownNames, Names, Pace, people_named
+from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE
+from tests.support.ports import Away
+
+PEOPLE = (
+    Person("2000001", "阿棠", ("棠棠", "今天")),
+    Person("2000002", "小满满", ("夜航船",)),
+    Person("2000003", "小满"),
+    Person("2000004", "Ann Lee"),
+    Person("2000005", "棠"),
+    Person("2000006", "读书-甲"),
+    Person("2000007", "读书-乙"),
+    Person("bob", "Robert"),
+    Person("42", "12345678"),
+)
+
+
+@pytest.mark.parametrize(
+    ("said", "named"),
+    [
+        ("阿棠喜欢喝什么", {"2000001"}),
+        ("棠棠今天来吗", {"2000001"}),
+        ("海棠花开了", set()),
+        ("夜航船最近在干嘛", {"2000002"}),
+        ("小满满和小满谁高", {"2000002", "2000003"}),
+        ("小满满在吗", {"2000002"}),
+        ("what does ANN LEE like", {"2000004"}),
+        ("Ann's cat", {"2000004"}),
+        ("my annual plan, joann", set()),
+        ("今天吃什么", set()),
+        ("读书会几点", set()),
+        ("读书-甲来吗", {"2000006"}),
+        ("@2000003 在吗", {"2000003"}),
+        ("阿棠(2000001)在吗", {"2000001"}),
+        ("2000004喜欢什么", {"2000004"}),
+        ("２０００００４喜欢什么", {"2000004"}),
+        ("(bob) 在吗", {"bob"}),
+        ("bob 在吗", set()),
+        ("42 是多少", set()),
+        ("@42 在吗", {"42"}),
+        ("@87654321 是谁", {"87654321"}),
+        ("花了87654321元", set()),
+        ("@12345678 在吗", {"12345678"}),
+        ("12345678 在吗", {"42"}),
+        ("", set()),
+    ],
+)
+def test_people_are_named_by_name_alias_or_id(said, named):
+    """The longest name counts, a written id goes before a name of digits, and a common word names nobody."""
+    assert people_named(said, PEOPLE) == named
+
+
+def test_a_name_is_read_once():
+    """What belongs to one name begins no other: nobody is named by the end of somebody else's name."""
+    people = (*PEOPLE, Person("2000008", "满乐园"))
+    assert people_named("小满满乐园", people) == {"2000002"}
+    assert people_named("小满满去满乐园", people) == {"2000002", "2000008"}
+
+
+def test_equal_names_name_all_their_bearers():
+    """Of two who are called alike both are named."""
+    assert people_named("小满在吗", (*PEOPLE, Person("2000009", "小满"))) == {"2000003", "2000009"}
+
+
+def test_only_the_beginning_and_the_latest_are_looked_at():
+    """Neither a long text nor a crowd costs more than so much."""
+    crowd = [Person(f"p{number}", f"路人第{number}号") for number in range(MOST_PEOPLE + 1)]
+    assert people_named(f"路人第{MOST_PEOPLE - 1}号在吗", crowd) == {f"p{MOST_PEOPLE - 1}"}
+    assert people_named(f"路人第{MOST_PEOPLE}号在吗", crowd) == frozenset()
+    assert people_named("字" * READ + "阿棠", PEOPLE) == frozenset()
+
+
+class Book:
+    """A book of names that counts how often it is read, and answers when it may."""
+
+    def __init__(self):
+        """Answer at once."""
+        self.read = []
+        self.may_answer = asyncio.Event()
+        self.may_answer.set()
+
+    async def people(self, scope, user_ids=()):
+        """Give everybody, everywhere."""
+        self.read.append(scope)
+        await self.may_answer.wait()
+        return list(PEOPLE)
+
+
+async def test_a_place_is_read_once():
+    """Ten questions at once in one place read its names once; another place has its own."""
+    book = Book()
+    known = KnownNames(book)
+    answers = await asyncio.gather(*(known.at(GROUP) for _ in range(10)))
+    assert {answer.named("阿棠") for answer in answers} == {frozenset({"2000001"})}
+    await known.at(OTHER_GROUP)
+    await known.at(PRIVATE)
+    assert book.read == [GROUP.scope, OTHER_GROUP.scope, PRIVATE.scope]
+
+
+async def test_names_are_read_anew_after_their_time_and_few_places_are_held():
+    """What was read serves for a while, and the place that was asked for longest ago is let go first."""
+    book = Book()
+    for pace, times in ((Pace(lifetime=0.0), 3), (Pace(held=1), 3), (Pace(), 2)):
+        book.read.clear()
+        known = KnownNames(book, pace)
+        for scene in (GROUP, OTHER_GROUP, GROUP):
+            await known.at(scene)
+        assert len(book.read) == times
+
+
+async def test_a_book_that_is_away_or_slow_gives_none():
+    """Without names a question is asked all the same, and in time; what came late serves the next."""
+    assert await KnownNames(Away()).at(GROUP) == NOBODY
+    assert await KnownNames(None).at(GROUP) == NOBODY
+    book = Book()
+    book.may_answer.clear()
+    known = KnownNames(book, Pace(patience=0.01))
+    assert await known.at(GROUP) == NOBODY
+    book.may_answer.set()
+    for _ in range(200):
+        await known.at(GROUP)
+    assert await known.at(GROUP) == Names.of(PEOPLE)
+    assert book.read == [GROUP.scope]
+
+
+async def test_an_operator_is_asked_for_their_place():
+    """Behind the counter nobody is known, unless a group is looked at."""
+    known = KnownNames(Book())
+    assert await known.at(OPERATOR) == NOBODY
+    assert await known.at(Scene.operator(group_id="10001")) == Names.of(PEOPLE)

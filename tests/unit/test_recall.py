@@ -1,0 +1,177 @@
+"""What a question brings back, over real parts: the right time and the right person first, and nothing dropped."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cognitive_memory_core import CognitiveMemory, Scene, Turn
+from tests.support.builders import GROUP, PRIVATE, a_message
+from tests.support.clock import NOON, SHANGHAI, FrozenClock
+from tests.support.telling import EXACT
+
+MAN = Scene.group("10001", "2000002", user_name="小满", group_name="读书会")
+BETTY = Scene.group("10001", "2000003", user_name="Betty", group_name="读书会")
+
+
+def opened(path: Path, **options: Any) -> Any:
+    """Open a memory whose clock stands still."""
+    return CognitiveMemory.open(EXACT, path, **{"clock": FrozenClock(), **options})
+
+
+async def told(memory: CognitiveMemory, scene: Scene, *observations: str, days_ago: float = 0, **fields: Any) -> None:
+    """Remember what was observed so long ago, and wait until it is stored."""
+    then = NOON - timedelta(days=days_ago)
+    assert await memory.remember(Turn(scene, observations=observations, happened_at=then, **fields))
+    assert await memory.drain(20)
+
+
+async def found(memory: CognitiveMemory, scene: Scene, query: str, **narrowed: Any) -> list[str]:
+    """Give the texts that a search finds, best first."""
+    return [hit.event.text for hit in await memory.search_events(scene, query, **narrowed)]
+
+
+def recollections(text: str) -> str:
+    """Give the part of a block that recalls events."""
+    return text.partition("【相关回忆】")[2].partition("【")[0]
+
+
+async def test_last_week_comes_first_and_the_rest_stays(tmp_path: Path) -> None:
+    """上周谁说要请客 shows last week's treat before an older and a newer one, and shows those, too."""
+    async with opened(tmp_path) as memory:
+        await told(memory, MAN, "小满说要请客吃火锅", days_ago=40)
+        await told(memory, GROUP, "阿棠说要请客喝茶", days_ago=8)
+        await told(memory, BETTY, "Betty说要请客看电影", days_ago=0.1)
+        texts = await found(memory, GROUP, "上周谁说要请客")
+        assert "阿棠" in texts[0]
+        assert len(texts) == 3
+        assert "阿棠" in recollections((await memory.context(GROUP, "上周谁说要请客")).text).splitlines()[1]
+
+
+async def test_a_month_and_a_name_in_english(tmp_path: Path) -> None:
+    """What did Betty decide in March: her decision of March, then her other ones, and nobody's is dropped."""
+    async with opened(tmp_path, clock=FrozenClock(datetime(2026, 5, 4, 12, tzinfo=SHANGHAI))) as memory:
+        for text, scene, month in (
+            ("Betty decided to sell the car", BETTY, 1),
+            ("Betty decided to learn pottery", BETTY, 3),
+            ("小满 decided to move", MAN, 3),
+        ):
+            then = datetime(2026, month, 10, 12, tzinfo=SHANGHAI)
+            assert await memory.remember(Turn(scene, observations=[text], happened_at=then))
+            assert await memory.drain(20)
+        texts = await found(memory, GROUP, "what did Betty decide in March")
+        assert "pottery" in texts[0]
+        assert len(texts) == 3
+
+
+@pytest.mark.parametrize(
+    ("narrowed", "numbers"),
+    [
+        ({"time_from": "2026-03-02T00:00:00", "time_to": "2026-03-03T12:30:00"}, "23"),
+        ({"time_from": "2026-03-02", "time_to": "2026-03-03"}, "23"),
+        ({"time_from": "2026-03-03", "time_to": "2026-03-02"}, "23"),
+        ({"time_to": "2026-03-02"}, "12"),
+        ({"time_from": "2026-03-03T12:00:00+08:00"}, "34"),
+        ({"time_from": datetime(2026, 3, 3, 4, tzinfo=SHANGHAI)}, "34"),
+    ],
+)
+async def test_times_of_the_tool_are_hard(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, narrowed: dict[str, Any], numbers: str
+) -> None:
+    """Naive times are of the configured zone, an end day counts, reversed ends are swapped and that is said."""
+    async with opened(tmp_path) as memory:
+        for day in (3, 2, 1, 0):
+            await told(memory, GROUP, f"阿棠第{4 - day}次去爬山", days_ago=day)
+        with caplog.at_level(logging.WARNING):
+            texts = await found(memory, GROUP, "阿棠爬山", **narrowed)
+        assert sorted(number for text in texts for number in "1234" if f"第{number}次" in text) == list(numbers)
+        assert bool(caplog.records) == (narrowed.get("time_from") == "2026-03-03" and "time_to" in narrowed)
+
+
+async def test_a_nickname_since_changed_finds_its_person(tmp_path: Path) -> None:
+    """Whoever asks with the name of before finds what the person said since under another."""
+    async with opened(tmp_path) as memory:
+        now_called = Scene.group("10001", "2000002", user_name="夜航船", group_name="读书会")
+        await memory.observe(a_message("大家好", MAN, NOON - timedelta(days=9)))
+        await told(memory, now_called, "周末在学做陶艺", days_ago=2)
+        await told(memory, GROUP, "周末在学做木工", days_ago=1)
+        assert "陶艺" in (await found(memory, GROUP, "小满周末在学什么"))[0]
+        assert "陶艺" in (await found(memory, GROUP, "@2000002 周末在学什么"))[0]
+        assert "木工" in (await found(memory, GROUP, "阿棠周末在学什么"))[0]
+
+
+async def test_whoever_asks_is_meant_by_me(tmp_path: Path) -> None:
+    """我对什么过敏 puts the asker's own allergy first, whoever asks."""
+    async with opened(tmp_path) as memory:
+        await told(memory, GROUP, "对花生过敏", days_ago=3)
+        await told(memory, MAN, "对芒果过敏", days_ago=3)
+        for scene, word in ((GROUP, "花生"), (MAN, "芒果")):
+            texts = await found(memory, scene, "我对什么过敏")
+            assert word in texts[0]
+            assert len(texts) == 2
+
+
+@pytest.mark.parametrize("question", ["我是谁", "你还记得我吗", "who am I?"])
+async def test_who_am_i_is_answered_from_what_is_known(tmp_path: Path, question: str) -> None:
+    """Who somebody is shares no word with what is known of them: it comes all the same, in group and private."""
+    async with opened(tmp_path) as memory:
+        await told(memory, GROUP, "喜欢喝乌龙茶", days_ago=3)
+        await told(memory, MAN, "养了一只叫年糕的猫", days_ago=3)
+        for scene in (GROUP, PRIVATE):
+            context = await memory.context(scene, question)
+            assert "乌龙茶" in recollections(context.text)
+            assert "年糕" not in recollections(context.text)
+            assert "乌龙茶" in (await found(memory, scene, question))[0]
+        assert recollections((await memory.context(GROUP, "明早八点开会")).text) == ""
+
+
+async def test_who_is_somebody_else(tmp_path: Path) -> None:
+    """小满是谁 brings what is known of her in this group, and a name that nobody bears brings nobody's."""
+    async with opened(tmp_path) as memory:
+        await told(memory, MAN, "在图书馆上班", days_ago=3)
+        await told(memory, GROUP, "喜欢喝乌龙茶", days_ago=3)
+        block = recollections((await memory.context(GROUP, "小满是谁")).text)
+        assert "图书馆" in block
+        assert "乌龙茶" not in block
+        assert recollections((await memory.context(GROUP, "赵铁柱是谁")).text) == ""
+
+
+async def test_every_message_of_a_batch_is_asked_for(tmp_path: Path) -> None:
+    """Of several messages at once each brings its own, not the last one alone."""
+    async with opened(tmp_path) as memory:
+        await told(memory, GROUP, "阿棠对花生过敏", days_ago=3)
+        await told(memory, MAN, "小满周六要去黄山看日出", days_ago=3)
+        batch: Sequence[str] = ("阿棠能吃花生吗", "小满去黄山看日出了没", "哈哈哈好的")
+        frames = "".join(f"<message><content>{line}</content></message>" for line in batch)
+        for query in ("\n".join(batch), frames):
+            block = recollections((await memory.context(GROUP, query)).text)
+            assert "花生" in block
+            assert "黄山" in block
+
+
+async def test_the_speaker_is_found_where_another_was_spoken_to(tmp_path: Path) -> None:
+    """What 小满 said while 阿棠 talked with the bot is found for the one and for the other."""
+    async with opened(tmp_path) as memory:
+        message = a_message("我在学吹长笛", MAN, NOON - timedelta(days=1), id="m1")
+        await memory.consider(GROUP, [message])
+        await memory.remember(Turn(GROUP, observations=["小满在学吹长笛"], recent_messages=(message,)))
+        assert await memory.drain(20)
+        for user_id in ("2000001", "2000002"):
+            assert "长笛" in "".join(await found(memory, GROUP, "长笛", user_id=user_id))
+
+
+async def test_five_equal_facts_are_one_line(tmp_path: Path) -> None:
+    """The same fact, learned five times from five people, fills the context once."""
+    async with opened(tmp_path) as memory:
+        for number in range(5):
+            scene = Scene.group("10001", f"200010{number}", user_name=f"路人{number}", group_name="读书会")
+            await told(memory, scene, "读书会(10001)每周三晚上八点在山脚咖啡馆聚会", days_ago=number)
+        await told(memory, MAN, "小满(2000002)觉得山脚咖啡馆的聚会太吵", days_ago=2)
+        block = recollections((await memory.context(GROUP, "读书会在哪个咖啡馆聚会")).text)
+        assert block.count("每周三") == 1
+        assert "太吵" in block
