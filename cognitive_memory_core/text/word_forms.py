@@ -10,10 +10,7 @@ from functools import cache, lru_cache
 from importlib import import_module
 from importlib.metadata import version
 from threading import Lock
-from typing import TYPE_CHECKING, Protocol
-
-if TYPE_CHECKING:
-    from opencc import OpenCC
+from typing import Protocol, cast
 
 _REMEMBERED = 20_000
 _SHORTEST = 4  # letters of a word that has an ending to lose
@@ -21,8 +18,16 @@ _LONGEST = 32
 _stemming = Lock()  # a stemmer holds the word that it is at
 
 
+class _Converter(Protocol):
+    """What one library, which has no types, gives."""
+
+    def convert(self, text: str) -> str:
+        """Give a text in simplified characters."""
+        ...
+
+
 class _Stemmer(Protocol):
-    """What the library, which has no types, gives."""
+    """What the other gives."""
 
     def stemWord(self, word: str) -> str:  # noqa: N802  # the library's name
         """Give a word without its ending."""
@@ -42,8 +47,7 @@ def forms_version() -> str:
 
 def simplified(char: str) -> str:
     """Give the simplified form of one character."""
-    simple: str = _converter().convert(char)
-    return simple
+    return _converter().convert(char)
 
 
 @lru_cache(maxsize=_REMEMBERED)
@@ -56,13 +60,10 @@ def stem(word: str) -> str:
 
 
 @cache
-def _converter() -> OpenCC:
-    from opencc import OpenCC  # noqa: PLC0415  # see above
-
-    return OpenCC("t2s")
+def _converter() -> _Converter:
+    return cast("_Converter", import_module("opencc").OpenCC("t2s"))
 
 
 @cache
 def _stemmer() -> _Stemmer:
-    stemmer: _Stemmer = import_module("snowballstemmer.english_stemmer").EnglishStemmer()
-    return stemmer
+    return cast("_Stemmer", import_module("snowballstemmer.english_stemmer").EnglishStemmer())
