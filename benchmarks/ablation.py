@@ -9,7 +9,8 @@ import argparse
 import asyncio
 import importlib
 import inspect
-from collections.abc import Awaitable, Callable, Generator, Iterable, Mapping
+import sys
+from collections.abc import Awaitable, Callable, Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, is_dataclass
 from pathlib import Path
@@ -66,6 +67,10 @@ CHANGES = (
     Change("no replies", constants={f"{WEIGHTS}.reply": 0.0}, sets=("groupchat",)),
     Change("no sessions", constants={f"{WEIGHTS}.session": 0.0}, sets=OF_TALK),
     Change("short lines like long ones", constants={f"{WEIGHTS}.substance": 0.0}, sets=OF_TALK),
+    Change("nobody lifted whom the question names", constants={f"{CORE}.recall.ranking:MOST_NAMED": 0.0}, sets=OF_TALK),
+    Change("no characters asked for beside pairs", constants={f"{CORE}.text.terms:LEAST_TELLING": 2.0}, sets=CHINESE),
+    Change("no stems", constants={f"{CORE}.text.terms:stem": str}, sets=("qmsum", "locomo")),
+    Change("words of asking count", constants={f"{CORE}.text.terms:ASKING_WORDS": frozenset[str]()}, sets=OF_TALK),
     Change("single characters like pairs", constants={f"{WEIGHTS}.single": 1.0}, sets=("groupchat",)),
 )
 SETS: Mapping[str, tuple[str, Figures]] = {
@@ -124,12 +129,12 @@ def changed(constants: Mapping[str, object]) -> Generator[None, None, None]:
     try:
         for name, value in constants.items():
             _assign(*places[name], value)
-        _forget(constants)
+        _forget()
         yield
     finally:
         for name, value in kept.items():
             _assign(*places[name], value)
-        _forget(constants)
+        _forget()
 
 
 def _place(name: str) -> tuple[object, str]:
@@ -153,9 +158,9 @@ def _assign(owner: object, name: str, value: object) -> None:
         setattr(owner, name, value)
 
 
-def _forget(constants: Iterable[str]) -> None:
-    """Empty the caches of the modules whose constants are others now."""
-    for module in {name.partition(":")[0] for name in constants}:
-        for value in vars(importlib.import_module(module)).values():
+def _forget() -> None:
+    """Empty all caches of the core: what they hold was made with other constants."""
+    for name, module in sys.modules.copy().items():
+        for value in vars(module).values() if name.startswith(CORE) else ():
             if hasattr(value, "cache_clear"):
                 value.cache_clear()

@@ -107,7 +107,7 @@ async def _readers(
         "Chroma filter": {event.id for event in events if matches(where, event_metadata(event))},
         "list": {event.id for event in listed},
         "search by words": {event.id for event, _ in worded},
-        "search by vector": {event_id for event_id, _ in nearest},
+        "search by vector": {event.id for event, _ in nearest},
     }
 
 

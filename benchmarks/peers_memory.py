@@ -33,7 +33,7 @@ class Remembering:
         path.unlink()
 
     async def search(self, question: Question) -> Sequence[str]:
-        """Search as the tool does, or build what is put before the model."""
+        """Search events, or build what is put before the model."""
         scene = core.Scene.group(question.group_id, "2000001")
         if self._as_context:
             return [(await self._memory.context(scene, question.text)).text]

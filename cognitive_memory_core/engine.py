@@ -27,7 +27,7 @@ from .historian.upkeep import Upkeep
 from .historian.worker import HistorianWorker
 from .pinboard import Pinboard
 from .ports.given import Given
-from .ports.vectors import VectorIndex
+from .ports.vectors import NearbyEvents
 from .profile_history import ProfileHistory
 from .recall.messages import MessageSearch
 from .recall.nearest import NearestVectors
@@ -63,7 +63,6 @@ class Engine:
             parts.embedder,
             self.consent,
             settings,
-            parts.clock,
             facts=parts.facts,
         )
         self.merging = self._merging()
@@ -259,8 +258,9 @@ class Engine:
             reranker=parts.reranker,
         )
 
-    def _index(self) -> VectorIndex:
-        return NearestVectors(self.parts.exact, self.follower) if self.follower else self.parts.exact
+    def _index(self) -> NearbyEvents:
+        parts = self.parts
+        return NearestVectors(parts.exact, self.follower, parts.events) if self.follower else parts.exact
 
     async def _rebuild(self) -> None:
         if self.follower:

@@ -22,12 +22,15 @@ from .ports.ledger import MOST_NAMES, Alias, Archive, EmbeddedEvent, Eraser, Nam
 from .ports.mirror import MemoMirror
 from .ports.profiles import ProfileEraser
 from .ports.queue import QueueEraser
+from .recall import talk
+from .text import remembered
 from .text.names import clean_name
 from .text.redaction import Redaction
 
 log = logging.getLogger(__name__)
 EVERY = timedelta(hours=1)
 TRIES = 3  # generations built in a row while others are forgotten meanwhile
+remembered.forgettable(talk._indexed)  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
 
 
 class Purge:
@@ -50,12 +53,16 @@ class Purge:
 
     @asynccontextmanager
     async def erasing(self) -> AsyncGenerator[None, None]:
-        """Erase one after the other; a purge that began earlier does not count for what is erased here."""
+        """Erase one after the other; a purge that began earlier does not count for what is erased here.
+
+        What is remembered in memory goes with it.
+        """
         async with self._turn:
             try:
                 yield
             finally:
                 self._erasures += 1
+                remembered.let_go()
 
     @asynccontextmanager
     async def undisturbed(self) -> AsyncGenerator[None, None]:
@@ -115,6 +122,7 @@ class Purge:
             async with self._turn:
                 if erasures == self._erasures:
                     await self._eraser.purge(self._clock.now(), is_over=True)
+                    remembered.let_go()  # also what a question remembered that was under way during an erasure
                     return True
         return False
 

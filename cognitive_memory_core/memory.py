@@ -164,11 +164,11 @@ class CognitiveMemory:
         time_from: datetime | str | None = None,
         time_to: datetime | str | None = None,
     ) -> list[Hit]:
-        """Search what the scene may read, best first; ``kinds=("message",)`` searches the raw log.
+        """Search what the scene may read, best first: events, of any kind where none is named.
 
-        A search for any kind falls back to the log where it finds few events. A target outside the scene raises
-        NotPermitted. Times: aware datetimes, or ISO text read in the configured zone where naive; a bare end date
-        includes its day.
+        ``kinds=("message",)`` searches the raw log; with other kinds beside it both are searched. A target outside the
+        scene raises NotPermitted. Times: aware datetimes, or ISO text read in the configured zone where naive; a bare
+        end date includes its day.
         """
         reading = self._reading(scene, user_id, group_id, kinds)
         reading = replace(reading, window=interval_of(time_from, time_to, self._settings.current.zone))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from .. import sentences
@@ -13,7 +13,7 @@ from ..domain.profile import Profile
 from ..domain.scope import Scene, Scope
 from ..ports.ledger import NoteBook
 from ..recall.patience import within
-from ..recall.portraits import Portraits
+from ..recall.portraits import Drawn, Portraits
 from ..recall.retriever import AWAY, Found, Retriever
 from ..settings import Live, Settings
 from ..text.tokens import token_count
@@ -66,14 +66,13 @@ class ContextBuilder:
         ``budget`` is in tokens (None: as set); ``without`` names people who want to be left out.
         """
         settings = self._settings.current
-        found = await asyncio.gather(
+        pins, drawn, events, memos = await asyncio.gather(
             self._pins(scene, without),
-            self._person(scene, without),
-            self._group(scene),
+            self._drawn(scene, without),
             self._events(Reading(scene, without=without), text, settings),
             self._recent_memos(scene, settings, without),
         )
-        return self._context(found, budget, settings)
+        return self._context([pins, *drawn, events, memos], budget, settings)
 
     async def memos_only(
         self, scene: Scene, *, budget: int | None = None, without: frozenset[str] = frozenset()
@@ -103,23 +102,20 @@ class ContextBuilder:
         except AWAY:
             return [], ("ledger",)
 
-    async def _person(self, scene: Scene, without: Collection[str]) -> _Found:
-        wanted = self._portraits if scene.user_id not in without else None
-        profile, degraded = await self._drawn(wanted.of_asker(scene) if wanted else None)
-        lines = portrait_lines(profile, scene.user_name) if profile else ()
-        return _Found(Part("profiles", Section(sentences.title_person(), lines)), degraded)
-
-    async def _group(self, scene: Scene) -> _Found:
-        profile, degraded = await self._drawn(self._portraits.of_group(scene) if self._portraits else None)
-        lines = portrait_lines(profile, scene.group_name) if profile else ()
-        return _Found(Part("profiles", Section(sentences.title_group(), lines)), degraded)
-
-    async def _drawn(self, portrait: Awaitable[Profile | None] | None) -> tuple[Profile | None, tuple[str, ...]]:
-        """Wait for a portrait; where it cannot be read, say so."""
+    async def _drawn(self, scene: Scene, without: Collection[str]) -> list[_Found]:
+        """Give the portraits of who asks and of the group; where one cannot be read, say so."""
+        if self._portraits is None:
+            return []
         try:
-            return (await within(self._patience, portrait) if portrait else None), ()
+            drawn = await within(self._patience, self._portraits.of_turn(scene, without))
         except AWAY:
-            return None, ("profiles",)
+            drawn = Drawn(is_whole=False)
+        titled = (
+            (sentences.title_person(), drawn.person, scene.user_name),
+            (sentences.title_group(), drawn.group, scene.group_name),
+        )
+        degraded = () if drawn.is_whole else ("profiles",)
+        return [_Found(Part("profiles", _portrayed(*each)), degraded) for each in titled]
 
     async def _events(self, reading: Reading, text: str, settings: Settings) -> _Found:
         asked = settings.query
@@ -156,6 +152,10 @@ class ContextBuilder:
 
     def _without_the_hidden(self, section: Section) -> Section:
         return replace(section, lines=tuple(self._hide(line) for line in section.lines))
+
+
+def _portrayed(title: str, profile: Profile | None, name: str) -> Section:
+    return Section(title, portrait_lines(profile, name) if profile else ())
 
 
 def _has_place(scene: Scene) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol, cast
@@ -17,6 +18,7 @@ from ..errors import BadAnswer, BadArgument
 from ..historian.retry import described
 from ..recall.patience import within
 from ..recall.retriever import AWAY
+from ..text.chatter import bare_summary
 from ..text.fences import defused
 from ..text.names import clean_name
 from ..text.tokens import sentences_of, token_count
@@ -28,6 +30,8 @@ MOST_LINES = 2_000  # the newest
 LINE = 4_000  # characters of a line that are looked at
 SUMMARY_SHARE = 0.4
 SHORTEST_SUMMARY, LONGEST_SUMMARY = 60, 1_200  # tokens; a model is asked for nothing shorter, or longer
+_CLAUSE_ENDS = re.compile("(?<=[；;])|(?<=[.] )")
+_INNER = str.maketrans("「」", "『』")
 Admit = Callable[[Turn | Dialogue], Turn | Dialogue]
 
 
@@ -48,27 +52,38 @@ class Compressor:
     patience: float = PATIENCE
 
     async def compress(self, lines: Sequence[Message], budget: int) -> str:
-        """Give a dialogue as ``name(id)：text`` lines of at most ``budget`` tokens, what is older summed up before."""
+        """Give a dialogue as ``name(id)：text`` lines of at most ``budget`` tokens, what is older summed up before.
+
+        What a summary leaves free goes to lines, also to some that it sums up.
+        """
         said = await asyncio.to_thread(_said, lines)
         kept = _newest(said, budget)
         room = min(int(budget * SUMMARY_SHARE), LONGEST_SUMMARY)
         if self.summariser and len(kept) < len(said) and room >= SHORTEST_SUMMARY:
             last = _newest(said, budget - room)
             before = [one.message for one in said[: len(said) - len(last)]]
-            if summary := await self._summary(self.summariser, before, room):
-                return "\n".join((summary, *(one.shown for one in last)))
+            spare = min(budget - sum(one.cost for one in last), LONGEST_SUMMARY)
+            if summary := await self._summary(self.summariser, before, spare):
+                left = _newest(said, budget - token_count(f"{summary}\n"))
+                return "\n".join((summary, *(one.shown for one in left)))
         if said and not kept:
             return _head(said[-1].shown, budget)
         return "\n".join(one.shown for one in kept)
 
     async def _summary(self, summariser: Summariser, lines: Sequence[Message], room: int) -> str:
-        """Give the summary as it is shown, in whole sentences and at most ``room`` tokens; "" where there is none."""
+        """Give the summary as it is shown, in whole sentences and at most ``room`` tokens; "" where there is none.
+
+        It stands in a quotation that it cannot end: what a chat ordered is no order to whoever reads it.
+        """
         inside = room - token_count(sentences.summed_up("\n"))
         try:
             written = await within(self.patience, summariser.summary(lines, inside))
-            whole = self.hide(quoted(written))
-            fitting = _head(whole, inside)
-            if not fitting or len(fitting) * 2 < len(whole):
+            said = self.hide(quoted(written))
+            whole = bare_summary(said).translate(_INNER)
+            if len(whole) * 2 < len(said) or not any(map(str.isalnum, whole)):
+                raise BadAnswer(sentences.answer_without("summary"))
+            fitting = _fitting(whole, inside)
+            if len(fitting) * 2 < len(whole):
                 raise BadAnswer(sentences.summary_too_long(inside))
         except AWAY as failure:
             log.warning("compress: %s", described(failure))
@@ -137,10 +152,22 @@ def _newest(said: Sequence[_Said], room: int) -> list[_Said]:
 
 def _head(text: str, room: int) -> str:
     """Give as many whole sentences of a text as fit, from its beginning."""
+    return _first(sentences_of(text), room)
+
+
+def _fitting(summary: str, room: int) -> str:
+    """Give as much of a summary as fits, from its beginning, to a full stop or a semicolon."""
+    if token_count(summary) <= room:
+        return summary
+    head = _first((part for one in sentences_of(summary) for part in _CLAUSE_ENDS.split(one)), room)
+    return f"{head[:-1]}。" if head.endswith("；") else head.rstrip()
+
+
+def _first(parts: Iterable[str], room: int) -> str:
     fitting = ""
-    for sentence in sentences_of(text):
-        room -= token_count(sentence)
+    for part in parts:
+        room -= token_count(part)
         if room < 0:
             break
-        fitting += sentence
+        fitting += part
     return fitting

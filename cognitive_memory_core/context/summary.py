@@ -18,7 +18,8 @@ from ..text.written_ids import mislabelled, plain, spoken, strange_numbers, unna
 
 PIECE_LINES, PIECE_LENGTH = 150, 12_000  # of one question; characters
 MOST_PIECES = 8  # the newest: older lines are left out
-CHARACTERS = 0.7  # of a token: ids and names cost more than their length
+CHARACTERS = 0.85  # of a token: rare signs cost more than one, and nobody counts well
+PASSED_ON = 600  # tokens that the summary of a piece has at least, where more pieces follow
 
 
 @dataclass(frozen=True)
@@ -32,12 +33,14 @@ class ModelSummariser:
     async def summary(self, lines: Sequence[Message], tokens: int) -> str:
         """Sum up a dialogue in about so many tokens; raises as :meth:`Chat.ask`, BadAnswer also for foreign ids."""
         summary = ""
-        for piece in list(_pieces(lines))[-MOST_PIECES:]:
+        pieces = list(_pieces(lines))[-MOST_PIECES:]
+        for piece in pieces:
+            room = tokens if piece is pieces[-1] else max(tokens, PASSED_ON)
             ask = await asyncio.to_thread(
                 self.prompts.compress,
                 piece,
                 self._anchors(piece),
-                max_chars=max(int(tokens * CHARACTERS), 1),
+                max_chars=max(int(room * CHARACTERS), 1),
                 earlier=summary,
             )
             written = await self.chat.ask(ask)

@@ -16,6 +16,7 @@ from ..text.fences import defused
 from ..text.frequency import FUNCTION_WORDS
 from ..text.lexicon import Offence, offences
 from ..text.refusals import says_nothing
+from ..text.remembered import forgettable
 from ..text.spared_spans import Spared, named
 from ..text.terms import pieces_of
 from ..text.timewords import mentions
@@ -167,12 +168,14 @@ class _Known:
                 yield alias, person.id
 
 
+@forgettable
 @lru_cache(maxsize=20_000)  # the names of a busy bot's groups, asked again with every statement
 def _forms(name: str) -> tuple[str, ...]:
     """Give a name in full, as a prompt shows it, and as others say it."""
     return tuple(dict.fromkeys(form for form in (name, defused(name), spoken(name)) if form))
 
 
+@forgettable
 @lru_cache(maxsize=20_000)
 def _plain_forms(name: str) -> tuple[str, ...]:
     return tuple(plain(form) for form in _forms(name))

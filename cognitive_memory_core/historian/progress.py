@@ -8,6 +8,7 @@ from typing import Generic, TypeVar
 
 from ..domain.people import Anchors
 from ..domain.turn import Dialogue, Turn
+from ..text.remembered import enlist
 
 MOST = 64  # jobs: many more than are in work at once
 T = TypeVar("T")
@@ -29,6 +30,7 @@ class Progress(Generic[T]):
     def __init__(self) -> None:
         """Begin with nothing."""
         self._thoughts: OrderedDict[str, _Thought[T]] = OrderedDict()
+        enlist(self)
 
     def find(self, work: Turn | Dialogue, anchors: Anchors) -> T | None:
         """Give what was thought of a job's work."""
@@ -49,6 +51,10 @@ class Progress(Generic[T]):
     def settle(self, job_id: str) -> None:
         """Let go of a job that is done."""
         self._thoughts.pop(job_id, None)
+
+    def let_go(self) -> None:
+        """Let go of every job: what is thought of again is paid for again."""
+        self._thoughts.clear()
 
 
 def _people(anchors: Anchors) -> frozenset[str]:

@@ -168,8 +168,8 @@ class ProfileIndex(Protocol):
     async def readable(self, scene: Scene, shared: Collection[str] | None, fingerprint: str) -> list[IndexedProfile]:
         """Give the portraits that a scene may read (:meth:`ProfileKey.readable_by`); ``shared`` opened theirs.
 
-        None means that everybody's is open. In a group, somebody's open portrait is given where they are known there
-        by name; in private with somebody else it is not given.
+        None means that everybody's is open. In a group, somebody's open portrait is given where it is they who ask, or
+        where they are known there by name; in private with somebody else it is not given.
         """
         ...
 

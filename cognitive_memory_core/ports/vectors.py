@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from ..domain.event import Event
 from ..domain.hit import Reading
 from .ledger import EmbeddedEvent
 from .models import Vector
@@ -16,6 +17,17 @@ class VectorIndex(Protocol):
 
     async def nearest(self, vector: Vector, reading: Reading, limit: int) -> list[tuple[str, float]]:
         """Give event ids with their cosine to a unit vector, best first; never one that the reading does not admit.
+
+        Raises UnavailableError while it cannot answer for the whole of the ledger.
+        """
+        ...
+
+
+class NearbyEvents(Protocol):
+    """Vectors to events as the ledger has them now, within what a reading admits."""
+
+    async def nearest(self, vector: Vector, reading: Reading, limit: int) -> list[tuple[Event, float]]:
+        """Give standing events with their cosine to a unit vector, best first; none that the reading does not admit.
 
         Raises UnavailableError while it cannot answer for the whole of the ledger.
         """

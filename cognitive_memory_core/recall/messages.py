@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import partial
 
 from ..domain.hit import Hit, Reading
@@ -14,15 +15,16 @@ from ..errors import PermanentError, TransientError, UnavailableError
 from ..ports.ambient import Clock
 from ..ports.ledger import LexicalIndex, MessageLog
 from ..settings import Decay
-from .patience import until
+from .narrowing import NARROWED, narrowed
+from .patience import until, within
 from .query import Query
 from .ranking import collapsed, decayed, naming, preferring
 from .retriever import MAX_RESULTS, PATIENCE, Found
 from .talk import REACH, WEIGHTS, Weights, hits_of
 
 CANDIDATES = 120  # lines that share words with the question; the talk round them is looked at, too
-NARROWED = 40  # more of them from the time, and of each person, that the question names
-NAMED = 3  # people of whom that is asked
+ASKING = timedelta(minutes=2)  # a question was logged, if at all, since then
+SETTLING = 0.2  # of the patience that lines may take to be written
 _AWAY = (UnavailableError, TransientError, PermanentError, asyncio.TimeoutError)
 
 
@@ -56,18 +58,20 @@ class MessageSearch:
         if not (limit and query.terms):
             return Found()
         end = asyncio.get_running_loop().time() + self._patience
+        with suppress(*_AWAY):  # a log that refuses to be written may be read all the same
+            await within(self._patience * SETTLING, self._settle())
         try:
-            await until(end, self._settle())
             passages = await until(end, self._talk(reading, query, max(limit, CANDIDATES)))
+            rank = partial(_ranked, query, _readable(passages, reading), self._weights, decay, self._clock.now())
+            hits = await until(end, asyncio.to_thread(rank))
         except _AWAY:
             return Found((), ("lexical",))
-        rank = partial(_ranked, query, _readable(passages, reading), self._weights, decay, self._clock.now())
-        admitted = (hit for hit in await asyncio.to_thread(rank) if reading.admits(hit.event))
+        admitted = (hit for hit in hits if reading.admits(hit.event))
         return Found(tuple(collapsed(admitted))[:limit])
 
     async def _talk(self, reading: Reading, query: Query, limit: int) -> Sequence[Passage]:
         searches = [self._lexical.messages(query.terms, reading, limit)]
-        searches += [self._lexical.messages(query.terms, narrow, NARROWED) for narrow in _narrowed(reading, query)]
+        searches += [self._lexical.messages(query.terms, narrow, NARROWED) for narrow in narrowed(reading, query)]
         found: list[tuple[Message, float]] = []
         for rows in await asyncio.gather(*searches):
             found += rows
@@ -85,16 +89,8 @@ def _readable(passages: Sequence[Passage], reading: Reading) -> list[Passage]:
     return [tuple(line for line in passage if wide.admits(line.as_event())) for passage in passages]
 
 
-def _narrowed(reading: Reading, query: Query) -> Iterator[Reading]:
-    """Give the readings of the time and the people that a question names: in a large log others may outnumber them."""
-    if query.window is not None and reading.window is None:
-        yield replace(reading, window=query.window)
-    for person in sorted(query.people)[:NAMED] if not reading.user_id else ():
-        yield replace(reading, user_id=person)
-
-
 def _ranked(
     query: Query, passages: Sequence[Passage], weights: Weights, decay: Decay | None, now: datetime
 ) -> list[Hit]:
-    hits = hits_of(query.terms, passages, weights)
+    hits = hits_of(query.terms, passages, weights, asked_since=now - ASKING)
     return decayed(preferring(naming(hits, query.people), query.window), decay, now)

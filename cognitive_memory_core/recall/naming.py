@@ -15,6 +15,7 @@ from ..domain.scope import Scene, Scope
 from ..errors import CognitiveMemoryError
 from ..ports.ledger import NameBook
 from ..text.callnames import callname, callnames
+from ..text.remembered import enlist, forgettable
 from ..text.written_ids import BARE_ID
 
 READ = 400  # characters of a question in which names are looked for
@@ -80,6 +81,7 @@ def people_named(said: str, people: Iterable[Person]) -> frozenset[str]:
     return Names.of(people).named(said)
 
 
+@forgettable
 @lru_cache(maxsize=1024)  # the same people ask again and again
 def names_of(person: Person) -> Names:
     """Give the names of one person alone."""
@@ -117,6 +119,11 @@ class KnownNames:
         self._book = book
         self._pace = pace
         self._reads: OrderedDict[Scope, _Read] = OrderedDict()
+        enlist(self)
+
+    def let_go(self) -> None:
+        """Hold no names: they are read again when they are asked for."""
+        self._reads.clear()
 
     async def at(self, scene: Scene) -> Names:
         """Give the names known where a scene stands; never raises."""

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Sequence
 from typing import Protocol
 
+from ..domain.event import Event
 from ..domain.hit import Reading
 from ..errors import BadArgument, UnavailableError
+from ..ports.ledger import EventLedger
 from ..ports.models import Vector
-from ..ports.vectors import VectorIndex
+from ..ports.vectors import NearbyEvents, VectorIndex
 
 
-class ExactIndex(VectorIndex, Protocol):
-    """A VectorIndex that compares with every vector, and says where that is a lot of work."""
+class ExactIndex(NearbyEvents, Protocol):
+    """Compares with every vector, and says where that is a lot of work."""
 
     async def is_wide(self, reading: Reading) -> bool:
         """Tell whether what would be compared does not fit into memory."""
@@ -20,15 +23,16 @@ class ExactIndex(VectorIndex, Protocol):
 
 
 class NearestVectors:
-    """A VectorIndex over both; the store being away makes an answer slower and never smaller."""
+    """NearbyEvents over both; the store being away makes an answer slower and never smaller."""
 
-    def __init__(self, exact: ExactIndex, wide: VectorIndex) -> None:
-        """Ask the exact index, and the wide one for what is too much for it."""
+    def __init__(self, exact: ExactIndex, wide: VectorIndex, events: EventLedger) -> None:
+        """Ask the exact index, and for what is too much for it the wide one, whose ids ``events`` knows."""
         self._exact = exact
         self._wide = wide
+        self._events = events
 
-    async def nearest(self, vector: Vector, reading: Reading, limit: int) -> list[tuple[str, float]]:
-        """Give event ids with their cosine, best first.
+    async def nearest(self, vector: Vector, reading: Reading, limit: int) -> list[tuple[Event, float]]:
+        """Give events with their cosine, best first; an id that the ledger does not know is passed over.
 
         A graph of neighbours may pass over rows that hide behind many equal ones: what comes back short is asked again.
         """
@@ -36,5 +40,9 @@ class NearestVectors:
             with contextlib.suppress(UnavailableError, BadArgument):
                 found = await self._wide.nearest(vector, reading, limit)
                 if len(found) >= limit:
-                    return found
+                    return await self._known(found)
         return await self._exact.nearest(vector, reading, limit)
+
+    async def _known(self, found: Sequence[tuple[str, float]]) -> list[tuple[Event, float]]:
+        events = {event.id: event for event in await self._events.fetch([event_id for event_id, _ in found])}
+        return [(events[event_id], cosine) for event_id, cosine in found if event_id in events]

@@ -30,6 +30,13 @@ async def until(instant: float, awaitable: Awaitable[T]) -> T:
     return await within(instant - asyncio.get_running_loop().time(), awaitable)
 
 
+async def going_on(awaitable: Awaitable[T]) -> T:
+    """Give the answer; whoever waits no longer leaves the work to come to its own end, which breakers count."""
+    task = asyncio.ensure_future(awaitable)
+    task.add_done_callback(_seen)
+    return await asyncio.shield(task)
+
+
 def _seen(task: asyncio.Future[T]) -> None:
     """Let a failure that nobody waits for any more be no complaint of the loop's."""
     if not task.cancelled():

@@ -3,33 +3,28 @@
 from __future__ import annotations
 
 import asyncio
-import math
-import unicodedata
 from collections import OrderedDict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from operator import mul
 
 from .. import sentences
 from ..consent import Consent
 from ..domain.profile import EntityType, Profile, ProfileHit, ProfileKey
 from ..domain.scope import Scene
 from ..errors import NotPermitted, UnavailableError
-from ..ports.ambient import Clock
 from ..ports.ledger import FactBook, IndexedProfile, ProfileIndex
 from ..ports.models import Embedder, Vector
 from ..ports.profiles import ProfileStore
-from ..settings import Live, QuerySettings, Settings
-from ..text.frequency import telling
-from ..text.names import clean_name, clean_text
-from ..text.terms import index_terms, query_terms
-from .embedding import QueryEmbedding
+from ..settings import Live, Settings
+from ..text.names import clean_text
+from ..text.terms import query_terms
+from .patience import within
+from .portrait_ranking import Question, is_wanted, one_a_person, ranked
 from .query import QUERY_LENGTH
 from .retriever import AWAY, MAX_RESULTS, PATIENCE
 
 INLINE = 4  # portraits that are compared in a few milliseconds; more leave the event loop
-_HALF_WAY = 0.5
 
 
 @dataclass(frozen=True)
@@ -59,6 +54,15 @@ class _Read:
         return has_answer and now - self.began_at < lifetime
 
 
+@dataclass(frozen=True)
+class Drawn:
+    """The portraits of a turn, of who asks and of their group; not ``is_whole`` where one could not be read."""
+
+    person: Profile | None = None
+    group: Profile | None = None
+    is_whole: bool = True
+
+
 class Portraits:
     """Reads portraits. Who opted out has none, whoever is not readable is not there, and nothing is ever written.
 
@@ -66,14 +70,13 @@ class Portraits:
     asked before the portrait is read, so that none is shown that was read before the withdrawal.
     """
 
-    def __init__(  # noqa: PLR0913, PLR0917  # all that reading portraits rests on, ports first
+    def __init__(  # noqa: PLR0917  # all that reading portraits rests on, ports first
         self,
         store: ProfileStore,
         index: ProfileIndex,
         embedder: Embedder,
         consent: Consent,
         settings: Live[Settings],
-        clock: Clock,
         pace: Pace = Pace(),
         *,
         facts: FactBook,
@@ -83,7 +86,6 @@ class Portraits:
         self._store = store
         self._index = index
         self._embedder = embedder
-        self._questions = QueryEmbedding(embedder, clock)
         self._consent = consent
         self._settings = settings
         self._pace = pace
@@ -122,30 +124,49 @@ class Portraits:
         asked = self._settings.current.query
         said = clean_text(query[:QUERY_LENGTH]).strip()
         terms = tuple(query_terms(said))
-        rows = [row for row in await self._readable(scene) if _is_wanted(row, scene, entity_type)] if terms else []
+        rows = [row for row in await self._readable(scene) if is_wanted(row, scene, entity_type)] if terms else []
         if not rows:
             return []
-        question = _Question(said.casefold().lstrip("@"), terms, await self._vector(said))
-        rank = partial(self._ranked, rows, question, asked)
+        vector = await self._vector(said)
+        question = Question(said.casefold().lstrip("@"), terms, vector, self._embedder.calibration)
+        rank = partial(ranked, rows, question, asked, self._worded)
         hits = await asyncio.to_thread(rank) if len(rows) > INLINE else rank()
         wanted = asked.profile_top_k if top_k is None else top_k
         standing = [hit for hit in hits if self._admits(scene, hit.profile.key)]  # as things stand now
-        return _one_a_person(standing, scene, entity_type)[: min(max(wanted, 0), MAX_RESULTS)]
+        return one_a_person(standing, scene, entity_type)[: min(max(wanted, 0), MAX_RESULTS)]
 
-    async def of_asker(self, scene: Scene) -> Profile | None:
-        """Give the portrait of who speaks in a scene, read at most every two seconds; None for an operator.
+    async def of_turn(self, scene: Scene, without: Collection[str] = ()) -> Drawn:
+        """Give the portraits of who speaks in a scene and of the group, each file read at most every two seconds.
 
-        Raises UnavailableError, also where the file takes longer than a second; it is read on for the next turn.
+        An operator has none, nor has whoever ``without`` names; and there is no group in private. A file that fails, or
+        takes longer than a second, is left out, and read on for the next turn. Raises UnavailableError where nobody
+        knows what is withdrawn.
         """
-        if scene.kind == "operator":
-            return None
+        hidden = await self._facts.withdrawing()
+        asker = [] if scene.kind == "operator" or scene.user_id in without else self._of_asker(scene)
+        group = [ProfileKey.group(scene.group_id, scene.agent)] if scene.group_id else []
+        (person, has_person), (place, has_place) = await asyncio.gather(
+            self._first(scene, asker, hidden), self._first(scene, group, hidden)
+        )
+        return Drawn(person, place, has_person and has_place)
+
+    def _of_asker(self, scene: Scene) -> list[ProfileKey]:
+        """Name the portraits that may be of who speaks, best first."""
         key = ProfileKey.asked(scene, "user", scene.user_id)
         opened = self._opened(scene, key)
-        return (opened and await self._recent(scene, opened)) or await self._recent(scene, key)
+        return [opened, key] if opened else [key]
 
-    async def of_group(self, scene: Scene) -> Profile | None:
-        """Give the portrait of the group of a scene, as :meth:`of_asker`; None in private."""
-        return await self._recent(scene, ProfileKey.group(scene.group_id, scene.agent)) if scene.group_id else None
+    async def _first(
+        self, scene: Scene, keys: Sequence[ProfileKey], hidden: Collection[ProfileKey]
+    ) -> tuple[Profile | None, bool]:
+        """Give the first of some portraits that there is, and whether they could be read."""
+        for key in keys:
+            try:
+                if key not in hidden and (found := await self._recent(scene, key)):
+                    return found, True
+            except AWAY:
+                return None, False
+        return None, True
 
     def forget(self) -> None:
         """Read every portrait anew: to be called when some were written, restored or erased."""
@@ -191,8 +212,6 @@ class Portraits:
         return self._shown(scene, key, await self._store.find(key))
 
     async def _recent(self, scene: Scene, key: ProfileKey) -> Profile | None:
-        if key in await self._facts.withdrawing():
-            return None
         now = asyncio.get_running_loop().time()
         read = self._reads.pop(key, None)
         if read is None or not read.serves(now, self._pace.lifetime):
@@ -209,9 +228,11 @@ class Portraits:
     async def _readable(self, scene: Scene) -> list[IndexedProfile]:
         """Give what the index lets the scene read, each row looked at again; nothing where index or facts are away."""
         shared = None if self._settings.current.sharing == "shared" else self._consent.shared
+        reading = asyncio.gather(
+            self._facts.withdrawing(), self._index.readable(scene, shared, self._embedder.fingerprint)
+        )
         try:
-            hidden = await self._facts.withdrawing()
-            rows = await self._index.readable(scene, shared, self._embedder.fingerprint)
+            hidden, rows = await within(PATIENCE, reading)
         except AWAY:
             return []
         shown = (row for row in rows if row.profile.key not in hidden and _has_words(row.profile))
@@ -219,55 +240,9 @@ class Portraits:
 
     async def _vector(self, said: str) -> Vector | None:
         try:
-            return await asyncio.wait_for(self._questions.vector(said), PATIENCE)
+            return await within(PATIENCE, self._embedder.embed_query(said))
         except AWAY:
             return None
-
-    def _ranked(self, rows: Sequence[IndexedProfile], question: _Question, asked: QuerySettings) -> list[ProfileHit]:
-        """Score what is shown, not what is kept: words that are hidden find nobody."""
-        weight, floor = asked.lexical_weight, asked.min_relevance
-        near = [(row.profile, self._similarity(question.vector, row.vector)) for row in rows]
-        likely = [
-            (self._worded(profile), similarity)
-            for profile, similarity in near
-            if _fused(similarity, 0.0, weight) > floor or question.touches(profile)
-        ]
-        words = _matched(question.terms, [profile for profile, _ in likely], len(rows))
-        scored = (
-            ProfileHit(profile, 1.0 if question.names(profile) else _fused(similarity, lexical, weight))
-            for (profile, similarity), lexical in zip(likely, words, strict=True)
-        )
-        relevant = (hit for hit in scored if hit.score > 0.0 and hit.score >= floor)
-        return sorted(relevant, key=lambda hit: (-hit.score, not question.names(hit.profile)))
-
-    def _similarity(self, asked: Vector | None, vector: Vector | None) -> float | None:
-        """Compare two vectors of unit length; None where one is missing."""
-        if asked is None or vector is None or len(asked) != len(vector):
-            return None
-        cosine = sum(map(mul, asked, vector))
-        return self._embedder.calibration.similarity(cosine) if math.isfinite(cosine) else None
-
-
-@dataclass(frozen=True)
-class _Question:
-    """What is asked for: the folded text, its words, and its vector where there is one."""
-
-    said: str
-    terms: tuple[str, ...]
-    vector: Vector | None
-
-    def touches(self, profile: Profile) -> bool:
-        """Tell whether a portrait can share a word at all, which is soon told of the many that share none."""
-        key = profile.key
-        written = "\n".join((profile.name, *profile.tags, profile.summary, key.user_id or key.group_id))
-        folded = unicodedata.normalize("NFKC", written).casefold()
-        return any(term in folded for term in self.terms)
-
-    def names(self, profile: Profile) -> bool:
-        """Tell whether it is nothing but the name or id of somebody."""
-        identifier = profile.key.user_id or profile.key.group_id
-        name = clean_name(profile.name).casefold()
-        return self.said in {name, identifier, f"{name}({identifier})"}
 
 
 def _has_words(profile: Profile) -> bool:
@@ -278,37 +253,3 @@ def _seen(task: asyncio.Task[Profile | None]) -> None:
     """Let a failure that nobody waits for any more be no complaint of the loop's."""
     if not task.cancelled():
         task.exception()
-
-
-def _is_wanted(row: IndexedProfile, scene: Scene, entity_type: EntityType | None) -> bool:
-    kind = row.profile.key.entity_type
-    is_here = scene.kind == "group" and entity_type == "user" and kind == "member"
-    return entity_type is None or kind == entity_type or is_here
-
-
-def _one_a_person(hits: Iterable[ProfileHit], scene: Scene, entity_type: EntityType | None) -> list[ProfileHit]:
-    """In a group, keep the better one of a member's and the same person's shared portrait."""
-    if scene.kind != "group" or entity_type == "member":
-        return list(hits)
-    best: dict[str, ProfileHit] = {}
-    for hit in hits:
-        best.setdefault(hit.profile.key.user_id, hit)  # "" is the one group there is
-    return list(best.values())
-
-
-def _fused(similarity: float | None, lexical: float, weight: float) -> float:
-    return lexical if similarity is None else (1.0 - weight) * similarity + weight * lexical
-
-
-def _matched(terms: Sequence[str], profiles: Sequence[Profile], among: int) -> list[float]:
-    """Say how much of a question each portrait covers, in [0, 1]; a word counts by how rare it is ``among`` all."""
-    texts = [frozenset(index_terms("\n".join((one.name, *one.tags, one.summary)))) for one in profiles]
-    weights = {term: _weight(term, texts, among) for term in terms}
-    whole = sum(weights.values())
-    shares = (sum(weight for term, weight in weights.items() if term in text) / whole for text in texts)
-    return [share * (1.0 + _HALF_WAY) / (share + _HALF_WAY) for share in shares]
-
-
-def _weight(term: str, texts: Sequence[frozenset[str]], among: int) -> float:
-    having = sum(term in text for text in texts)
-    return math.prod(map(telling, term)) * math.log1p(among / max(having, 1))

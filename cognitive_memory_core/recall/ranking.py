@@ -15,6 +15,7 @@ from ..domain.interval import Interval
 from ..domain.scope import Scope
 from ..settings import Decay
 from ..text.frequency import telling
+from ..text.remembered import forgettable
 from ..text.terms import index_terms
 
 Scored = tuple[Event, float]
@@ -178,6 +179,7 @@ def _words(event: Event) -> frozenset[str]:
     return _terms(f"{event.sender_name}\n{said}")
 
 
+@forgettable
 @lru_cache(maxsize=1024)  # what matters in a scene is found again and again
 def _terms(text: str) -> frozenset[str]:
     return frozenset(index_terms(text))
@@ -228,6 +230,7 @@ def _sameness(event: Event) -> tuple[str, str]:
     return _key(event.text), event.sender_id if bound else ""
 
 
+@forgettable
 @lru_cache(maxsize=4096)
 def _key(text: str) -> str:
     return duplicate_key(text)

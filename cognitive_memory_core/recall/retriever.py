@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
@@ -16,12 +16,12 @@ from ..errors import PermanentError, TransientError, UnavailableError
 from ..ports.ambient import Clock
 from ..ports.ledger import EventLedger, LexicalIndex, NameBook
 from ..ports.models import Embedder, Reranker
-from ..ports.vectors import VectorIndex
+from ..ports.vectors import NearbyEvents
 from ..settings import Decay, Live, Settings
-from .embedding import QueryEmbedding
 from .intent import Tilt, tilt_of
 from .naming import KnownNames
-from .patience import until, within
+from .narrowing import NARROWED, narrowed
+from .patience import going_on, until
 from .query import Query, query_of
 from .ranking import (
     Scored,
@@ -42,13 +42,15 @@ AWAY = (UnavailableError, TransientError, PermanentError, asyncio.TimeoutError)
 PATIENCE = 5.0  # seconds that a question waits for a leg; its vector is made all the same, for who asks that next
 MAX_RESULTS = 200
 MAX_CANDIDATES = 1_000
-INLINE = 24  # candidates that are ranked in about a millisecond; more leave the event loop
+INLINE = 64  # candidates of some 30 characters that are ranked in well under a millisecond; more leave the event loop
 LONG = 300  # characters of a question; what is longer is read off the event loop
 RERANKED_FROM = 2  # times as many candidates as hits: with fewer there is nothing to choose from (seed 001)
 FEW = 3  # hits: a question who somebody is that finds fewer is answered with what is known of them
 ASKED_ABOUT = 3  # people whom such a question is about
 LEAST = 0.01
+LAST_LOOK = 0.1  # of the patience that what is known of somebody may take, however much of it was used up before
 Answer = TypeVar("Answer")
+Ask = Callable[[Reading, int], Awaitable[list[Scored]]]
 
 
 @dataclass(frozen=True)
@@ -86,6 +88,19 @@ class _Wish:
         return min(self.limit * self.settings.query.rerank_candidate_multiplier, MAX_CANDIDATES)
 
     @property
+    def more(self) -> int:
+        """How many more of the time, and of each person, that the question names."""
+        return min(self.candidates, NARROWED)
+
+    def outnumbered(self, rows: Sequence[Scored]) -> list[Reading]:
+        """Give the readings of what the question names of which a full leg holds less than the hits there may be."""
+        if len(rows) < self.candidates:
+            return []
+        enough = min(self.limit, self.more)
+        parts = narrowed(self.reading, self.query)
+        return [part for part in parts if sum(part.admits(event) for event, _ in rows) < enough]
+
+    @property
     def limit(self) -> int:
         """How many hits there may be."""
         return min(max(self.top_k, 0), MAX_RESULTS)
@@ -121,7 +136,7 @@ class Retriever:
         self,
         events: EventLedger,
         lexical: LexicalIndex,
-        vectors: VectorIndex,
+        vectors: NearbyEvents,
         embedder: Embedder,
         settings: Live[Settings],
         clock: Clock,
@@ -141,7 +156,6 @@ class Retriever:
         self._lexical = lexical
         self._vectors = vectors
         self._embedder = embedder
-        self._questions = QueryEmbedding(embedder, clock)
         self._settings = settings
         self._clock = clock
 
@@ -162,7 +176,7 @@ class Retriever:
         if not wish.candidates:
             return Found()
         end = asyncio.get_running_loop().time() + self._patience
-        dense, words = await asyncio.gather(self._by_meaning(wish), self._by_words(wish))
+        dense, words = await asyncio.gather(self._by_meaning(wish, end), self._by_words(wish, end))
         hits = await _off_loop(_size(dense.rows, words.rows), partial(_joined, wish, dense.rows, words.rows))
         judged = await self._judged(wish, hits, end)
         wide = await self._with_the_known(wish, judged.hits, end)
@@ -177,7 +191,8 @@ class Retriever:
             return Found(tuple(hits))
         best = collapsed(_promising(wish, hits))[: wish.candidates]
         try:
-            scores = await until(end, self._reranker.scores(wish.query.text, [hit.event.text for hit in best]))
+            asking = self._reranker.scores(wish.query.text, [hit.event.text for hit in best])
+            scores = await until(end, going_on(asking))
             judged = reranked(best, scores)
         except AWAY:
             judged = None
@@ -188,6 +203,7 @@ class Retriever:
         relevant = sum(hit.relevance >= wish.least for hit in hits)
         if not wish.about or relevant >= min(FEW, wish.limit):
             return Found(tuple(hits))
+        end = max(end, asyncio.get_running_loop().time() + self._patience * LAST_LOOK)
         try:
             reads = (self._events.recent(reading, wish.candidates) for reading in wish.about)
             read = await until(end, asyncio.gather(*reads))
@@ -197,26 +213,36 @@ class Retriever:
         newest = sorted(known, key=_when, reverse=True)
         return Found(tuple(widened(hits, newest, wish.least)))
 
-    async def _by_meaning(self, wish: _Wish) -> _Leg:
-        part, end = "embedding", asyncio.get_running_loop().time() + self._patience
+    async def _by_meaning(self, wish: _Wish, end: float) -> _Leg:
         try:
-            vector = await until(end, self._questions.vector(wish.embedded))
-            part = "vectors"
-            nearest = await until(end, self._vectors.nearest(vector, wish.reading, wish.candidates))
-            part = "ledger"
-            fetched = await until(end, self._events.fetch([found for found, _ in nearest]))
+            vector = await until(end, self._embedder.embed_query(wish.embedded))
         except AWAY:
-            return _Leg(None, (part,))
-        events = {event.id: event for event in fetched}
+            return _Leg(None, ("embedding",))
+        leg = await _asked("vectors", partial(self._vectors.nearest, vector), wish, end)
         similarity = self._embedder.calibration.similarity
-        return _Leg([(events[found], similarity(cosine)) for found, cosine in nearest if found in events])
+        return replace(leg, rows=leg.rows and [(event, similarity(cosine)) for event, cosine in leg.rows])
 
-    async def _by_words(self, wish: _Wish) -> _Leg:
-        try:
-            found = self._lexical.events(wish.query.terms, wish.reading, wish.candidates)
-            return _Leg(await within(self._patience, found))
-        except AWAY:
-            return _Leg(None, ("lexical",))
+    async def _by_words(self, wish: _Wish, end: float) -> _Leg:
+        return await _asked("lexical", partial(self._lexical.events, wish.query.terms), wish, end)
+
+
+async def _asked(part: str, ask: Ask, wish: _Wish, end: float) -> _Leg:
+    """Ask a store for candidates, and for more of what the question names where the best of all lie elsewhere."""
+    rows: list[Scored] | None = None
+    try:
+        rows = await until(end, ask(wish.reading, wish.candidates))
+        more = [ask(narrow, wish.more) for narrow in wish.outnumbered(rows)]
+        for found in await until(end, asyncio.gather(*more)) if more else ():
+            rows = _with(rows, found)
+    except AWAY:
+        return _Leg(rows, (part,))
+    return _Leg(rows)
+
+
+def _with(rows: Sequence[Scored], more: Sequence[Scored]) -> list[Scored]:
+    """Add what was not found before."""
+    known = {event.id for event, _ in rows}
+    return [*rows, *(row for row in more if row[0].id not in known)]
 
 
 async def _off_loop(rows: int, work: Callable[[], Answer]) -> Answer:

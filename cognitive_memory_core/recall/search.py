@@ -1,15 +1,15 @@
-"""What a search by tool finds: events, and the raw log where that is asked for, or where the events are few."""
+"""What a search finds: events, and the raw log where that is asked for."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 
 from ..domain.hit import Hit, Reading
 from ..settings import Live, Settings
 from .messages import MessageSearch
 from .query import Query
-from .retriever import FEW, Found, Retriever
+from .retriever import Found, Retriever
 
 LINE = 0.5  # of a line's score counts beside an event: what was made of it says more than it does
 
@@ -24,23 +24,19 @@ class Search:
         self._settings = settings
 
     async def find(self, reading: Reading, text: str, *, top_k: int) -> Found:
-        """Find at most ``top_k`` hits of the kinds that are read, best first.
+        """Find at most ``top_k`` hits of the kinds that are read, best first; lines of the log where they are named.
 
-        Where no kind is named, fewer than three events that matter are followed by lines of the log.
+        Beside events a line counts less, and none is told that a found event was made of.
         """
         query = await self._events.asked(text, reading.scene)
-        if reading.kinds == ("message",):
-            return await self._said(reading, query, top_k)
-        known = await self._known(reading, query, top_k)
-        if "message" not in reading.kinds and (reading.kinds or self._is_enough(known.hits, top_k)):
-            return known
+        if "message" not in reading.kinds:
+            return await self._known(reading, query, top_k)
         said = await self._said(reading, query, top_k)
+        if set(reading.kinds) == {"message"}:
+            return said
+        known = await self._known(reading, query, top_k)
         best = _best(known.hits, said.hits, top_k)
         return Found(best, (*known.degraded, *(part for part in said.degraded if part not in known.degraded)))
-
-    def _is_enough(self, hits: Sequence[Hit], top_k: int) -> bool:
-        least = self._settings.current.query.min_relevance
-        return sum(hit.relevance >= least for hit in hits) >= min(FEW, top_k)
 
     async def _known(self, reading: Reading, query: Query, top_k: int) -> Found:
         events = replace(reading, kinds=tuple(kind for kind in reading.kinds if kind != "message"))

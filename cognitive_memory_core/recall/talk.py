@@ -10,7 +10,7 @@ import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import lru_cache
 
 from ..domain.hit import Hit
@@ -22,7 +22,9 @@ from ..text.terms import index_terms
 REACH = 4  # lines before and after a line that count as said round it
 SHOWN = 2  # of them are given with a hit
 PAUSE = timedelta(minutes=30)  # ends a session
-LONGEST_SESSION = 50  # lines
+LONGEST_TOPIC = 20  # lines of a session that count as speaking of one thing
+ECHO = 0.6  # of a question: a line of just now that says as much asks it, and answers nothing beside it
+READ = 600  # characters of a line
 _FULL_LENGTH = 60  # terms of a line that says as much as a line can
 _MIDDLE = 0.3
 
@@ -31,10 +33,11 @@ _MIDDLE = 0.3
 class Weights:
     """What each part of a line's worth counts, beside its own words, which count 1; 0 leaves a part out."""
 
-    window: float = 0.2  # the line next to it; each one further away half of that
+    window: float = 0.3  # the line next to it; each one further away half of that
     reply: float = 0.5
-    session: float = 0.1
-    substance: float = 0.8  # what a long line gains over an empty one
+    session: float = 0.15  # what is said in its part of the session
+    label: float = 0.3  # its speaker's name and its day: who speaks of somebody tells more than who they are
+    substance: float = 0.5  # what a long line gains over an empty one
     single: float = 0.7  # a single character, against a pair or a word
     saturation: float = 1.2  # how soon saying a term more often counts no more (BM25's k1)
 
@@ -44,21 +47,30 @@ WEIGHTS = Weights()
 
 @dataclass(frozen=True)
 class _Line:
-    """A line, its terms, and the passage and session that it belongs to."""
+    """A line, the terms that it says and those of its label, its passage and session, and its topic there."""
 
     message: Message
-    terms: tuple[str, ...]
+    said: frozenset[str]
+    label: frozenset[str]
     passage: int
     session: int
+    topic: int
 
 
-def hits_of(terms: Sequence[str], passages: Iterable[Passage], weights: Weights = WEIGHTS) -> list[Hit]:
+def hits_of(
+    terms: Sequence[str],
+    passages: Iterable[Passage],
+    weights: Weights = WEIGHTS,
+    *,
+    asked_since: datetime | None = None,
+) -> list[Hit]:
     """Score every line of some talk against the terms of a question, best first; what shares nothing is left out.
 
-    A hit's relevance lies in [0, 1]. It carries the lines next to it as ``neighbours``.
+    A hit's relevance lies in [0, 1]. It carries the lines next to it as ``neighbours``. Lines from ``asked_since`` on
+    may be the question itself: they lend their words to nobody.
     """
     lines = list(_lines(passages))
-    worths = _worths(terms, lines, weights)
+    worths = _worths(terms, lines, weights, asked_since)
     hits = [_hit(lines, at, worth) for at, worth in enumerate(worths) if worth > 0.0]
     return sorted(hits, key=lambda hit: -hit.score)
 
@@ -68,11 +80,10 @@ def _lines(passages: Iterable[Passage]) -> Iterator[_Line]:
     session, size, last = 0, 0, None
     for number, passage in enumerate(sorted((one for one in passages if one), key=_place_and_time)):
         for message in passage:
-            size += 1
-            if last is None or not _goes_on(last, message) or size > LONGEST_SESSION:
-                session, size = session + 1, 1
-            last = message
-            yield _Line(message, _terms(message), number, session)
+            if last is None or not _goes_on(last, message):
+                session, size = session + 1, 0
+            yield _Line(message, *_terms(message), number, session, size // LONGEST_TOPIC)
+            size, last = size + 1, message
 
 
 def _place_and_time(passage: Passage) -> tuple[str, float]:
@@ -83,16 +94,28 @@ def _goes_on(last: Message, message: Message) -> bool:
     return last.scene.scope == message.scene.scope and message.sent_at - last.sent_at <= PAUSE
 
 
-def _worths(terms: Sequence[str], lines: Sequence[_Line], weights: Weights) -> list[float]:
+def _worths(
+    terms: Sequence[str], lines: Sequence[_Line], weights: Weights, asked_since: datetime | None
+) -> list[float]:
     """Give each line's worth in [0, 1]: how much of the question it counts as saying, and how much it says at all."""
-    saying = {term: [at for at, line in enumerate(lines) if term in line.terms] for term in terms}
-    rarity = {term: _rarity(term, len(said), len(lines), weights) for term, said in saying.items()}
-    links, sessions = _links(lines, weights), _sessions(lines)
+    saying = {term: [at for at, line in enumerate(lines) if term in line.said] for term in terms}
+    labelled = {term: [at for at, line in enumerate(lines) if term in line.label] for term in terms}
+    rarity = {
+        term: _rarity(term, len(said) + len(labelled[term]), len(lines), weights) for term, said in saying.items()
+    }
+    whole = sum(rarity.values()) or 1.0
+    echoes = {at for at, line in enumerate(lines) if _is_echo(line, rarity, whole, asked_since)}
+    links, topics = _links(lines, weights), _topics(lines)
     covered = [0.0] * len(lines)
     for term, said in saying.items():
-        for at, count in _counts(said, lines, links, sessions, weights).items():
+        lending = [at for at in said if at not in echoes]
+        counts = _lent(lending, lines, links, topics, weights)
+        for at in said:
+            counts[at] += 1.0
+        for at in labelled[term]:
+            counts[at] += weights.label
+        for at, count in counts.items():
             covered[at] += rarity[term] * count * (weights.saturation + 1.0) / (count + weights.saturation)
-    whole = sum(rarity.values()) or 1.0
     return [_bent(share / whole) * _substance(line, weights) for share, line in zip(covered, lines, strict=True)]
 
 
@@ -102,30 +125,40 @@ def _rarity(term: str, having: int, lines: int, weights: Weights) -> float:
     return usual * math.log1p((lines - having + 0.5) / (having + 0.5))
 
 
-def _counts(
-    said: Sequence[int],
+def _is_echo(line: _Line, rarity: Mapping[str, float], whole: float, asked_since: datetime | None) -> bool:
+    """Tell whether a line of just now asks the question, in these words or nearly these."""
+    if asked_since is None or line.message.sent_at < asked_since:
+        return False
+    return sum(rarity[term] for term in line.said.intersection(rarity)) >= ECHO * whole
+
+
+def _lent(
+    lending: Sequence[int],
     lines: Sequence[_Line],
     links: Mapping[int, Sequence[tuple[int, float]]],
-    sessions: Mapping[int, Sequence[int]],
+    topics: Mapping[tuple[int, int], Sequence[int]],
     weights: Weights,
-) -> Mapping[int, float]:
-    """Say how often each line counts as saying what these lines say."""
+) -> dict[int, float]:
+    """Say how often each line counts as saying a term because these lines, round it or in its topic, say it."""
     counts: dict[int, float] = defaultdict(float)
-    for at in said:
-        counts[at] += 1.0
+    for at in lending:
         for other, share in links[at]:
             counts[other] += share
-    for session in {lines[at].session for at in said} if weights.session else ():
-        for at in sessions[session]:
+    for topic in {_topic(lines[at]) for at in lending} if weights.session else ():
+        for at in topics[topic]:
             counts[at] += weights.session
     return counts
 
 
-def _sessions(lines: Sequence[_Line]) -> Mapping[int, Sequence[int]]:
-    sessions: dict[int, list[int]] = defaultdict(list)
+def _topics(lines: Sequence[_Line]) -> Mapping[tuple[int, int], Sequence[int]]:
+    topics: dict[tuple[int, int], list[int]] = defaultdict(list)
     for at, line in enumerate(lines):
-        sessions[line.session].append(at)
-    return sessions
+        topics[_topic(line)].append(at)
+    return topics
+
+
+def _topic(line: _Line) -> tuple[int, int]:
+    return line.session, line.topic
 
 
 def _links(lines: Sequence[_Line], weights: Weights) -> Mapping[int, Sequence[tuple[int, float]]]:
@@ -143,8 +176,9 @@ def _links(lines: Sequence[_Line], weights: Weights) -> Mapping[int, Sequence[tu
 
 
 def _link(links: Mapping[int, list[tuple[int, float]]], one: int, other: int, share: float) -> None:
-    links[one].append((other, share))
-    links[other].append((one, share))
+    if share:
+        links[one].append((other, share))
+        links[other].append((one, share))
 
 
 def _is_one_talk(one: _Line, other: _Line) -> bool:
@@ -158,7 +192,7 @@ def _bent(coverage: float) -> float:
 
 def _substance(line: _Line, weights: Weights) -> float:
     """Put lines that say little below those that say much; the longest lines stay as they are."""
-    says = min(math.log1p(len(line.terms)) / math.log(_FULL_LENGTH), 1.0)
+    says = min(math.log1p(len(line.said)) / math.log(_FULL_LENGTH), 1.0)
     return (1.0 + weights.substance * says) / (1.0 + weights.substance)
 
 
@@ -170,11 +204,13 @@ def _hit(lines: Sequence[_Line], at: int, worth: float) -> Hit:
     return Hit(line.message.as_event(), worth, lexical=worth, relevance=worth, neighbours=neighbours)
 
 
-def _terms(message: Message) -> tuple[str, ...]:
+def _terms(message: Message) -> tuple[frozenset[str], frozenset[str]]:
+    """Give what a line says, and what else it is found by."""
     speaker = "" if message.is_bot else message.scene.user_name
-    return _indexed(indexed_text(speaker, message.sent_at, message.text))
+    said = _indexed(message.text[:READ])
+    return said, _indexed(indexed_text(speaker, message.sent_at, "")) - said
 
 
 @lru_cache(maxsize=8192)  # a group's talk of these days is asked again and again
-def _indexed(text: str) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(index_terms(text)))
+def _indexed(text: str) -> frozenset[str]:
+    return frozenset(index_terms(text))

@@ -8,6 +8,7 @@ from functools import lru_cache
 from .frequency import FUNCTION_WORDS
 from .names import clean_name
 from .persons import MYSELF
+from .remembered import forgettable
 from .written_ids import spoken
 
 _SHORTEST = 2
@@ -38,6 +39,7 @@ def callname(text: str) -> str:
     return unicodedata.normalize("NFKC", text).casefold()
 
 
+@forgettable
 @lru_cache(maxsize=8192)  # the people of a place are looked through again and again
 def callnames(name: str) -> tuple[str, ...]:
     """Give by what somebody of this name is called: the name, and what others say of one that says more.

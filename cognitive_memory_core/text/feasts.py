@@ -32,6 +32,7 @@ _FEASTS: dict[str, tuple[int, int, int]] = {  # month, day, how many days it las
     "圣诞": (12, 24, 2),
     "圣诞节": (12, 24, 2),
 }
+_COUNTED = "零一二三四五六七八九十百千万月初第老"  # 三百五一晚, 初六一起走, 老六一直不来
 _NAMES = "|".join(sorted(_FEASTS, key=len, reverse=True))
 
 
@@ -52,7 +53,7 @@ def _unwritten(stretch: Stretch) -> Stretch:
 FEASTS: tuple[Rule, ...] = (
     rule(
         "yearless",
-        f"(?<![0-9十])(?P<feast>{_NAMES})(?![0-9一二三四五六七八九十]|路|广场|村|上河|假期作业)"
+        f"(?<![0-9{_COUNTED}])(?P<feast>{_NAMES})(?![0-9一二三四五六七八九十]|[块元路村]|广场|上河|假期作业)"
         "(?:(?P<before>[之以]?前(?!后))|(?P<after>[之以]?后(?!天|台)))?",
         _feast,
     ),

@@ -38,5 +38,5 @@ def _unread(entity: re.Match[str]) -> str:
     """Break what would be read as a sign that is swapped, or as the beginning of another entity."""
     plain = unicodedata.normalize("NFKC", entity[0])
     read = html.unescape(plain)
-    is_sign = read != plain and (read[0] == "&" or read.translate(_HARMLESS) != read)
+    is_sign = read != plain and (read[:1] in {"", "&"} or read.translate(_HARMLESS) != read)
     return f"⅋{entity[0][1:]}" if is_sign else entity[0]

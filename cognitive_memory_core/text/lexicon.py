@@ -9,6 +9,7 @@ from typing import Literal
 
 from .folding import folded
 from .patterns import Pattern
+from .remembered import forgettable
 from .spared_spans import Spared, named, quoted
 from .timewords import READ, is_time, leaning
 
@@ -105,6 +106,7 @@ def spared_in(text: str, names: Collection[str] = ()) -> Spared:
     return Spared(len(text), [*quoted(text), *named(text, names, is_leaning_word)])
 
 
+@forgettable
 @lru_cache(maxsize=10_000)  # the names of a busy bot's groups, asked again with every line
 def is_leaning_word(word: str) -> bool:
     """Tell whether a word, standing alone, is an offence or a time expression."""

@@ -8,6 +8,7 @@ from functools import lru_cache
 
 from ..domain.turn import shortened
 from .characters import CharacterTable
+from .remembered import forgettable
 
 NAME_LENGTH = 40
 _NAME_READ = 1_000  # of a longer name no more than this is looked at
@@ -50,6 +51,7 @@ def clean_name(name: str, *, limit: int = NAME_LENGTH) -> str:
     return _cleaned(name[:_NAME_READ], limit)
 
 
+@forgettable
 @lru_cache(maxsize=5_000)  # the same people speak again and again
 def _cleaned(name: str, limit: int) -> str:
     line = one_line(name.translate(_BRACKETS))

@@ -10,6 +10,7 @@ from itertools import pairwise
 
 from .. import sentences
 from .lexicon import is_leaning_word
+from .remembered import forgettable
 
 LONG_ID = 5  # characters; a shorter id is hidden only in brackets, where it cannot be a day or a count
 SHORTEST_NAME = 2  # characters; a shorter name is hidden only before its id
@@ -102,6 +103,7 @@ def _left(match: re.Match[str]) -> str:
     return match[0] if match["other"] else sentences.somebody()
 
 
+@forgettable
 @lru_cache(maxsize=512)
 def _pattern(ids: tuple[str, ...], alone: tuple[str, ...], names: tuple[str, ...]) -> re.Pattern[str]:
     """Look for no more than what stands in a text. Whom somebody else's id follows is somebody else."""

@@ -13,6 +13,7 @@ from .chinese_time import CHINESE
 from .feasts import FEASTS
 from .folding import folded
 from .instants import EARLIEST, LATEST
+from .remembered import forgettable
 from .replacements import Edit, edited
 from .spared_spans import Spared, named, quoted
 from .time_spans import DAY, Stretch
@@ -70,6 +71,7 @@ def mentions(text: str) -> list[Mention]:
     return list(_mentioned(text))
 
 
+@forgettable
 @lru_cache(maxsize=256)
 def _mentioned(text: str) -> tuple[Mention, ...]:
     """Remember what gate, rules and index ask one after the other of the same text."""

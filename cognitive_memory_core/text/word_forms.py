@@ -12,6 +12,8 @@ from importlib.metadata import version
 from threading import Lock
 from typing import Protocol, cast
 
+from .remembered import forgettable
+
 _REMEMBERED = 20_000
 _SHORTEST = 4  # letters of a word that has an ending to lose
 _LONGEST = 32
@@ -50,6 +52,7 @@ def simplified(char: str) -> str:
     return _converter().convert(char)
 
 
+@forgettable
 @lru_cache(maxsize=_REMEMBERED)
 def stem(word: str) -> str:
     """Give an English word, in small letters, without its ending; other words, codes and short words as they are."""

@@ -70,7 +70,8 @@ async def test_absorbed_rows_are_found_like_any_other(ledger: Ledger) -> None:
     assert [event.text for event, _ in events] == ["乌龙茶"]
     assert [message.text for message, _ in messages] == ["乌龙茶真香"]
     assert await ledger.shelf.waiting(MODEL, 5) == [(ROWS[4].event.id, "红茶")]
-    assert [one for one, _ in await ledger.index.nearest(a_vector(1, 0), Reading(OPERATOR), 5)] == [EMBEDDED.event.id]
+    near = await ledger.index.nearest(a_vector(1, 0), Reading(OPERATOR), 5)
+    assert [one.id for one, _ in near] == [EMBEDDED.event.id]
 
 
 async def test_nobody_who_opted_out_is_absorbed(ledger: Ledger) -> None:

@@ -150,7 +150,7 @@ async def test_a_reworded_event_waits_for_a_new_vector(ledger: Ledger) -> None:
     mark = (await ledger.shelf.changes(MODEL, Mark(), 9))[-1].mark
     await forgotten(ledger)
     assert await ledger.shelf.waiting(MODEL, 9) == [(named.id, "某位成员会修车")]
-    assert [one for one, _ in await ledger.index.nearest(a_vector(1, 0), Reading(GROUP), 9)] == [unnamed.id]
+    assert [one.id for one, _ in await ledger.index.nearest(a_vector(1, 0), Reading(GROUP), 9)] == [unnamed.id]
     changes = {change.event_id: change.row for change in await ledger.shelf.changes(MODEL, mark, 9)}
     kept = EmbeddedEvent(replace(unnamed, subjects=()), MODEL, a_vector(0, 1))
     assert changes == {named.id: None, unnamed.id: kept}
@@ -264,7 +264,7 @@ async def test_a_place_is_forgotten_whole_and_stays_out(ledger: Ledger) -> None:
     assert replace(wiped, memo_ids=()) == Wiped(1, 1, 1, 1, 1, event_ids=(here.id,))
     assert await archived(ledger) == [EmbeddedEvent(elsewhere, MODEL, a_vector(1, 0))]
     assert await found(ledger, "这里") == []
-    assert [one for one, _ in await ledger.index.nearest(a_vector(1, 0), Reading(OPERATOR), 9)] == [elsewhere.id]
+    assert [one.id for one, _ in await ledger.index.nearest(a_vector(1, 0), Reading(OPERATOR), 9)] == [elsewhere.id]
     await committed(ledger, an_event("这里又"), an_event("那里又", OTHER_GROUP))
     await ledger.log.append([a_message("在这里又")])
     await ledger.names.note(GROUP.scope, "2000002", "小林", NOON)
@@ -478,7 +478,7 @@ async def everything(ledger: Ledger) -> list[object]:
             answers += [sorted(event.id for event, _ in await ledger.lexical.events(terms, reading, 99))]
             answers += [sorted(line.id for line, _ in await ledger.lexical.messages(terms, reading, 99))]
         near = await ledger.index.nearest(a_vector(1, 3), reading, 99)
-        answers += [sorted((one, round(cosine, 4)) for one, cosine in near)]
+        answers += [sorted((one.id, round(cosine, 4)) for one, cosine in near)]
     return answers
 
 

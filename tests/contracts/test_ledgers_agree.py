@@ -305,7 +305,7 @@ async def found(ledger: Ledger, reading: Reading) -> list[object]:
     events = [event.id for event, _ in await ledger.lexical.events(terms, reading, 99)]
     lines = [(line.id, line.scene.scope) for line, _ in await ledger.lexical.messages(terms, reading, 99)]
     near = await ledger.index.nearest(a_vector(1, 0, 0), reading, 99)
-    return [sorted(events), sorted(lines), [(event_id, round(cosine, 4)) for event_id, cosine in near]]
+    return [sorted(events), sorted(lines), [(event.id, round(cosine, 4)) for event, cosine in near]]
 
 
 async def counted(ledger: Ledger) -> Counter[str]:

@@ -132,6 +132,7 @@ async def test_the_talk_round_a_message(ledger: Ledger) -> None:
     assert await around(ledger, [lines[6], lines[1]], reading) == ["甲乙丙", "己庚辛"]
     assert await around(ledger, [lines[3], lines[1]], reading) == ["甲乙丙丁戊"]
     assert await around(ledger, [lines[0], lines[7]], reading, 0) == ["甲", "辛"]
+    assert await around(ledger, [lines[4]], reading, 3) == ["乙丙丁戊己庚辛"]
     assert await around(ledger, [lines[0]], reading, 100) == ["甲乙丙丁戊己庚辛"]
     assert await around(ledger, [a_message("没有")], reading) == []
     assert await around(ledger, [lines[0]], Reading(OTHER_GROUP)) == []

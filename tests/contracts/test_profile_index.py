@@ -22,6 +22,7 @@ ELSEWHERE, OTHER_ELSEWHERE = ProfileKey.member("10002", "2000001"), ProfileKey.m
 HERE, THERE = ProfileKey.group("10001"), ProfileKey.group("10002")
 FOREIGN = (ProfileKey.user("2000001", "another"), ProfileKey.member("10001", "2000001", "another"))
 KEYS = (ME, OTHER, MEMBER, OTHER_MEMBER, ELSEWHERE, OTHER_ELSEWHERE, HERE, THERE, *FOREIGN)
+STRANGER = Scene.group("10002", "2000009")
 OPERATED = frozenset(KEYS) - frozenset(FOREIGN)
 
 
@@ -166,10 +167,23 @@ async def test_an_open_portrait_is_read_in_groups_that_know_its_person(ledger: L
     assert await readable(ledger, GROUP, {"2000001"}) == {MEMBER, OTHER_MEMBER, HERE, ME}
     assert await readable(ledger, GROUP, both) == {MEMBER, OTHER_MEMBER, HERE, ME, OTHER}
     assert await readable(ledger, GROUP, ["2000003"]) == {MEMBER, OTHER_MEMBER, HERE}
-    assert await readable(ledger, OTHER_GROUP, both) == {ELSEWHERE, OTHER_ELSEWHERE, THERE}
+    assert await readable(ledger, STRANGER, both) == {ELSEWHERE, OTHER_ELSEWHERE, THERE}
     assert await readable(ledger, PRIVATE, both) == {ME, MEMBER, ELSEWHERE}
     assert await readable(ledger, Scene.private("2000003"), both) == set()
-    assert await readable(ledger, Scene.group("10001", "2000001", agent="another"), both) == {FOREIGN[1]}
+    assert await readable(ledger, Scene.group("10001", "2000001", agent="another"), both) == set(FOREIGN)
+
+
+@pytest.mark.parametrize("shared", [["2000001", "2000002"], None])
+async def test_whoever_asks_in_a_group_reads_their_own_open_portrait(
+    ledger: Ledger, shared: Collection[str] | None
+) -> None:
+    """Also where their name was never seen; a closed one stays closed, and nobody else's is opened by it."""
+    await taken_in(ledger, *map(a_profile, KEYS))
+    assert await readable(ledger, GROUP, shared) == {MEMBER, OTHER_MEMBER, HERE, ME}
+    assert await readable(ledger, OTHER_GROUP, shared) == {ELSEWHERE, OTHER_ELSEWHERE, THERE, ME}
+    assert await readable(ledger, Scene.group("10001", "2000002"), shared) == {MEMBER, OTHER_MEMBER, HERE, OTHER}
+    assert await readable(ledger, GROUP, ["2000002"]) == {MEMBER, OTHER_MEMBER, HERE}
+    assert await readable(ledger, Scene.private("2000003"), shared) == set()
 
 
 async def test_when_everybody_is_open_the_groups_that_know_them_read_them(ledger: Ledger) -> None:
@@ -177,7 +191,7 @@ async def test_when_everybody_is_open_the_groups_that_know_them_read_them(ledger
     await taken_in(ledger, *map(a_profile, KEYS))
     await ledger.names.note(GROUP.scope, "2000001", "阿棠", NOON)
     assert await readable(ledger, GROUP, None) == {MEMBER, OTHER_MEMBER, HERE, ME}
-    assert await readable(ledger, OTHER_GROUP, None) == {ELSEWHERE, OTHER_ELSEWHERE, THERE}
+    assert await readable(ledger, STRANGER, None) == {ELSEWHERE, OTHER_ELSEWHERE, THERE}
     assert await readable(ledger, PRIVATE, None) == {ME, MEMBER, ELSEWHERE}
     assert await readable(ledger, Scene.private("2000003"), None) == set()
     assert await readable(ledger, OPERATOR, None) == OPERATED

@@ -26,7 +26,7 @@ NORTHEAST = a_vector(math.sqrt(0.5), math.sqrt(0.5))
 async def nearest(ledger: Ledger, reading: Reading | Scene, limit: int = 50) -> list[str]:
     """Give the ids of the events nearest to the east."""
     asked = Reading(reading) if isinstance(reading, Scene) else reading
-    return [event_id for event_id, _ in await ledger.index.nearest(EAST, asked, limit)]
+    return [event.id for event, _ in await ledger.index.nearest(EAST, asked, limit)]
 
 
 async def changed(ledger: Ledger, after: Mark) -> list[tuple[Event | str, Vector | None]]:
@@ -68,7 +68,7 @@ async def test_nearest_is_exact_cosine_best_first(ledger: Ledger) -> None:
     east, north, west, between = (an_event(text) for text in "甲乙丙丁")
     await embedded(ledger, [(north, NORTH), (east, a_vector(3, 0)), (west, WEST), (between, NORTHEAST)])
     found = await ledger.index.nearest(a_vector(2, 0), Reading(GROUP), 10)
-    assert [event_id for event_id, _ in found] == [east.id, between.id, north.id, west.id]
+    assert [event for event, _ in found] == [east, between, north, west]
     assert [cosine for _, cosine in found] == pytest.approx([1, math.sqrt(0.5), 0, -1], abs=1e-6)
     assert await nearest(ledger, GROUP, 2) == [east.id, between.id]
     assert await nearest(ledger, GROUP, 0) == []
@@ -143,7 +143,7 @@ async def test_odd_vectors_do_not_disturb_the_others(ledger: Ledger) -> None:
     """One of another length is not compared, a zero question finds nothing."""
     good, longer = an_event("甲"), an_event("丙")
     await embedded(ledger, [(good, EAST), (longer, a_vector(1, 0, 0))])
-    assert await ledger.index.nearest(EAST, Reading(GROUP), 5) == [(good.id, pytest.approx(1))]
+    assert await ledger.index.nearest(EAST, Reading(GROUP), 5) == [(good, pytest.approx(1))]
     assert await ledger.index.nearest(a_vector(0, 0), Reading(GROUP), 5) == []
     assert await ledger.index.nearest(a_vector(1, 0, 0, 0), Reading(GROUP), 5) == []
 

@@ -145,6 +145,24 @@ async def test_search(stage: Stage, group: int) -> None:
     assert "有人说过" in await stage.ask("/memory search 星轨展", user, group)
 
 
+async def test_lines_that_a_search_finds_have_no_number(stage: Stage, group: int) -> None:
+    """What was only said is listed apart and once; numbers are the events', and by them events are forgotten."""
+    user = new_id()
+    here = core.Scene.group(str(group), str(user))
+    await stage.hear(message("周六去看星轨展", user, group))
+    only_said = (await stage.ask("/记忆 搜索 星轨展", user, group)).splitlines()
+    assert only_said[0] == "有人说过"
+    assert len(only_said) == 2
+    assert "没有这个序号" in await stage.ask("/记忆 忘掉 1", user, group)
+    await told(here, f"阿棠({user}) 喜欢星轨展")
+    found = (await stage.ask("/记忆 搜索 星轨展", user, group)).splitlines()
+    assert [line[:2] for line in found if line[0].isdigit()] == ["1."]
+    assert found.index("有人说过") == 2
+    assert "忘掉了" in await stage.ask("/记忆 忘掉 1", user, group)
+    assert await standing(here) == []
+    assert (await stage.ask("/记忆 搜索 星轨展", user, group)).splitlines() == only_said
+
+
 async def test_search_finds_nothing(stage: Stage, group: int) -> None:
     """Where nothing fits, the answer says so."""
     assert "没有找到" in await stage.ask("/memory search 量子纠缠", new_id(), group)

@@ -83,11 +83,17 @@ class WatchedVectors:
     witness: Witness
     follower: IndexFollower | None = None
 
-    async def nearest(self, vector: Vector, reading: Reading, limit: int) -> list[tuple[str, float]]:
+    async def nearest(self, vector: Vector, reading: Reading, limit: int) -> list[tuple[Event, float]]:
         """Find events, and let their texts be seen."""
-        found = await (self.follower or self.index).nearest(vector, reading, limit)
-        self.witness.note(reading, list(await self.parts.events.fetch([event_id for event_id, _ in found])))
+        found = await self._found(vector, reading, limit)
+        self.witness.note(reading, [event for event, _ in found])
         return found
+
+    async def _found(self, vector: Vector, reading: Reading, limit: int) -> list[tuple[Event, float]]:
+        if self.follower is None:
+            return await self.index.nearest(vector, reading, limit)
+        cosines = dict(await self.follower.nearest(vector, reading, limit))
+        return [(event, cosines[event.id]) for event in await self.parts.events.fetch(list(cosines))]
 
     async def is_wide(self, reading: Reading) -> bool:
         """Say that nothing is: the memory has only this index to ask."""

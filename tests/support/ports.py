@@ -68,14 +68,14 @@ class ListedWords:
 
 
 class ListedVectors:
-    """A vector index that finds these cosines, whatever is asked."""
+    """A vector index that finds these events with their cosines, whatever is asked."""
 
-    def __init__(self, *rows: tuple[str, float]) -> None:
+    def __init__(self, *rows: tuple[Event, float]) -> None:
         """Find rows."""
         self._rows = list(rows)
         self.limits: list[int] = []
 
-    async def nearest(self, vector: Vector, reading: Reading, limit: int) -> list[tuple[str, float]]:
+    async def nearest(self, vector: Vector, reading: Reading, limit: int) -> list[tuple[Event, float]]:
         """Give the first rows, admitted or not: a store may err."""
         self.limits.append(limit)
         return self._rows[:limit]

@@ -12,6 +12,7 @@ from ... import sentences
 from ...errors import BadAnswer, UnavailableError
 from ...ports.ambient import Clock
 from ...ports.models import Vector
+from ...text.remembered import enlist
 
 LIFETIME = timedelta(minutes=1)
 REMEMBERED = 256
@@ -41,6 +42,7 @@ class Questions:
         self._ask = ask
         self._clock = clock
         self._asked: dict[str, _Asked] = {}
+        enlist(self)
         self._slots = asyncio.Semaphore(AT_ONCE)
         self._calls: dict[asyncio.Task[None], asyncio.Future[Vector]] = {}
         self._length = 0
@@ -56,14 +58,17 @@ class Questions:
         if self._is_closed:
             raise UnavailableError(sentences.not_running())
         now = self._clock.now()
-        asked = self._asked.pop(text, None)
-        if asked is None or not asked.serves(now):
-            asked = _Asked(now, self._set_out(text))
+        self._asked = {known: asked for known, asked in self._asked.items() if asked.serves(now)}
+        asked = self._asked.pop(text, None) or _Asked(now, self._set_out(text))
         self._asked[text] = asked
         while len(self._asked) > REMEMBERED:
             del self._asked[next(iter(self._asked))]
         await asyncio.wait((asked.answer,))
         return asked.answer.result()
+
+    def let_go(self) -> None:
+        """Hold no question and no answer; a call under way goes on for those who wait for it."""
+        self._asked.clear()
 
     async def close(self) -> None:
         """Tell whoever waits that nobody answers any more, and stop every call."""

@@ -63,10 +63,11 @@ class InMemoryProfileIndex:
         return frozenset(key for key in keys if key in self._state.portraits)
 
     def _known(self, scene: Scene) -> frozenset[str]:
-        """Name who is known by name in a group; in private nobody sees a portrait that others opened."""
+        """Name who asks in a group and who is known there by name; in private nobody sees what others opened."""
         if scene.kind != "group":
             return frozenset()
-        return frozenset(user_id for place, user_id, _ in self._state.names if place == scene.scope)
+        named = (user_id for place, user_id, _ in self._state.names if place == scene.scope)
+        return frozenset((scene.user_id, *named))
 
     def _vector(self, key: ProfileKey, fingerprint: str) -> Vector | None:
         model, vector = self._state.portrait_vectors.get(key, ("", None))

@@ -86,14 +86,12 @@ class InMemoryIndex:
         """Compare only vectors of this model from now on."""
         self._state.fingerprint = fingerprint
 
-    async def nearest(self, vector: Vector, reading: Reading, limit: int) -> list[tuple[str, float]]:
-        """Give event ids with their cosine, best first; [] for a vector of another length, or no direction."""
+    async def nearest(self, vector: Vector, reading: Reading, limit: int) -> list[tuple[Event, float]]:
+        """Give events with their cosine, best first; [] for a vector of another length, or no direction."""
         if not self._state.fingerprint or not has_direction(vector):
             return []
-        admitted = (event.id for event in reversed(self._state.events.values()) if reading.admits(event))
-        scored = [
-            (event_id, _cosine(vector, other)) for event_id in admitted if (other := self._like(vector, event_id))
-        ]
+        admitted = (event for event in reversed(self._state.events.values()) if reading.admits(event))
+        scored = [(event, _cosine(vector, other)) for event in admitted if (other := self._like(vector, event.id))]
         return sorted(scored, key=lambda pair: -pair[1])[: max(limit, 0)]
 
     async def is_wide(self, reading: Reading) -> bool:  # noqa: ARG002  # as the other ledger's

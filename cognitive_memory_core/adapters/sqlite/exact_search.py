@@ -9,6 +9,7 @@ from sqlite3 import Connection
 
 import numpy as np
 
+from ...domain.event import Event
 from ...domain.hit import Reading
 from ...ports.models import Vector
 from .best import best
@@ -46,8 +47,8 @@ class ExactIndex:
         """Hold nothing in memory: what was erased must not stay there."""
         self._cache.clear()
 
-    async def nearest(self, vector: Vector, reading: Reading, limit: int) -> list[tuple[str, float]]:
-        """Give event ids with their cosine, best first; [] for a vector of another length, or no direction."""
+    async def nearest(self, vector: Vector, reading: Reading, limit: int) -> list[tuple[Event, float]]:
+        """Give events with their cosine, best first; [] for a vector of another length, or no direction."""
         asked = _direction(vector)
         if asked is None or limit <= 0 or not self._fingerprint:
             return []
@@ -82,7 +83,7 @@ class ExactIndex:
 
     def _nearest(
         self, connection: Connection, asked: Cosines, place: VectorPlace, reading: Reading, limit: int
-    ) -> list[tuple[str, float]]:
+    ) -> list[tuple[Event, float]]:
         rows = self._compared(connection, asked, place)
         first = rows.best(limit + SPARE)
         found = _admitted(connection, reading, first)
@@ -159,6 +160,6 @@ def _renewed(connection: Connection, place: VectorPlace, form: Form, old: Slice)
     return old.after(changes) if len(changes.touched) else old
 
 
-def _admitted(connection: Connection, reading: Reading, first: Mapping[int, float]) -> list[tuple[str, float]]:
+def _admitted(connection: Connection, reading: Reading, first: Mapping[int, float]) -> list[tuple[Event, float]]:
     events = EVENTS.at(connection, reading, list(first))
-    return [(event.id, first[seq]) for seq, event in events.items()]
+    return [(event, first[seq]) for seq, event in events.items()]

@@ -19,6 +19,7 @@ from .statements import LISTED, listed, select
 
 HELD_BYTES = 32 * 1024 * 1024
 TOGETHER = 250  # rows whose words are made at a time, in about ten milliseconds
+AGAIN = 64  # asks after which a refused place is looked at again, if anything left the index meanwhile
 _MOST_REFUSED = 1024
 _NONE: Seqs = np.empty(0, np.int64)
 
@@ -45,13 +46,21 @@ class PlaceWords:
         return max(self.bytes, expected)
 
 
+@dataclass(frozen=True)
+class _Refusal:
+    """A place that did not fit, how many departures there were by then, and how often it was asked since."""
+
+    departed: int
+    asks: int = 0
+
+
 class HotWords:
     """Postings of places by what their readings admit; a place that would not fit into memory has none."""
 
     def __init__(self, limit: int = HELD_BYTES) -> None:
         """Hold at most ``limit`` bytes between calls."""
         self._cache: PlaceCache[PlaceWords] = PlaceCache(limit)
-        self._refused: dict[Hashable, None] = {}
+        self._refused: dict[Hashable, _Refusal] = {}
 
     @property
     def bytes(self) -> int:
@@ -66,16 +75,24 @@ class HotWords:
     def advance(self, connection: Connection, corpus: Corpus[Any], place: Filter) -> PlaceWords | None:
         """Bring a place's words forward by some rows; None where they are not to be held."""
         key = (corpus.table, place)
-        if key in self._refused:
+        if self._is_refused(key, departures.latest(connection, corpus.words)):
             return None
         words = self._cache.fresh(key, PlaceWords, partial(_advanced, connection, corpus, place))
-        if words.at_least <= self._cache.limit:
+        if self._cache.fits(words.at_least):
             return words
         self._cache.drop(key)
         while len(self._refused) >= _MOST_REFUSED:
             self._refused.pop(next(iter(self._refused)), None)
-        self._refused[key] = None
+        self._refused[key] = _Refusal(words.departed)
         return None
+
+    def _is_refused(self, key: Hashable, departed: int) -> bool:
+        """Tell whether a place was refused, and is not to be looked at again: only departures make one smaller."""
+        refusal = self._refused.pop(key, None)
+        if refusal is None or (refusal.asks >= AGAIN and refusal.departed != departed):
+            return False
+        self._refused[key] = replace(refusal, asks=refusal.asks + 1)
+        return True
 
 
 def _advanced(connection: Connection, corpus: Corpus[Any], place: Filter, old: PlaceWords) -> PlaceWords:

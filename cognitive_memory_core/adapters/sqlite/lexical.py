@@ -68,8 +68,8 @@ class SqliteLexical:
         """Take in a place's words some rows at a time, so that whoever reads meanwhile waits for few of them."""
         is_loading = True
         try:
-            while is_loading:
-                async with self._turns:  # however many places are loaded, one of the reading threads is at it
+            async with self._turns:  # one place after the other: those that do not fit together would evict each other
+                while is_loading:
                     is_loading = await self._database.read(_is_loading, self._hot, corpus, place)
         except UnavailableError:  # closed, or unreadable: whoever asks next is told
             pass

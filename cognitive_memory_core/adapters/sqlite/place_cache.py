@@ -46,6 +46,10 @@ class PlaceCache(Generic[S]):
         """What is held."""
         return self._bytes
 
+    def fits(self, size: int) -> bool:
+        """Tell whether a place of so many bytes could be held at all, were it alone."""
+        return size + _OVERHEAD <= self.limit
+
     def find(self, key: Hashable) -> S | None:
         """Give what is held as it was left."""
         with self._lock:

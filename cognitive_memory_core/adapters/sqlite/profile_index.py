@@ -116,16 +116,16 @@ def _readable(
 
 
 def _readable_filter(scene: Scene, shared: Collection[str] | None) -> Filter:
-    """Compile who is readable in a scene, over ``profiles p``; whoever is open must be known there by name, too."""
+    """Compile who is readable in a scene, over ``profiles p``; whoever is open asks, or is known there by name."""
     if scene.kind == "operator":
         return "p.agent = ?", bound(scene.agent)
     if scene.kind == "private":
         own = "p.agent = ? AND p.entity_type IN ('user', 'member') AND p.user_id = ?"
         return own, bound(scene.agent, scene.user_id)
     here = "p.agent = ? AND p.entity_type IN ('group', 'member') AND p.group_id = ?"
-    known = "p.user_id IN (SELECT user_id FROM names WHERE scope = ?)"
+    known = "(p.user_id = ? OR p.user_id IN (SELECT user_id FROM names WHERE scope = ?))"
     is_open, opened = ("", ()) if shared is None else (f" AND p.user_id IN {LISTED}", (listed(shared),))
-    values = (*bound(scene.agent, scene.group_id, scene.agent, scene.scope.key), *opened)
+    values = (*bound(scene.agent, scene.group_id, scene.agent, scene.user_id, scene.scope.key), *opened)
     return f"(({here}) OR (p.agent = ? AND p.entity_type = 'user' AND {known}{is_open}))", values
 
 

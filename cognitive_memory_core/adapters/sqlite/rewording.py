@@ -8,6 +8,7 @@ from sqlite3 import Connection
 
 from ...domain.event import Event
 from ...domain.forgetting import texts_of, without_person
+from ...domain.message import Message
 from ...domain.profile import Profile
 from . import duplicates, event_rows, profile_index, wiping, words
 from .filters import Filter
@@ -52,17 +53,8 @@ class Rewording:
 
     def messages(self, connection: Connection) -> int:
         """Hide them in the log; answers how many texts changed."""
-        changed = 0
-        for seq in wiping.seqs_of(connection, "messages e", self._within("e.text")):
-            query = select(", ".join(MESSAGE_FIELDS), "messages", "seq = ?")
-            old = message_of(connection.execute(query, (seq,)).fetchone())
-            text = self.hide(old.text)
-            if text != old.text:
-                words.drop_messages(connection, [(seq, old)])
-                connection.execute("UPDATE messages SET text = ? WHERE seq = ?", (*bound(text), seq))
-                words.add_message(connection, seq, message_of(connection.execute(query, (seq,)).fetchone()))
-                changed += 1
-        return changed
+        named = wiping.seqs_of(connection, "messages e", self._within("e.text"))
+        return sum(self._reworded(connection, chunk) for chunk in wiping.chunks(named))
 
     def notes(self, connection: Connection, table: str) -> int:
         """Hide them in memos or pins; answers how many texts changed."""
@@ -80,6 +72,17 @@ class Rewording:
         for seq, old in profile_index.found(connection, self.needles.within(_PROFILE_TEXTS)):
             profile_index.reword(connection, seq, _without(old, self.hide))
 
+    def _reworded(self, connection: Connection, seqs: Sequence[int]) -> int:
+        """Hide them in some messages, all at once; answers how many texts changed."""
+        read = [(seq, old, self.hide(old.text)) for seq, old in _messages(connection, seqs)]
+        changed = [(seq, old, text) for seq, old, text in read if text != old.text]
+        words.drop_messages(connection, [(seq, old) for seq, old, _ in changed])
+        new = [(*bound(text), seq) for seq, _, text in changed]
+        connection.executemany(update("messages", ("text",), "seq = ?"), new)
+        for seq, message in _messages(connection, [seq for seq, *_ in changed]):  # as the row will be read
+            words.add_message(connection, seq, message)
+        return len(changed)
+
     def _texts(self, connection: Connection, table: str, source: str) -> int:
         named, values = self._within("e.text")
         found = connection.execute(select("e.seq, e.text", f"{source} e", named), values).fetchall()
@@ -93,6 +96,11 @@ class Rewording:
         named, values = self.needles.within(texts)
         there = (listed(self.places), *values, *bound(self.user_id))
         return f"((e.scope IN {LISTED} AND {named}) OR instr({texts}, ?))", there
+
+
+def _messages(connection: Connection, seqs: Sequence[int]) -> list[tuple[int, Message]]:
+    query = select(", ".join(("seq", *MESSAGE_FIELDS)), "messages", f"seq IN {LISTED}")
+    return [(row[0], message_of(row[1:])) for row in connection.execute(query, (listed(seqs),))]
 
 
 def _without(profile: Profile, hide: Callable[[str], str]) -> Profile:

@@ -125,8 +125,9 @@ def refresh(connection: Connection) -> None:
 
 def _drop(connection: Connection, table: str, rows: Iterable[tuple[int, str, str, str]]) -> None:
     dropped = list(rows)
-    connection.executemany(insert(table, (table, *_COLUMNS)), [("delete", *row) for row in dropped])
-    departures.note(connection, table, [row[0] for row in dropped])
+    if dropped:
+        connection.executemany(insert(table, (table, *_COLUMNS)), [("delete", *row) for row in dropped])
+        departures.note(connection, table, [row[0] for row in dropped])
 
 
 def _rebuild(connection: Connection, table: str, rows: Iterable[tuple[int, str, str, str]]) -> None:

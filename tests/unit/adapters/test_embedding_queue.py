@@ -18,6 +18,7 @@ from cognitive_memory_core.adapters.openai.embedder import OpenAIEmbedder
 from cognitive_memory_core.errors import BadAnswer, PermanentError, TransientError, UnavailableError
 from cognitive_memory_core.ports.models import GUESS, Calibration, Vector
 from cognitive_memory_core.settings import EmbeddingSettings, Live
+from cognitive_memory_core.text.remembered import let_go
 from tests.support.clock import FrozenClock
 from tests.support.meters import ListedMeter
 from tests.support.model_server import DIMENSIONS, ModelServer, never, well
@@ -261,6 +262,31 @@ async def test_an_equal_question_is_answered_from_memory_for_a_minute() -> None:
     clock.advance(seconds=1)
     await queue.embed_query("喝什么茶")
     assert model.asked == ["喝什么茶"] * 2
+
+
+async def test_no_question_is_kept_longer_than_its_answer_serves() -> None:
+    """With the next question those older than a minute are let go."""
+    model, clock = Model(), FrozenClock()
+    queue = queued(model, clock)
+    await queue.embed_query("喝什么茶")
+    clock.advance(seconds=61)
+    await queue.embed_query("去哪里")
+    assert list(queue._questions._asked) == ["去哪里"]
+
+
+async def test_questions_are_let_go_when_somebody_is_forgotten() -> None:
+    """Nothing is held afterwards; a call under way still answers whoever waits for it."""
+    model = Model()
+    queue = queued(model)
+    await queue.embed_query("喝什么茶")
+    model.may_answer.clear()
+    waiting = asyncio.create_task(queue.embed_query("去哪里"))
+    await settled()
+    let_go()
+    assert not queue._questions._asked
+    model.may_answer.set()
+    assert await waiting == vector_of("去哪里")
+    assert not queue._questions._asked
 
 
 async def test_a_clock_that_jumps_back_keeps_nothing_alive() -> None:

@@ -10,13 +10,13 @@ import pytest
 
 from cognitive_memory_core.adapters.sqlite import SqliteLedger, departures
 from cognitive_memory_core.adapters.sqlite.corpus import EVENTS, MESSAGES
-from cognitive_memory_core.adapters.sqlite.hot_words import TOGETHER, HotWords
+from cognitive_memory_core.adapters.sqlite.hot_words import AGAIN, TOGETHER, HotWords
 from cognitive_memory_core.adapters.sqlite.lexical import SqliteLexical
 from cognitive_memory_core.domain.hit import Reading
 from cognitive_memory_core.domain.scope import Scene
 from tests.support.builders import GROUP, OPERATOR, PRIVATE, a_message, an_event
 from tests.support.clock import NOON
-from tests.support.ledgers import committed
+from tests.support.ledgers import committed, later
 
 
 def numbers_in(hot: HotWords) -> set[int]:
@@ -88,6 +88,75 @@ async def test_a_place_too_large_is_not_loaded_for_nothing(tmp_path: Path) -> No
     assert len(lexical._hot._refused) == 1
     lexical.let_go()
     assert (lexical._hot.bytes, len(lexical._hot._refused)) == (0, 0)
+    await ledger.close()
+
+
+async def test_places_that_do_not_fit_together_are_loaded_one_after_the_other(tmp_path: Path) -> None:
+    """However many are asked at once, loading comes to an end, and every place that fits alone was whole for a time."""
+    ledger = await SqliteLedger.open(tmp_path / "ledger.db")
+    scenes = [Scene.group(str(number), "1") for number in range(10_001, 10_004)]
+    await ledger.log.append([a_message(f"乌龙茶 {n}号", scene) for scene in scenes for n in range(3 * TOGETHER)])
+    alone = SqliteLexical(ledger._database)
+    await alone.messages(["乌龙"], Reading(scenes[0]), 5)
+    await alone.loaded()
+    lexical = SqliteLexical(ledger._database, held_bytes=alone._hot.bytes * 3 // 2)
+    for scene in scenes:
+        await lexical.messages(["乌龙"], Reading(scene), 5)
+    await asyncio.wait_for(lexical.loaded(), 20)
+    assert not lexical._hot._refused
+    words = lexical._hot._cache.find((MESSAGES.table, MESSAGES.place_of(Reading(scenes[-1]))))
+    assert words is not None
+    assert (len(words.postings.seqs), len(words.missing)) == (3 * TOGETHER, 0)
+    await ledger.close()
+
+
+async def test_a_refused_place_that_shrank_is_held_by_and_by(tmp_path: Path) -> None:
+    """A place whose old messages went comes into memory after some more questions; one that only grew does not."""
+    ledger = await SqliteLedger.open(tmp_path / "ledger.db")
+    await ledger.log.append([a_message(f"乌龙茶 {n}号", sent_at=later(seconds=n)) for n in range(4 * TOGETHER)])
+    lexical = SqliteLexical(ledger._database, held_bytes=30_000)
+
+    async def ask_often() -> int:
+        for _ in range(AGAIN + 2):
+            await lexical.messages(["乌龙"], Reading(GROUP), 5)
+            await lexical.loaded()
+        return lexical._hot.bytes
+
+    assert await ask_often() == 0
+    refusal = next(iter(lexical._hot._refused.values()))
+    assert refusal.asks > AGAIN  # nothing left: it was not looked at for nothing
+    await ledger.log.prune(later(seconds=4 * TOGETHER - 10))
+    assert await ask_often() > 0
+    assert not lexical._hot._refused
+    await ledger.close()
+
+
+async def test_a_place_that_fits_but_for_what_it_counts_besides_is_refused(tmp_path: Path) -> None:
+    """What would be let go at once is not read with every question."""
+    ledger = await SqliteLedger.open(tmp_path / "ledger.db")
+    await ledger.log.append([a_message(f"乌龙茶 {number}号") for number in range(10)])
+    await ledger.lexical.messages(["乌龙"], Reading(GROUP), 5)
+    whole = ledger.lexical._hot.bytes
+    for held_bytes, is_refused in ((whole, False), (whole - 1, True)):
+        lexical = SqliteLexical(ledger._database, held_bytes=held_bytes)
+        await lexical.messages(["乌龙"], Reading(GROUP), 5)
+        assert (len(lexical._hot._refused), lexical._hot.bytes) == ((1, 0) if is_refused else (0, whole))
+    await ledger.close()
+
+
+async def test_departures_are_counted_once_a_change_and_not_where_nothing_left(tmp_path: Path) -> None:
+    """Withdrawing what is not there moves nobody's words, and hiding somebody in many messages is one departure."""
+    ledger = await SqliteLedger.open(tmp_path / "ledger.db")
+    await ledger.log.append([a_message(f"2000002 来过{number}次") for number in range(2 * departures.KEPT)])
+    await ledger.log.withdraw(GROUP.scope, "unknown", NOON)
+    assert await ledger._database.read(departures.latest, MESSAGES.words) == 0
+    wiped = await ledger.eraser.forget_person("2000002", NOON, lambda text: text.replace("2000002", "某位成员"))
+    assert wiped.reworded == 2 * departures.KEPT
+    assert await ledger._database.read(departures.latest, MESSAGES.words) == 1
+    answer = await ledger.lexical.messages(["某位"], Reading(GROUP), 1000)
+    hidden = {f"某位成员 来过{number}次" for number in range(2 * departures.KEPT)}
+    assert {message.text for message, _ in answer} == hidden
+    assert await ledger.lexical.messages(["2000002"], Reading(GROUP), 1000) == []
     await ledger.close()
 
 

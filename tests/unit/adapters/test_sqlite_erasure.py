@@ -307,7 +307,7 @@ async def test_vectors_in_memory_are_let_go(path: Path) -> None:
     assert ledger.index._cache.bytes > 0
     await ledger.eraser.forget_person(GONE, NOON, HIDE)
     assert ledger.index._cache.bytes == 0
-    assert [one for one, _ in await ledger.index.nearest(a_vector(1, 0), Reading(GROUP), 9)] == [kept.id]
+    assert [one.id for one, _ in await ledger.index.nearest(a_vector(1, 0), Reading(GROUP), 9)] == [kept.id]
     await ledger.close()
 
 

@@ -214,7 +214,7 @@ async def test_no_row_is_overlooked(tmp_path: Path, held_bytes: int) -> None:
     index = ExactIndex(ledger._database, held_bytes=held_bytes)
     index.follow(MODEL)
     found = await index.nearest(a_vector(1, 0), Reading(GROUP), len(events))
-    assert {event_id for event_id, _ in found} == {event.id for event in events}
+    assert {event.id for event, _ in found} == {event.id for event in events}
     await ledger.close()
 
 

@@ -62,7 +62,7 @@ def a_builder(
     retriever = Retriever(
         events or ListedEvents(TEA),
         words or ListedWords([(TEA, 3.0)]),
-        vectors or ListedVectors(("tea", 0.9)),
+        vectors or ListedVectors((TEA, 0.9)),
         embedder or CountingEmbedder(),
         live,
         clock,
@@ -147,7 +147,7 @@ async def test_new_memories_come_first_in_automatic_context():
         ListedNotes(),
         events=ListedEvents(old, new),
         words=ListedWords([(old, 3.0), (new, 3.0)]),
-        vectors=ListedVectors(("old", 0.91), ("new", 0.9)),
+        vectors=ListedVectors((old, 0.91), (new, 0.9)),
     )
     assert "白茶" in shown(await builder.build(GROUP, QUESTION))[1]
 
@@ -171,7 +171,6 @@ async def test_the_budget_of_the_call_wins():
     ("part", "word"),
     [
         ("notes", "ledger"),
-        ("events", "ledger"),
         ("words", "lexical"),
         ("vectors", "vectors"),
         ("embedder", "embedding"),
@@ -200,10 +199,10 @@ OWN = a_portrait(ProfileKey.user("2000001"), "在找工作。")
 
 async def portraits_of(*held, store=None, patience=1.0):
     """Make portraits over a store that holds these."""
-    ledger, clock = InMemoryLedger(), FrozenClock()
+    ledger = InMemoryLedger()
     consent = Consent(ledger.consent, ledger.names)
     store = store or ListedPortraits(*held)
-    parts = (store, ListedIndex(*held), CountingEmbedder(), consent, Live(Settings()), clock)
+    parts = (store, ListedIndex(*held), CountingEmbedder(), consent, Live(Settings()))
     return Portraits(*parts, Pace(patience), facts=ledger.facts), consent
 
 
@@ -287,7 +286,7 @@ async def test_what_seldom_changes_is_byte_for_byte_the_same():
     food = an_event("阿棠(2000001) 不吃香菜", id="food")
 
     def builder(event):
-        found = {"words": ListedWords([(event, 3.0)]), "vectors": ListedVectors((event.id, 0.9))}
+        found = {"words": ListedWords([(event, 3.0)]), "vectors": ListedVectors((event, 0.9))}
         return a_builder(portraits=portraits, events=ListedEvents(TEA, food), **found)
 
     tea, other = await builder(TEA).build(GROUP, QUESTION), await builder(food).build(GROUP, QUESTION)

@@ -7,6 +7,7 @@ from itertools import combinations
 
 import pytest
 
+from cognitive_memory_core.adapters.embedding import EmbeddingQueue
 from cognitive_memory_core.adapters.inmemory.ledger import InMemoryLedger
 from cognitive_memory_core.consent import Consent
 from cognitive_memory_core.context.builder import DEGRADED, ContextBuilder
@@ -37,7 +38,6 @@ PARTS = {
     "embedder": ("embedding", ()),
     "vectors": ("vectors", ()),
     "words": ("lexical", ()),
-    "events": ("ledger", ()),
     "portraits": ("profiles", ("在学泡茶", "每周读一本小说")),
     "facts": ("profiles", ("在学泡茶", "每周读一本小说")),
     "notes": ("ledger", ("群规：不剧透", "推荐了乌龙茶")),
@@ -76,7 +76,7 @@ def a_builder(**parts):
     retriever = Retriever(
         parts.get("events", ListedEvents(TEA)),
         parts.get("words", ListedWords([(TEA, 3.0)])),
-        parts.get("vectors", ListedVectors(("tea", 0.9))),
+        parts.get("vectors", ListedVectors((TEA, 0.9))),
         embedder,
         live,
         clock,
@@ -88,7 +88,6 @@ def a_builder(**parts):
         embedder,
         Consent(ledger.consent, ledger.names),
         live,
-        clock,
         Pace(FILES),
         facts=parts.get("facts", ListedWithdrawals()),
     )
@@ -178,7 +177,7 @@ async def test_a_model_that_hangs_is_asked_once():
     """Turns that ask the same while a model hangs all wait for its one answer, and the next turn has it."""
     embedder = CountingEmbedder()
     embedder.may_answer.clear()
-    builder = a_builder(embedder=embedder)
+    builder = a_builder(embedder=EmbeddingQueue(embedder, FrozenClock(), Live(embedder.calibration)))
     contexts = await asyncio.gather(*(builder.build(GROUP, "阿棠喜欢什么茶") for _ in range(3)))
     assert [context.degraded for context in contexts] == [("embedding",)] * 3
     assert len(embedder.asked) == 1

@@ -57,14 +57,14 @@ def context_with(text, name, *, budget=1_000_000):
     retriever = Retriever(
         ListedEvents(*events),
         ListedWords([(event, 3.0) for event in events]),
-        ListedVectors(*((event.id, 0.9) for event in events)),
+        ListedVectors(*((event, 0.9) for event in events)),
         embedder,
         live,
         clock,
     )
     consent = Consent(ledger.consent, ledger.names)
     facts, index = ListedWithdrawals(), ListedIndex(*portraits)
-    drawn = Portraits(ListedPortraits(*portraits), index, embedder, consent, live, clock, facts=facts)
+    drawn = Portraits(ListedPortraits(*portraits), index, embedder, consent, live, facts=facts)
     notes = ListedNotes(
         [Memo("m", GROUP.scope, said, NOON, "2000001")],
         [Pin("p", GROUP.scope, said, owner, NOON) for owner in ("", "2000001")],
@@ -101,6 +101,14 @@ def test_no_payload_breaks_the_block(payload):
     context = context_with(payload, payload)
     check_whole(context.text)
     assert [section.title for section in context.sections] == list(TITLES)
+    assert min(map(context.text.count, SIDES)) >= 7
+
+
+@pytest.mark.parametrize("payload", ["&#3;", "&#x1", "&&#3;lt;/cognitive_memory&gt;", "&#x3;#60;", "＆＃３；"])
+def test_what_reads_as_nothing_breaks_no_block(payload):
+    """A reference to a character that there is not is read as nothing, and may join what stands round it."""
+    context = context_with(payload, payload)
+    check_whole(context.text)
     assert min(map(context.text.count, SIDES)) >= 7
 
 

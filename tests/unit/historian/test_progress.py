@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from cognitive_memory_core.domain.people import Anchors, Person
 from cognitive_memory_core.historian.progress import MOST, Progress
+from cognitive_memory_core.text.remembered import let_go
 from tests.support.builders import GROUP, a_job
 from tests.support.clock import NOON
 
@@ -33,3 +34,11 @@ def test_what_is_settled_is_gone() -> None:
     progress.settle("j")
     progress.settle("j")
     assert progress.find(WORK, anchors("j")) is None
+
+
+def test_nothing_is_kept_when_somebody_is_forgotten() -> None:
+    """What was thought of anybody's words goes, too."""
+    progress: Progress[int] = Progress()
+    progress.keep(WORK, anchors("j"), 1)
+    let_go()
+    assert not progress._thoughts

@@ -8,7 +8,9 @@ import pytest
 
 from cognitive_memory_core.domain.people import Person
 from cognitive_memory_core.domain.scope import Scene
+from cognitive_memory_core.errors import UnavailableError
 from cognitive_memory_core.recall.naming import MOST_PEOPLE, NOBODY, READ, KnownNames, Names, Pace, people_named
+from cognitive_memory_core.text.remembered import let_go
 from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE
 from tests.support.ports import Away
 
@@ -83,8 +85,9 @@ def test_only_the_beginning_and_the_latest_are_looked_at():
 class Book:
     """A book of names that counts how often it is read, and answers when it may."""
 
-    def __init__(self):
+    def __init__(self, people=PEOPLE):
         """Answer at once."""
+        self.people_here = list(people)
         self.read = []
         self.may_answer = asyncio.Event()
         self.may_answer.set()
@@ -93,7 +96,18 @@ class Book:
         """Give everybody, everywhere."""
         self.read.append(scope)
         await self.may_answer.wait()
-        return list(PEOPLE)
+        return list(self.people_here)
+
+
+class BackAgain(Book):
+    """A book that is away when it is first asked."""
+
+    async def people(self, scope, user_ids=()):
+        """Refuse once."""
+        found = await super().people(scope, user_ids)
+        if len(self.read) == 1:
+            raise UnavailableError("away")
+        return found
 
 
 async def test_a_place_is_read_once():
@@ -118,6 +132,38 @@ async def test_names_are_read_anew_after_their_time_and_few_places_are_held():
         assert len(book.read) == times
 
 
+async def test_a_place_that_was_empty_is_read_again_at_once():
+    """The first who speaks in a new place is known by the next question; from then on what was read serves."""
+    book = Book(())
+    known = KnownNames(book)
+    assert await known.at(GROUP) == NOBODY
+    assert await known.at(GROUP) == NOBODY
+    book.people_here += PEOPLE
+    assert await known.at(GROUP) == Names.of(PEOPLE)
+    assert len(book.read) == 3
+    book.people_here.clear()
+    assert await known.at(GROUP) == Names.of(PEOPLE)
+    assert len(book.read) == 3
+
+
+async def test_a_book_that_was_away_is_read_again_at_once():
+    """What could not be read is asked for again, and an empty place that is being read is not read twice."""
+    book = Book()
+    book.may_answer.clear()
+    known = KnownNames(book, Pace(patience=0.01))
+    assert [await known.at(GROUP) for _ in range(3)] == [NOBODY] * 3
+    assert len(book.read) == 1
+    back = BackAgain()
+    known = KnownNames(back)
+    assert [await known.at(GROUP) for _ in range(3)] == [NOBODY, Names.of(PEOPLE), Names.of(PEOPLE)]
+    assert len(back.read) == 2
+
+
+def test_names_serve_ten_seconds():
+    """As long as that a question waits for no book, and no longer."""
+    assert Pace().lifetime == 10.0
+
+
 async def test_a_book_that_is_away_or_slow_gives_none():
     """Without names a question is asked all the same, and in time; what came late serves the next."""
     assert await KnownNames(Away()).at(GROUP) == NOBODY
@@ -138,3 +184,14 @@ async def test_an_operator_is_asked_for_their_place():
     known = KnownNames(Book())
     assert await known.at(OPERATOR) == NOBODY
     assert await known.at(Scene.operator(group_id="10001")) == Names.of(PEOPLE)
+
+
+async def test_names_that_are_let_go_are_read_again():
+    """Nothing that was read is held afterwards, and the next question reads what the book says by then."""
+    book = Book()
+    known = KnownNames(book)
+    await known.at(GROUP)
+    book.people_here.clear()
+    let_go()
+    assert not known._reads
+    assert await known.at(GROUP) == NOBODY

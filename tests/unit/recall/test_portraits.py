@@ -22,7 +22,7 @@ from cognitive_memory_core.context.builder import ContextBuilder
 from cognitive_memory_core.domain.profile import Profile, ProfileKey
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.errors import BadArgument, NotPermitted, TransientError, UnavailableError
-from cognitive_memory_core.recall.portraits import INLINE, Pace, Portraits
+from cognitive_memory_core.recall.portraits import INLINE, Drawn, Pace, Portraits
 from cognitive_memory_core.recall.retriever import Retriever
 from cognitive_memory_core.settings import Live, QuerySettings, Settings
 from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE
@@ -59,10 +59,23 @@ async def a_world(*held: Profile, **fields: Any) -> World:
     index = fields.pop("index", None) or ListedIndex(*held, known=[("10001", "2000001"), ("10001", "2000002")])
     live = Live(fields.pop("settings", None) or Settings())
     pace = fields.pop("pace", None) or Pace()
-    embedder, store = fields.pop("embedder", None) or HashingEmbedder(), ListedPortraits(*held)
+    embedder, store = (
+        fields.pop("embedder", None) or HashingEmbedder(),
+        fields.pop("store", None) or ListedPortraits(*held),
+    )
     facts = fields.pop("facts", None) or ListedWithdrawals()
-    portraits = Portraits(store, index, embedder, consent, live, FrozenClock(), pace, facts=facts)
+    portraits = Portraits(store, index, embedder, consent, live, pace, facts=facts)
     return World(portraits, store, index, consent, facts)
+
+
+async def asker(world: World, scene: Scene) -> Profile | None:
+    """Give the portrait of who asks, as a turn has it."""
+    return (await world.portraits.of_turn(scene)).person
+
+
+async def group(world: World, scene: Scene) -> Profile | None:
+    """Give the portrait of the group, as a turn has it."""
+    return (await world.portraits.of_turn(scene)).group
 
 
 # --- one by its key --------------------------------------------------------------------------------------------------
@@ -125,7 +138,7 @@ async def test_a_file_of_somebody_else_is_not_shown() -> None:
 async def test_whoever_opted_out_has_no_portrait() -> None:
     """An opt-out holds at once, also for a file that is being read and for one that was read before."""
     world = await a_world(a_portrait(MEMBER))
-    assert await world.portraits.of_asker(GROUP)
+    assert await asker(world, GROUP)
     world.store.may_answer.clear()
     reading = asyncio.create_task(world.portraits.find(GROUP, MEMBER))
     await asyncio.sleep(0)
@@ -133,7 +146,7 @@ async def test_whoever_opted_out_has_no_portrait() -> None:
     world.store.may_answer.set()
     assert await reading is None
     assert await world.portraits.find(GROUP, MEMBER) is None
-    assert await world.portraits.of_asker(GROUP) is None
+    assert await asker(world, GROUP) is None
     assert await world.portraits.search(GROUP, "乌龙茶") == []
 
 
@@ -148,7 +161,7 @@ async def test_others_who_opted_out_are_hidden() -> None:
     assert found
     assert (found.name, found.tags, found.summary) == ("某位成员的朋友", ("某位成员的搭档",), "和某位成员一起打球。")
     assert await world.portraits.search(GROUP, "小北") == []
-    shown = await world.portraits.of_asker(GROUP)
+    shown = await asker(world, GROUP)
     assert shown == found
 
 
@@ -182,7 +195,7 @@ async def test_a_shared_portrait_is_one_everywhere(fields: Any) -> None:
         found = await world.portraits.asked(scene, "user", "2000001")
         assert found
         assert found.summary == "一份"
-    shown = await world.portraits.of_asker(GROUP)
+    shown = await asker(world, GROUP)
     assert shown
     assert shown.summary == "一份"
     [hit] = await world.portraits.search(GROUP, "阿棠")
@@ -195,7 +208,7 @@ async def test_a_shared_portrait_is_one_everywhere(fields: Any) -> None:
 async def test_a_shared_portrait_that_is_not_there_yet() -> None:
     """Where there is no shared portrait yet the member's serves."""
     world = await a_world(a_portrait(MEMBER, "群里的"), shared=["2000001"])
-    found, shown = await world.portraits.asked(GROUP, "user", "2000001"), await world.portraits.of_asker(GROUP)
+    found, shown = await world.portraits.asked(GROUP, "user", "2000001"), await asker(world, GROUP)
     assert found
     assert found == shown
     assert found.summary == "群里的"
@@ -214,12 +227,30 @@ async def test_a_shared_portrait_is_closed_to_strangers() -> None:
         await world.portraits.asked(Scene.private("2000009"), "user", "2000001")
 
 
+@pytest.mark.parametrize("fields", [{"shared": ["2000001"]}, {"settings": SHARED}])
+async def test_whoever_asks_finds_their_own_shared_portrait(fields: Any) -> None:
+    """By search as by key and in context, also in a group that never saw their name; others there do not."""
+    ledger = InMemoryLedger()
+    await ledger.profiles.put(a_portrait(PERSON, "一份"))
+    world = await a_world(a_portrait(PERSON, "一份"), index=ledger.profiles, **fields)
+    [hit] = await world.portraits.search(OTHER_GROUP, "阿棠")
+    for shown in (
+        hit.profile,
+        await world.portraits.asked(OTHER_GROUP, "user", "2000001"),
+        await asker(world, OTHER_GROUP),
+    ):
+        assert shown == a_portrait(PERSON, "一份")
+    stranger = Scene.group("10002", "2000009")
+    assert await world.portraits.search(stranger, "阿棠") == []
+    assert await world.portraits.asked(stranger, "user", "2000001") is None
+
+
 async def test_a_portrait_is_closed_again() -> None:
     """Taking the wish back closes the portrait at once."""
     world = await a_world(a_portrait(PERSON, "一份"), shared=["2000001"])
-    assert await world.portraits.of_asker(GROUP)
+    assert await asker(world, GROUP)
     await world.consent.set_sharing("2000001", False, NOON)
-    assert await world.portraits.of_asker(GROUP) is None
+    assert await asker(world, GROUP) is None
     assert await world.portraits.asked(GROUP, "user", "2000001") is None
     assert await world.portraits.search(GROUP, "阿棠") == []
 
@@ -380,41 +411,41 @@ async def test_consent_counts_when_the_answer_is_given() -> None:
 async def test_who_is_here_now() -> None:
     """A turn gets the portrait of who asks, and in a group the group's; an operator is nobody."""
     world = await a_world(a_portrait(MEMBER, "群里的"), a_portrait(PERSON, "私下的"), THE_GROUP)
-    found = [await world.portraits.of_asker(scene) for scene in (GROUP, PRIVATE, OTHER_GROUP, OPERATOR)]
+    found = [await asker(world, scene) for scene in (GROUP, PRIVATE, OTHER_GROUP, OPERATOR)]
     assert [each and each.summary for each in found] == ["群里的", "私下的", None, None]
-    assert [await world.portraits.of_group(scene) for scene in (GROUP, PRIVATE, OTHER_GROUP)] == [THE_GROUP, None, None]
-    assert await world.portraits.of_group(Scene.operator(group_id="10001")) == THE_GROUP
+    assert [await group(world, scene) for scene in (GROUP, PRIVATE, OTHER_GROUP)] == [THE_GROUP, None, None]
+    assert await group(world, Scene.operator(group_id="10001")) == THE_GROUP
 
 
 async def test_a_file_is_read_once_for_many_turns() -> None:
     """Turns at once and shortly after one another share a read; after that, or when told to forget, it is read anew."""
     world = await a_world(THE_GROUP)
-    await asyncio.gather(*(world.portraits.of_group(Scene.group("10001", f"20000{n:02}")) for n in range(20)))
-    await world.portraits.of_group(GROUP)
-    assert len(world.store.read) == 1
+    await asyncio.gather(*(group(world, Scene.group("10001", f"20000{n:02}")) for n in range(20)))
+    await group(world, GROUP)
+    assert world.store.read.count(READING_GROUP) == 1
     world.store.held.clear()
     world.portraits.forget()
-    assert await world.portraits.of_group(GROUP) is None
-    assert len(world.store.read) == 2
+    assert await group(world, GROUP) is None
+    assert world.store.read.count(READING_GROUP) == 2
 
 
 async def test_a_portrait_that_was_read_serves_a_moment_only() -> None:
     """What was changed in the file by hand is seen a moment later, without anybody telling."""
     world = await a_world(THE_GROUP, pace=Pace(lifetime=0.01))
-    assert await world.portraits.of_group(GROUP) == THE_GROUP
+    assert await group(world, GROUP) == THE_GROUP
     world.store.held.clear()
     await asyncio.sleep(0.02)
-    assert await world.portraits.of_group(GROUP) is None
+    assert await group(world, GROUP) is None
 
 
 async def test_what_is_held_is_bounded() -> None:
     """A flood of places leaves a bounded number of portraits in memory, those read last."""
     world = await a_world(pace=Pace(held=4))
     for number in range(20):
-        await world.portraits.of_group(Scene.group(str(20_000 + number), "2000001"))
+        await group(world, Scene.group(str(20_000 + number), "2000001"))
     assert len(world.portraits._reads) == 4
-    await world.portraits.of_group(Scene.group("20019", "2000001"))
-    assert len(world.store.read) == 20
+    await group(world, Scene.group("20019", "2000001"))
+    assert len(world.store.read) == 40
 
 
 async def test_a_slow_file_is_not_waited_for() -> None:
@@ -422,22 +453,45 @@ async def test_a_slow_file_is_not_waited_for() -> None:
     world = await a_world(THE_GROUP, pace=Pace(patience=0.02))
     world.store.may_answer.clear()
     for _ in range(2):  # whoever comes later does not wait for the same file all over again
-        with pytest.raises(UnavailableError):
-            await world.portraits.of_group(GROUP)
+        assert await world.portraits.of_turn(GROUP) == Drawn(is_whole=False)
     world.store.may_answer.set()
     await asyncio.sleep(0.01)
-    assert await world.portraits.of_group(GROUP) == THE_GROUP
-    assert len(world.store.read) == 1
+    assert await world.portraits.of_turn(GROUP) == Drawn(None, THE_GROUP)
+    assert sorted(world.store.read) == [READING_GROUP, MEMBER]
+
+
+async def test_a_file_that_fails_costs_no_other() -> None:
+    """Where one of the two cannot be read the other is there, and the turn says that something is missing."""
+
+    class OneBroken(ListedPortraits):
+        async def find(self, key: ProfileKey) -> Profile | None:
+            if key == self.broken:
+                raise UnavailableError("away")
+            return await super().find(key)
+
+    world = await a_world(store=OneBroken(CLIMBER, THE_GROUP))
+    for world.store.broken, left in (
+        (MEMBER, Drawn(None, THE_GROUP, False)),
+        (READING_GROUP, Drawn(CLIMBER, None, False)),
+    ):
+        world.portraits.forget()
+        assert await world.portraits.of_turn(GROUP) == left
+
+
+async def test_who_wants_to_be_left_out_is_not_looked_up() -> None:
+    """Whoever a turn leaves out has no portrait in it, and their file is not read; the group's is there."""
+    world = await a_world(CLIMBER, THE_GROUP)
+    assert await world.portraits.of_turn(GROUP, {"2000001"}) == Drawn(None, THE_GROUP)
+    assert world.store.read == [READING_GROUP]
 
 
 async def test_a_failure_is_not_held() -> None:
     """A file that could not be read is tried again the next time."""
     world = await a_world(THE_GROUP)
     world.store.failure = UnavailableError("away")
-    with pytest.raises(UnavailableError):
-        await world.portraits.of_group(GROUP)
+    assert await world.portraits.of_turn(GROUP) == Drawn(is_whole=False)
     world.store.failure = None
-    assert await world.portraits.of_group(GROUP) == THE_GROUP
+    assert await group(world, GROUP) == THE_GROUP
 
 
 async def test_a_late_failure_disturbs_nobody() -> None:
@@ -446,8 +500,7 @@ async def test_a_late_failure_disturbs_nobody() -> None:
     asyncio.get_running_loop().set_exception_handler(lambda _, context: complaints.append(context))
     world = await a_world(THE_GROUP, pace=Pace(patience=0.01))
     world.store.may_answer.clear()
-    with pytest.raises(UnavailableError):
-        await world.portraits.of_group(GROUP)
+    assert await world.portraits.of_turn(GROUP) == Drawn(is_whole=False)
     world.store.failure = UnavailableError("away")
     world.store.may_answer.set()
     await asyncio.sleep(0.01)
@@ -460,7 +513,7 @@ async def test_a_turn_that_is_given_up_leaves_the_read_alone() -> None:
     """When one turn is cancelled the others that wait for the same file get it."""
     world = await a_world(THE_GROUP)
     world.store.may_answer.clear()
-    first, second = (asyncio.create_task(world.portraits.of_group(GROUP)) for _ in range(2))
+    first, second = (asyncio.create_task(group(world, GROUP)) for _ in range(2))
     await asyncio.sleep(0)
     first.cancel()
     await asyncio.sleep(0)
@@ -590,7 +643,7 @@ async def _something_happens(town: Town, consent: Consent) -> None:
 async def shown_anywhere(world: World) -> list[object]:
     """Give whatever shows the member's portrait in their group."""
     found = [await world.portraits.find(GROUP, MEMBER), await world.portraits.asked(GROUP, "user", "2000001")]
-    found += [await world.portraits.of_asker(GROUP)]
+    found += [await asker(world, GROUP)]
     return [*filter(None, found), *await world.portraits.search(GROUP, "乌龙茶")]
 
 
@@ -600,9 +653,9 @@ async def test_a_portrait_that_holds_something_withdrawn_is_shown_to_nobody() ->
     assert len(await shown_anywhere(world)) == 5
     world.facts.held = {MEMBER}
     assert [hit.profile.key for hit in await shown_anywhere(world)] == [READING_GROUP]
-    assert await world.portraits.of_group(GROUP) is not None
+    assert await group(world, GROUP) is not None
     world.facts.held = {READING_GROUP}
-    assert await world.portraits.of_group(GROUP) is None
+    assert await group(world, GROUP) is None
     world.facts.held = set()
     assert len(await shown_anywhere(world)) == 5
 
@@ -612,13 +665,13 @@ async def test_a_shared_portrait_that_is_hidden_gives_way_to_that_of_the_place()
     world = await a_world(a_portrait(PERSON), a_portrait(MEMBER, "在群里画画。"), shared=["2000001"])
     world.facts.held = {PERSON}
     assert listed_texts([await world.portraits.asked(GROUP, "user", "2000001")]) == ["在群里画画。"]
-    assert listed_texts([await world.portraits.of_asker(GROUP)]) == ["在群里画画。"]
+    assert listed_texts([await asker(world, GROUP)]) == ["在群里画画。"]
 
 
 async def test_no_portrait_is_shown_where_nobody_knows_what_is_withdrawn() -> None:
     """A ledger that is away hides them: one that is asked for is away, too, and a search finds nothing."""
     world = await a_world(a_portrait(MEMBER), facts=Away())
-    for asked in (world.portraits.find(GROUP, MEMBER), world.portraits.of_asker(GROUP)):
+    for asked in (world.portraits.find(GROUP, MEMBER), asker(world, GROUP)):
         with pytest.raises(UnavailableError):
             await asked
     assert await world.portraits.search(GROUP, "乌龙茶") == []
@@ -628,15 +681,15 @@ async def test_what_was_read_before_the_withdrawal_is_not_shown_after_it() -> No
     """Who is hidden is asked first: a file that was read meanwhile is the one of after the merge."""
     world = await a_world(a_portrait(MEMBER, "密码七零四二。"))
     world.store.may_answer.clear()
-    reading = asyncio.create_task(world.portraits.of_asker(GROUP))
+    reading = asyncio.create_task(asker(world, GROUP))
     await asyncio.sleep(0)
     world.facts.held = {MEMBER}
-    assert await world.portraits.of_asker(GROUP) is None
+    assert await asker(world, GROUP) is None
     world.store.held[MEMBER] = a_portrait(MEMBER, "")
     world.portraits.forget()
     world.facts.held = set()
     world.store.may_answer.set()
-    assert await world.portraits.of_asker(GROUP) is None
+    assert await asker(world, GROUP) is None
     await reading
 
 
@@ -644,15 +697,15 @@ async def test_a_portrait_without_words_is_none() -> None:
     """What was emptied is not shown, not even by its name."""
     world = await a_world(a_portrait(MEMBER, " \n"), a_portrait(READING_GROUP, "", tags=("读书",), name="读书会"))
     assert await world.portraits.find(GROUP, MEMBER) is None
-    assert await world.portraits.of_asker(GROUP) is None
+    assert await asker(world, GROUP) is None
     assert await world.portraits.search(GROUP, "阿棠") == []
-    assert await world.portraits.of_group(GROUP) is not None
+    assert await group(world, GROUP) is not None
 
 
 async def test_a_look_at_a_portrait_asks_once_what_is_withdrawn() -> None:
-    """One question each time a portrait is looked up, and one for a search over any number of them."""
+    """One question each time a portrait is looked up, one a turn, and one for a search over any number of them."""
     world = await a_world(*(a_portrait(ProfileKey.member("10001", str(2000001 + number))) for number in range(9)))
-    for asked in (world.portraits.find(GROUP, MEMBER), world.portraits.of_asker(GROUP)):
+    for asked in (world.portraits.find(GROUP, MEMBER), world.portraits.of_turn(GROUP)):
         before = world.facts.asked
         await asked
         assert world.facts.asked == before + 1

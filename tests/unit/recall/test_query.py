@@ -11,6 +11,7 @@ from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.recall.naming import Names
 from cognitive_memory_core.recall.query import LINES, QUERY_LENGTH, TERMS, query_of
 from cognitive_memory_core.text.terms import query_terms
+from cognitive_memory_core.text.timewords import time_window
 from tests.support.builders import GROUP, OPERATOR, PRIVATE
 from tests.support.clock import NOON
 
@@ -112,6 +113,29 @@ def test_the_time_named_becomes_the_window():
     assert NOON - timedelta(days=1) in window
     assert NOON not in window
     assert query_of("谁说要请客", GROUP, NOON).window is None
+
+
+@pytest.mark.parametrize("text", ["明天谁请客", "下周谁请客", "月底谁请客", "in 3 days", "下个月聚会", "2030年谁结婚"])
+def test_a_time_to_come_is_no_window(text):
+    """Nothing was said then, and what was said of it lies anywhere: a question about it prefers no time."""
+    assert time_window(text, NOON) is not None
+    assert query_of(text, GROUP, NOON).window is None
+
+
+@pytest.mark.parametrize(
+    "text", ["今天谁请客", "本周谁请客", "今年谁请客", "今晚谁请客", "三月谁请客", "最近三天谁请客"]
+)
+def test_a_time_that_has_begun_is_a_window(text):
+    """What lasts still, or ends later, was spoken of already."""
+    reference = NOON + timedelta(hours=8)
+    assert query_of(text, GROUP, reference).window == time_window(text, reference) is not None
+
+
+def test_a_time_begins_before_it_is_asked_for():
+    """What begins this very moment has not begun."""
+    midnight = NOON - timedelta(hours=12)
+    assert query_of("今天谁请客", GROUP, midnight).window is None
+    assert query_of("今天谁请客", GROUP, midnight + timedelta(microseconds=1)).window is not None
 
 
 KNOWN = Names.of((Person("2000001", "阿棠"), Person("2000002", "小满", ("夜航船",))))

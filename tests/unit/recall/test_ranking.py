@@ -222,7 +222,7 @@ def test_whom_the_question_names_is_lifted_softly():
     """Speaker and subject count alike, by how many of those named they are, and nobody is dropped."""
     said, spoken_of = a_hit(0.5, "甲", sender_id="1"), a_hit(0.5, "乙", sender_id="9", subjects=("1", "8"))
     both, other = a_hit(0.5, "丙", sender_id="1", subjects=("2",)), a_hit(0.7, "丁", sender_id="9")
-    hits = naming([said, spoken_of, both, other], frozenset({"1", "2"}))
+    hits = naming([said, spoken_of, both, other], frozenset({"1", "2"}), boost=0.3)
     assert [(hit.event.text, hit.score) for hit in hits] == [
         ("丁", 0.7),
         ("丙", pytest.approx(0.65)),

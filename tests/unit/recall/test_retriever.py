@@ -10,16 +10,20 @@ from typing import ClassVar
 
 import pytest
 
+from cognitive_memory_core.adapters.embedding import EmbeddingQueue
+from cognitive_memory_core.adapters.inmemory.ledger import InMemoryLedger
 from cognitive_memory_core.domain.hit import Reading
 from cognitive_memory_core.domain.interval import Interval
 from cognitive_memory_core.domain.people import Person
 from cognitive_memory_core.errors import PermanentError, TransientError, UnavailableError
+from cognitive_memory_core.recall.narrowing import NAMED, NARROWED
 from cognitive_memory_core.recall.query import Query
 from cognitive_memory_core.recall.retriever import LONG, MAX_CANDIDATES, MAX_RESULTS, Found, Retriever
 from cognitive_memory_core.settings import Decay, Live, QuerySettings, Settings
 from cognitive_memory_core.text.terms import query_terms
 from tests.support.builders import GROUP, OTHER_GROUP, PRIVATE, an_event
 from tests.support.clock import NOON, FrozenClock
+from tests.support.ledgers import MODEL, a_vector, embedded
 from tests.support.ports import Away, CountingEmbedder, ListedEvents, ListedVectors, ListedWords
 
 TEA = an_event("阿棠(2000001) 喜欢乌龙茶", id="tea")
@@ -34,7 +38,7 @@ def a_retriever(events=None, words=None, vectors=None, embedder=None, *, names=N
     return Retriever(
         events or ListedEvents(TEA, HILL, GONE, FOREIGN),
         words or ListedWords([(TEA, 3.0)]),
-        vectors or ListedVectors(("hill", 0.6), ("tea", 0.5)),
+        vectors or ListedVectors((HILL, 0.6), (TEA, 0.5)),
         embedder or CountingEmbedder(),
         Live(Settings(query=QuerySettings(lexical_weight=0.5, diversity=0.0, **query))),
         FrozenClock(),
@@ -68,7 +72,6 @@ async def test_both_legs_are_joined():
     [
         ("embedder", ["tea"], "embedding"),
         ("vectors", ["tea"], "vectors"),
-        ("events", ["tea"], "ledger"),
         ("words", ["hill", "tea"], "lexical"),
     ],
 )
@@ -86,15 +89,16 @@ async def test_everything_away_finds_nothing():
 
 async def test_a_useless_vector_is_an_embedding_that_failed():
     """A NaN never reaches the index of vectors."""
-    vectors = ListedVectors(("hill", 0.6))
-    found = await search(a_retriever(vectors=vectors, embedder=CountingEmbedder((float("nan"), 1.0))))
+    vectors = ListedVectors((HILL, 0.6))
+    embedder = EmbeddingQueue(CountingEmbedder((float("nan"), 1.0)), FrozenClock(), Live(CountingEmbedder.calibration))
+    found = await search(a_retriever(vectors=vectors, embedder=embedder))
     assert (ids(found), found.degraded, vectors.limits) == (["tea"], ("embedding",), [])
 
 
 async def test_a_foreign_or_retired_row_is_never_shown():
     """Whatever a store answers, every row passes the reading once more."""
     words = ListedWords([(FOREIGN, 9.0), (GONE, 9.0), (TEA, 1.0)])
-    vectors = ListedVectors(("foreign", 0.99), ("gone", 0.98), ("tea", 0.5))
+    vectors = ListedVectors((FOREIGN, 0.99), (GONE, 0.98), (TEA, 0.5))
     assert ids(await search(a_retriever(words=words, vectors=vectors))) == ["tea"]
     assert ids(await search(a_retriever(words=words, vectors=vectors), Reading(replace(PRIVATE, user_id="9")))) == []
 
@@ -102,12 +106,6 @@ async def test_a_foreign_or_retired_row_is_never_shown():
 async def test_people_left_out_are_left_out():
     """Neither leg shows what somebody said who opted out."""
     assert ids(await search(a_retriever(), Reading(GROUP, without=frozenset({GROUP.user_id})))) == []
-
-
-async def test_a_vector_of_a_lost_event_is_passed_over():
-    """An id that the ledger does not know is no hit and no error."""
-    found = await search(a_retriever(vectors=ListedVectors(("lost", 0.9), ("tea", 0.5))))
-    assert (ids(found), found.degraded) == (["tea"], ())
 
 
 @pytest.mark.parametrize(
@@ -222,6 +220,111 @@ async def test_a_cancelled_search_ends():
     embedder.may_answer.set()
 
 
+THEN = Interval(NOON - timedelta(days=31), NOON - timedelta(days=29))
+
+
+async def a_crowd(*inside):
+    """Make a ledger of three hundred good matches of today, and of some events among them that match less."""
+    ledger = InMemoryLedger()
+    ledger.index.follow(MODEL)
+    crowd = [an_event(f"阿棠喜欢什么茶{number}", id=f"c{number}", sender_id="2000002") for number in range(300)]
+    await embedded(
+        ledger, [*((event, a_vector(1.0, 0.0)) for event in crowd), *((one, a_vector(0.99, 0.141)) for one in inside)]
+    )
+    return ledger
+
+
+LONGER = an_event("阿棠喜欢什么茶，这事说来话长", id="longer")
+OLD, ELSEWHOSE = replace(LONGER, happened_at=NOON - timedelta(days=30)), replace(LONGER, sender_id="2000007")
+
+
+@pytest.mark.parametrize("leg", ["vectors", "words"])
+@pytest.mark.parametrize(
+    ("inside", "named"),
+    [(OLD, {"window": THEN}), (ELSEWHOSE, {"people": frozenset({"2000007"})})],
+    ids=["time", "person"],
+)
+async def test_what_the_question_names_is_not_crowded_out(leg, inside, named):
+    """Of the time, or the person, that a question names something is found behind any number of better matches."""
+    ledger = await a_crowd(inside)
+    legs = {"words": ListedWords(), "vectors": ledger.index}
+    retriever = a_retriever(**({"words": ledger.lexical, "vectors": ListedVectors()} if leg == "words" else legs))
+    assert "longer" not in ids(await search(retriever))
+    found = await search(retriever, query=replace(ASKED, **named))
+    assert (ids(found)[0], found.degraded) == ("longer", ())
+    assert len(found.hits) == 5
+
+
+class Matching(ListedWords):
+    """A lexical index that gives of its rows those that the reading admits."""
+
+    async def events(self, terms, reading, limit):
+        """Find."""
+        self.asked.append((terms, reading, limit))
+        return [row for row in self._events if reading.admits(row[0])][:limit]
+
+
+PEOPLE = frozenset(f"300000{number}" for number in range(9))
+
+
+@pytest.mark.parametrize(
+    ("many", "inside", "top_k", "calls"),
+    [(14, 0, 5, 1), (20, 0, 5, 2), (20, 4, 5, 2), (20, 5, 5, 1), (600, NARROWED - 1, 200, 2), (600, NARROWED, 200, 1)],
+)
+async def test_more_is_asked_for_only_where_something_may_be_missing(many, inside, top_k, calls):
+    """Neither a leg that gave all it had, nor one with as much of what is named as is wanted, is asked again."""
+    senders = ["2000007"] * inside + ["2000002"] * (many - inside)
+    rows = [(an_event(f"茶{at}", id=f"e{at}", sender_id=sender), 3.0) for at, sender in enumerate(senders)]
+    for people, asked in (({"2000007"}, calls), (set(), 1)):
+        words = Matching(rows)
+        await search(a_retriever(words=words), query=replace(ASKED, people=frozenset(people)), top_k=top_k)
+        assert len(words.asked) == asked
+
+
+async def test_what_is_asked_for_more_is_bounded_and_narrower():
+    """A time and three people at most, forty rows of each, and nothing twice; a reading that says so itself stays."""
+    rows = [(an_event(f"茶{number}", id=f"e{number}"), 3.0) for number in range(MAX_CANDIDATES + 1)]
+    asked = replace(ASKED, window=THEN, people=PEOPLE)
+    for reading, readings in (
+        (Reading(GROUP), 2 + NAMED),
+        (Reading(GROUP, window=Interval(NOON - timedelta(days=99), NOON + timedelta(days=1))), 1 + NAMED),
+        (Reading(GROUP, user_id=GROUP.user_id), 2),
+    ):
+        words = Matching(rows)
+        await search(a_retriever(words=words, rerank_candidate_multiplier=99), reading, query=asked, top_k=200)
+        assert len(words.asked) == len({one for _, one, _ in words.asked}) == readings
+        assert [limit for _, _, limit in words.asked] == [MAX_CANDIDATES] + [NARROWED] * (readings - 1)
+        assert all(replace(one, window=reading.window, user_id=reading.user_id) == reading for _, one, _ in words.asked)
+
+
+async def test_what_was_found_twice_is_one_candidate():
+    """What lies in the time named and among the best counts once: it does not move the relevance of the others."""
+    rows = [(an_event(f"什么茶{number}", id=f"e{number}"), 15.0 - number) for number in range(15)]
+    then = replace(rows[0][0], text="阿棠喜欢喝茶", happened_at=NOON - timedelta(days=30))
+    words = Matching([(then, 15.0), *rows[1:]])
+    retriever = a_retriever(words=words, vectors=ListedVectors())
+    once, twice = [await search(retriever, query=replace(ASKED, window=window)) for window in (None, THEN)]
+    assert len(words.asked) == 3
+    assert ids(twice)[0] == "e0"
+    known = {hit.event.id: hit.relevance for hit in once.hits}
+    assert [hit.relevance for hit in twice.hits[1:]] == [known[hit.event.id] for hit in twice.hits[1:]]
+
+
+async def test_a_leg_that_fails_on_the_way_keeps_what_it_has():
+    """What was found before a store went away is shown, and the part is named."""
+
+    class Failing(Matching):
+        async def events(self, terms, reading, limit):
+            if reading.window is not None:
+                raise UnavailableError("away")
+            return await super().events(terms, reading, limit)
+
+    rows = [(an_event(f"阿棠喜欢什么茶{number}", id=f"e{number}"), 3.0) for number in range(20)]
+    retriever = a_retriever(words=Failing(rows), vectors=ListedVectors())
+    found = await search(retriever, query=replace(ASKED, window=THEN))
+    assert (len(found.hits), found.degraded) == (5, ("lexical",))
+
+
 class Judge:
     """A reranker that gives each text the score listed for it, or raises; it remembers what it was asked."""
 
@@ -264,7 +367,7 @@ async def test_a_reranker_without_an_answer_changes_nothing(answer):
 async def test_a_slow_reranker_is_not_waited_for():
     """What takes longer than a question has is away."""
     retriever = Retriever(
-        ListedEvents(TEA, HILL), ListedWords([(TEA, 3.0)]), ListedVectors(("hill", 0.6)), CountingEmbedder(),
+        ListedEvents(TEA, HILL), ListedWords([(TEA, 3.0)]), ListedVectors((HILL, 0.6)), CountingEmbedder(),
         Live(Settings()), FrozenClock(), 0.05, reranker=Judge(asyncio.Event()),
     )  # fmt: skip
     found = await search(retriever)
@@ -298,7 +401,7 @@ async def test_a_reranker_is_asked_about_no_more_than_there_are_candidates():
     """Two legs find twice as much, and the best half of that is judged."""
     rows = [an_event(f"茶{number}", id=f"e{number}") for number in range(4)]
     judge = Judge([0.5, 0.5])
-    words, vectors = ListedWords([(row, 3.0) for row in rows[:2]]), ListedVectors(("e2", 0.1), ("e3", 0.1))
+    words, vectors = ListedWords([(row, 3.0) for row in rows[:2]]), ListedVectors((rows[2], 0.1), (rows[3], 0.1))
     retriever = a_retriever(ListedEvents(*rows), words, vectors, reranker=judge, rerank_candidate_multiplier=2)
     await search(retriever, query=replace(ASKED, terms=("茶",)), top_k=1)
     assert judge.asked[0][1] == ["茶0", "茶1"]
@@ -306,7 +409,7 @@ async def test_a_reranker_is_asked_about_no_more_than_there_are_candidates():
 
 async def test_a_question_about_code_leans_on_words():
     """What shares the words of a question about code comes before what is only near in meaning."""
-    words, vectors = ListedWords([(TEA, 3.0)]), ListedVectors(("hill", 1.0))
+    words, vectors = ListedWords([(TEA, 3.0)]), ListedVectors((HILL, 1.0))
     lean = replace(ASKED, terms=tuple(query_terms(TEA.text)))
     retriever = a_retriever(words=words, vectors=vectors)
     plain, coding = [await search(retriever, query=replace(lean, intent=one)) for one in ("general", "code")]

@@ -86,6 +86,11 @@ def window(text: str, at: datetime = NOON) -> str | None:
         ("2月29日", "2024-02-29"),
         ("三月初", "2026-03-01 2026-03-10"),
         ("二月下旬", "2026-02-21 2026-02-28"),
+        ("二月中谁生病了", "2026-02-11 2026-02-20"),
+        ("2月中", "2026-02-11 2026-02-20"),
+        ("二月中旬", "2026-02-11 2026-02-20"),
+        ("去年十月中的事", "2025-10-11 2025-10-20"),
+        ("上个月中", "2026-02-11 2026-02-20"),
         ("15号说了什么", "2026-02-15"),
         ("2025年", "2025-01-01 2025-12-31"),
         ("二〇二五年三月", "2025-03-01 2025-03-31"),
@@ -194,6 +199,37 @@ def test_window(text: str, expected: str) -> None:
 def test_no_window(text: str) -> None:
     """What only looks like time, and what no calendar has, names no window."""
     assert time_window(text, NOON) is None
+
+
+@pytest.mark.parametrize("word", ["中午", "中学", "中文", "中国队", "中心", "中秋", "中考", "中间"])
+def test_a_word_that_begins_with_the_middle_is_no_middle_of_a_month(word: str) -> None:
+    """What stands behind a month may begin with 中 and be another word: the whole month is named."""
+    assert window(f"二月{word}") == "2026-02-01 2026-02-28"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("三月底四月初谁生病了", "2026-03-21 2026-04-10"),
+        ("三月四月谁生病了", "2026-03-01 2026-04-30"),
+        ("上个月底这个月初", "2026-04-21 2026-05-10"),
+        ("去年底今年初", "2025-11-01 2026-02-28"),
+        ("十二月底一月初", "2025-12-21 2026-01-10"),
+        ("前天昨天", "2026-05-18 2026-05-19"),
+        ("3月1日3月2日", "2026-03-01 2026-03-02"),
+        ("三月底到四月中", "2026-03-21 2026-04-20"),
+        ("三月底四月中", "2026-03-21 2026-03-31"),
+        ("三月底，四月初", "2026-03-21 2026-03-31"),
+        ("三月底的四月初", "2026-03-21 2026-03-31"),
+        ("三月底五月初", "2026-03-21 2026-03-31"),
+        ("五月初四月底", "2026-05-01 2026-05-10"),
+        ("昨天前天", "2026-05-19"),
+        ("前天昨天今天", "2026-05-18 2026-05-19"),
+    ],
+)
+def test_two_expressions_that_touch_are_one(text: str, expected: str) -> None:
+    """Where one begins where the other ends, in the text and on the calendar, both are meant; else the first is."""
+    assert window(text, datetime(2026, 5, 20, 12, tzinfo=SHANGHAI)) == expected
 
 
 def test_first_expression_counts() -> None:

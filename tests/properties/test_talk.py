@@ -1,0 +1,91 @@
+"""What any talk promises as an answer."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import fields
+from datetime import timedelta
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cognitive_memory_core.recall.talk import PAUSE, SHOWN, WEIGHTS, Weights, hits_of
+from cognitive_memory_core.text.terms import index_terms, query_terms
+from tests.support.builders import GROUP, OTHER_GROUP, a_message
+from tests.support.clock import NOON
+
+WORDS = ("陶艺", "烘焙", "我去", "吧", "tea", "v2.3", "龍", "😀", "啊", " ")
+TEXTS = st.lists(st.sampled_from(WORDS) | st.text(max_size=3), min_size=1, max_size=6).map("".join)
+QUESTIONS = (
+    st.lists(st.sampled_from(WORDS), min_size=1, max_size=4)
+    .map("".join)
+    .map(lambda text: tuple(query_terms(text, characters=True)))
+)
+PARTS = st.just(0.0) | st.floats(1e-3, 10.0)
+WEIGHTINGS = st.just(WEIGHTS) | st.builds(Weights, **{part.name: PARTS for part in fields(Weights)})
+
+
+@st.composite
+def talks(draw):
+    """Draw passages of two places: lines some minutes apart, some of them replies, cut here and there."""
+    passages = []
+    for scene in (GROUP, OTHER_GROUP):
+        minutes, passage = 0, []
+        for number in range(draw(st.integers(0, 8))):
+            minutes += draw(st.sampled_from((1, 5, 30, 31, 90)))
+            reply_to = draw(st.none() | st.integers(0, 9).map(lambda at: f"m{at}"))
+            sent_at = NOON + timedelta(minutes=minutes)
+            passage.append(a_message(draw(TEXTS), scene, sent_at, id=f"m{number}", reply_to=reply_to))
+            if draw(st.booleans()):
+                passages.append(tuple(passage))
+                passage = []
+        passages.append(tuple(passage))
+    return passages
+
+
+@given(QUESTIONS, talks(), WEIGHTINGS)
+def test_hits_are_bounded_and_in_order(terms, passages, weights):
+    """Every line is found at most once, its relevance lies above 0 and not above 1, and scores fall along the list."""
+    hits = hits_of(terms, passages, weights)
+    places = [(hit.event.scope, hit.event.id) for hit in hits]
+    scores = [hit.score for hit in hits]
+    assert len(set(places)) == len(places)
+    assert set(places) <= {(line.scene.scope, line.id) for passage in passages for line in passage}
+    assert all(math.isfinite(score) and 0.0 < score <= 1.0 for score in scores)
+    assert scores == sorted(scores, reverse=True)
+    assert all(hit.score == hit.lexical == hit.relevance for hit in hits)
+
+
+@given(QUESTIONS, talks(), WEIGHTINGS, st.randoms(use_true_random=False))
+def test_the_order_of_passages_tells_nothing(terms, passages, weights, random):
+    """The same talk gives the same answer, in whatever order a store gives its passages."""
+    shuffled = list(passages)
+    random.shuffle(shuffled)
+    assert hits_of(terms, shuffled, weights) == hits_of(terms, passages, weights) == hits_of(terms, passages, weights)
+
+
+@given(QUESTIONS, talks())
+def test_whoever_says_a_word_of_the_question_is_found(terms, passages):
+    """No line that shares a term is left out, whatever stands round it."""
+    found = {(hit.event.scope, hit.event.id) for hit in hits_of(terms, passages)}
+    for line in (line for passage in passages for line in passage):
+        if not set(terms).isdisjoint(index_terms(line.text)):
+            assert (line.scene.scope, line.id) in found
+
+
+@given(QUESTIONS, talks(), WEIGHTINGS)
+def test_neighbours_stand_round_their_line(terms, passages, weights):
+    """They are the lines next to it of its own passage, at most two on either side, and no pause lies between."""
+    where = {(line.scene.scope, line.id): (passage, at) for passage in passages for at, line in enumerate(passage)}
+    for hit in hits_of(terms, passages, weights):
+        passage, at = where[hit.event.scope, hit.event.id]
+        start, stop = at, at + 1
+        while start > max(at - SHOWN, 0) and _goes_on(passage, start):
+            start -= 1
+        while stop < min(at + SHOWN + 1, len(passage)) and _goes_on(passage, stop):
+            stop += 1
+        assert hit.neighbours == (*passage[start:at], *passage[at + 1 : stop])
+
+
+def _goes_on(passage, at):
+    return passage[at].sent_at - passage[at - 1].sent_at <= PAUSE

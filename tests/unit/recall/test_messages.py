@@ -1,0 +1,368 @@
+"""Searching the raw log."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from cognitive_memory_core.adapters.inmemory import InMemoryLedger
+from cognitive_memory_core.domain.hit import Hit, Reading
+from cognitive_memory_core.domain.interval import Interval
+from cognitive_memory_core.domain.message import Message
+from cognitive_memory_core.domain.scope import Scene
+from cognitive_memory_core.errors import PermanentError, StorageRefused, TransientError, UnavailableError
+from cognitive_memory_core.historian.journal import Journal
+from cognitive_memory_core.recall.messages import MessageSearch
+from cognitive_memory_core.recall.query import Query, query_of
+from cognitive_memory_core.recall.retriever import MAX_RESULTS, Found
+from cognitive_memory_core.recall.talk import REACH, Weights
+from cognitive_memory_core.settings import Decay
+from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE, a_message
+from tests.support.clock import NOON, FrozenClock
+from tests.support.ports import Away, ListedWords
+from tests.support.sightings import sightings_of
+
+MAN = Scene.group("10001", "2000002", user_name="小满", group_name="读书会")
+
+
+def a_line(text: str, minutes: float = 0.0, scene: Scene = GROUP, **fields: Any) -> Message:
+    """Make a line said so many minutes after noon."""
+    return a_message(text, scene, NOON + timedelta(minutes=minutes), **fields)
+
+
+async def a_log(*lines: Message) -> InMemoryLedger:
+    """Make a ledger whose log holds lines."""
+    ledger = InMemoryLedger(clock=FrozenClock())
+    await ledger.log.append(lines)
+    return ledger
+
+
+async def settled() -> None:
+    """Have nothing to write."""
+
+
+async def hanging(*_: object) -> Any:
+    """Never answer."""
+    await asyncio.Event().wait()
+
+
+def a_search(ledger: InMemoryLedger, **parts: Any) -> MessageSearch:
+    """Make a search over a ledger, some of whose parts are others."""
+    given = {
+        "lexical": ledger.lexical,
+        "log": ledger.log,
+        "clock": FrozenClock(NOON + timedelta(days=1)),
+        "settle": settled,
+        **parts,
+    }
+    return MessageSearch(**given)
+
+
+async def found(
+    ledger: InMemoryLedger, question: str | Query, reading: Reading | Scene = GROUP, *, top_k: int = 50, **parts: Any
+) -> list[Hit]:
+    """Search a ledger's log."""
+    where = Reading(reading) if isinstance(reading, Scene) else reading
+    query = query_of(question, where.scene, NOON) if isinstance(question, str) else question
+    answer = await a_search(ledger, **parts).search(where, query, top_k=top_k, decay=None)
+    assert answer.degraded == ()
+    return list(answer.hits)
+
+
+def texts(hits: Sequence[Hit]) -> list[str]:
+    """Give what the hits say."""
+    return [hit.event.text for hit in hits]
+
+
+def round_it(hit: Hit) -> list[str]:
+    """Give what is said round a hit."""
+    return [line.text for line in hit.neighbours]
+
+
+async def test_a_line_is_found_by_its_words_with_the_talk_round_it() -> None:
+    """Best first, as events of kind message, each with the lines next to it; what stands beside a hit is found, too."""
+    ledger = await a_log(a_line("有人去学陶艺吗"), a_line("我去", 1, MAN, id="me"), a_line("面条", 600))
+    hits = await found(ledger, "学陶艺")
+    assert texts(hits) == ["有人去学陶艺吗", "我去"]
+    assert round_it(hits[0]) == ["我去"]
+    assert round_it(hits[1]) == ["有人去学陶艺吗"]
+    assert (hits[1].event.kind, hits[1].event.id, hits[1].event.sender_id) == ("message", "me", "2000002")
+
+
+@pytest.mark.parametrize("asked_for", [Query("？？？"), Query("")])
+async def test_a_question_without_a_word_finds_nothing(asked_for: Query) -> None:
+    """Nothing is asked of any store, so nothing can be away."""
+    away = {"lexical": Away(), "log": Away(), "settle": hanging}
+    assert await found(InMemoryLedger(), asked_for, **away) == []
+
+
+@pytest.mark.parametrize(("top_k", "count"), [(0, 0), (-3, 0), (1, 1), (2, 2), (MAX_RESULTS, 200), (10**9, 200)])
+async def test_top_k_is_a_cap(top_k: int, count: int) -> None:
+    """At most so many and never more than 200 lines, none for 0 or less, however huge the number a model sends."""
+    ledger = await a_log(*(a_line(f"陶艺{number}", 60 * number) for number in range(205)))
+    assert len(await found(ledger, "陶艺", top_k=top_k)) == count
+
+
+async def test_asking_for_nothing_asks_nobody() -> None:
+    """With top_k of 0 no store is troubled."""
+    words = ListedWords()
+    await found(InMemoryLedger(), "陶艺", top_k=0, lexical=words)
+    assert words.asked == []
+
+
+async def test_the_best_of_many_are_asked_for_and_no_flood() -> None:
+    """However few hits are wanted, enough candidates are looked at, and however many, no more than 200."""
+    for top_k, least, most in ((1, 50, 200), (10**9, 200, 200)):
+        words = ListedWords()
+        await found(InMemoryLedger(), "陶艺", top_k=top_k, lexical=words)
+        assert all(least <= limit <= most for _, _, limit in words.asked)
+        assert len(words.asked) == 1
+
+
+@pytest.mark.parametrize(
+    ("narrowing", "left"),
+    [
+        ({"user_id": "2000002"}, ["我也学陶艺"]),
+        ({"user_id": "2000009"}, []),
+        ({"window": Interval(NOON, NOON + timedelta(minutes=1))}, ["陶艺课开了"]),
+        ({"kinds": ("message",)}, ["陶艺课开了", "我也学陶艺"]),
+        ({"kinds": ("event",)}, []),
+        ({"group_id": "10002"}, []),
+    ],
+)
+async def test_a_narrow_reading_narrows_hits_and_not_the_lines_round_them(
+    narrowing: dict[str, Any], left: list[str]
+) -> None:
+    """What a person, a time and a kind leave out is no hit, and stands round the hits all the same."""
+    ledger = await a_log(a_line("陶艺课开了"), a_line("我也学陶艺", 1, MAN))
+    hits = await found(ledger, "陶艺", Reading(GROUP, **narrowing))
+    assert sorted(texts(hits)) == sorted(left)
+    for hit in hits:
+        assert len(round_it(hit)) == 1
+
+
+async def test_a_time_of_the_tool_counts_lines_round_it_that_lie_outside() -> None:
+    """An answer inside the window is found by a question a minute before it."""
+    ledger = await a_log(a_line("谁去学陶艺", -1), a_line("我去陶艺", 0, MAN), a_line("行", 1))
+    hits = await found(ledger, "陶艺", Reading(GROUP, window=Interval(NOON, NOON + timedelta(hours=1))))
+    assert texts(hits) == ["我去陶艺", "行"]
+    assert round_it(hits[0]) == ["谁去学陶艺", "行"]
+
+
+async def test_what_is_read_stays_in_its_place() -> None:
+    """In another group and for another person in private nothing of a group is found, one's own lines are."""
+    ledger = await a_log(a_line("陶艺课开了"), a_line("我也学陶艺", 1, MAN), a_line("陶艺呢", 2, PRIVATE))
+    assert texts(await found(ledger, "陶艺", OTHER_GROUP)) == []
+    assert texts(await found(ledger, "陶艺", Scene.private("2000009"))) == []
+    assert sorted(texts(await found(ledger, "陶艺", GROUP))) == ["我也学陶艺", "陶艺课开了"]
+    assert sorted(texts(await found(ledger, "陶艺", OPERATOR))) == ["我也学陶艺", "陶艺呢", "陶艺课开了"]
+    hits = await found(ledger, "陶艺", Scene.private("2000002"))
+    assert texts(hits) == ["我也学陶艺"]
+    assert round_it(hits[0]) == []
+
+
+class Leaky:
+    """A log that forgets to ask who reads."""
+
+    def __init__(self, *passages: tuple[Message, ...]) -> None:
+        """Give these passages, whatever is asked."""
+        self._passages = passages
+
+    async def around(self, *_: object) -> list[tuple[Message, ...]]:
+        """Give them all."""
+        return list(self._passages)
+
+
+@pytest.mark.parametrize("narrowing", [{}, {"user_id": "2000001"}])
+async def test_whatever_a_store_gives_is_checked_once_more(narrowing: dict[str, Any]) -> None:
+    """Lines of elsewhere and of who opted out are neither hit nor neighbour, also where a store lets them through."""
+    stray = a_line("陶艺别处", 1, OTHER_GROUP)
+    leaky = Leaky((a_line("陶艺课"), a_line("陶艺不说", 1, MAN), a_line("好", 2)), (stray,))
+    reading = Reading(GROUP, without=frozenset({"2000002"}), **narrowing)
+    hits = await found(InMemoryLedger(), "陶艺", reading, log=leaky)
+    assert texts(hits) == ["陶艺课", "好"]
+    assert round_it(hits[0]) == ["好"]
+
+
+async def test_who_opted_out_is_neither_hit_nor_neighbour() -> None:
+    """Their lines, and what the bot said to them, are left out of both, and count for nobody."""
+    lines = (
+        a_line("陶艺课"),
+        a_line("我学陶艺", 1, MAN),
+        a_line("小满学陶艺真好", 2, MAN, is_bot=True),
+        a_line("好", 3),
+    )
+    ledger = await a_log(*lines)
+    hits = await found(ledger, "陶艺", Reading(GROUP, without=frozenset({"2000002"})))
+    assert texts(hits) == ["陶艺课", "好"]
+    assert [round_it(hit) for hit in hits] == [["好"], ["陶艺课"]]
+
+
+async def test_inside_the_time_that_the_question_names_comes_first() -> None:
+    """昨天谁学陶艺 puts yesterday's line first and drops none of the others."""
+    day = 24 * 60
+    ledger = await a_log(
+        a_line("今天学陶艺的是谁", -60), a_line("在学陶艺", -day, MAN), a_line("谁都学陶艺", -9 * day, MAN)
+    )
+    query = query_of("昨天谁学陶艺", GROUP, NOON)
+    hits = await found(ledger, query)
+    assert texts(hits)[0] == "在学陶艺"
+    assert len(hits) == 3
+    assert texts(await found(ledger, replace(query, window=None)))[0] != "在学陶艺"
+
+
+async def test_whom_the_question_names_comes_first() -> None:
+    """Of two equal lines the one of the person named is first, and the other stays."""
+    ledger = await a_log(a_line("在学陶艺"), a_line("在学陶艺", 600, MAN))
+    for person, other in (("2000001", "2000002"), ("2000002", "2000001")):
+        query = replace(query_of("学陶艺", OPERATOR, NOON), people=frozenset({person}))
+        assert [hit.event.sender_id for hit in await found(ledger, query)] == [person, other]
+
+
+async def test_what_the_time_and_the_person_named_hold_is_fetched_among_many() -> None:
+    """Where 200 other lines match better, those of the named time and person are candidates all the same."""
+    crowd = [a_line(f"学陶艺{number}", -60 * number - 3 * 24 * 60) for number in range(200)]
+    hers, late = "学陶艺的是我呀，周末两天都在那边待着没出门", "听人讲学陶艺要好几个月才能烧出一个像样的杯子"
+    apart = [a_line("早", minutes) for minutes in (-30 * 24 * 60 + 60, -2 * 24 * 60) for _ in range(REACH)]
+    ledger = await a_log(*crowd, *apart, a_line(late, -24 * 60), a_line(hers, -30 * 24 * 60, MAN))
+    query = query_of("学陶艺", OPERATOR, NOON)
+    yesterday = query_of("昨天", GROUP, NOON).window
+    assert not {late, hers} & set(texts(await found(ledger, query, top_k=120)))
+    named = texts(await found(ledger, replace(query, window=yesterday), top_k=5))
+    assert (named[0], len(named)) == (late, 5)
+    assert hers not in named
+    spoken = texts(await found(ledger, replace(query, people=frozenset({"2000002"})), top_k=5))
+    assert (spoken[0], len(spoken)) == (hers, 5)
+    assert late not in spoken
+
+
+@pytest.mark.parametrize(
+    ("narrowing", "asked"),
+    [
+        ({}, [("", False), ("", True), ("2000001", False), ("2000002", False)]),
+        ({"user_id": "2000001"}, [("2000001", False), ("2000001", True)]),
+        ({"window": Interval(NOON, NOON + timedelta(days=1))}, [("", True), ("2000001", True), ("2000002", True)]),
+    ],
+)
+async def test_what_the_tool_narrows_the_question_does_not_widen(
+    narrowing: dict[str, Any], asked: list[tuple[str, bool]]
+) -> None:
+    """A time or person of the tool's stays as it is; nobody else is asked for beside it."""
+    words, reading = ListedWords(), Reading(GROUP, **narrowing)
+    window = Interval(NOON - timedelta(days=1), NOON)
+    query = Query("陶艺", ("陶艺",), window, people=frozenset({"2000001", "2000002"}))
+    await found(InMemoryLedger(), query, reading, lexical=words)
+    assert sorted((one.user_id, one.window is not None) for _, one, _ in words.asked) == sorted(asked)
+    assert all(one.window in (reading.window, reading.window or window) for _, one, _ in words.asked)
+
+
+async def test_a_crowd_of_names_asks_a_few_times() -> None:
+    """A question that names everybody is no flood of searches."""
+    words = ListedWords()
+    query = Query("陶艺", ("陶艺",), people=frozenset(map(str, range(100, 200))))
+    await found(InMemoryLedger(), query, lexical=words)
+    assert len(words.asked) == 4
+
+
+FAILURES: list[Exception | None] = [
+    UnavailableError("away"),
+    TransientError(),
+    PermanentError(),
+    StorageRefused(),
+    None,
+]
+
+
+@pytest.mark.parametrize("error", FAILURES)
+@pytest.mark.parametrize("part", ["lexical", "log"])
+async def test_a_part_that_is_away_or_hangs_is_named(part: str, error: Exception | None) -> None:
+    """Whichever part fails or does not answer, the answer is empty, in time, and says so."""
+    ledger = await a_log(a_line("陶艺"))
+    away = Away(error) if error else _Hanging()
+    search = a_search(ledger, **{part: away}, patience=0.05 if error is None else 5.0)
+    answer = await search.search(Reading(GROUP), Query("陶艺", ("陶艺",)), top_k=5, decay=None)
+    assert answer == Found((), ("lexical",))
+
+
+@pytest.mark.parametrize("error", FAILURES)
+async def test_a_log_that_cannot_be_written_is_read(error: Exception | None) -> None:
+    """What was written before is found while nothing more can be, also where the write hangs."""
+    ledger = await a_log(a_line("陶艺"))
+    away = Away(error) if error else _Hanging()
+    search = a_search(ledger, settle=away.settle, patience=0.2 if error is None else 5.0)
+    answer = await search.search(Reading(GROUP), Query("陶艺", ("陶艺",)), top_k=5, decay=None)
+    assert [hit.event.text for hit in answer.hits] == ["陶艺"]
+
+
+async def test_the_question_itself_lifts_nobody() -> None:
+    """A question of just now that stands in the log, in its words or nearly, does not lift the chatter beside it."""
+    talk = [a_line("学陶艺在南门", -3000), a_line("谁学陶艺呀", 0), a_line("哈哈", 0.1), a_line("好呀", 0.2)]
+    asking = FrozenClock(NOON + timedelta(minutes=1))
+    hits = await found(await a_log(*talk), "谁学陶艺", clock=asking)
+    assert {hit.event.text for hit in hits} == {"学陶艺在南门", "谁学陶艺呀"}
+    later = await found(await a_log(*talk), "谁学陶艺", clock=FrozenClock(NOON + timedelta(hours=1)))
+    assert "哈哈" in {hit.event.text for hit in later}
+
+
+class _Hanging:
+    """A part that never answers."""
+
+    def __getattr__(self, name: str) -> Callable[..., Awaitable[Any]]:
+        return hanging
+
+
+async def test_what_was_said_a_moment_ago_is_found() -> None:
+    """A line that still waits to be written is written before the log is searched."""
+    ledger = InMemoryLedger(clock=FrozenClock())
+    journal = Journal(ledger.log, sightings_of(ledger))
+    journal.take(a_line("陶艺课开了"))
+    assert await ledger.log.recent(GROUP.scope, 5) == []
+    assert texts(await found(ledger, "陶艺", settle=journal.settle)) == ["陶艺课开了"]
+
+
+async def test_a_log_that_refuses_writes_is_searched_all_the_same() -> None:
+    """Where the disk takes nothing more, what stands is found."""
+
+    async def refused() -> bool:
+        return False
+
+    ledger = await a_log(a_line("陶艺课开了"))
+    assert texts(await found(ledger, "陶艺", settle=refused)) == ["陶艺课开了"]
+
+
+async def test_of_two_equal_lines_the_newer_wins_where_age_counts() -> None:
+    """Decay lifts what is new; without it the first one said stays first."""
+    ledger = await a_log(a_line("在学陶艺", -60 * 24 * 300), a_line("在学陶艺", -60, MAN))
+    search, query = a_search(ledger), Query("陶艺", ("陶艺",))
+    for decay, first in ((Decay(60.0, 0.2, 0.0), "2000002"), (None, "2000001"), (Decay(60.0, 0.2, 1.1), "2000001")):
+        answer = await search.search(Reading(GROUP), query, top_k=5, decay=decay)
+        assert answer.hits[0].event.sender_id == first
+        assert len(answer.hits) == 2
+
+
+async def test_the_same_words_of_one_person_are_one_hit() -> None:
+    """Whoever says the same five times fills the answer once; another who says it is another hit."""
+    again = [a_line("陶艺真好", 60 * number) for number in range(5)]
+    hits = await found(await a_log(*again, a_line("陶艺真好", 900, MAN)), "陶艺")
+    assert sorted(hit.event.sender_id for hit in hits) == ["2000001", "2000002"]
+
+
+async def test_the_cap_counts_what_is_admitted() -> None:
+    """Lines that a narrow reading leaves out, and repeated ones, take up no room."""
+    crowd = [a_line("陶艺陶艺真好", 60 * number, MAN) for number in range(6)]
+    mine = [a_line(f"陶艺{number}", 1000 + 60 * number) for number in range(3)]
+    ledger = await a_log(*crowd, *mine)
+    assert len(await found(ledger, "陶艺", Reading(GROUP, user_id="2000001"), top_k=3)) == 3
+    assert len(await found(ledger, "陶艺", top_k=4)) == 4
+
+
+async def test_weights_are_given() -> None:
+    """A search counts the talk round a line as it is told to."""
+    ledger = await a_log(a_line("谁去学陶艺"), a_line("我去", 1))
+    alone = Weights(window=0.0, session=0.0)
+    assert texts(await found(ledger, "陶艺", weights=alone)) == ["谁去学陶艺"]

@@ -1,0 +1,183 @@
+"""What a search by tool joins."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from cognitive_memory_core.adapters.inmemory import InMemoryLedger
+from cognitive_memory_core.domain.event import Event
+from cognitive_memory_core.domain.hit import Hit, Reading
+from cognitive_memory_core.domain.interval import Interval
+from cognitive_memory_core.domain.message import Message
+from cognitive_memory_core.domain.scope import Scene
+from cognitive_memory_core.recall.messages import MessageSearch
+from cognitive_memory_core.recall.query import Query
+from cognitive_memory_core.recall.retriever import Found, Retriever
+from cognitive_memory_core.recall.search import LINE, Search
+from cognitive_memory_core.settings import Live, QuerySettings, Settings
+from tests.support.builders import GROUP, OTHER_GROUP, a_message, an_event
+from tests.support.clock import NOON, FrozenClock
+from tests.support.ports import Away, CountingEmbedder, ListedVectors, ListedWords
+
+BOTH, LEAST = ("message", "event"), 0.3
+LINES = ("陶艺课开了", "周末也有陶艺", "陶艺杯子烧好了", "没人学陶艺")
+SETTINGS = Settings(query=QuerySettings(lexical_weight=1.0, diversity=0.0, min_relevance=LEAST))
+
+
+class Told:
+    """A search of events that finds these hits, keeps to a reading and a cap, and remembers what was asked."""
+
+    def __init__(self, *hits: Hit, degraded: Sequence[str] = ()) -> None:
+        """Find hits."""
+        self._found = Found(hits, tuple(degraded))
+        self.readings: list[Reading] = []
+
+    async def asked(self, text: str, scene: Scene, *, addressed: bool | None = None) -> Query:
+        """Read a question as one word."""
+        return Query(text, (text,))
+
+    async def search(self, reading: Reading, query: Query, *, top_k: int, decay: object, floor: float = 0.0) -> Found:
+        """Give what the reading admits."""
+        self.readings.append(reading)
+        admitted = [hit for hit in self._found.hits if reading.admits(hit.event)]
+        return Found(tuple(admitted[: max(top_k, 0)]), self._found.degraded)
+
+
+def a_hit(relevance: float = 0.9, event: Event | None = None, **fields: Any) -> Hit:
+    """Make a hit of some event."""
+    found = event or an_event(f"学陶艺的事 {relevance}", **fields)
+    return Hit(found, relevance, lexical=relevance, relevance=relevance)
+
+
+async def a_search(events: Any, *lines: Message | str, lexical: Any = None) -> Search:
+    """Make a search over these events and a log of these lines, an hour apart."""
+    ledger = InMemoryLedger(clock=FrozenClock())
+    said = [
+        line if isinstance(line, Message) else a_message(line, sent_at=NOON + timedelta(hours=at))
+        for at, line in enumerate(lines)
+    ]
+    await ledger.log.append(said)
+
+    async def settled() -> None:
+        return None
+
+    messages = MessageSearch(lexical or ledger.lexical, ledger.log, FrozenClock(), settled)
+    return Search(events, messages, Live(SETTINGS))
+
+
+def kinds(found: Found) -> list[str]:
+    """Name the kinds of what was found, in order."""
+    return [hit.event.kind for hit in found.hits]
+
+
+@pytest.mark.parametrize("named", [(), ("event",), ("preference", "event"), ("knowledge",)])
+@pytest.mark.parametrize("relevance", [0.9, LEAST - 0.01])
+async def test_events_are_not_followed_by_lines(named: tuple[str, ...], relevance: float) -> None:
+    """Whoever does not name the log gets events, however few and however little they matter."""
+    search = await a_search(Told(a_hit(relevance)), *LINES, lexical=Away())
+    found = await search.find(Reading(GROUP, kinds=named), "陶艺", top_k=12)
+    assert kinds(found) == (["event"] if not named or "event" in named else [])
+    assert found.degraded == ()
+
+
+@pytest.mark.parametrize("named", [("message",), ("message", "message")])
+async def test_the_log_alone_is_searched_where_it_is_named(named: tuple[str, ...]) -> None:
+    """With no kind but message there are lines only, newly said ones lifted, and the events are not asked for."""
+    told = Told(a_hit())
+    found = await (await a_search(told, *LINES)).find(Reading(GROUP, kinds=named), "陶艺", top_k=12)
+    assert kinds(found) == ["message"] * len(LINES)
+    assert told.readings == []
+    assert found.hits[0].score == pytest.approx(found.hits[0].relevance * (1 + SETTINGS.query.time_decay_boost))
+
+
+async def test_lines_and_events_named_together_are_both_searched() -> None:
+    """Where both are named, lines come along though there are events enough, and events only of the kind named."""
+    told = Told(*(a_hit(0.9 - at / 100) for at in range(4)), a_hit(kind="preference"))
+    found = await (await a_search(told, *LINES)).find(Reading(GROUP, kinds=BOTH), "陶艺", top_k=12)
+    assert sorted(kinds(found)) == ["event"] * 4 + ["message"] * 4
+    assert [reading.kinds for reading in told.readings] == [("event",)]
+
+
+async def test_a_reading_narrows_lines_too() -> None:
+    """Person, time and people left out hold for the lines as they do for the events."""
+    man = Scene.group("10001", "2000002", user_name="小满")
+    lines = [a_message("陶艺一", sent_at=NOON), a_message("陶艺二", man, NOON + timedelta(hours=2))]
+    search = await a_search(Told(), *lines)
+    for reading in (
+        Reading(GROUP, user_id="2000002", kinds=BOTH),
+        Reading(GROUP, window=Interval(NOON + timedelta(hours=1), NOON + timedelta(hours=3)), kinds=BOTH),
+        Reading(GROUP, without=frozenset({"2000001"}), kinds=BOTH),
+    ):
+        found = await search.find(reading, "陶艺", top_k=12)
+        assert [hit.event.text for hit in found.hits] == ["陶艺二"]
+
+
+async def test_lines_that_a_found_event_was_made_of_are_left_out() -> None:
+    """What an event says already is not told again; a line of another place that bears the same id stays."""
+    event = an_event("阿棠在学陶艺", message_ids=("m1", "m2"))
+    lines = [a_message(f"陶艺{at}", sent_at=NOON + timedelta(hours=at), id=f"m{at}") for at in range(4)]
+    search = await a_search(Told(a_hit(0.9, event)), *lines, a_message("陶艺别处", OTHER_GROUP, id="m1"))
+    found = await search.find(Reading(GROUP, kinds=BOTH), "陶艺", top_k=12)
+    assert [hit.event.text for hit in found.hits] == ["阿棠在学陶艺", "陶艺0", "陶艺3"]
+    everywhere = await search.find(Reading(Scene.operator(), kinds=BOTH), "陶艺", top_k=12)
+    assert sorted(hit.event.text for hit in everywhere.hits) == ["阿棠在学陶艺", "陶艺0", "陶艺3", "陶艺别处"]
+
+
+async def test_a_line_counts_less_than_an_event() -> None:
+    """The list is in order, and a line stands before an event only where its score is twice as high."""
+    plain = await (await a_search(Told(), *LINES[:1])).find(Reading(GROUP, kinds=("message",)), "陶艺", top_k=12)
+    line = plain.hits[0].score
+    for share, order in ((LINE + 0.05, ["event", "message"]), (LINE - 0.05, ["message", "event"])):
+        search = await a_search(Told(a_hit(line * share)), *LINES[:1])
+        found = await search.find(Reading(GROUP, kinds=BOTH), "陶艺", top_k=12)
+        assert kinds(found) == order
+        (said,) = (hit for hit in found.hits if hit.event.kind == "message")
+        assert said.score == pytest.approx(line * LINE)
+        assert said.relevance == plain.hits[0].relevance
+
+
+async def test_the_mixed_list_is_in_order_and_bounded() -> None:
+    """Scores fall along it, and the best of both are kept."""
+    search = await a_search(Told(a_hit(0.02), a_hit(0.01)), *LINES)
+    found = await search.find(Reading(GROUP, kinds=BOTH), "陶艺", top_k=5)
+    scores = [hit.score for hit in found.hits]
+    assert scores == sorted(scores, reverse=True)
+    assert kinds(found) == ["message"] * 4 + ["event"]
+
+
+@pytest.mark.parametrize(
+    ("known", "said", "named"),
+    [
+        (("vectors",), False, ("vectors",)),
+        ((), True, ("lexical",)),
+        (("vectors", "lexical"), True, ("vectors", "lexical")),
+        (("embedding",), True, ("embedding", "lexical")),
+    ],
+)
+async def test_what_was_away_is_named_once(known: tuple[str, ...], said: bool, named: tuple[str, ...]) -> None:
+    """Parts that either search missed are told together, none of them twice, and what is left is found."""
+    search = await a_search(Told(a_hit(), degraded=known), *LINES[:1], lexical=Away() if said else None)
+    found = await search.find(Reading(GROUP, kinds=BOTH), "陶艺", top_k=12)
+    assert found.degraded == named
+    assert kinds(found) == (["event"] if said else ["event", "message"])
+
+
+async def test_a_real_search_of_events_is_joined() -> None:
+    """Over the real retriever an event and a line of the same words are both found, the event first."""
+    event = an_event("阿棠(2000001) 在学陶艺", id="known")
+    settings = Live(SETTINGS)
+    events = Retriever(
+        InMemoryLedger().events,
+        ListedWords([(event, 3.0)]),
+        ListedVectors(),
+        CountingEmbedder(),
+        settings,
+        FrozenClock(),
+    )
+    found = await (await a_search(events, *LINES[:1])).find(Reading(GROUP, kinds=BOTH), "谁在学陶艺", top_k=12)
+    assert kinds(found) == ["event", "message"]
+    assert found.degraded == ()

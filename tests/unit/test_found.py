@@ -1,0 +1,252 @@
+"""What a search finds of what was said, over real parts: however it is written, at once, and only where it was said."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cognitive_memory_core import CognitiveMemory, Scene, Turn
+from cognitive_memory_core.adapters.inmemory import InMemoryLedger
+from cognitive_memory_core.consent import Consent
+from cognitive_memory_core.domain.event import MEMORY_KINDS
+from cognitive_memory_core.domain.hit import Hit
+from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE, a_message
+from tests.support.clock import NOON, SHANGHAI, FrozenClock
+from tests.support.telling import EXACT
+
+MAN = Scene.group("10001", "2000002", user_name="小满", group_name="读书会")
+BOTH = ("message", "event")
+STRANGER = Scene.private("2000009", user_name="路人")
+
+
+def opened(path: Path, **options: Any) -> Any:
+    """Open a memory whose clock stands still."""
+    return CognitiveMemory.open(EXACT, path, **{"clock": FrozenClock(), **options})
+
+
+async def said(memory: CognitiveMemory, *texts: str, scene: Scene = GROUP) -> None:
+    """Say lines, an hour apart, the last one an hour ago."""
+    for at, text in enumerate(texts):
+        await memory.observe(a_message(text, scene, NOON - timedelta(hours=len(texts) - at)))
+
+
+async def found(memory: CognitiveMemory, query: str, scene: Scene = GROUP, **narrowed: Any) -> list[str]:
+    """Give the lines that a search of the log finds, best first."""
+    hits = await memory.search_events(scene, query, **{"kinds": ("message",), **narrowed})
+    assert {hit.event.kind for hit in hits} <= {"message"}
+    return [hit.event.text for hit in hits]
+
+
+async def first(memory: CognitiveMemory, questions: Sequence[tuple[str, str]]) -> dict[str, str]:
+    """Give what each question finds first."""
+    return {question: "".join((await found(memory, question))[:1]) for question, _ in questions}
+
+
+CHINESE = [
+    ("猫", "我家猫昨晚把花瓶打碎了"),
+    ("柚", "楼下柚子特价"),
+    ("咖啡", "山脚那家咖啡馆周三休息"),
+    ("团建", "这个月团建改去划船"),
+    ("花瓶", "我家猫昨晚把花瓶打碎了"),
+    ("咖啡馆", "山脚那家咖啡馆周三休息"),
+    ("打碎了", "我家猫昨晚把花瓶打碎了"),
+    ("去划船", "这个月团建改去划船"),
+]
+MIXED = [
+    ("v2.3.1", "昨天把v2.3.1发到测试环境了"),
+    ("V2.3.1 什么时候发的", "昨天把v2.3.1发到测试环境了"),
+    ("v2.3.10", "v2.3.10还没打包"),
+    ("RTX4090", "我买了张RTX4090跑模型"),
+    ("rtx 4090", "我买了张RTX4090跑模型"),
+    ("谁有4090", "我买了张RTX4090跑模型"),
+    ("GPT-4o", "GPT-4o的额度用完了"),
+    ("gpt4o", "GPT-4o的额度用完了"),
+    ("gpt 4o 额度", "GPT-4o的额度用完了"),
+    ("28471095", "新群主的QQ是28471095，大家加一下"),
+    ("@28471095", "新群主的QQ是28471095，大家加一下"),
+    ("🍵", "下午一起🍵吗"),
+    ("用 docker compose 启动", "服务用docker compose启动就行"),
+    ("Docker", "服务用docker compose启动就行"),
+]
+WIDE = [
+    ("ＲＴＸ４０９０", "我买了张RTX4090跑模型"),
+    ("ｖ２．３．１", "昨天把v2.3.1发到测试环境了"),
+    ("rtx5090", "隔壁有ＲＴＸ５０９０"),
+    ("ﾃｽﾄ", "明日はテストです"),
+]
+TWO_SCRIPTS = [
+    ("龙猫", "龍貓的電影週末重映"),
+    ("周末重映", "龍貓的電影週末重映"),
+    ("電影院", "新开的电影院在商场五楼"),
+    ("电影院", "新开的电影院在商场五楼"),
+    ("颱風", "台风要来了记得收衣服"),
+    ("滷肉飯", "中午吃卤肉饭"),
+]
+ENGLISH = [
+    ("meeting notes", "I uploaded the notes of our meetings"),
+    ("upload", "I uploaded the notes of our meetings"),
+    ("who fixes the crashing tests", "the crashed test was fixed by Betty"),
+    ("memories", "out of memory again"),
+]
+
+
+@pytest.mark.parametrize("asked", [CHINESE, MIXED, WIDE, TWO_SCRIPTS, ENGLISH], ids=["zh", "mixed", "wide", "tw", "en"])
+async def test_a_line_is_found_however_it_is_written(tmp_path: Path, asked: list[tuple[str, str]]) -> None:
+    """Short words, versions, codes, ids, emoji, other widths, scripts and endings find their line first."""
+    async with opened(tmp_path) as memory:
+        await said(memory, *dict.fromkeys(line for _, line in (*CHINESE, *MIXED, *WIDE, *TWO_SCRIPTS, *ENGLISH)))
+        assert await first(memory, asked) == dict(asked)
+
+
+@pytest.mark.parametrize("question", ["2026-02-17", "2月17日", "2026-02-17 说了什么", "2月17日谁说的"])
+async def test_a_day_is_found_in_both_ways_of_writing_it(tmp_path: Path, question: str) -> None:
+    """What was said on a day comes first, whichever way the day is written, and so does what speaks of that day."""
+    async with opened(tmp_path) as memory:
+        for day, text in ((11, "面条不错"), (17, "汤也好喝"), (20, "饺子一般")):
+            await memory.observe(a_message(text, GROUP, datetime(2026, 2, day, 12, tzinfo=SHANGHAI)))
+        assert (await found(memory, question))[0] == "汤也好喝"
+
+
+@pytest.mark.parametrize("question", ["2026-03-05", "3月5日"])
+async def test_a_day_that_a_line_speaks_of_is_found_as_it_was_written(tmp_path: Path, question: str) -> None:
+    """A day to come is looked for as words, since nothing was said then."""
+    async with opened(tmp_path) as memory:
+        await said(memory, f"{question}交报告", "明天下雨")
+        assert (await found(memory, question))[0] == f"{question}交报告"
+
+
+@pytest.mark.parametrize(("scene", "elsewhere"), [(GROUP, OTHER_GROUP), (PRIVATE, GROUP), (GROUP, STRANGER)])
+async def test_a_line_is_found_the_moment_after_and_only_where_it_was_said(
+    tmp_path: Path, scene: Scene, elsewhere: Scene
+) -> None:
+    """Nobody waits for the log to be written, in a group and in private, and a reader elsewhere finds nothing of it."""
+    async with opened(tmp_path, background=False) as memory:
+        await memory.observe(a_message("服务器密码贴在白板上", scene, id="now"))
+        (hit,) = await memory.search_events(scene, "白板", kinds=("message",))
+        assert (hit.event.id, hit.event.text) == ("now", "服务器密码贴在白板上")
+        for kinds in (("message",), BOTH):
+            assert await memory.search_events(elsewhere, "白板", kinds=kinds) == []
+            assert len(await memory.search_events(OPERATOR, "白板", kinds=kinds)) == 1
+
+
+async def test_in_private_one_finds_ones_own_lines_of_groups_alone(tmp_path: Path) -> None:
+    """Neither as hit nor as neighbour is there a line that others said in a group."""
+    async with opened(tmp_path) as memory:
+        await said(memory, "我也去学陶艺")
+        await said(memory, "陶艺课开了", scene=MAN)
+        (hit,) = await memory.search_events(PRIVATE, "陶艺", kinds=("message",))
+        assert (hit.event.text, hit.neighbours) == ("我也去学陶艺", ())
+
+
+async def test_an_answer_without_a_word_of_the_question_is_found(tmp_path: Path) -> None:
+    """有人接了没 finds 我去吧 beside it, both with the talk round them, and nothing of another day."""
+    async with opened(tmp_path) as memory:
+        lines = [("早上好", -600), ("快递到楼下了", -4), ("有人接了没", -3), ("我去吧", -2), ("辛苦", -1)]
+        for text, minutes in lines:
+            await memory.observe(a_message(text, MAN if "我" in text else GROUP, NOON + timedelta(minutes=minutes)))
+        hits = {hit.event.text: hit for hit in await memory.search_events(GROUP, "有人接了没", kinds=("message",))}
+        assert next(iter(hits)) == "有人接了没"
+        assert [line.text for line in hits["我去吧"].neighbours] == ["快递到楼下了", "有人接了没", "辛苦"]
+        assert "早上好" not in hits
+
+
+async def test_one_search_finds_events_and_lines(tmp_path: Path) -> None:
+    """Where both are named, an event comes with lines that it was not made of; what it was made of is told once."""
+    async with opened(tmp_path) as memory:
+        source = a_message("我在学陶艺", GROUP, NOON - timedelta(hours=2), id="source")
+        await memory.observe(source)
+        await said(memory, "陶艺课周三开", scene=MAN)
+        turn = Turn(GROUP, observations=["阿棠在学陶艺"], message_ids=["source"], happened_at=source.sent_at)
+        assert await memory.remember(turn)
+        assert await memory.drain(20)
+        hits = await memory.search_events(GROUP, "谁在学陶艺", kinds=("message", *MEMORY_KINDS))
+        assert [hit.event.kind == "message" for hit in hits] == [False, True]
+        assert "陶艺" in hits[0].event.text
+        assert hits[1].event.text == "陶艺课周三开"
+        assert hits[0].event.message_ids == ("source",)
+        assert "我在学陶艺" in await found(memory, "谁在学陶艺")
+        assert not [hit for hit in await memory.search_events(GROUP, "陶艺", kinds=("event",)) if hit.neighbours]
+        assert await memory.search_events(OTHER_GROUP, "谁在学陶艺", kinds=BOTH) == []
+
+
+async def test_no_line_is_found_where_the_log_is_not_named(tmp_path: Path) -> None:
+    """A search of no named kind gives events only, and one that was forgotten does not come back as its line."""
+    async with opened(tmp_path) as memory:
+        await memory.observe(a_message("我在学陶艺", GROUP, NOON - timedelta(hours=2), id="source"))
+        assert await memory.search_events(GROUP, "谁在学陶艺") == []
+        assert await memory.remember(Turn(GROUP, observations=["阿棠在学陶艺"], message_ids=["source"]))
+        assert await memory.drain(20)
+        (hit,) = await memory.search_events(GROUP, "谁在学陶艺")
+        assert hit.event.kind != "message"
+        await memory.forget_event(GROUP, hit.event.id)
+        assert await memory.search_events(GROUP, "谁在学陶艺") == []
+
+
+async def test_what_is_withdrawn_is_no_line_and_no_neighbour(tmp_path: Path) -> None:
+    """A message that was recalled is found by nothing, nor shown beside what stands."""
+    async with opened(tmp_path) as memory:
+        for at, text in enumerate(("陶艺课开了", "陶艺密码是一二三", "好")):
+            await memory.observe(a_message(text, GROUP, NOON + timedelta(minutes=at - 9), id=f"w{at}"))
+        assert len(await found(memory, "陶艺")) == 3
+        await memory.recall_message(GROUP, "w1")
+        hits = await memory.search_events(GROUP, "陶艺", kinds=("message",))
+        assert [hit.event.text for hit in hits] == ["陶艺课开了", "好"]
+        assert [line.text for line in hits[0].neighbours] == ["好"]
+
+
+async def test_who_opted_out_is_nowhere_in_a_hit(tmp_path: Path) -> None:
+    """Their lines are neither hit nor neighbour, and in the words of others they have no name."""
+    async with opened(tmp_path) as memory:
+        lines = [(MAN, "小满学陶艺"), (GROUP, "小满(2000002)带我学陶艺"), (MAN, "不谢"), (GROUP, "小满真好")]
+        for at, (scene, text) in enumerate(lines):
+            await memory.observe(a_message(text, scene, NOON + timedelta(minutes=at - 9)))
+        assert "小满学陶艺" in await found(memory, "陶艺")
+        await memory.opt_out("2000002")
+        hits = await memory.search_events(GROUP, "陶艺", kinds=("message",))
+        assert [hit.event.text for hit in hits] == ["某位成员带我学陶艺", "某位成员真好"]
+        assert [line.text for line in hits[0].neighbours] == ["某位成员真好"]
+
+
+async def test_a_hit_is_worded_with_the_lines_round_it() -> None:
+    """Consent takes the names of who opted out from a hit and its neighbours, and leaves other hits as they are."""
+    ledger = InMemoryLedger()
+    await ledger.names.note(GROUP.scope, "2000001", "阿棠", NOON)
+    consent = Consent(ledger.consent, ledger.names)
+    hit = Hit(a_message("阿棠来了").as_event(), 0.5, 0.1, 0.2, 0.3, (a_message("等阿棠"), a_message("好")))
+    assert consent.worded_hit(hit) == hit
+    await consent.opt_out("2000001", NOON)
+    worded = consent.worded_hit(hit)
+    assert worded.event.text == "某位成员来了"
+    assert [line.text for line in worded.neighbours] == ["等某位成员", "好"]
+    assert (worded.score, worded.similarity, worded.lexical, worded.relevance) == (0.5, 0.1, 0.2, 0.3)
+
+
+async def test_lines_are_found_again_after_a_restart(tmp_path: Path) -> None:
+    """What was said before the memory was closed is found by whoever opens it next."""
+    async with opened(tmp_path) as memory:
+        await said(memory, "龍貓的電影週末重映")
+    async with opened(tmp_path) as memory:
+        assert await found(memory, "龙猫电影") == ["龍貓的電影週末重映"]
+
+
+@pytest.mark.parametrize(
+    ("narrowed", "left"),
+    [
+        ({"user_id": "2000002"}, ["我也学陶艺"]),
+        ({"time_to": "2026-03-03"}, ["陶艺课开了"]),
+        ({"time_from": "2026-03-04"}, ["我也学陶艺"]),
+        ({"top_k": 1}, ["陶艺课开了"]),
+        ({"kinds": ("event",)}, []),
+    ],
+)
+async def test_arguments_narrow_lines(tmp_path: Path, narrowed: dict[str, Any], left: list[str]) -> None:
+    """Person, time, count and kinds of the tool hold for the log as they do for events."""
+    async with opened(tmp_path) as memory:
+        await memory.observe(a_message("陶艺课开了", GROUP, NOON - timedelta(days=1)))
+        await memory.observe(a_message("我也学陶艺", MAN, NOON - timedelta(hours=1)))
+        hits = await memory.search_events(GROUP, "陶艺课", **{"kinds": BOTH, **narrowed})
+        assert [hit.event.text for hit in hits] == left

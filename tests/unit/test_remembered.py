@@ -1,0 +1,72 @@
+"""What a process remembers of people, and how it lets go of it."""
+
+from __future__ import annotations
+
+import functools
+import gc
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cognitive_memory_core import CognitiveMemory, Message, Scene, Turn
+from cognitive_memory_core.adapters.embedding.questions import Questions
+from cognitive_memory_core.historian import gate
+from cognitive_memory_core.recall.naming import KnownNames
+from cognitive_memory_core.text import remembered
+from tests.support.clock import NOON, FrozenClock
+from tests.support.opened import Witness, opened
+
+TANG = Scene.group("10001", "2000001", user_name="阿棠棠", group_name="读书会")
+OTHER = Scene.group("10001", "2000002", user_name="米粒")
+SECRET = "我的银行卡密码是987654321"
+WORDLESS = {"_shared", "_weight_of"}  # caches of places, and of single terms without where they stood
+
+
+def caches() -> list[Any]:
+    """Find all cached functions of the core that could hold what somebody said or is called."""
+    found = [one for one in gc.get_objects() if isinstance(one, functools._lru_cache_wrapper)]
+    ours = [one for one in found if one.__module__.startswith("cognitive_memory_core.")]
+    return [one for one in ours if one.__name__ not in WORDLESS and one.cache_parameters()["maxsize"]]
+
+
+def filled() -> set[str]:
+    """Name the caches that hold something."""
+    return {one.__name__ for one in caches() if one.cache_info().currsize}
+
+
+async def lived(memory: CognitiveMemory) -> None:
+    """Let somebody speak, and others ask for it, so that every cache has something to hold."""
+    for number in range(3):
+        await memory.observe(Message(f"m{number}", TANG, SECRET, NOON))
+    await memory.remember(Turn(TANG, observations=(f"阿棠棠(2000001)说{SECRET}",)))
+    await memory.drain(10)
+    gate._plain_forms(TANG.user_name)  # a model's statements ask it
+    await memory.search_events(OTHER, "阿棠棠的银行卡密码")
+    await memory.search_events(OTHER, "银行卡密码", kinds=("message",))
+    await memory.context(OTHER, "阿棠棠昨天说的银行卡密码是什么")
+
+
+@pytest.mark.parametrize("whole_place", [False, True])
+async def test_nothing_of_whom_was_forgotten_stays_in_a_cache(tmp_path: Path, whole_place: bool) -> None:
+    """After a person or their place was forgotten, caches of texts, names and questions are empty."""
+    async with opened("sqlite", tmp_path, FrozenClock(), Witness()) as memory:
+        await lived(memory)
+        assert filled() >= {"_indexed", "_terms", "_key", "callnames", "_cleaned", "_mentioned", "_plain_forms"}
+        holders = [one for one in gc.get_objects() if isinstance(one, (KnownNames, Questions))]
+        assert any(one._reads for one in holders if isinstance(one, KnownNames))
+        assert any(one._asked for one in holders if isinstance(one, Questions))
+        await (memory.forget_scene(TANG) if whole_place else memory.forget_user(TANG, TANG.user_id))
+        assert filled() == set()
+        assert not any(one._reads for one in holders if isinstance(one, KnownNames))
+        assert not any(one._asked for one in holders if isinstance(one, Questions))
+
+
+def test_what_is_gone_is_not_held_for_letting_go() -> None:
+    """Being enlisted keeps nobody alive."""
+    known = KnownNames(None)
+    assert known in remembered._holders
+    before = len(remembered._holders)
+    del known
+    gc.collect()
+    assert len(remembered._holders) < before

@@ -1,0 +1,105 @@
+"""Days that people call by a name."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+import pytest
+
+from cognitive_memory_core.text.timewords import is_time, mentions, time_window, with_dates
+from tests.support.clock import NOON, SHANGHAI
+
+
+def window(text: str, at: datetime = NOON) -> str | None:
+    """Write a window as its first and last day."""
+    found = time_window(text, at)
+    return found and f"{found.start:%Y-%m-%d} {found.stop - timedelta(microseconds=1):%Y-%m-%d}"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("元旦去哪玩了", "2026-01-01 2026-01-01"),
+        ("情人节送的什么", "2026-02-14 2026-02-14"),
+        ("妇女节谁放假", "2025-03-08 2025-03-08"),
+        ("愚人节的玩笑", "2025-04-01 2025-04-01"),
+        ("清明回老家了吗", "2025-04-04 2025-04-06"),
+        ("清明节回老家了吗", "2025-04-04 2025-04-06"),
+        ("五一去哪玩了", "2025-05-01 2025-05-05"),
+        ("劳动节去哪玩了", "2025-05-01 2025-05-05"),
+        ("六一送了什么", "2025-06-01 2025-06-01"),
+        ("儿童节送了什么", "2025-06-01 2025-06-01"),
+        ("高考那几天", "2025-06-07 2025-06-09"),
+        ("教师节谁送花", "2025-09-10 2025-09-10"),
+        ("国庆去哪玩了", "2025-10-01 2025-10-07"),
+        ("国庆节去哪玩了", "2025-10-01 2025-10-07"),
+        ("万圣节扮什么", "2025-10-31 2025-10-31"),
+        ("双十一买了什么", "2025-11-11 2025-11-11"),
+        ("双11买了什么", "2025-11-11 2025-11-11"),
+        ("双１１买了什么", "2025-11-11 2025-11-11"),
+        ("双十二买了什么", "2025-12-12 2025-12-12"),
+        ("双12买了什么", "2025-12-12 2025-12-12"),
+        ("平安夜在哪过的", "2025-12-24 2025-12-24"),
+        ("圣诞谁加班", "2025-12-24 2025-12-25"),
+        ("圣诞节谁加班", "2025-12-24 2025-12-25"),
+        ("国庆前说要去哪", "2025-09-17 2025-09-30"),
+        ("国庆节之前说要去哪", "2025-09-17 2025-09-30"),
+        ("五一以前", "2025-04-17 2025-04-30"),
+        ("国庆后谁生病了", "2025-10-08 2025-10-21"),
+        ("国庆以后谁生病了", "2025-10-08 2025-10-21"),
+        ("圣诞节后第一天", "2025-12-26 2026-01-08"),
+        ("国庆前后谁请假", "2025-10-01 2025-10-07"),
+        ("国庆后台崩了", "2025-10-01 2025-10-07"),
+        ("国庆后天气怎么样", "2025-10-01 2025-10-07"),
+        ("国庆到元旦", "2025-10-01 2026-01-01"),
+    ],
+)
+def test_a_feast_is_the_latest_one_that_began(text: str, expected: str) -> None:
+    """A feast names its days, and what is said to be before or after it the fortnight there."""
+    assert window(text) == expected
+
+
+@pytest.mark.parametrize(("day", "year"), [(30, 2025), (1, 2026), (7, 2026)])
+def test_a_feast_that_has_begun_is_this_years(day: int, year: int) -> None:
+    """On its first day it is meant, on the day before that last year's is."""
+    at = datetime(2026, 9 if day == 30 else 10, day, 12, tzinfo=SHANGHAI)
+    assert window("国庆去哪玩", at) == f"{year}-10-01 {year}-10-07"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "五一路堵车",
+        "五一广场见",
+        "高考村在哪",
+        "清明上河图",
+        "国庆假期作业写完没",
+        "二十五一盒",
+        "十六一个",
+        "15六一",
+        "五一二三",
+        "双114",
+        "双十一二",
+        "周六一起去爬山",
+        "星期五一起吃饭",
+        "三月五一群人",
+        "初六一起拜年",
+        "老六一直不来",
+        "三百五一晚",
+        "这双十一块",
+        "中秋去哪玩",
+        "春节去哪玩",
+    ],
+)
+def test_what_only_looks_like_a_feast_names_no_days_of_one(text: str) -> None:
+    """A street, a number and a weekday before 一 are no feast, and those of the lunar calendar are not known."""
+    assert not [mention for mention in mentions(text) if text[mention.start : mention.stop] in _FEASTS]
+
+
+_FEASTS = ("五一", "六一", "高考", "清明", "国庆", "双11", "双十一", "中秋", "春节")
+
+
+def test_a_feast_is_a_time_and_is_written_as_it_was_said() -> None:
+    """A statement keeps the feast's name: it says itself when it is."""
+    assert is_time("国庆")
+    assert with_dates("国庆去爬山，昨天买了票", NOON) == "国庆去爬山，2026年3月3日买了票"

@@ -1,0 +1,108 @@
+"""One form for words that mean the same."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from cognitive_memory_core.text.word_forms import forms_version, prepare, simplified, stem
+
+
+@pytest.mark.parametrize(
+    ("char", "simple"),
+    [
+        ("龍", "龙"),
+        ("學", "学"),
+        ("陶", "陶"),
+        ("体", "体"),
+        ("體", "体"),
+        ("臺", "台"),
+        ("a", "a"),
+        ("😀", "😀"),
+        ("々", "々"),
+    ],
+)
+def test_traditional_characters_become_simplified(char: str, simple: str) -> None:
+    """A traditional character has a simplified form, every other one is its own."""
+    assert simplified(char) == simple
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("test", "tests", "tested", "testing"),
+        ("discuss", "discusses", "discussion", "discussing"),
+        ("memory", "memories"),
+        ("plan", "plans", "planned", "planning"),
+    ],
+)
+def test_endings_of_english_words_go(words: tuple[str, ...]) -> None:
+    """All forms of a word are one."""
+    assert len({stem(word) for word in words}) == 1
+
+
+@pytest.mark.parametrize(
+    "word",
+    [
+        "",
+        "is",
+        "bus",
+        "gas",
+        "abs",
+        "ads",
+        "kobe24s",
+        "a" * 32 + "s",
+        "v231",
+        "rtx4090",
+        "gpt4os",
+        "señores",
+        "тесты",
+        "s" * 33,
+        "龙",
+    ],
+)
+def test_codes_short_and_other_words_stay(word: str) -> None:
+    """What is no English word of four letters or more is its own stem."""
+    assert stem(word) == word
+
+
+def test_the_shortest_and_the_longest_word_with_an_ending() -> None:
+    """Four letters may lose an ending, and so may thirty-two."""
+    assert stem("cats") == "cat"
+    assert stem("a" * 31 + "s") == "a" * 31
+
+
+def test_words_are_stemmed_in_many_threads() -> None:
+    """The stemmer holds the word that it is at: threads do not get each other's."""
+    words = [f"{chr(97 + a)}{chr(97 + b)}{chr(97 + c)}talks" for a in range(26) for b in range(26) for c in range(6)]
+    with ThreadPoolExecutor(8) as pool:
+        assert list(pool.map(stem, words, chunksize=16)) == [word[:-1] for word in words]
+
+
+def test_the_releases_are_named() -> None:
+    """Both libraries count: a new release of either is another version."""
+    numbers = forms_version().split("/")
+    assert len(numbers) == 2
+    assert all(number[0].isdigit() for number in numbers)
+
+
+def test_the_libraries_are_imported_when_they_are_needed() -> None:
+    """Importing the module costs nothing; preparing it imports both, so that no first question waits."""
+    code = (
+        "import sys\n"
+        "from cognitive_memory_core.text import terms, word_forms\n"
+        "known = {'opencc', 'snowballstemmer'} & set(sys.modules)\n"
+        "word_forms.prepare()\n"
+        "print(sorted(known), sorted({'opencc', 'snowballstemmer'} & set(sys.modules)))"
+    )
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert told.stdout.strip() == "[] ['opencc', 'snowballstemmer']"
+
+
+def test_preparing_twice_is_fine() -> None:
+    """Whoever opens a second memory prepares again."""
+    prepare()
+    prepare()
