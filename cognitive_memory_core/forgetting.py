@@ -22,7 +22,6 @@ from .ports.ledger import MOST_NAMES, Alias, Archive, EmbeddedEvent, Eraser, Nam
 from .ports.mirror import MemoMirror
 from .ports.profiles import ProfileEraser
 from .ports.queue import QueueEraser
-from .recall import talk
 from .text import remembered
 from .text.names import clean_name
 from .text.redaction import Redaction
@@ -30,7 +29,6 @@ from .text.redaction import Redaction
 log = logging.getLogger(__name__)
 EVERY = timedelta(hours=1)
 TRIES = 3  # generations built in a row while others are forgotten meanwhile
-remembered.forgettable(talk._indexed)  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
 
 
 class Purge:

@@ -17,6 +17,7 @@ from ..domain.hit import Hit
 from ..domain.message import Message, Passage
 from ..text.frequency import telling
 from ..text.indexed import indexed_text
+from ..text.remembered import forgettable
 from ..text.terms import index_terms
 
 REACH = 4  # lines before and after a line that count as said round it
@@ -211,6 +212,7 @@ def _terms(message: Message) -> tuple[frozenset[str], frozenset[str]]:
     return said, _indexed(indexed_text(speaker, message.sent_at, "")) - said
 
 
+@forgettable
 @lru_cache(maxsize=8192)  # a group's talk of these days is asked again and again
 def _indexed(text: str) -> frozenset[str]:
     return frozenset(index_terms(text))

@@ -14,6 +14,7 @@ from cognitive_memory_core.adapters.embedding.questions import Questions
 from cognitive_memory_core.historian import gate
 from cognitive_memory_core.recall.naming import KnownNames
 from cognitive_memory_core.text import remembered
+from cognitive_memory_core.text.callnames import callnames
 from tests.support.clock import NOON, FrozenClock
 from tests.support.opened import Witness, opened
 
@@ -70,3 +71,14 @@ def test_what_is_gone_is_not_held_for_letting_go() -> None:
     del known
     gc.collect()
     assert len(remembered._holders) < before
+
+
+async def test_a_purge_lets_go_of_what_was_remembered_meanwhile(tmp_path: Path) -> None:
+    """A question that was under way while somebody was forgotten leaves nothing behind for longer than the bytes."""
+    async with opened("sqlite", tmp_path, FrozenClock(), Witness()) as memory:
+        await lived(memory)
+        await memory.forget_user(TANG, TANG.user_id)
+        callnames(TANG.user_name)
+        assert filled() == {"callnames", "_cleaned"}
+        await memory._engine.purge.run_if_due()
+        assert filled() == set()

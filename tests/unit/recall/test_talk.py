@@ -210,6 +210,17 @@ def test_a_long_session_speaks_of_more_than_one_thing() -> None:
     assert set(again) == {*texts[20:30], "陶艺课"}
 
 
+def test_what_a_session_speaks_of_is_counted_from_its_beginning() -> None:
+    """Lines before the pause take up no room, nor does what is said elsewhere meanwhile end the session."""
+    before = [a_line(f"早{number}", number - 600) for number in range(10)]
+    here = [a_line(text, at) for at, text in enumerate(["去学陶艺", *(f"好{number}" for number in range(19))])]
+    assert set(worths("陶艺", (*before, *here), weights=SESSION)) == {line.text for line in here}
+    elsewhere = (a_line("别处", 0.5, scene=OTHER_GROUP),)
+    assert set(worths("陶艺", tuple(here[:1]), elsewhere, tuple(here[1:]), weights=SESSION)) == {
+        line.text for line in here
+    }
+
+
 def test_only_the_beginning_of_a_line_is_read() -> None:
     """A flood in one line costs no more than so much, and what lies behind it is not found."""
     lines = (a_line("甲" * (READ - 2) + "陶艺"), a_line("甲" * (READ - 1) + "陶艺", 600))
@@ -222,7 +233,6 @@ def test_only_the_beginning_of_a_line_is_read() -> None:
         ("谁学陶艺呀", 0, False),
         ("谁学陶艺呀", 5, False),
         ("谁学陶艺呀", -0.01, True),
-        ("陶艺", 0, False),
         ("学校", 0, True),
     ],
 )
@@ -232,6 +242,14 @@ def test_a_question_that_was_logged_lends_its_words_to_nobody(said: str, minutes
     found = hits_of(("学", "陶艺"), [lines], asked_since=NOON)
     assert {hit.event.text for hit in found} == ({said, "哈哈"} if lifts else {said})
     assert found[0].event.text == said
+
+
+def test_what_says_most_of_a_question_asks_it() -> None:
+    """A line of just now with two of three equal words lends none of them, one with a single word does."""
+    for said, left in (("陶艺烘焙", {"陶艺烘焙", "面条"}), ("陶艺", {"陶艺", "面条", "哈哈"})):
+        lines = (a_line("面条", -600), a_line(said, 1), a_line("哈哈", 2))
+        found = hits_of(("陶艺", "烘焙", "面条"), [lines], asked_since=NOON)
+        assert {hit.event.text for hit in found} == left
 
 
 def test_an_echo_is_lent_the_words_of_others() -> None:

@@ -28,4 +28,5 @@ def test_the_day_is_that_of_whoever_said_it() -> None:
 
 def test_parts_do_not_run_into_each_other() -> None:
     """The end of a name and the beginning of what was said are no word."""
+    assert "bob" in index_terms(indexed_text("Bob", LATE, "花开了"))
     assert "棠花" not in index_terms(indexed_text("海棠", LATE, "花开了"))
