@@ -162,5 +162,5 @@ def _forget() -> None:
     """Empty all caches of the core: what they hold was made with other constants."""
     for name, module in sys.modules.copy().items():
         for value in vars(module).values() if name.startswith(CORE) else ():
-            if hasattr(value, "cache_clear"):
+            if hasattr(value, "cache_clear") and not isinstance(value, type):
                 value.cache_clear()
