@@ -13,11 +13,9 @@ from ..domain.scope import Scene
 from ..ports.ledger import IndexedProfile
 from ..ports.models import Calibration, Vector
 from ..settings import QuerySettings
-from ..text.frequency import telling
 from ..text.names import clean_name
 from ..text.terms import index_terms
-
-_HALF_WAY = 0.5
+from .coverage import bent, covered
 
 
 @dataclass(frozen=True)
@@ -94,12 +92,4 @@ def _fused(similarity: float | None, lexical: float, weight: float) -> float:
 def _matched(terms: Sequence[str], profiles: Sequence[Profile], among: int) -> list[float]:
     """Say how much of a question each portrait covers, in [0, 1]; a word counts by how rare it is ``among`` all."""
     texts = [frozenset(index_terms("\n".join((one.name, *one.tags, one.summary)))) for one in profiles]
-    weights = {term: _weight(term, texts, among) for term in terms}
-    whole = sum(weights.values())
-    shares = (sum(weight for term, weight in weights.items() if term in text) / whole for text in texts)
-    return [share * (1.0 + _HALF_WAY) / (share + _HALF_WAY) for share in shares]
-
-
-def _weight(term: str, texts: Sequence[frozenset[str]], among: int) -> float:
-    having = sum(term in text for text in texts)
-    return math.prod(map(telling, term)) * math.log1p(among / max(having, 1))
+    return [bent(share) for share in covered(terms, texts, among)]

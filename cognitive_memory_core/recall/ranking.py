@@ -14,9 +14,9 @@ from ..domain.hit import Hit
 from ..domain.interval import Interval
 from ..domain.scope import Scope
 from ..settings import Decay
-from ..text.frequency import telling
 from ..text.remembered import forgettable
 from ..text.terms import index_terms
+from .coverage import bent, covered
 
 Scored = tuple[Event, float]
 Identity = tuple[str, Scope, str]  # a message's id is unique in its scope only, and no event's
@@ -24,7 +24,6 @@ OUTSIDE = 0.3  # what a hit is worth outside the time that the question names
 NAMED = 0.15  # what a hit gains of whom the question names: more would let a wrong name hide the right answer
 MOST_NAMED = 0.3
 _SECONDS_A_DAY = 86_400.0
-_HALF_WAY = 0.5
 
 
 def matched(terms: Sequence[str], found: Sequence[Scored]) -> list[Scored]:
@@ -36,13 +35,9 @@ def matched(terms: Sequence[str], found: Sequence[Scored]) -> list[Scored]:
     length of texts.
     """
     texts = [_words(event) for event, _ in found]
-    weights = {term: _weight(term, texts) for term in terms}
-    whole = sum(weights.values())
+    shares = covered(terms, texts)
     best = max((score for _, score in found if math.isfinite(score)), default=0.0)
-    return [
-        (event, _bent(sum(weight for term, weight in weights.items() if term in text) / whole) * _beside(score, best))
-        for (event, score), text in zip(found, texts, strict=True)
-    ]
+    return [(event, bent(share) * _beside(score, best)) for (event, score), share in zip(found, shares, strict=True)]
 
 
 def fused(dense: Sequence[Scored] | None, lexical: Sequence[Scored] | None, weight: float) -> list[Hit]:
@@ -183,16 +178,6 @@ def _words(event: Event) -> frozenset[str]:
 @lru_cache(maxsize=1024)  # what matters in a scene is found again and again
 def _terms(text: str) -> frozenset[str]:
     return frozenset(index_terms(text))
-
-
-def _weight(term: str, texts: Sequence[frozenset[str]]) -> float:
-    having = sum(term in text for text in texts)
-    return math.prod(map(telling, term)) * math.log1p(len(texts) / max(having, 1))
-
-
-def _bent(coverage: float) -> float:
-    """Lift the middle: a good answer seldom shares more than a third of what a question says."""
-    return coverage * (1.0 + _HALF_WAY) / (coverage + _HALF_WAY)
 
 
 def _beside(score: float, best: float) -> float:

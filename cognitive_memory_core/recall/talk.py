@@ -19,6 +19,7 @@ from ..text.frequency import telling
 from ..text.indexed import indexed_text
 from ..text.remembered import forgettable
 from ..text.terms import index_terms
+from .coverage import bent
 
 REACH = 4  # lines before and after a line that count as said round it
 SHOWN = 2  # of them are given with a hit
@@ -27,7 +28,7 @@ LONGEST_TOPIC = 20  # lines of a session that count as speaking of one thing
 ECHO = 0.6  # of a question: a line of just now that says as much asks it, and answers nothing beside it
 READ = 600  # characters of a line
 _FULL_LENGTH = 60  # terms of a line that says as much as a line can
-_MIDDLE = 0.3
+HALF_WAY = 0.3  # see bent
 
 
 @dataclass(frozen=True)
@@ -117,7 +118,10 @@ def _worths(
             counts[at] += weights.label
         for at, count in counts.items():
             covered[at] += rarity[term] * count * (weights.saturation + 1.0) / (count + weights.saturation)
-    return [_bent(share / whole) * _substance(line, weights) for share, line in zip(covered, lines, strict=True)]
+    return [
+        min(bent(share / whole, HALF_WAY), 1.0) * _substance(line, weights)
+        for share, line in zip(covered, lines, strict=True)
+    ]
 
 
 def _rarity(term: str, having: int, lines: int, weights: Weights) -> float:
@@ -184,11 +188,6 @@ def _link(links: Mapping[int, list[tuple[int, float]]], one: int, other: int, sh
 
 def _is_one_talk(one: _Line, other: _Line) -> bool:
     return (one.passage, one.session) == (other.passage, other.session)
-
-
-def _bent(coverage: float) -> float:
-    """Bring into [0, 1] and lift the middle: a good answer seldom shares more than a third of what a question says."""
-    return min(coverage * (1.0 + _MIDDLE) / (coverage + _MIDDLE), 1.0)
 
 
 def _substance(line: _Line, weights: Weights) -> float:
