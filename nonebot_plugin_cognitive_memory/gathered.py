@@ -11,6 +11,7 @@ import os
 import threading
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -41,9 +42,12 @@ class Waiting:
     async def lines(self, memory: core.CognitiveMemory) -> list[core.Message]:
         """Find the lines in the log, oldest first; those that it does not show any more are left out."""
         scene = scene_at(self.agent, self.group_id, self.user_id or _NOBODY)
-        wanted, found, until = set(self.line_ids), dict[str, core.Message](), None
-        for _ in range(PAGES if scene else 0):
-            page = await memory.recent_messages(scene, PAGE, until=until)  # type: ignore[arg-type]  # it is one, above
+        if scene is None:
+            return []
+        wanted, found = set(self.line_ids), dict[str, core.Message]()
+        until: datetime | None = None
+        for _ in range(PAGES):
+            page = await memory.recent_messages(scene, PAGE, until=until)
             found = {line.id: line for line in page if line.id in wanted} | found
             if len(found) == len(wanted) or len(page) < PAGE or page[0].sent_at == until:
                 break
