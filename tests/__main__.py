@@ -1,7 +1,10 @@
-"""The one test command: ``python -m tests [arguments for pytest]``.
+"""The one test command: ``python -m tests [nightly] [arguments for pytest]``.
 
 Every step runs, whatever the others say; the exit status is 0 only when none failed. The plugin's tests are a pytest
-run of their own, because nonebug starts NoneBot for every test of its run.
+run of their own, because nonebug starts NoneBot for every test of its run. Both runs of pytest use two worker
+processes, each with folders of its own; ``-n 0`` among the arguments runs them in one.
+
+``nightly`` adds the tests marked so and runs every property and every fault at its larger size.
 """
 
 from __future__ import annotations
@@ -17,7 +20,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from tests.support.sizes import NIGHTLY, SIZE
+
 ROOT = Path(__file__).resolve().parent.parent
+WORKERS = "2"
 NOTHING_SELECTED = 5  # pytest's exit status when arguments deselected every test of a run
 Outcome = Literal["ok", "failed", "not run"]
 
@@ -52,6 +58,7 @@ class TypeCheck(Step):
 def steps(arguments: Sequence[str]) -> list[Step]:
     """List what is run, in order; the arguments go to both runs of pytest."""
     also_fine = (NOTHING_SELECTED,) if arguments else ()
+    pytest = ("-m", "pytest", "-n", WORKERS, "--dist", "worksteal")
     linting = "from importlinter.cli import lint_imports_command as lint; lint()"
     plugin_loops = ("-o", "asyncio_default_fixture_loop_scope=session", "-o", "asyncio_default_test_loop_scope=session")
     return [
@@ -59,15 +66,17 @@ def steps(arguments: Sequence[str]) -> list[Step]:
         Step("ruff format", ("-m", "ruff", "format", "--check", ".")),
         TypeCheck("pyright", ("-m", "pyright", "--pythonpath", sys.executable)),
         Step("import-linter", ("-c", linting, "--no-logo", "--no-cache")),
-        Step("core", ("-m", "pytest", "-p", "no:nonebug", "--ignore=tests/plugin", "tests", *arguments), also_fine),
-        Step("plugin", ("-m", "pytest", *plugin_loops, "tests/plugin", *arguments), also_fine),
+        Step("core", (*pytest, "-p", "no:nonebug", "--ignore=tests/plugin", "tests", *arguments), also_fine),
+        Step("plugin", (*pytest, *plugin_loops, "tests/plugin", *arguments), also_fine),
     ]
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run every step and sum up."""
+    """Run every step and sum up; the first argument may be ``nightly``."""
+    if is_nightly := arguments[:1] == [NIGHTLY]:
+        os.environ[SIZE] = NIGHTLY
     outcomes: list[tuple[str, Outcome, float]] = []
-    for step in steps(arguments):
+    for step in steps(["-m", "", *arguments[1:]] if is_nightly else arguments):
         started = time.monotonic()
         outcomes.append((step.name, step.run(), time.monotonic() - started))
     print()

@@ -10,6 +10,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 CORE, PLUGIN = "cognitive_memory_core", "nonebot_plugin_cognitive_memory"
 NOT_OURS = {".git", ".venv", "venv", "env", "node_modules", "dist", "build", "data", "cache", "results"}
+OURS = {".ci", ".github"}
 TEXT = {".py", ".md", ".toml", ".json", ".jsonl", ".yml", ".yaml", ".txt", ".html", ".js", ".css", ".example", ""}
 
 
@@ -35,8 +36,10 @@ def functions(tree: ast.AST) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]
 
 def _below(folder: Path) -> Iterator[Path]:
     for path in sorted(folder.iterdir()):
+        if path.name in NOT_OURS:  # .git is a file in a linked work tree
+            continue
         if path.is_dir():
-            if path.name not in NOT_OURS and not (path.name.startswith(".") and path.name != ".ci"):
+            if not path.name.startswith(".") or path.name in OURS:
                 yield from _below(path)
         elif path.name == ".env.example" or (path.suffix in TEXT and not path.name.startswith((".env", ".coverage"))):
             yield path

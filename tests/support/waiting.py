@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 
+PATIENCE = 60.0  # seconds for anything that a test waits for: a bound on a vain wait, never a promise
 PAUSE = 0.01  # seconds between two looks
 
 
