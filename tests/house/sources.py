@@ -29,9 +29,21 @@ def modules(*tops: str) -> dict[str, ast.Module]:
     }
 
 
+@cache
+def nodes(tree: ast.AST) -> tuple[ast.AST, ...]:
+    """List every node of a tree."""
+    return tuple(ast.walk(tree))
+
+
 def functions(tree: ast.AST) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
     """List every function and method of a tree, nested ones too."""
-    return (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))
+    return (node for node in nodes(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))
+
+
+@cache
+def lines(file: str) -> list[str]:
+    """Read the lines of a file, named by its path from the root."""
+    return (ROOT / file).read_text("utf-8").splitlines()
 
 
 def _below(folder: Path) -> Iterator[Path]:

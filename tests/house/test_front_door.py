@@ -7,8 +7,6 @@ import inspect
 from collections.abc import Callable
 from typing import Any, get_type_hints
 
-import pytest
-
 import cognitive_memory_core as core
 
 NOUNS = {
@@ -118,12 +116,11 @@ def test_all_public_names_are_meant() -> None:
     assert all(hasattr(core, name) for name in core.__all__)
 
 
-@pytest.mark.parametrize("name", METHODS)
-def test_a_method_is_called_as_promised(name: str) -> None:
+def test_the_methods_are_called_as_promised() -> None:
     """Each method of the façade is a coroutine function with the promised parameters and defaults."""
-    method = getattr(core.CognitiveMemory, name)
-    assert bare(method) == METHODS[name]
-    assert inspect.iscoroutinefunction(method)
+    found = {name: getattr(core.CognitiveMemory, name) for name in METHODS}
+    assert {name: bare(method) for name, method in found.items()} == METHODS
+    assert not [name for name, method in found.items() if not inspect.iscoroutinefunction(method)]
 
 
 def test_the_memory_is_opened_as_promised() -> None:
@@ -136,11 +133,10 @@ def test_the_memory_is_opened_as_promised() -> None:
     assert {"chat", "clock", "embedder", "reranker"} <= set(parameters)
 
 
-@pytest.mark.parametrize("name", sorted(NOUNS))
-def test_a_noun_is_frozen_and_can_be_injected(name: str) -> None:
+def test_nouns_are_frozen_and_can_be_injected() -> None:
     """Every public noun is a frozen dataclass whose annotations resolve at run time, as dependency injection needs."""
-    noun: Any = getattr(core, name)
-    parameters: Any = noun.__dataclass_params__
-    assert dataclasses.is_dataclass(noun)
-    assert parameters.frozen
-    assert set(get_type_hints(noun)) >= {field.name for field in dataclasses.fields(noun)}
+    nouns: dict[str, Any] = {name: getattr(core, name) for name in NOUNS}
+    assert not [name for name, noun in nouns.items() if not dataclasses.is_dataclass(noun)]
+    assert not [name for name, noun in nouns.items() if not noun.__dataclass_params__.frozen]
+    fields = {name: {field.name for field in dataclasses.fields(noun)} for name, noun in nouns.items()}
+    assert not [name for name, noun in nouns.items() if not set(get_type_hints(noun)) >= fields[name]]

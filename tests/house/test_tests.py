@@ -4,31 +4,32 @@ from __future__ import annotations
 
 import ast
 
-import pytest
-
-from .sources import functions, modules
+from .sources import functions, modules, nodes
 
 TESTS = modules("tests")
+PRETENDING = {"monkeypatch", "mocker", "mock", "unittest.mock"}
 
 
-@pytest.mark.parametrize("file", sorted(TESTS))
-def test_every_test_names_its_promise(file: str) -> None:
+def test_every_test_names_its_promise() -> None:
     """Each test function carries a docstring that is a sentence."""
-    nameless = [
-        function.name
-        for function in functions(TESTS[file])
+    assert not [
+        (file, function.name)
+        for file, tree in TESTS.items()
+        for function in functions(tree)
         if function.name.startswith("test_") and not _is_sentence(ast.get_docstring(function))
     ]
-    assert not nameless
 
 
-@pytest.mark.parametrize("file", sorted(file for file in TESTS if file.startswith("tests/unit/")))
-def test_unit_tests_use_real_parts(file: str) -> None:
+def test_unit_tests_use_real_parts() -> None:
     """No unit test patches or mocks anything."""
-    names = {node.id for node in ast.walk(TESTS[file]) if isinstance(node, ast.Name)}
-    arguments = {node.arg for node in ast.walk(TESTS[file]) if isinstance(node, ast.arg)}
-    imported = {node.module for node in ast.walk(TESTS[file]) if isinstance(node, ast.ImportFrom)}
-    assert not {"monkeypatch", "mocker", "mock", "unittest.mock"} & (names | arguments | imported)
+    unit = {file: tree for file, tree in TESTS.items() if file.startswith("tests/unit/")}
+    assert not {(file, name) for file, tree in unit.items() for name in _named(tree) & PRETENDING}
+
+
+def _named(tree: ast.Module) -> set[str | None]:
+    names = {node.id for node in nodes(tree) if isinstance(node, ast.Name)}
+    arguments = {node.arg for node in nodes(tree) if isinstance(node, ast.arg)}
+    return names | arguments | {node.module for node in nodes(tree) if isinstance(node, ast.ImportFrom)}
 
 
 def _is_sentence(text: str | None) -> bool:
