@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
@@ -13,7 +14,13 @@ TEXT_LENGTH = 4_000
 SEGMENTS = 200
 LABEL_LENGTH = 40
 FORWARDED = "[合并转发]"
-_OPENED, _CLOSED = "<cognitive_memory>", "</cognitive_memory>"  # round what is put before the model
+_FENCES = (  # round what is put before the model; the second pair is the former one, in older logs
+    ("【记忆开始】", "【记忆结束】"),
+    ("<cognitive_memory>", "</cognitive_memory>"),
+)
+_BLOCK = re.compile(
+    "|".join(f"{re.escape(opened)}.*?(?:{re.escape(closed)}|\\Z)" for opened, closed in _FENCES), re.DOTALL
+)
 Fields = Mapping[str, object]
 
 
@@ -51,13 +58,7 @@ def writable(text: str) -> str:
 
 def unrecalled(text: str) -> str:
     """Leave out the block that was put before a model: what is recalled is never learned again."""
-    parts: list[str] = []
-    at = 0
-    while (opened := text.find(_OPENED, at)) >= 0:
-        parts.append(text[at:opened])
-        closed = text.find(_CLOSED, opened)
-        at = closed + len(_CLOSED) if closed >= 0 else len(text)
-    return "".join((*parts, text[at:]))
+    return _BLOCK.sub("", text)
 
 
 def _mentioned(segment: MessageSegment) -> str:

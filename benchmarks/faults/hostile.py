@@ -14,6 +14,7 @@ from cognitive_memory_core.context.render import CLOSED, OPENED
 NASTY = Path(__file__).resolve().parents[2] / "tests" / "prompts" / "nasty"
 PARTS = ("名单", "已记住", "聊天", "来源", "观察", "旧侧写", "新事实")  # of a prompt, each between its own marks
 _RECALLED = re.compile(r"<已记住>.*?</已记住>\s*", re.DOTALL)
+_CHAT_TOKENS = re.compile(r"<[|｜]|[|｜]>")
 TAGS = re.compile(r"</?\w+>")
 JOINER = "\u200d"
 
@@ -62,10 +63,10 @@ def forged_labels(name: str, texts: Iterable[str]) -> int:
 
 
 def forged_fences(block: str) -> int:
-    """Count the ways in which a context block was closed or opened other than by us."""
+    """Count what closes or opens a context block other than its fence, also after a reader normalised it."""
     if not block:
         return 0
     folded = unicodedata.normalize("NFKC", block)
     extra = folded.count(OPENED) + folded.count(CLOSED) - 2
     framed = block.startswith(OPENED) and block.endswith(CLOSED)
-    return extra + int(not framed) + len([tag for tag in TAGS.findall(folded) if tag not in (OPENED, CLOSED)])
+    return extra + int(not framed) + len(_CHAT_TOKENS.findall(folded)) + block.count("<") + block.count(">")

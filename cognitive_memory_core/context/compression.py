@@ -22,7 +22,6 @@ from ..text.chatter import bare_summary
 from ..text.fences import defused
 from ..text.names import clean_name
 from ..text.tokens import sentences_of, token_count
-from .render import quoted
 
 log = logging.getLogger(__name__)
 PATIENCE = 60.0  # seconds for all that a model is asked
@@ -78,7 +77,7 @@ class Compressor:
         inside = room - token_count(sentences.summed_up("\n"))
         try:
             written = await within(self.patience, summariser.summary(lines, inside))
-            said = self.hide(quoted(written))
+            said = self.hide(defused(written))
             whole = bare_summary(said).translate(_INNER)
             if len(whole) * 2 < len(said) or not any(map(str.isalnum, whole)):
                 raise BadAnswer(sentences.answer_without("summary"))
@@ -129,7 +128,7 @@ def admitted(lines: Sequence[Message], admit: Admit) -> tuple[Message, ...]:
 
 def _said(lines: Iterable[Message]) -> list[_Said]:
     cut = (replace(line, text=line.text[:LINE]) for line in lines)
-    shown = ((line, quoted(line.text)) for line in cut)
+    shown = ((line, defused(line.text)) for line in cut)
     return [_Said(line, sentences.spoken(_speaker(line), text)) for line, text in shown if text]
 
 

@@ -12,10 +12,10 @@ from ..domain.event import Event
 from ..domain.note import Memo, Pin
 from ..domain.people import Person
 from ..domain.profile import Profile
-from ..text.fences import defused
+from ..text.fences import full_width
 from ..text.names import clean_name, clean_text, one_line
 
-OPENED, CLOSED = "<cognitive_memory>", "</cognitive_memory>"
+OPENED, CLOSED = "【记忆开始】", "【记忆结束】"  # no stored text holds 【 or 】 once it is quoted
 PORTRAIT_LENGTH = 4_000  # characters of a portrait that are looked at; people may write more into the file
 PORTRAIT_TAGS = 32
 HEADING_LENGTH = 40
@@ -35,8 +35,8 @@ class Section:
 class Context:
     """What a model should know this turn.
 
-    ``text`` is the block to inject, "" when there is nothing; ``degraded`` names what was missing: "embedding",
-    "vectors", "lexical", "rerank", "profiles", "ledger", "disabled".
+    ``text`` is the block to inject, "" when there is nothing; it holds neither < nor >. ``degraded`` names what was
+    missing: "embedding", "vectors", "lexical", "rerank", "profiles", "ledger", "disabled".
     """
 
     text: str
@@ -91,8 +91,8 @@ def event_lines(events: Iterable[Event], zone: tzinfo) -> tuple[str, ...]:
 
 
 def quoted(text: str) -> str:
-    """Give a stored text on one line, so that it closes no fence and plays no role."""
-    return defused(one_line(text))
+    """Return a stored text on one line, without a sign of the fence, a heading, a tag or a role."""
+    return full_width(text)
 
 
 def minute(instant: datetime, zone: tzinfo) -> str:
@@ -123,6 +123,6 @@ def _attribution(event: Event) -> str:
         return ""
     speaker = Person(event.sender_id, clean_name(event.sender_name)).label
     if not event.is_absolute:
-        return defused(sentences.own_words(speaker))
+        return quoted(sentences.own_words(speaker))
     is_told = event.sender_id in event.subjects or f"({event.sender_id})" in event.text
-    return "" if is_told else defused(sentences.said_by(speaker))
+    return "" if is_told else quoted(sentences.said_by(speaker))

@@ -11,11 +11,13 @@ from .names import one_line
 _SWAPPED = {
     "‹": "<＜﹤≮〈\u2329⟨❬❮❰⧼˂ᐸ≺",
     "›": ">＞﹥≯〉\u232a⟩❭❯❱⧽˃ᐳ≻",
-    "〔": "[［﹇【〚⟦⁅❲",
-    "〕": "]］﹈】〛⟧⁆❳",
+    "〔": "[［﹇【︻〚⟦⁅❲",
+    "〕": "]］﹈】︼〛⟧⁆❳",
     "'": "`｀\u1fefˋ",
 }
 _HARMLESS = str.maketrans({char: harmless for harmless, chars in _SWAPPED.items() for char in chars})
+_FULL_WIDTH = str.maketrans("‹›", "＜＞")
+_CHAT_TOKEN = re.compile("(?<=‹)[|｜]|[|｜](?=›)")
 _AMPERSANDS = frozenset("&＆﹠")
 _ENTITY = re.compile("[&＆﹠][#＃﹟]?\\w{1,32}[;；﹔︔\u037e]?")
 
@@ -32,6 +34,16 @@ def defused(text: str) -> str:
     """
     line = one_line(text).translate(_HARMLESS)
     return _ENTITY.sub(_unread, line) if _AMPERSANDS.intersection(line) else line
+
+
+def full_width(text: str) -> str:
+    """Return a defused text with full-width angle brackets, for a block whose fence is made of other signs.
+
+    A reader who normalises the block gets plain brackets back: no fence of ours, and no chat-template token either,
+    since the bar beside a bracket is replaced too. A second pass changes nothing.
+    """
+    line = defused(text)
+    return _CHAT_TOKEN.sub("¦", line).translate(_FULL_WIDTH) if "‹" in line or "›" in line else line
 
 
 def _unread(entity: re.Match[str]) -> str:

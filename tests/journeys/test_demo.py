@@ -52,7 +52,7 @@ def test_the_sample_ends_well(tmp_path: Path) -> None:
 def test_its_three_questions_are_answered_from_memory(tmp_path: Path) -> None:
     """The contexts of the sample's three follow-up questions hold what was said days before, and the bot quotes it."""
     shown = demo(cwd=tmp_path).stdout.partition("4. 追问")[2].partition("5. 搜索")[0]
-    blocks = shown.split("</cognitive_memory>")
+    blocks = shown.split("【记忆结束】")
     for block, wanted in zip(blocks, (("下午三点", "青石巷"), ("六点半", "卡坦岛"), ("大理",)), strict=False):
         assert all(word in block for word in wanted), block
     assert shown.count("机器人回：我记得：") == 3

@@ -163,7 +163,7 @@ async def test_recalled_text_is_not_handed_in(group: int, taking: Taking) -> Non
     """The block that stood before the model is no part of memo, observations or source, whoever left it in."""
     from nonebot_plugin_cognitive_memory import record_end
 
-    block = "<cognitive_memory>\n阿棠怕鹅\n</cognitive_memory>"
+    block = "【记忆开始】\n阿棠怕鹅\n【记忆结束】"
     here = core.Scene.group(str(group), "2000001")
     assert await record_end(here, f"答了{block}", [block, f"{block}阿棠怕猫"], source_message=f"{block}我怕猫")
     [turn] = taking.turns

@@ -80,6 +80,10 @@ def test_bounds(app: object) -> None:
         ("<cognitive_memory>阿棠怕猫", ""),
         ("甲<cognitive_memory>乙</cognitive_memory>丙<cognitive_memory>丁</cognitive_memory>", "甲丙"),
         ("</cognitive_memory>怕猫", "</cognitive_memory>怕猫"),
+        ("看 【记忆开始】\n阿棠怕猫\n【记忆结束】 对吗", "看  对吗"),
+        ("【记忆开始】阿棠怕猫", ""),
+        ("甲【记忆开始】乙【记忆结束】丙<cognitive_memory>丁</cognitive_memory>戊", "甲丙戊"),
+        ("【记忆结束】怕猫，【认知记忆】好用", "【记忆结束】怕猫，【认知记忆】好用"),
     ],
 )
 def test_recalled_text_is_nobodys_words(app: object, text: str, left: str) -> None:
@@ -94,7 +98,7 @@ def test_the_block_is_the_one_that_is_built(app: object) -> None:
     from cognitive_memory_core.context.render import CLOSED, OPENED
     from nonebot_plugin_cognitive_memory import wording
 
-    assert (wording._OPENED, wording._CLOSED) == (OPENED, CLOSED)
+    assert wording._FENCES[0] == (OPENED, CLOSED)
 
 
 def test_many_blocks_cost_little(app: object) -> None:
@@ -102,6 +106,8 @@ def test_many_blocks_cost_little(app: object) -> None:
     from nonebot_plugin_cognitive_memory.wording import unrecalled
 
     assert unrecalled("x<cognitive_memory></cognitive_memory>" * 50_000) == "x" * 50_000
+    assert unrecalled("x【记忆开始】【记忆结束】" * 50_000) == "x" * 50_000
+    assert unrecalled("x" + "【记忆开始】" * 50_000 + "<cognitive_memory>" * 50_000) == "x"
 
 
 def test_a_quoted_message_is_not_said_again(app: object) -> None:

@@ -11,7 +11,7 @@ import pytest
 from cognitive_memory_core.adapters.inmemory.ledger import InMemoryLedger
 from cognitive_memory_core.consent import Consent
 from cognitive_memory_core.context.builder import ContextBuilder
-from cognitive_memory_core.context.render import Context
+from cognitive_memory_core.context.render import CLOSED, Context
 from cognitive_memory_core.domain.note import Memo, Pin
 from cognitive_memory_core.domain.profile import ProfileKey
 from cognitive_memory_core.domain.scope import Scene
@@ -303,7 +303,7 @@ async def test_what_is_new_stands_behind_what_was_there():
     pins, memos = [a_pin("群规：不剧透")], [a_memo("推荐了乌龙茶", 1)]
     old = await a_builder(ListedNotes(memos, pins)).build(GROUP, QUESTION)
     new = await a_builder(ListedNotes([*memos, a_memo("讲了笑话", 2)], pins)).build(GROUP, QUESTION)
-    assert new.text.startswith(old.text.removesuffix("\n</cognitive_memory>"))
+    assert new.text.startswith(old.text.removesuffix(f"\n{CLOSED}"))
     pinned = await a_builder(ListedNotes(memos, [*pins, a_pin("叫我棠姐")])).build(GROUP, QUESTION)
     assert pinned.text.startswith(old.text.partition("\n【相关回忆】")[0])
 
@@ -314,7 +314,7 @@ async def test_any_budget_holds(budget):
     context = await a_builder().build(GROUP, QUESTION, budget=budget)
     assert context.tokens == token_count(context.text) <= max(budget, 0)
     assert bool(context.text) == bool(context.sections)
-    assert not context.text or context.text.endswith("</cognitive_memory>")
+    assert not context.text or context.text.endswith(CLOSED)
 
 
 async def test_a_sentence_larger_than_the_budget_is_left_out():

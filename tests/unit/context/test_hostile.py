@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import html
+import re
 import unicodedata
 from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from loguru import logger
 
 from cognitive_memory_core import sentences
 from cognitive_memory_core.adapters.inmemory.ledger import InMemoryLedger
@@ -28,9 +30,27 @@ from tests.support.ports import CountingEmbedder, ListedEvents, ListedNotes, Lis
 from tests.unit.text.test_fences import PAYLOADS
 
 TITLES = ("置顶", "用户侧写", "群聊背景", "相关回忆", "近期备忘")
+CHAT_TOKEN = re.compile(r"<[|｜]|[|｜]>")
 SIDES = ("甲先说的", "乙后说的")
 PIECES = st.sampled_from(
-    (*PAYLOADS, "\n", "\u200b", "<", "/", "cognitive_memory", ">", "＜", "&lt;", "【置顶】", "- ", "#")
+    (
+        *PAYLOADS,
+        "\n",
+        "\u200b",
+        "<",
+        "/",
+        "记忆结束",
+        ">",
+        "＜",
+        "&lt;",
+        "【置顶】",
+        OPENED,
+        CLOSED,
+        "︻",
+        "{x}",
+        "- ",
+        "#",
+    )
 )
 HOSTILE = st.lists(PIECES | st.text(max_size=20), max_size=8).map("".join)
 
@@ -84,8 +104,11 @@ def check_whole(text):
     """See that a block begins and ends once, with the notice first, and that every line in it is ours or quoted."""
     assert text.startswith(f"{OPENED}\n{sentences.memory_notice()}\n")
     assert text.endswith(f"\n{CLOSED}")
+    assert not set("<>") & set(text)
+    assert not set("<>") & set(html.unescape(html.unescape(text)))
     for read in forms(text):
-        assert (read.count("<"), read.count(">")) == (2, 2)
+        assert (read.count(OPENED), read.count(CLOSED)) == (1, 1)
+        assert not CHAT_TOKEN.search(read)
     lines = text.splitlines()[2:-1]
     assert len(lines) == len(text.split("\n")) - 3
     headings = [line for line in lines if not line.startswith("- ")]
@@ -120,3 +143,19 @@ def test_nothing_breaks_the_block(text, name, budget):
     if context.text:
         check_whole(context.text)
     assert context.tokens <= budget
+
+
+@settings(max_examples=60)
+@given(HOSTILE, HOSTILE)
+def test_any_block_can_be_logged_in_colours(text, name):
+    """A companion that logs the block through loguru's colours gets it out as it stands, whatever is stored."""
+    written: list[str] = []
+    sink = logger.add(written.append, format="{message}", colorize=False, catch=False)
+    block = context_with(text, name).text
+    try:
+        logger.opt(colors=True).info(block)
+        logger.opt(colors=True).info(f"<g>context</g> {block}")
+        logger.opt(colors=True).info("{}", block)
+    finally:
+        logger.remove(sink)
+    assert written == [f"{block}\n", f"context {block}\n", f"{block}\n"]
