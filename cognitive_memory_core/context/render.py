@@ -15,7 +15,7 @@ from ..domain.profile import Profile
 from ..text.fences import full_width
 from ..text.names import clean_name, clean_text, one_line
 
-OPENED, CLOSED = "【记忆开始】", "【记忆结束】"  # no stored text holds 【 or 】 once it is quoted
+OPENED, CLOSED = sentences.memory_fence()
 PORTRAIT_LENGTH = 4_000  # characters of a portrait that are looked at; people may write more into the file
 PORTRAIT_TAGS = 32
 HEADING_LENGTH = 40
