@@ -26,6 +26,7 @@ from tests.support.sowing import Extent, Sower
 
 SMALL = Extent().over(3)
 CHAPTERS, DEEDS, QUESTIONS = 3, 10, 40
+LONG, LONG_LIFE = 10, 8  # chapters; a seed by which somebody's portrait is drawn more often than revisions are kept
 SELDOM = ("search_events narrowed", "profile_revisions")  # one example in three is shown nothing by these
 TAKEN_OUT = "a store gave what only the last check took out"
 Sharing = Literal["isolated", "shared"]
@@ -40,7 +41,7 @@ async def at_once(history: History, witness: Witness, shown: Counter[str]) -> No
     assert not witness.foreign(history.standing), TAKEN_OUT
 
 
-async def told(make: Make, seed: int, sharing: Sharing) -> Counter[str]:
+async def told(make: Make, seed: int, sharing: Sharing, chapters: int = CHAPTERS) -> Counter[str]:
     """Tell a history, ask all through it, and give how much was shown by each way; fail at the first wrong answer."""
     shown, clock, witness = Counter[str](), FrozenClock(), Witness()
     with tempfile.TemporaryDirectory() as folder:
@@ -49,7 +50,7 @@ async def told(make: Make, seed: int, sharing: Sharing) -> Counter[str]:
             sower.standing.is_shared_by_all = sharing == "shared"
             history = History(memory, sower, Path(folder), clock)
             await history.begin(SMALL)
-            for _ in range(CHAPTERS):
+            for _ in range(chapters):
                 await history.go_on(DEEDS, partial(at_once, witness=witness, shown=shown))
                 for _ in range(QUESTIONS):
                     asked, verdict = await answered(history)
@@ -73,3 +74,11 @@ def test_nobody_is_shown_what_is_not_theirs(make: Make, sharing: Sharing) -> Non
 
     every_way()
     assert [path for path in PATHS if not shown[path] and path not in SELDOM] == []
+
+
+@pytest.mark.timeout(120)
+def test_a_past_portrait_is_shown_for_as_long_as_it_is_kept() -> None:
+    """Over a long life the oldest past portraits make room for newer ones; all that are kept are shown."""
+    shown = asyncio.run(told("in memory", LONG_LIFE, "shared", LONG))
+    assert shown["profile_revisions"]
+    assert shown["export"]

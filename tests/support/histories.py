@@ -12,13 +12,14 @@ from cognitive_memory_core.ports.ledger import Switch
 from cognitive_memory_core.transfer.lines import Head, line_of
 
 from .clock import FrozenClock
-from .planted import TOKEN, Planted, Standing
+from .planted import TOKEN, Planted, Standing, tokens_in
 from .sowing import AGENTS, NAMES, PEOPLE, Extent, Sower
 
 SWITCHES: tuple[Switch, ...] = ("off", "record_only", "recall_only")
 UNRECORDED = ("off", "recall_only")
 MOST_LEFT_OUT = 2
 PATIENCE = 60.0
+KEPT = core.Settings().profile.revision_keep
 
 
 @dataclass
@@ -60,6 +61,15 @@ class History:
                 await ask(self)
         assert await self.memory.drain(PATIENCE)
         self._fresh.clear()
+        await self._note_outlived()
+
+    async def _note_outlived(self) -> None:
+        """Note which past portraits had to make room: as many newer ones are there as are kept of one portrait."""
+        for one in self.standing.planted.values():
+            if one.what == "past portrait" and one.token not in self.standing.gone:
+                past = await self.memory.profile_revisions(core.Scene.operator(one.agent), one.key)
+                if len(past) >= KEPT and one.token not in tokens_in(past):
+                    self.standing.erase([one.token])
 
     async def speak(self) -> None:
         """Say something, under a name that may be new."""
