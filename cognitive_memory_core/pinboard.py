@@ -42,14 +42,14 @@ class Pinboard:
                 return standing
             if len(own) >= limit:
                 raise LimitReached(sentences.pins_full(limit))
-            pin = Pin(secrets.token_hex(8), scene.scope, text, owner_id, self._clock.now())
+            pin = Pin(secrets.token_hex(8), scene.scope, text, owner_id, self._clock.now(), scene.user_id)
             await self._notes.write_pin(pin)
         return pin
 
     async def update(self, scene: Scene, pin_id: str, text: str) -> Pin:
         """Replace the text of a pin that the scene may see."""
         async with self._turn:
-            pin = replace(await self._get(scene, pin_id), text=_checked(text))
+            pin = replace(await self._get(scene, pin_id), text=_checked(text), author_id=scene.user_id)
             await self._notes.write_pin(pin)
         return pin
 

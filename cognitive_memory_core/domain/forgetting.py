@@ -79,7 +79,7 @@ def _people_of(said: Said) -> tuple[str, ...]:
         case Memo():
             return (said.user_id,)
         case Pin():
-            return (said.owner_id,)
+            return said.owner_id, said.author_id
 
 
 def _time_of(said: Said) -> datetime:

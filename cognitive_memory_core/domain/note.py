@@ -21,10 +21,15 @@ class Memo:
 
 @dataclass(frozen=True)
 class Pin:
-    """A fact that a person wrote down to be always injected. ``owner_id`` is "" for a pin of the whole group."""
+    """A fact that a person wrote down to be always injected.
+
+    ``owner_id`` is "" for a pin of the whole group; ``author_id`` is who wrote it, "" for an operator and where that
+    is not known.
+    """
 
     id: str
     scope: Scope
     text: str
     owner_id: str
     pinned_at: datetime
+    author_id: str = ""

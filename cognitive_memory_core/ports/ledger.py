@@ -309,7 +309,7 @@ class NoteBook(Protocol):
         ...
 
     async def write_pin(self, pin: Pin) -> None:
-        """Keep a pin, or replace the text of the pin of this id."""
+        """Keep a pin, or replace text and author of the pin of this id."""
         ...
 
     async def pins(self, scope: Scope) -> list[Pin]:
@@ -467,7 +467,7 @@ class Archive(Protocol):
     """Everything, row by row, for export, import and status."""
 
     def rows(self, *, user_id: str | None = None) -> AsyncIterator[ArchiveRow]:
-        """Stream all standing rows, or what one person said (and their pins), without holding them all in memory."""
+        """Stream all standing rows, or what one person said and the pins they own or wrote, some at a time."""
         ...
 
     async def absorb(self, rows: Sequence[ArchiveRow]) -> int:
@@ -507,6 +507,8 @@ class Eraser(Protocol):
 
     async def forget_person(self, user_id: str, at: datetime, hide: Callable[[str], str]) -> Wiped:
         """Erase what a person said, their names, memos and pins, and their private chat, of every agent.
+
+        A pin is theirs when they own it or wrote it, also for a whole group.
 
         With it goes what waits for their profiles, the indexed copy of those, and their wish to share them; in facts
         and copies of others they are hidden, and a reworded copy loses its vector, too.

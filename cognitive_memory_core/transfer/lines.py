@@ -195,17 +195,18 @@ class MemoLine(_PlacedLine):
 
 
 class PinLine(_PlacedLine):
-    """A pin; ``owner_id`` is "" for the whole group's."""
+    """A pin; ``owner_id`` is "" for the whole group's, ``author_id`` where nobody knows who wrote it."""
 
     type: Literal["pin"] = "pin"
     id: ShortId
     text: Content
     owner_id: PersonId = ""
+    author_id: PersonId = ""
     pinned_at: Instant
 
     def row(self) -> Pin:
         """Give what the line says."""
-        return Pin(self.id, self.scope, self.text, self.owner_id, self.pinned_at)
+        return Pin(self.id, self.scope, self.text, self.owner_id, self.pinned_at, self.author_id)
 
     @classmethod
     def of(cls, pin: Pin) -> PinLine:
@@ -218,6 +219,7 @@ class PinLine(_PlacedLine):
             id=pin.id,
             text=pin.text,
             owner_id=pin.owner_id,
+            author_id=pin.author_id,
             pinned_at=pin.pinned_at,
         )
 

@@ -145,9 +145,10 @@ async def test_one_person_gets_what_they_said_and_their_pins(ledger: Ledger) -> 
     """What others said, also about them, what the bot said, and everybody's memos are not theirs."""
     await ledger.archive.absorb(ROWS)
     other = EmbeddedEvent(an_event("别人说", sender_id="2000002", subjects=("2000001",)))
-    await ledger.archive.absorb([other, a_pin("群的")])
+    written = a_pin("替群里记的", author_id="2000001")
+    await ledger.archive.absorb([other, a_pin("群的"), a_pin("别人记的", author_id="2000002"), written])
     mine = await archived(ledger, user_id="2000001")
-    assert sorted(mine, key=repr) == sorted([ROWS[3], ROWS[4], ROWS[5], ROWS[8]], key=repr)
+    assert sorted(mine, key=repr) == sorted([ROWS[3], ROWS[4], ROWS[5], ROWS[8], written], key=repr)
     assert await archived(ledger, user_id="nobody") == []
 
 

@@ -104,6 +104,17 @@ async def test_what_a_person_said_is_gone_from_everywhere(ledger: Ledger) -> Non
     assert await ledger.shelf.changes(MODEL, Mark(), 9) == []
 
 
+async def test_pins_that_a_person_wrote_for_a_group_go_with_them(ledger: Ledger) -> None:
+    """Whoever wrote a pin of the group takes it along, and an import does not bring it back; those of others stay."""
+    theirs, others = a_pin("周五吃火锅", author_id=GONE), a_pin("不剧透", author_id="2000002")
+    unknown = a_pin("群规一")
+    for pin in (theirs, others, unknown):
+        await ledger.notes.write_pin(pin)
+    assert (await forgotten(ledger)).pins == 1
+    assert await ledger.notes.pins(GROUP.scope) == [others, unknown]
+    assert await ledger.archive.absorb([theirs]) == 0
+
+
 async def test_in_what_others_said_a_person_becomes_somebody(ledger: Ledger) -> None:
     """Id and names are hidden in every text and among the subjects, for reading and for every search."""
     event = an_event(

@@ -35,12 +35,13 @@ async def test_pins_of_a_place_come_oldest_first_whoever_owns_them(ledger: Ledge
     assert await ledger.notes.pins(GROUP.scope) == pins[::-1]
 
 
-async def test_writing_a_pin_again_replaces_its_text_alone(ledger: Ledger) -> None:
+async def test_writing_a_pin_again_replaces_its_text_and_author(ledger: Ledger) -> None:
     """Place, owner and time stay those of the first."""
-    pin = a_pin(owner_id="2000001")
+    pin = a_pin(owner_id="2000001", author_id="2000001")
     await ledger.notes.write_pin(pin)
-    await ledger.notes.write_pin(replace(pin, text="改了", owner_id="2000002", pinned_at=later(days=1)))
-    assert await ledger.notes.pins(GROUP.scope) == [replace(pin, text="改了")]
+    again = replace(pin, text="改了", owner_id="2000002", pinned_at=later(days=1), author_id="2000003")
+    await ledger.notes.write_pin(again)
+    assert await ledger.notes.pins(GROUP.scope) == [replace(pin, text="改了", author_id="2000003")]
 
 
 async def test_an_erased_pin_is_gone_and_erasing_it_again_is_fine(ledger: Ledger) -> None:

@@ -44,7 +44,7 @@ def a_memo(text: str = "查了天气", scene: Scene = GROUP, at: datetime = NOON
 
 def a_pin(text: str = "群规：不剧透", scene: Scene = GROUP, at: datetime = NOON, **fields: Any) -> Pin:
     """Make a pin of a scene's group."""
-    return Pin(fields.pop("id", f"pin{next(_numbers)}"), scene.scope, text, fields.pop("owner_id", ""), at)
+    return Pin(fields.pop("id", f"pin{next(_numbers)}"), scene.scope, text, fields.pop("owner_id", ""), at, **fields)
 
 
 def a_fact(event: Event, key: ProfileKey | None = None, **fields: Any) -> Fact:

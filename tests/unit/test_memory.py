@@ -330,6 +330,20 @@ async def test_pins_are_the_groups_and_ones_own(tmp_path: Path) -> None:
         assert len(await memory.pins(GROUP)) == 1
 
 
+async def test_a_pin_of_a_group_goes_with_its_author(tmp_path: Path) -> None:
+    """It is in its author's export and leaves when they are forgotten; whoever rewords it is its author."""
+    async with opened(tmp_path) as memory:
+        await memory.pin(GROUP, "周五晚上八点开黑", for_group=True)
+        edited = await memory.pin(GROUP, "周六见", for_group=True)
+        await memory.update_pin(STRANGER, edited.id, "周日见")
+        await memory.export(tmp_path / "own.jsonl", user_id=GROUP.user_id)
+        exported = (tmp_path / "own.jsonl").read_text("utf-8")
+        assert "周五晚上八点开黑" in exported
+        assert "周日见" not in exported
+        assert (await memory.forget_user(GROUP, GROUP.user_id)).pins == 1
+        assert [pin.text for pin in await memory.pins(STRANGER)] == ["周日见"]
+
+
 async def test_pins_are_bounded_and_never_doubled(tmp_path: Path) -> None:
     """An exact duplicate is the pin that stands; over the bound the caller is told, and nothing is dropped."""
     async with opened(tmp_path, Settings(pins=core.PinsSettings(max=2))) as memory:

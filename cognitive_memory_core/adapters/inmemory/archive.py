@@ -64,7 +64,7 @@ class InMemoryArchive:
     def _said_by(self, user_id: str) -> Iterator[ArchiveRow]:
         yield from (row for row in self._events() if row.event.sender_id == user_id)
         yield from (message for message in self._state.messages.values() if message.sender_id == user_id)
-        yield from (pin for pin in self._state.pins.values() if pin.owner_id == user_id)
+        yield from (pin for pin in self._state.pins.values() if user_id in (pin.owner_id, pin.author_id))
 
     def _events(self) -> Iterator[EmbeddedEvent]:
         for event in self._state.standing():

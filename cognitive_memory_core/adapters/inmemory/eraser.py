@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -56,7 +56,7 @@ class InMemoryEraser:
         wiped = self._wiped(
             lambda event: is_of_person(event, user_id),
             lambda message: message.scene.user_id == user_id,
-            lambda scope, owner: owner == user_id or (scope.kind == "private" and scope.place_id == user_id),
+            lambda scope, owners: user_id in owners or (scope.kind == "private" and scope.place_id == user_id),
         )
         self._drop_profiles(lambda key: key.user_id == user_id)
         state.sharing.pop(user_id, None)
@@ -116,20 +116,21 @@ class InMemoryEraser:
         self,
         event_goes: Callable[[Event], bool],
         message_goes: Callable[[Message], bool],
-        row_goes: Callable[[Scope, str], bool],
+        row_goes: Callable[[Scope, Collection[str]], bool],
     ) -> Wiped:
         state = self._state
         event_ids = tuple(event.id for event in state.events.values() if event_goes(event))
-        memo_ids = tuple(memo.id for memo in state.memos.values() if row_goes(memo.scope, memo.user_id))
+        memo_ids = tuple(memo.id for memo in state.memos.values() if row_goes(memo.scope, {memo.user_id}))
+        pins = list(state.pins.values())
         for event_id in event_ids:
             state.drop(event_id)
-        _without(state.withdrawn, [place for place in state.withdrawn if row_goes(place[0], "")])
+        _without(state.withdrawn, [place for place in state.withdrawn if row_goes(place[0], ())])
         return Wiped(
             events=len(event_ids),
             messages=_without(state.messages, [key for key, one in state.messages.items() if message_goes(one)]),
             memos=_without(state.memos, memo_ids),
-            pins=_without(state.pins, [pin.id for pin in state.pins.values() if row_goes(pin.scope, pin.owner_id)]),
-            names=_without(state.names, [key for key in state.names if row_goes(key[0], key[1])]),
+            pins=_without(state.pins, [pin.id for pin in pins if row_goes(pin.scope, {pin.owner_id, pin.author_id})]),
+            names=_without(state.names, [key for key in state.names if row_goes(key[0], {key[1]})]),
             event_ids=event_ids,
             memo_ids=memo_ids,
         )

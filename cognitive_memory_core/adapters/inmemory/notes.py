@@ -37,11 +37,13 @@ class InMemoryNotes:
         return [memo.id for memo in self._state.memos.values() if memo.user_id == user_id]
 
     async def write_pin(self, pin: Pin) -> None:
-        """Keep a pin, or replace the text of the pin of this id."""
+        """Keep a pin, or replace text and author of the pin of this id."""
         if stays_out(self._state.erased, pin):
             return
         standing = self._state.pins.get(pin.id)
-        self._state.pins[pin.id] = pin if standing is None else replace(standing, text=pin.text)
+        self._state.pins[pin.id] = (
+            pin if standing is None else replace(standing, text=pin.text, author_id=pin.author_id)
+        )
 
     async def pins(self, scope: Scope) -> list[Pin]:
         """Give all pins of a place, oldest first."""

@@ -44,7 +44,7 @@ PAGE = 500  # rows read at a time
 
 @dataclass(frozen=True)
 class _Shelf:
-    """One kind of row: where it stands, how it is read, and by which column it is a person's own."""
+    """One kind of row: where it stands, how it is read, and by which columns it is a person's own."""
 
     source: str
     columns: str
@@ -54,7 +54,7 @@ class _Shelf:
 
     def page(self, connection: Connection, user_id: str | None, after: int) -> list[tuple[int, ArchiveRow]]:
         """Read the next rows, each with its seq."""
-        where = f"r.seq > ? AND {self.standing}" + ("" if user_id is None else f" AND {self.person} = ?")
+        where = f"r.seq > ? AND {self.standing}" + ("" if user_id is None else f" AND ? IN ({self.person})")
         values = (after,) if user_id is None else (after, *bound(user_id))
         query = select(f"r.seq, {self.columns}", self.source, where, "ORDER BY r.seq LIMIT ?")
         return [(row[0], self.read(row[1:])) for row in connection.execute(query, (*values, PAGE))]
@@ -222,5 +222,5 @@ _SHELVES = (
     ),
     _Shelf("messages r", _of_r(MESSAGE_FIELDS), message_of, "r.sender_id"),
     _Shelf("memos r", _of_r(MEMO_COLUMNS), memo_of),
-    _Shelf("pins r", _of_r(PIN_COLUMNS), pin_of, "r.owner_id"),
+    _Shelf("pins r", _of_r(PIN_COLUMNS), pin_of, "r.owner_id, r.author_id"),
 )

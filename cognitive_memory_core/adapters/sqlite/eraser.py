@@ -134,7 +134,7 @@ def _of_person(user_id: str) -> dict[str, Filter]:
     private, ending = wiping.of_private_chats(user_id)
     of_theirs: dict[str, Filter] = {
         table: (f"{private} OR {owner} = ?2", (*ending, *person))
-        for table, owner in (("memos", "user_id"), ("pins", "owner_id"), ("names", "user_id"))
+        for table, owner in (("memos", "user_id"), ("pins", "author_id = ?2 OR owner_id"), ("names", "user_id"))
     }
     events: Filter = ("e.sender_id = ? OR (e.request_type = 'private' AND e.user_id = ?)", person * 2)
     return {**of_theirs, "events": events, "messages": ("e.user_id = ?", person), "withdrawals": (private, ending)}

@@ -12,6 +12,8 @@ from .rows import MEMO_COLUMNS, PIN_COLUMNS, bound, memo_of, memo_values, pin_of
 from .statements import bounded, insert, select
 from .tombstones import tombstones_of
 
+_WRITTEN_AGAIN = "ON CONFLICT (id) DO UPDATE SET text = excluded.text, author_id = excluded.author_id"
+
 
 class SqliteNotes:
     """The memos and pins of a database."""
@@ -37,7 +39,7 @@ class SqliteNotes:
         return await self._database.read(_memo_ids, user_id)
 
     async def write_pin(self, pin: Pin) -> None:
-        """Keep a pin, or replace the text of the pin of this id."""
+        """Keep a pin, or replace text and author of the pin of this id."""
         await self._database.write(_write_pin, pin)
 
     async def pins(self, scope: Scope) -> list[Pin]:
@@ -83,7 +85,7 @@ def _memo_ids(connection: Connection, user_id: str) -> list[str]:
 
 
 def _write_pin(connection: Connection, pin: Pin) -> None:
-    query = insert("pins", PIN_COLUMNS, "ON CONFLICT (id) DO UPDATE SET text = excluded.text")
+    query = insert("pins", PIN_COLUMNS, _WRITTEN_AGAIN)
     if not stays_out(tombstones_of(connection), pin):
         connection.execute(query, pin_values(pin))
 

@@ -57,7 +57,7 @@ MESSAGE_FIELDS = (
 )
 MESSAGE_COLUMNS = (*MESSAGE_FIELDS, "sender_id", "scope", "at_us")
 MEMO_COLUMNS = ("id", "scope", "text", "written_at", "user_id", "at_us")
-PIN_COLUMNS = ("id", "scope", "text", "owner_id", "pinned_at", "at_us")
+PIN_COLUMNS = ("id", "scope", "text", "owner_id", "pinned_at", "at_us", "author_id")
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 _MICROSECOND = timedelta(microseconds=1)
@@ -193,13 +193,13 @@ def memo_of(row: Row) -> Memo:
 def pin_values(pin: Pin) -> tuple[Any, ...]:
     """Give a pin's values in the order of :data:`PIN_COLUMNS`."""
     when = pin.pinned_at
-    return bound(pin.id, pin.scope.key, pin.text, pin.owner_id, when.isoformat(), micros(when))
+    return bound(pin.id, pin.scope.key, pin.text, pin.owner_id, when.isoformat(), micros(when), pin.author_id)
 
 
 def pin_of(row: Row) -> Pin:
     """Read a pin from :data:`PIN_COLUMNS`."""
-    identifier, scope, text, owner_id, pinned_at, _ = row
-    return Pin(identifier, Scope.of_key(scope), text, owner_id, moment_of(pinned_at))
+    identifier, scope, text, owner_id, pinned_at, _, author_id = row
+    return Pin(identifier, Scope.of_key(scope), text, owner_id, moment_of(pinned_at), author_id)
 
 
 def _scene(row: Row) -> Scene:

@@ -235,7 +235,30 @@ ALTER TABLE spending ADD COLUMN unreachable INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE spending ADD COLUMN bad INTEGER NOT NULL DEFAULT 0;
 """
 
-STEPS: tuple[str, ...] = (_FIRST, _SECOND, _THIRD)
+# author_id: who wrote a pin, "" where nobody knows. forgotten: events that were retired because somebody asked for it,
+# until they are restored. veils: lines of the log that are shown to nobody while an event is forgotten: those that it
+# was made of, and those of the bot that repeat it. What was retired before this step was forgotten or withdrawn.
+_FOURTH = """
+ALTER TABLE pins ADD COLUMN author_id TEXT NOT NULL DEFAULT '';
+UPDATE pins SET author_id = owner_id;
+
+CREATE TABLE forgotten (seq INTEGER PRIMARY KEY REFERENCES events (seq) ON DELETE CASCADE);
+CREATE TRIGGER forgotten_until_restored AFTER UPDATE OF retired_at ON events
+WHEN OLD.retired_at IS NOT NULL AND NEW.retired_at IS NULL
+BEGIN
+    DELETE FROM forgotten WHERE seq = NEW.seq;
+END;
+CREATE TABLE veils (
+    seq INTEGER NOT NULL REFERENCES messages (seq) ON DELETE CASCADE,
+    event_seq INTEGER NOT NULL REFERENCES forgotten (seq) ON DELETE CASCADE,
+    PRIMARY KEY (seq, event_seq)
+) WITHOUT ROWID;
+CREATE INDEX veils_by_event ON veils (event_seq);
+INSERT INTO forgotten SELECT seq FROM events WHERE retired_at IS NOT NULL;
+INSERT INTO meta VALUES ('veils', '');
+"""
+
+STEPS: tuple[str, ...] = (_FIRST, _SECOND, _THIRD, _FOURTH)
 
 
 def migrate(connection: Connection, path: Path, steps: Sequence[str] = STEPS) -> None:
