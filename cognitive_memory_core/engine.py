@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 
+from .completion import completed
 from .consent import Consent
 from .context.builder import ContextBuilder
 from .domain.profile import ProfileKey
@@ -93,7 +94,7 @@ class Engine:
             await engine.consent.load()
             await engine.mirror_last_memos()
         except BaseException:
-            await engine.close()
+            await completed(engine.close())
             raise
         return engine
 
@@ -124,11 +125,11 @@ class Engine:
 
     async def close(self) -> None:
         """Stop, and let go of files and directory, whatever happens."""
-        try:
-            await self.stop()
-        finally:
-            await self.purge.close()
-            await self.parts.resources.aclose()
+        async with self.parts.resources:
+            try:
+                await self.stop()
+            finally:
+                await self.purge.close()
 
     def pause(self) -> None:
         """Claim no more jobs and begin no more merges."""

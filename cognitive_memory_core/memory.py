@@ -12,6 +12,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, get_args
 
 from . import sentences
+from .completion import completed
 from .context.compression import Compressor, admitted, checked_dialogue
 from .context.render import Context
 from .domain.erasure import Erasure
@@ -96,7 +97,7 @@ class CognitiveMemory:
             yield memory
         finally:
             memory._engine, memory._reason = None, sentences.not_running()
-            await engine.close()
+            await completed(engine.close())
 
     @property
     def is_running(self) -> bool:

@@ -16,6 +16,7 @@ from ..adapters.files.end_summaries import EndSummaries
 from ..adapters.files.profiles import FileProfiles
 from ..adapters.files.queue import FileQueue
 from ..adapters.sqlite import SqliteLedger
+from ..completion import released_on_failure
 from ..historian.meter import SpendingMeter
 from ..ports.ambient import Clock
 from ..ports.given import Given
@@ -96,7 +97,7 @@ class Parts:
 async def parts_of(live: Live[Settings], data_dir: Path, given: Given) -> Parts:
     """Open everything under a data directory, as its owner; after DirectoryInUse or StorageRefused nothing is held."""
     settings, clock = live.current, given.clock or SystemClock()
-    async with AsyncExitStack() as stack:
+    async with released_on_failure() as stack:
         owner = DirectoryOwner(data_dir)
         await owner.acquire(settings.historian.shutdown_seconds + GRACE)
         stack.callback(owner.release)
@@ -117,7 +118,7 @@ async def parts_of(live: Live[Settings], data_dir: Path, given: Given) -> Parts:
         profiles = FileProfiles(data_dir, settings.profile.revision_keep, clock, settings.zone)
         thinkers = await thinkers_of(live, data_dir / "prompts", meter, stack, given.chat)
         outside = _Outside(data_dir, mirror, embedding, reranking, store, profiles, thinkers, meter)
-        return _put_together(clock, queue, ledger, outside, stack.pop_all())
+        return _put_together(clock, queue, ledger, outside, stack)
 
 
 @dataclass(frozen=True)

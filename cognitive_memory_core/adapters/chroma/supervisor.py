@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import functools
 import itertools
 import time
 from collections.abc import Awaitable, Callable, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -142,14 +142,24 @@ class Supervisor:
     async def close(self) -> None:
         """Let the request in hand finish for a while, then end the process; nothing can be asked any more."""
         self._is_closed = True
+        try:
+            if self._calls:
+                await asyncio.wait(set(self._calls), timeout=self._bounds.closing)
+        finally:  # also where the wait is cancelled: the thread ends the process then, whoever waits for it
+            ending = self._ended()
+        await asyncio.shield(asyncio.wrap_future(ending))
         if self._calls:
-            await asyncio.wait(set(self._calls), timeout=self._bounds.closing)
-        if self._calls and self._child is not None:
-            self._child.kill()
-        async with self._turn:
-            await self._let_go()
+            await asyncio.wait(set(self._calls))
         self._health = _Health()
+
+    def _ended(self) -> Future[int | None]:
+        """Queue the end of the process and of the thread behind the call in hand, which is cut short."""
+        child = self._child
+        if self._worker.is_busy and child is not None:
+            child.kill()
+        ending = self._worker.submit(self._end_child)
         self._worker.end()
+        return ending
 
     async def _finished(self, call: _Call, patience: float | None) -> Answer:
         if patience is not None and not self.queueing_left():
@@ -213,7 +223,7 @@ class Supervisor:
     async def _started(self) -> ChildProcess:
         self.incarnation += 1
         try:
-            child = self._child = await self._made(lambda: ChildProcess(self._command))
+            child = await self._made(self._start_child)
         except OSError as refused:
             raise self._failed(sentences.vector_store_refused(type(refused).__name__)) from refused
         answer = await self._answer(child, self._start, self._bounds.starting)
@@ -256,12 +266,21 @@ class Supervisor:
         return resident > settled * self._bounds.growth + self._bounds.headroom
 
     async def _let_go(self) -> int | None:
-        child, self._child, self._health.is_ready = self._child, None, False
-        if child is None:
-            return None
-        return await self._made(functools.partial(child.end, self._bounds.closing))
+        self._health.is_ready = False
+        return await self._made(self._end_child)
+
+    def _start_child(self) -> ChildProcess:
+        """Start the process; called in the thread, so that it is known also where nobody waits for it any more."""
+        self._child = ChildProcess(self._command)
+        return self._child
+
+    def _end_child(self) -> int | None:
+        child, self._child = self._child, None
+        return None if child is None else child.end(self._bounds.closing)
 
     def _made(self, call: Callable[[], T]) -> Awaitable[T]:
+        if self._worker.has_ended:
+            raise UnavailableError(sentences.vector_store_closed())
         return asyncio.wrap_future(self._worker.submit(call))
 
 

@@ -19,10 +19,18 @@ class Worker:
         self._name = name
         self._calls: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
         self._thread: threading.Thread | None = None
+        self._last: Future[Any] | None = None
+        self.has_ended = False
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether a call is made or waits."""
+        return self._last is not None and not self._last.done()
 
     def submit(self, call: Callable[[], T]) -> Future[T]:
         """Have a call made; what it raises is the future's."""
         future: Future[T] = Future()
+        self._last = future
         self._calls.put(lambda: _settle(future, call))
         if self._thread is None:
             self._thread = threading.Thread(target=self._run, name=self._name, daemon=True)
@@ -31,6 +39,7 @@ class Worker:
 
     def end(self) -> None:
         """Let the thread end after the calls that it has; one that is submitted later is never made."""
+        self.has_ended = True
         self._calls.put(None)
 
     def _run(self) -> None:

@@ -9,6 +9,7 @@ from typing import Protocol
 from filelock import FileLock, Timeout
 
 from ... import sentences
+from ...completion import completed
 from ...errors import DirectoryInUse, StorageRefused
 from .disk import Disk, refusals
 
@@ -49,11 +50,10 @@ class DirectoryOwner:
         self._lock.release()
 
     async def _has_got(self) -> bool:
-        attempt = asyncio.ensure_future(asyncio.to_thread(self._try_to_get))
         try:
-            return await asyncio.shield(attempt)
+            return await completed(asyncio.to_thread(self._try_to_get))
         except asyncio.CancelledError:
-            attempt.add_done_callback(self._let_go)  # nobody is left who would release it
+            self.release()  # nobody is left who would
             raise
 
     def _try_to_get(self) -> bool:
@@ -66,7 +66,3 @@ class DirectoryOwner:
             except NotImplementedError as unsupported:  # a file system without locks
                 raise StorageRefused(sentences.storage_refused(self._data_dir, unsupported)) from unsupported
         return True
-
-    def _let_go(self, attempt: asyncio.Future[bool]) -> None:
-        if not attempt.cancelled() and attempt.exception() is None:
-            self._lock.release()

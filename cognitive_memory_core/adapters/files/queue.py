@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import ParamSpec, TypeVar
 
 from ... import sentences
+from ...completion import completed
 from ...domain.job import FailedJob, Job, QueueCounts
 from ...domain.note import Memo
 from ...domain.scope import Scope
@@ -79,18 +80,20 @@ class FileQueue:
         """
         queue = cls(Spool(folder, disk or Disk()), settings, clock, elapsed)
         try:
-            await queue._index()
-        except StorageRefused:
-            await queue.close()
+            await queue._finished(queue._index())
+        except BaseException:
+            await completed(queue.close())
             raise
         return queue
 
     async def close(self) -> None:
         """Finish what is under way; the files stay."""
-        while self._running:
-            await asyncio.wait(self._running)
-        self._is_closed = True
-        self._pool.shutdown(wait=False)
+        try:
+            while self._running:
+                await asyncio.wait(self._running)
+        finally:
+            self._is_closed = True
+            self._pool.shutdown(wait=False)
 
     async def enqueue(self, job: Job) -> None:
         """Return once the job would survive a power cut; a job of a known id is there already."""

@@ -14,6 +14,7 @@ from sqlite3 import Connection
 from typing import Concatenate, ParamSpec, TypeVar
 
 from ... import sentences
+from ...completion import completed
 from ...errors import StorageRefused, UnavailableError
 from . import schema
 
@@ -51,10 +52,11 @@ class Database:
         then nothing was changed.
         """
         database = cls(path, read_only=read_only)
-        with ExitStack() as undo:
-            undo.callback(database._abandon)
+        try:
             await asyncio.get_running_loop().run_in_executor(database._writing, database._connect)
-            undo.pop_all()
+        except BaseException:
+            await completed(database.close())
+            raise
         return database
 
     async def read(self, work: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
@@ -95,10 +97,6 @@ class Database:
         if self._finish_begun is None:
             self._finish_begun = asyncio.ensure_future(asyncio.to_thread(self._finish))
         await asyncio.shield(self._finish_begun)
-
-    def _abandon(self) -> None:
-        self._writing.submit(self._disconnect)  # behind what may still be connecting
-        self._writing.shutdown(wait=False)
 
     def _finish(self) -> None:
         self._writing.shutdown(wait=True)

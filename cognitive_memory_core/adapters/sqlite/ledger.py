@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from contextlib import AsyncExitStack
 from datetime import datetime, timezone
 from pathlib import Path
 from sqlite3 import Connection
 
+from ...completion import released_on_failure
 from ...ports.ambient import Clock
 from . import words
 from .accounts import SqliteAccounts
@@ -57,13 +57,12 @@ class SqliteLedger:
         it is never replaced. ``read_only`` reads beside the process that owns it.
         """
         database = await Database.open(path, read_only=read_only)
-        async with AsyncExitStack() as undo:
+        async with released_on_failure() as undo:
             undo.push_async_callback(database.close)
             if not read_only:
                 await database.write(words.refresh)
             ledger = cls(database, clock or _MachineClock())
             ledger.index.follow(await database.read(_last_model))
-            undo.pop_all()
         return ledger
 
     async def close(self) -> None:

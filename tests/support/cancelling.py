@@ -1,0 +1,83 @@
+"""Cancellation exactly where a test wants it, and a look at what is left of a memory afterwards."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import gc
+import threading
+from collections.abc import Awaitable, Callable, Coroutine, Generator
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+from .waiting import until
+
+OWN_THREADS = ("ledger-", "memory-queue", "cognitive-memory-")  # asyncio keeps its own for the loop's life
+
+
+class CancelledAt(Coroutine[Any, Any, Any]):
+    """A coroutine whose task is cancelled at its ``at``-th await, and at ``more`` awaits after that."""
+
+    def __init__(self, inner: Coroutine[Any, Any, Any], at: int, more: int = 0) -> None:
+        """Wrap a coroutine; the first await is number 1."""
+        self._inner = inner
+        self._cancelled = range(at, at + 1 + more)
+        self.awaits = 0
+
+    def send(self, value: Any) -> Any:
+        """Go on to the next await, and cancel the task there if its number is up."""
+        waited = self._inner.send(value)
+        return self._suspended(waited)
+
+    def throw(self, *raised: Any) -> Any:
+        """Hand an exception in, as a cancellation comes."""
+        return self._suspended(self._inner.throw(*raised))
+
+    def close(self) -> None:
+        """End the coroutine."""
+        self._inner.close()
+
+    def __await__(self) -> Generator[Any, Any, Any]:
+        raise NotImplementedError
+
+    def _suspended(self, waited: Any) -> Any:
+        self.awaits += 1
+        task = asyncio.current_task()
+        if self.awaits in self._cancelled and task is not None:
+            task.cancel()
+        return waited
+
+
+async def cancelled_at(work: Callable[[], Coroutine[Any, Any, None]], at: int, more: int = 0) -> bool:
+    """Run something that is cancelled at its ``at``-th await; tells whether it came so far."""
+    running = CancelledAt(work(), at, more)
+    with contextlib.suppress(asyncio.CancelledError):
+        await asyncio.get_running_loop().create_task(running)
+    return running.awaits >= at
+
+
+async def cancelled_after(work: Awaitable[None], seconds: float) -> None:
+    """Run something that is cancelled after a while, unless it has ended."""
+    task = asyncio.ensure_future(work)
+    await asyncio.wait({task}, timeout=seconds)
+    task.cancel()
+    await asyncio.wait({task})
+    if not task.cancelled():
+        task.result()
+
+
+def left_over(data_dir: Path) -> list[str]:
+    """Name the children, the threads and the open files that a memory has not let go of."""
+    gc.collect()
+    process = psutil.Process()
+    children = [f"child {child.pid}" for child in process.children(recursive=True)]
+    threads = [one.name for one in threading.enumerate() if one.name.startswith(OWN_THREADS)]
+    files = [file.path for file in process.open_files() if Path(file.path).is_relative_to(data_dir)]
+    return children + threads + files
+
+
+async def until_nothing_is_left(data_dir: Path) -> None:
+    """Wait until all is let go of; the test's own time-out ends a vain wait."""
+    await until(lambda: not left_over(data_dir))

@@ -1,0 +1,156 @@
+"""Opening and closing, cancelled or refused anywhere: nothing is held afterwards, and the next opening works."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import sys
+from pathlib import Path
+
+import pytest
+
+import cognitive_memory_core as core
+from cognitive_memory_core.adapters.chroma.protocol import Start
+from cognitive_memory_core.adapters.chroma.supervisor import Bounds, Supervisor
+from cognitive_memory_core.settings import HistorianSettings
+from tests.support import fake_chroma
+from tests.support.cancelling import cancelled_after, cancelled_at, left_over, until_nothing_is_left
+from tests.support.fake_chroma import asked
+
+SETTINGS = core.Settings(historian=HistorianSettings(shutdown_seconds=1.0))
+SCENE = core.Scene.private("2000001")
+COMMAND = (sys.executable, fake_chroma.__file__)
+LONGEST = 400  # awaits; far more than an opening and a closing have
+
+
+async def lived(data_dir: Path, turns: list[str]) -> None:
+    """Open a memory, hand in one turn and close it; note the turn once it is accepted."""
+    async with core.CognitiveMemory.open(SETTINGS, data_dir) as memory:
+        memo = f"第 {len(turns)} 次"
+        if await memory.remember(core.Turn(SCENE, memo=memo)):
+            turns.append(memo)
+
+
+async def lived_with_chroma(data_dir: Path) -> None:
+    """Open a memory and let Chroma's process build an index."""
+    async with core.CognitiveMemory.open(SETTINGS, data_dir) as memory:
+        await memory.reindex()
+
+
+async def opens_again(data_dir: Path) -> list[str]:
+    """Open a memory and give its memos."""
+    async with core.CognitiveMemory.open(SETTINGS, data_dir, background=False) as memory:
+        return [memo.text for memo in await memory.memos(SCENE, 200)]
+
+
+@pytest.mark.parametrize("more", [0, 3])
+@pytest.mark.timeout(300)
+async def test_cancellation_at_any_await_releases_everything(tmp_path: Path, more: int) -> None:
+    """Cancelled at each await of its life in turn, once or again and again, a memory leaves nothing behind."""
+    turns: list[str] = []
+    for at in range(1, LONGEST):
+        went_so_far = await cancelled_at(lambda: lived(tmp_path, turns), at, more)
+        await until_nothing_is_left(tmp_path)
+        if not went_so_far:
+            break
+    else:
+        pytest.fail("a life of a memory is longer than was thought")
+    assert set(turns) <= set(await opens_again(tmp_path))
+
+
+@pytest.mark.timeout(120)
+async def test_cancelled_closing_ends_chromas_process(tmp_path: Path) -> None:
+    """A process of Chroma is ended, and its lock let go, wherever the closing is cancelled."""
+    for at in range(1, LONGEST):
+        supervisor = Supervisor(Start(str(tmp_path)), Bounds(closing=3.0), COMMAND)
+        await supervisor.write(asked("pid"))
+        went_so_far = await cancelled_at(supervisor.close, at)
+        await until_nothing_is_left(tmp_path)
+        if not went_so_far:
+            break
+
+
+@pytest.mark.timeout(120)
+@pytest.mark.parametrize("asking", ["write", "search"])
+async def test_cancelled_requests_leave_no_process(tmp_path: Path, asking: str) -> None:
+    """A process that was started for a request that was cancelled is ended by the closing."""
+    for at in range(1, 30):
+        supervisor = Supervisor(Start(str(tmp_path)), Bounds(closing=3.0), COMMAND)
+        call = supervisor.write if asking == "write" else supervisor.search
+        went_so_far = await cancelled_at(lambda call=call: call(asked("pid")), at)  # type: ignore[misc]
+        await supervisor.close()
+        await until_nothing_is_left(tmp_path)
+        if not went_so_far:
+            break
+
+
+async def lives_cancelled_at_random(data_dir: Path, rounds: int, longest: float) -> None:
+    """Let a memory live again and again, each life cancelled at a random moment; each leaves nothing."""
+    dice = random.Random(27)
+    turns: list[str] = []
+    for _ in range(rounds):
+        life = lived_with_chroma(data_dir) if dice.random() < 0.5 else lived(data_dir, turns)
+        await cancelled_after(life, dice.uniform(0, longest))
+        await until_nothing_is_left(data_dir)
+    assert set(turns) <= set(await opens_again(data_dir))
+
+
+@pytest.mark.timeout(180)
+async def test_cancellation_at_random_moments_leaves_nothing(tmp_path: Path) -> None:
+    """Opened and closed while it is cancelled at random moments, a memory leaves no child, thread, lock or handle."""
+    await lives_cancelled_at_random(tmp_path, 4, 2.0)
+
+
+@pytest.mark.nightly
+@pytest.mark.timeout(3600)
+async def test_two_hundred_cancelled_lives_leave_nothing(tmp_path: Path) -> None:
+    """Two hundred lives, cancelled at random moments, leave no child, thread, lock or handle."""
+    await lives_cancelled_at_random(tmp_path, 200, 4.0)
+
+
+async def test_cancelled_twice_while_closing_the_ledger_is_whole(tmp_path: Path) -> None:
+    """Who cancels the closing twice waits for its end; only then the cancellation goes on."""
+    entered = asyncio.Event()
+
+    async def life() -> None:
+        async with core.CognitiveMemory.open(SETTINGS, tmp_path):
+            entered.set()
+            await asyncio.Event().wait()
+
+    task = asyncio.create_task(life())
+    await entered.wait()
+    task.cancel()
+    await asyncio.sleep(0)
+    task.cancel()
+    await asyncio.wait({task})
+    assert task.cancelled()
+    await until_nothing_is_left(tmp_path)
+
+
+OBSTACLES = {
+    "owner.lock": "folder",
+    "ledger.db": "rubbish",
+    "queues": "file",
+    "queues/pending": "file",
+}
+
+
+@pytest.mark.parametrize("name", OBSTACLES)
+async def test_a_refused_opening_holds_nothing(tmp_path: Path, name: str) -> None:
+    """Where something in the directory is in the way, the opening is refused, all is let go, and later it opens."""
+    path = tmp_path / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if OBSTACLES[name] == "folder":
+        path.mkdir()
+    else:
+        path.write_bytes(b"rubbish " * 2000)
+    with pytest.raises(core.UnavailableError):
+        await lived(tmp_path, [])
+    assert left_over(tmp_path) == []
+    if path.is_dir():
+        path.rmdir()
+    else:
+        path.unlink()
+    turns: list[str] = []
+    await lived(tmp_path, turns)
+    assert await opens_again(tmp_path) == turns == ["第 0 次"]
