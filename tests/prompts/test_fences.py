@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
 from typing import Any
 
 import pytest
@@ -151,20 +150,18 @@ def test_dollars_and_braces_come_through() -> None:
 
 
 def test_sizes_are_bounded() -> None:
-    """However much is handed in, a prompt shows 40 people, 8 neighbours and so many characters, in little time."""
+    """However much is handed in, a prompt shows 40 people, 8 neighbours and so many characters."""
     many = tuple(
         Person(str(2_000_000 + at), f"成员{at}号", tuple(f"旧名{at}_{old}" for old in range(10))) for at in range(2_000)
     )
     near = tuple(Event(f"e{at}", "长" * 900, sender_id=TANG, happened_at=EVENING) for at in range(100))
     around = anchors(people=many, neighbours=near)
     lines = [said(at, str(2_000_000 + at), "成员7号 " + "长" * 4_000) for at in range(1, 201)]
-    began = time.perf_counter()
     rewrite = LIBRARY.rewrite([Task(at, "长" * 9_000) for at in range(1, 21)], around, source="长" * 9_000, lines=lines)
     triage = LIBRARY.triage(lines, around)
     merge = LIBRARY.merge(
         Person(TANG, "阿棠"), portrait("长" * 99_000), facts(*["长" * 9_000] * 90), EVENING, max_chars=800
     )
-    assert time.perf_counter() - began < 2.0
     assert [len(ask.prompt) < 80_000 for ask in (rewrite, triage, merge)] == [True] * 3
     assert len(rewrite.prompt.partition("<名单>\n")[2].partition("\n</名单>")[0].split("\n")) == 40
     assert [f"\nE{at}. " in triage.prompt for at in (8, 9)] == [True, False]

@@ -6,7 +6,6 @@ The rows F11 to F30 are those of ``python -m benchmarks faults``, at a size that
 from __future__ import annotations
 
 import asyncio
-import time
 from array import array
 from collections.abc import AsyncIterator, Awaitable
 from pathlib import Path
@@ -28,13 +27,12 @@ from benchmarks.fault_row import Row
 from benchmarks.faults_chroma import f10b, f11, f12, f13, f29, f30_store
 from cognitive_memory_core.adapters.chroma import ChromaStore
 from cognitive_memory_core.errors import UnavailableError
+from tests.support.waiting import PATIENCE
 
 pytestmark = pytest.mark.timeout(300)  # dozens of processes, of which each imports chromadb
 ROWS = known_rows(400, 16)
 EAST = ROWS[0].vector or array("f")
 CALL = 3.0  # seconds that a call may take
-SLACK = 20.0  # beyond them, on a busy machine
-BACK = 60.0  # seconds in which a store must be back
 
 
 @pytest.fixture
@@ -51,26 +49,24 @@ def shown(row: Row) -> Row:
 
 
 async def ended(calls: list[Awaitable[object]]) -> list[object]:
-    """Let all calls end, each with an answer or refused, before their deadline is long over."""
-    started = time.monotonic()
-    ends = await asyncio.gather(*calls, return_exceptions=True)
-    assert time.monotonic() - started < CALL + SLACK
+    """Let all calls end, each with an answer or refused."""
+    ends = await asyncio.wait_for(asyncio.gather(*calls, return_exceptions=True), PATIENCE)
     assert not [end for end in ends if isinstance(end, BaseException) and not isinstance(end, UnavailableError)]
     return ends
 
 
-async def going_on(ticks: list[float]) -> None:
+async def going_on(ticks: list[None]) -> None:
     """Tick as long as the loop is free."""
     while True:
         await asyncio.sleep(0.01)
-        ticks.append(time.monotonic())
+        ticks.append(None)
 
 
 async def whole_again(store: ChromaStore) -> None:
     """See that the store is back, with every row once."""
-    generation = await patiently(store.open, BACK)
+    generation = await patiently(store.open, PATIENCE)
     assert generation is not None
-    await patiently(lambda: store.upsert(generation, ROWS), BACK)
+    await patiently(lambda: store.upsert(generation, ROWS), PATIENCE)
     assert (await examined(store, generation, ROWS, sample=5)).is_whole
 
 
@@ -101,14 +97,14 @@ async def test_a_child_that_stands_still_is_given_up(store: ChromaStore) -> None
     generation = await filled(store, ROWS)
     stopped = the_child()
     stopped.suspend()
-    ticks: list[float] = []
+    ticks: list[None] = []
     ticking = asyncio.create_task(going_on(ticks))
     ends = await ended(
         [store.upsert(generation, ROWS[:5]), store.nearest(generation, EAST, EVERYTHING, 5), store.listed(generation)]
     )
     ticking.cancel()
     assert any(isinstance(end, UnavailableError) for end in ends)
-    assert len(ticks) > 50
+    assert len(ticks) > 5
     await whole_again(store)
     assert not stopped.is_running() or stopped.status() == psutil.STATUS_ZOMBIE
 
@@ -119,7 +115,7 @@ async def test_no_child_outlives_a_closed_store(tmp_path: Path) -> None:
         await filled(store, ROWS[:5])
         child = the_child()
         child.suspend()
-    psutil.wait_procs([child], timeout=CALL + SLACK)
+    psutil.wait_procs([child], timeout=PATIENCE)
     assert not chroma_children()
     with pytest.raises(UnavailableError):
         await store.open()
@@ -146,7 +142,7 @@ async def test_another_model_begins_the_next_generation(tmp_path: Path) -> None:
         await store.upsert(growing, [])
         the_child().kill()
     async with opened(tmp_path, CALL) as store:
-        assert await patiently(store.open, BACK) == old
+        assert await patiently(store.open, PATIENCE) == old
         assert (await examined(store, old, ROWS, sample=5)).is_whole
         again = await store.begin("another model", 3)
         assert again.birth != growing.birth

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 
 import pytest
@@ -14,6 +13,7 @@ from cognitive_memory_core.domain.scope import Scope
 from cognitive_memory_core.historian.gate import Verdict, judge
 from cognitive_memory_core.text.lexicon import Offence
 from tests.support.clock import NOON
+from tests.support.costs import LINEAR, growth
 
 TANG = Person("2000001", "阿棠", ("海棠未眠",))
 SUGAR = Person("2000002", "唐唐", ("糖糖吃糖",))
@@ -21,7 +21,6 @@ SLEEPY = Person("2000009", "今天也很困")
 NUMBER = Person("2000010", "2000002")  # wears somebody else's id
 PEOPLE = (TANG, SUGAR, SLEEPY, NUMBER, Person("kaiheila_7"))
 ANCHORS = Anchors(NOON, Scope("default", "group", "10001"), "读书会", TANG, PEOPLE)
-SLOW = 0.05  # seconds
 
 
 def verdict(text: str, heard: str, *context: str, anchors: Anchors = ANCHORS) -> Verdict:
@@ -284,12 +283,11 @@ FLOODS = "我 1 12345 1, ( (2000001) 阿棠( “ 《 <a https:// a@ 不 没有 �
 
 @pytest.mark.parametrize("piece", [" ", "\u200b", "\u0301", "last ", *FLOODS.split()])
 def test_floods_are_judged_quickly(piece: str) -> None:
-    """32 kB of anything is judged in less than 50 ms: input is cut first, and nothing is walked twice over."""
+    """32 kB of anything cost no more than they are long: input is cut first, and nothing is walked twice over."""
     verdict(piece, piece)
-    flood = piece * (32_000 // len(piece))
-    took: list[float] = []
-    for _ in range(3):
-        started = time.perf_counter()
+
+    def judged(size: int) -> None:
+        flood = piece * (size // len(piece))
         verdict(flood, flood, flood, flood)
-        took.append(time.perf_counter() - started)
-    assert min(took) < SLOW
+
+    assert growth(judged, 32_000) < LINEAR

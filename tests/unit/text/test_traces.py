@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from cognitive_memory_core.text.traces import Statement, Trace, pieces, without
+from tests.support.costs import LINEAR, growth
 
 WHO = ("阿棠", "2000001", "10001")
 CODE = "阿棠(2000001) 家门锁密码是七零四二"
@@ -96,8 +95,13 @@ def test_a_share_is_a_share(one: str, other: str) -> None:
 
 
 def test_long_texts_are_quickly_compared() -> None:
-    """A statement of any length against a portrait of any length: 0.2 s at most, mostly for splitting them."""
+    """A statement of any length against a portrait of any length costs what the portrait is long."""
     statement = Statement("家门锁密码是七零四二" * 400, WHO)
-    began = time.perf_counter()
-    without("养猫；喜欢乌龙茶。\n" * 1_000, statement.is_told_by)
-    assert time.perf_counter() - began < 2
+    assert growth(lambda lines: without("养猫；喜欢乌龙茶。\n" * lines, statement.is_told_by), 1_000) < LINEAR
+
+
+def test_long_statements_are_quickly_compared() -> None:
+    """A statement costs what it is long."""
+    portrait = "养猫；喜欢乌龙茶。\n" * 50
+    told = "家门锁密码是七零四二"
+    assert growth(lambda times: without(portrait, Statement(told * times, WHO).is_told_by), 400) < LINEAR

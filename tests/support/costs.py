@@ -1,0 +1,40 @@
+"""What work costs: processor time in proportion, which neither a slow nor a busy machine changes much."""
+
+from __future__ import annotations
+
+import gc
+import time
+from collections.abc import Awaitable, Callable
+
+STEP = 8  # how much larger the larger input is
+LINEAR = 3 * STEP  # what it may cost more; a cost that grows with the square is 64 times as high
+LEAST = 0.002  # seconds under which a measure is noise
+TRIES = 3
+
+
+def spent(work: Callable[[], object], tries: int = TRIES) -> float:
+    """Return the processor time that this thread needs for some work, the least of several tries."""
+    gc.collect()
+    took: list[float] = []
+    for _ in range(tries):
+        started = time.thread_time()
+        work()
+        took.append(time.thread_time() - started)
+    return max(min(took), LEAST)
+
+
+async def spent_off_loop(work: Callable[[], Awaitable[object]], tries: int = TRIES) -> float:
+    """Return the processor time that all threads of this process need for some work, the least of several tries."""
+    gc.collect()
+    took: list[float] = []
+    for _ in range(tries):
+        started = time.process_time()
+        await work()
+        took.append(time.process_time() - started)
+    return max(min(took), LEAST)
+
+
+def growth(work: Callable[[int], object], size: int) -> float:
+    """Tell how much more an input of a size costs than one of an eighth of it; compare with :data:`LINEAR`."""
+    small = spent(lambda: work(size // STEP))
+    return spent(lambda: work(size)) / small
