@@ -269,6 +269,7 @@ class Engine:
 
     async def _unindex(self, event_ids: Sequence[str]) -> None:
         self.indexer.nudge()  # reworded texts have no vector
+        self.merging.nudge()  # portraits that lost a place are drawn anew
         if self.follower:
             await self.follower.unindex(event_ids)
 
@@ -289,6 +290,7 @@ class Engine:
             self._unindex,
             parts.profile_eraser,
             self._unportray,
+            parts.facts,
         )
 
     @asynccontextmanager

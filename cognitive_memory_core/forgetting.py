@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -18,7 +18,18 @@ from .domain.scope import DEFAULT_AGENT, Scene, Scope
 from .errors import CognitiveMemoryError, NotPermitted
 from .historian.journal import Journal
 from .ports.ambient import Clock
-from .ports.ledger import MOST_NAMES, Alias, Archive, EmbeddedEvent, Eraser, NameBook, NoteBook, PurgeState, Wiped
+from .ports.ledger import (
+    MOST_NAMES,
+    Alias,
+    Archive,
+    EmbeddedEvent,
+    Eraser,
+    FactBook,
+    NameBook,
+    NoteBook,
+    PurgeState,
+    Wiped,
+)
 from .ports.mirror import MemoMirror
 from .ports.profiles import ProfileEraser
 from .ports.queue import QueueEraser
@@ -157,6 +168,7 @@ class Forgetting:
     unindex: Callable[[Sequence[str]], Awaitable[None]]
     portraits: ProfileEraser
     unportray: Callable[[Sequence[ProfileKey]], Awaitable[None]]
+    facts: FactBook
 
     async def forget_person(self, scene: Scene, user_id: str) -> Erasure:
         """Forget a person everywhere, of every agent; only they themselves may ask for it, and an operator."""
@@ -199,13 +211,19 @@ class Forgetting:
     async def _erase_place(self, scope: Scope) -> _Done:
         await self.journal.erase_place(scope)
         jobs = await self.queue.erase_place(scope)
-        keys = await self._erase_portraits(self.portraits.erase_place(scope))
+        fed = await self.facts.fed_by(scope)
+        keys = await self._erase_portraits_of(scope, fed)
         wiped = await self.eraser.forget_place(scope, self.clock.now())
         await self.consent.load()
         await self.mirror.erase(wiped.memo_ids, scope, str)
-        keys |= await self._erase_portraits(self.portraits.erase_place(scope))
+        keys |= await self._erase_portraits_of(scope, fed)
         await self.journal.erase_place(scope)
         return _Done(jobs, wiped, len(keys), len(keys))
+
+    async def _erase_portraits_of(self, scope: Scope, fed: Collection[ProfileKey]) -> set[ProfileKey]:
+        """Remove the portraits of a place, and those of people that hold something of it: they are drawn anew."""
+        keys = await self._erase_portraits(self.portraits.erase_place(scope))
+        return keys | await self._erase_portraits(self.portraits.erase(fed))
 
     async def _erase_portraits(self, erasing: Awaitable[Sequence[ProfileKey]]) -> set[ProfileKey]:
         keys = await erasing

@@ -130,6 +130,10 @@ class FactBook(Protocol):
         """Remember that a merge failed; the facts go on waiting. Nothing is remembered where none waits any more."""
         ...
 
+    async def fed_by(self, scope: Scope) -> frozenset[ProfileKey]:
+        """Name the profiles for which there are facts that were learned in a place, waiting or merged."""
+        ...
+
     async def heard(self, scope: Scope, sender_id: str, observations: Sequence[str]) -> Mapping[str, Event]:
         """Give, by observation, the standing event that the same words of the same sender became here before.
 
@@ -521,7 +525,11 @@ class Eraser(Protocol):
         ...
 
     async def forget_place(self, scope: Scope, at: datetime) -> Wiped:
-        """Erase everything of a place, as durably, its profiles' facts and copies, too; its switch stays."""
+        """Erase everything of a place, as durably, its profiles' facts and copies, too; its switch stays.
+
+        A profile of somebody that takes facts from other places, too (:meth:`FactBook.fed_by`), loses its copy, and
+        the facts that it has left wait again: it is to be drawn anew from those.
+        """
         ...
 
     async def tombstones(self) -> Tombstones:

@@ -5,7 +5,7 @@ Every method may raise StorageRefused (a write) or UnavailableError (a read).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from datetime import datetime
 from typing import Protocol
 
@@ -62,6 +62,10 @@ class ProfileEraser(Protocol):
 
         ``hide`` gives a text without them. Answers the keys that were removed or reworded.
         """
+        ...
+
+    async def erase(self, keys: Collection[ProfileKey]) -> list[ProfileKey]:
+        """Remove these portraits with their past; answers those of which there was anything."""
         ...
 
     async def erase_place(self, scope: Scope) -> list[ProfileKey]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from cognitive_memory_core.domain.profile import ProfileKey
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.ports.ledger import IndexedProfile, Waiting
@@ -155,6 +157,22 @@ async def test_what_belongs_to_a_forgotten_place_is_gone(ledger: Ledger) -> None
     assert OF_GONE[0] not in await ledger.profiles.versions()
     assert {OF_GONE[2], OF_GONE[3]} <= set(await ledger.profiles.versions())
     assert [one.key for one in await ledger.facts.waiting()] == [OF_GONE[2], HERE]
+
+
+@pytest.mark.parametrize("place", [GROUP, PRIVATE], ids=["group", "private"])
+async def test_a_profile_fed_by_a_forgotten_place_waits_for_what_it_has_left(ledger: Ledger, place: Scene) -> None:
+    """Its copy goes, and of the facts that it took in those of other places wait again."""
+    events = [an_event("这里"), an_event("那里", OTHER_GROUP), an_event("私下", PRIVATE)]
+    facts = [a_fact(event, OF_GONE[0]) for event in events]
+    await ledger.events.commit(replace(a_draft(*events), facts=tuple(facts)))
+    await ledger.facts.settle(OF_GONE[0], facts)
+    await ledger.profiles.put(a_profile(OF_GONE[0]))
+    assert await ledger.facts.fed_by(place.scope) == {OF_GONE[0]}
+    await ledger.eraser.forget_place(place.scope, EVENING)
+    assert await ledger.facts.fed_by(place.scope) == frozenset()
+    assert await ledger.profiles.versions() == {}
+    left = [fact for fact, event in zip(facts, events, strict=True) if event.scope != place.scope]
+    assert await ledger.facts.facts(OF_GONE[0], 9) == left
 
 
 async def test_what_others_learned_is_untouched_by_a_forgotten_stranger(ledger: Ledger) -> None:

@@ -301,3 +301,13 @@ async def test_a_forgotten_place_takes_its_portraits(profiles: Profiles, scope: 
     assert await profiles.keys() == sorted(set(keys) - set(gone))
     assert [key for key in keys if not await past(profiles, key)] == [key for key in keys if key in gone]
     assert await profiles.erase_place(scope) == []
+
+
+async def test_portraits_are_erased_by_their_keys(profiles: Profiles) -> None:
+    """Each goes with its past, all others stay, and doing it again does no harm."""
+    for key in (TANG, TANG_THERE, MILI_THERE):
+        await changed(profiles, "一", "二", key=key)
+    assert await profiles.erase([TANG, MILI_THERE, GROUP_KEY]) == sorted([TANG, MILI_THERE])
+    assert await profiles.keys() == [TANG_THERE]
+    assert [key for key in (TANG, TANG_THERE, MILI_THERE) if await past(profiles, key)] == [TANG_THERE]
+    assert await profiles.erase([TANG]) == []

@@ -100,6 +100,7 @@ class World:
             self.unindex,
             Step(self.profiles, self, "profiles"),  # type: ignore[arg-type]
             self.unportray,
+            self.ledger.facts,
         )
 
     @property

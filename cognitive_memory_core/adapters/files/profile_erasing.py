@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 from functools import partial
@@ -47,15 +47,22 @@ class ProfileErasing:
     def place(self, scope: Scope) -> list[ProfileKey]:
         """Remove the files of a group and its members, or of the person of a private chat."""
         if scope.kind == "private":
-            spot = Spot.of(self.paths.root, ProfileKey.user(scope.place_id, scope.agent))
-            with self.held(spot):
-                return sorted(self._removed(spot))
+            return self.those([ProfileKey.user(scope.place_id, scope.agent)])
         touched = set[ProfileKey]()
         for spot in self.paths.in_group(scope.agent, scope.place_id):
             with self.held(spot):
                 touched |= self._removed(spot)
         for folder in self.paths.emptied(scope.agent, scope.place_id):
             self._close(folder)
+        return sorted(touched)
+
+    def those(self, keys: Iterable[ProfileKey]) -> list[ProfileKey]:
+        """Remove the files of some portraits; answers those of which there were any."""
+        touched = set[ProfileKey]()
+        for key in keys:
+            spot = Spot.of(self.paths.root, key)
+            with self.held(spot):
+                touched |= self._removed(spot)
         return sorted(touched)
 
     def key_at(self, spot: Spot) -> ProfileKey | None:

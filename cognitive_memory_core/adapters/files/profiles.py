@@ -7,7 +7,7 @@ import contextlib
 import logging
 import os
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime, tzinfo
 from pathlib import Path
@@ -96,6 +96,13 @@ class FileProfiles:
         """Remove a person's portraits with their past; hide them in all others'."""
         try:
             return await asyncio.to_thread(self._erasing.person, user_id, hide)
+        finally:
+            self._recent.clear()
+
+    async def erase(self, keys: Collection[ProfileKey]) -> list[ProfileKey]:
+        """Remove these portraits with their past."""
+        try:
+            return await asyncio.to_thread(self._erasing.those, keys)
         finally:
             self._recent.clear()
 

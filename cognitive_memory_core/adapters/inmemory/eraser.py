@@ -69,13 +69,19 @@ class InMemoryEraser:
 
     async def forget_place(self, scope: Scope, at: datetime) -> Wiped:
         """Erase everything of a place but its switch."""
-        self._drop_profiles(lambda key: goes_with(key, scope))
-        self._lay(self._state.erased.of_place(scope), at)
-        return self._wiped(
+        state = self._state
+        fed = state.fed_by(scope)
+        state.drop_portraits([key for key in state.portraits if key in fed or goes_with(key, scope)])
+        if scope.kind == "group":  # a person has facts from other places, too
+            state.facts.drop(lambda key: goes_with(key, scope))
+        self._lay(state.erased.of_place(scope), at)
+        wiped = self._wiped(
             lambda event: event.scope == scope,
             lambda message: message.scene.scope == scope,
             lambda place, _: place == scope,
         )
+        state.facts.wait_again(fed)
+        return wiped
 
     async def tombstones(self) -> Tombstones:
         """Give all tombstones with the key of their hashes."""

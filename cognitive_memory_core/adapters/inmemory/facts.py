@@ -50,6 +50,10 @@ class InMemoryFacts:
         if any(self._is_fallen(noted) or not noted.is_merged for noted in self._state.facts.of(key)):
             self._state.facts.fail(key, error, at)
 
+    async def fed_by(self, scope: Scope) -> frozenset[ProfileKey]:
+        """Name the profiles for which there are facts that were learned in a place."""
+        return self._state.fed_by(scope)
+
     async def heard(self, scope: Scope, sender_id: str, observations: Sequence[str]) -> Mapping[str, Event]:
         """Give, by observation, the standing event that the same words became here before."""
         state = self._state

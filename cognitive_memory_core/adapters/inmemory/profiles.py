@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from datetime import datetime
 from itertools import count
@@ -75,6 +75,11 @@ class InMemoryProfiles:
         """Remove a person's portraits with their past; hide them in all others'."""
         there = self._standing.keys() | self._past.keys()
         return sorted(self._removed([key for key in there if key.user_id == user_id]) + self._reworded(hide))
+
+    async def erase(self, keys: Collection[ProfileKey]) -> list[ProfileKey]:
+        """Remove these portraits with their past."""
+        there = self._standing.keys() | self._past.keys()
+        return sorted(self._removed([key for key in there if key in keys]))
 
     async def erase_place(self, scope: Scope) -> list[ProfileKey]:
         """Remove the portraits of a place."""

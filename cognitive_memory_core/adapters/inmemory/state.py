@@ -149,6 +149,11 @@ class State:
         if old is not None and words_of(old) != words_of(profile):
             self.portrait_vectors.pop(profile.key, None)
 
+    def fed_by(self, scope: Scope) -> frozenset[ProfileKey]:
+        """Name the profiles for which there are facts that were learned in a place."""
+        known = (noted.fact for noted in self.facts.facts.values())
+        return frozenset(fact.key for fact in known if self.events[fact.event_id].scope == scope)
+
     def drop_portraits(self, keys: Iterable[ProfileKey]) -> None:
         """Leave portraits out."""
         for key in keys:

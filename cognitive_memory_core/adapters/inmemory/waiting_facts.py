@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
@@ -72,6 +72,12 @@ class WaitingFacts:
         """Forget what is on its way to these profiles."""
         self.facts = {one: noted for one, noted in self.facts.items() if not goes(noted.fact.key)}
         self.failures = {key: failure for key, failure in self.failures.items() if not goes(key)}
+
+    def wait_again(self, keys: Collection[ProfileKey]) -> None:
+        """Let all facts of profiles that are gone wait for the next ones."""
+        waiting = {one: replace(noted, is_merged=False) for one, noted in self.facts.items() if noted.fact.key in keys}
+        self.facts |= waiting
+        self.failures = {key: failure for key, failure in self.failures.items() if key not in keys}
 
     def reword(self, of_fact: Callable[[Fact], str], of_error: Callable[[str], str]) -> None:
         """Put the facts and the errors anew."""

@@ -14,18 +14,19 @@ from ...domain.erasure import Tombstones
 from ...domain.scope import Scope
 from ...ports.ledger import Copy, PurgeState, Wiped
 from ...text.redaction import hides_alone
-from . import copies, tombstones, wiping
+from . import copies, facts, tombstones, wiping
 from .database import Database
 from .filters import Filter
-from .keys import keys_in
+from .keys import OF_KEY, key_values, keys_in
 from .needles import Needles
 from .purging import purge
 from .rewording import Rewording
 from .rows import bound
-from .statements import next_revision, select
+from .statements import delete, next_revision, select
 
 _TABLES = ("events", "messages", "memos", "pins", "names", "withdrawals")
-_OF_PROFILES = ("facts", "merge_failures", "profiles")
+_COPIES = ("merge_failures", "profiles")
+_OF_PROFILES = ("facts", *_COPIES)
 _NAMED = (("name", "names", "user_id"), ("sender_name", "events", "sender_id"), ("user_name", "messages", "sender_id"))
 
 
@@ -123,9 +124,15 @@ def _forget_person(connection: Connection, user_id: str, at: datetime, hide: Cal
 
 def _forget_place(connection: Connection, scope: Scope, at: datetime) -> Wiped:
     tombstones.lay(connection, tombstones.keyed(connection).of_place(scope), at)
-    for table in _OF_PROFILES:
+    fed = facts.fed_by(connection, scope)
+    if scope.kind == "group":  # a person has facts from other places, too
+        wiping.rows(connection, "facts", keys_in(scope))
+    for table in _COPIES:
         wiping.rows(connection, table, keys_in(scope))
-    return _wipe(connection, dict.fromkeys(_TABLES, ("scope = ?", bound(scope.key))))
+        connection.executemany(delete(table, OF_KEY), map(key_values, fed))
+    wiped = _wipe(connection, dict.fromkeys(_TABLES, ("scope = ?", bound(scope.key))))
+    facts.wait_again(connection, fed)
+    return wiped
 
 
 def _of_person(user_id: str) -> dict[str, Filter]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from sqlite3 import Connection
 
@@ -61,9 +61,25 @@ class SqliteFacts:
         """Remember that a merge failed, where something waits for it: whoever was erased meanwhile left nothing."""
         await self._database.write(_fail, key, error, at)
 
+    async def fed_by(self, scope: Scope) -> frozenset[ProfileKey]:
+        """Name the profiles for which there are facts that were learned in a place."""
+        return await self._database.read(fed_by, scope)
+
     async def heard(self, scope: Scope, sender_id: str, observations: Sequence[str]) -> Mapping[str, Event]:
         """Give, by observation, the standing event that the same words became here before."""
         return await self._database.read(_heard, scope, sender_id, observations)
+
+
+def fed_by(connection: Connection, scope: Scope) -> frozenset[ProfileKey]:
+    """Name the profiles for which there are facts that were learned in a place."""
+    source = "events e JOIN facts f ON f.event_seq = e.seq"
+    rows = connection.execute(select(f"DISTINCT {_KEY}", source, "e.scope = ?"), bound(scope.key))
+    return frozenset(ProfileKey(*row) for row in rows)
+
+
+def wait_again(connection: Connection, keys: Iterable[ProfileKey]) -> None:
+    """Let all facts of profiles that are gone wait for the next ones."""
+    connection.executemany(update("facts", ("merged",), OF_KEY), [(False, *key_values(key)) for key in keys])
 
 
 def keep(connection: Connection, fact: Fact, event_seq: int, now: datetime) -> None:
