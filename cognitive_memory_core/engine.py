@@ -265,7 +265,7 @@ class Engine:
 
     async def _rebuild(self) -> None:
         if self.follower:
-            await self.follower.rebuild()
+            await self.follower.rebuild(afresh=True)
 
     async def _unindex(self, event_ids: Sequence[str]) -> None:
         self.indexer.nudge()  # reworded texts have no vector

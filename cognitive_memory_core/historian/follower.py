@@ -15,11 +15,11 @@ from dataclasses import dataclass
 
 from .. import sentences
 from ..domain.hit import Reading
-from ..domain.scope import Scene
-from ..errors import UnavailableError
+from ..errors import Busy, UnavailableError
 from ..ports.ledger import Change, EmbeddedEvent, IndexBook, Mark, VectorLedger
 from ..ports.models import Vector
 from ..ports.vectors import Generation, VectorStore
+from .index_check import ASKED_A_DAY, IndexCheck
 from .retry import described
 from .signals import signalled
 
@@ -29,8 +29,7 @@ GATHERED = 0.5  # seconds in which new rows come together: a write of one row co
 EVERY_DAY = 86_400.0  # seconds between two comparisons of store and ledger
 FIRST_PAUSE, LONGEST_PAUSE = 1.0, 60.0
 FRUITLESS = 3  # times that a generation opens well and cannot be brought up to date before it is given up
-PROBES = 8  # rows at each end of a generation that must find themselves
-ALIKE = 0.999
+MOST_ASTRAY = 1  # rows of a slice that are written anew; more mean a damaged index
 WORTH_MENDING = 0.1  # share of missing rows from which on building anew is cheaper than mending
 
 
@@ -66,12 +65,15 @@ class IndexFollower:
         book: IndexBook,
         fingerprint: str,
         elapsed: Callable[[], float] = time.monotonic,
+        *,
+        asked_a_day: int = ASKED_A_DAY,
     ) -> None:
-        """Follow a ledger's vectors of one model."""
+        """Follow a ledger's vectors of one model; each day ``asked_a_day`` rows have to find themselves."""
         self._store = store
         self._shelf = shelf
         self._book = book
         self._fingerprint = fingerprint
+        self._check = IndexCheck(store, shelf, book, fingerprint)
         self._elapsed = elapsed
         self._serving: _Copy | None = None  # a generation that is known to be whole
         self._growing: _Copy | None = None
@@ -81,8 +83,13 @@ class IndexFollower:
         self._must_go = False  # what lies there is beyond mending, or holds what was erased
         self._refused = Counter[str]()  # how often a generation that opens well could not be brought up to date
         self._compared_at = elapsed()
+        self._asked_a_day = asked_a_day
+        self._left_to_ask = 0  # rows of the generation in use that are still asked for today
+        self._vain_examinations = 0
         self._turn = asyncio.Lock()  # one step at a time: what is read of the ledger is written before it can change
-        self._building = asyncio.Lock()
+        self._building = asyncio.Lock()  # held while it is found out what lies in the store, and while one is built
+        self._begun = 0  # builds so far
+        self._finished = 0  # the last of them that was put in use
         self._wake = asyncio.Event()
         self._hurry = asyncio.Event()
         self.last_error = ""
@@ -132,30 +139,31 @@ class IndexFollower:
 
     async def follow(self) -> None:
         """Bring the index up to the ledger: open, build or ship, whichever is needed."""
-        dimensions = await self._shelf.dimensions(self._fingerprint)
-        if not dimensions and self._serving is None and not self._must_go:
+        if not self._is_needed(await self._dimensions()):
             return  # nothing to index yet: the store need not even start
-        if not self._is_opened:
-            await self._open()
-        if self._serving is None or self._must_go or dimensions not in (0, self._serving.generation.dimensions):
-            await self.rebuild()
-        else:
+        if not self._is_opened or self._is_unfit(await self._dimensions()):
+            async with self._building:  # what somebody else builds meanwhile need not be built again
+                await self._open_once()
+                if self._is_unfit(await self._dimensions()):
+                    await self._build()
+        if self._serving is not None:
             await self._ship(self._serving)
 
-    async def rebuild(self) -> int:
-        """Build the next generation out of the ledger and put it in use; answers how many rows it holds.
+    async def rebuild(self, *, afresh: bool = False) -> int:
+        """Put a generation in use that is built out of the ledger; answers how many rows it holds.
 
-        The old one goes on serving meanwhile, as far as it can. Nothing of this is lost when it is cut off: it begins
-        anew. An empty ledger gets an empty generation, so that nothing is left of what stood in the last one.
+        A build that is under way already serves everybody who asks for one; with ``afresh`` only one that begins after
+        the call does, which holds nothing that was erased before. The old generation goes on serving meanwhile, as far
+        as it can. Nothing is lost when a build is cut off: it begins anew. An empty ledger gets an empty generation, so
+        that nothing is left of what stood in the last one.
         """
+        is_under_way = self._growing is not None and not afresh
+        wanted = self._begun if is_under_way else self._begun + 1
         async with self._building:
-            if not self._is_opened:
-                await self._open()
-            dimensions = await self._shelf.dimensions(self._fingerprint) or self._dimensions_found or 1
-            try:
-                return await self._build(dimensions)
-            finally:
-                self._growing = None
+            if self._finished < wanted:
+                await self._open_once()
+                await self._build()
+        return self._serving.rows if self._serving else 0
 
     async def reconcile(self) -> int:
         """Compare the generation in use with the ledger, row by row; answers how many rows were wrong.
@@ -167,8 +175,49 @@ class IndexFollower:
             return 0
         wrong, is_mended = await self._compared(serving)
         if not is_mended:
-            self._serving, self._must_go = None, True
+            self._give_up()
         return wrong
+
+    async def examine(self) -> int:
+        """Ask for the next rows of the generation in use by their own vectors; answers for how many, 0 when done.
+
+        A single one that is astray is written anew. Where there are more, or the store fails at the same rows again
+        and again, the next generation is built when :meth:`follow` comes to it.
+        """
+        async with self._turn:
+            if self._serving is None or self._left_to_ask <= 0:
+                return 0
+            try:
+                return await self._examined(self._serving)
+            except Busy:
+                return 0
+            except UnavailableError as refused:
+                self._complain(refused)
+                self._left_to_ask, self._vain_examinations = 0, self._vain_examinations + 1
+        if self._vain_examinations >= FRUITLESS:
+            self._give_up()
+        return 0
+
+    async def _examined(self, serving: _Copy) -> int:
+        seen = await self._check.examine(serving.generation, serving.mark)
+        self._vain_examinations = 0
+        self._left_to_ask = 0 if seen.is_last and not seen.astray else self._left_to_ask - seen.asked
+        if seen.astray and not await self._is_put_right(serving, seen.astray):
+            log.warning("vector index: %d of %d rows are not found by their vectors", len(seen.astray), seen.asked)
+            self._give_up()
+        return seen.asked
+
+    async def _is_put_right(self, serving: _Copy, astray: Sequence[EmbeddedEvent]) -> bool:
+        """Write a single row anew; more of them speak of damage, which writing would spread."""
+        if len(astray) > MOST_ASTRAY:
+            return False
+        await self._store.remove(serving.generation, [row.event.id for row in astray])
+        await self._store.upsert(serving.generation, astray)
+        return not await self._check.astray(serving.generation, astray)
+
+    def _give_up(self) -> None:
+        self._serving, self._must_go = None, True
+        self.nudge()
 
     async def unindex(self, event_ids: Sequence[str]) -> None:
         """Take erased events out; where the store cannot, what it holds is not used any more."""
@@ -182,7 +231,7 @@ class IndexFollower:
         try:
             await self._store.remove(copy.generation, event_ids)
         except UnavailableError as away:
-            self._serving, self._must_go = None, True
+            self._give_up()
             self._complain(away)
 
     def _distrust(self) -> None:
@@ -203,30 +252,30 @@ class IndexFollower:
             return None
         copy = _Copy(generation, mark)
         try:
-            is_whole = await self._finds_itself(generation) and (await self._compared(copy))[1]
+            is_whole = await self._check.sample_is_found(generation, mark) and (await self._compared(copy))[1]
         except UnavailableError:
             self._refused[generation.birth] += 1
             raise
         self._refused.clear()
         return copy if is_whole else None
 
+    async def _dimensions(self) -> int:
+        return await self._shelf.dimensions(self._fingerprint)
+
+    def _is_needed(self, dimensions: int) -> bool:
+        return bool(dimensions or self._serving or self._must_go)
+
+    def _is_unfit(self, dimensions: int) -> bool:
+        """Tell whether the next generation is due; that of an empty ledger need not be of its model's length."""
+        serving = self._serving
+        return serving is None or self._must_go or dimensions not in (0, serving.generation.dimensions)
+
+    async def _open_once(self) -> None:
+        if not self._is_opened:
+            await self._open()
+
     async def _fits(self, generation: Generation) -> bool:
-        dimensions = await self._shelf.dimensions(self._fingerprint)
-        return (generation.fingerprint, generation.dimensions) == (self._fingerprint, dimensions)
-
-    async def _finds_itself(self, generation: Generation) -> bool:
-        """Ask for the first rows by their own vectors: an index that lost its vectors still counts and lists them."""
-        listed = await self._store.listed(generation)
-        changes = await self._shelf.changes(self._fingerprint, Mark(), BATCH)
-        rows = [change.row for change in changes if change.row is not None and change.event_id in listed]
-        return all([await self._is_found(generation, row) for row in rows[:PROBES]])
-
-    async def _is_found(self, generation: Generation, row: EmbeddedEvent) -> bool:
-        if row.vector is None or len(row.vector) != generation.dimensions:
-            return True
-        everything = Reading(Scene.operator(row.event.agent))
-        nearest = await self._store.nearest(generation, row.vector, everything, 1)
-        return bool(nearest) and nearest[0][1] > ALIKE
+        return (generation.fingerprint, generation.dimensions) == (self._fingerprint, await self._dimensions())
 
     async def _compared(self, copy: _Copy) -> tuple[int, bool]:
         """Bring a generation up to date and compare it; answers how many rows were wrong, and whether none is now."""
@@ -240,11 +289,19 @@ class IndexFollower:
                 await self._mend(copy, missing, extra)
         if missing or extra:
             log.warning("vector index: %d rows were missing, %d too many", len(missing), len(extra))
-        self._compared_at = self._elapsed()
+        self._compared_at, self._left_to_ask = self._elapsed(), self._asked_a_day
         return len(missing) + len(extra), is_worth_mending
 
-    async def _build(self, dimensions: int) -> int:
-        self._to_build = await self._shelf.behind(self._fingerprint, Mark())
+    async def _build(self) -> None:
+        dimensions = await self._dimensions() or self._dimensions_found or 1
+        try:
+            await self._grow(dimensions)
+        finally:
+            self._growing = None
+
+    async def _grow(self, dimensions: int) -> None:
+        self._begun += 1
+        number, self._to_build = self._begun, await self._shelf.behind(self._fingerprint, Mark())
         copy = _Copy(await self._store.begin(self._fingerprint, dimensions), Mark())
         self._growing = copy
         log.info("vector index: building generation %d of %d rows", copy.generation.number, self._to_build)
@@ -255,9 +312,9 @@ class IndexFollower:
             await self._store.put_in_use(copy.generation)
             await self._book.keep_only(copy.generation.birth)
             self._serving, self._dimensions_found, self._must_go = copy, dimensions, False
+            self._finished, self._left_to_ask = number, self._asked_a_day
             self._refused.clear()
         log.info("vector index: generation %d is in use", copy.generation.number)
-        return copy.rows
 
     async def _keep_serving(self) -> None:
         """Keep the old generation up to date while the next one grows; one that cannot be serves no more."""
@@ -310,10 +367,12 @@ class IndexFollower:
             mark = changes[-1].mark
 
     async def _rest(self) -> None:
-        """Wait for changes, and then for a moment more; once a day compare store and ledger."""
+        """Wait for changes, and then for a moment more; once a day compare store and ledger, and ask for some rows."""
         until_compared = self._compared_at + EVERY_DAY - self._elapsed()
         if until_compared <= 0:
             await self.reconcile()
+        elif self._left_to_ask > 0:
+            await self.examine()
         else:
             await signalled(self._wake, until_compared)
         await signalled(self._hurry, GATHERED)

@@ -1,0 +1,195 @@
+"""Rows of an index that are listed and not found any more: found by asking, wherever they lie."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from array import array
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from cognitive_memory_core.adapters.inmemory.ledger import InMemoryLedger
+from cognitive_memory_core.adapters.inmemory.vector_store import InMemoryVectorStore
+from cognitive_memory_core.domain.event import Event
+from cognitive_memory_core.errors import UnavailableError
+from cognitive_memory_core.historian.follower import IndexFollower
+from cognitive_memory_core.historian.index_check import SLICE
+from cognitive_memory_core.ports.ledger import EmbeddedEvent
+from cognitive_memory_core.ports.models import Vector
+from cognitive_memory_core.ports.vectors import Generation
+from tests.support.builders import an_event
+from tests.support.ledgers import MODEL, embedded
+from tests.support.waiting import until
+
+ROWS = 200
+TOGETHER = 10  # rows that get their vectors in one write
+
+
+class Asked(InMemoryVectorStore):
+    """A store that notes for which vectors it is asked, and refuses some of them."""
+
+    def __init__(self) -> None:
+        """Begin with nothing asked."""
+        super().__init__()
+        self.asked: list[bytes] = []
+        self.refused: set[bytes] = set()
+        self.begun = 0
+
+    async def begin(self, fingerprint: str, dimensions: int) -> Generation:
+        """Count generations; a new one refuses nothing."""
+        self.begun += 1
+        self.refused = set()
+        return await super().begin(fingerprint, dimensions)
+
+    async def nearest(self, generation: Generation, vector: Vector, *how: Any) -> list[tuple[str, float]]:
+        """Note what is asked."""
+        self.asked.append(vector.tobytes())
+        if vector.tobytes() in self.refused:
+            raise UnavailableError("died")
+        return await super().nearest(generation, vector, *how)
+
+
+def some_vector(number: int) -> Vector:
+    """Draw a vector that is like no other."""
+    dice = random.Random(number)
+    return array("f", [dice.gauss(0, 1) for _ in range(16)])
+
+
+async def indexed(store: InMemoryVectorStore) -> tuple[InMemoryLedger, list[Event]]:
+    """Index some events with vectors that are not alike, a few a write."""
+    ledger = InMemoryLedger()
+    events = [an_event(f"第 {number} 件事") for number in range(ROWS)]
+    for start in range(0, ROWS, TOGETHER):
+        part = range(start, start + TOGETHER)
+        await embedded(ledger, [(events[number], some_vector(number)) for number in part])
+    await follower_of(ledger, store).follow()
+    return ledger, events
+
+
+def follower_of(ledger: InMemoryLedger, store: InMemoryVectorStore, **how: Any) -> IndexFollower:
+    """Follow a ledger."""
+    return IndexFollower(store, ledger.shelf, ledger.book, MODEL, **how)
+
+
+async def tear(store: InMemoryVectorStore, events: Sequence[Event]) -> None:
+    """Let rows lose their vectors and stay listed."""
+    generation = await store.open()
+    assert generation is not None
+    torn = [EmbeddedEvent(event, MODEL, some_vector(10_000 + number)) for number, event in enumerate(events)]
+    await store.upsert(generation, torn)
+
+
+async def examined(follower: IndexFollower) -> int:
+    """Let a follower ask for rows until it has done so for the day; answers for how many."""
+    total = 0
+    while asked := await follower.examine():
+        total += asked
+    return total
+
+
+@pytest.mark.parametrize("part", [slice(0, 8), slice(ROWS // 2 - 8, ROWS // 2 + 12), slice(-8, None)])
+async def test_opening_notices_damage_at_both_ends_and_in_the_middle(part: slice) -> None:
+    """A generation that lost its first, its last or its middle rows is not trusted when it is opened."""
+    store = Asked()
+    ledger, events = await indexed(store)
+    await tear(store, events[part])
+    await follower_of(ledger, store).follow()
+    assert store.begun == 2
+
+
+async def test_every_row_is_asked_for_in_the_end() -> None:
+    """A stretch of rows that no sample meets is found by asking for all of them, and the index is built anew."""
+    store = Asked()
+    ledger, events = await indexed(store)
+    await tear(store, events[33:37])
+    follower = follower_of(ledger, store)
+    await follower.follow()
+    assert store.begun == 1
+    await examined(follower)
+    with pytest.raises(UnavailableError):
+        await follower.nearest(some_vector(1), None, 5)  # type: ignore[arg-type]  # nobody looks at it
+    await follower.follow()
+    assert store.begun == 2
+    assert await examined(follower) == ROWS
+    assert store.begun == 2
+
+
+async def test_a_single_row_that_is_astray_is_written_anew() -> None:
+    """One row that a graph of neighbours does not reach costs one write and no new generation."""
+    store = Asked()
+    ledger, events = await indexed(store)
+    await tear(store, events[57:58])
+    follower = follower_of(ledger, store)
+    await follower.follow()
+    await examined(follower)
+    await follower.follow()
+    store.asked.clear()
+    assert await examined(follower_of(ledger, store)) == 0  # it has nothing open
+    restarted = follower_of(ledger, store)
+    await restarted.follow()
+    assert await examined(restarted) == ROWS
+    assert store.begun == 1
+
+
+async def test_a_restart_goes_on_where_the_last_process_stopped_asking() -> None:
+    """No row is asked for twice, and none left out, because a process ended between two slices."""
+    store = Asked()
+    ledger, _ = await indexed(store)
+    first = follower_of(ledger, store)
+    await first.follow()
+    assert await first.examine() == SLICE
+    second = follower_of(ledger, store)
+    await second.follow()
+    store.asked.clear()
+    assert await examined(second) == ROWS - SLICE
+    assert len(set(store.asked)) == ROWS - SLICE
+
+
+async def test_each_day_asks_for_more() -> None:
+    """A day's rows are bounded, and the days together ask for all; then they begin again."""
+    store = Asked()
+    ledger, _ = await indexed(store)
+    follower = follower_of(ledger, store, asked_a_day=4 * SLICE)
+    await follower.follow()
+    every = {some_vector(number).tobytes() for number in range(ROWS)}
+    store.asked.clear()
+    for day in range(1, 4):
+        assert await examined(follower) == min(4 * SLICE, ROWS - (day - 1) * 4 * SLICE)
+        await follower.reconcile()
+    assert set(store.asked) == every
+    assert await examined(follower) == 4 * SLICE
+
+
+async def test_the_follower_asks_by_itself() -> None:
+    """A bot that runs asks for all rows of a small index soon after it was opened, with nothing new to index."""
+    store = Asked()
+    ledger, events = await indexed(store)
+    follower = follower_of(ledger, store)
+    await follower.follow()
+    await tear(store, events[33:37])
+    running = asyncio.create_task(follower.run())
+    await until(lambda: _again(follower, store))
+    running.cancel()
+    await asyncio.gather(running, return_exceptions=True)
+
+
+def _again(follower: IndexFollower, store: Asked) -> bool:
+    follower.hurry()
+    return store.begun == 2
+
+
+async def test_a_row_at_which_the_store_dies_leads_to_the_next_generation() -> None:
+    """Damage that kills whoever reads it is given up after some days, and not asked for again every moment."""
+    store = Asked()
+    ledger, _ = await indexed(store)
+    follower = follower_of(ledger, store)
+    await follower.follow()
+    store.refused = {some_vector(30).tobytes()}
+    for _ in range(2):
+        assert await examined(follower) in (0, SLICE)
+        await follower.reconcile()
+    await examined(follower)
+    await follower.follow()
+    assert store.begun == 2

@@ -1,0 +1,124 @@
+"""How often an index is built: once for everybody who asks, and once more only for what was erased meanwhile."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+from cognitive_memory_core.adapters.inmemory.ledger import InMemoryLedger
+from cognitive_memory_core.adapters.inmemory.vector_store import InMemoryVectorStore
+from cognitive_memory_core.historian.follower import IndexFollower
+from cognitive_memory_core.ports.ledger import EmbeddedEvent
+from cognitive_memory_core.ports.vectors import Generation
+from tests.support.builders import an_event
+from tests.support.ledgers import MODEL, a_vector, embedded
+
+
+class Gated(InMemoryVectorStore):
+    """A store that counts its generations, and opens and takes rows in only while its gate is open."""
+
+    def __init__(self) -> None:
+        """Begin with the gate open."""
+        super().__init__()
+        self.gate = asyncio.Event()
+        self.gate.set()
+        self.waits = asyncio.Event()
+        self.begun = 0
+
+    async def open(self) -> Generation | None:
+        """Wait at the gate."""
+        generation = await super().open()
+        await self._pass()
+        return generation
+
+    async def begin(self, fingerprint: str, dimensions: int) -> Generation:
+        """Count."""
+        self.begun += 1
+        return await super().begin(fingerprint, dimensions)
+
+    async def upsert(self, generation: Generation, rows: Sequence[EmbeddedEvent]) -> None:
+        """Wait at the gate."""
+        await self._pass()
+        await super().upsert(generation, rows)
+
+    async def _pass(self) -> None:
+        self.waits.set()
+        await self.gate.wait()
+
+
+async def filled() -> tuple[Gated, InMemoryLedger, IndexFollower]:
+    """Make a follower of a ledger with three rows, whose store has its gate closed."""
+    store, ledger = Gated(), InMemoryLedger()
+    await embedded(ledger, [(an_event(f"第 {number} 件事"), a_vector(1.0, number / 10)) for number in range(3)])
+    store.gate.clear()
+    return store, ledger, IndexFollower(store, ledger.shelf, ledger.book, MODEL)
+
+
+async def turns() -> None:
+    """Let every task come as far as it can without the gate."""
+    for _ in range(100):
+        await asyncio.sleep(0)
+
+
+async def test_an_operator_who_asks_during_a_build_gets_that_one() -> None:
+    """A rebuild that is asked for while the follower builds is the one that is under way: one build."""
+    store, _, follower = await filled()
+    following = asyncio.create_task(follower.follow())
+    await turns()
+    store.gate.set()
+    store.waits.clear()
+    store.gate.clear()
+    await store.waits.wait()  # in the middle of the build
+    asked = [asyncio.create_task(follower.rebuild()) for _ in range(3)]
+    await turns()
+    store.gate.set()
+    assert await asyncio.gather(following, *asked) == [None, 3, 3, 3]
+    assert store.begun == 1
+
+
+async def test_the_follower_does_not_build_again_what_an_operator_builds() -> None:
+    """A round that finds no generation while one is being built waits for that one: one build."""
+    store, _, follower = await filled()
+    asked = asyncio.create_task(follower.rebuild())
+    await turns()
+    following = asyncio.create_task(follower.follow())
+    await turns()
+    store.gate.set()
+    await asyncio.gather(asked, following)
+    assert store.begun == 1
+    assert (await follower.state()).generation == 1
+
+
+async def test_what_is_opened_during_a_rebuild_does_not_take_its_place() -> None:
+    """A restarted follower that still opens the old generation while the next is built leads to one build."""
+    store, ledger, first = await filled()
+    store.gate.set()
+    await first.follow()
+    store.gate.clear()
+    follower = IndexFollower(store, ledger.shelf, ledger.book, MODEL)
+    following = asyncio.create_task(follower.follow())
+    await turns()  # it opens the first generation
+    asked = asyncio.create_task(follower.rebuild())
+    await turns()
+    store.gate.set()
+    await asyncio.gather(following, asked)
+    await follower.follow()
+    assert store.begun == 2
+    assert (await follower.state()).generation == 2
+
+
+async def test_a_purge_is_not_served_by_a_build_that_began_before_it() -> None:
+    """What was erased may lie in a generation that was begun before; two purges share the next one."""
+    store, _, follower = await filled()
+    asked = asyncio.create_task(follower.rebuild())
+    await turns()
+    purges = [asyncio.create_task(follower.rebuild(afresh=True)) for _ in range(2)]
+    store.gate.set()
+    store.waits.clear()
+    store.gate.clear()
+    await store.waits.wait()
+    purges += [asyncio.create_task(follower.rebuild(afresh=True)) for _ in range(2)]
+    await turns()
+    store.gate.set()
+    await asyncio.gather(asked, *purges)
+    assert store.begun == 2
