@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import math
 import secrets
 from dataclasses import dataclass
 from pathlib import Path
@@ -40,7 +39,8 @@ from .protocol import (
     Upsert,
 )
 
-PROBES = 16  # rows that are looked at when a generation is opened
+PROBED, TOGETHER = 16, 32  # parts of a generation in each of which so many rows are asked for when it is opened
+CLOSE = 1e-3  # distance at which a row has found itself, or one that is the same
 PAGE = 10_000
 SPARE = 24  # nearest rows looked at beyond the limit where the filter comes afterwards
 
@@ -257,12 +257,18 @@ def _generation(number: int, events: Collection) -> Generation:
 
 
 def _probe(generation: Generation, events: Collection) -> None:
-    """Load the index and look at rows all over it: one whose vector is lost raises."""
+    """Load the index and ask for rows all over it, both ends included, by the vectors that it gives for them."""
     count = events.count()
-    for offset in range(0, count, max(1, math.ceil(count / PROBES))):
-        row = events.get(limit=1, offset=offset, include=["embeddings"])
-        if row["embeddings"].shape != (1, generation.dimensions):
+    for offset in _spread(count):
+        rows = events.get(limit=TOGETHER, offset=offset, include=["embeddings"])["embeddings"]
+        if rows.shape != (min(TOGETHER, count), generation.dimensions):
             raise Damaged("vectors")
-        found = events.query(query_embeddings=row["embeddings"], n_results=min(count, 3), include=[])
-        if len(found["ids"][0]) < min(count, 3):
+        found = events.query(query_embeddings=rows, n_results=1, include=["distances"])["distances"]
+        if not all(row and abs(row[0]) <= CLOSE for row in found):  # not a number is not close either
             raise Damaged("search")
+
+
+def _spread(count: int) -> list[int]:
+    """Say at which offsets to look, the last rows among them."""
+    last = max(count - TOGETHER, 0)
+    return sorted({last * part // PROBED for part in range(PROBED + 1)}) if count else []

@@ -32,6 +32,7 @@ from tests.support.waiting import PATIENCE
 pytestmark = pytest.mark.timeout(300)  # dozens of processes, of which each imports chromadb
 ROWS = known_rows(400, 16)
 EAST = ROWS[0].vector or array("f")
+PERSISTED = 1_000  # rows with which Chroma writes the files of its index
 CALL = 3.0  # seconds that a call may take
 
 
@@ -162,6 +163,22 @@ async def test_damage_is_noticed_or_harmless(tmp_path: Path) -> None:
     """F12: a store with any file damaged is whole or not in use; the bot lives, and builds it anew."""
     row = shown(await f12(tmp_path, mutants=12, sample=60, anew=100))
     assert not row.is_bad
+
+
+@pytest.mark.parametrize("where", ["beginning", "middle", "end"])
+async def test_opening_asks_for_rows_at_both_ends_and_in_the_middle(tmp_path: Path, where: str) -> None:
+    """Vectors that are lost at one end of their file, or inside it, are noticed by the child that opens it."""
+    persisted = known_rows(PERSISTED, 16)
+    async with opened(tmp_path, CALL) as store:
+        await filled(store, persisted)
+    (file,) = tmp_path.rglob("data_level0.bin")  # noqa: ASYNC240
+    content = file.read_bytes()
+    a_row = len(content) // PERSISTED
+    begin = a_row * {"beginning": 0, "middle": PERSISTED // 2 - 10, "end": PERSISTED - 17}[where]
+    rest = b"" if where == "end" else bytes(20 * a_row) + content[begin + 20 * a_row :]
+    file.write_bytes(content[:begin] + rest)
+    async with opened(tmp_path, CALL) as store:
+        assert await store.open() is None
 
 
 async def test_a_foreign_write_lock_stalls_nobody(tmp_path: Path) -> None:
