@@ -372,14 +372,16 @@ class CognitiveMemory:
         return await self._open.reindex()
 
     async def export(self, path: Path, *, user_id: str | None = None) -> int:
-        """Write JSON Lines of everything, or of what one person said and pinned; answers how many rows."""
+        """Write JSON Lines of everything, or of what one person said and pinned; answers how many rows.
+
+        The file is whole or as it was before. A path inside the data directory, or of anything but a new or a regular
+        file, raises BadArgument; a disk that refuses, StorageRefused.
+        """
         engine, transfer = self._open, await asyncio.to_thread(_transfer)
+        target = await asyncio.to_thread(transfer.checked_target, Path(path), engine.parts.data_dir)
         await engine.journal.settle()
-        made = Copy(str(await asyncio.to_thread(Path(path).resolve)), "export", engine.parts.clock.now())
-        await engine.parts.eraser.copies(made=made)
-        return await transfer.exported(
-            engine.parts.archive, Path(path), user_id=user_id, profiles=engine.parts.profiles
-        )
+        await engine.parts.eraser.copies(made=Copy(str(target), "export", engine.parts.clock.now()))
+        return await transfer.exported(engine.parts.archive, target, user_id=user_id, profiles=engine.parts.profiles)
 
     async def backup(self, path: Path) -> None:
         """Copy everything, as it stands now, into a new or empty directory that can be opened as a data directory.
@@ -393,7 +395,7 @@ class CognitiveMemory:
         async with engine.purge.undisturbed():
             await transfer.backed_up(
                 parts.data_dir,
-                await asyncio.to_thread(Path(path).resolve),
+                Path(path),
                 queue=parts.queue_eraser,
                 eraser=parts.eraser,
                 mirror=parts.mirror,

@@ -676,6 +676,30 @@ def purge_waits(reason: str) -> str:
     return f"[认知记忆] 已忘记的内容还没从磁盘上抹去，稍后再试（{reason}）"
 
 
+def export_inside(path: object) -> str:
+    """Refuse an export into the memory's own directory."""
+    return f"导出不能放在数据目录里面（{path}），请换一个数据目录之外的文件"
+
+
+def export_no_file(path: object) -> str:
+    """Refuse an export over what is no regular file."""
+    return f"{path} 已经存在，而且不是普通文件（是目录、链接、设备或管道），请换一个新的文件名"
+
+
+def directory_vanished(path: object) -> str:
+    """Say that the data directory was removed, renamed or replaced under a running memory."""
+    return f"数据目录 {path} 被删除、改名或换掉了：已停止写入，新的内容一概不收；请把原来的目录放回原处，或重启机器人"
+
+
+def ledger_lost(path: object, traces: str, copies: str, mark: str) -> str:
+    """Refuse to begin a new ledger beside what an older one left; name the copies and what to do."""
+    found = f"找到的副本：{copies}（复制一份改名为 {path} 即可恢复）" if copies else "附近没有找到账本的副本"
+    return (
+        f"账本 {path} 不见了或是空的，旁边却还有 {traces}：没有当作新账本打开，什么都没有改动。{found}；"
+        f"也可以从别处的备份恢复。若确实要从空账本开始（侧写和未处理的任务会保留），请新建空文件 {mark} 再启动"
+    )
+
+
 def backup_inside(path: object) -> str:
     """Refuse a backup into the memory's own directory."""
     return f"备份不能放在数据目录里面（{path}），请换一个数据目录之外的新目录"

@@ -547,8 +547,8 @@ class Eraser(Protocol):
         """Tell whether something was erased whose bytes are still there, and when the last purge was."""
         ...
 
-    async def copy_to(self, path: Path, at: datetime) -> None:
-        """Write a consistent copy of the ledger to a new file, durably."""
+    async def copy_to(self, path: Path, at: datetime, *, name: Path | None = None) -> None:
+        """Write a consistent copy of the ledger to a new file, durably; noted as ``name`` where it will be renamed."""
         ...
 
     async def copies(self, *, made: Copy | None = None) -> list[Copy]:

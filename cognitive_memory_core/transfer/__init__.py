@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .backup import backed_up
+from .drafts import checked_target
 from .streams import exported, imported
 
-__all__ = ["backed_up", "exported", "imported"]
+__all__ = ["backed_up", "checked_target", "exported", "imported"]

@@ -5,67 +5,92 @@ from __future__ import annotations
 import asyncio
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 
 from .. import sentences
+from ..completion import completed
 from ..errors import BadArgument, StorageRefused
 from ..ports.ledger import Eraser
 from ..ports.mirror import MemoMirror
 from ..ports.queue import QueueEraser
+from .drafts import checked_place, draft_in, removed, sync_folder
 
 SMALL = ("end_summaries.json", "announced.json", "overrides.json", "profiles", "prompts", "agents")  # what is copied
+LEDGER = "ledger.db"
 TEMP = ".tmp"  # half-written
 
 
 async def backed_up(
     data_dir: Path, path: Path, *, queue: QueueEraser, eraser: Eraser, mirror: MemoMirror, at: datetime
 ) -> None:
-    """Fill a new or empty directory, durably, or leave it as it was.
+    """Fill a new or empty directory, durably, or leave it as it was: a draft takes its place when it is whole.
 
     The jobs first, then the ledger: a job that is done in between stands in both, and doing it again changes nothing.
     Whatever is an index is left out, since it is built anew. Raises BadArgument for a place where no backup may be,
     StorageRefused.
     """
-    is_new = await asyncio.to_thread(_make_room, data_dir, path)
+    place = await asyncio.to_thread(checked_place, path, data_dir)
+    draft = await asyncio.to_thread(_room, place)
     try:
-        await queue.copy_to(path / "queues")
-        await eraser.copy_to(path / "ledger.db", at)
+        await completed(asyncio.to_thread(_begin, draft))
+        await completed(queue.copy_to(draft / "queues"))
+        await completed(eraser.copy_to(draft / LEDGER, at, name=place / LEDGER))
         await mirror.flush()
-        await asyncio.to_thread(_copy_small, data_dir, path)
-    except BaseException:
-        await asyncio.shield(asyncio.to_thread(_empty, path, is_removed=is_new))
-        raise
+        await completed(asyncio.to_thread(_copy_small, data_dir, draft))
+        await completed(asyncio.to_thread(_put_in_place, draft, place))
+    finally:
+        await completed(asyncio.to_thread(removed, draft))
 
 
-def _make_room(data_dir: Path, path: Path) -> bool:
-    """Make the directory; tells whether it is new."""
-    if path.resolve().is_relative_to(data_dir.resolve()):
-        raise BadArgument(sentences.backup_inside(path))
-    is_new = not os.path.lexists(path)
+def _room(path: Path) -> Path:
+    """Name a draft of the directory, beside it or, where it is there, in it: its parent may be another disk."""
+    with _refusals(path):
+        try:
+            if path.is_symlink() or (path.exists() and any(path.iterdir())):
+                raise BadArgument(sentences.backup_not_empty(path))
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            return draft_in(path if path.exists() else path.parent)
+        except (FileExistsError, NotADirectoryError):
+            raise BadArgument(sentences.backup_not_empty(path)) from None
+
+
+def _begin(draft: Path) -> None:
+    with _refusals(draft):
+        draft.mkdir(mode=0o700)
+
+
+def _put_in_place(draft: Path, path: Path) -> None:
+    """Give a whole draft its name; in a directory that was there the ledger, which makes it a backup, comes last."""
+    with _refusals(path):
+        if draft.parent == path:
+            for inner in sorted(draft.iterdir(), key=lambda one: one.name == LEDGER):
+                inner.rename(path / inner.name)
+            sync_folder(path)
+        else:
+            draft.rename(path)
+            sync_folder(path.parent)
+
+
+@contextmanager
+def _refusals(path: Path) -> Generator[None, None, None]:
     try:
-        path.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if any(path.iterdir()):
-            raise BadArgument(sentences.backup_not_empty(path))
-    except (FileExistsError, NotADirectoryError):
-        raise BadArgument(sentences.backup_not_empty(path)) from None
+        yield
     except OSError as refused:
         raise StorageRefused(sentences.storage_refused(path, refused.strerror)) from refused
-    return is_new
 
 
 def _copy_small(data_dir: Path, path: Path) -> None:
-    try:
+    with _refusals(path):
         for source in _small_files(data_dir):
             _copy(source, path / source.relative_to(data_dir))
         within = {inner for inner in path.rglob("*") if inner.is_dir()}
         for folder in within:
             folder.chmod(0o700)
-        for folder in {path, path.parent, *within}:
-            _sync(folder)
-    except OSError as refused:
-        raise StorageRefused(sentences.storage_refused(path, refused.strerror)) from refused
+        for folder in {path, *within}:
+            sync_folder(folder)
 
 
 def _small_files(data_dir: Path) -> Iterator[Path]:
@@ -82,23 +107,3 @@ def _copy(source: Path, target: Path) -> None:
         shutil.copyfileobj(content, copy)
         copy.flush()
         os.fsync(copy.fileno())
-
-
-def _sync(folder: Path) -> None:
-    if os.name == "nt":
-        return  # Windows has no fsync of folders
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
-def _empty(path: Path, *, is_removed: bool) -> None:
-    for inner in path.iterdir():
-        if inner.is_dir() and not inner.is_symlink():
-            shutil.rmtree(inner, ignore_errors=True)
-        else:
-            inner.unlink(missing_ok=True)
-    if is_removed:
-        path.rmdir()

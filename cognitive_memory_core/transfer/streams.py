@@ -7,16 +7,18 @@ import codecs
 import logging
 import os
 from collections.abc import AsyncIterator, Sequence
-from contextlib import suppress
+from contextlib import ExitStack
 from pathlib import Path
 from typing import BinaryIO
 
 from pydantic import ValidationError
 
 from .. import sentences
+from ..completion import completed
 from ..domain.profile import Profile, Revision
 from ..errors import BadArgument, MistakeError, StorageRefused
 from ..ports.ledger import Archive, ArchiveRow, OptOut
+from .drafts import draft_in, refuse_special, removed, sync_folder
 from .lines import LINES, ExportedRow, Head, line_of
 from .portraits import Gallery, StaysOut, hung, stood
 
@@ -26,24 +28,34 @@ LONGEST_LINE = 1_000_000  # bytes; a line over it is a bad line
 
 
 async def exported(archive: Archive, path: Path, *, user_id: str | None = None, profiles: Gallery | None = None) -> int:
-    """Write all rows and portraits, or one person's, to a file that is there whole or not at all; answers how many."""
-    draft = path.with_name(f".{path.name}.part")
-    count = 0
+    """Write all rows and portraits, or one person's, to a file that is there whole or not at all; answers how many.
+
+    A draft beside it takes its place at the end: until then, and whatever fails, the earlier file stays.
+    """
+    draft = await asyncio.to_thread(draft_in, path.parent)
     try:
-        with await asyncio.to_thread(_created, draft) as file:
-            await asyncio.to_thread(
-                file.write, Head(format="cognitive-memory", version=1).model_dump_json().encode() + b"\n"
-            )
-            async for rows in _batches(_everything(archive, profiles, user_id)):
-                await asyncio.to_thread(_write, file, rows)
-                count += len(rows)
-            await asyncio.to_thread(_sync, file)
-        await asyncio.to_thread(os.replace, draft, path)
+        count = await _filled(draft, _everything(archive, profiles, user_id))
+        await completed(asyncio.to_thread(_put_in_place, draft, path))
     except OSError as refused:
         raise StorageRefused(sentences.storage_refused(path, refused.strerror)) from refused
     finally:
-        with suppress(OSError):  # where it could not be made there is nothing to take away
-            await asyncio.to_thread(draft.unlink, missing_ok=True)
+        await completed(asyncio.to_thread(removed, draft))
+    return count
+
+
+async def _filled(draft: Path, rows: AsyncIterator[ExportedRow]) -> int:
+    """Write a draft durably; each step is finished once it is begun, so that a cancelled one leaves no file behind."""
+    count = 0
+    head = Head(format="cognitive-memory", version=1).model_dump_json().encode() + b"\n"
+    opened = ExitStack()
+    try:
+        file = await completed(asyncio.to_thread(_created, draft, head, opened))
+        async for batch in _batches(rows):
+            await completed(asyncio.to_thread(_write, file, batch))
+            count += len(batch)
+        await completed(asyncio.to_thread(_sync, file))
+    finally:
+        await completed(asyncio.to_thread(opened.close))
     return count
 
 
@@ -107,9 +119,17 @@ def _write(file: BinaryIO, rows: Sequence[ExportedRow]) -> None:
     file.write(b"".join(line_of(row).written().encode("utf-8", "replace") + b"\n" for row in rows))
 
 
-def _created(path: Path) -> BinaryIO:
+def _created(path: Path, head: bytes, opened: ExitStack) -> BinaryIO:
     """Open a new file that nobody else may read: it will hold what was said in private."""
-    return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb")
+    file = opened.enter_context(os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb"))
+    file.write(head)
+    return file
+
+
+def _put_in_place(draft: Path, path: Path) -> None:
+    refuse_special(path)
+    draft.replace(path)
+    sync_folder(path.parent)
 
 
 def _sync(file: BinaryIO) -> None:

@@ -96,7 +96,7 @@ class InMemoryEraser:
         """Tell whether something was erased since the last purge."""
         return self._state.purge_state
 
-    async def copy_to(self, path: Path, at: datetime) -> None:  # noqa: ARG002  # the port's
+    async def copy_to(self, path: Path, at: datetime, *, name: Path | None = None) -> None:  # noqa: ARG002  # the port's
         """Refuse: there is no file to copy."""
         raise UnavailableError(sentences.nothing_on_disk())
 

@@ -78,7 +78,7 @@ class SqliteEraser:
         """Tell whether something was erased whose bytes are still there, and when the last purge was."""
         return await self._database.read(tombstones.purge_state)
 
-    async def copy_to(self, path: Path, at: datetime) -> None:
+    async def copy_to(self, path: Path, at: datetime, *, name: Path | None = None) -> None:
         """Write a consistent copy to a file that only its owner may read, without the bytes of what was erased.
 
         It is noted as a backup before it is made, so that none is left unnamed. A purge that is due stays due: it
@@ -88,7 +88,7 @@ class SqliteEraser:
             if (await self.purge_due()).erased_at is not None:
                 async with self._erasing:
                     await purge(self._database)
-            await self._database.write(copies.note, Copy(str(path), "backup", at))
+            await self._database.write(copies.note, Copy(str(name or path), "backup", at))
             await self._database.read(copies.write, path)
 
     async def copies(self, *, made: Copy | None = None) -> list[Copy]:

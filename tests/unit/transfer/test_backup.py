@@ -137,7 +137,7 @@ class Refusing:
         self._eraser = eraser
         self.saw: set[str] = set()
 
-    async def copy_to(self, path: Path, at: object) -> None:
+    async def copy_to(self, path: Path, at: object, *, name: object = None) -> None:
         """See what is there already, and refuse."""
         self.saw = {one.name for one in path.parent.iterdir()}
         raise StorageRefused("满了")

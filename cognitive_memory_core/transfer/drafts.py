@@ -1,0 +1,95 @@
+"""Where exports and backups may go, and the drafts beside them that become them at one stroke."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+import stat
+import time
+from contextlib import suppress
+from pathlib import Path
+
+from .. import sentences
+from ..errors import BadArgument
+
+_DRAFT = ".cognitive-memory-{}.part"
+_ABANDONED_AFTER = 3600.0  # seconds without a write, after which a draft is taken to be of a process that was killed
+
+
+def checked_target(path: Path, data_dir: Path) -> Path:
+    """Return the absolute path of an export; blocking.
+
+    Raises BadArgument for what lies inside the data directory, and for anything that exists and is no regular file.
+    """
+    target = _absolute(path)
+    if is_within(target, data_dir):
+        raise BadArgument(sentences.export_inside(path))
+    refuse_special(target)
+    return target
+
+
+def checked_place(path: Path, data_dir: Path) -> Path:
+    """Return the absolute path of a backup; blocking. BadArgument for what lies inside the data directory."""
+    place = _absolute(path)
+    if is_within(place, data_dir) or is_within(place.resolve(), data_dir):
+        raise BadArgument(sentences.backup_inside(path))
+    return place
+
+
+def refuse_special(path: Path) -> None:
+    """Raise BadArgument for a link, a directory, a device or a pipe."""
+    with suppress(FileNotFoundError, NotADirectoryError):
+        if not stat.S_ISREG(os.lstat(path).st_mode):
+            raise BadArgument(sentences.export_no_file(path))
+
+
+def is_within(path: Path, folder: Path) -> bool:
+    """Tell whether a path lies in a folder, also by another name of the same folder."""
+    own = _identity(folder.resolve())
+    return own is not None and any(_identity(one) == own for one in (path, *path.parents))
+
+
+def draft_in(folder: Path) -> Path:
+    """Name a new draft, after removing drafts that killed processes left there."""
+    for left in folder.glob(_DRAFT.format("*")):
+        with suppress(OSError):
+            if time.time() - left.stat().st_mtime > _ABANDONED_AFTER:
+                removed(left)
+    return folder / _DRAFT.format(secrets.token_hex(8))
+
+
+def removed(draft: Path) -> None:
+    """Remove a draft, file or directory, as far as the disk allows."""
+    if draft.is_dir() and not draft.is_symlink():
+        shutil.rmtree(draft, ignore_errors=True)
+    else:
+        with suppress(OSError):
+            draft.unlink(missing_ok=True)
+
+
+def sync_folder(folder: Path) -> None:
+    """Make the names in a folder durable."""
+    if os.name == "nt":
+        return  # Windows has no fsync of folders
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _absolute(path: Path) -> Path:
+    """Resolve a path but for its last name, which may be a link that is to be refused."""
+    try:
+        return path.resolve() if path.name in ("", "..") else path.parent.resolve() / path.name
+    except (OSError, RuntimeError, ValueError) as unusable:  # a loop of links, a NUL
+        raise BadArgument(sentences.unreadable_file(path, type(unusable).__name__)) from unusable
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    try:
+        state = path.stat()
+    except (OSError, ValueError):
+        return None
+    return state.st_dev, state.st_ino

@@ -1,0 +1,159 @@
+"""Where exports and backups may go: nothing that is there is lost, and what fails leaves no litter."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from cognitive_memory_core import BadArgument, CognitiveMemory, StorageRefused, Turn
+from tests.support.cancelling import cancelled_at
+from tests.support.disks import fill, small_disk
+from tests.support.telling import READING, a_memory
+
+LONGEST = 100  # awaits; more than an export or a backup of a small memory has
+
+
+@pytest.fixture
+async def memory(tmp_path: Path) -> AsyncIterator[CognitiveMemory]:
+    """Open a memory with one memo."""
+    async with a_memory(tmp_path / "data") as memory:
+        await memory.remember(Turn(READING, memo="聊了茶"))
+        yield memory
+
+
+def names(folder: Path) -> set[str]:
+    """Name everything in a folder."""
+    return {path.name for path in folder.iterdir()}
+
+
+@pytest.mark.parametrize("place", ["ledger.db", "queues/pending/x.json", "new.jsonl", "queues/../x", "."])
+async def test_no_export_into_the_data_directory(memory: CognitiveMemory, tmp_path: Path, place: str) -> None:
+    """Neither the ledger nor anything beside it is overwritten, under whatever name the directory is called."""
+    data = tmp_path / "data"
+    ledger = (data / "ledger.db").stat().st_ino
+    (tmp_path / "link").symlink_to(data)
+    for folder in (data, tmp_path / "link", tmp_path / "x" / ".." / "data"):
+        with pytest.raises(BadArgument, match="数据目录"):
+            await memory.export(folder / place)
+    assert (data / "ledger.db").stat().st_ino == ledger
+    assert not (data / "new.jsonl").exists()
+    assert [memo.text for memo in await memory.memos(READING)] == ["聊了茶"]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no pipes and devices there")
+async def test_only_regular_files_are_replaced(memory: CognitiveMemory, tmp_path: Path) -> None:
+    """A link, a directory and a pipe are refused and stay; a regular file is replaced."""
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / "mine.txt").write_text("我的", "utf-8")
+    (out / "link").symlink_to(out / "mine.txt")
+    (out / "dangling").symlink_to(out / "nothing")
+    (out / "folder").mkdir()
+    os.mkfifo(out / "pipe")
+    for path in (
+        out / "link",
+        out / "dangling",
+        out / "folder",
+        out / "pipe",
+        Path("/dev/null"),
+        out / "folder" / "..",
+    ):
+        with pytest.raises(BadArgument, match="普通文件"):
+            await memory.export(path)
+    assert names(out) == {"mine.txt", "link", "dangling", "folder", "pipe"}
+    assert (out / "mine.txt").read_text("utf-8") == "我的"
+    assert await memory.export(out / "mine.txt") == 1
+    assert "聊了茶" in (out / "mine.txt").read_text("utf-8")
+    assert names(out) == {"mine.txt", "link", "dangling", "folder", "pipe"}
+
+
+async def test_a_refused_export_is_not_noted(memory: CognitiveMemory, tmp_path: Path) -> None:
+    """An export that is never made is not named as a copy to whoever is forgotten."""
+    with pytest.raises(BadArgument):
+        await memory.export(tmp_path)
+    assert (await memory.forget_user(READING, READING.user_id)).copies == ()
+
+
+async def test_a_cancelled_export_leaves_the_earlier_file_whole(memory: CognitiveMemory, tmp_path: Path) -> None:
+    """Cancelled at any await, an export leaves the earlier file or the new one, and no draft."""
+    out = tmp_path / "out"
+    out.mkdir()
+    path = out / "all.jsonl"
+    for at in range(1, LONGEST):
+        path.write_text("旧的", "utf-8")
+        went_so_far = await cancelled_at(lambda: exported(memory, path), at)
+        assert names(out) == {"all.jsonl"}
+        assert path.read_text("utf-8") == "旧的" or path.read_text("utf-8").endswith("}\n")
+        if not went_so_far:
+            break
+
+
+@pytest.mark.parametrize("is_there", [True, False])
+async def test_a_cancelled_backup_leaves_nothing_or_all(
+    memory: CognitiveMemory, tmp_path: Path, is_there: bool
+) -> None:
+    """Cancelled at any await, a backup is whole or not there, and an empty directory stays empty."""
+    for at in range(1, LONGEST):
+        out = tmp_path / f"out{at}"
+        copy = out / "copy"
+        (copy if is_there else out).mkdir(parents=True)
+        went_so_far = await cancelled_at(lambda copy=copy: memory.backup(copy), at)  # type: ignore[misc]
+        assert names(out) <= {"copy"}
+        assert not copy.exists() or names(copy) in (set(), {"ledger.db", "queues", "end_summaries.json"})
+        if not went_so_far:
+            assert (copy / "ledger.db").exists()
+            break
+
+
+async def test_two_exports_to_one_file_leave_a_whole_one(memory: CognitiveMemory, tmp_path: Path) -> None:
+    """Exports to the same path at the same time do not write into one another's draft."""
+    out = tmp_path / "out"
+    out.mkdir()
+    written = await asyncio.gather(*(memory.export(out / "all.jsonl") for _ in range(8)))
+    assert written == [1] * 8
+    assert names(out) == {"all.jsonl"}
+    assert len((out / "all.jsonl").read_text("utf-8").splitlines()) == 2
+
+
+async def test_drafts_of_killed_processes_are_removed(memory: CognitiveMemory, tmp_path: Path) -> None:
+    """What an export left that was killed long ago goes with the next one; anything else stays."""
+    out = tmp_path / "out"
+    out.mkdir()
+    for name in (".cognitive-memory-0011.part", ".cognitive-memory-new.part", ".mine.part"):
+        (out / name).write_text("x", "utf-8")
+    os.utime(out / ".cognitive-memory-0011.part", (0, 0))
+    await memory.export(out / "all.jsonl")
+    assert names(out) == {"all.jsonl", ".cognitive-memory-new.part", ".mine.part"}
+
+
+async def test_a_full_disk_keeps_the_earlier_export(memory: CognitiveMemory, tmp_path: Path) -> None:
+    """Where the disk is full the earlier file stays whole, and no draft is left."""
+    with small_disk(tmp_path / "disk", 1) as disk:
+        (disk / "all.jsonl").write_text("旧的", "utf-8")
+        fill(disk)
+        before = names(disk)
+        with pytest.raises(StorageRefused):
+            await memory.export(disk / "all.jsonl")
+        assert names(disk) == before
+        assert (disk / "all.jsonl").read_text("utf-8") == "旧的"
+
+
+async def test_a_backup_does_not_follow_a_link(memory: CognitiveMemory, tmp_path: Path) -> None:
+    """A link to an empty directory is refused, and so is one into the data directory."""
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "empty")
+    (tmp_path / "inside").symlink_to(tmp_path / "data")
+    with pytest.raises(BadArgument, match="新的或空的目录"):
+        await memory.backup(tmp_path / "link")
+    with pytest.raises(BadArgument, match="数据目录之外"):
+        await memory.backup(tmp_path / "inside" / "copy")
+    assert names(tmp_path / "empty") == set()
+
+
+async def exported(memory: CognitiveMemory, path: Path) -> None:
+    """Export everything."""
+    await memory.export(path)
