@@ -14,6 +14,7 @@ from .context.builder import ContextBuilder
 from .domain.profile import ProfileKey
 from .errors import UnavailableError
 from .forgetting import Forgetting, Purge
+from .historian.admission import Admission
 from .historian.entity_merge import EntityMerge
 from .historian.follower import IndexFollower, IndexState
 from .historian.indexer import Indexer
@@ -172,6 +173,7 @@ class Engine:
         status = Status(
             is_running=self.settings.current.enabled,
             jobs=parts.view.counts(),
+            refused=self.intake.admission.refused,
             paused=worker.paused,
             breakers=tuple((breaker.name, breaker.state) for breaker in parts.breakers),
             last_error=self._last_error(),
@@ -370,4 +372,5 @@ class Engine:
             self.consent,
             self.settings,
             parts.clock,
+            Admission(self.settings),
         )

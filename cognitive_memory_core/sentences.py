@@ -350,6 +350,16 @@ def said_by(speaker: str) -> str:
     return f"（{speaker} 说）"
 
 
+def too_many_turns_here(limit: int, seconds: int) -> str:
+    """Say that a place hands in more turns than are taken, and when the next one is."""
+    return f"这里每分钟最多记 {limit} 轮，这一轮没有记下；{seconds} 秒后再试，确实需要更多就调大 queue.turns_per_minute"
+
+
+def too_many_turns_of_person(limit: int, seconds: int) -> str:
+    """Say that one person hands in more turns than are taken, and when the next one is."""
+    return f"每人每分钟最多记 {limit} 轮，这一轮没有记下；{seconds} 秒后再试，确实需要更多就调大 queue.turns_per_minute"
+
+
 def full_in_total(limit: int) -> str:
     """Name the bound on all waiting jobs."""
     return f"最多 {limit} 个任务"

@@ -209,6 +209,8 @@ class QueueSettings(_Group):
     max_pending: Annotated[int, Field(gt=0)] = 50_000
     max_pending_per_group: Annotated[int, Field(gt=0)] = 2_000
     max_pending_mb: Annotated[float, Field(gt=0)] = 64
+    turns_per_minute: Count = 120
+    turn_burst: Annotated[int, Field(gt=0)] = 1_000
 
 
 class CaptureSettings(_Group):

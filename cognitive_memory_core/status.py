@@ -17,12 +17,14 @@ class Status:
     ``breakers`` pairs each guarded store or model with its state: "uninitialised", "ready" or "failed". ``index`` says
     how far the vector store is; while it lacks rows, or is away, exact search answers. ``purge`` says since when bytes
     of what was erased wait to be removed, and when the last were. ``merges`` counts the facts that wait for profiles.
+    ``refused`` counts the turns and dialogues that were not taken since the start, each with a QueueFull to its caller.
     ``is_over_daily_calls``: the day's model calls are spent, and the rules work on.
     """
 
     is_running: bool
     reason: str = ""
     jobs: QueueCounts = field(default_factory=QueueCounts)
+    refused: int = 0
     totals: Totals = field(default_factory=Totals)
     index_lag: int = 0
     index: IndexState = field(default_factory=IndexState)

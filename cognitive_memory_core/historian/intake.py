@@ -14,12 +14,14 @@ from ..domain.message import Message
 from ..domain.note import Memo
 from ..domain.scope import Scene
 from ..domain.turn import Dialogue, Turn, TurnLimits, shortened
+from ..locks import KeyedLock
 from ..ports.ambient import Clock
 from ..ports.ledger import EventLedger, NoteBook
 from ..ports.mirror import MemoMirror
 from ..ports.queue import JobQueue, QueueView
 from ..settings import Live, Settings
 from ..text.names import clean_text
+from .admission import Admission
 from .journal import Journal
 from .pipeline import memo_of
 
@@ -32,7 +34,7 @@ LARGE = 10_000  # characters from which cleaning leaves the event loop
 
 @dataclass(frozen=True)
 class Intake:
-    """The door: consent first, then size bounds, then the write."""
+    """The door: consent first, then how much is taken of a person and a place, then size bounds, then the write."""
 
     queue: JobQueue
     view: QueueView
@@ -43,7 +45,8 @@ class Intake:
     consent: Consent
     settings: Live[Settings]
     clock: Clock
-    _request: asyncio.Lock = field(default_factory=asyncio.Lock)
+    admission: Admission
+    _requests: KeyedLock = field(default_factory=KeyedLock, init=False)
 
     def observe(self, message: Message) -> None:
         """Take a message into the log, unless its person or place is left out."""
@@ -60,6 +63,13 @@ class Intake:
             return None
         if turn.happened_at is not None and self.consent.is_erased(turn.scene, turn.happened_at):
             return None
+        if turn.request_id is not None and self.view.knows(job_id := _job_id(turn)):
+            return job_id
+        with self.admission.counting():
+            self.admission.admit_turn(turn.scene)
+            return await self._remembered(turn)
+
+    async def _remembered(self, turn: Turn) -> str | None:
         bounded, trimmed = await self._taken(turn)
         if not isinstance(bounded, Turn) or bounded.is_blank:
             return None
@@ -74,11 +84,16 @@ class Intake:
         dialogue = Dialogue(scene, messages)
         if not self.settings.current.enabled or not self.consent.is_recorded(scene.scope):
             return None
+        with self.admission.counting():
+            self.admission.admit_dialogue(scene)
+            return await self._considered(dialogue)
+
+    async def _considered(self, dialogue: Dialogue) -> str | None:
         bounded, trimmed = await self._taken(replace(dialogue, messages=dialogue.messages[-DIALOGUE_LINES:]))
         lines = () if isinstance(bounded, Turn) else bounded.messages
         if not any(line.sender_id and line.text.strip() for line in lines):
             return None
-        job_id = derived_id("dialogue", scene.scope.key, *(line.id for line in lines))
+        job_id = derived_id("dialogue", dialogue.scene.scope.key, *(line.id for line in lines))
         await self._enqueue_once(Job(job_id, bounded, self.clock.now(), trimmed), named=True)
         return job_id
 
@@ -97,7 +112,7 @@ class Intake:
     async def _enqueue_once(self, job: Job, *, named: bool) -> None:
         if not named:
             return await self.queue.enqueue(job)
-        async with self._request:
+        async with self._requests.of(job.id):
             if not self.view.knows(job.id) and not await self.events.done(job.id):
                 await self.queue.enqueue(job)
         return None

@@ -95,6 +95,11 @@ TEXTS: Mapping[str, tuple[str, str]] = {
     "queue.max_pending": ("排队的任务最多几个", "waiting jobs, at most"),
     "queue.max_pending_per_group": ("每个地方最多排几个", "waiting jobs of a place, at most"),
     "queue.max_pending_mb": ("排队的任务最多多少 MB", "megabytes of waiting jobs, at most"),
+    "queue.turns_per_minute": (
+        "每个地方每分钟最多收几轮对话，每个人一半；0 不限",
+        "turns taken a minute and place, half of that a person; 0: no limit",
+    ),
+    "queue.turn_burst": ("攒着没用的轮数最多几轮，可以一口气用掉", "turns that a place may hand in at once"),
     "capture.auto_consider": ("自动记什么：mentions 对机器人说的，all 全部，off 不自动记", "mentions, all or off"),
     "capture.consider_every": ("攒够几条就整理一次", "messages that make a dialogue"),
     "capture.consider_idle_minutes": ("安静多久也整理一次（分钟）", "minutes of silence that end a dialogue"),

@@ -24,6 +24,7 @@ from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.domain.turn import Dialogue, Turn
 from cognitive_memory_core.errors import BadArgument, NotPermitted, StorageRefused, UnavailableError
 from cognitive_memory_core.forgetting import Forgetting, Purge
+from cognitive_memory_core.historian.admission import Admission
 from cognitive_memory_core.historian.intake import Intake
 from cognitive_memory_core.historian.journal import Journal
 from cognitive_memory_core.historian.pipeline import Pipeline
@@ -117,6 +118,7 @@ class World:
             self.consent,
             settings,
             self.clock,
+            Admission(settings),
         )
 
     def take_step(self, step: str) -> None:

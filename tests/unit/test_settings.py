@@ -77,6 +77,8 @@ PROMISED: dict[str, Any] = {
         "max_pending": 50000,
         "max_pending_per_group": 2000,
         "max_pending_mb": 64,
+        "turns_per_minute": 120,
+        "turn_burst": 1000,
     },
     "capture": {
         "auto_consider": "mentions",

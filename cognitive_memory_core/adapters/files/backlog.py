@@ -6,6 +6,8 @@ import bisect
 import heapq
 import itertools
 from collections import deque
+from collections.abc import Generator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import Enum, auto
@@ -13,6 +15,7 @@ from enum import Enum, auto
 from ...domain.job import QueueCounts
 from ...domain.note import Memo
 from ...domain.scope import Scope
+from .marks import Marks, may_hold
 
 _CENTURY = 36_500  # days; what is set beyond it means the same
 
@@ -30,6 +33,8 @@ class State(Enum):
 class Entry:
     """One job: where its file lies, and what may be asked without reading it. ``scope`` is None where unreadable.
 
+    ``message_ids`` are marks of the messages that it holds; None where only its file tells. While it ``is_kept``, its
+    file is being changed and nobody may claim it.
     A suspect was in hand whenever the last processes died, and is worked on alone: no other job dies with it.
     """
 
@@ -42,8 +47,10 @@ class Entry:
     state: State
     scope: Scope | None = None
     memo: Memo | None = None
+    message_ids: Marks | None = None
     failed_at: datetime | None = None
     is_suspect: bool = False
+    is_kept: bool = False
 
     @property
     def place(self) -> tuple[int, str]:
@@ -64,7 +71,8 @@ class _Lane:
     @property
     def is_ready(self) -> bool:
         head = self.waiting[0] if self.waiting else None
-        return head is not None and head.state is State.WAITING and not self.held and self.rests_until is None
+        is_there = head is not None and head.state is State.WAITING and not head.is_kept
+        return is_there and not self.held and self.rests_until is None
 
     def insert(self, entry: Entry) -> None:
         if not self.waiting or self.waiting[-1].place < entry.place:
@@ -83,6 +91,7 @@ class Backlog:
     def __init__(self) -> None:
         """Begin empty."""
         self._entries: dict[str, Entry] = {}
+        self._failed: dict[str, Entry] = {}
         self._lanes: dict[Scope | str, _Lane] = {}
         self._turns: deque[_Lane] = deque()
         self._resting: list[tuple[float, int, _Lane]] = []
@@ -97,8 +106,7 @@ class Backlog:
 
     def failed(self) -> list[Entry]:
         """Give the buried jobs in order of arrival."""
-        found = [entry for entry in self._entries.values() if entry.state is State.FAILED]
-        return sorted(found, key=lambda entry: entry.place)
+        return sorted(self._failed.values(), key=lambda entry: entry.place)
 
     def expired(self, now: datetime, max_age_days: int, max_files: int) -> list[Entry]:
         """Give the buried jobs beyond a bound, the longest buried first; a bound of 0 is none."""
@@ -120,11 +128,15 @@ class Backlog:
         lane = self._lanes.get(scope)
         return [entry for entry in lane.waiting if entry.state is State.WAITING] if lane else []
 
-    def all_in(self, scope: Scope) -> list[Entry]:
-        """Give the jobs of a scope that are on the disk: in hand, waiting, given up."""
+    def with_message(self, scope: Scope, message_id: str) -> list[Entry]:
+        """Give the jobs of a scope that may hold a message: in hand, waiting, given up. Jobs on their way are left out.
+
+        Every job that holds it is among them; the file of each decides.
+        """
         lane = self._lanes.get(scope)
-        held = lane.held if lane else []
-        return [*held, *self.waiting_in(scope), *(entry for entry in self.failed() if entry.scope == scope)]
+        there = [*lane.held, *self.waiting_in(scope)] if lane else []
+        there += [entry for entry in self._failed.values() if entry.scope == scope]
+        return [entry for entry in there if may_hold(entry.message_ids, message_id)]
 
     def all(self) -> list[Entry]:
         """Give every job, also those on their way."""
@@ -153,7 +165,9 @@ class Backlog:
         self._count(entry, 1)
         if entry.state is State.HELD:
             self._lane(entry).held.append(entry)
-        elif entry.state is not State.FAILED:
+        elif entry.state is State.FAILED:
+            self._failed[entry.job_id] = entry
+        else:
             self._queue(entry)
 
     def settle(self, entry: Entry) -> None:
@@ -194,6 +208,7 @@ class Backlog:
         lane = self._let_go(entry)
         entry.failed_at, entry.is_suspect = at, False
         self._turn_to(entry, State.FAILED)
+        self._failed[entry.job_id] = entry
         self._offer(lane)
 
     def drop(self, entry: Entry) -> None:
@@ -203,6 +218,7 @@ class Backlog:
         del self._entries[entry.job_id]
         self._count(entry, -1)
         if entry.state is State.FAILED:
+            del self._failed[entry.job_id]
             return
         if entry.state is State.HELD:
             lane = self._let_go(entry)
@@ -210,6 +226,17 @@ class Backlog:
             lane = self._lane(entry)
             lane.waiting.remove(entry)
         self._offer(lane)
+
+    @contextmanager
+    def kept(self, entry: Entry) -> Generator[None, None, None]:
+        """Let nobody claim a waiting job while the block runs; other scopes are served meanwhile."""
+        entry.is_kept = True
+        try:
+            yield
+        finally:
+            entry.is_kept = False
+            if entry.state is State.WAITING and self._entries.get(entry.job_id) is entry:
+                self._offer(self._lane(entry))
 
     def resize(self, entry: Entry, size: int) -> None:
         """Note that a job's file has another size now."""

@@ -171,7 +171,7 @@ class Disk:
         with contextlib.suppress(OSError):
             self.act("utime", os.utime, path)
 
-    def read(self, path: Path) -> bytes:
+    def read(self, path: Path | str) -> bytes:
         """Give a file's content; PermanentError when it cannot be read or has over :data:`MAX_BYTES`.
 
         Vanished when it is gone; StorageRefused when the process is short of file handles or memory.
@@ -230,7 +230,7 @@ class Disk:
         finally:
             self.act("close", os.close, descriptor)
 
-    def _content(self, path: Path) -> bytes:
+    def _content(self, path: Path | str) -> bytes:
         descriptor = self.act("open", os.open, path, _READ)
         try:
             state = os.fstat(descriptor)
@@ -247,6 +247,8 @@ class Disk:
         data = b""
         while len(data) <= MAX_BYTES and (part := self.act("read", os.read, descriptor, max(size - len(data), 0) + 1)):
             data += part
+            if len(data) == size:
+                break  # it was asked for one byte more, and there was none
         return data
 
 

@@ -19,6 +19,7 @@ from ...domain.job import FailedJob, Job, QueueCounts
 from ...domain.note import Memo
 from ...domain.scope import Scope
 from ...errors import BadArgument, PermanentError, QueueFull, StorageRefused, UnavailableError
+from ...locks import KeyedLock
 from ...ports.ambient import Clock
 from ...ports.queue import Claim
 from ...settings import QueueSettings
@@ -56,8 +57,9 @@ class FileQueue:
         self._pool = ThreadPoolExecutor(THREADS, thread_name_prefix="memory-queue")
         self._arriving: dict[str, asyncio.Event] = {}
         self._right_of_way = RightOfWay()
-        self._moving = asyncio.Lock()
-        self._settling = asyncio.Lock()  # no job in hand is put down while a message is taken out of its file
+        self._moving = asyncio.Lock()  # one claim, or one step on many jobs, at a time; taken before a job's lock
+        self._jobs = KeyedLock()  # a job's file is given to one step at a time; jobs do not wait for each other
+        self._doors = KeyedLock()  # each scope writes one arrival at a time: a flood of one leaves threads to others
         self._running: set[asyncio.Task[object]] = set()
         self._stranded: list[Entry] = []
         self._claims = 0
@@ -188,7 +190,8 @@ class FileQueue:
         is_durable = False
         try:
             with self._right_of_way.taken():
-                await self._run(self._spool.arrive, entry, data)
+                async with self._doors.of(job.scope):
+                    await self._run(self._spool.arrive, entry, data)
             is_durable = True
         finally:
             (self._backlog.settle if is_durable else self._backlog.drop)(entry)
@@ -200,7 +203,7 @@ class FileQueue:
             raise BadArgument(sentences.bad_id("job id", job.id))
         name = JobName(self._instants.issued(self._clock.now()), job.id, 0)
         entry = Entry(name.instant, job.id, 0, PENDING, str(name), size, State.ARRIVING)
-        entry.scope, entry.memo = job.scope, codec.memo_of(job)
+        entry.scope, entry.memo, entry.message_ids = job.scope, codec.memo_of(job), codec.message_ids_of(job.work)
         return entry
 
     def _check_bounds(self, scope: Scope, size: int) -> None:
@@ -231,6 +234,10 @@ class FileQueue:
         return None
 
     async def _taken(self, entry: Entry) -> Claim | None:
+        async with self._jobs.of(entry.job_id):
+            return await self._taken_in_hand(entry)
+
+    async def _taken_in_hand(self, entry: Entry) -> Claim | None:
         try:
             job = await self._run(self._spool.claim, entry)
             return Claim(job, entry.attempts, entry.name)
@@ -257,13 +264,13 @@ class FileQueue:
         return entry if entry is not None and entry.state is State.HELD and entry.name == claim.ticket else None
 
     async def _complete(self, claim: Claim) -> None:
-        async with self._settling:
+        async with self._jobs.of(claim.job.id):
             if (entry := self._held(claim)) is not None:
                 await self._run(self._spool.forget, entry)
                 self._backlog.drop(entry)
 
     async def _requeue(self, claim: Claim, *, delay: float, counted: bool) -> None:
-        async with self._settling:
+        async with self._jobs.of(claim.job.id):
             if (entry := self._held(claim)) is not None:
                 attempts = entry.attempts if counted else entry.attempts - 1
                 rests_until = self._elapsed() + delay if delay > 0 else None
@@ -278,7 +285,7 @@ class FileQueue:
             self._backlog.drop(entry)
 
     async def _bury_claim(self, claim: Claim, error: str) -> None:
-        async with self._settling:
+        async with self._jobs.of(claim.job.id):
             if (entry := self._held(claim)) is not None:
                 await self._bury(entry, error)
 
@@ -311,21 +318,26 @@ class FileQueue:
         async with self._moving:
             while self._stranded:
                 entry = self._stranded[0]
-                if entry.attempts > self._settings.job_max_retries + 1:
-                    await self._bury(entry, sentences.process_died(entry.attempts))
-                else:
-                    await self._put_back(entry, entry.attempts)
-                    entry.is_suspect = entry.attempts >= min(SUSPECT_AFTER, self._settings.job_max_retries + 1)
+                async with self._jobs.of(entry.job_id):
+                    await self._recover_one(entry)
                 back += entry.state is State.WAITING
                 self._stranded.remove(entry)
         return back
+
+    async def _recover_one(self, entry: Entry) -> None:
+        if entry.attempts > self._settings.job_max_retries + 1:
+            await self._bury(entry, sentences.process_died(entry.attempts))
+        else:
+            await self._put_back(entry, entry.attempts)
+            entry.is_suspect = entry.attempts >= min(SUSPECT_AFTER, self._settings.job_max_retries + 1)
 
     async def _revive(self, job_id: str | None) -> int:
         revived = 0
         async with self._moving:
             for entry in self._backlog.failed():
-                if job_id in (None, entry.job_id) and await self._has_revived(entry):
-                    revived += 1
+                if job_id in (None, entry.job_id):
+                    async with self._jobs.of(entry.job_id):
+                        revived += await self._has_revived(entry)
         return revived
 
     async def _has_revived(self, entry: Entry) -> bool:
@@ -342,16 +354,16 @@ class FileQueue:
 
     async def _withdraw(self, scope: Scope, message_id: str) -> int:
         changed = 0
-        await self._all_arrived()
-        async with self._moving:
-            for entry in self._backlog.all_in(scope):
-                async with self._settling:
+        await self._all_arrived(scope)
+        for entry in self._backlog.with_message(scope, message_id):
+            async with self._jobs.of(entry.job_id):
+                with self._backlog.kept(entry):
                     changed += await self._has_lost(entry, partial(self._spool.withdraw, message_id=message_id))
         return changed
 
     async def _names_of(self, user_id: str) -> set[str]:
         await self._all_arrived()
-        async with self._moving, self._settling:
+        async with self._moving, self._jobs.all():
             return await self._run(self._spool.names_of, self._there(), user_id)
 
     async def _erase(self, cleaning: Cleaning, is_meant: Callable[[Entry], bool]) -> int:
@@ -359,9 +371,9 @@ class FileQueue:
         await self._all_arrived()
         async with self._moving:
             for entry in filter(is_meant, self._there()):
-                async with self._settling:
+                async with self._jobs.of(entry.job_id):
                     changed += await self._has_lost(entry, partial(self._spool.clean, cleaning=cleaning))
-            async with self._settling:
+            async with self._jobs.all():
                 changed += await self._run(self._spool.clean_files, await self._nobodys_files(), cleaning)
                 await self._run(self._spool.sync)
         return changed
@@ -374,16 +386,19 @@ class FileQueue:
         return [file for file in listed if file not in known and file[1] not in arriving]
 
     async def _copy_to(self, folder: Path) -> None:
-        async with self._moving, self._settling:
+        async with self._moving, self._jobs.all():
             await self._run(self._spool.copy_to, folder, self._there())
 
     def _there(self) -> list[Entry]:
         """Give the jobs that are on the disk."""
         return [entry for entry in self._backlog.all() if entry.state is not State.ARRIVING]
 
-    async def _all_arrived(self) -> None:
-        for arrived in list(self._arriving.values()):
-            await arrived.wait()
+    async def _all_arrived(self, scope: Scope | None = None) -> None:
+        """Wait for the jobs on their way, of one scope or of all."""
+        for job_id, arrived in list(self._arriving.items()):
+            entry = self._backlog.find(job_id)
+            if scope is None or (entry is not None and entry.scope == scope):
+                await arrived.wait()
 
     async def _has_lost(self, entry: Entry, step: Callable[[Entry], bytes | None]) -> bool:
         """Take something out of a job's file; one of which nothing is left is forgotten."""
@@ -422,7 +437,8 @@ class FileQueue:
         gone: list[str] = []
         for entry in self._backlog.expired(self._clock.now(), bounds.failed_max_age_days, bounds.failed_max_files):
             with contextlib.suppress(StorageRefused):
-                await self._run(self._spool.forget, entry)
+                async with self._jobs.of(entry.job_id):
+                    await self._run(self._spool.forget, entry)
                 self._backlog.drop(entry)
                 gone.append(entry.job_id)
         if gone:

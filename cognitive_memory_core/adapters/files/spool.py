@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import os
 import time
 from collections.abc import Callable, Iterable
 from datetime import datetime
@@ -41,28 +42,34 @@ class Spool:
     def __init__(self, root: Path, disk: Disk) -> None:
         """Work under a folder; :meth:`survey` creates what is missing."""
         self._root = root
+        self._folders = {folder: root / folder for folder in _STATES}
+        self._places = {folder: os.path.join(path, "") for folder, path in self._folders.items()}  # noqa: PTH118  # a Path a file costs more than reading it
         self._disk = disk
         self._pending_seen = 0
 
     def survey(self, now: datetime) -> list[Entry]:
         """Bring the folders in order and index them, in order of arrival: every job in exactly one place."""
         self._disk.make_folder(self._root)
+        names = {folder: self._names_in(folder) for folder in _STATES}
+        if any(names.values()):
+            log.info("queue: %d jobs wait, %d were in hand, %d are buried", *map(len, names.values()))
         kept: dict[str, Entry] = {}
-        strangers: list[tuple[str, Found]] = []
-        for folder in _STATES:
-            for found in self._files_in(folder):
-                name = parsed(found.name)
+        strangers: list[tuple[str, str]] = []
+        for folder, listed in names.items():
+            for text in listed:
+                name = parsed(text)
                 if name is None:
-                    strangers.append((folder, found))
-                else:
-                    entry, twin = _entry(folder, name, found), kept.get(name.job_id)
+                    strangers.append((folder, text))
+                elif (entry := self._indexed(folder, name, text)) is not None:
+                    twin = kept.get(name.job_id)
                     kept[name.job_id] = entry if twin is None else self._better(entry, twin)
-        for folder, found in strangers:
+        for folder, text in strangers:
+            found = self._disk.find(self._folders[folder] / text)
             with contextlib.suppress(Vanished):
-                entry = self._adopted(folder, found, now, kept.__contains__)
-                kept[entry.job_id] = entry
-        for entry in kept.values():
-            self._label(entry)
+                if found is not None:
+                    entry = self._adopted(folder, found, now, kept.__contains__)
+                    self._label(entry)
+                    kept[entry.job_id] = entry
         return sorted(kept.values(), key=attrgetter("name"))  # names that are texts are compared at once
 
     def arrive(self, entry: Entry, data: bytes) -> None:
@@ -141,7 +148,7 @@ class Spool:
         """Take out of a job's file what may not stay, as :mod:`.erasing` answers; durable after :meth:`sync`."""
         rest = self._disk.clean(self._path(entry), cleaning)
         if rest and entry.memo is not None:
-            entry.memo = codec.label_of(codec.body_of(rest), entry.job_id, moment(entry.instant))[1]
+            entry.memo = codec.label_of(codec.body_of(rest), entry.job_id, moment(entry.instant)).memo
         return rest
 
     def listed(self) -> list[tuple[str, str]]:
@@ -219,15 +226,31 @@ class Spool:
         """Tell whether a job's file still stands where it was left."""
         return self._disk.find(self._path(entry)) is not None
 
-    def _files_in(self, folder: str) -> list[Found]:
-        path = self._root / folder
+    def _names_in(self, folder: str) -> list[str]:
+        """List the job files of a folder, and remove what older versions or a crash left beside them."""
+        path = self._folders[folder]
         self._disk.make_folder(path)
         names = self._disk.names(path)
         for name in names:
             if name.endswith(_STRAYS):
                 self._disk.discard(path / name)
-        found = (self._disk.find(path / name) for name in names if _is_job_file(name))
-        return [row for row in found if row is not None]
+        return [name for name in names if _is_job_file(name)]
+
+    def _indexed(self, folder: str, name: JobName, text: str) -> Entry | None:
+        """Index a file in one reading, which tells its size, too; None where there is no plain file."""
+        if folder != FAILED:  # of a buried one its time is wanted besides
+            with contextlib.suppress(PermanentError, Vanished):
+                data = self._disk.read(self._places[folder] + text)
+                entry = Entry(name.instant, name.job_id, name.attempts, folder, text, len(data), _STATES[folder])
+                self._note_label(entry, data)
+                return entry
+        path = self._folders[folder] / text
+        found = self._disk.find(path)
+        if found is None:
+            return None
+        entry = _entry(folder, name, found)
+        self._label(entry)
+        return entry
 
     def _better(self, *twins: Entry) -> Entry:
         worse, best = sorted(twins, key=lambda entry: (entry.instant, entry.folder == FAILED, entry.attempts))
@@ -248,8 +271,12 @@ class Spool:
     def _label(self, entry: Entry) -> None:
         """Read what the index wants to know; of what cannot be read nothing is known."""
         with contextlib.suppress(PermanentError, Vanished):
-            arrived_at = moment(entry.instant)
-            entry.scope, entry.memo = codec.label_of(self._body(entry), entry.job_id, arrived_at)
+            self._note_label(entry, self._disk.read(self._path(entry)))
+
+    def _note_label(self, entry: Entry, data: bytes) -> None:
+        with contextlib.suppress(PermanentError):
+            label = codec.label_of(codec.body_of(data), entry.job_id, moment(entry.instant))
+            entry.scope, entry.memo, entry.message_ids = label
 
     def _report(self, entry: Entry) -> FailedJob:
         failed_at = entry.failed_at or moment(entry.instant)
@@ -274,7 +301,7 @@ class Spool:
             log.warning("queue: %s", refused)
 
     def _path(self, entry: Entry) -> Path:
-        return self._root / entry.folder / entry.name
+        return self._folders[entry.folder] / entry.name
 
 
 def _is_job_file(name: str) -> bool:

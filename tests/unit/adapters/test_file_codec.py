@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cognitive_memory_core.adapters.files import codec
+from cognitive_memory_core.adapters.files.marks import may_hold
 from cognitive_memory_core.domain.job import Job
 from cognitive_memory_core.domain.message import Message
 from cognitive_memory_core.domain.scope import Scene
@@ -302,11 +303,44 @@ def test_memos_know_whose_they_are():
 
 
 def test_a_label_is_what_the_whole_job_says():
-    """The index learns scope and memo without reading a job's lines."""
-    job = a_job(memo="聊了茶", recent_messages=[a_message()])
+    """The index learns scope, memo and messages without validating a job's lines."""
+    job = a_job(memo="聊了茶", recent_messages=[a_message(id="m1"), "路过"], message_ids=["m2"])
     body = codec.body_of(codec.encoded(job))
-    assert codec.label_of(body, job.id, ARRIVED) == (job.scope, codec.memo_of(job))
-    assert codec.label_of({**body, "recent_messages": 7}, job.id, ARRIVED)[0] == job.scope
+    label = codec.label_of(body, job.id, ARRIVED)
+    assert label == (job.scope, codec.memo_of(job), codec.message_ids_of(job.work))
+    assert [may_hold(label.message_ids, message_id) for message_id in ("m1", "m2", "m3")] == [True, True, False]
+    assert codec.label_of({**body, "recent_messages": 7}, job.id, ARRIVED).scope == job.scope
+
+
+ODD = st.one_of(
+    *(st.none(), st.booleans(), st.integers(-3, 3), st.text(max_size=3), st.lists(st.integers(), max_size=1)),
+    *(
+        st.just({}),
+        st.sampled_from(["dialogue", "private", "2026-02-30T00:00:00+08:00", "2026-02-22T02:30:00", "\x00"]),
+    ),
+)
+
+
+@given(st.one_of(turns, dialogues), st.data())
+def test_a_short_look_at_a_job_tells_what_the_full_reading_tells(work: Turn | Dialogue, data: st.DataObject):
+    """Whatever stands in a job's object, its label is that of the whole job, or it is refused as the job is."""
+    body = codec.body_of(codec.encoded(Job("j1", work, NOON)))
+    if data.draw(st.booleans()):
+        fields = data.draw(st.sampled_from([body, body["scene"]]))
+        key = data.draw(st.sampled_from(sorted(set(fields) - {"observations", "source_message", "recent_messages"})))
+        if data.draw(st.booleans()):
+            del fields[key]
+        else:
+            fields[key] = data.draw(ODD)
+    try:
+        job = codec.job_of({**body, "message_ids": [], "messages": [], "recent_messages": []}, "j1", ARRIVED)
+        wanted = (job.scope, codec.memo_of(job))
+    except PermanentError:
+        wanted = None
+    try:
+        assert codec.label_of(body, "j1", ARRIVED)[:2] == wanted
+    except PermanentError:
+        assert wanted is None
 
 
 def test_a_withdrawn_message_is_taken_out_of_every_form():

@@ -1,0 +1,169 @@
+"""How much of a person and of a place is taken, to the exact turn and second."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from cognitive_memory_core.domain.scope import Scene
+from cognitive_memory_core.errors import QueueFull
+from cognitive_memory_core.historian.admission import MANY, Admission, Allowance, TokenBuckets
+from cognitive_memory_core.settings import Live, QueueSettings, Settings
+from tests.support.builders import GROUP, OTHER_GROUP
+from tests.support.clock import FrozenClock
+
+ALLOWANCE = Allowance(60, 3)  # one a second, three at once
+
+
+@pytest.fixture
+def clock() -> FrozenClock:
+    """Count seconds only when told to."""
+    return FrozenClock()
+
+
+def admission(clock: FrozenClock, **bounds: Any) -> Admission:
+    """Admit within bounds."""
+    return Admission(Live(Settings(queue=QueueSettings(**bounds))), clock.elapsed)
+
+
+def admitted(admit: Callable[[Scene], None], scene: Scene, number: int) -> int:
+    """Hand in a number of things at one moment; answer how many were taken."""
+    taken = 0
+    for _ in range(number):
+        try:
+            admit(scene)
+        except QueueFull:
+            continue
+        taken += 1
+    return taken
+
+
+def member(number: int) -> Scene:
+    """Let one of many people speak in the group."""
+    return Scene.group(GROUP.group_id, str(3_000_000 + number))
+
+
+def test_a_bucket_gives_its_burst_and_then_its_rate():
+    """Three at once, then one a second; what was not used gathers again, up to three."""
+    buckets, taken = TokenBuckets(), list[float]()
+    for tenth in range(200):
+        now = tenth / 10 if tenth < 50 else 100 + tenth / 10
+        if not buckets.wait("k", ALLOWANCE, now):
+            buckets.take("k", ALLOWANCE, now)
+            taken.append(now)
+    assert taken[:7] == [0.0, 0.1, 0.2, 1.0, 2.0, 3.0, 4.0]
+    assert taken[7:12] == [105.0, 105.1, 105.2, 106.0, 107.0]
+
+
+def test_a_bucket_tells_when_its_next_token_comes():
+    """The wait is the time until the next one is taken, not until the bucket is full."""
+    buckets = TokenBuckets()
+    for _ in range(3):
+        assert buckets.wait("k", ALLOWANCE, 10.0) == 0
+        buckets.take("k", ALLOWANCE, 10.0)
+    assert buckets.wait("k", ALLOWANCE, 10.25) == pytest.approx(0.75)
+    assert buckets.wait("k", ALLOWANCE, 11.0) == 0
+    assert buckets.wait("other", ALLOWANCE, 10.25) == 0
+
+
+def test_full_buckets_are_forgotten():
+    """Whoever was quiet long enough costs no memory, however many people there are."""
+    buckets = TokenBuckets()
+    for number in range(20 * MANY):
+        buckets.take(number, ALLOWANCE, number / 10)
+    assert len(buckets) <= MANY + 1
+
+
+def test_a_place_is_taken_up_to_its_burst_and_then_at_its_rate(clock: FrozenClock):
+    """What a group hands in beyond that is refused; a minute later there is room for a minute's turns."""
+    door = admission(clock, turns_per_minute=12, turn_burst=20)
+    people = [member(number) for number in range(5)]
+    assert sum(admitted(door.admit_turn, scene, 10) for scene in people) == 20
+    clock.advance(seconds=60)
+    assert sum(admitted(door.admit_turn, scene, 10) for scene in people) == 12
+
+
+def test_one_person_leaves_room_to_the_others_of_a_group(clock: FrozenClock):
+    """One person has half of what a place has, wherever they are."""
+    door = admission(clock, turns_per_minute=12, turn_burst=20)
+    assert admitted(door.admit_turn, GROUP, 30) == 10
+    assert admitted(door.admit_turn, OTHER_GROUP, 30) == 0
+    assert admitted(door.admit_turn, member(1), 30) == 10
+
+
+def test_other_places_and_people_are_not_refused(clock: FrozenClock):
+    """A flood in one group costs nobody else a turn."""
+    door = admission(clock, turns_per_minute=12, turn_burst=20)
+    admitted(door.admit_turn, GROUP, 1000)
+    others = [Scene.group(str(20_000 + number), str(3_000_000 + number)) for number in range(20)]
+    assert [admitted(door.admit_turn, scene, 5) for scene in others] == [5] * 20
+
+
+def test_a_refusal_takes_nothing(clock: FrozenClock):
+    """Whoever goes on asking while there is no room waits no longer for it."""
+    door = admission(clock, turns_per_minute=60, turn_burst=2)
+    admitted(door.admit_turn, GROUP, 500)
+    clock.advance(seconds=2)
+    assert admitted(door.admit_turn, GROUP, 500) == 1
+
+
+def test_dialogues_take_no_turns(clock: FrozenClock):
+    """What people say among themselves leaves the turns that a bot ends alone, and is bounded as well."""
+    door = admission(clock, turns_per_minute=12, turn_burst=20)
+    assert admitted(door.admit_dialogue, GROUP, 100) == 20
+    assert admitted(door.admit_turn, GROUP, 100) == 10
+
+
+def test_no_bound_refuses_nothing(clock: FrozenClock):
+    """Zero means no limit, as for the other settings."""
+    door = admission(clock, turns_per_minute=0, turn_burst=1)
+    assert admitted(door.admit_turn, GROUP, 5000) == admitted(door.admit_dialogue, GROUP, 5000) == 5000
+
+
+def test_ordinary_batches_pass_by_default(clock: FrozenClock):
+    """Five hundred turns of one person at one moment, and a turn every second from then on, are all taken."""
+    door = admission(clock)
+    assert admitted(door.admit_turn, GROUP, 500) == 500
+    taken = 0
+    for _ in range(3600):
+        clock.advance(seconds=1)
+        taken += admitted(door.admit_turn, GROUP, 1)
+    assert taken == 3600
+
+
+def test_a_refusal_says_what_to_do(clock: FrozenClock):
+    """The sentence names the bound, the seconds to wait and the setting."""
+    door = admission(clock, turns_per_minute=6, turn_burst=2)
+    door.admit_turn(GROUP)
+    with pytest.raises(QueueFull, match=r"每人每分钟最多记 3 轮.*20 秒后再试.*queue\.turns_per_minute"):
+        door.admit_turn(GROUP)
+    door.admit_turn(member(1))
+    with pytest.raises(QueueFull, match=r"这里每分钟最多记 6 轮.*10 秒后再试"):
+        door.admit_turn(member(2))
+
+
+def test_refusals_are_counted_and_logged_once_a_minute(clock: FrozenClock, caplog: pytest.LogCaptureFixture):
+    """A flood leaves a figure and a line a minute, not a line a turn."""
+    door = admission(clock, turns_per_minute=1, turn_burst=2)
+    admitted(door.admit_turn, GROUP, 1)
+    for _ in range(100):
+        with pytest.raises(QueueFull), door.counting():
+            door.admit_turn(GROUP)
+    assert (door.refused, len(caplog.messages)) == (100, 1)
+    clock.advance(seconds=59)
+    admitted(door.admit_turn, GROUP, 3)
+    assert len(caplog.messages) == 1
+    clock.advance(seconds=1)
+    admitted(door.admit_turn, GROUP, 3)
+    assert len(caplog.messages) == 2
+
+
+def test_bounds_change_while_it_runs(clock: FrozenClock):
+    """A bound set anew counts at once."""
+    settings = Live(Settings(queue=QueueSettings(turns_per_minute=12, turn_burst=4)))
+    door = Admission(settings, clock.elapsed)
+    assert admitted(door.admit_turn, GROUP, 10) == 2
+    settings.replace(Settings(queue=QueueSettings(turns_per_minute=0)))
+    assert admitted(door.admit_turn, GROUP, 10) == 10

@@ -1,0 +1,119 @@
+"""The door: how much is taken of each, and that nobody waits there for another place's disk."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import cognitive_memory_core as core
+from cognitive_memory_core import QueueSettings, Settings, Turn
+from cognitive_memory_core.domain.job import Job
+from cognitive_memory_core.ports.queue import JobQueue
+from tests.support.builders import GROUP, OTHER_GROUP, a_message
+
+PATIENCE = 30  # seconds; nothing here takes one
+SETTINGS = Settings.from_mapping({"vector_store": {"backend": "exact"}})
+
+
+@dataclass
+class HangingQueue:
+    """A queue on whose disk the jobs of one place hang until they are freed."""
+
+    queue: JobQueue
+    freed: asyncio.Event = field(default_factory=asyncio.Event)
+    reached: asyncio.Event = field(default_factory=asyncio.Event)
+    enqueued: list[str] = field(default_factory=list[str])
+
+    async def enqueue(self, job: Job) -> None:
+        """Hang, or take the job."""
+        if job.scope == GROUP.scope:
+            self.reached.set()
+            await self.freed.wait()
+        self.enqueued.append(job.id)
+        await self.queue.enqueue(job)
+
+    def __getattr__(self, name: str) -> Any:
+        """Let everything else through."""
+        return getattr(self.queue, name)
+
+
+async def test_a_named_turn_does_not_wait_for_another_places_disk(tmp_path: Path) -> None:
+    """Turns with a request's id and dialogues of different places become durable side by side."""
+    async with core.CognitiveMemory.open(SETTINGS, tmp_path, background=False) as memory:
+        engine = memory._open
+        queue = HangingQueue(engine.intake.queue)
+        engine.intake = replace(engine.intake, queue=queue)
+        hanging = asyncio.create_task(memory.remember(Turn(GROUP, observations=["阿棠怕狗"], request_id="r1")))
+        await asyncio.wait_for(queue.reached.wait(), PATIENCE)
+        turn = Turn(OTHER_GROUP, observations=["阿棠养猫"], request_id="r2")
+        assert await asyncio.wait_for(memory.remember(turn), PATIENCE)
+        line = a_message("我对花生过敏", OTHER_GROUP)
+        assert await asyncio.wait_for(memory.consider(OTHER_GROUP, [line]), PATIENCE)
+        assert not hanging.done()
+        queue.freed.set()
+        assert await hanging
+
+
+async def test_one_request_handed_in_twice_at_once_is_one_job(tmp_path: Path) -> None:
+    """Whoever repeats a request while its first write is under way gets the same job."""
+    async with core.CognitiveMemory.open(SETTINGS, tmp_path, background=False) as memory:
+        engine = memory._open
+        queue = HangingQueue(engine.intake.queue)
+        engine.intake = replace(engine.intake, queue=queue)
+        turn = Turn(GROUP, observations=["阿棠怕狗"], request_id="r1")
+        both = [asyncio.create_task(memory.remember(turn)) for _ in range(2)]
+        await asyncio.wait_for(queue.reached.wait(), PATIENCE)
+        queue.freed.set()
+        first, second = await asyncio.gather(*both)
+        assert first == second
+        assert queue.enqueued == [first]
+
+
+@pytest.mark.parametrize("background", [False, True])
+async def test_a_flood_is_refused_before_anything_is_written(tmp_path: Path, *, background: bool) -> None:
+    """Turns beyond what is taken raise QueueFull, leave no file, are counted by status; other places are served."""
+    bounds = QueueSettings(turns_per_minute=1, turn_burst=8)
+    settings = replace_queue(SETTINGS, bounds)
+    async with core.CognitiveMemory.open(settings, tmp_path, background=background) as memory:
+        await memory.pause()
+        outcomes = await asyncio.gather(
+            *(memory.remember(Turn(GROUP, observations=[f"第 {number} 件事"])) for number in range(50)),
+            return_exceptions=True,
+        )
+        assert sum(isinstance(outcome, core.QueueFull) for outcome in outcomes) == 46  # one person has half
+        assert len(list((tmp_path / "queues" / "pending").iterdir())) == 4
+        status = await memory.status()
+        assert (status.jobs.pending, status.refused) == (4, 46)
+        assert await memory.remember(Turn(core.Scene.group("20001", "3000001"), observations=["别处的事"]))
+
+
+async def test_a_turn_that_is_known_is_never_refused(tmp_path: Path) -> None:
+    """Asking again for what was accepted gives its id, also where nothing more is taken."""
+    settings = replace_queue(SETTINGS, QueueSettings(turns_per_minute=1, turn_burst=2))
+    async with core.CognitiveMemory.open(settings, tmp_path, background=False) as memory:
+        turn = Turn(GROUP, observations=["阿棠怕狗"], request_id="r1")
+        first = await memory.remember(turn)
+        assert [await memory.remember(turn) for _ in range(5)] == [first] * 5
+        with pytest.raises(core.QueueFull):
+            await memory.remember(Turn(GROUP, observations=["阿棠养猫"], request_id="r2"))
+
+
+async def test_refusals_of_the_queues_own_bounds_are_counted(tmp_path: Path) -> None:
+    """Whatever bound refuses a turn or a dialogue, status tells how many were refused."""
+    settings = replace_queue(SETTINGS, QueueSettings(max_pending=1))
+    async with core.CognitiveMemory.open(settings, tmp_path, background=False) as memory:
+        await memory.remember(Turn(GROUP, observations=["甲乙丙"]))
+        with pytest.raises(core.QueueFull):
+            await memory.remember(Turn(GROUP, observations=["丁戊己"]))
+        with pytest.raises(core.QueueFull):
+            await memory.consider(GROUP, [a_message("我对花生过敏")])
+        assert (await memory.status()).refused == 2
+
+
+def replace_queue(settings: Settings, bounds: QueueSettings) -> Settings:
+    """Give settings with other bounds of the queue."""
+    return settings.model_copy(update={"queue": bounds})
