@@ -32,7 +32,8 @@ SETTINGS = QueueSettings(failed_cleanup_interval=1, failed_max_files=0, failed_m
 FIRST = a_job("一", message_ids=["m0"], recent_messages=[a_message("说错了", id="m1")])
 SECOND = a_job("二", message_ids=["m9"])
 THIRD = a_job("三")
-BURIED = a_job("四", scene=OTHER_GROUP, message_ids=["m7"], recent_messages=[a_message("那句不算", id="m8")])
+LINE = a_message("那句不算", OTHER_GROUP, id="m8")
+BURIED = a_job("四", scene=OTHER_GROUP, message_ids=["m7"], recent_messages=[LINE])
 FOREIGN = "dropped"  # a job file that somebody put into pending by hand
 CORRUPT = "0" * 32  # a job file that makes no job
 
