@@ -12,6 +12,7 @@ RESULTS = Path(__file__).resolve().parent / "results"
 BENCHMARKS = {
     "enqueue": "enqueue",
     "claim": "claim",
+    "withdraw": "withdrawing",
     "historian": "historian",
     "cost": "cost",
     "context": "context",

@@ -1,4 +1,4 @@
-"""A6 to A12 and A17: the model is the attacker's puppet, and the walls that hold are code.
+"""A6 to A12: the model is the attacker's puppet, and the walls that hold are code.
 
 The attacker is a member of one group, in :data:`THERE` with several accounts. The victim is known in the same group;
 another group and another person must not feel anything of it.
@@ -12,7 +12,7 @@ import tempfile
 import time
 from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -34,7 +34,6 @@ from tests.support.puppet import (
 )
 
 from ..fault_row import Extent, Row
-from ..measure import Sample
 from . import hostile, turns
 
 GROUP, ELSEWHERE = "100001", "99999"
@@ -52,17 +51,17 @@ def there(user_id: str = ATTACKER, name: str = "小雨", group_name: str = "茶�
 
 
 @asynccontextmanager
-async def besieged(mind: Mind = careful, **groups: Any) -> AsyncGenerator[_Siege, None]:
+async def besieged(mind: Mind = careful, **groups: Any) -> AsyncGenerator[Siege, None]:
     """Open a memory whose model is a puppet, in a folder of its own."""
     chat = Puppet(mind)
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         settings = turns.settings(**{"profile": PROFILE, **groups})
         async with core.CognitiveMemory.open(settings, Path(folder) / "data", chat=chat) as memory:
-            yield _Siege(memory, chat, Path(folder) / "data")
+            yield Siege(memory, chat, Path(folder) / "data")
 
 
 @dataclass
-class _Siege:
+class Siege:
     """An open memory, its puppet and its folder."""
 
     memory: core.CognitiveMemory
@@ -563,7 +562,7 @@ def _is_destroyed(before: core.Profile, after: core.Profile) -> bool:
     return is_lost or is_grown or before.key != after.key or before.name != after.name
 
 
-async def _rolled_back(siege: _Siege) -> tuple[int, int]:
+async def _rolled_back(siege: Siege) -> tuple[int, int]:
     """Restore the last revision and then undo that; tell how often it worked, and how often not."""
     scene, key = core.Scene.operator(), core.ProfileKey.member(GROUP, ATTACKER)
     good = bad = 0
@@ -578,101 +577,3 @@ async def _rolled_back(siege: _Siege) -> tuple[int, int]:
         is_kept = now.summary in [one.profile.summary for one in await siege.memory.profile_revisions(scene, key)]
         good, bad = good + (is_back and is_kept), bad + (not (is_back and is_kept))
     return good, bad
-
-
-# --- A17: flood ---------------------------------------------------------------------------------------------------
-
-NORMAL, BUDGET = 20, 120
-MODEL_SECONDS = 0.01
-
-
-def a17(extent: Extent) -> Row:
-    """Flood one group with the longest and fullest messages there are; twenty others go on as before."""
-    return asyncio.run(_flooded(extent.of(300, 40)))
-
-
-@dataclass
-class _Share:
-    """What the normal people had of the memory."""
-
-    enqueue: Sample = field(default_factory=Sample)
-    context: Sample = field(default_factory=Sample)
-    found: Sample = field(default_factory=Sample)
-    lost: int = 0
-    calls: int = 0
-    own_calls: int = 0
-    refused: int = 0
-
-
-async def _flooded(number: int) -> Row:
-    alone = await _shared(0)
-    flooded = await _shared(number)
-    note = (
-        f"1 attacker, {number} turns and dialogues of 1 MB and 10,000 mentions, {NORMAL} others; normal p95: remember "
-        f"{flooded.enqueue.p95:.1f} ms (alone {alone.enqueue.p95:.1f}), context {flooded.context.p95:.1f} ms "
-        f"({alone.context.p95:.1f}), to be stored {flooded.found.p95:.0f} ms ({alone.found.p95:.0f}); model calls "
-        f"{flooded.calls} <= {BUDGET}, for the others {flooded.own_calls} (alone {alone.own_calls}); refused to the "
-        f"attacker {flooded.refused}"
-    )
-    is_bad = flooded.calls > BUDGET or flooded.found.p95 > max(5 * alone.found.p95, 2000.0)
-    return Row(
-        "A17",
-        "flood of long messages by one",
-        number,
-        flooded.lost,
-        seconds=flooded.found.p95 / 1000,
-        note=note,
-        failed=is_bad,
-    )
-
-
-async def _shared(number: int) -> _Share:
-    share = _Share()
-    queue = {"max_pending_per_group": 100}
-    async with besieged(queue=queue, daily_calls=BUDGET, capture={"auto_consider": "off"}) as siege:
-        siege.chat.seconds = MODEL_SECONDS
-        flood = asyncio.create_task(_pour(siege, number, share))
-        await asyncio.gather(*(_live(siege, person, share) for person in range(NORMAL)))
-        await flood
-        await siege.settle(2 * PATIENCE)
-        wanted = range(1000, 1000 + 3 * NORMAL)
-        share.lost = (await turns.counted(siege.memory, wanted)).lost
-        share.calls = len(siege.chat.asked)
-        share.own_calls = sum(1 for question in siege.chat.asked if turns.number_in(question.prompt) >= 1000)
-    return share
-
-
-async def _pour(siege: _Siege, number: int, share: _Share) -> None:
-    for one in range(number):
-        text = (f"[CQ:at,qq={VICTIM}]" * 10_000, "啊" * 350_000, " " * 1_000_000 + "(" * 40_000)[one % 3]
-        line = core.Message(f"f{one}", there(), text, turns.now())
-        try:
-            await siege.memory.observe(line)
-            await siege.memory.remember(
-                core.Turn(
-                    there(),
-                    observations=[text[:2000] + str(one)] * 50,
-                    source_message=text,
-                    recent_messages=[line] * 20,
-                )
-            )
-            await siege.memory.consider(there(), [replace(line, id=f"c{one}-{part}") for part in range(20)])
-        except core.QueueFull:
-            share.refused += 1
-        await asyncio.sleep(0)
-
-
-async def _live(siege: _Siege, person: int, share: _Share) -> None:
-    """Live in a group of one's own: three turns, each looked for until it is stored."""
-    for part in range(3):
-        number = 1000 + 3 * person + part
-        scene = turns.scene(number)
-        await asyncio.sleep(0.05 * (person % 5))
-        with share.enqueue.watch():
-            await siege.memory.remember(turns.turn(number))
-        with share.found.watch():
-            deadline = time.monotonic() + PATIENCE
-            while not await siege.memory.events(scene, limit=1) and time.monotonic() < deadline:  # noqa: ASYNC110  # as a person would
-                await asyncio.sleep(0.01)
-        with share.context.watch():
-            await siege.memory.context(scene, "喜欢什么茶")

@@ -82,7 +82,7 @@ ROWS: dict[str, Callable[..., Row]] = {
     "A10": _here("puppets", "a10"),
     "A11": _here("puppets", "a11"),
     "A12": _here("puppets", "a12"),
-    "A17": _here("puppets", "a17"),
+    "A17": _here("floods", "a17"),
     "A18": _here("patterns", "a18"),
     "A21": _here("erasure", "a21"),
 }

@@ -7,9 +7,10 @@ from collections.abc import Callable
 import pytest
 
 from benchmarks.fault_row import Extent, Row
+from benchmarks.faults.floods import a17
 from benchmarks.faults.models import f14, f15, f16, f17, f18
 from benchmarks.faults.patterns import a18
-from benchmarks.faults.puppets import a6, a7, a8, a9, a10, a11, a12, a17
+from benchmarks.faults.puppets import a6, a7, a8, a9, a10, a11, a12
 
 SMALL = Extent(quick=True)
 

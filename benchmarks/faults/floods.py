@@ -1,0 +1,175 @@
+"""A17: one person floods with endless messages, with turns, and with messages beside them; twenty others go on."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field, replace
+
+import cognitive_memory_core as core
+
+from ..fault_row import Extent, Row
+from ..measure import Sample
+from . import turns
+from .puppets import PATIENCE, VICTIM, Siege, besieged, there
+
+NORMAL, BUDGET = 20, 120
+MODEL_SECONDS = 0.01
+TURNS_A_SECOND, MESSAGES_A_SECOND = 200, 2_000
+FIRST = 1_000  # the number of the others' first turn
+SLOWER, STORED = 3.0, 2_000.0  # the others' remember against alone; ms until their turns are stored
+STEP = 0.01  # seconds between two looks
+Flood = Callable[[Siege, "_Share"], Awaitable[None]]
+
+
+def a17(extent: Extent) -> Row:
+    """Flood one group in three ways; the others' times are held against the same without a flood, at published size."""
+    return asyncio.run(_flooded(extent))
+
+
+@dataclass
+class _Share:
+    """What the normal people had of the memory, and what became of the flood."""
+
+    remember: Sample = field(default_factory=Sample)
+    context: Sample = field(default_factory=Sample)
+    stored: Sample = field(default_factory=Sample)
+    lost: int = 0
+    calls: int = 0
+    own_calls: int = 0
+    handed: int = 0
+    refused: int = 0
+    counted: int = 0
+    seconds: float = 0.0
+
+    def against(self, alone: _Share) -> str:
+        """Say the others' figures beside those without a flood."""
+        return (
+            f"remember {self.remember.p95:.1f} ms (alone {alone.remember.p95:.1f}), context {self.context.p95:.1f} ms "
+            f"({alone.context.p95:.1f}), stored {self.stored.p95:.0f} ms ({alone.stored.p95:.0f})"
+        )
+
+    def is_bad(self, alone: _Share) -> bool:
+        """Tell whether the others were held up, or model calls or refusals are not what they must be."""
+        is_slow = self.remember.p95 > SLOWER * alone.remember.p95
+        is_late = self.stored.p95 > max(STORED, SLOWER * alone.stored.p95)
+        return is_slow or is_late
+
+    @property
+    def is_miscounted(self) -> bool:
+        """Whether the budget was overrun, or status counts other refusals than callers were given."""
+        return self.calls > BUDGET or self.counted != self.refused
+
+
+async def _flooded(extent: Extent) -> Row:
+    rounds, number = extent.of(10, 2), extent.of(300, 40)
+    alone = await _shared(rounds, None)
+    floods = {
+        f"{number} turns and dialogues of 1 MB and 10,000 mentions": await _shared(rounds, _endless(number)),
+        f"{TURNS_A_SECOND} turns/s": await _shared(rounds, _turns),
+        f"those and {MESSAGES_A_SECOND} messages/s": await _shared(rounds, _turns_and_messages),
+    }
+    said = [
+        f"{name}: {share.against(alone)}, refused {share.refused} of {share.handed} in {share.seconds:.0f} s"
+        for name, share in floods.items()
+    ]
+    calls = max(share.calls for share in floods.values())
+    note = f"1 attacker, {NORMAL} others, their p95 beside: {'; '.join(said)}; model calls at most {calls} <= {BUDGET}"
+    shares = floods.values()
+    is_bad = any(share.is_miscounted or (not extent.quick and share.is_bad(alone)) for share in shares)
+    return Row(
+        "A17",
+        "flood of long messages, of turns, and of messages beside them, by one",
+        sum(share.handed for share in shares),
+        sum(share.lost for share in shares),
+        seconds=max(share.stored.p95 for share in shares) / 1000,
+        note=note,
+        failed=is_bad,
+    )
+
+
+async def _shared(rounds: int, flood: Flood | None) -> _Share:
+    share = _Share()
+    async with besieged(daily_calls=BUDGET, capture={"auto_consider": "off"}) as siege:
+        siege.chat.seconds = MODEL_SECONDS
+        started = time.perf_counter()
+        flooding = asyncio.ensure_future(flood(siege, share)) if flood else None
+        await asyncio.gather(*(_live(siege, person, rounds, share) for person in range(NORMAL)))
+        share.seconds = time.perf_counter() - started
+        if flooding:
+            flooding.cancel()
+            await asyncio.gather(flooding, return_exceptions=True)
+        await siege.settle(2 * PATIENCE)
+        share.lost = (await turns.counted(siege.memory, range(FIRST, FIRST + rounds * NORMAL))).lost
+        share.calls, share.counted = len(siege.chat.asked), (await siege.memory.status()).refused
+    return share
+
+
+async def _live(siege: Siege, person: int, rounds: int, share: _Share) -> None:
+    """Live in groups of one's own: turn after turn, each looked for until it is stored."""
+    for part in range(rounds):
+        number = FIRST + rounds * person + part
+        scene = turns.scene(number)
+        await asyncio.sleep(0.05 * (person % 5))
+        with share.remember.watch():
+            await siege.memory.remember(turns.turn(number))
+        with share.stored.watch():
+            deadline = time.monotonic() + PATIENCE
+            while not await siege.memory.events(scene, limit=1) and time.monotonic() < deadline:  # noqa: ASYNC110  # as a person would
+                await asyncio.sleep(STEP)
+        with share.context.watch():
+            await siege.memory.context(scene, "喜欢什么茶")
+
+
+def _endless(number: int) -> Flood:
+    """Hand in turns and dialogues as long as they can be, one behind the other."""
+
+    async def flood(siege: Siege, share: _Share) -> None:
+        for one in range(number):
+            text = (f"[CQ:at,qq={VICTIM}]" * 10_000, "啊" * 350_000, " " * 1_000_000 + "(" * 40_000)[one % 3]
+            line = core.Message(f"f{one}", there(), text, turns.now())
+            await siege.memory.observe(line)
+            observations = [text[:2000] + str(one)] * 50
+            turn = core.Turn(there(), observations=observations, source_message=text, recent_messages=[line] * 20)
+            await _handed(siege.memory.remember(turn), share)
+            lines = [replace(line, id=f"c{one}-{part}") for part in range(20)]
+            await _handed(siege.memory.consider(there(), lines), share)
+            share.handed += 2
+            await asyncio.sleep(0)
+
+    return flood
+
+
+async def _turns(siege: Siege, share: _Share) -> None:
+    """Hand in turns at a steady pace, whatever each takes."""
+    started, hands = time.perf_counter(), set[asyncio.Task[None]]()
+    while True:
+        while share.handed < (time.perf_counter() - started) * TURNS_A_SECOND:
+            turn = core.Turn(
+                there(), observations=[f"小雨说喜欢第 {share.handed} 种花"], memo=f"第 {share.handed} 次答过"
+            )
+            hands.add(asyncio.create_task(_handed(siege.memory.remember(turn), share)))
+            share.handed += 1
+        hands = {hand for hand in hands if not hand.done()}
+        await asyncio.sleep(STEP)
+
+
+async def _turns_and_messages(siege: Siege, share: _Share) -> None:
+    await asyncio.gather(_turns(siege, share), _messages(siege))
+
+
+async def _messages(siege: Siege) -> None:
+    started, number = time.perf_counter(), 0
+    while True:
+        while number < (time.perf_counter() - started) * MESSAGES_A_SECOND:
+            await siege.memory.observe(core.Message(f"s{number}", there(), f"第 {number} 句闲话", turns.now()))
+            number += 1
+        await asyncio.sleep(STEP)
+
+
+async def _handed(act: Awaitable[object], share: _Share) -> None:
+    try:
+        await act
+    except core.QueueFull:
+        share.refused += 1
