@@ -1,0 +1,47 @@
+"""Questions as people put them, half of them without a time: which windows are read, and which are made up."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from cognitive_memory_core.text.timewords import time_window
+from tests.support.clock import NOON
+
+HOUR = timedelta(hours=1)
+DAY = timedelta(days=1)
+Window = tuple[datetime, datetime]
+
+
+def asked(language: str) -> Iterator[tuple[str, Window | None]]:
+    """Read the labelled questions of a language."""
+    for line in Path(__file__).with_name(f"asked_{language}.tsv").read_text("utf-8").splitlines():
+        text, _, ends = line.partition("\t")
+        if not text.startswith("#"):
+            yield text, labelled(ends) if ends else None
+
+
+def labelled(ends: str) -> Window:
+    """Read the first and last day of a label, or its hours."""
+    if ":" in ends:
+        start, stop = (datetime.strptime(f"2026-{end}", "%Y-%m-%d %H:%M") for end in (ends[:11], ends[12:]))
+        return start, stop
+    first, last = map(datetime.fromisoformat, ends.split(" "))
+    return first, last + DAY
+
+
+def is_right(found: Window | None, label: Window | None) -> bool:
+    """Tell whether a window is the label's: days to the day, hours within one."""
+    if found is None or label is None:
+        return found is label
+    reach = HOUR if label[1] - label[0] < DAY else DAY * 0
+    return all(abs(mine - theirs) <= reach for mine, theirs in zip(found, label, strict=True))
+
+
+def read(text: str) -> Window | None:
+    """Give the window of a question without its zone."""
+    found = time_window(text, NOON)
+    return found and (found.start.replace(tzinfo=None), found.stop.replace(tzinfo=None))
