@@ -7,6 +7,8 @@ import re
 from .numerals import digits, number
 from .time_spans import DAY, WEEK, Stretch, day, days, moment, monday_of, month, shifted, week, weekend, written, year
 from .timerule import (
+    QUARTERS,
+    RELATIVE_YEARS,
     Frame,
     Reading,
     Rule,
@@ -17,14 +19,15 @@ from .timerule import (
     lately,
     month_of,
     open_weekend,
+    quarter_of,
     rule,
     some,
+    stepped_quarter,
     weekday,
 )
 
 _DAYS = {"大前": -3, "前": -2, "昨": -1, "今": 0, "明": 1, "后": 2, "大后": 3}
 _STEPS = {"上上": -2, "上": -1, "这": 0, "本": 0, "下": 1, "下下": 2}
-_YEARS = {"大前": -3, "前": -2, "去": -1, "今": 0, "本": 0, "明": 1, "后": 2}
 _ON = {"一": 0, "二": 1, "三": 2, "四": 3, "五": 4, "六": 5, "日": 6, "天": 6}
 _UNITS: dict[str, Unit] = {
     "秒": "second",
@@ -61,7 +64,7 @@ _PARTS = {  # what a part of a day, month or year is called by its calendar
     "秋季": "秋天",
     "冬季": "冬天",
 }
-_QUARTERS = {sign: f"第{char}季度" for char, digit in zip("一二三四", "1234", strict=True) for sign in (char, digit)}
+_QUARTER_OF = {sign: index for signs in ("一二三四", "1234") for index, sign in enumerate(signs, 1)}
 
 # --- pieces of patterns: each repeats within bounds, so that a text costs what it is long ------------------------
 
@@ -71,7 +74,7 @@ _PART = (
 )
 _MONTH_PART = "(?P<part>上旬|中旬|下旬|初(?![一二三始次])|中(?![旬午文国学心间考秋专等])|底(?![薪层线下])|末)"
 _YEAR_PART = (
-    "(?:的?(?P<part>上半年|下半年|[春夏秋冬][天季]|第?[一二三四1-4]季度|年?初(?![一二三中次始级])"
+    "(?:的?(?P<part>上半年|下半年|[春夏秋冬][天季]|第?[一二三四1-4]季度|q[1-4](?![0-9a-z])|年?初(?![一二三中次始级])"
     "|年?中(?![学文国考秋等午期级餐])|年?[底末](?![薪层线下])))?"
 )
 _CN = "[零一二三四五六七八九十百两]"
@@ -98,7 +101,7 @@ _A_OR_B = f"(?<![0-9零一二三四五六七八九十百两第])(?P<a>[一两二
 _BEFORE = "多?(?:之|以)?前(?![后端台])"
 _AFTER = "多?(?:之|以)?后(?![悔来面端])"
 _NO_NUMBERED_DAY = (
-    "[线楼机位桌店门馆院厅电球员选车床字码键厂井房钻文首服坑仓舱口笔标宿舍群考公寓技师人参玩家种称令角色脚本]"
+    "[线楼机位窗桌店门馆院厅电球员选车床字码键厂井房钻文首服坑仓舱口笔标宿舍群考公寓技师人参玩家种称令角色脚本]"
 )
 
 # --- readings ----------------------------------------------------------------------------------------------------
@@ -106,8 +109,8 @@ _NO_NUMBERED_DAY = (
 
 def _part(match: re.Match[str]) -> str:
     word = match["part"] or ""
-    if word.endswith("季度"):
-        return _QUARTERS[word.removeprefix("第")[0]]
+    if word.endswith("季度") or word[:1] == "q":
+        return QUARTERS[_QUARTER_OF[word.strip("第季度q")] - 1]
     return _PARTS.get(word, word)
 
 
@@ -161,10 +164,18 @@ def _year(match: re.Match[str], frame: Frame) -> Stretch:
     return year(frame.today.year if named is None else named, _part(match))
 
 
+def _quarter(match: re.Match[str], frame: Frame) -> Stretch:
+    return quarter_of(None, _QUARTER_OF[match["q"]], frame)
+
+
+def _stepped_quarter(match: re.Match[str], frame: Frame) -> Stretch:
+    return stepped_quarter(_STEPS[match["which"]], frame)
+
+
 def _year_named(match: re.Match[str], frame: Frame) -> int | None:
     found = match.groupdict()
     if found.get("ry"):
-        return frame.today.year + _YEARS[match["ry"]]
+        return frame.today.year + RELATIVE_YEARS[match["ry"]]
     if not found.get("y"):
         return None
     spelt = digits(match["y"])
@@ -262,7 +273,7 @@ _OTHER_WORDS = (  # 晚上周杰伦, 以后天天, 日本周边: the character b
 )
 _LOOK_ALIKES = (  # words and names with a time word inside
     "后天(?:性|免疫|形成|培养|努力|习得|因素)|明日方舟|明日香|今日头条|今日说法|昨日重现|昨日青空|明天会更好|明天系"
-    "|五月天|六月雪|七月与安生|十月革命|八月长安|四月是你的谎言|三月的狮子|十月怀胎|周一围|周末愉快"
+    "|五月天|六月雪|七月与安生|十月革命|八月长安|四月是你的谎言|三月的狮子|十月怀胎|周一围|周末愉快|三月兔|今日份"
     f"|(?:十[一二]?|[一二三四五六七八九])月{_CN_DAY}(?![日号月十一二三四五六七八九])"
     "|大?年初[一二三四五六]|现在(?:时态?|完成时|进行时|分词)|回头(?:客|率|路|草|是岸|看(?!看)|一看|想想)|改日期"
     "|最近(?:邻|公共|发展区|端|点对|的?(?:一?[家个座条站]|地铁|车站|公交|出口|医院|药店|超市|便利店|商场|机场|餐厅))"
@@ -298,6 +309,8 @@ CHINESE: tuple[Rule, ...] = (
         "(?<![0-9零一二三四五六七八九十几年])(?P<part>[上下]半年(?!级)|年[初中底末](?![一二三考秋级]))",
         _year,
     ),
+    rule("relative", "(?P<which>上上|上|这|本|下下|下)一?个?季度(?!会员|卡)", _stepped_quarter),
+    rule("yearless", "(?:(?<![0-9零一二三四五六七八九十百每几两个])|(?=第))第?(?P<q>[一二三四1-4])季度", _quarter),
     rule("open", f"(?<![0-9第#.a-z年月-])(?P<d>{_ARABIC_DAY})[日号](?!{_NO_NUMBERED_DAY}){_PART}", _numbered_day),
     rule("relative", f"{_A_OR_B}{_BEFORE}", _a_or_b),
     rule("relative", f"{_AMOUNT}{_BEFORE}", _ago),

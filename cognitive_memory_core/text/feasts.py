@@ -1,11 +1,13 @@
-"""Days that people call by a name: those of the solar calendar that a chat speaks of."""
+"""Days that people call by a name: those of the solar and the lunar calendar that a chat speaks of."""
 
 from __future__ import annotations
 
 import re
+from datetime import date
 
+from .lunar_calendar import lunar_feast
 from .time_spans import DAY, Stretch, days
-from .timerule import Frame, Rule, dated, rule
+from .timerule import RELATIVE_YEARS, Frame, Rule, rule
 
 _NEAR = 14 * DAY  # what is said to be before or after a feast
 _FEASTS: dict[str, tuple[int, int, int]] = {  # month, day, how many days it lasts
@@ -32,29 +34,66 @@ _FEASTS: dict[str, tuple[int, int, int]] = {  # month, day, how many days it las
     "圣诞": (12, 24, 2),
     "圣诞节": (12, 24, 2),
 }
+_LUNAR: dict[str, tuple[str, int, int]] = {  # feast of the table, days after it, how many days it lasts
+    "春节": ("春节", 0, 7),
+    "除夕": ("春节", -1, 1),
+    "除夕夜": ("春节", -1, 1),
+    "大年三十": ("春节", -1, 1),
+    "元宵": ("春节", 14, 1),
+    "元宵节": ("春节", 14, 1),
+    "端午": ("端午", 0, 1),
+    "端午节": ("端午", 0, 1),
+    "七夕": ("七夕", 0, 1),
+    "七夕节": ("七夕", 0, 1),
+    "中秋": ("中秋", 0, 1),
+    "中秋节": ("中秋", 0, 1),
+    "重阳": ("重阳", 0, 1),
+    "重阳节": ("重阳", 0, 1),
+}
 _COUNTED = "零一二三四五六七八九十百千万月初第老"  # 三百五一晚, 初六一起走, 老六一直不来
-_NAMES = "|".join(sorted(_FEASTS, key=len, reverse=True))
+_NAMES = "|".join(sorted((*_FEASTS, *_LUNAR), key=len, reverse=True))
 
 
 def _feast(match: re.Match[str], frame: Frame) -> Stretch:
-    month, number, length = _FEASTS[match["feast"]]
-    first = dated(None, month, number, frame)
-    last = first + (length - 1) * DAY
+    feast, named = match["feast"], _year_named(match, frame)
+    first = _begun(feast, frame.today) if named is None else _first_day(feast, named)
+    last = first + ((_FEASTS.get(feast) or _LUNAR[feast])[2] - 1) * DAY
+    stretch = days(first, last)
     if match["before"]:
-        return _unwritten(days(first - _NEAR, first - DAY))
-    return _unwritten(days(last + DAY, last + _NEAR) if match["after"] else days(first, last))
+        stretch = days(first - _NEAR, first - DAY)
+    elif match["after"]:
+        stretch = days(last + DAY, last + _NEAR)
+    said = f"{first.year}年{feast}{match['before'] or match['after'] or ''}" if match.groupdict().get("ry") else ""
+    return Stretch(stretch.start, stretch.stop, said)  # without a relative year the feast says itself when it is
 
 
-def _unwritten(stretch: Stretch) -> Stretch:
-    """A feast says itself when it is; its dates would say no more."""
-    return Stretch(stretch.start, stretch.stop)
+def _year_named(match: re.Match[str], frame: Frame) -> int | None:
+    found = match.groupdict()
+    if found.get("ry"):
+        return frame.today.year + RELATIVE_YEARS[match["ry"]]
+    return int(match["y"]) if found.get("y") else None
 
 
+def _first_day(feast: str, year: int) -> date:
+    if feast in _LUNAR:
+        name, after, _ = _LUNAR[feast]
+        return lunar_feast(name, year) + after * DAY
+    month, number, _ = _FEASTS[feast]
+    return date(year, month, number)
+
+
+def _begun(feast: str, today: date) -> date:
+    """Return the first day of the latest one that has begun."""
+    first = _first_day(feast, today.year)
+    return first if first <= today else _first_day(feast, today.year - 1)
+
+
+_WORDS = (
+    f"(?P<feast>{_NAMES})(?![0-9一二三四五六七八九十]|[块元路村]|广场|上河|假期作业|月饼|序曲)"
+    "(?<!元宵(?=[怎煮馅吃和或汤]))(?:(?P<before>[之以]?前(?!后))|(?P<after>[之以]?后(?!天|台)))?"
+)
 FEASTS: tuple[Rule, ...] = (
-    rule(
-        "yearless",
-        f"(?<![0-9{_COUNTED}])(?P<feast>{_NAMES})(?![0-9一二三四五六七八九十]|[块元路村]|广场|上河|假期作业)"
-        "(?:(?P<before>[之以]?前(?!后))|(?P<after>[之以]?后(?!天|台)))?",
-        _feast,
-    ),
+    rule("yearless", f"(?<![0-9{_COUNTED}]){_WORDS}", _feast),
+    rule("relative", f"(?P<ry>大前|前|去|今|明|后|本)年的?{_WORDS}", _feast),
+    rule("absolute", f"(?<![0-9])(?P<y>(?:19|20)[0-9]{{2}}) ?年的?{_WORDS}", _feast),
 )

@@ -46,10 +46,15 @@ class Stretch:
     text: str = ""
 
 
+def hours_of(part: str) -> tuple[int, int]:
+    """Return the hours of a named part of a day, counted from midnight; the whole day's where it has no such part."""
+    return _HOURS.get(part, (0, 24))
+
+
 def day(when: date, part: str = "") -> Stretch:
     """Give a day, or the part of it that is named (上午, 晚上)."""
     start = datetime.combine(when, time())
-    first, last = _HOURS.get(part, (0, 24))
+    first, last = hours_of(part)
     return Stretch(start + timedelta(hours=first), start + timedelta(hours=last), written(when) + part)
 
 

@@ -9,7 +9,7 @@ from datetime import date, datetime, timedelta
 from typing import Literal
 
 from .patterns import Pattern
-from .time_spans import DAY, WEEK, Stretch, day, days, moment, monday_of, month, shifted, weekend, written
+from .time_spans import DAY, WEEK, Stretch, day, days, moment, monday_of, month, shifted, weekend, written, year
 
 Kind = Literal[
     "absolute",  # 2026年3月4日: names its year
@@ -24,6 +24,8 @@ Kind = Literal[
 Unit = Literal["second", "minute", "hour", "day", "week", "month", "year"]
 Lean = Literal["back", "past", "ahead"]
 _HOUR = timedelta(hours=1)
+QUARTERS = ("第一季度", "第二季度", "第三季度", "第四季度")
+RELATIVE_YEARS = {"大前": -3, "前": -2, "去": -1, "今": 0, "本": 0, "明": 1, "后": 2}
 _SATURDAY = 5
 _SPANS: dict[Unit, timedelta] = {
     "second": timedelta(seconds=1),
@@ -34,6 +36,7 @@ _SPANS: dict[Unit, timedelta] = {
     "month": 30 * DAY,
     "year": 365 * DAY,
 }
+_MARGINS: dict[Unit, int] = {"week": 3, "month": 15}  # days on either side of what lies weeks or months away
 
 
 @dataclass(frozen=True)
@@ -72,16 +75,18 @@ def rule(kind: Kind, pattern: str, reading: Reading | None = None) -> Rule:
 def ago(amount: float, unit: Unit, frame: Frame) -> Stretch:
     """Find what lies so long ago; before the present when the amount is negative.
 
-    It is one day, also for weeks, months and years; written, it is as rough as its unit.
+    Hours and days are met to the hour and the day. Weeks, months and years mean about that day: the window is one unit
+    wide with the day in its middle, half as wide where half a unit is counted, and its text is as rough.
     """
     if unit in ("second", "minute", "hour"):
         return moment(frame.now - amount * _SPANS[unit], _HOUR / 2)
     if unit in ("day", "week"):
         when = (frame.now - amount * _SPANS[unit]).date()
-        return _worded(day(when), written(when) if unit == "day" else f"{written(when)}左右")
+        return day(when) if unit == "day" else _worded(_about(when, amount, unit), f"{written(when)}左右")
     months, rest = divmod(amount * (12 if unit == "year" else 1), 1)
     when = shifted(frame.today, -int(months)) - round(rest * 30) * DAY
-    return _worded(day(when), f"{when.year}年左右" if unit == "year" else f"{when.year}年{when.month}月左右")
+    about = _about(when, amount, unit)
+    return _worded(about, f"{when.year}年左右" if unit == "year" else f"{when.year}年{when.month}月左右")
 
 
 def some(unit: Unit, frame: Frame, *, most: int = 5, least: int = 2) -> Stretch:
@@ -141,9 +146,29 @@ def dated(number: int | None, month_number: int, day_number: int, frame: Frame) 
     return when if when <= frame.today else when.replace(year=when.year - 1)
 
 
+def quarter_of(named: int | None, number: int, frame: Frame) -> Stretch:
+    """Find a quarter of a year; without a year the latest one that has begun."""
+    first = dated(named, 3 * number - 2, 1, frame)
+    return year(first.year, QUARTERS[number - 1])
+
+
+def stepped_quarter(step: int, frame: Frame) -> Stretch:
+    """Find the quarter so many quarters after the present one."""
+    first = shifted(frame.today.replace(day=1), 3 * step)
+    return year(first.year, QUARTERS[(first.month - 1) // 3])
+
+
 def month_of(number: int | None, month_number: int, frame: Frame, part: str = "") -> Stretch:
     """Find a month of the calendar; without a year the latest one that has begun."""
     return month(dated(number, month_number, 1, frame), part)
+
+
+def _about(when: date, amount: float, unit: Unit) -> Stretch:
+    shares = 2 if amount % 1 else 1
+    if unit == "year":
+        return days(shifted(when, -6 // shares), shifted(when, 6 // shares))
+    margin = _MARGINS[unit] // shares * DAY
+    return days(when - margin, when + margin)
 
 
 def _step(frame: Frame, ahead: int, cycle: int) -> date:

@@ -12,6 +12,7 @@ from ..domain.interval import Interval, checked_zoned
 from .chinese_time import CHINESE
 from .feasts import FEASTS
 from .folding import folded
+from .hours import hours_in, latest, narrowed
 from .instants import EARLIEST, LATEST
 from .remembered import forgettable
 from .replacements import Edit, edited
@@ -56,6 +57,11 @@ class Mention:
     _match: re.Match[str]
     _rule: Rule
 
+    @property
+    def part(self) -> str:
+        """The part of a day that it names, as it was said (下午, evening); "" where there is none."""
+        return self._match.groupdict().get("part") or ""
+
     def at(self, now: datetime, lean: Lean = "back") -> Stretch | None:
         """Find it on the calendar, read at a wall-clock time; None for what no calendar has."""
         if self._rule.reading is None:
@@ -82,18 +88,21 @@ def time_window(text: str, reference: datetime) -> Interval | None:
     """Read the window that a query names, in the zone of ``reference``; None where it names none.
 
     The first time expression counts, together with a second one that it is joined to (3月1日到3月5日, 三月底四月初).
-    A month, date or weekday without more looks backwards, today included. Raises BadArgument for a reference without a
-    zone.
+    A month, date or weekday without more looks backwards, today included. Hours beside a day narrow it; hours alone are
+    those of the latest day on which they have begun, or of the coming one where the clause looks ahead. Raises
+    BadArgument for a reference without a zone.
     """
     checked_zoned(reference, "reference")
     now = reference.replace(tzinfo=None)
     asked = ((mention, stretch) for mention in _mentions(text) if (stretch := _asked(mention, now)))
     first, second = next(asked, None), next(asked, None)
     if first is None:
-        return None
+        return _zoned(_hours(text, now), reference)
     mention, stretch = first
     if second and (_JOINED.fullmatch(text, mention.stop, second[0].start) or _touch(first, second)):
         stretch = _joined(stretch, *second)
+    else:
+        stretch = narrowed(stretch, folded(text[:READ]), mention.start, mention.stop, mention.part)
     return _zoned(stretch, reference)
 
 
@@ -163,14 +172,14 @@ def _joined(first: Stretch, mention: Mention, last: Stretch) -> Stretch:
 def _told(mention: Mention, text: str, now: datetime) -> Stretch | None:
     if mention.kind != "open":
         return mention.at(now)
-    lean = _tense(text, mention)
+    lean = _tense(text, mention.start, mention.stop)
     return mention.at(now, lean) if lean else None
 
 
-def _tense(text: str, mention: Mention) -> Lean | None:
+def _tense(text: str, start: int, stop: int) -> Lean | None:
     """Tell whether the clause around a weekday looks back or ahead; None where it does both or neither."""
-    before = _CLAUSE_END.split(text[max(mention.start - _TENSE_READ, 0) : mention.start])[-1]
-    after = _CLAUSE_END.split(text[mention.stop : mention.stop + _TENSE_READ])[0]
+    before = _CLAUSE_END.split(text[max(start - _TENSE_READ, 0) : start])[-1]
+    after = _CLAUSE_END.split(text[stop : stop + _TENSE_READ])[0]
     is_past, is_ahead = (bool(marks.search(before) or marks.search(after)) for marks in (_PAST, _AHEAD))
     if is_past == is_ahead:
         return None
@@ -201,6 +210,14 @@ def _dated_beside(text: str, found: list[Mention], index: int) -> bool:
     )
 
 
-def _zoned(stretch: Stretch, reference: datetime) -> Interval | None:
+def _hours(text: str, now: datetime) -> Stretch | None:
+    read = folded(text[:READ])
+    leans = ((match, _tense(read, match.start(), match.end())) for match in hours_in(read))
+    return next((found for match, lean in leans if (found := latest(match, now, ahead=lean == "ahead"))), None)
+
+
+def _zoned(stretch: Stretch | None, reference: datetime) -> Interval | None:
+    if stretch is None:
+        return None
     start, stop = (end.replace(tzinfo=reference.tzinfo) for end in (stretch.start, stretch.stop))
     return Interval(start, stop) if EARLIEST <= start < stop <= LATEST else None

@@ -18,8 +18,10 @@ from .timerule import (
     lately,
     month_of,
     open_weekend,
+    quarter_of,
     rule,
     some,
+    stepped_quarter,
     weekday,
 )
 
@@ -52,7 +54,32 @@ _UNIT_NAMES: dict[Unit, str] = {
     "month": "month months monat monate monaten mois mes meses mese mesi",
     "year": "year years jahr jahre jahren an ans annee annees ano anos anno anni",
 }
+_SHORT_NAMES: dict[Unit, str] = {  # 2mos ago; only with digits
+    "second": "s sec secs",
+    "minute": "m min mins",
+    "hour": "h hr hrs",
+    "day": "d",
+    "week": "w wk wks",
+    "month": "mo mos mon mons mth mths",
+    "year": "y yr yrs",
+}
 _UNITS: dict[str, Unit] = {name: unit for unit, names in _UNIT_NAMES.items() for name in names.split()}
+_SHORT = {name: unit for unit, names in _SHORT_NAMES.items() for name in names.split()}
+_SEASONS = {"spring": "春天", "summer": "夏天", "autumn": "秋天", "fall": "秋天", "winter": "冬天"}
+_QUARTER_WORDS = {
+    word: index
+    for words in ("first second third fourth", "1st 2nd 3rd 4th", "q1 q2 q3 q4")
+    for index, word in enumerate(words.split(), 1)
+}
+_FEASTS: dict[str, tuple[int, int, int]] = {  # month, day, how many days it lasts
+    "new year's day": (1, 1, 1),
+    "valentine's day": (2, 14, 1),
+    "halloween": (10, 31, 1),
+    "christmas eve": (12, 24, 1),
+    "christmas": (12, 24, 2),
+    "new year's eve": (12, 31, 1),
+}
+_THIRDS = {"early": "初", "mid": "中", "late": "底"}
 
 
 def _either(words: Iterable[str]) -> str:
@@ -64,15 +91,32 @@ _TO = "(?![a-z0-9_])"
 _UNIT = f"(?P<unit>{_either(_UNITS)}){_TO}"
 _MONTH = f"(?P<month>{_either(_MONTHS)})\\.?"
 _WEEKDAY = f"(?P<on>{_either(_WEEKDAYS)})"
+_SHORT_UNIT = f"(?P<n>[0-9]{{1,3}}) ?(?P<short>{_either(_SHORT)})"
 _COUNT = "(?P<n>[0-9]{1,3}|an?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)"
 _FEW = "(?:a )?(?:few|several)"
 _COUPLE = "(?:a )?couple(?: of)?"
 _DAY = "(?P<d>[0-3]?[0-9])(?:st|nd|rd|th|\\.)?(?![0-9:])"
 _YEAR = "(?:,? ?(?:del? )?(?P<y>[0-9]{4})(?![0-9]))"
 _STEP = f"(?P<which>{_either(_STEPS)})"
+_FEAST = f"(?P<feast>{_either(_FEASTS)})"
+_SEASON = f"(?P<season>{_either(_SEASONS)})"
+_NAMED_QUARTER = (  # not the key, the car, the match and the hamburger
+    "(?:the )?(?:(?P<q>first|second|third|fourth|1st|2nd|3rd|4th)[ -]quarter"
+    "(?![a-z0-9_-]| (?:final|pounder|mile|note|back|century))"
+    "|(?<!press )(?<!audi )(?<!奥迪)(?P<q2>q[1-4])(?![a-z0-9_]|[键纸币]| ?(?:key|button|是哪)))"
+)
 _WEEK = "week|woche|semaine|settimana|semana"
 _LATIN_UNITS = "semaine|mois|annee|an|week-end|fine settimana|settimana|mese|anno|fin de semana|semana|mes|ano"
 _WEEKEND = "weekend|week-end|wochenende|fine settimana|fin de semana"
+
+
+_MONTHS_OF_A_YEAR = 12
+_CENTURY = 100
+
+
+def _full_year(digits: str) -> int:
+    named = int(digits)
+    return named if named >= _CENTURY else named + 2000
 
 
 def _word(match: re.Match[str], group: str) -> str:
@@ -107,6 +151,49 @@ def _step(match: re.Match[str], frame: Frame) -> Stretch:
 
 def _last(match: re.Match[str], frame: Frame) -> Stretch:
     return _stepped(_word(match, "unit"), -1, frame)
+
+
+def _season(match: re.Match[str], frame: Frame) -> Stretch:
+    """Read a season of this year, the next one, or the last one that is over."""
+    season = _SEASONS[_word(match, "season")]
+    named = int(match["y"]) if match.groupdict().get("y") else frame.today.year
+    found = year(named, season)
+    which = match.groupdict().get("which")
+    if which in ("last", "previous", "past"):
+        return found if found.stop <= frame.now else year(named - 1, season)
+    if which in ("next", "coming"):
+        return found if found.start > frame.now else year(named + 1, season)
+    return found
+
+
+def _feast(match: re.Match[str], frame: Frame) -> Stretch:
+    """Read a feast of the year that is named, else the latest one that has begun, or the coming one."""
+    number_of_month, number_of_day, length = _FEASTS[_word(match, "feast")]
+    named = match.groupdict().get("y")
+    first = dated(int(named) if named else None, number_of_month, number_of_day, frame)
+    if match.groupdict().get("which") == "next":
+        first = first.replace(year=first.year + 1)
+    found = days(first, first + (length - 1) * DAY)
+    return Stretch(found.start, found.stop)
+
+
+def _quarter(match: re.Match[str], frame: Frame) -> Stretch:
+    named = match.groupdict().get("y")
+    return quarter_of(_full_year(named) if named else None, _QUARTER_WORDS[_word(match, "q") or match["q2"]], frame)
+
+
+def _stepped_quarter(match: re.Match[str], frame: Frame) -> Stretch:
+    return stepped_quarter(_STEPS[_word(match, "which")], frame)
+
+
+def _before_last(match: re.Match[str], frame: Frame) -> Stretch:
+    return _stepped(_word(match, "unit"), -2, frame)
+
+
+def _third_of_month(match: re.Match[str], frame: Frame) -> Stretch:
+    named = match.groupdict().get("y")
+    third = _THIRDS[_word(match, "third")]
+    return month_of(int(named) if named else None, _MONTHS[_word(match, "month")], frame, third)
 
 
 def _weekday(match: re.Match[str], frame: Frame) -> Stretch:
@@ -144,6 +231,14 @@ def _numeric(match: re.Match[str], frame: Frame) -> Stretch:
     return day(dated(int(match["y"]), int(match["m"]), int(match["d"]), frame))
 
 
+def _day_or_month_first(match: re.Match[str], frame: Frame) -> Stretch:
+    """Read 01/15/2024 and 15/01/2024; where both would do the month stands first, but before dots the day."""
+    first, second, named = int(match["a"]), int(match["b"]), _full_year(match["y"])
+    is_day_first = first > _MONTHS_OF_A_YEAR or match["s"] == "."
+    number_of_month, number_of_day = (second, first) if is_day_first else (first, second)
+    return day(dated(named, number_of_month, number_of_day, frame))
+
+
 def _numeric_month(match: re.Match[str], frame: Frame) -> Stretch:
     return month_of(int(match["y"]), int(match["m"]), frame)
 
@@ -158,6 +253,18 @@ def _year(match: re.Match[str], _frame: Frame) -> Stretch:
 
 def _ago(match: re.Match[str], frame: Frame) -> Stretch:
     return ago(number(match["n"]), _UNITS[_word(match, "unit")], frame)
+
+
+def _half_ago(match: re.Match[str], frame: Frame) -> Stretch:
+    return ago(0.5, _UNITS[_word(match, "unit")], frame)
+
+
+def _short_ago(match: re.Match[str], frame: Frame) -> Stretch:
+    return ago(number(match["n"]), _SHORT[_word(match, "short")], frame)
+
+
+def _short_lately(match: re.Match[str], frame: Frame) -> Stretch:
+    return lately(number(match["n"]), _SHORT[_word(match, "short")], frame)
 
 
 def _ahead(match: re.Match[str], frame: Frame) -> Stretch:
@@ -194,10 +301,17 @@ WESTERN: tuple[Rule, ...] = (
         "(?<![0-9./-])(?P<y>[0-9]{4})(?P<s>[-/.])(?P<m>[0-9]{1,2})(?P=s)(?P<d>[0-9]{1,2})(?![0-9])",
         _numeric,
     ),
+    rule(
+        "absolute",
+        "(?<![0-9a-z./:-])(?P<a>[0-9]{1,2})(?P<s>[-/.])(?P<b>[0-9]{1,2})(?P=s)(?P<y>(?:19|20)[0-9]{2}|(?<=/)[0-9]{2})"
+        "(?![0-9]|[-/.][0-9])",
+        _day_or_month_first,
+    ),
     rule("absolute", "(?<![0-9./-])(?P<y>(?:19|20)[0-9]{2})[-/](?P<m>1[0-2]|0?[1-9])(?![0-9./-])", _numeric_month),
     rule(
         "yearless",
-        "(?<![0-9a-z./:-])(?P<m>1[0-2]|0?[1-9])/(?P<d>3[01]|[12][0-9]|0?[1-9])(?![0-9a-z/.%]|的|个|以上)",
+        "(?<![0-9a-z./:-])(?P<m>1[0-2]|0?[1-9])/(?P<d>3[01]|[12][0-9]|0?[1-9])"
+        "(?![0-9a-z/.%]|的|个|以上|杯| ?(?:cup|inch|mile|tea|table|tsp|tbsp|of |price))",
         _slashed,
     ),
     rule(
@@ -208,6 +322,19 @@ WESTERN: tuple[Rule, ...] = (
     ),
     rule("relative", f"{_FROM}(?P<which>last|this) (?P<part>{_either(_PARTS)}){_TO}", _part_of_day),
     rule("relative", f"{_FROM}{_STEP} (?P<unit>week|month|year|weekend){_TO}", _step),
+    rule("relative", f"{_FROM}(?:the )?(?P<unit>week|month|year) before last{_TO}", _before_last),
+    rule("relative", f"{_FROM}{_STEP} quarter{_TO}", _stepped_quarter),
+    rule("relative", f"{_FROM}(?P<which>last|past|previous|this|next|coming) {_SEASON}{_TO}", _season),
+    rule("absolute", f"{_FROM}(?:in |during )?(?:the )?{_SEASON}(?: of|,)? (?P<y>(?:19|20)[0-9]{{2}}){_TO}", _season),
+    rule(
+        "absolute",
+        f"{_FROM}(?:in |during )?{_NAMED_QUARTER}(?: of|,)? ?'?(?P<y>20[0-9]{{2}}|(?<=')[0-9]{{2}}){_TO}",
+        _quarter,
+    ),
+    rule("absolute", f"{_FROM}(?P<y>20[0-9]{{2}})[ -]?(?P<q>q[1-4]){_TO}", _quarter),
+    rule("yearless", f"{_FROM}{_NAMED_QUARTER}{_TO}", _quarter),
+    rule("absolute", f"{_FROM}(?:in )?(?P<third>early|mid|late)[ -]{_MONTH}{_YEAR}", _third_of_month),
+    rule("yearless", f"{_FROM}(?:in )?(?P<third>early|mid|late)[ -]{_MONTH}{_TO}", _third_of_month),
     rule("relative", f"{_FROM}(?:letzte|vergangene)[snr]? (?P<unit>woche|monat|jahr|wochenende){_TO}", _last),
     rule(
         "relative", f"{_FROM}(?P<unit>{_LATIN_UNITS}) (?:derniere?|passee?|scors[ao]|passat[ao]|pasad[ao]){_TO}", _last
@@ -217,12 +344,15 @@ WESTERN: tuple[Rule, ...] = (
     rule("relative", f"{_FROM}{_STEP} {_MONTH}{_TO}", _stepped_month),
     rule("absolute", f"{_FROM}{_DAY} ?(?:of |de )?{_MONTH}{_YEAR}", _date),
     rule("absolute", f"{_FROM}{_MONTH} ?{_DAY}{_YEAR}", _date),
-    rule("absolute", f"{_FROM}{_MONTH}{_YEAR}", _month),
+    rule("absolute", f"{_FROM}(?:(?:in|during|since|of|until|by|through) )?{_MONTH}{_YEAR}", _month),
     rule("yearless", f"{_FROM}{_DAY} ?(?:of |de )?{_MONTH}{_TO}", _date),
     rule("yearless", f"{_FROM}{_MONTH} {_DAY}{_TO}", _date),
     rule("yearless", f"{_FROM}(?:in|during|since|of|until|by|through) {_MONTH}{_TO}", _month),
     rule("absolute", f"{_FROM}(?:in|year|since|during|from|until|by|of) (?P<y>(?:19|20)[0-9]{{2}}){_TO}", _year),
-    rule("relative", f"{_FROM}{_COUNT} {_UNIT} (?:ago|fa){_TO}", _ago),
+    rule("relative", f"{_FROM}{_COUNT} {_UNIT} (?:ago|back|fa){_TO}", _ago),
+    rule("relative", f"{_FROM}half an? {_UNIT} (?:ago|back){_TO}", _half_ago),
+    rule("relative", f"{_FROM}{_SHORT_UNIT} (?:ago|back){_TO}", _short_ago),
+    rule("relative", f"{_FROM}(?:the )?(?:past|last) {_SHORT_UNIT}{_TO}", _short_lately),
     rule("relative", f"{_FROM}(?:il y a|vor|hace) {_COUNT} {_UNIT}", _ago),
     rule("relative", f"{_FROM}{_FEW} {_UNIT} ago{_TO}", _some(5, 2)),
     rule("relative", f"{_FROM}{_COUPLE} {_UNIT} ago{_TO}", _some(3, 1)),
@@ -236,5 +366,9 @@ WESTERN: tuple[Rule, ...] = (
     rule("relative", f"{_FROM}just now{_TO}", _just_now),
     rule("now", f"{_FROM}(?:right now|now|currently|nowadays|at the moment){_TO}", _now),
     rule("vague", f"{_FROM}(?:recently|lately|these days|the other day|soon|last time|next time){_TO}"),
+    rule("yearless", f"{_FROM}{_FEAST}{_TO}(?! (?:tree|carol|card))", _feast),
+    rule("relative", f"{_FROM}(?P<which>last|this|next) {_FEAST}{_TO}", _feast),
+    rule("absolute", f"{_FROM}{_FEAST}(?: of|,| in)? (?P<y>(?:19|20)[0-9]{{2}}){_TO}", _feast),
+    rule("decoy", f"{_FROM}(?:black friday|(?:ruby|fat|super) tuesday|monday blues){_TO}"),
     rule("decoy", f"{_FROM}(?:every|each) (?:{_either(_WEEKDAYS)}|[a-z]{{3,9}}day|day|week|month|year){_TO}"),
 )

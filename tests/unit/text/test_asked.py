@@ -20,14 +20,14 @@ def asked(language: str) -> Iterator[tuple[str, Window | None]]:
     """Read the labelled questions of a language."""
     for line in Path(__file__).with_name(f"asked_{language}.tsv").read_text("utf-8").splitlines():
         text, _, ends = line.partition("\t")
-        if not text.startswith("#"):
+        if not text.startswith("# "):
             yield text, labelled(ends) if ends else None
 
 
 def labelled(ends: str) -> Window:
     """Read the first and last day of a label, or its hours."""
     if ":" in ends:
-        start, stop = (datetime.strptime(f"2026-{end}", "%Y-%m-%d %H:%M") for end in (ends[:11], ends[12:]))
+        start, stop = (datetime.fromisoformat(f"2026-{end}") for end in (ends[:11], ends[12:]))
         return start, stop
     first, last = map(datetime.fromisoformat, ends.split(" "))
     return first, last + DAY
@@ -45,3 +45,14 @@ def read(text: str) -> Window | None:
     """Give the window of a question without its zone."""
     found = time_window(text, NOON)
     return found and (found.start.replace(tzinfo=None), found.stop.replace(tzinfo=None))
+
+
+@pytest.mark.parametrize(("language", "missed", "made_up"), [("zh", 1, 9), ("en", 2, 4)])
+def test_questions_are_read_as_people_read_them(language: str, missed: int, made_up: int) -> None:
+    """Of more than two hundred labelled questions a language, no more are misread than were when it was measured."""
+    cases = list(asked(language))
+    timed = [text for text, label in cases if label and not is_right(read(text), label)]
+    timeless = [text for text, label in cases if label is None and read(text)]
+    assert len(cases) > 200
+    assert len(timed) <= missed, timed
+    assert len(timeless) <= made_up, timeless

@@ -103,11 +103,14 @@ def window(text: str, at: datetime = NOON) -> str | None:
         ("上半年", "2026-01-01 2026-06-30"),
         ("年底", "2026-11-01 2026-12-31"),
         ("两天前", "2026-03-02"),
-        ("两周前", "2026-02-18"),
-        ("三个月前", "2025-12-04"),
-        ("一个半月前", "2026-01-20"),
-        ("半年前", "2025-09-04"),
-        ("三年前", "2023-03-04"),
+        ("两周前", "2026-02-15 2026-02-21"),
+        ("三个月前", "2025-11-19 2025-12-19"),
+        ("一个半月前", "2026-01-13 2026-01-27"),
+        ("半年前", "2025-06-04 2025-12-04"),
+        ("三年前", "2022-09-04 2023-09-04"),
+        ("两周后", "2026-03-15 2026-03-21"),
+        ("half a year ago", "2025-06-04 2025-12-04"),
+        ("a year ago", "2024-09-04 2025-09-04"),
         ("3个小时前", "03-04 08:30 03-04 09:30"),
         ("两三天前", "2026-03-01 2026-03-02"),
         ("几天前", "2026-02-27 2026-03-02"),
@@ -230,6 +233,59 @@ def test_a_word_that_begins_with_the_middle_is_no_middle_of_a_month(word: str) -
 def test_two_expressions_that_touch_are_one(text: str, expected: str) -> None:
     """Where one begins where the other ends, in the text and on the calendar, both are meant; else the first is."""
     assert window(text, datetime(2026, 5, 20, 12, tzinfo=SHANGHAI)) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("下午三点", "03-03 15:00 03-03 16:00"),
+        ("凌晨两点", "03-04 02:00 03-04 03:00"),
+        ("晚上八点半", "03-03 20:30 03-03 21:00"),
+        ("晚上12点谁还在", "03-04 00:00 03-04 01:00"),
+        ("下午三点到五点聊了什么", "03-03 15:00 03-03 17:00"),
+        ("傍晚", "03-03 16:00 03-03 20:00"),
+        ("noon", "03-04 11:00 03-04 14:00"),
+        ("midnight", "03-03 23:00 03-04 01:00"),
+        ("at 3pm", "03-03 15:00 03-03 16:00"),
+        ("at 12am", "03-04 00:00 03-04 01:00"),
+        ("at noon yesterday", "03-03 11:00 03-03 14:00"),
+        ("昨天下午三点", "03-03 15:00 03-03 16:00"),
+        ("昨晚两点", "03-04 02:00 03-04 03:00"),
+        ("记得提醒我下午三点开会", "03-04 15:00 03-04 16:00"),
+        ("早上八点记得提醒我", "03-05 08:00 03-05 09:00"),
+    ],
+)
+def test_hours(text: str, expected: str) -> None:
+    """Hours are those of the day beside them, of the latest day that has them, or of the coming one in a plan."""
+    assert window(text) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["中午吃什么", "晚上过来吗", "每天下午三点", "usually at 3pm", "三点建议", "他3点了一份面", "at three", "noonan"],
+)
+def test_no_hours(text: str) -> None:
+    """A habit, a plan without a clock, and a number of points name no hours."""
+    assert time_window(text, NOON) is None
+
+
+def test_hours_are_no_offence_of_a_statement() -> None:
+    """Only the windows of questions know hours: in a statement they say themselves when they are."""
+    assert not mentions("下午三点开会")
+    assert with_dates("昨天下午三点到", NOON) == "2026年3月3日下午三点到"
+
+
+@pytest.mark.parametrize(
+    ("said", "meant"),
+    [
+        ("上季度亏了", "2025年第四季度亏了"),
+        ("去年国庆去了云南", "2025年国庆去了云南"),
+        ("last quarter was bad", "2025年第四季度 was bad"),
+    ],
+)
+def test_quarters_and_feasts_in_statements(said: str, meant: str) -> None:
+    """A quarter or feast that leans on the year in which it is said is written with its own."""
+    assert with_dates(said, NOON) == meant
 
 
 def test_first_expression_counts() -> None:
