@@ -64,7 +64,7 @@ _SHORT_NAMES: dict[Unit, str] = {  # 2mos ago; only with digits
     "year": "y yr yrs",
 }
 _UNITS: dict[str, Unit] = {name: unit for unit, names in _UNIT_NAMES.items() for name in names.split()}
-_SHORT = {name: unit for unit, names in _SHORT_NAMES.items() for name in names.split()}
+_SHORT: dict[str, Unit] = {name: unit for unit, names in _SHORT_NAMES.items() for name in names.split()}
 _SEASONS = {"spring": "春天", "summer": "夏天", "autumn": "秋天", "fall": "秋天", "winter": "冬天"}
 _QUARTER_WORDS = {
     word: index

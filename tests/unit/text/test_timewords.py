@@ -329,7 +329,28 @@ def test_any_text_gives_a_sound_window(text: str, moment: datetime) -> None:
 
 
 @pytest.mark.parametrize(
-    "piece", [*PIECES, "1月", "昨天", "最近", "9", "上", "a ", "(", "“", "[", "@a ", "大家好", "3"]
+    "piece",
+    [
+        *PIECES,
+        "1月",
+        "昨天",
+        "最近",
+        "9",
+        "上",
+        "a ",
+        "(",
+        "“",
+        "[",
+        "@a ",
+        "大家好",
+        "3",
+        "下午三点",
+        "晚上",
+        "at 3pm ",
+        "q1 ",
+        "01/",
+        "去年国庆",
+    ],
 )
 def test_hostile_repetition_ends(piece: str) -> None:
     """A text that repeats one thing a hundred thousand times is read like any other."""
