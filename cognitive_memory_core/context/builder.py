@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from .. import sentences
@@ -12,7 +12,7 @@ from ..domain.note import Memo, Pin
 from ..domain.profile import Profile
 from ..domain.scope import Scene, Scope
 from ..ports.ledger import NoteBook
-from ..recall.patience import within
+from ..recall.patience import finished
 from ..recall.portraits import Drawn, Portraits
 from ..recall.retriever import AWAY, Found, Retriever
 from ..settings import Live, Settings
@@ -30,6 +30,21 @@ class _Found:
 
     part: Part
     degraded: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """How to read a part of the context, and what stands for it while that is not possible."""
+
+    reading: Callable[[], Awaitable[list[_Found]]]
+    away: Callable[[], list[_Found]]
+
+    async def read(self) -> list[_Found]:
+        """Read the part; where a store or model is away, give what stands for it."""
+        try:
+            return await self.reading()
+        except AWAY:
+            return self.away()
 
 
 class ContextBuilder:
@@ -66,21 +81,21 @@ class ContextBuilder:
         ``budget`` is in tokens (None: as set); ``without`` names people who want to be left out.
         """
         settings = self._settings.current
-        pins, drawn, events, memos = await asyncio.gather(
+        parts = [
             self._pins(scene, without),
             self._drawn(scene, without),
             self._events(Reading(scene, without=without), text, settings),
             self._recent_memos(scene, settings, without),
-        )
-        return self._context([pins, *drawn, events, memos], budget, settings)
+        ]
+        return self._context(await self._read(parts), budget, settings)
 
     async def memos_only(
         self, scene: Scene, *, budget: int | None = None, without: frozenset[str] = frozenset()
     ) -> Context:
         """Build what is left of the context while the memory is switched off."""
         settings = self._settings.current
-        found = await self._recent_memos(scene, settings, without)
-        return self._context([found], budget, settings, "disabled")
+        found = await self._read([self._recent_memos(scene, settings, without)])
+        return self._context(found, budget, settings, "disabled")
 
     async def memos(self, scope: Scope, limit: int) -> list[Memo]:
         """Give the newest memos of a place, newest last, with those whose job still waits."""
@@ -88,60 +103,70 @@ class ContextBuilder:
             return []
         return _newest((*await self._notes.memos(scope, limit), *self._waiting_memos(scope)), limit)
 
-    async def _pins(self, scene: Scene, without: Collection[str]) -> _Found:
-        pins, degraded = await self._pinned(scene)
-        shown = [pin for pin in pins if pin.owner_id in ("", scene.user_id) and pin.owner_id not in without]
-        section = Section(sentences.title_pins(), pin_lines(shown))
-        return _Found(Part("rest", section, newest_last=True), degraded)
+    async def _read(self, parts: Sequence[_Asked]) -> list[_Found]:
+        """Read parts at once, in order; one that is away or late is replaced by what stands for it."""
+        reads = [asyncio.create_task(part.read()) for part in parts]
+        await finished(self._patience, reads)
+        found = (read.result() if read.done() else part.away() for part, read in zip(parts, reads, strict=True))
+        return [one for several in found for one in several]
 
-    async def _pinned(self, scene: Scene) -> tuple[list[Pin], tuple[str, ...]]:
-        if not _has_place(scene):
-            return [], ()
-        try:
-            return await within(self._patience, self._notes.pins(scene.scope)), ()
-        except AWAY:
-            return [], ("ledger",)
+    def _pins(self, scene: Scene, without: Collection[str]) -> _Asked:
+        def shown(pins: Iterable[Pin], *degraded: str) -> list[_Found]:
+            seen = [pin for pin in pins if pin.owner_id in ("", scene.user_id) and pin.owner_id not in without]
+            section = Section(sentences.title_pins(), pin_lines(seen))
+            return [_Found(Part("rest", section, newest_last=True), degraded)]
 
-    async def _drawn(self, scene: Scene, without: Collection[str]) -> list[_Found]:
-        """Give the portraits of who asks and of the group; where one cannot be read, say so."""
-        if self._portraits is None:
-            return []
-        try:
-            drawn = await within(self._patience, self._portraits.of_turn(scene, without))
-        except AWAY:
-            drawn = Drawn(is_whole=False)
-        titled = (
-            (sentences.title_person(), drawn.person, scene.user_name),
-            (sentences.title_group(), drawn.group, scene.group_name),
-        )
-        degraded = () if drawn.is_whole else ("profiles",)
-        return [_Found(Part("profiles", _portrayed(*each)), degraded) for each in titled]
+        async def read() -> list[_Found]:
+            return shown(await self._notes.pins(scene.scope) if _has_place(scene) else ())
 
-    async def _events(self, reading: Reading, text: str, settings: Settings) -> _Found:
+        return _Asked(read, lambda: shown((), "ledger"))
+
+    def _drawn(self, scene: Scene, without: Collection[str]) -> _Asked:
+        """Read the portraits of who asks and of the group; where one cannot be read, say so."""
+
+        def shown(drawn: Drawn) -> list[_Found]:
+            degraded = () if drawn.is_whole else ("profiles",)
+            titled = (
+                (sentences.title_person(), drawn.person, scene.user_name),
+                (sentences.title_group(), drawn.group, scene.group_name),
+            )
+            return [_Found(Part("profiles", _portrayed(*each)), degraded) for each in titled]
+
+        async def read() -> list[_Found]:
+            return shown(await self._portraits.of_turn(scene, without)) if self._portraits else []
+
+        return _Asked(read, lambda: shown(Drawn(is_whole=False)))
+
+    def _events(self, reading: Reading, text: str, settings: Settings) -> _Asked:
         asked = settings.query
-        query = await self._retriever.asked(text, reading.scene)
-        search = self._retriever.search(
-            reading, query, top_k=asked.auto_top_k, decay=asked.auto_decay, floor=asked.min_relevance
-        )
-        try:
-            found = await within(self._patience, search)
-        except AWAY:
-            found = Found((), ("vectors", "lexical"))
-        lines = event_lines((hit.event for hit in found.hits), settings.zone)
-        return _Found(Part("events", Section(sentences.title_events(), lines)), found.degraded)
 
-    async def _recent_memos(self, scene: Scene, settings: Settings, without: Collection[str]) -> _Found:
-        memos, degraded = await self._noted(scene, settings.query.recent_end_summaries_inject_k)
-        lines = memo_lines([memo for memo in memos if memo.user_id not in without], settings.zone)
-        return _Found(Part("memos", Section(sentences.title_memos(), lines), newest_last=True), degraded)
+        def shown(found: Found) -> list[_Found]:
+            lines = event_lines((hit.event for hit in found.hits), settings.zone)
+            return [_Found(Part("events", Section(sentences.title_events(), lines)), found.degraded)]
 
-    async def _noted(self, scene: Scene, limit: int) -> tuple[Sequence[Memo], tuple[str, ...]]:
-        if not _has_place(scene):
-            return (), ()
-        try:
-            return await within(self._patience, self.memos(scene.scope, limit)), ()
-        except AWAY:  # what waits in the queue is known without the ledger
-            return _newest(self._waiting_memos(scene.scope), limit), ("ledger",)
+        async def read() -> list[_Found]:
+            query = await self._retriever.asked(text, reading.scene)
+            found = await self._retriever.search(
+                reading, query, top_k=asked.auto_top_k, decay=asked.auto_decay, floor=asked.min_relevance
+            )
+            return shown(found)
+
+        return _Asked(read, lambda: shown(Found((), ("vectors", "lexical"))))
+
+    def _recent_memos(self, scene: Scene, settings: Settings, without: Collection[str]) -> _Asked:
+        limit = settings.query.recent_end_summaries_inject_k
+
+        def shown(memos: Iterable[Memo], *degraded: str) -> list[_Found]:
+            lines = memo_lines([memo for memo in memos if memo.user_id not in without], settings.zone)
+            return [_Found(Part("memos", Section(sentences.title_memos(), lines), newest_last=True), degraded)]
+
+        async def read() -> list[_Found]:
+            return shown(await self.memos(scene.scope, limit) if _has_place(scene) else ())
+
+        def waiting() -> list[_Found]:  # what waits in the queue is known without the ledger
+            return shown(_newest(self._waiting_memos(scene.scope), limit) if _has_place(scene) else (), "ledger")
+
+        return _Asked(read, waiting)
 
     def _context(self, found: Sequence[_Found], budget: int | None, settings: Settings, *degraded: str) -> Context:
         parts = [replace(one.part, section=self._without_the_hidden(one.part.section)) for one in found]

@@ -17,7 +17,7 @@ def covered(terms: Sequence[str], texts: Sequence[frozenset[str]], among: int | 
     """
     weights = {term: _weight(term, texts, len(texts) if among is None else among) for term in terms}
     whole = sum(weights.values())
-    return [sum(weight for term, weight in weights.items() if term in text) / whole for text in texts]
+    return [sum([weight for term, weight in weights.items() if term in text]) / whole for text in texts]
 
 
 def bent(coverage: float, half_way: float = HALF_WAY) -> float:
@@ -27,5 +27,5 @@ def bent(coverage: float, half_way: float = HALF_WAY) -> float:
 
 def _weight(term: str, texts: Sequence[frozenset[str]], among: int) -> float:
     """What no text has is as rare as what one has."""
-    having = sum(term in text for text in texts)
+    having = sum([term in text for text in texts])
     return math.prod(map(telling, term)) * math.log1p(among / max(having, 1))

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable
-from typing import TypeVar
+from collections.abc import Awaitable, Collection
+from typing import Any, TypeVar
 
 T = TypeVar("T")
 
@@ -23,6 +23,17 @@ async def within(seconds: float, awaitable: Awaitable[T]) -> T:
     if not done:
         raise asyncio.TimeoutError
     return task.result()
+
+
+async def finished(seconds: float, tasks: Collection[asyncio.Task[Any]]) -> None:
+    """Wait until all tasks are done, at most so many seconds; cancel the late ones and do not wait for their end."""
+    for task in tasks:
+        task.add_done_callback(_seen)
+    try:
+        await asyncio.wait(tasks, timeout=max(seconds, 0.0))
+    finally:
+        for task in tasks:
+            task.cancel()  # nothing to one that is done
 
 
 async def until(instant: float, awaitable: Awaitable[T]) -> T:

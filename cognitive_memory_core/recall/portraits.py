@@ -145,9 +145,10 @@ class Portraits:
         hidden = await self._facts.withdrawing()
         asker = [] if scene.kind == "operator" or scene.user_id in without else self._of_asker(scene)
         group = [ProfileKey.group(scene.group_id, scene.agent)] if scene.group_id else []
-        (person, has_person), (place, has_place) = await asyncio.gather(
-            self._first(scene, asker, hidden), self._first(scene, group, hidden)
-        )
+        for key in (*asker, *group):
+            self._begun(key)  # both files are read at once
+        person, has_person = await self._first(scene, asker, hidden)
+        place, has_place = await self._first(scene, group, hidden)
         return Drawn(person, place, has_person and has_place)
 
     def _of_asker(self, scene: Scene) -> list[ProfileKey]:
@@ -212,6 +213,15 @@ class Portraits:
         return self._shown(scene, key, await self._store.find(key))
 
     async def _recent(self, scene: Scene, key: ProfileKey) -> Profile | None:
+        read, now = self._begun(key), asyncio.get_running_loop().time()
+        if not read.task.done():
+            await asyncio.wait((read.task,), timeout=max(read.began_at + self._pace.patience - now, 0.0))
+        if not read.task.done():
+            raise UnavailableError(sentences.portrait_too_slow())
+        return self._shown(scene, key, read.task.result())
+
+    def _begun(self, key: ProfileKey) -> _Read:
+        """Return the read of a file that serves still, or begin one."""
         now = asyncio.get_running_loop().time()
         read = self._reads.pop(key, None)
         if read is None or not read.serves(now, self._pace.lifetime):
@@ -220,10 +230,7 @@ class Portraits:
         self._reads[key] = read
         while len(self._reads) > self._pace.held:
             self._reads.popitem(last=False)
-        done, _ = await asyncio.wait((read.task,), timeout=max(read.began_at + self._pace.patience - now, 0.0))
-        if not done:
-            raise UnavailableError(sentences.portrait_too_slow())
-        return self._shown(scene, key, read.task.result())
+        return read
 
     async def _readable(self, scene: Scene) -> list[IndexedProfile]:
         """Give what the index lets the scene read, each row looked at again; nothing where index or facts are away."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -21,7 +22,7 @@ from ..settings import Decay, Live, Settings
 from .intent import Tilt, tilt_of
 from .naming import KnownNames
 from .narrowing import NARROWED, narrowed
-from .patience import going_on, until
+from .patience import finished, going_on, until
 from .query import Query, query_of
 from .ranking import (
     Scored,
@@ -61,12 +62,24 @@ class Found:
     degraded: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
+@dataclass
 class _Leg:
-    """One leg's candidates; None when the leg is missing, with the part to blame."""
+    """One leg of a search under way: its candidates so far (None: no answer yet) and the part that it waits for."""
 
-    rows: Sequence[Scored] | None
-    degraded: tuple[str, ...] = ()
+    part: str
+    rows: list[Scored] | None = None
+    is_whole: bool = False
+
+    @property
+    def degraded(self) -> tuple[str, ...]:
+        """The part that is away, unless the leg has come to its end."""
+        return () if self.is_whole else (self.part,)
+
+    async def run(self, search: Awaitable[None]) -> None:
+        """Search to the end; a part that is away ends it early."""
+        with contextlib.suppress(*AWAY):
+            await search
+            self.is_whole = True
 
 
 @dataclass(frozen=True)
@@ -176,7 +189,7 @@ class Retriever:
         if not wish.candidates:
             return Found()
         end = asyncio.get_running_loop().time() + self._patience
-        dense, words = await asyncio.gather(self._by_meaning(wish, end), self._by_words(wish, end))
+        dense, words = await self._legs(wish)
         hits = await _off_loop(_size(dense.rows, words.rows), partial(_joined, wish, dense.rows, words.rows))
         judged = await self._judged(wish, hits, end)
         wide = await self._with_the_known(wish, judged.hits, end)
@@ -213,30 +226,38 @@ class Retriever:
         newest = sorted(known, key=_when, reverse=True)
         return Found(tuple(widened(hits, newest, wish.least)))
 
-    async def _by_meaning(self, wish: _Wish, end: float) -> _Leg:
-        try:
-            vector = await until(end, self._embedder.embed_query(wish.embedded))
-        except AWAY:
-            return _Leg(None, ("embedding",))
-        leg = await _asked("vectors", partial(self._vectors.nearest, vector), wish, end)
+    async def _legs(self, wish: _Wish) -> tuple[_Leg, _Leg]:
+        """Search both ways at once, each as far as it comes in time."""
+        dense, words = _Leg("embedding"), _Leg("lexical")
+        searches = (
+            asyncio.create_task(dense.run(self._by_meaning(wish, dense))),
+            asyncio.create_task(words.run(_asked(partial(self._lexical.events, wish.query.terms), wish, words))),
+        )
+        await finished(self._patience, searches)
+        for search in searches:
+            if search.done():
+                search.result()
+        return dense, words
+
+    async def _by_meaning(self, wish: _Wish, leg: _Leg) -> None:
+        vector = await self._embedder.embed_query(wish.embedded)
+        leg.part = "vectors"
         similarity = self._embedder.calibration.similarity
-        return replace(leg, rows=leg.rows and [(event, similarity(cosine)) for event, cosine in leg.rows])
 
-    async def _by_words(self, wish: _Wish, end: float) -> _Leg:
-        return await _asked("lexical", partial(self._lexical.events, wish.query.terms), wish, end)
+        async def near(reading: Reading, limit: int) -> list[Scored]:
+            return [
+                (event, similarity(cosine)) for event, cosine in await self._vectors.nearest(vector, reading, limit)
+            ]
+
+        await _asked(near, wish, leg)
 
 
-async def _asked(part: str, ask: Ask, wish: _Wish, end: float) -> _Leg:
+async def _asked(ask: Ask, wish: _Wish, leg: _Leg) -> None:
     """Ask a store for candidates, and for more of what the question names where the best of all lie elsewhere."""
-    rows: list[Scored] | None = None
-    try:
-        rows = await until(end, ask(wish.reading, wish.candidates))
-        more = [ask(narrow, wish.more) for narrow in wish.outnumbered(rows)]
-        for found in await until(end, asyncio.gather(*more)) if more else ():
-            rows = _with(rows, found)
-    except AWAY:
-        return _Leg(rows, (part,))
-    return _Leg(rows)
+    leg.rows = await ask(wish.reading, wish.candidates)
+    more = [ask(narrow, wish.more) for narrow in wish.outnumbered(leg.rows)]
+    for found in await asyncio.gather(*more) if more else ():
+        leg.rows = _with(leg.rows, found)
 
 
 def _with(rows: Sequence[Scored], more: Sequence[Scored]) -> list[Scored]:

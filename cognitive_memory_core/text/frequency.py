@@ -37,7 +37,13 @@ _ASKING = (
 ASKING_WORDS = frozenset(_ASKING.split())
 
 
+def _weight(rank: int) -> float:
+    return _LEAST + (1.0 - _LEAST) * math.log1p(rank) / math.log1p(len(_RANK))
+
+
+_WEIGHT = {char: _weight(rank) for char, rank in _RANK.items()}
+
+
 def telling(char: str) -> float:
-    """Say how much a character tells, in (0, 1]: what is not among the commonest few hundred tells all it can."""
-    rank = _RANK.get(char)
-    return 1.0 if rank is None else _LEAST + (1.0 - _LEAST) * math.log1p(rank) / math.log1p(len(_RANK))
+    """Return how much a character tells, in (0, 1]; one that is not among the commonest few hundred weighs 1."""
+    return _WEIGHT.get(char, 1.0)

@@ -58,13 +58,12 @@ class Questions:
         if self._is_closed:
             raise UnavailableError(sentences.not_running())
         now = self._clock.now()
-        self._asked = {known: asked for known, asked in self._asked.items() if asked.serves(now)}
-        asked = self._asked.pop(text, None) or _Asked(now, self._set_out(text))
+        asked = self._asked.pop(text, None)
+        if asked is None or not asked.serves(now):
+            asked = _Asked(now, self._set_out(text))
         self._asked[text] = asked
-        while len(self._asked) > REMEMBERED:
-            del self._asked[next(iter(self._asked))]
-        await asyncio.wait((asked.answer,))
-        return asked.answer.result()
+        self._let_go_of_old(now)
+        return await asyncio.shield(asked.answer)
 
     def let_go(self) -> None:
         """Hold no question and no answer; a call under way goes on for those who wait for it."""
@@ -77,6 +76,14 @@ class Questions:
             if not answer.done():
                 answer.set_exception(UnavailableError(sentences.not_running()))
         await stopped(self._calls)
+
+    def _let_go_of_old(self, now: datetime) -> None:
+        """Forget the answers least recently asked for that serve nobody any more, or are too many."""
+        while self._asked:
+            oldest = next(iter(self._asked))
+            if self._asked[oldest].serves(now) and len(self._asked) <= REMEMBERED:
+                break
+            del self._asked[oldest]
 
     def _set_out(self, text: str) -> asyncio.Future[Vector]:
         answer: asyncio.Future[Vector] = asyncio.get_running_loop().create_future()

@@ -1,24 +1,31 @@
-"""One owner of the connections: one thread that writes, a few that read, none of them the event loop's."""
+"""One owner of the connections: one thread that writes, a few that read, none of them the event loop's.
+
+Reads of one turn of the event loop share a trip to a reading thread; writes that wait for the writer share a
+transaction and its sync (group commit), each in a savepoint of its own.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import os
 import sqlite3
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from queue import SimpleQueue
 from sqlite3 import Connection
-from typing import Concatenate, ParamSpec, TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from ... import sentences
 from ...completion import completed
 from ...errors import StorageRefused, UnavailableError
 from . import schema
+from .request_batches import Request, RequestBatches
 
 READERS = 3
+READS_TOGETHER = 8  # a trip to a reading thread: a turn's, so that turns at once are spread over the threads
+WRITES_TOGETHER = 64  # a transaction
 FILES = ("", "-wal", "-shm")  # what a database consists of, by the ends of their names
 BUSY_SECONDS = 5.0  # how long another process that reads the file may keep a write waiting
 EMPTYING_TRIES = 12
@@ -43,6 +50,8 @@ class Database:
         self._readers: SimpleQueue[Connection] = SimpleQueue()
         self._writing = ThreadPoolExecutor(1, "ledger-writer")
         self._reading = ThreadPoolExecutor(READERS, "ledger-reader")
+        self._reads = RequestBatches(self._reading, self._read_all, most=READS_TOGETHER)
+        self._writes = RequestBatches(self._writing, self._write_all, most=WRITES_TOGETHER)
 
     @classmethod
     async def open(cls, path: Path, *, read_only: bool = False) -> Database:
@@ -62,17 +71,15 @@ class Database:
     async def read(self, work: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Run ``work(connection, ...)`` in a reading thread; raises UnavailableError."""
         self._refuse_if_closed()
-        loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._reading, lambda: self._read(work, *args, **kwargs))
+        return await self._reads.submit(lambda connection: self._read(connection, work, *args, **kwargs))
 
     async def write(self, work: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Run ``work(connection, ...)`` in the writing thread as one transaction, on disk when this returns.
+        """Run ``work(connection, ...)`` in the writing thread, all of it or nothing, on disk when this returns.
 
         Raises StorageRefused, and then nothing of it was written.
         """
         self._refuse_if_closed()
-        loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._writing, lambda: self._write(work, *args, **kwargs))
+        return await self._writes.submit(lambda connection: self._write(connection, work, *args, **kwargs))
 
     async def rewrite(self) -> None:
         """Write the whole file anew, compact; raises StorageRefused, and then it is as it was."""
@@ -95,6 +102,8 @@ class Database:
     async def close(self) -> None:
         """Wait for what runs, move the log into the file, and let go of it; goes on when whoever waits gives up."""
         if self._finish_begun is None:
+            self._reads.send()
+            self._writes.send()
             self._finish_begun = asyncio.ensure_future(asyncio.to_thread(self._finish))
         await asyncio.shield(self._finish_begun)
 
@@ -110,7 +119,8 @@ class Database:
             for _ in range(READERS):
                 self._readers.put(_reader(self.path))
             if self._read_only:
-                self._with_reader(schema.check, self.path)
+                with self._a_reader() as connection:
+                    schema.check(connection, self.path)
 
     def _disconnect(self) -> None:
         while not self._readers.empty():
@@ -121,21 +131,37 @@ class Database:
             self._writer.close()
             self._writer = None
 
-    def _read(self, work: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
-        with self._translated(writing=False):
-            return self._with_reader(work, *args, **kwargs)
+    def _read_all(self, requests: Sequence[Request[Any]]) -> None:
+        with self._a_reader() as connection:
+            for request in requests:
+                request.carry_out(connection)
 
-    def _with_reader(self, work: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
+    def _read(
+        self, connection: Connection, work: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        with self._translated(writing=False):
+            return work(connection, *args, **kwargs)
+
+    @contextmanager
+    def _a_reader(self) -> Generator[Connection, None, None]:
         connection = self._readers.get()  # never waits: there are as many connections as threads
         try:
-            return work(connection, *args, **kwargs)
+            yield connection
         finally:
             self._readers.put(connection)
 
-    def _write(self, work: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
+    def _write_all(self, requests: Sequence[Request[Any]]) -> None:
+        """Carry out requests in one transaction; one that fails takes back only itself."""
         writer = self._owned()
         with self._translated(writing=True), _transaction(writer):
-            return work(writer, *args, **kwargs)
+            for request in requests:
+                _carry_out_whole(writer, request)
+
+    def _write(
+        self, connection: Connection, work: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        with self._translated(writing=True):
+            return work(connection, *args, **kwargs)
 
     def _rewritten(self) -> None:
         with self._translated(writing=True):
@@ -192,6 +218,20 @@ def _transaction(connection: Connection) -> Generator[None, None, None]:
     finally:
         with suppress(sqlite3.Error):  # the reason that counts is on its way; the next transaction tries again
             _roll_back(connection)
+
+
+def _carry_out_whole(connection: Connection, request: Request[Any]) -> None:
+    """Carry out a request inside a transaction; after a failure nothing of it stays.
+
+    Raises the failure where SQLite took back the whole transaction because of it.
+    """
+    connection.execute("SAVEPOINT request")
+    request.carry_out(connection)
+    if request.failure is not None:
+        if not connection.in_transaction:
+            raise request.failure
+        connection.execute("ROLLBACK TO request")
+    connection.execute("RELEASE request")
 
 
 def _roll_back(connection: Connection) -> None:

@@ -126,8 +126,8 @@ def event_values(event: Event) -> tuple[Any, ...]:
 def event_of(row: Row) -> Event:
     """Read an event from :data:`EVENT_FIELDS`."""
     fields: dict[str, Any] = dict(zip(EVENT_FIELDS, row, strict=True))
-    fields["subjects"] = tuple(json.loads(fields["subjects"]))
-    fields["message_ids"] = tuple(json.loads(fields["message_ids"]))
+    fields["subjects"] = _ids(fields["subjects"])
+    fields["message_ids"] = _ids(fields["message_ids"])
     fields["happened_at"] = moment_of(fields["happened_at"])
     fields["is_absolute"] = bool(fields["is_absolute"])
     fields["last_seen_at"] = _instant(fields["last_seen_at"])
@@ -209,6 +209,10 @@ def _scene(row: Row) -> Scene:
     if not user_id:
         return Scene.operator(agent, group_id=group_id)
     return Scene.group(group_id, user_id, user_name=user_name, group_name=group_name, agent=agent)
+
+
+def _ids(written: str) -> tuple[str, ...]:
+    return () if written == "[]" else tuple(json.loads(written))
 
 
 def _text(instant: datetime | None) -> str | None:

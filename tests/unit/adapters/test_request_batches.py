@@ -1,0 +1,160 @@
+"""Requests to a database that travel together."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+import threading
+from collections.abc import AsyncIterator
+from pathlib import Path
+from sqlite3 import Connection
+
+import pytest
+
+from cognitive_memory_core.adapters.sqlite.database import Database
+from cognitive_memory_core.errors import StorageRefused, UnavailableError
+
+
+@pytest.fixture
+async def database(tmp_path: Path) -> AsyncIterator[Database]:
+    """Open a database with a table of numbers."""
+    opened = await Database.open(tmp_path / "ledger.db")
+    await opened.write(lambda connection: connection.execute("CREATE TABLE numbers (number INTEGER UNIQUE)"))
+    yield opened
+    await opened.close()
+
+
+def add(connection: Connection, *numbers: int) -> int:
+    """Write numbers."""
+    connection.executemany("INSERT INTO numbers VALUES (?)", [(number,) for number in numbers])
+    return len(numbers)
+
+
+def listed(connection: Connection) -> list[int]:
+    """Read all numbers."""
+    return [row[0] for row in connection.execute("SELECT number FROM numbers ORDER BY number")]
+
+
+class Writer:
+    """The writing thread, kept busy until it is let go."""
+
+    def __init__(self, database: Database) -> None:
+        """Prepare to keep it busy."""
+        self._database = database
+        self._free = threading.Event()
+        self._task: asyncio.Task[bool] | None = None
+
+    async def __aenter__(self) -> Writer:
+        """Begin a write that waits."""
+        begun = asyncio.Event()
+        loop = asyncio.get_running_loop()
+
+        def wait(_: Connection) -> bool:
+            loop.call_soon_threadsafe(begun.set)
+            return self._free.wait(30)
+
+        self._task = asyncio.create_task(self._database.write(wait))
+        await begun.wait()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        """Let the writer go on."""
+        self._free.set()
+        assert self._task is not None
+        await self._task
+
+
+async def transactions(database: Database) -> list[str]:
+    """Trace the statements that begin a transaction from now on."""
+    begun: list[str] = []
+    await database.write(
+        lambda connection: connection.set_trace_callback(
+            lambda statement: begun.append(statement) if statement.startswith("BEGIN") else None
+        )
+    )
+    return begun
+
+
+async def test_writes_that_wait_share_a_transaction(database: Database) -> None:
+    """Ten writes that wait for the writer cost one transaction, and so one sync."""
+    begun = await transactions(database)
+    async with Writer(database):
+        writes = [asyncio.create_task(database.write(add, number)) for number in range(10)]
+        await asyncio.sleep(0.01)
+    assert await asyncio.gather(*writes) == [1] * 10
+    assert len(begun) == 2
+    assert await database.read(listed) == list(range(10))
+
+
+async def test_a_write_that_fails_takes_back_only_itself(database: Database) -> None:
+    """Of writes in one transaction, the one that raises leaves nothing and the others are all there."""
+    async with Writer(database):
+        first = asyncio.create_task(database.write(add, 1))
+        bad = asyncio.create_task(database.write(add, 2, 3, 1))
+        last = asyncio.create_task(database.write(add, 4))
+        await asyncio.sleep(0.01)
+    assert (await first, await last) == (1, 1)
+    with pytest.raises(sqlite3.IntegrityError):
+        await bad
+    assert await database.read(listed) == [1, 4]
+
+
+async def test_a_transaction_that_fails_is_refused_to_all(database: Database) -> None:
+    """Where the whole transaction is taken back, nobody is told that their part was written."""
+
+    def lose_all(connection: Connection) -> None:
+        connection.execute("ROLLBACK")
+        message = "disk I/O error"
+        raise sqlite3.OperationalError(message)
+
+    async with Writer(database):
+        first = asyncio.create_task(database.write(add, 1))
+        bad = asyncio.create_task(database.write(lose_all))
+        last = asyncio.create_task(database.write(add, 2))
+        await asyncio.sleep(0.01)
+    for write in (first, bad, last):
+        with pytest.raises(StorageRefused):
+            await write
+    assert await database.read(listed) == []
+    assert await database.write(add, 3) == 1
+
+
+async def test_a_write_that_was_cancelled_while_it_waited_never_happens(database: Database) -> None:
+    """Whoever gives up before the writer came to their write finds it undone."""
+    async with Writer(database):
+        given_up = asyncio.create_task(database.write(add, 1))
+        kept = asyncio.create_task(database.write(add, 2))
+        await asyncio.sleep(0.01)
+        given_up.cancel()
+        await asyncio.wait([given_up])
+    assert await kept == 1
+    assert await database.read(listed) == [2]
+
+
+async def test_reads_of_a_turn_share_a_thread(database: Database) -> None:
+    """Reads that are asked for together, and by tasks just begun, make one trip to a reading thread."""
+    threads = await asyncio.gather(*[database.read(lambda _: threading.get_ident()) for _ in range(4)])
+    assert len(set(threads)) == 1
+
+
+async def test_a_read_that_fails_leaves_the_others_their_answers(database: Database) -> None:
+    """Of reads that travel together, one that cannot be answered fails alone."""
+    await database.write(add, 1)
+    good, bad, better = await asyncio.gather(
+        database.read(listed),
+        database.read(lambda connection: connection.execute("SELECT * FROM nowhere")),
+        database.read(listed),
+        return_exceptions=True,
+    )
+    assert (good, better) == ([1], [1])
+    assert isinstance(bad, UnavailableError)
+
+
+async def test_what_was_asked_before_closing_is_done(tmp_path: Path) -> None:
+    """Closing in the same turn of the event loop loses no write and leaves nobody waiting."""
+    opened = await Database.open(tmp_path / "ledger.db")
+    await opened.write(lambda connection: connection.execute("CREATE TABLE numbers (number INTEGER UNIQUE)"))
+    write = asyncio.create_task(opened.write(add, 1))
+    await asyncio.sleep(0)
+    await opened.close()
+    assert await asyncio.wait_for(write, 30) == 1
