@@ -6,6 +6,7 @@ import asyncio
 import sqlite3
 import threading
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from sqlite3 import Connection
 
@@ -35,33 +36,20 @@ def listed(connection: Connection) -> list[int]:
     return [row[0] for row in connection.execute("SELECT number FROM numbers ORDER BY number")]
 
 
-class Writer:
-    """The writing thread, kept busy until it is let go."""
+@asynccontextmanager
+async def a_busy_writer(database: Database) -> AsyncIterator[None]:
+    """Keep the writing thread busy until the block is left."""
+    begun, free, loop = asyncio.Event(), threading.Event(), asyncio.get_running_loop()
 
-    def __init__(self, database: Database) -> None:
-        """Prepare to keep it busy."""
-        self._database = database
-        self._free = threading.Event()
-        self._task: asyncio.Task[bool] | None = None
+    def wait(_: Connection) -> bool:
+        loop.call_soon_threadsafe(begun.set)
+        return free.wait(30)
 
-    async def __aenter__(self) -> Writer:
-        """Begin a write that waits."""
-        begun = asyncio.Event()
-        loop = asyncio.get_running_loop()
-
-        def wait(_: Connection) -> bool:
-            loop.call_soon_threadsafe(begun.set)
-            return self._free.wait(30)
-
-        self._task = asyncio.create_task(self._database.write(wait))
-        await begun.wait()
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        """Let the writer go on."""
-        self._free.set()
-        assert self._task is not None
-        await self._task
+    waiting = asyncio.create_task(database.write(wait))
+    await begun.wait()
+    yield
+    free.set()
+    await waiting
 
 
 async def transactions(database: Database) -> list[str]:
@@ -78,7 +66,7 @@ async def transactions(database: Database) -> list[str]:
 async def test_writes_that_wait_share_a_transaction(database: Database) -> None:
     """Ten writes that wait for the writer cost one transaction, and so one sync."""
     begun = await transactions(database)
-    async with Writer(database):
+    async with a_busy_writer(database):
         writes = [asyncio.create_task(database.write(add, number)) for number in range(10)]
         await asyncio.sleep(0.01)
     assert await asyncio.gather(*writes) == [1] * 10
@@ -88,7 +76,7 @@ async def test_writes_that_wait_share_a_transaction(database: Database) -> None:
 
 async def test_a_write_that_fails_takes_back_only_itself(database: Database) -> None:
     """Of writes in one transaction, the one that raises leaves nothing and the others are all there."""
-    async with Writer(database):
+    async with a_busy_writer(database):
         first = asyncio.create_task(database.write(add, 1))
         bad = asyncio.create_task(database.write(add, 2, 3, 1))
         last = asyncio.create_task(database.write(add, 4))
@@ -107,7 +95,7 @@ async def test_a_transaction_that_fails_is_refused_to_all(database: Database) ->
         message = "disk I/O error"
         raise sqlite3.OperationalError(message)
 
-    async with Writer(database):
+    async with a_busy_writer(database):
         first = asyncio.create_task(database.write(add, 1))
         bad = asyncio.create_task(database.write(lose_all))
         last = asyncio.create_task(database.write(add, 2))
@@ -121,7 +109,7 @@ async def test_a_transaction_that_fails_is_refused_to_all(database: Database) ->
 
 async def test_a_write_that_was_cancelled_while_it_waited_never_happens(database: Database) -> None:
     """Whoever gives up before the writer came to their write finds it undone."""
-    async with Writer(database):
+    async with a_busy_writer(database):
         given_up = asyncio.create_task(database.write(add, 1))
         kept = asyncio.create_task(database.write(add, 2))
         await asyncio.sleep(0.01)
