@@ -49,9 +49,7 @@ class RequestBatches:
     they came.
     """
 
-    def __init__(
-        self, executor: Executor, carry_out: Callable[[Sequence[Request[Any]]], None], *, most: int
-    ) -> None:
+    def __init__(self, executor: Executor, carry_out: Callable[[Sequence[Request[Any]]], None], *, most: int) -> None:
         """Let ``carry_out`` run at most ``most`` requests a batch in a thread; what it raises fails the whole batch."""
         self._executor = executor
         self._carry_out = carry_out
