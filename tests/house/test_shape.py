@@ -21,6 +21,7 @@ BLANKET = {  # where everything is caught and life goes on, how often, and why
     f"{CORE}/adapters/chroma/child.py": (3, "the process's main, and what comes up with it: its answer is a refusal"),
     f"{CORE}/adapters/chroma/shelf.py": (1, "the process's main: whatever is wrong with a generation, another comes"),
     f"{CORE}/adapters/chroma/worker.py": (1, "the thread's main: what fails is raised where it is waited for"),
+    f"{CORE}/adapters/sqlite/request_batches.py": (2, "the thread's main: what fails is raised where it is awaited"),
     f"{PLUGIN}/lifecycle.py": (1, "the start-up hook: raising would end the bot"),
     f"{PLUGIN}/auto_consider.py": (1, "the loop runner: one bad round must not end the considering"),
     f"{PLUGIN}/capture.py": (1, "the capture hook: what goes wrong must not cost the bot an event"),
