@@ -1,10 +1,11 @@
-"""The one test command: ``python -m tests [nightly] [arguments for pytest]``.
+"""The one test command: ``python -m tests [checks | nightly] [arguments for pytest]``.
 
 Every step runs, whatever the others say; the exit status is 0 only when none failed. The plugin's tests are a pytest
 run of their own, because nonebug starts NoneBot for every test of its run. Both runs of pytest use two worker
 processes, each with folders of its own; ``-n 0`` among the arguments runs them in one.
 
-``nightly`` adds the tests marked so and runs every property and every fault at its larger size.
+``checks`` is what reads the code and runs none of it: ruff, pyright, import-linter. ``nightly`` adds the tests marked
+so and runs every property and every fault at its larger size.
 """
 
 from __future__ import annotations
@@ -55,28 +56,44 @@ class TypeCheck(Step):
         return "failed" if os.environ.get("CI") else "not run"
 
 
-def steps(arguments: Sequence[str]) -> list[Step]:
-    """List what is run, in order; the arguments go to both runs of pytest."""
-    also_fine = (NOTHING_SELECTED,) if arguments else ()
-    pytest = ("-m", "pytest", "-n", WORKERS, "--dist", "worksteal")
+def checks() -> list[Step]:
+    """List what reads the code and runs none of it."""
     linting = "from importlinter.cli import lint_imports_command as lint; lint()"
-    plugin_loops = ("-o", "asyncio_default_fixture_loop_scope=session", "-o", "asyncio_default_test_loop_scope=session")
     return [
         Step("ruff check", ("-m", "ruff", "check", ".")),
         Step("ruff format", ("-m", "ruff", "format", "--check", ".")),
         TypeCheck("pyright", ("-m", "pyright", "--pythonpath", sys.executable)),
         Step("import-linter", ("-c", linting, "--no-logo", "--no-cache")),
+    ]
+
+
+def tests(arguments: Sequence[str]) -> list[Step]:
+    """List the two runs of pytest; the arguments go to both."""
+    also_fine = (NOTHING_SELECTED,) if arguments else ()
+    pytest = ("-m", "pytest", "-n", WORKERS, "--dist", "worksteal")
+    plugin_loops = ("-o", "asyncio_default_fixture_loop_scope=session", "-o", "asyncio_default_test_loop_scope=session")
+    return [
         Step("core", (*pytest, "-p", "no:nonebug", "--ignore=tests/plugin", "tests", *arguments), also_fine),
         Step("plugin", (*pytest, *plugin_loops, "tests/plugin", *arguments), also_fine),
     ]
 
 
+def steps(arguments: Sequence[str]) -> list[Step]:
+    """List what is run, in order."""
+    match [*arguments]:
+        case ["checks"]:
+            return checks()
+        case ["nightly", *rest]:
+            os.environ[SIZE] = NIGHTLY
+            return [*checks(), *tests(["-m", "", *rest])]
+        case _:
+            return [*checks(), *tests(arguments)]
+
+
 def main(arguments: Sequence[str]) -> int:
-    """Run every step and sum up; the first argument may be ``nightly``."""
-    if is_nightly := arguments[:1] == [NIGHTLY]:
-        os.environ[SIZE] = NIGHTLY
+    """Run every step and sum up."""
     outcomes: list[tuple[str, Outcome, float]] = []
-    for step in steps(["-m", "", *arguments[1:]] if is_nightly else arguments):
+    for step in steps(arguments):
         started = time.monotonic()
         outcomes.append((step.name, step.run(), time.monotonic() - started))
     print()
