@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
 from pathlib import Path
 
-import pytest
-
-from tests.support.onebot import GROUP, MILI, ROOT, OneBotClient, running_bot
+from tests.support.onebot import GROUP, MILI, ROOT, OneBotClient, open_bot
+from tests.support.waiting import until
 
 ROW = re.compile(r"^\| `/记忆 (\S+?)[ `].*?（`(\w+)`）", re.MULTILINE)
 ONLY = 'from nonebot import require\n\nrequire("nonebot_plugin_cognitive_memory")\n'
@@ -36,10 +34,9 @@ def test_the_table_lists_every_command() -> None:
     ]
 
 
-@pytest.mark.timeout(120)
 async def test_every_listed_command_answers(tmp_path: Path) -> None:
     """Each command of the table is answered by both its names, never with "no such command" or "how it is written"."""
-    async with running_bot(tmp_path, {"only": ONLY}) as (_, client):
+    async with open_bot(tmp_path, {"only": ONLY}) as (_, client):
         for chinese, english in listed():
             for head in (f"/记忆 {chinese}", f"/memory {english}"):
                 answer = await client.ask(f"{head} {WORDS.get(english, '')}".strip(), group=GROUP, user=_next())
@@ -48,16 +45,16 @@ async def test_every_listed_command_answers(tmp_path: Path) -> None:
                 assert not answer.startswith("写法")
 
 
-@pytest.mark.timeout(120)
 async def test_forget_does_what_the_table_says(tmp_path: Path) -> None:
     """What a person forgets by its number in the list is not listed any more."""
     env = ["COGNITIVE_MEMORY__CAPTURE__CONSIDER_IDLE_MINUTES=0.01"]
-    async with running_bot(tmp_path, {"only": ONLY}, env) as (_, client):
+    async with open_bot(tmp_path, {"only": ONLY}, env) as (_, client):
         await client.say("我对花生过敏，聚餐别点带花生的菜", group=GROUP, user=MILI, name="米粒")
-        for _ in range(50):
-            if "花生" in await client.ask("/记忆 列表", group=GROUP, user=_next()):
-                break
-            await asyncio.sleep(0.2)
+
+        async def is_listed() -> bool:
+            return "花生" in await client.ask("/记忆 列表", group=GROUP, user=_next())
+
+        await until(is_listed)
         assert "花生" in await _asked(client, "/记忆 列表")
         await _asked(client, "/记忆 忘掉 1")
         assert "过敏" not in await _asked(client, "/记忆 列表")

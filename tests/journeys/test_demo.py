@@ -8,11 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 from tests.support.onebot import ROOT
-
-pytestmark = pytest.mark.timeout(180)
+from tests.support.waiting import PATIENCE
 
 
 def demo(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
@@ -24,7 +21,7 @@ def demo(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
         capture_output=True,
         text=True,
         encoding="utf-8",
-        timeout=150,
+        timeout=2 * PATIENCE,
         check=False,
     )
 

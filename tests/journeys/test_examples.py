@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.onebot import GROUP, MILI, ROOT, running_bot
+from tests.support.onebot import GROUP, MILI, ROOT, open_bot
 
 EXAMPLE = ROOT / "examples" / "companion_chat"
 SHIPPED = ROOT / "nonebot_plugin_cognitive_memory" / "demo" / "companion.py"
@@ -21,11 +21,10 @@ def test_the_example_is_what_the_demo_runs() -> None:
     assert (EXAMPLE / "plugins" / "companion.py").read_bytes() == SHIPPED.read_bytes()
 
 
-@pytest.mark.timeout(120)
 async def test_the_companion_answers_from_memory(tmp_path: Path) -> None:
     """The companion notes what is said in a group and quotes it when it is asked."""
     source = (EXAMPLE / "plugins" / "companion.py").read_text("utf-8")
-    async with running_bot(tmp_path, {"companion": source}) as (_, client):
+    async with open_bot(tmp_path, {"companion": source}) as (_, client):
         assert await client.ask("年糕只吃罐头不吃猫粮，别买错了", group=GROUP, user=MILI, name="米粒") == "好，记下了。"
         assert "只吃罐头" in await client.ask_until("年糕平时吃什么？", "只吃罐头", group=GROUP)
         assert await client.ask("量子力学是谁提出的？", user=MILI) == "这个我还没有印象。"

@@ -1,7 +1,7 @@
 """The bot is killed again and again in the middle of its work: what it acknowledged is neither lost nor doubled.
 
-``JOURNEY_KILLS=10 JOURNEY_TURNS=500 python -m pytest tests/journeys/test_kills.py -s`` is the published size; the
-suite runs a smaller one.
+``JOURNEY_KILLS=10 JOURNEY_TURNS=500 python -m pytest tests/journeys/test_kills.py -s`` is the published size, and the
+nightly one; the suite runs a smaller one.
 """
 
 from __future__ import annotations
@@ -17,9 +17,11 @@ import pytest
 
 from cognitive_memory_core import CognitiveMemory, Scene, Settings
 from tests.support.onebot import AHE, GROUP, MILI, OTHER_GROUP, BotProcess, OneBotClient, data_of, prepare, start
+from tests.support.sizes import sized
+from tests.support.waiting import PATIENCE
 
-KILLS = int(os.environ.get("JOURNEY_KILLS", "3"))
-TURNS = int(os.environ.get("JOURNEY_TURNS", "60"))
+KILLS = int(os.environ.get("JOURNEY_KILLS", sized(2, 10)))
+TURNS = int(os.environ.get("JOURNEY_TURNS", sized(48, 500)))
 AT_ONCE = 8
 PLACES = ((GROUP, AHE), (GROUP, MILI), (OTHER_GROUP, AHE), (None, AHE), (None, MILI))
 ENV = ("COGNITIVE_MEMORY__CAPTURE__AUTO_CONSIDER=off",)
@@ -60,7 +62,7 @@ class AckLedger:
         self.tokens.add(token)
 
 
-@pytest.mark.timeout(240)
+@pytest.mark.timeout(sized(240, 1200))
 async def test_nothing_acknowledged_is_lost_or_doubled(tmp_path: Path) -> None:
     """After kills at random moments, every acknowledged turn is one event and one memo, and no turn is two."""
     dice = random.Random(7)
@@ -87,6 +89,7 @@ async def test_nothing_acknowledged_is_lost_or_doubled(tmp_path: Path) -> None:
 async def _play(bot: BotProcess, tokens: list[str], acked: AckLedger, dice: random.Random | None) -> None:
     """Say tokens in many places at once; with dice, stop listening at a random moment, for the kill."""
     async with bot.client() as client:
+        await bot.opened()
         until = len(tokens) if dice is None else dice.randrange(len(tokens) // 2, len(tokens))
         answers = 0
         for at in range(0, len(tokens), AT_ONCE):
@@ -112,7 +115,7 @@ async def _remembered(home: Path) -> tuple[Counter[str], Counter[str]]:
     """Count the tokens in the events (as often as they were seen) and in the memos, after the rest of the work."""
     events, memos = Counter[str](), Counter[str]()
     async with CognitiveMemory.open(Settings(), data_of(home)) as memory:
-        assert await memory.drain(120)
+        assert await memory.drain(PATIENCE)
         assert not await memory.failed_jobs()
         for page in range(0, 10 * TURNS, 200):
             for event in await memory.events(Scene.operator(), limit=200, offset=page):

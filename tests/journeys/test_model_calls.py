@@ -13,7 +13,7 @@ from cognitive_memory_core import BadArgument, CognitiveMemory, Scene, Settings
 from tests.support import model_server
 from tests.support.model_server import ModelServer
 from tests.support.telling import READING, READING_MILI, tell
-from tests.support.waiting import until
+from tests.support.waiting import PATIENCE, until
 
 FACTS = [f"阿禾(2156083317)第 {number} 次在山脚读书会说起桂花糕" for number in range(1, 6)]
 BEST = FACTS[3]
@@ -57,7 +57,7 @@ async def test_instructions_lead_and_make_another_space(tmp_path: Path) -> None:
             server.asked.clear()
             settings = with_models(server, query_instruction=other, document_instruction="记：")
             async with CognitiveMemory.open(settings, tmp_path) as memory:
-                assert await memory.drain(20)
+                assert await memory.drain(PATIENCE)
                 assert {f"记：{fact}" for fact in FACTS[:2]}.issubset(server.texts) == (other != "问：")
 
 

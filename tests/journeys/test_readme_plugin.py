@@ -5,9 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-import pytest
-
-from tests.support.onebot import AHE, GROUP, MILI, OTHER_GROUP, ROOT, running_bot
+from tests.support.onebot import AHE, GROUP, MILI, OTHER_GROUP, ROOT, open_bot
 
 PLUGIN = re.compile(r"```python\n(.*?)```", re.DOTALL)
 ENV = re.compile(r"```dotenv\n(.*?)```", re.DOTALL)
@@ -19,11 +17,10 @@ def shown(pattern: re.Pattern[str], file: str = "README.md") -> str:
     return block
 
 
-@pytest.mark.timeout(120)
 async def test_what_it_recorded_is_in_the_next_context(tmp_path: Path) -> None:
     """Under README's .env, what README's plugin recorded stands in the next turn's context, and in no other group's."""
     env = shown(ENV).splitlines()
-    async with running_bot(tmp_path, {"readme": shown(PLUGIN)}, env) as (bot, client):
+    async with open_bot(tmp_path, {"readme": shown(PLUGIN)}, env) as (bot, client):
         await client.ask("我家的猫叫年糕，只吃罐头", group=GROUP, user=MILI, name="米粒")
         answer = await client.ask_until("年糕吃什么", "只吃罐头", group=GROUP, user=AHE)
         assert f"米粒({MILI})" in answer

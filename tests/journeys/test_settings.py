@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
-from tests.support.onebot import GROUP, prepare, start
+from tests.support.onebot import GROUP, OPENED, prepare, start
 
 REPORT = """
 from nonebot import on_message, require
@@ -25,13 +23,13 @@ async def turn(context: MemoryContext, record_end: RecordEnd):
 ENV = ("COGNITIVE_MEMORY__HTTP__TOKEN=some-token", "COGNITIVE_MEMORY__QUERY__AUTOTOPK=4")
 
 
-@pytest.mark.timeout(90)
 async def test_warnings_and_the_process_environment(tmp_path: Path) -> None:
     """What steers nothing and what is unknown is warned of by name; a key that only the environment has is in force."""
     prepare(tmp_path, {"report": REPORT}, ENV)
     bot = start(tmp_path, {"COGNITIVE_MEMORY__QUERY__CONTEXT_TOKEN_BUDGET": "90"})
     try:
         async with bot.client() as client:
+            await bot.opened()
             tokens = [int(await client.ask("在吗", group=GROUP)) for _ in range(5)]
     finally:
         bot.stop()
@@ -39,4 +37,4 @@ async def test_warnings_and_the_process_environment(tmp_path: Path) -> None:
     assert [line for line in warnings if "cognitive_memory__http" in line.lower()]
     assert [line for line in warnings if "autotopk" in line.lower()]
     assert max(tokens) <= 90
-    assert bot.log().count("已启动；数据目录") == 1
+    assert bot.log().count(OPENED) == 1

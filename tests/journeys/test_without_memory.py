@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
 from pathlib import Path
 
 import pytest
 
 from cognitive_memory_core import CognitiveMemory, Settings
 from tests.support.disks import fill, set_read_only, small_disk
-from tests.support.onebot import GROUP, BotProcess, data_of, prepare, running_bot
-
-pytestmark = pytest.mark.timeout(120)
+from tests.support.onebot import GROUP, BotProcess, data_of, open_bot, prepare, running_bot
+from tests.support.waiting import until
 
 PROBE = """
 from nonebot import on_message, require
@@ -41,6 +39,7 @@ IMPATIENT = "COGNITIVE_MEMORY__HISTORIAN__SHUTDOWN_SECONDS=0"
 async def test_disabled(tmp_path: Path) -> None:
     """With ``enabled=false`` the bot answers, observations make no job, and memos alone are kept and shown."""
     async with running_bot(tmp_path, {"probe": PROBE}, ["COGNITIVE_MEMORY__ENABLED=false"]) as (bot, client):
+        await client.ask_until("准备好了吗", "【近期备忘】", group=GROUP)
         assert "end=None degraded=('disabled',)" in await client.ask("第一句", group=GROUP)
         answer = await client.ask("第二句", group=GROUP)
         assert answer.startswith("活着")
@@ -79,7 +78,7 @@ async def test_directory_blocked(tmp_path: Path, blocked: str) -> None:
     _ = stone.mkdir() if blocked.endswith(".db") else stone.touch()
     async with running_bot(tmp_path, {"probe": PROBE}) as (bot, client):
         assert await client.ask("在吗", group=GROUP) == ABSENT
-        assert "[认知记忆]" in bot.log()
+        await _logged(bot, "[认知记忆]")
 
 
 async def test_started_on_a_read_only_disk(tmp_path: Path) -> None:
@@ -89,12 +88,12 @@ async def test_started_on_a_read_only_disk(tmp_path: Path) -> None:
         set_read_only(disk, is_read_only=True)
         async with running_bot(tmp_path, {"probe": PROBE}) as (bot, client):
             assert await client.ask("在吗", group=GROUP) == ABSENT
-            assert str(data_of(tmp_path)) in bot.log()
+            await _logged(bot, str(data_of(tmp_path)))
 
 
 async def test_queue_becomes_unwritable(tmp_path: Path) -> None:
     """When jobs cannot be written, remember raises StorageRefused with nothing half-written; later all is well."""
-    async with running_bot(tmp_path, {"probe": PROBE}) as (bot, client):
+    async with open_bot(tmp_path, {"probe": PROBE}) as (bot, client):
         assert "StorageRefused" not in await client.ask("第一句说苹果", group=GROUP)
         assert "【相关回忆】" in await client.ask_until("苹果", "【相关回忆】", group=GROUP)
         pending, aside = bot.data / "queues" / "pending", bot.data / "queues" / "aside"
@@ -113,7 +112,7 @@ async def test_queue_becomes_unwritable(tmp_path: Path) -> None:
 async def test_disk_full(tmp_path: Path) -> None:
     """On a full disk remember raises StorageRefused with nothing half-written; with room again everything goes on."""
     with small_disk(tmp_path / "data", 16) as disk:
-        async with running_bot(tmp_path, {"probe": PROBE}) as (bot, client):
+        async with open_bot(tmp_path, {"probe": PROBE}) as (bot, client):
             await client.ask("第一句说苹果", group=GROUP)
             assert "【相关回忆】" in await client.ask_until("苹果", "【相关回忆】", group=GROUP)
             await _worked_off(bot)
@@ -132,19 +131,11 @@ async def test_disk_full(tmp_path: Path) -> None:
 
 async def _worked_off(bot: BotProcess) -> None:
     """Wait until no job is left: one that is completed gives its room back."""
-    for _ in range(200):
-        if not _jobs(bot):
-            return
-        await asyncio.sleep(0.05)
-    raise AssertionError(_jobs(bot))
+    await until(lambda: not _jobs(bot))
 
 
 async def _logged(bot: BotProcess, wanted: str) -> None:
-    for _ in range(200):
-        if wanted in bot.log():
-            return
-        await asyncio.sleep(0.1)
-    raise AssertionError(bot.log())
+    await until(lambda: wanted in bot.log())
 
 
 def _files(folder: Path) -> list[str]:

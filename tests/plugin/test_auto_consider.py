@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 import cognitive_memory_core as core
+from tests.support.waiting import PATIENCE
 
 from .stage import Stage, message, new_id
 
@@ -451,7 +452,7 @@ async def test_killed_and_started_over_a_real_memory(app: object, tmp_path: Path
         await killed.submit_due()
         await born.gather_again()
         await born.gather_again()
-        assert await memory.drain(20)
+        assert await memory.drain(PATIENCE)
         assert len([event for event in await memory.events(scene) if "花生" in event.text]) == 1
 
 
@@ -508,5 +509,5 @@ async def test_from_message_to_event(stage: Stage, group: int) -> None:
     ]
     await stage.hear(message(segments, user, group))
     assert await consider(here)
-    assert await get_memory().drain(20)
+    assert await get_memory().drain(PATIENCE)
     assert any("花生" in event.text for event in await get_memory().events(here))

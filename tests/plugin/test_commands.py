@@ -8,6 +8,7 @@ import pytest
 from nonebot import on_message
 
 import cognitive_memory_core as core
+from tests.support.waiting import PATIENCE
 
 from .stage import SUPERUSER, Stage, message, new_id, twelve_message
 
@@ -18,7 +19,7 @@ async def told(scene: core.Scene, *facts: str) -> None:
 
     for fact in facts:
         assert await record_end(scene, "", [fact], source_message="")
-    assert await get_memory().drain(20)
+    assert await get_memory().drain(PATIENCE)
 
 
 async def standing(scene: core.Scene) -> list[str]:

@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 
+from tests.support.waiting import PATIENCE
+
 ROOT = Path(__file__).parents[2]
 STORE_DRIVER = '''
 from nonebot import logger
@@ -93,7 +95,7 @@ def run(program: str, folder: Path, **environ: str) -> subprocess.CompletedProce
         env={**kept, **environ, "PYTHONPATH": os.pathsep.join((str(ROOT), str(folder)))},
         capture_output=True,
         text=True,
-        timeout=50,
+        timeout=PATIENCE,
         check=False,
     )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 import cognitive_memory_core as core
+from tests.support.waiting import PATIENCE
 
 from .stage import SUPERUSER, Stage, new_id
 
@@ -14,7 +15,7 @@ async def told(scene: core.Scene, fact: str) -> None:
     from nonebot_plugin_cognitive_memory import get_memory, record_end
 
     assert await record_end(scene, "", [fact], source_message="")
-    assert await get_memory().drain(20)
+    assert await get_memory().drain(PATIENCE)
 
 
 async def test_a_portrait_is_shown_to_its_own(stage: Stage, group: int) -> None:
@@ -45,7 +46,7 @@ async def test_sharing_opens_a_private_portrait(stage: Stage, group: int) -> Non
     assert "乌龙茶" in await stage.ask("/记忆 侧写", user)
     assert "乌龙茶" not in await stage.ask("/记忆 侧写", user, group)
     assert "别的群里" in await stage.ask("/记忆 共享 on", user, group)
-    assert await get_memory().drain(20)
+    assert await get_memory().drain(PATIENCE)
     assert "乌龙茶" in await stage.ask("/记忆 侧写", user, group)
     assert "只在" in await stage.ask("/记忆 共享 关", user)
     assert "乌龙茶" not in await stage.ask("/记忆 侧写", user, group)

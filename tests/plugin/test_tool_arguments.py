@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import cognitive_memory_core as core
+from tests.support.waiting import PATIENCE
 
 from .stage import new_id
 from .test_tools import JSON, NAMES, call, somebody, told
@@ -154,7 +155,7 @@ async def test_observations_in_any_form(group: int, written: Any, stored: int) -
 
     here = somebody(group)
     assert (await call("end", {"observations": written}, here))["ok"]
-    assert await get_memory().drain(20)
+    assert await get_memory().drain(PATIENCE)
     assert len(await get_memory().events(here)) == stored
 
 

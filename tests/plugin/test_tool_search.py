@@ -13,6 +13,7 @@ import pytest
 import cognitive_memory_core as core
 from tests.support.builders import GROUP, OTHER_GROUP, a_message, an_event
 from tests.support.clock import NOON
+from tests.support.waiting import PATIENCE
 
 from .stage import Stage, message, new_id
 
@@ -137,7 +138,7 @@ async def test_an_event_and_lines_of_a_real_memory(stage: Stage, group: int) -> 
     chat = Companion(ends=("", [f"阿棠({user}) 周六去看星轨展"]))
     with listening(chat):
         await stage.hear(message("周六我去看星轨展", user, group))
-    assert await get_memory().drain(20)
+    assert await get_memory().drain(PATIENCE)
     await stage.hear(message("星轨展的票在小满那里", new_id(), group))
     answer = json.loads(await chat.met["tools"].call("search_events", {"query": "星轨展"}))
     texts = [event["text"] for event in answer["events"]]

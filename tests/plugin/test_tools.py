@@ -13,6 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import cognitive_memory_core as core
+from tests.support.waiting import PATIENCE
 
 from .stage import Stage, message, new_id
 
@@ -48,7 +49,7 @@ async def told(scene: core.Scene, *facts: str) -> None:
     from nonebot_plugin_cognitive_memory import get_memory, record_end
 
     assert await record_end(scene, "", facts, source_message="")
-    assert await get_memory().drain(20)
+    assert await get_memory().drain(PATIENCE)
 
 
 def test_schemas_are_the_contracts() -> None:
@@ -103,7 +104,7 @@ async def test_end_and_search(stage: Stage, group: int) -> None:
     assert answer["id"]
     from nonebot_plugin_cognitive_memory import get_memory
 
-    assert await get_memory().drain(20)
+    assert await get_memory().drain(PATIENCE)
     [event] = (await call("search_events", {"query": "乌龙茶", "top_k": 1}, here))["events"]
     assert set(event) == {"id", "time", "text", "by", "score"}
     assert "乌龙茶" in event["text"]

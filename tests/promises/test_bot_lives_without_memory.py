@@ -36,7 +36,6 @@ async def turn(
 """
 
 
-@pytest.mark.timeout(90)
 @pytest.mark.parametrize("env", [["COGNITIVE_MEMORY__ENABLED=false"], ["COGNITIVE_MEMORY__TIMEZONE=Mars/Base"]])
 async def test_switched_off_or_misconfigured(tmp_path: Path, env: list[str]) -> None:
     """A plugin that uses everything is answered by everything, and tools say that the memory is off."""
@@ -46,7 +45,6 @@ async def test_switched_off_or_misconfigured(tmp_path: Path, env: list[str]) -> 
         assert "未启用" in answer
 
 
-@pytest.mark.timeout(90)
 async def test_no_disk(tmp_path: Path) -> None:
     """Where the data directory cannot be made, a plugin that uses everything is answered by everything."""
     prepare(tmp_path, {})

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from cognitive_memory_core import Turn
-from tests.support.telling import PATIENCE, READING, a_memory
+from tests.support.telling import READING, a_memory
+from tests.support.waiting import PATIENCE
 
 
 @pytest.mark.parametrize("budget", [0, 60, 200, 1000])

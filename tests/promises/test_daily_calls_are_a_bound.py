@@ -6,7 +6,8 @@ from pathlib import Path
 
 from cognitive_memory_core import Turn
 from tests.support.puppet import Puppet
-from tests.support.telling import EXACT, PATIENCE, READING, a_memory
+from tests.support.telling import EXACT, READING, a_memory
+from tests.support.waiting import PATIENCE
 
 
 async def test_over_the_bound_the_rules_remember(tmp_path: Path) -> None:

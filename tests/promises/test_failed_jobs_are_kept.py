@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from cognitive_memory_core import Turn
-from tests.support.telling import PATIENCE, READING, a_memory
+from tests.support.telling import READING, a_memory
+from tests.support.waiting import PATIENCE
 
 
 async def test_an_unreadable_job_is_kept_and_the_others_go_on(tmp_path: Path) -> None:

@@ -10,8 +10,8 @@ import pytest
 from cognitive_memory_core import Message, Settings, UnknownEvent
 from tests.support.clock import FrozenClock
 from tests.support.puppet import Puppet
-from tests.support.telling import PATIENCE, READING, a_memory, recalled, tell
-from tests.support.waiting import until
+from tests.support.telling import READING, a_memory, recalled, tell
+from tests.support.waiting import PATIENCE, until
 
 
 async def test_a_forgotten_event_is_not_recalled_until_it_is_restored(tmp_path: Path) -> None:

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from cognitive_memory_core import CognitiveMemory, Message, NotPermitted, Scene, Settings, Turn
-from tests.support.telling import PATIENCE, READING_MILI, a_memory, recalled, tell
+from tests.support.telling import READING_MILI, a_memory, recalled, tell
+from tests.support.waiting import PATIENCE
 
 PERSON = "7318264059"
 NAMES = ("雪泥鸿爪客", "Wanderer_Zhi", '阿"芷')
@@ -118,7 +119,6 @@ async def live(memory: CognitiveMemory, rest: Iterator[str]) -> None:
     await memory.remember(Turn(READING_MILI, observations=(f"{NAMES[0]}没来",), recent_messages=lines))
 
 
-@pytest.mark.timeout(180)
 async def test_a_forgotten_person_leaves_no_byte_and_never_comes_back(tmp_path: Path) -> None:
     """Of all that they said nothing is left on the disk, nor their names, and nothing brings them back."""
     data, export, rest = tmp_path / "data", tmp_path / "old.jsonl", iter(CANARIES)
@@ -169,7 +169,6 @@ async def come_back(memory: CognitiveMemory, export: Path) -> None:
             assert not [hit for hit in found if canary in hit.event.text]
 
 
-@pytest.mark.timeout(180)
 async def test_a_backup_can_be_opened_as_a_data_directory(tmp_path: Path) -> None:
     """What stood in the memory, done and waiting, stands in the copy; whoever was forgotten before is not in it."""
     data, copy = tmp_path / "data", tmp_path / "copy"

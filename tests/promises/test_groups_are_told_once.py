@@ -6,9 +6,7 @@ import asyncio
 from pathlib import Path
 from typing import Any
 
-import pytest
-
-from tests.support.onebot import AHE, GROUP, MILI, OTHER_GROUP, OneBotClient, running_bot
+from tests.support.onebot import AHE, GROUP, MILI, OTHER_GROUP, OneBotClient, open_bot
 
 ECHO = """
 from nonebot import on_message, require
@@ -26,14 +24,13 @@ NOTICE = "我会记住"
 TELLING = ["COGNITIVE_MEMORY__CAPTURE__ANNOUNCE=reply"]
 
 
-@pytest.mark.timeout(120)
 async def test_the_notice_goes_with_the_first_reply_and_never_again(tmp_path: Path) -> None:
     """Each group gets the notice once, a private chat never, and a bot that starts again remembers whom it told."""
-    async with running_bot(tmp_path, {"echo": ECHO}, TELLING) as (_, client):
+    async with open_bot(tmp_path, {"echo": ECHO}, TELLING) as (_, client):
         assert await _notices(client, group=GROUP) == 1
         assert await _notices(client, group=GROUP, user=MILI) == 0
         assert await _notices(client, user=AHE) == 0
-    async with running_bot(tmp_path, {"echo": ECHO}, TELLING) as (_, client):
+    async with open_bot(tmp_path, {"echo": ECHO}, TELLING) as (_, client):
         assert await _notices(client, group=GROUP) == 0
         assert await _notices(client, group=OTHER_GROUP) == 1
 

@@ -6,7 +6,8 @@ import shutil
 from pathlib import Path
 
 from cognitive_memory_core import CognitiveMemory, Settings
-from tests.support.telling import PATIENCE, READING, tell
+from tests.support.telling import READING, tell
+from tests.support.waiting import PATIENCE
 
 
 async def test_a_lost_index_costs_no_answer(tmp_path: Path) -> None:

@@ -2,28 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Callable
 from pathlib import Path
 
-import pytest
-
 from tests.support.onebot import GROUP, MILI, data_of, prepare, start
+from tests.support.waiting import until
 
 ONLY = 'from nonebot import require\n\nrequire("nonebot_plugin_cognitive_memory")\n'
 LATER = ["COGNITIVE_MEMORY__CAPTURE__CONSIDER_IDLE_MINUTES=60"]
 
 
-async def until(it_is_so: Callable[[], bool]) -> None:
-    """Wait, up to half a minute."""
-    for _ in range(600):
-        if it_is_so():
-            return
-        await asyncio.sleep(0.05)
-    raise AssertionError
-
-
-@pytest.mark.timeout(120)
 async def test_killed_before_anything_was_considered(tmp_path: Path) -> None:
     """Nobody had paused long enough when the process was killed; the next process makes a memory of it."""
     prepare(tmp_path, {"only": ONLY}, LATER)
@@ -31,7 +18,7 @@ async def test_killed_before_anything_was_considered(tmp_path: Path) -> None:
     bot = start(tmp_path)
     try:
         async with bot.client() as client:
-            await until(lambda: "已启动" in bot.log())
+            await bot.opened()
             await client.say("我对花生过敏，聚餐别点带花生的菜", group=GROUP, user=MILI, name="米粒")
             await until(gathered.exists)
             assert "花生" not in gathered.read_text("utf-8")

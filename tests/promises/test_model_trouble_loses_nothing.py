@@ -14,7 +14,8 @@ from cognitive_memory_core.historian.merge_times import PAUSES
 from cognitive_memory_core.historian.merging import MergeState
 from tests.support.clock import FrozenClock
 from tests.support.puppet import MERGE, REWRITE, TRIAGE, Puppet
-from tests.support.telling import PATIENCE, READING, a_memory
+from tests.support.telling import READING, a_memory
+from tests.support.waiting import PATIENCE
 
 FACT = f"阿禾({READING.user_id}) 喜欢喝乌龙茶"
 

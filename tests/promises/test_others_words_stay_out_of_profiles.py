@@ -8,7 +8,8 @@ import pytest
 
 from cognitive_memory_core import Turn
 from tests.support.puppet import Puppet, Question, shaped, statement
-from tests.support.telling import PATIENCE, READING, READING_MILI, a_memory
+from tests.support.telling import READING, READING_MILI, a_memory
+from tests.support.waiting import PATIENCE
 
 AHE, MILI = READING.user_id, READING_MILI.user_id
 

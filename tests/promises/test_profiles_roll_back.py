@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from cognitive_memory_core import ProfileKey, Scene, Turn
-from tests.support.telling import PATIENCE, READING, a_memory
+from tests.support.telling import READING, a_memory
+from tests.support.waiting import PATIENCE
 
 KEY = ProfileKey.member(READING.group_id, READING.user_id)
 

@@ -6,7 +6,8 @@ import shutil
 from pathlib import Path
 
 from cognitive_memory_core import Turn
-from tests.support.telling import PATIENCE, READING, a_memory
+from tests.support.telling import READING, a_memory
+from tests.support.waiting import PATIENCE
 
 
 async def test_a_copy_of_the_disk_made_at_return_holds_the_turn(tmp_path: Path) -> None:

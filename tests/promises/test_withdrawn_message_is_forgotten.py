@@ -11,8 +11,8 @@ from cognitive_memory_core import Message
 from cognitive_memory_core.errors import BadAnswer
 from tests.support.clock import NOON, FrozenClock
 from tests.support.puppet import MERGE, Puppet, Question, careful, shaped
-from tests.support.telling import PATIENCE, READING, READING_MILI, a_memory, recalled, tell
-from tests.support.waiting import until
+from tests.support.telling import READING, READING_MILI, a_memory, recalled, tell
+from tests.support.waiting import PATIENCE, until
 
 CODE, CAT = "阿禾(2156083317) 家门锁密码是七零四二", "阿禾(2156083317) 养了一只三花猫"
 

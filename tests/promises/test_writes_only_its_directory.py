@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
-from tests.support.onebot import GROUP, data_of, running_bot
+from tests.support.onebot import GROUP, data_of, open_bot
 
 COMPANION = """
 from nonebot import on_message, require
@@ -23,10 +21,9 @@ async def turn(context: MemoryContext, record_end: RecordEnd):
 """
 
 
-@pytest.mark.timeout(90)
 async def test_a_bots_directory_has_one_new_folder(tmp_path: Path) -> None:
     """All that the memory wrote lies in its data directory, and its files are for their owner's eyes only."""
-    async with running_bot(tmp_path, {"companion": COMPANION}) as (_, client):
+    async with open_bot(tmp_path, {"companion": COMPANION}) as (_, client):
         await client.ask_until("阿禾喜欢喝什么茶", "【相关回忆】", group=GROUP)
     written = _written(tmp_path)
     assert written

@@ -61,7 +61,6 @@ async def told(make: Make, seed: int, sharing: Sharing, chapters: int = CHAPTERS
     return shown
 
 
-@pytest.mark.timeout(120)
 @pytest.mark.parametrize(("make", "sharing"), [("sqlite", "isolated"), ("in memory", "shared")])
 def test_nobody_is_shown_what_is_not_theirs(make: Make, sharing: Sharing) -> None:
     """All that a scene may read is found by its own word, and nothing else comes back, by any way of reading."""
@@ -76,7 +75,6 @@ def test_nobody_is_shown_what_is_not_theirs(make: Make, sharing: Sharing) -> Non
     assert [path for path in PATHS if not shown[path] and path not in SELDOM] == []
 
 
-@pytest.mark.timeout(120)
 def test_a_past_portrait_is_shown_for_as_long_as_it_is_kept() -> None:
     """Over a long life the oldest past portraits make room for newer ones; all that are kept are shown."""
     shown = asyncio.run(told("in memory", LONG_LIFE, "shared", LONG))

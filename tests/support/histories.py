@@ -14,11 +14,11 @@ from cognitive_memory_core.transfer.lines import Head, line_of
 from .clock import FrozenClock
 from .planted import TOKEN, Planted, Standing, tokens_in
 from .sowing import AGENTS, NAMES, PEOPLE, Extent, Sower
+from .waiting import PATIENCE
 
 SWITCHES: tuple[Switch, ...] = ("off", "record_only", "recall_only")
 UNRECORDED = ("off", "recall_only")
 MOST_LEFT_OUT = 2
-PATIENCE = 60.0
 KEPT = core.Settings().profile.revision_keep
 
 

@@ -21,11 +21,14 @@ from typing import Any
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidHandshake
 
+from .waiting import PATIENCE, until
+
 ROOT = Path(__file__).parents[2]
+OPENED = "已启动；数据目录"  # what the bot logs when its memory is open
 BOT = 3850617294
 GROUP, OTHER_GROUP = 618203471, 930417652
 AHE, MILI = 2156083317, 2680914375
-PATIENCE, TRIES = 30.0, 100
+PAUSE = 0.2  # seconds between two times that somebody asks the same
 
 ENV = (
     "DRIVER=~fastapi",
@@ -98,11 +101,11 @@ class OneBotClient:
 
     async def ask_until(self, text: str, wanted: str, **who: Any) -> str:
         """Ask again and again, as people do, until the answer holds what is wanted; give that answer."""
-        answer = ""
-        for _ in range(TRIES):
+        answer, ends = "", time.monotonic() + PATIENCE
+        while time.monotonic() < ends:
             if wanted in (answer := await self.ask(text, **who)):
                 return answer
-            await asyncio.sleep(PATIENCE / TRIES)
+            await asyncio.sleep(PAUSE)
         raise AssertionError(answer)
 
     async def serve(self) -> None:
@@ -151,6 +154,10 @@ class BotProcess:
             client.answering.cancel()
             with suppress(ConnectionClosed, OSError):
                 await client.wire.close()
+
+    async def opened(self) -> None:
+        """Wait until the bot has said that its memory is open."""
+        await until(lambda: OPENED in self.log())
 
     def kill(self) -> None:
         """End the process as a power cut would."""
@@ -224,6 +231,16 @@ async def running_bot(
             yield bot, client
     finally:
         bot.stop()
+
+
+@asynccontextmanager
+async def open_bot(
+    home: Path, plugins: Mapping[str, str], env: Sequence[str] = ()
+) -> AsyncIterator[tuple[BotProcess, OneBotClient]]:
+    """Run a bot, as :func:`running_bot` does, and wait until its memory is open."""
+    async with running_bot(home, plugins, env) as (bot, client):
+        await bot.opened()
+        yield bot, client
 
 
 _numbers = count(1)

@@ -9,8 +9,9 @@ from typing import Any
 
 from cognitive_memory_core import CognitiveMemory, Event, Scene, Settings, Turn, VectorStoreSettings
 
+from .waiting import PATIENCE
+
 EXACT = Settings(vector_store=VectorStoreSettings(backend="exact"))  # starting the store takes a second a test
-PATIENCE = 30.0  # seconds that the historian of a test may take
 
 READING = Scene.group("618203471", "2156083317", user_name="阿禾", group_name="山脚读书会")
 READING_MILI = Scene.group("618203471", "2680914375", user_name="米粒", group_name="山脚读书会")

@@ -24,11 +24,11 @@ from cognitive_memory_core.ports.vectors import VectorStore
 from cognitive_memory_core.settings import VectorStoreSettings
 
 from .ledgers import MODEL
+from .waiting import PATIENCE
 
 CHILD = "cognitive_memory_core.adapters.chroma.child"
 Make = Literal["in memory", "chroma", "chroma server"]
 _SERVER = "from chromadb.cli.cli import app; app()"
-_PATIENCE = 50.0  # seconds for a server to come up on a busy machine
 
 
 @dataclass
@@ -112,7 +112,7 @@ def chroma_server(folder: Path, port: int = 0) -> Iterator[str]:
 
 
 def _wait(address: str, server: subprocess.Popen[bytes]) -> None:
-    deadline = time.monotonic() + _PATIENCE
+    deadline = time.monotonic() + PATIENCE
     while time.monotonic() < deadline and server.poll() is None:
         with suppress(OSError), urlopen(address, timeout=2):
             return

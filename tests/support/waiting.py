@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable
 
 PATIENCE = 60.0  # seconds for anything that a test waits for: a bound on a vain wait, never a promise
@@ -10,15 +11,20 @@ PAUSE = 0.01  # seconds between two looks
 
 
 async def until(comes_true: Callable[[], bool | Awaitable[object]]) -> None:
-    """Wait for something to come true; the test's own time-out ends a vain wait."""
+    """Wait for something to come true; a vain wait raises AssertionError."""
+    ends = time.monotonic() + PATIENCE
     while True:
         seen = comes_true()
         if seen if isinstance(seen, bool) else await seen:
             return
+        assert time.monotonic() < ends, f"waited {PATIENCE:.0f} s in vain"
         await asyncio.sleep(PAUSE)
 
 
 async def until_not(stays_true: Callable[[], Awaitable[object]]) -> None:
     """Wait for something to be true no more."""
-    while await stays_true():  # noqa: ASYNC110  # see above
-        await asyncio.sleep(PAUSE)
+
+    async def is_over() -> bool:
+        return not await stays_true()
+
+    await until(is_over)

@@ -17,6 +17,7 @@ from cognitive_memory_core.domain.hit import Hit
 from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE, a_message
 from tests.support.clock import NOON, SHANGHAI, FrozenClock
 from tests.support.telling import EXACT
+from tests.support.waiting import PATIENCE
 
 MAN = Scene.group("10001", "2000002", user_name="小满", group_name="读书会")
 BOTH = ("message", "event")
@@ -162,7 +163,7 @@ async def test_one_search_finds_events_and_lines(tmp_path: Path) -> None:
         await said(memory, "陶艺课周三开", scene=MAN)
         turn = Turn(GROUP, observations=["阿棠在学陶艺"], message_ids=["source"], happened_at=source.sent_at)
         assert await memory.remember(turn)
-        assert await memory.drain(20)
+        assert await memory.drain(PATIENCE)
         hits = await memory.search_events(GROUP, "谁在学陶艺", kinds=("message", *MEMORY_KINDS))
         assert [hit.event.kind == "message" for hit in hits] == [False, True]
         assert "陶艺" in hits[0].event.text
@@ -179,7 +180,7 @@ async def test_no_line_is_found_where_the_log_is_not_named(tmp_path: Path) -> No
         await memory.observe(a_message("我在学陶艺", GROUP, NOON - timedelta(hours=2), id="source"))
         assert await memory.search_events(GROUP, "谁在学陶艺") == []
         assert await memory.remember(Turn(GROUP, observations=["阿棠在学陶艺"], message_ids=["source"]))
-        assert await memory.drain(20)
+        assert await memory.drain(PATIENCE)
         (hit,) = await memory.search_events(GROUP, "谁在学陶艺")
         assert hit.event.kind != "message"
         await memory.forget_event(GROUP, hit.event.id)

@@ -19,6 +19,7 @@ from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE, a_mess
 from tests.support.clock import NOON, FrozenClock
 from tests.support.ledgers import a_memo
 from tests.support.telling import EXACT
+from tests.support.waiting import PATIENCE
 
 STRANGER = Scene.group("10001", "2000009", user_name="路人")
 
@@ -35,7 +36,7 @@ async def remembered(memory: CognitiveMemory, *observations: str, scene: Scene =
     """Remember a turn and wait until it is stored."""
     job_id = await memory.remember(Turn(scene, observations=observations, **fields))
     assert job_id is not None
-    assert await memory.drain(20)
+    assert await memory.drain(PATIENCE)
     return job_id
 
 
@@ -61,7 +62,7 @@ async def test_an_accepted_turn_survives_the_process(tmp_path: Path) -> None:
     async with opened(tmp_path, background=False) as memory:
         await memory.remember(Turn(GROUP, observations=["阿棠养了一只叫年糕的猫"]))
     async with opened(tmp_path) as memory:
-        assert await memory.drain(20)
+        assert await memory.drain(PATIENCE)
         assert [event.text for event in await memory.events(GROUP)] == ["阿棠(2000001)养了一只叫年糕的猫"]
 
 
@@ -123,7 +124,7 @@ async def test_memos_do_not_wait_for_the_historian(tmp_path: Path) -> None:
     async with opened(tmp_path, background=False) as memory:
         await memory.remember(Turn(GROUP, memo="记下了过敏", observations=["阿棠对花生过敏"]))
         assert [memo.text for memo in await memory.memos(GROUP)] == ["记下了过敏"]
-        assert await memory.drain(20)
+        assert await memory.drain(PATIENCE)
         assert [memo.text for memo in await memory.memos(GROUP)] == ["记下了过敏"]
 
 
@@ -134,7 +135,7 @@ async def test_one_request_is_one_job(tmp_path: Path) -> None:
         again = await memory.remember(Turn(GROUP, observations=["别的"], request_id="r1"))
         other = await memory.remember(Turn(OTHER_GROUP, observations=["别的"], request_id="r1"))
         assert again == first != other
-        assert await memory.drain(20)
+        assert await memory.drain(PATIENCE)
         assert len(await memory.events(GROUP)) == 1
 
 
@@ -201,7 +202,7 @@ async def test_a_withdrawn_message_leaves_log_queue_and_events(tmp_path: Path) -
         await remembered(memory, "阿棠对花生过敏", message_ids=[message.id])
         await memory.remember(Turn(GROUP, observations=["阿棠怕狗"], message_ids=[message.id]))
         await memory.recall_message(GROUP, message.id)
-        assert await memory.drain(20)
+        assert await memory.drain(PATIENCE)
         assert await memory.events(GROUP) == []
         assert await memory.recent_messages(GROUP) == []
 
@@ -253,7 +254,7 @@ async def test_a_switched_off_memory_keeps_memos_and_pending_jobs(tmp_path: Path
         assert not memory.is_running
     assert "说了晚安" in (tmp_path / "end_summaries.json").read_text(encoding="utf-8")
     async with opened(tmp_path) as memory:
-        assert await memory.drain(20)
+        assert await memory.drain(PATIENCE)
         assert [event.text for event in await memory.events(GROUP)] == ["阿棠(2000001)对花生过敏"]
 
 
@@ -278,7 +279,7 @@ async def test_a_full_queue_refuses_and_keeps_what_it_has(tmp_path: Path) -> Non
         await memory.remember(Turn(GROUP, observations=["甲乙丙"]))
         with pytest.raises(core.QueueFull):
             await memory.remember(Turn(GROUP, observations=["丁戊己"]))
-        assert await memory.drain(20)
+        assert await memory.drain(PATIENCE)
         assert len(await memory.events(GROUP)) == 1
 
 
@@ -287,9 +288,9 @@ async def test_a_dialogue_is_judged_by_rules(tmp_path: Path) -> None:
     async with opened(tmp_path) as memory:
         lines = [a_message("哈哈哈哈"), a_message("我对花生过敏，点菜的时候帮我看着点"), a_message("吃了吗？")]
         first = await memory.consider(GROUP, lines)
-        assert await memory.drain(20)
+        assert await memory.drain(PATIENCE)
         assert await memory.consider(GROUP, lines) == first
-        assert await memory.drain(20)
+        assert await memory.drain(PATIENCE)
         (event,) = await memory.events(GROUP)
         assert "阿棠(2000001)" in event.text
         assert "花生过敏" in event.text
@@ -302,7 +303,7 @@ async def test_a_dialogue_is_kept_for_those_who_stay(tmp_path: Path) -> None:
         await memory.opt_out("2000001")
         lines = [a_message("我对花生过敏", scene=STRANGER), a_message("我怕狗")]
         assert await memory.consider(GROUP, lines) is not None
-        assert await memory.drain(20)
+        assert await memory.drain(PATIENCE)
         assert [event.sender_id for event in await memory.events(STRANGER)] == ["2000009"]
 
 
@@ -362,7 +363,7 @@ async def test_status_counts_and_names_what_runs_without_a_model(tmp_path: Path)
     async with opened(tmp_path, background=False) as memory:
         await memory.remember(Turn(GROUP, observations=["阿棠对花生过敏"]))
         assert (await memory.status()).jobs.pending == 1
-        assert await memory.drain(20)
+        assert await memory.drain(PATIENCE)
         status = await memory.status()
         assert (status.jobs.pending, status.totals.events, status.index_lag) == (0, 1, 0)
         assert "historian" in status.without_model
@@ -376,7 +377,7 @@ async def test_an_unreadable_job_is_buried_and_the_others_go_on(tmp_path: Path) 
     bad = tmp_path / "queues" / "pending" / f"0000000000000001-{'b' * 32}.0.json"
     bad.write_bytes(b"\xff\xfe{not json")
     async with opened(tmp_path) as memory:
-        assert await memory.drain(20)
+        assert await memory.drain(PATIENCE)
         assert len(await memory.events(GROUP)) == 1
         (failed,) = await memory.failed_jobs()
         assert failed.error
@@ -395,7 +396,7 @@ async def test_export_and_import_carry_everything_over(tmp_path: Path) -> None:
     async with opened(tmp_path / "b") as memory:
         assert await memory.import_(tmp_path / "all.jsonl") == written
         assert await memory.import_(tmp_path / "all.jsonl") == 0
-        assert await memory.drain(20)
+        assert await memory.drain(PATIENCE)
         assert await memory.events(OPERATOR) == before
         assert [pin.text for pin in await memory.pins(GROUP)] == ["叫我海棠"]
         assert [memo.text for memo in await memory.memos(GROUP)] == ["记下了"]
@@ -507,7 +508,7 @@ async def test_a_blank_request_is_no_name(tmp_path: Path) -> None:
         first = await memory.remember(Turn(GROUP, observations=["阿棠怕狗"], request_id=""))
         second = await memory.remember(Turn(GROUP, observations=["阿棠养猫"], request_id=""))
         assert first != second
-        assert await memory.drain(20)
+        assert await memory.drain(PATIENCE)
         assert len(await memory.events(GROUP)) == 2
 
 
@@ -552,7 +553,7 @@ async def test_a_job_of_somebody_who_left_meanwhile_writes_nothing(tmp_path: Pat
         await memory.observe(a_message("我的身份证号"))
         await memory.opt_out("2000001")
         assert await memory.memos(GROUP) == []
-        assert await memory.drain(20)
+        assert await memory.drain(PATIENCE)
         await memory.opt_in("2000001")
         assert await memory.memos(GROUP) == await memory.events(GROUP) == await memory.recent_messages(GROUP) == []
     mirror = tmp_path / "end_summaries.json"
@@ -590,7 +591,7 @@ async def test_neither_secrets_nor_words_reach_log_and_status(tmp_path: Path, ca
         await memory.remember(Turn(GROUP, observations=["金丝雀又叫了"]))
         with pytest.raises(core.QueueFull) as full:
             await memory.remember(Turn(GROUP, observations=["金丝雀第三次叫"]))
-        assert await memory.drain(20)
+        assert await memory.drain(PATIENCE)
         failed = await memory.failed_jobs()
         said = [
             caplog.text,

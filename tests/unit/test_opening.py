@@ -58,7 +58,6 @@ async def test_cancellation_at_any_await_releases_everything(tmp_path: Path, mor
     assert set(turns) <= set(await opens_again(tmp_path))
 
 
-@pytest.mark.timeout(120)
 async def test_cancelled_closing_ends_chromas_process(tmp_path: Path) -> None:
     """A process of Chroma is ended, and its lock let go, wherever the closing is cancelled."""
     for at in range(1, LONGEST):
@@ -70,7 +69,6 @@ async def test_cancelled_closing_ends_chromas_process(tmp_path: Path) -> None:
             break
 
 
-@pytest.mark.timeout(120)
 @pytest.mark.parametrize("asking", ["write", "search"])
 async def test_cancelled_requests_leave_no_process(tmp_path: Path, asking: str) -> None:
     """A process that was started for a request that was cancelled is ended by the closing."""
@@ -95,7 +93,6 @@ async def lives_cancelled_at_random(data_dir: Path, rounds: int, longest: float)
     assert set(turns) <= set(await opens_again(data_dir))
 
 
-@pytest.mark.timeout(180)
 async def test_cancellation_at_random_moments_leaves_nothing(tmp_path: Path) -> None:
     """Opened and closed while it is cancelled at random moments, a memory leaves no child, thread, lock or handle."""
     await lives_cancelled_at_random(tmp_path, 4, 2.0)

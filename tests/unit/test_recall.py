@@ -14,6 +14,7 @@ from cognitive_memory_core import CognitiveMemory, Scene, Turn
 from tests.support.builders import GROUP, PRIVATE, a_message
 from tests.support.clock import NOON, SHANGHAI, FrozenClock
 from tests.support.telling import EXACT
+from tests.support.waiting import PATIENCE
 
 MAN = Scene.group("10001", "2000002", user_name="小满", group_name="读书会")
 BETTY = Scene.group("10001", "2000003", user_name="Betty", group_name="读书会")
@@ -28,7 +29,7 @@ async def told(memory: CognitiveMemory, scene: Scene, *observations: str, days_a
     """Remember what was observed so long ago, and wait until it is stored."""
     then = NOON - timedelta(days=days_ago)
     assert await memory.remember(Turn(scene, observations=observations, happened_at=then, **fields))
-    assert await memory.drain(20)
+    assert await memory.drain(PATIENCE)
 
 
 async def found(memory: CognitiveMemory, scene: Scene, query: str, **narrowed: Any) -> list[str]:
@@ -63,7 +64,7 @@ async def test_a_month_and_a_name_in_english(tmp_path: Path) -> None:
         ):
             then = datetime(2026, month, 10, 12, tzinfo=SHANGHAI)
             assert await memory.remember(Turn(scene, observations=[text], happened_at=then))
-            assert await memory.drain(20)
+            assert await memory.drain(PATIENCE)
         texts = await found(memory, GROUP, "what did Betty decide in March")
         assert "pottery" in texts[0]
         assert len(texts) == 3
@@ -160,7 +161,7 @@ async def test_the_speaker_is_found_where_another_was_spoken_to(tmp_path: Path) 
         message = a_message("我在学吹长笛", MAN, NOON - timedelta(days=1), id="m1")
         await memory.consider(GROUP, [message])
         await memory.remember(Turn(GROUP, observations=["小满在学吹长笛"], recent_messages=(message,)))
-        assert await memory.drain(20)
+        assert await memory.drain(PATIENCE)
         for user_id in ("2000001", "2000002"):
             assert "长笛" in "".join(await found(memory, GROUP, "长笛", user_id=user_id))
 

@@ -17,6 +17,7 @@ from cognitive_memory_core.text import remembered
 from cognitive_memory_core.text.callnames import callnames
 from tests.support.clock import NOON, FrozenClock
 from tests.support.opened import Witness, opened
+from tests.support.waiting import PATIENCE
 
 TANG = Scene.group("10001", "2000001", user_name="阿棠棠", group_name="读书会")
 OTHER = Scene.group("10001", "2000002", user_name="米粒")
@@ -41,7 +42,7 @@ async def lived(memory: CognitiveMemory) -> None:
     for number in range(3):
         await memory.observe(Message(f"m{number}", TANG, SECRET, NOON))
     await memory.remember(Turn(TANG, observations=(f"阿棠棠(2000001)说{SECRET}",)))
-    await memory.drain(10)
+    await memory.drain(PATIENCE)
     gate._plain_forms(TANG.user_name)  # a model's statements ask it
     await memory.search_events(OTHER, "阿棠棠的银行卡密码")
     await memory.search_events(OTHER, "银行卡密码", kinds=("message",))

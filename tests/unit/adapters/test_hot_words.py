@@ -18,6 +18,7 @@ from cognitive_memory_core.domain.scope import Scene
 from tests.support.builders import GROUP, OPERATOR, PRIVATE, a_message, an_event
 from tests.support.clock import NOON
 from tests.support.ledgers import committed, later
+from tests.support.waiting import PATIENCE
 
 
 def numbers_in(hot: HotWords) -> set[int]:
@@ -118,7 +119,7 @@ async def test_places_that_do_not_fit_together_are_loaded_one_after_the_other(tm
     lexical = SqliteLexical(database, held_bytes=ledger.lexical._hot.bytes * 11 // 10)
     for scene in scenes:
         await lexical.messages(["乌龙"], Reading(scene), 5)
-    await asyncio.wait_for(lexical.loaded(), 20)
+    await asyncio.wait_for(lexical.loaded(), PATIENCE)
     assert database.reads <= len(scenes) * (1 + steps)
     words = lexical._hot._cache.find((MESSAGES.table, MESSAGES.place_of(Reading(scenes[-1]))))
     assert words is not None

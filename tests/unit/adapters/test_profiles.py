@@ -44,6 +44,7 @@ from tests.support.profiles import (
     seeded,
     written,
 )
+from tests.support.waiting import PATIENCE
 
 HIDE = Redaction.of({"2000001"}, {"阿棠"})
 
@@ -193,7 +194,7 @@ async def test_what_is_no_file_is_not_followed(tmp_path: Path, file: Path, make:
     outside.write_bytes(file.read_bytes().replace("二".encode(), "外".encode()))
     file.unlink()
     {"link": lambda: file.symlink_to(outside), "folder": file.mkdir, "pipe": lambda: os.mkfifo(file)}[make]()
-    assert await asyncio.wait_for(opened(tmp_path).find(TANG), 5) == (await opened(tmp_path).find(TANG))
+    assert await asyncio.wait_for(opened(tmp_path).find(TANG), PATIENCE) == (await opened(tmp_path).find(TANG))
     assert (await opened(tmp_path).find(TANG) or a_profile()).summary == "一"
     assert (await written(opened(tmp_path), "三")).summary == "三"
     assert "外" in outside.read_text("utf-8")
@@ -235,7 +236,6 @@ async def whole(root: Path, step: str) -> tuple[Profile | None, list[str], Profi
 
 @pytest.mark.parametrize("step", ACTS)
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.timeout(120)
 async def test_a_write_is_whole_or_did_not_happen(tmp_path: Path, step: str, kind: str) -> None:
     """Whichever operation fails or is the last, a portrait is the old one or the new one, with all its past."""
     code, always, late = KINDS[kind]

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.waiting import PATIENCE
+
 ROOT = Path(__file__).resolve().parents[3]
 CORE = ROOT / "cognitive_memory_core"
 
@@ -52,7 +54,7 @@ def test_the_scripts_status_is_the_commands(tmp_path: Path, script: str, status:
     """The command ends as its script ends, a crash is a failure, and the plugin itself is not imported."""
     environment = lone_core(tmp_path, script)
     started = command(environment, tmp_path)
-    started.communicate(timeout=30)
+    started.communicate(timeout=PATIENCE)
     assert started.returncode == status
 
 
@@ -66,7 +68,7 @@ def test_an_interrupt_lets_the_script_end_and_settings_of_the_shell_stay_outside
             break
         time.sleep(0.05)
     os.killpg(started.pid, signal.SIGINT)
-    started.communicate(timeout=30)
+    started.communicate(timeout=PATIENCE)
     assert started.returncode == 1
     assert (tmp_path / "ended").exists()
     told = (tmp_path / "told").read_text().splitlines()

@@ -24,6 +24,7 @@ from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE, an_eve
 from tests.support.clock import NOON, FrozenClock
 from tests.support.portraits import ListedIndex, ListedPortraits, a_portrait
 from tests.support.ports import Away, CountingEmbedder, ListedEvents, ListedNotes, ListedVectors, ListedWords
+from tests.support.waiting import PATIENCE
 
 TEA = an_event("阿棠(2000001) 喜欢乌龙茶", id="tea")
 QUESTION = "阿棠喜欢什么茶"
@@ -255,7 +256,7 @@ async def test_portraits_that_are_away_are_named(failing):
     else:
         store.may_answer.clear()
     portraits, _ = await portraits_of(store=store, patience=0.05)
-    context = await asyncio.wait_for(a_builder(portraits=portraits).build(GROUP, QUESTION), 5.0)
+    context = await asyncio.wait_for(a_builder(portraits=portraits).build(GROUP, QUESTION), PATIENCE)
     assert context.degraded == ("profiles",)
     assert [section.title for section in context.sections] == ["置顶", "相关回忆", "近期备忘"]
     store.may_answer.set()

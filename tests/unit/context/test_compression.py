@@ -23,6 +23,7 @@ from tests.support.builders import GROUP, PRIVATE, a_message
 from tests.support.chats import ScriptedChat
 from tests.support.clock import NOON
 from tests.support.telling import EXACT, a_memory
+from tests.support.waiting import PATIENCE
 
 LIBRARY = PromptLibrary()
 MILI = Scene.group("10001", "2000002", user_name="米粒", group_name="读书会")
@@ -184,7 +185,7 @@ async def test_a_model_that_hangs_is_not_waited_for(model):
     """A model that does not answer in time, whatever it does when it is cancelled, costs its summary."""
     lines, chat = lines_of(40), model()
     compressor = Compressor(ModelSummariser(chat, LIBRARY, Live(Settings())), patience=0.02)
-    assert await asyncio.wait_for(compressor.compress(lines, 400), 10) == await Compressor().compress(lines, 400)
+    assert await asyncio.wait_for(compressor.compress(lines, 400), PATIENCE) == await Compressor().compress(lines, 400)
     if isinstance(chat, Stubborn):
         chat.may_go.set()
 
@@ -349,7 +350,7 @@ async def test_whoever_opted_out_is_left_out(tmp_path: Path):
     chat = ScriptedChat({"summary": "阿棠(2000001) 约了米粒周六读书。"})
     async with a_memory(tmp_path, EXACT, chat=chat) as memory:
         await memory.observe(lines[1])
-        await memory.drain(30)
+        await memory.drain(PATIENCE)
         await memory.opt_out("2000002")
         text = await memory.compress(lines, budget=200)
     for said in (text, chat.asks[0].prompt):

@@ -21,6 +21,7 @@ from tests.support.builders import GROUP, an_event
 from tests.support.clock import NOON, FrozenClock
 from tests.support.portraits import ListedIndex, ListedPortraits, ListedWithdrawals, a_portrait
 from tests.support.ports import Away, CountingEmbedder, ListedEvents, ListedNotes, ListedVectors, ListedWords
+from tests.support.waiting import PATIENCE
 
 TEA = an_event("阿棠(2000001) 喜欢乌龙茶", id="tea")
 PIN = Pin("p", GROUP.scope, "群规：不剧透", "", NOON)
@@ -30,8 +31,7 @@ STORED, WAITING = (
 PERSON = a_portrait(ProfileKey.member("10001", "2000001"), "在学泡茶。")
 READING = a_portrait(ProfileKey.group("10001"), "每周读一本小说。", name="读书会")
 TITLES = ("置顶", "用户侧写", "群聊背景", "相关回忆", "近期备忘")
-PATIENCE, LEGS, FILES = 0.5, 0.4, 0.2  # seconds for what hangs, in the order of those in use: 6, 5 and 1
-LONG = 20.0  # seconds, far more than a context may take here, so that a busy machine is no failure
+HANGING, LEGS, FILES = 0.5, 0.4, 0.2  # seconds for what hangs, in the order of those in use: 6, 5 and 1
 
 # Each part: what is missing without it, by word and by what is not shown; what is left is shown.
 PARTS = {
@@ -92,12 +92,14 @@ def a_builder(**parts):
         facts=parts.get("facts", ListedWithdrawals()),
     )
     notes = parts.get("notes", ListedNotes([STORED], [PIN]))
-    return ContextBuilder(retriever, notes, lambda _scope: [WAITING], live, portraits=portraits, patience=PATIENCE)
+    return ContextBuilder(
+        retriever, notes, lambda _scope: [WAITING], live, portraits=portraits, patience=HANGING
+    )
 
 
 async def built(**parts):
     """Build a context in which these parts stand in."""
-    return await asyncio.wait_for(a_builder(**parts).build(GROUP, "阿棠喜欢什么茶"), LONG)
+    return await asyncio.wait_for(a_builder(**parts).build(GROUP, "阿棠喜欢什么茶"), PATIENCE)
 
 
 def check(context, broken):
@@ -196,7 +198,7 @@ async def test_a_search_that_hangs_as_a_whole_is_given_up():
     live, clock = Live(Settings()), FrozenClock()
     retriever = Never(ListedEvents(), ListedWords(), ListedVectors(), CountingEmbedder(), live, clock)
     builder = ContextBuilder(retriever, ListedNotes([STORED], [PIN]), lambda _scope: [], live, patience=FILES)
-    context = await asyncio.wait_for(builder.build(GROUP, "阿棠喜欢什么茶"), LONG)
+    context = await asyncio.wait_for(builder.build(GROUP, "阿棠喜欢什么茶"), PATIENCE)
     assert context.degraded == ("vectors", "lexical")
     assert [section.title for section in context.sections] == ["置顶", "近期备忘"]
 
@@ -204,7 +206,7 @@ async def test_a_search_that_hangs_as_a_whole_is_given_up():
 async def test_switched_off_memos_that_hang_are_not_waited_for():
     """The memory that is switched off gives what waits in the queue where the ledger hangs."""
     notes = Hanging()
-    context = await asyncio.wait_for(a_builder(notes=notes).memos_only(GROUP), LONG)
+    context = await asyncio.wait_for(a_builder(notes=notes).memos_only(GROUP), PATIENCE)
     assert context.degraded == ("ledger", "disabled")
     assert "刚刚说完" in context.text
     notes.may_go.set()

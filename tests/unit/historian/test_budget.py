@@ -21,6 +21,7 @@ from cognitive_memory_core.ports.models import Ask
 from cognitive_memory_core.settings import Live, Settings
 from tests.support.builders import GROUP, OTHER_GROUP
 from tests.support.clock import NOON, SHANGHAI, FrozenClock
+from tests.support.waiting import PATIENCE
 
 ASK = Ask("rewrite", "", "", "answer", {}, json.loads)
 ANCHORS = Anchors(NOON, GROUP.scope, "", Person(GROUP.user_id))
@@ -124,7 +125,7 @@ async def test_portraits_take_half_of_a_day_at_most() -> None:
     second = asyncio.create_task(BudgetedChat(chat, budget).ask(merge))
     await asyncio.sleep(0)
     with pytest.raises(NoModel):
-        await asyncio.wait_for(budgeted.ask(merge), 1)
+        await asyncio.wait_for(budgeted.ask(merge), PATIENCE)
     chat.may_answer.set()
     assert await second == await budgeted.ask(merge) == "ja"
     with pytest.raises(NoModel):

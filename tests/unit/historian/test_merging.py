@@ -219,6 +219,7 @@ async def test_a_hurry_does_not_spin(error: Exception, caplog: pytest.LogCapture
     world = World(ScriptedMerger(react))
     async with running(ProfileMerging(world.entity)) as merging:
         await told(world, merging, TANG_THERE, "甲")
+        await until(lambda: _hurried(merging) and bool(world.merger.merged))
         with contextlib.suppress(asyncio.TimeoutError):
             await asyncio.wait_for(settled(merging), 1)
         assert await merging.waiting() == 1
@@ -432,3 +433,8 @@ def _portrait(key: ProfileKey) -> Any:
     from tests.support.profiles import a_profile
 
     return a_profile("已有的侧写", key)
+
+
+def _hurried(merging: ProfileMerging) -> bool:
+    merging.hurry()
+    return True

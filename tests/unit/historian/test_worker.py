@@ -20,6 +20,7 @@ from tests.support.builders import GROUP, OTHER_GROUP, a_job
 from tests.support.clock import SHANGHAI, FrozenClock
 from tests.support.mirrors import NoMirror
 from tests.support.sightings import sightings_of
+from tests.support.waiting import until
 
 
 class ScriptedHistorian:
@@ -92,12 +93,6 @@ async def at_work(
         await worker.stop()
         loop.cancel()
         await asyncio.gather(loop, return_exceptions=True)
-
-
-async def until(condition: Callable[[], bool]) -> None:
-    """Wait for something to come true; the test's own time-out ends a vain wait."""
-    while not condition():  # noqa: ASYNC110  # what is waited for tells nobody
-        await asyncio.sleep(0.005)
 
 
 async def test_a_job_that_always_raises_is_buried_and_the_others_go_on() -> None:

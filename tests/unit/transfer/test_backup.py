@@ -17,7 +17,8 @@ from tests.support.builders import a_job
 from tests.support.clock import NOON, FrozenClock
 from tests.support.disks import fill, small_disk
 from tests.support.mirrors import NoMirror
-from tests.support.telling import PATIENCE, READING, a_memory, recalled
+from tests.support.telling import READING, a_memory, recalled
+from tests.support.waiting import PATIENCE
 
 
 @pytest.fixture
