@@ -1,7 +1,7 @@
 """The one test command: ``python -m tests [checks | nightly] [arguments for pytest]``.
 
 Every step runs, whatever the others say; the exit status is 0 only when none failed. The plugin's tests are a pytest
-run of their own, because nonebug starts NoneBot for every test of its run. Both runs of pytest use two worker
+run of their own, because nonebug starts NoneBot for every test of its run. Both runs of pytest use three worker
 processes, each with folders of its own; ``-n 0`` among the arguments runs them in one.
 
 ``checks`` is what reads the code and runs none of it: ruff, pyright, import-linter. ``nightly`` adds the tests marked
@@ -24,7 +24,8 @@ from typing import Literal
 from tests.support.sizes import NIGHTLY, SIZE
 
 ROOT = Path(__file__).resolve().parent.parent
-WORKERS = "2"
+WORKERS = "3"  # for two cores: a third of the time is spent waiting for processes to start and pauses to end
+LONGEST = "3600"  # seconds for one test of the larger size
 NOTHING_SELECTED = 5  # pytest's exit status when arguments deselected every test of a run
 Outcome = Literal["ok", "failed", "not run"]
 
@@ -85,7 +86,7 @@ def steps(arguments: Sequence[str]) -> list[Step]:
             return checks()
         case ["nightly", *rest]:
             os.environ[SIZE] = NIGHTLY
-            return [*checks(), *tests(["-m", "", *rest])]
+            return [*checks(), *tests(["-m", "", "--timeout", LONGEST, *rest])]
         case _:
             return [*checks(), *tests(arguments)]
 

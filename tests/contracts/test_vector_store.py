@@ -24,6 +24,7 @@ from tests.properties.test_scope import NARROWINGS, SIX_VOICES, THREE_PLACES, TH
 from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE, an_event
 from tests.support.clock import NOON
 from tests.support.ledgers import MODEL, a_vector
+from tests.support.sizes import sized
 from tests.support.vector_stores import Shop, row, rows, shop_of
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -284,7 +285,7 @@ async def test_a_narrow_reading_is_filled_from_behind_nearer_ones_outside(
     assert await found(store, generation, Reading(OPERATOR, without=everybody_else), 3) == [inside.id]
 
 
-@settings(max_examples=15, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
+@settings(max_examples=sized(10, 60), suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
 @given(st.tuples(THREE_PLACES, SIX_VOICES), st.tuples(THREE_SCENES, NARROWINGS))
 async def test_a_search_gives_exactly_what_the_reading_admits(
     store: VectorStore,

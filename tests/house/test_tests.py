@@ -26,6 +26,17 @@ def test_unit_tests_use_real_parts() -> None:
     assert not {(file, name) for file, tree in unit.items() for name in _named(tree) & PRETENDING}
 
 
+def test_no_test_looks_at_a_clock_on_the_wall() -> None:
+    """Only what bounds a vain wait, in tests/support, reads a clock; a test measures work, or processor time."""
+    assert not [
+        (file, node.lineno)
+        for file, tree in TESTS.items()
+        if not file.startswith(("tests/support/", "tests/__main__"))
+        for node in nodes(tree)
+        if isinstance(node, ast.Call) and getattr(node.func, "attr", "") in {"monotonic", "perf_counter"}
+    ]
+
+
 def _named(tree: ast.Module) -> set[str | None]:
     names = {node.id for node in nodes(tree) if isinstance(node, ast.Name)}
     arguments = {node.arg for node in nodes(tree) if isinstance(node, ast.arg)}

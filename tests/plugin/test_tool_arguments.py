@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import cognitive_memory_core as core
+from tests.support.sizes import sized
 from tests.support.waiting import PATIENCE
 
 from .stage import new_id
@@ -194,7 +195,7 @@ OWN = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=sized(100, 1_000), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(name=st.sampled_from(NAMES), arguments=OWN, cut=st.none() | st.integers(0, 60))
 async def test_nearly_right_arguments_are_answered(group: int, name: str, arguments: Any, cut: int | None) -> None:
     """Arguments of the right names with anything for values, as an object or as text that breaks off, never raise."""

@@ -13,6 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import cognitive_memory_core as core
+from tests.support.sizes import sized
 from tests.support.waiting import PATIENCE
 
 from .stage import Stage, message, new_id
@@ -461,7 +462,7 @@ entity_type entity_id fact id scene extra"""
 KEYS = st.sampled_from(WORDS.split())
 
 
-@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=sized(80, 500), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(name=st.sampled_from(NAMES), arguments=st.dictionaries(KEYS, JSON, max_size=6) | st.text(max_size=60) | JSON)
 async def test_anything_is_answered(group: int, name: str, arguments: Any) -> None:
     """No arguments of any type or nesting raise, and none show what was said elsewhere."""

@@ -23,6 +23,7 @@ from cognitive_memory_core.domain.scope import Scene
 from tests.support.builders import OTHER_GROUP, PRIVATE, a_message, an_event
 from tests.support.clock import NOON
 from tests.support.ledgers import MODEL, VectorRow, a_vector, committed, later
+from tests.support.sizes import sized
 
 PEOPLE = ("2000001", "2000002")
 SCENES = (Scene.group("10001", PEOPLE[0]), Scene.group("10001", PEOPLE[1]), OTHER_GROUP, PRIVATE)
@@ -166,5 +167,5 @@ def _key(item: Event | Message) -> tuple[object, str]:
 
 TestHotWordsMachine = HotWordsMachine.TestCase
 TestHotWordsMachine.settings = settings(
-    max_examples=12, stateful_step_count=20, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+    max_examples=sized(8, 80), stateful_step_count=20, deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )

@@ -23,6 +23,7 @@ from cognitive_memory_core.ports.profiles import Overtaken
 from tests.support.clock import SHANGHAI, FrozenClock
 from tests.support.disk import Fault, FaultyDisk, Killed
 from tests.support.profiles import TANG, a_profile
+from tests.support.sizes import sized
 
 KEEP = 3
 WRITERS = st.sampled_from([0, 1])
@@ -206,5 +207,5 @@ def _version(portrait: Profile | None) -> str:
 STEPS: list[int] = []
 TestProfileMachine = ProfileMachine.TestCase
 TestProfileMachine.settings = settings(
-    max_examples=25, stateful_step_count=30, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+    max_examples=sized(20, 150), stateful_step_count=30, deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )

@@ -23,6 +23,7 @@ from cognitive_memory_core.settings import QueueSettings
 from tests.support.builders import GROUP, OTHER_GROUP, PRIVATE, a_job
 from tests.support.clock import FrozenClock
 from tests.support.disk import Fault, FaultyDisk, Killed
+from tests.support.sizes import sized
 
 SCENES = (GROUP, OTHER_GROUP, PRIVATE)
 FOLDERS = {"pending": "pending", "processing": "held", "failed": "failed"}
@@ -262,7 +263,7 @@ class TestQueueMachine(QueueMachine.TestCase):
     """The machine at test size: every accepted job stays in exactly one place, whatever dies."""
 
     settings = settings(
-        max_examples=60,
+        max_examples=sized(40, 300),
         stateful_step_count=40,
         deadline=None,
         suppress_health_check=[HealthCheck.too_slow],

@@ -29,9 +29,10 @@ from cognitive_memory_core.domain.interval import Interval
 from cognitive_memory_core.domain.message import Message
 from cognitive_memory_core.domain.scope import Scene
 from tests.support.clock import NOON
+from tests.support.sizes import sized
 from tests.support.where import matches
 
-PAIRS = int(os.environ.get("SCOPE_PAIRS", "10000"))
+PAIRS = int(os.environ.get("SCOPE_PAIRS", sized(5_000, 100_000)))
 
 # Few enough ids that strangers meet, and odd enough that a careless comparison shows.
 ODD_IDS = ["1", "2", "10", "01", "a", "A", "%", "$ne", "' OR 1 --", '"', "\\", "群", "é", "e\u0301", "null"]

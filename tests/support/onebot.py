@@ -133,6 +133,7 @@ class BotProcess:
     home: Path
     port: int
     process: subprocess.Popen[bytes]
+    before: int = 0  # characters that earlier processes of the same directory have logged
 
     @property
     def data(self) -> Path:
@@ -157,7 +158,7 @@ class BotProcess:
 
     async def opened(self) -> None:
         """Wait until the bot has said that its memory is open."""
-        await until(lambda: OPENED in self.log())
+        await until(lambda: OPENED in self.log()[self.before :])
 
     def kill(self) -> None:
         """End the process as a power cut would."""
@@ -213,10 +214,11 @@ def start(home: Path, environ: Mapping[str, str] | None = None) -> BotProcess:
         **(environ or {}),
     }
     with (home / "bot.log").open("ab") as log:
+        before = len((home / "bot.log").read_text("utf-8", "replace"))
         process = subprocess.Popen(
             [sys.executable, "bot.py"], cwd=home, env=environment, stdout=log, stderr=subprocess.STDOUT
         )
-    return BotProcess(home, port, process)
+    return BotProcess(home, port, process, before)
 
 
 @asynccontextmanager

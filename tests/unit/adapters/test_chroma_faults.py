@@ -27,9 +27,10 @@ from benchmarks.fault_row import Row
 from benchmarks.faults_chroma import f10b, f11, f12, f13, f29, f30_store
 from cognitive_memory_core.adapters.chroma import ChromaStore
 from cognitive_memory_core.errors import UnavailableError
+from tests.support.sizes import sized
 from tests.support.waiting import PATIENCE
 
-pytestmark = pytest.mark.timeout(300)  # dozens of processes, of which each imports chromadb
+pytestmark = pytest.mark.timeout(sized(300, 1800))  # dozens of processes, of which each imports chromadb
 ROWS = known_rows(400, 16)
 EAST = ROWS[0].vector or array("f")
 PERSISTED = 1_000  # rows with which Chroma writes the files of its index
@@ -154,14 +155,14 @@ async def test_another_model_begins_the_next_generation(tmp_path: Path) -> None:
 
 async def test_upserts_without_an_answer_are_repeated_without_harm(tmp_path: Path) -> None:
     """F11: whatever became of a write that was cut off, repeating it leaves each row there once."""
-    row = shown(await f11(tmp_path, rounds=5))
+    row = shown(await f11(tmp_path, rounds=sized(2, 10)))
     assert row.injected
     assert not row.is_bad
 
 
 async def test_damage_is_noticed_or_harmless(tmp_path: Path) -> None:
     """F12: a store with any file damaged is whole or not in use; the bot lives, and builds it anew."""
-    row = shown(await f12(tmp_path, mutants=12, sample=60, anew=100))
+    row = shown(await f12(tmp_path, mutants=sized(5, 24), sample=60, anew=100))
     assert not row.is_bad
 
 
@@ -189,7 +190,7 @@ async def test_a_foreign_write_lock_stalls_nobody(tmp_path: Path) -> None:
 
 async def test_two_children_never_have_one_store(tmp_path: Path) -> None:
     """F10b: the child of a killed bot finishes, or is waited for; no other opens the store beside it."""
-    row = shown(await f10b(tmp_path, rounds=3))
+    row = shown(await f10b(tmp_path, rounds=sized(1, 10)))
     assert not row.is_bad
 
 

@@ -18,6 +18,7 @@ from cognitive_memory_core.text.portrait import tidy
 from tests.support.clock import NOON, SHANGHAI
 from tests.support.costs import spent
 from tests.support.profiles import GROUP_KEY, TANG, TANG_THERE, a_profile
+from tests.support.sizes import sized
 
 ROOT = Path("/data")
 SEED = """---
@@ -93,7 +94,7 @@ def said(data: bytes) -> dict[str, object]:
 
 
 @given(PROFILES)
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=sized(150, 1_000), deadline=None)
 def test_what_is_written_is_read_back(profile: Profile) -> None:
     """Whatever words a portrait holds, it comes back as it may be kept, of the same key, in the same bytes."""
     data = ProfileFile(tidy(profile)).written()
@@ -110,7 +111,7 @@ def test_emoji_stand_in_the_file_as_they_are() -> None:
 
 
 @given(PROFILES)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=sized(80, 500), deadline=None)
 def test_every_yaml_reader_sees_the_same_texts(profile: Profile) -> None:
     """What we write as text is text for others, too: no number, date or null, and not one key more."""
     kept = tidy(profile)
@@ -148,7 +149,7 @@ FLOW = NESTED | st.lists(NESTED, max_size=3) | st.dictionaries(TEXTS, NESTED, ma
 
 
 @given(st.dictionaries(TEXTS.filter(lambda key: key not in OURS), FLOW, max_size=4), st.booleans())
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=sized(150, 1_000), deadline=None)
 def test_keys_that_nobody_knows_survive(others: dict[str, object], flow: bool) -> None:
     """Whatever an admin adds means the same after a write, and after a second one is the same bytes."""
     try:
@@ -295,7 +296,7 @@ def test_editors_of_windows_are_understood() -> None:
 
 
 @given(st.data())
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=sized(150, 1_000), deadline=None)
 def test_a_flipped_byte_never_makes_another_key(data: st.DataObject) -> None:
     """A damaged file is refused, or read as one of the same person; reading never fails in another way."""
     whole = bytearray(ProfileFile(a_profile(key=TANG_THERE), read(front("level: 5")).others).written())

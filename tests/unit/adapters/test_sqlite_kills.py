@@ -17,8 +17,9 @@ from cognitive_memory_core.adapters.sqlite import SqliteLedger
 from cognitive_memory_core.adapters.sqlite.database import _refuse_reading_alone
 from cognitive_memory_core.domain.scope import Scene
 from tests.support.ledgers import shown
+from tests.support.sizes import sized
 
-KILLS = 4
+KILLS = sized(3, 20)
 WRITER = """
 import asyncio, os, sys
 from pathlib import Path

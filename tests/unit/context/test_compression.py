@@ -22,6 +22,7 @@ from cognitive_memory_core.text.tokens import token_count
 from tests.support.builders import GROUP, PRIVATE, a_message
 from tests.support.chats import ScriptedChat
 from tests.support.clock import NOON
+from tests.support.sizes import sized
 from tests.support.telling import EXACT, a_memory
 from tests.support.waiting import PATIENCE
 
@@ -364,7 +365,7 @@ TEXTS = st.text(st.sampled_from("甲乙。！<[`(12 \n") | st.characters(), max_
 NAMES = st.text(max_size=30)
 
 
-@settings(max_examples=40)
+@settings(max_examples=sized(40, 300))
 @given(
     st.lists(st.tuples(NAMES, TEXTS, st.booleans()), max_size=12),
     st.integers(-5, 400),

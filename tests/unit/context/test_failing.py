@@ -31,7 +31,8 @@ STORED, WAITING = (
 PERSON = a_portrait(ProfileKey.member("10001", "2000001"), "在学泡茶。")
 READING = a_portrait(ProfileKey.group("10001"), "每周读一本小说。", name="读书会")
 TITLES = ("置顶", "用户侧写", "群聊背景", "相关回忆", "近期备忘")
-HANGING, LEGS, FILES = 0.5, 0.4, 0.2  # seconds for what hangs, in the order of those in use: 6, 5 and 1
+BOUNDS = HANGING, LEGS, FILES = 0.9, 0.7, 0.4  # seconds for what hangs, in the order of those in use: 6, 5 and 1
+AMPLE = (PATIENCE, PATIENCE, PATIENCE)  # where nothing hangs, so that a busy machine is no failure
 
 # Each part: what is missing without it, by word and by what is not shown; what is left is shown.
 PARTS = {
@@ -72,6 +73,7 @@ class Hanging:
 def a_builder(**parts):
     """Make a builder with something in every section; ``parts`` stand in for those of the same name."""
     live, clock, ledger = Live(Settings()), FrozenClock(), InMemoryLedger()
+    whole, legs, files = BOUNDS if any(isinstance(part, Hanging) for part in parts.values()) else AMPLE
     embedder = parts.get("embedder", CountingEmbedder())
     retriever = Retriever(
         parts.get("events", ListedEvents(TEA)),
@@ -80,7 +82,7 @@ def a_builder(**parts):
         embedder,
         live,
         clock,
-        LEGS,
+        legs,
     )
     portraits = Portraits(
         parts.get("portraits", ListedPortraits(PERSON, READING)),
@@ -88,13 +90,11 @@ def a_builder(**parts):
         embedder,
         Consent(ledger.consent, ledger.names),
         live,
-        Pace(FILES),
+        Pace(files),
         facts=parts.get("facts", ListedWithdrawals()),
     )
     notes = parts.get("notes", ListedNotes([STORED], [PIN]))
-    return ContextBuilder(
-        retriever, notes, lambda _scope: [WAITING], live, portraits=portraits, patience=HANGING
-    )
+    return ContextBuilder(retriever, notes, lambda _scope: [WAITING], live, portraits=portraits, patience=whole)
 
 
 async def built(**parts):

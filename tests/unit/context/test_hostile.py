@@ -27,6 +27,7 @@ from tests.support.builders import GROUP, an_event
 from tests.support.clock import NOON, FrozenClock
 from tests.support.portraits import ListedIndex, ListedPortraits, ListedWithdrawals, a_portrait
 from tests.support.ports import CountingEmbedder, ListedEvents, ListedNotes, ListedVectors, ListedWords
+from tests.support.sizes import sized
 from tests.unit.text.test_fences import PAYLOADS
 
 TITLES = ("置顶", "用户侧写", "群聊背景", "相关回忆", "近期备忘")
@@ -135,7 +136,7 @@ def test_what_reads_as_nothing_breaks_no_block(payload):
     assert min(map(context.text.count, SIDES)) >= 7
 
 
-@settings(max_examples=60)
+@settings(max_examples=sized(60, 500))
 @given(HOSTILE, HOSTILE, st.sampled_from((60, 200, 600, 1_000_000)))
 def test_nothing_breaks_the_block(text, name, budget):
     """No text and no name, of whatever characters and within whatever budget, opens or closes anything."""
@@ -145,7 +146,7 @@ def test_nothing_breaks_the_block(text, name, budget):
     assert context.tokens <= budget
 
 
-@settings(max_examples=60)
+@settings(max_examples=sized(60, 500))
 @given(HOSTILE, HOSTILE)
 def test_any_block_can_be_logged_in_colours(text, name):
     """A companion that logs the block through loguru's colours gets it out as it stands, whatever is stored."""

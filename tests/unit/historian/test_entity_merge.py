@@ -23,6 +23,7 @@ from cognitive_memory_core.settings import Live, ProfileSettings, Settings
 from tests.support.clock import NOON
 from tests.support.merging import ScriptedMerger, World
 from tests.support.profiles import GROUP_KEY, TANG, TANG_THERE, a_profile
+from tests.support.sizes import sized
 
 
 class Failing:
@@ -362,7 +363,7 @@ ACTS = st.lists(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=sized(80, 500), deadline=None)
 @given(ACTS)
 async def test_no_update_is_ever_lost(acts: list[str]) -> None:
     """Told, merged, edited and killed in any order: each fact waits or is in the profile, and so is each edit."""

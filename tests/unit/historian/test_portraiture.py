@@ -20,6 +20,7 @@ from cognitive_memory_core.sentences import noted_on
 from cognitive_memory_core.settings import Live, ProfileSettings, Settings
 from tests.support.chats import ScriptedChat
 from tests.support.clock import NOON
+from tests.support.sizes import sized
 
 KEY = ProfileKey.member("620118845", "1840022917")
 TANG = Person("1840022917", "阿岚")
@@ -441,7 +442,7 @@ DRAWINGS = st.builds(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=sized(100, 1_000), deadline=None)
 @given(DRAWINGS, st.integers(0, 11))
 async def test_a_puppet_keeps_nothing_that_is_withdrawn(drawn: Drawn, number: int) -> None:
     """Whatever a model draws: what is withdrawn is gone from what is taken, and half of the rest is there."""
@@ -456,7 +457,7 @@ async def test_a_puppet_keeps_nothing_that_is_withdrawn(drawn: Drawn, number: in
     assert sum(trait in told for trait in TRAITS) >= len(TRAITS) // 2 - 1
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=sized(100, 1_000), deadline=None)
 @given(DRAWINGS)
 async def test_a_puppet_destroys_no_portrait(drawn: Drawn) -> None:
     """Whatever a model draws, a portrait keeps half of its traits, its tags and its bounds."""

@@ -29,6 +29,7 @@ from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE
 from tests.support.clock import NOON, FrozenClock
 from tests.support.portraits import ListedIndex, ListedPortraits, ListedWithdrawals, a_portrait, listed_texts
 from tests.support.ports import Away, CountingEmbedder, ListedEvents, ListedNotes, ListedVectors, ListedWords
+from tests.support.sizes import sized
 
 MEMBER = ProfileKey.member("10001", "2000001")
 OTHER_MEMBER = ProfileKey.member("10001", "2000002")
@@ -523,7 +524,7 @@ async def test_a_turn_that_is_given_up_leaves_the_read_alone() -> None:
 
 # --- no leak, whatever happened --------------------------------------------------------------------------------------
 
-SCENES = int(os.environ.get("COGNITIVE_MEMORY_LEAK_SCENES", "2000"))
+SCENES = int(os.environ.get("COGNITIVE_MEMORY_LEAK_SCENES", sized(1_000, 20_000)))
 HISTORIES = 20
 AGENTS, GROUPS, PEOPLE = ("default", "another"), ("10001", "10002", "10003"), tuple(f"200000{n}" for n in range(6))
 
