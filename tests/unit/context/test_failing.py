@@ -70,10 +70,10 @@ class Hanging:
         return hang
 
 
-def a_builder(**parts):
+def a_builder(*, hangs=False, **parts):
     """Make a builder with something in every section; ``parts`` stand in for those of the same name."""
     live, clock, ledger = Live(Settings()), FrozenClock(), InMemoryLedger()
-    whole, legs, files = BOUNDS if any(isinstance(part, Hanging) for part in parts.values()) else AMPLE
+    whole, legs, files = BOUNDS if hangs or any(isinstance(part, Hanging) for part in parts.values()) else AMPLE
     embedder = parts.get("embedder", CountingEmbedder())
     retriever = Retriever(
         parts.get("events", ListedEvents(TEA)),
@@ -179,7 +179,7 @@ async def test_a_model_that_hangs_is_asked_once():
     """Turns that ask the same while a model hangs all wait for its one answer, and the next turn has it."""
     embedder = CountingEmbedder()
     embedder.may_answer.clear()
-    builder = a_builder(embedder=EmbeddingQueue(embedder, FrozenClock(), Live(embedder.calibration)))
+    builder = a_builder(hangs=True, embedder=EmbeddingQueue(embedder, FrozenClock(), Live(embedder.calibration)))
     contexts = await asyncio.gather(*(builder.build(GROUP, "阿棠喜欢什么茶") for _ in range(3)))
     assert [context.degraded for context in contexts] == [("embedding",)] * 3
     assert len(embedder.asked) == 1
