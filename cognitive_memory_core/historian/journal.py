@@ -8,6 +8,7 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
+from itertools import islice
 
 from ..domain.message import Message
 from ..domain.scope import Scope
@@ -18,6 +19,7 @@ from .sightings import Sightings
 
 log = logging.getLogger(__name__)
 PAUSE = 0.3  # seconds between writes: well under the half second that is promised
+PIECE = 1_000  # messages that one transaction writes: a flood of messages does not keep other writes from the ledger
 CAPACITY = 20_000  # messages held while the log refuses; the oldest are dropped first
 
 
@@ -47,20 +49,28 @@ class Journal:
             await asyncio.sleep(PAUSE)
 
     async def settle(self) -> bool:
-        """Write everything that waits; False when the log refuses, and then it goes on waiting."""
+        """Write everything that waits now; False when the log refuses, and then it goes on waiting.
+
+        It is written in pieces, so that other writes of the ledger come between them.
+        """
         async with self._turn:
-            batch = tuple(self._waiting)
-            if not batch:
-                return True
-            try:
-                await self._log.append(batch)
-                await self._note_names(batch)
-            except UnavailableError as refused:
-                self._complain(refused)
-                return False
-            written = {id(message) for message in batch}
-            self._waiting = deque((item for item in self._waiting if id(item) not in written), CAPACITY)
+            for _ in range(0, len(self._waiting), PIECE):
+                if not await self._has_written(tuple(islice(self._waiting, PIECE))):
+                    return False
             return True
+
+    async def _has_written(self, batch: tuple[Message, ...]) -> bool:
+        if not batch:
+            return True
+        try:
+            await self._log.append(batch)
+            await self._note_names(batch)
+        except UnavailableError as refused:
+            self._complain(refused)
+            return False
+        written = {id(message) for message in batch}
+        self._waiting = deque((item for item in self._waiting if id(item) not in written), CAPACITY)
+        return True
 
     async def recent(self, scope: Scope, limit: int, *, before: datetime | None = None) -> list[Message]:
         """Give the newest messages of a place, oldest first, the unwritten ones too; nobody waits for a write."""

@@ -7,7 +7,7 @@ from datetime import timedelta
 from cognitive_memory_core.adapters.inmemory.ledger import InMemoryLedger
 from cognitive_memory_core.domain.message import Message
 from cognitive_memory_core.errors import StorageRefused
-from cognitive_memory_core.historian.journal import Journal
+from cognitive_memory_core.historian.journal import PIECE, Journal
 from tests.support.builders import GROUP, OTHER_GROUP, a_message
 from tests.support.clock import NOON
 from tests.support.sightings import sightings_of
@@ -81,3 +81,32 @@ async def test_the_window_is_bounded_and_oldest_first() -> None:
         journal.take(a_message(str(minute), sent_at=NOON + timedelta(minutes=minute)))
     assert [message.text for message in await journal.recent(GROUP.scope, 2)] == ["3", "4"]
     assert await journal.recent(GROUP.scope, 0) == []
+
+
+class BusyLog:
+    """A log that notes how much it is given at once; while it writes, people go on talking."""
+
+    def __init__(self) -> None:
+        """Begin with nothing."""
+        self.pieces: list[list[Message]] = []
+        self.journal: Journal | None = None
+
+    async def append(self, messages: tuple[Message, ...]) -> None:
+        """Note a piece."""
+        assert self.journal is not None
+        self.pieces.append(list(messages))
+        for _ in messages:
+            self.journal.take(a_message("还在说"))
+
+
+async def test_a_flood_of_messages_is_written_in_pieces() -> None:
+    """No transaction is longer than a piece, so that other writes come between; what comes meanwhile waits its turn."""
+    log = BusyLog()
+    journal = log.journal = Journal(log, sightings_of(InMemoryLedger()))  # type: ignore[arg-type]
+    said = [a_message(f"第 {number} 句") for number in range(4 * PIECE - 50)]
+    for message in said:
+        journal.take(message)
+    assert await journal.settle()
+    assert max(map(len, log.pieces)) == PIECE
+    assert len(log.pieces) == 4
+    assert [message for piece in log.pieces for message in piece][: len(said)] == said
