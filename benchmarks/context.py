@@ -91,7 +91,9 @@ async def _opened(
 ) -> AsyncIterator[core.CognitiveMemory]:
     await laid(lines, folder)
     settings = core.Settings(
-        historian=core.HistorianSettings(concurrency=2), vector_store=core.VectorStoreSettings(backend=store)
+        historian=core.HistorianSettings(concurrency=2),
+        vector_store=core.VectorStoreSettings(backend=store),
+        queue=core.QueueSettings(turns_per_minute=0),  # one person writes without end beside the questions
     )
     async with core.CognitiveMemory.open(settings, folder, clock=Noon(), embedder=TextVectors()) as memory:
         assert await memory.drain(600)

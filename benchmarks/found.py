@@ -60,6 +60,9 @@ class NoAnswer:
         return array("f", vectors_of([text])[0].tobytes())
 
 
+SETTINGS = core.Settings(queue=core.QueueSettings(turns_per_minute=0))  # one person tells everything here
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Say how often, beside how many events, and where their export file is kept."""
     parser.add_argument("--samples", type=int, default=50)
@@ -79,12 +82,12 @@ def run(options: argparse.Namespace) -> Report:
 async def _measured(report: Report, options: argparse.Namespace, folder: Path) -> None:
     kept, group = options.data or folder, core.Scene.group(GROUP, PERSON, user_name="小雨")
     data = folder / "data"
-    async with core.CognitiveMemory.open(core.Settings(), data, clock=Noon(), embedder=NumberVectors()) as memory:
+    async with core.CognitiveMemory.open(SETTINGS, data, clock=Noon(), embedder=NumberVectors()) as memory:
         await filled(memory, options.events, kept)
         for what, scene, start in (("group", group, 0), ("operator", core.Scene.operator(), options.samples)):
             sample = await _sampled(memory, scene, range(start, start + options.samples), "zq{}")
             report.add(f"by vector, {what}", options.samples, sample.p50, sample.p95)
-    async with core.CognitiveMemory.open(core.Settings(), data, clock=Noon(), embedder=NoAnswer()) as memory:
+    async with core.CognitiveMemory.open(SETTINGS, data, clock=Noon(), embedder=NoAnswer()) as memory:
         start = 2 * options.samples
         sample = await _sampled(memory, group, range(start, start + options.samples), "{}号茶", is_embedded=False)
         report.add("by words, group", options.samples, sample.p50, sample.p95)

@@ -45,7 +45,9 @@ async def _measure(report: Report, events: int, store: Literal["exact", "chroma"
     group_id, _ = groups_by_size(lines)[0]
     await laid(lines[:-IMPORTED], folder)
     await asyncio.to_thread(write_export, lines[-IMPORTED:], folder / "year.jsonl")
-    settings = core.Settings(vector_store=core.VectorStoreSettings(backend=store))
+    settings = core.Settings(
+        vector_store=core.VectorStoreSettings(backend=store), queue=core.QueueSettings(turns_per_minute=0)
+    )
     speech, scene = Speech(4), core.Scene.group(group_id, "2000001")
     await _during(report, "nothing (1 s)", partial(asyncio.sleep, 1.0))
     opening = core.CognitiveMemory.open(settings, folder, clock=Noon(), embedder=TextVectors())
