@@ -176,7 +176,7 @@ class Engine:
             refused=self.intake.admission.refused,
             paused=worker.paused,
             breakers=tuple((breaker.name, breaker.state) for breaker in parts.breakers),
-            last_error=self._last_error(),
+            last_error=await asyncio.to_thread(parts.problem) or self._last_error(),
             is_over_daily_calls=parts.thinkers.budget.is_spent,
             without_model=self._without_model(),
         )

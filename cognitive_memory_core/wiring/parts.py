@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from datetime import datetime, timezone
@@ -12,6 +13,7 @@ from ..adapters.breaker import Breaker, GuardedLexical, GuardedStore
 from ..adapters.chroma.leftovers import clear_generations
 from ..adapters.chroma.store import ChromaStore
 from ..adapters.files.directory_owner import DirectoryOwner
+from ..adapters.files.disk import Disk
 from ..adapters.files.end_summaries import EndSummaries
 from ..adapters.files.profiles import FileProfiles
 from ..adapters.files.queue import FileQueue
@@ -43,6 +45,7 @@ from ..ports.vectors import VectorStore
 from ..recall.calibration import Calibrating
 from ..recall.nearest import ExactIndex
 from ..settings import Live, Settings, VectorStoreSettings
+from .beginning import LEDGER, forget_consent_to_begin_anew, refuse_lost_ledger
 from .embedding import Embedding, embedding_of
 from .reranking import Reranking, reranking_of
 from .thinkers import Thinkers, thinkers_of
@@ -64,6 +67,7 @@ class Parts:
 
     clock: Clock
     data_dir: Path
+    problem: Callable[[], str]  # why nothing may be written into the directory, "" where it may; blocking
     queue: JobQueue
     view: QueueView
     queue_eraser: QueueEraser
@@ -101,23 +105,23 @@ async def parts_of(live: Live[Settings], data_dir: Path, given: Given) -> Parts:
         owner = DirectoryOwner(data_dir)
         await owner.acquire(settings.historian.shutdown_seconds + GRACE)
         stack.callback(owner.release)
-        ledger = await SqliteLedger.open(data_dir / "ledger.db", clock=clock)
-        stack.push_async_callback(ledger.close)
+        ledger = await _ledger(data_dir, clock, owner, stack)
         meter = SpendingMeter(ledger.accounts, clock, settings.zone)
         stack.push_async_callback(meter.settle)
         await meter.load()
         embedding = await embedding_of(settings, ledger, meter, stack, clock=clock, given=given.embedder)
         ledger.index.follow(embedding.embedder.fingerprint)
         reranking = await reranking_of(settings.models.rerank, meter, stack, given.reranker)
-        queue = await FileQueue.open(data_dir / "queues", settings.queue, clock)
+        disk = Disk(owner.check)
+        queue = await FileQueue.open(data_dir / "queues", settings.queue, clock, disk=disk)
         stack.push_async_callback(queue.close)
         await queue.recover()
-        mirror = EndSummaries(data_dir / "end_summaries.json", clock)
+        mirror = EndSummaries(data_dir / "end_summaries.json", clock, disk=disk)
         stack.push_async_callback(mirror.flush)
         store = await _store(settings.vector_store, data_dir / "chromadb", stack)
-        profiles = FileProfiles(data_dir, settings.profile.revision_keep, clock, settings.zone)
+        profiles = FileProfiles(data_dir, settings.profile.revision_keep, clock, settings.zone, disk=disk)
         thinkers = await thinkers_of(live, data_dir / "prompts", meter, stack, given.chat)
-        outside = _Outside(data_dir, mirror, embedding, reranking, store, profiles, thinkers, meter)
+        outside = _Outside(owner, data_dir, mirror, embedding, reranking, store, profiles, thinkers, meter)
         return _put_together(clock, queue, ledger, outside, stack)
 
 
@@ -125,6 +129,7 @@ async def parts_of(live: Live[Settings], data_dir: Path, given: Given) -> Parts:
 class _Outside:
     """What is neither queue nor ledger."""
 
+    owner: DirectoryOwner
     data_dir: Path
     mirror: MemoMirror
     embedding: Embedding
@@ -144,6 +149,7 @@ def _put_together(
     return Parts(
         clock=clock,
         data_dir=outside.data_dir,
+        problem=outside.owner.problem,
         queue=queue,
         view=queue,
         queue_eraser=queue,
@@ -173,6 +179,17 @@ def _put_together(
         breakers=(embedding.breaker, *stores, *reranking.breakers, *outside.thinkers.breakers),
         resources=resources,
     )
+
+
+async def _ledger(data_dir: Path, clock: Clock, owner: DirectoryOwner, stack: AsyncExitStack) -> SqliteLedger:
+    """Open the ledger; from then on nothing is written unless it is still the file of that name."""
+    path = data_dir / LEDGER
+    await asyncio.to_thread(refuse_lost_ledger, data_dir)
+    ledger = await SqliteLedger.open(path, clock=clock, check=owner.check)
+    stack.push_async_callback(ledger.close)
+    await asyncio.to_thread(owner.watch, path)
+    await asyncio.to_thread(forget_consent_to_begin_anew, data_dir)
+    return ledger
 
 
 async def _store(vector_store: VectorStoreSettings, folder: Path, stack: AsyncExitStack) -> VectorStore | None:

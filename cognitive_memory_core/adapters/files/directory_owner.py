@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from pathlib import Path
 from typing import Protocol
 
@@ -13,6 +14,7 @@ from ...completion import completed
 from ...errors import DirectoryInUse, StorageRefused
 from .disk import Disk, refusals
 
+log = logging.getLogger(__name__)
 LOCK = "owner.lock"
 _PAUSE = 0.1  # seconds between two tries
 
@@ -32,6 +34,30 @@ class DirectoryOwner:
         """Touch nothing yet."""
         self._data_dir = data_dir
         self._lock: _Lock = FileLock(data_dir / LOCK, mode=0o600, thread_local=False)
+        self._known: dict[Path, tuple[int, int] | None] = {}
+        self._is_lost = False
+
+    def watch(self, path: Path) -> None:
+        """Take a file, as it is now, for a part of the directory that is owned; blocking."""
+        self._known[path] = _identity(path)
+
+    def problem(self) -> str:
+        """Return why nothing may be written, "" where the directory is the one that was opened; blocking, for 5 us.
+
+        Who unlinks or renames the directory, or puts another in its place, does not stop a process that has its files
+        open: what is written then is lost. Each change is logged once.
+        """
+        is_lost = any(_identity(path) != identity for path, identity in self._known.items())
+        said = sentences.directory_vanished(self._data_dir) if is_lost else ""
+        if is_lost and not self._is_lost:
+            log.error("%s", said)
+        self._is_lost = is_lost
+        return said
+
+    def check(self) -> None:
+        """Raise StorageRefused unless the directory is the one that was opened; blocking."""
+        if problem := self.problem():
+            raise StorageRefused(problem)
 
     async def acquire(self, timeout: float) -> None:
         """Own the directory, created where it is missing, or wait ``timeout`` seconds for its owner to end.
@@ -65,4 +91,13 @@ class DirectoryOwner:
                 return False
             except NotImplementedError as unsupported:  # a file system without locks
                 raise StorageRefused(sentences.storage_refused(self._data_dir, unsupported)) from unsupported
+        self.watch(self._data_dir / LOCK)
         return True
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    try:
+        state = path.stat()
+    except OSError:
+        return None
+    return state.st_dev, state.st_ino

@@ -43,6 +43,11 @@ class Disk:
     """Blocking; called in executors only. Refused writes raise StorageRefused and leave nothing half-written."""
 
     pause = 0.02  # seconds between two tries
+    _check: Callable[[], None] | None = None
+
+    def __init__(self, check: Callable[[], None] | None = None) -> None:
+        """Ask ``check`` before every write, which raises StorageRefused where none may be made."""
+        self._check = check
 
     def act(self, operation: str, call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Make one system call; what another program on Windows holds open for a moment is tried again.
@@ -61,6 +66,7 @@ class Disk:
 
     def make_folder(self, folder: Path) -> None:
         """Create a folder that only its owner may enter, with its parents; one that stands is narrowed to that."""
+        self._ask()
         with refusals(folder):
             is_new = not folder.exists()
             self.act("mkdir", os.makedirs, folder, mode=0o700, exist_ok=True)
@@ -114,6 +120,7 @@ class Disk:
 
     def move(self, source: Path, target: Path) -> None:
         """Rename at one stroke; durable after :meth:`sync_folder`. FileNotFoundError when the source is gone."""
+        self._ask()
         with refusals(target):
             try:
                 self.act("replace", os.replace, source, target)
@@ -206,7 +213,12 @@ class Disk:
     def _write(self, path: Path, data: bytes) -> None:
         self._fill(path, io.BytesIO(data))
 
+    def _ask(self) -> None:
+        if self._check is not None:
+            self._check()
+
     def _fill(self, path: Path, content: BinaryIO) -> None:
+        self._ask()
         descriptor = self.act("open", os.open, path, _CREATE, 0o600)
         try:
             while piece := content.read(PIECE):

@@ -36,14 +36,16 @@ _OUR_MISTAKES = (sqlite3.IntegrityError, sqlite3.ProgrammingError)
 
 P = ParamSpec("P")
 T = TypeVar("T")
+Check = Callable[[], None]
 
 
 class Database:
     """A file of SQLite in WAL mode. A write that was cancelled while it waited never happens; once begun, it ends."""
 
-    def __init__(self, path: Path, *, read_only: bool = False) -> None:
+    def __init__(self, path: Path, *, read_only: bool = False, check: Check | None = None) -> None:
         """Name the file; :meth:`open` opens it."""
         self.path = path
+        self._check = check or _nothing
         self._read_only = read_only
         self._finish_begun: asyncio.Future[None] | None = None
         self._writer: Connection | None = None
@@ -54,13 +56,14 @@ class Database:
         self._writes = RequestBatches(self._writing, self._write_all, most=WRITES_TOGETHER)
 
     @classmethod
-    async def open(cls, path: Path, *, read_only: bool = False) -> Database:
+    async def open(cls, path: Path, *, read_only: bool = False, check: Check | None = None) -> Database:
         """Open, check and bring forward; a new file is made only where none is.
 
+        ``check`` is asked before every commit, and raises StorageRefused where the file is not to be written any more.
         Raises StorageRefused when the disk refuses, UnavailableError when the file is damaged or of a newer version:
         then nothing was changed.
         """
-        database = cls(path, read_only=read_only)
+        database = cls(path, read_only=read_only, check=check)
         try:
             await asyncio.get_running_loop().run_in_executor(database._writing, database._connect)
         except BaseException:
@@ -156,6 +159,7 @@ class Database:
         with self._translated(writing=True), _transaction(writer):
             for request in requests:
                 _carry_out_whole(writer, request)
+            self._check()
 
     def _write(
         self, connection: Connection, work: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs
@@ -164,6 +168,7 @@ class Database:
             return work(connection, *args, **kwargs)
 
     def _rewritten(self) -> None:
+        self._check()
         with self._translated(writing=True):
             self._owned().execute("VACUUM")
 
@@ -206,6 +211,10 @@ class Database:
             if writing:
                 raise StorageRefused(sentences.storage_refused(self.path, failure)) from failure
             raise UnavailableError(sentences.ledger_unreadable(self.path, failure)) from failure
+
+
+def _nothing() -> None:
+    pass
 
 
 @contextmanager

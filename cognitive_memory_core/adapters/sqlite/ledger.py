@@ -13,7 +13,7 @@ from .accounts import SqliteAccounts
 from .archive import SqliteArchive
 from .calibrations import SqliteCalibrations
 from .consent import SqliteConsent
-from .database import Database
+from .database import Check, Database
 from .eraser import SqliteEraser
 from .events import SqliteEvents
 from .exact_search import ExactIndex
@@ -50,13 +50,16 @@ class SqliteLedger:
         self.eraser = SqliteEraser(database, self.index, self.lexical)
 
     @classmethod
-    async def open(cls, path: Path, *, clock: Clock | None = None, read_only: bool = False) -> SqliteLedger:
+    async def open(
+        cls, path: Path, *, clock: Clock | None = None, read_only: bool = False, check: Check | None = None
+    ) -> SqliteLedger:
         """Open a ledger, or make one where there is none.
 
         Raises StorageRefused when the disk refuses, UnavailableError when the file is damaged or of a newer version;
-        it is never replaced. ``read_only`` reads beside the process that owns it.
+        it is never replaced. ``read_only`` reads beside the process that owns it. ``check`` is asked before every
+        commit and raises StorageRefused where none may be made.
         """
-        database = await Database.open(path, read_only=read_only)
+        database = await Database.open(path, read_only=read_only, check=check)
         async with released_on_failure() as undo:
             undo.push_async_callback(database.close)
             if not read_only:

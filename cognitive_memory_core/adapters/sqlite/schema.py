@@ -258,6 +258,7 @@ INSERT INTO forgotten SELECT seq FROM events WHERE retired_at IS NOT NULL;
 INSERT INTO meta VALUES ('veils', '');
 """
 
+_MAGIC, _HEAD = b"SQLite format 3\0", 100  # of SQLite's file format
 STEPS: tuple[str, ...] = (_FIRST, _SECOND, _THIRD, _FOURTH)
 
 
@@ -279,6 +280,29 @@ def copies_of(path: Path) -> list[Path]:
     """Name the copies that migrations kept of a file, whole or not, with what SQLite may have laid beside them."""
     kept = re.compile(rf"{re.escape(path.stem)}\.v\d+{re.escape(path.suffix)}(\.part)?(-wal|-shm|-journal)?")
     return [file for file in sorted(path.parent.iterdir()) if kept.fullmatch(file.name)]
+
+
+def is_blank(path: Path) -> bool:
+    """Tell, without opening it, whether a file is missing, of no bytes, or one page in which no table was ever made.
+
+    SQLite would take each of them for a new database, and remove the write-ahead log beside a file of no bytes.
+    """
+    try:
+        with path.open("rb") as file:
+            head = file.read(_HEAD)
+            size = file.seek(0, os.SEEK_END)
+    except FileNotFoundError:
+        return True
+    except OSError:
+        return False  # opening it will say what is wrong
+    page = int.from_bytes(head[16:18], "big")
+    version = int.from_bytes(head[60:64], "big")
+    return not size or (head.startswith(_MAGIC) and not version and size <= page and not _has_log(path))
+
+
+def _has_log(path: Path) -> bool:
+    log = path.with_name(path.name + "-wal")
+    return log.exists() and log.stat().st_size > 0
 
 
 def check(connection: Connection, path: Path) -> None:

@@ -1,0 +1,82 @@
+"""The first start of a data directory, told from one that has lost its ledger."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+from .. import sentences
+from ..adapters.files.directory_owner import LOCK
+from ..adapters.sqlite.schema import copies_of, is_blank
+from ..errors import UnavailableError
+
+LEDGER = "ledger.db"
+CONSENT = "ledger.new"  # an empty file by which the operator asks for a new ledger beside what an older one left
+_WAL = "-wal"
+_SQLITE = b"SQLite format 3\0"
+
+
+def refuse_lost_ledger(data_dir: Path) -> None:
+    """Raise UnavailableError where there is no ledger but what only a memory with a ledger leaves; blocking.
+
+    Jobs, end_summaries.json, settings and templates may lie there before the first start. Where the operator asked for
+    a new ledger, what is left of the old one gets a name under which the next purge finds it.
+    """
+    ledger = data_dir / LEDGER
+    if not is_blank(ledger):
+        return
+    traces = "、".join(_traces(data_dir))
+    if not traces:
+        return
+    if not (data_dir / CONSENT).exists():
+        copies = "、".join(str(copy) for copy in _copies(data_dir))
+        raise UnavailableError(sentences.ledger_lost(ledger, traces, copies, CONSENT))
+    with suppress(FileNotFoundError):
+        (data_dir / (LEDGER + _WAL)).replace(data_dir / f"ledger.v0.db{_WAL}")
+
+
+def forget_consent_to_begin_anew(data_dir: Path) -> None:
+    """Remove the operator's consent, which is for one start; blocking."""
+    with suppress(OSError):
+        (data_dir / CONSENT).unlink(missing_ok=True)
+
+
+def _traces(data_dir: Path) -> Iterator[str]:
+    """Name what only a memory with a ledger has written."""
+    if _size(data_dir / (LEDGER + _WAL)):
+        yield LEDGER + _WAL
+    for copy in _kept(data_dir):
+        yield copy.name
+    if any(data_dir.glob("profiles/**/*.md")) or any(data_dir.glob("agents/*/profiles/**/*.md")):
+        yield "profiles/"
+    if any(data_dir.glob("chromadb/[0-9][0-9][0-9][0-9]*")):
+        yield "chromadb/"
+
+
+def _copies(data_dir: Path) -> Iterator[Path]:
+    """Name the copies that migrations kept, and backups in directories beside this one: they were never owned."""
+    yield from _kept(data_dir)
+    with suppress(OSError):
+        for place in sorted(data_dir.absolute().parent.iterdir()):
+            if _is_ledger(place / LEDGER) and not (place / LOCK).exists():
+                yield place / LEDGER
+
+
+def _kept(data_dir: Path) -> list[Path]:
+    return [copy for copy in copies_of(data_dir / LEDGER) if copy.suffix == ".db" and _is_ledger(copy)]
+
+
+def _is_ledger(path: Path) -> bool:
+    try:
+        with path.open("rb") as file:
+            return path.is_file() and file.read(len(_SQLITE)) == _SQLITE
+    except OSError:
+        return False
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0
