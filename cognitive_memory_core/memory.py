@@ -9,9 +9,10 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING
 
 from . import sentences
+from .arguments import checks_arguments
 from .completion import completed
 from .context.compression import Compressor, admitted, checked_dialogue
 from .context.render import Context
@@ -46,11 +47,13 @@ RESTORABLE = timedelta(days=30)
 NOTHING = Context("", (), 0, ("disabled",))
 
 
+@checks_arguments
 class CognitiveMemory:
     """The memory of bots. Made by :meth:`open`, or by :meth:`absent` where there is none.
 
     All methods but :meth:`absent` are coroutines of one event loop. Reading gives less where a part is away; writing
-    raises StorageRefused or QueueFull with nothing half-written; a mistake raises a MistakeError that says what to do.
+    raises StorageRefused or QueueFull with nothing half-written; a mistake raises a MistakeError that says what to do,
+    an argument of the wrong type BadArgument, from every method.
     """
 
     def __init__(self, settings: Settings, engine: Engine | None = None, reason: str = "") -> None:
@@ -145,8 +148,7 @@ class CognitiveMemory:
 
     async def context(self, scene: Scene, query: str, *, budget: int | None = None) -> Context:
         """Build the block for the model; what a failing part would have given is missing and named in ``degraded``."""
-        query, engine = _checked_query(query), self._engine
-        budget = None if budget is None else _checked_budget(budget)
+        query, engine = query[:MAX_QUERY], self._engine
         if engine is None or not _recalls(engine, scene):
             return NOTHING
         if not self.is_running:
@@ -176,8 +178,8 @@ class CognitiveMemory:
         engine = self._engine
         if engine is None or not self.is_running or not _recalls(engine, scene):
             return []
-        limit = max(_count(top_k, "top_k", self._settings.current.query.tool_default_top_k), 1)
-        found = await engine.search.find(reading, _checked_query(query), top_k=limit)
+        limit = max(_count(top_k, self._settings.current.query.tool_default_top_k), 1)
+        found = await engine.search.find(reading, query[:MAX_QUERY], top_k=limit)
         return [engine.consent.worded_hit(hit) for hit in found.hits]
 
     async def events(self, scene: Scene, *, limit: int = 20, offset: int = 0) -> list[Event]:
@@ -186,7 +188,7 @@ class CognitiveMemory:
         if engine is None or not _recalls(engine, scene):
             return []
         reading = self._reading(scene, None, None, ())
-        wanted, skipped = _count(limit, "limit", 20), _count(offset, "offset", 0, most=MAX_OFFSET)
+        wanted, skipped = _count(limit, 20), _count(offset, 0, most=MAX_OFFSET)
         return [engine.consent.worded(event) for event in await engine.parts.events.recent(reading, wanted, skipped)]
 
     async def recent_messages(
@@ -196,7 +198,7 @@ class CognitiveMemory:
         engine = self._engine
         if engine is None or not _recalls(engine, scene):
             return []
-        wanted = _count(limit, "limit", self._settings.current.historian.recent_messages_inject_k)
+        wanted = _count(limit, self._settings.current.historian.recent_messages_inject_k)
         found = await engine.journal.recent(scene.scope, wanted, before=until)
         consent = engine.consent
         return [consent.worded(message) for message in found if message.scene.user_id not in consent.opted_out]
@@ -206,7 +208,7 @@ class CognitiveMemory:
         engine = self._engine
         if engine is None or not _recalls(engine, scene):
             return []
-        wanted = _count(limit, "limit", self._settings.current.query.recent_end_summaries_inject_k)
+        wanted = _count(limit, self._settings.current.query.recent_end_summaries_inject_k)
         found = await engine.builder.memos(scene.scope, wanted)
         return [engine.consent.worded(memo) for memo in found if memo.user_id not in engine.consent.opted_out]
 
@@ -226,10 +228,8 @@ class CognitiveMemory:
         self, scene: Scene, query: str, *, entity_type: EntityType | None = None, top_k: int | None = None
     ) -> list[ProfileHit]:
         """Search the portraits that the scene may read, best first."""
-        query = _checked_query(query)
-        if entity_type is not None and entity_type not in get_args(EntityType):
-            raise BadArgument(sentences.bad_value("entity_type", entity_type, " user、member 或 group"))
-        limit = max(_count(top_k, "top_k", self._settings.current.query.profile_top_k), 1)
+        query = query[:MAX_QUERY]
+        limit = max(_count(top_k, self._settings.current.query.profile_top_k), 1)
         engine = self._engine
         if engine is None or not self.is_running or not _recalls(engine, scene):
             return []
@@ -320,8 +320,6 @@ class CognitiveMemory:
 
     async def set_switch(self, scene: Scene, switch: Switch) -> None:
         """Switch a place: "on", "off", "record_only" or "recall_only"."""
-        if switch not in get_args(Switch):
-            raise BadArgument(sentences.bad_value("switch", switch, " on、off、record_only 或 recall_only"))
         await self._open.consent.set_switch(scene.scope, switch)
 
     async def compress(self, messages: Sequence[Message], *, budget: int) -> str:
@@ -329,7 +327,7 @@ class CognitiveMemory:
 
         Without a model, or where it fails, the newest lines that fit. Whoever opted out is left out.
         """
-        lines, room, engine = checked_dialogue(messages), _checked_budget(budget), self._engine
+        lines, room, engine = checked_dialogue(messages), budget, self._engine
         if engine is None:
             return await Compressor().compress(lines, room)
         summariser = engine.parts.thinkers.summariser if self.is_running else None
@@ -462,22 +460,6 @@ def _admitted(engine: Engine, text: str) -> str:
     return engine.consent.hidden(checked_text(text, "text"))
 
 
-def _count(value: object, what: str, default: int, *, most: int = MAX_RESULTS) -> int:
-    """Read a count: None is the default, what is too large or negative is brought in, what is no number is refused."""
-    if value is None:
-        return min(default, most)
-    if not isinstance(value, int):
-        raise BadArgument(sentences.bad_value(what, value, "整数"))
-    return min(max(value, 0), most)
-
-
-def _checked_budget(value: object) -> int:
-    if not isinstance(value, int):
-        raise BadArgument(sentences.bad_value("budget", value, "整数"))
-    return value
-
-
-def _checked_query(query: object) -> str:
-    if not isinstance(query, str):
-        raise BadArgument(sentences.bad_value("query", query, "文本"))
-    return query[:MAX_QUERY]
+def _count(value: int | None, default: int, *, most: int = MAX_RESULTS) -> int:
+    """Read a count: None is the default, what is too large or negative is brought in."""
+    return min(default if value is None else max(value, 0), most)

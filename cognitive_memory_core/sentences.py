@@ -17,6 +17,14 @@ def bad_value(what: str, value: object, wanted: str) -> str:
     return f"{what} 应为{wanted}，收到的是 {shown(value)}"
 
 
+_TYPES = {"str": "文本", "int": "整数", "float": "数", "bool": "真假值", "Path": "路径", "Sequence": "一列值"}
+
+
+def one_of(types: list[str]) -> str:
+    """Name the types, or the words, of which one is accepted."""
+    return " " + "、".join(dict.fromkeys(_TYPES.get(name, name) for name in types)) + " "
+
+
 def naive_instant(what: str) -> str:
     """Say that a time without a zone was handed in."""
     return f"{what} 必须带时区（例如 datetime.now(timezone.utc)）"

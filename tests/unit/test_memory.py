@@ -333,7 +333,7 @@ async def test_pins_are_the_groups_and_ones_own(tmp_path: Path) -> None:
 
 async def test_a_pin_of_a_group_goes_with_its_author(tmp_path: Path) -> None:
     """It is in its author's export and leaves when they are forgotten; whoever rewords it is its author."""
-    async with opened(tmp_path) as memory:
+    async with opened(tmp_path / "data") as memory:
         await memory.pin(GROUP, "周五晚上八点开黑", for_group=True)
         edited = await memory.pin(GROUP, "周六见", for_group=True)
         await memory.update_pin(STRANGER, edited.id, "周日见")
@@ -407,7 +407,7 @@ async def test_export_and_import_carry_everything_over(tmp_path: Path) -> None:
 
 async def test_a_personal_export_holds_only_what_the_person_said(tmp_path: Path) -> None:
     """A person's export holds what they said and pinned, and nothing of anybody else."""
-    async with opened(tmp_path) as memory:
+    async with opened(tmp_path / "data") as memory:
         await remembered(memory, "阿棠对花生过敏")
         await remembered(memory, "路人喜欢跑步", scene=STRANGER)
         await memory.pin(STRANGER, "叫我路人甲")

@@ -42,7 +42,7 @@ class DirectoryOwner:
         self._known[path] = _identity(path)
 
     def problem(self) -> str:
-        """Return why nothing may be written, "" where the directory is the one that was opened; blocking, for 5 us.
+        """Return why nothing may be written, "" where the directory is the one that was opened; blocking.
 
         Who unlinks or renames the directory, or puts another in its place, does not stop a process that has its files
         open: what is written then is lost. Each change is logged once.
