@@ -235,7 +235,8 @@ class Engine:
 
     def _last_error(self) -> str:
         loops = (self.worker, self.merging, self.indexer, self.profile_indexer, self.follower, self.journal)
-        return next((loop.last_error for loop in loops if loop and loop.last_error), "")
+        away = (breaker for breaker in self.parts.breakers if breaker.state == "failed")
+        return next((part.last_error for part in (*loops, *away) if part and part.last_error), "")
 
     def _without_model(self) -> tuple[str, ...]:
         has_embedding = bool(self.settings.current.models.embedding.model_name)

@@ -488,6 +488,16 @@ def part_failed(part: str, reason: str) -> str:
     return f"[认知记忆] {part} 连续出错，熔断：{reason}"
 
 
+def part_does_not_answer(part: str, seconds: float) -> str:
+    """Say that a part was asked and has not answered for so long."""
+    return f"{part} 已经 {seconds:g} 秒没有回答"
+
+
+def part_hangs(reason: str) -> str:
+    """Say that nobody waits for a part that does not answer."""
+    return f"[认知记忆] {reason}，先不等它"
+
+
 def part_is_back(part: str) -> str:
     """Say that a part works again."""
     return f"[认知记忆] {part} 恢复了"

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Generator, Sequence
+from contextlib import contextmanager
 from typing import Literal, TypeVar
 
 from .. import sentences
@@ -20,6 +22,7 @@ log = logging.getLogger(__name__)
 State = Literal["uninitialised", "ready", "failed"]
 TOLERATED = 5  # failures in a row
 FIRST_PAUSE, LONGEST_PAUSE = 2.0, 300.0
+OVERDUE = 5.0  # seconds after which a store that does not answer is not waited for by others
 T = TypeVar("T")
 
 
@@ -40,14 +43,19 @@ class Breaker:
         self._pause = FIRST_PAUSE
         self._rests_until = 0.0
         self._is_probing = False
+        self._hanging = 0
 
-    async def call(self, act: Callable[[], Awaitable[T]]) -> T:
-        """Let the part act, or raise UnavailableError at once while it rests."""
+    async def call(self, act: Callable[[], Awaitable[T]], *, overdue: float | None = None) -> T:
+        """Let the part act, or raise UnavailableError at once while it rests.
+
+        A call without an answer for ``overdue`` seconds counts as failed from then on, though its caller still waits.
+        """
         is_probe = self.state == "failed"
         self._refuse_while_resting(is_probe=is_probe)
         self._is_probing = is_probe
         try:
-            answer = await act()
+            with self._watched(overdue):
+                answer = await act()
         except Busy:
             raise
         except UnavailableError as away:
@@ -64,8 +72,32 @@ class Breaker:
 
     def _refuse_while_resting(self, *, is_probe: bool) -> None:
         rest = self._rests_until - self._elapsed()
-        if rest > 0 or (is_probe and self._is_probing):
+        if rest > 0 or self._hanging or (is_probe and self._is_probing):
             raise UnavailableError(sentences.part_rests(self.name, self.last_error), retry_after=max(rest, FIRST_PAUSE))
+
+    @contextmanager
+    def _watched(self, overdue: float | None) -> Generator[None, None, None]:
+        """Note a call that is overdue while it is: nobody hears of it otherwise until it ends."""
+        noted: list[float] = []
+
+        def note() -> None:
+            noted.append(self._elapsed())
+            self._hanging += 1
+            self._note_overdue(overdue or 0.0)
+
+        timer = None if overdue is None else asyncio.get_running_loop().call_later(overdue, note)
+        try:
+            yield
+        finally:
+            self._hanging -= len(noted)
+            if timer is not None:
+                timer.cancel()
+
+    def _note_overdue(self, seconds: float) -> None:
+        self.last_error = sentences.part_does_not_answer(self.name, seconds)
+        if self.state != "failed":
+            log.warning("%s", sentences.part_hangs(self.last_error))
+        self.state = "failed"
 
     def _note_failure(self, away: UnavailableError, *, is_probe: bool) -> None:
         self.last_error = str(away)
@@ -132,37 +164,41 @@ class GuardedLexical:
 class GuardedStore:
     """A vector store behind a breaker."""
 
-    def __init__(self, store: VectorStore, breaker: Breaker) -> None:
-        """Guard a store."""
+    def __init__(self, store: VectorStore, breaker: Breaker, *, overdue: float = OVERDUE) -> None:
+        """Guard a store; work that takes longer than ``overdue`` seconds keeps nobody else waiting."""
         self._store = store
         self._breaker = breaker
+        self._overdue = overdue
 
     async def open(self) -> Generation | None:
         """Give the generation in use."""
-        return await self._breaker.call(self._store.open)
+        return await self._working(self._store.open)
 
     async def begin(self, fingerprint: str, dimensions: int) -> Generation:
         """Make an empty generation behind the one in use."""
-        return await self._breaker.call(lambda: self._store.begin(fingerprint, dimensions))
+        return await self._working(lambda: self._store.begin(fingerprint, dimensions))
 
     async def put_in_use(self, generation: Generation) -> None:
         """Let a generation be the one in use."""
-        await self._breaker.call(lambda: self._store.put_in_use(generation))
+        await self._working(lambda: self._store.put_in_use(generation))
 
     async def upsert(self, generation: Generation, rows: Sequence[EmbeddedEvent]) -> None:
         """Take in rows that have vectors."""
-        await self._breaker.call(lambda: self._store.upsert(generation, rows))
+        await self._working(lambda: self._store.upsert(generation, rows))
 
     async def remove(self, generation: Generation, event_ids: Sequence[str]) -> None:
         """Take rows out."""
-        await self._breaker.call(lambda: self._store.remove(generation, event_ids))
+        await self._working(lambda: self._store.remove(generation, event_ids))
 
     async def listed(self, generation: Generation) -> frozenset[str]:
         """Give the ids of all rows."""
-        return await self._breaker.call(lambda: self._store.listed(generation))
+        return await self._working(lambda: self._store.listed(generation))
 
     async def nearest(
         self, generation: Generation, vector: Vector, reading: Reading, limit: int
     ) -> list[tuple[str, float]]:
         """Search one generation."""
         return await self._breaker.call(lambda: self._store.nearest(generation, vector, reading, limit))
+
+    async def _working(self, act: Callable[[], Awaitable[T]]) -> T:
+        return await self._breaker.call(act, overdue=self._overdue)

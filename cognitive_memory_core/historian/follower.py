@@ -379,6 +379,7 @@ class IndexFollower:
         self._wake.clear()
 
     def _complain(self, error: Exception) -> None:
-        if (said := described(error)) != self.last_error:
+        said = described(error)
+        if not self.last_error:  # else it is known to be away, for whatever reason it says now
             log.warning("vector index: %s", said)
         self.last_error = said
