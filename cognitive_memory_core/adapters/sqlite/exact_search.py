@@ -20,7 +20,7 @@ from .filters import place_filter
 from .place_cache import PlaceCache
 from .statements import bounded
 from .vector_cache import Cosines, Seqs, Slice, bounds, cosines, possible, rounded, whole
-from .vector_rows import Form, VectorPlace, bytes_of, changes_of, compared, scanned
+from .vector_rows import FLOAT_BYTES, Form, VectorPlace, bytes_of, changes_of, compared, scanned
 
 HELD_BYTES = 64 * 1024 * 1024
 SPARE = 8  # nearest rows looked at beyond the limit, before a narrow reading pays for a query
@@ -72,14 +72,22 @@ class ExactIndex:
         return bytes_of(connection, place.filter, dimensions_of(connection, place.fingerprint)) > bound
 
     def _held_form(self, place: VectorPlace) -> Form | None:
-        return next((form for form in _FORMS if self._cache.find((form, place)) is not None), None)
+        """Name the form in which a place is held; one that outgrew its form is let go, before it drives out others."""
+        for form in _FORMS:
+            held = self._cache.find((form, place))
+            if held is not None and held.size * place.dimensions * FLOAT_BYTES <= self._most(form):
+                return form
+            self._cache.drop((form, place))
+        return None
 
     def _form(self, connection: Connection, place: VectorPlace) -> Form | None:
         """Choose how to hold a place; None where there is no room for it."""
         size = bytes_of(connection, place.filter, place.dimensions)
-        if size <= self._cache.limit // 2:  # one place does not fill all of the room while it can be made smaller
-            return whole
-        return rounded if size <= self._cache.limit * _SAVED else None
+        return next((form for form in _FORMS if size <= self._most(form)), None)
+
+    def _most(self, form: Form) -> int:
+        """Give the bytes of vectors up to which a place is held in a form; one does not fill all of the room."""
+        return self._cache.limit // 2 if form is whole else self._cache.limit * _SAVED
 
     def _nearest(
         self, connection: Connection, asked: Cosines, place: VectorPlace, reading: Reading, limit: int

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import mmap
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -12,6 +14,7 @@ from numpy.typing import NDArray
 _STEPS = 127  # what a number is rounded to: so many steps on each side of 0
 _TOGETHER = 256  # rounded rows that are multiplied at a time: as many as stay near the processor
 _EPSILON = 2.0**-23  # of a number of 32 bits
+_PAGED = 64 * 1024  # bytes from which on a column gets pages of its own
 Matrix = NDArray[np.float32]
 Seqs = NDArray[np.int64]
 Cosines = NDArray[np.float32]
@@ -124,14 +127,29 @@ def _without(old: Slice, touched: Seqs) -> Slice:
     stays = ~np.isin(old.seqs, touched)
     if stays.all():
         return old
-    return Slice(old.revision, int(stays.sum()), tuple(column[stays] for column in old.columns))
+    size = int(stays.sum())
+    room = tuple(_empty((size, *column.shape[1:]), column.dtype) for column in old.room)
+    for column, before in zip(room, old.columns, strict=True):
+        np.compress(stays, before, axis=0, out=column)
+    return Slice(old.revision, size, room)
 
 
 def _with_room(old: Slice, rows: int) -> Slice:
     if rows <= len(old.room[0]):
         return old
     rows += rows // 4 if old.size else 0
-    room = tuple(np.empty((rows, *column.shape[1:]), column.dtype) for column in old.room)
+    room = tuple(_empty((rows, *column.shape[1:]), column.dtype) for column in old.room)
     for column, before in zip(room, old.columns, strict=True):
         column[: old.size] = before
     return Slice(old.revision, old.size, room)
+
+
+def _empty(shape: tuple[int, ...], kind: np.dtype[Any]) -> NDArray[Any]:
+    """Make room for numbers; much of it in pages of its own, which the system has back as soon as it is let go.
+
+    What comes and goes between small things leaves holes in a heap that is then never given back.
+    """
+    size = math.prod(shape) * kind.itemsize
+    if size < _PAGED:
+        return np.empty(shape, kind)
+    return np.ndarray(shape, kind, mmap.mmap(-1, size))

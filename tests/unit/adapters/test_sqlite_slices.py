@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from mmap import mmap
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +21,7 @@ from cognitive_memory_core.adapters.sqlite.vector_cache import Changes, Slice, b
 from cognitive_memory_core.adapters.sqlite.vector_rows import CHUNK, VectorPlace
 from cognitive_memory_core.domain.hit import Reading
 from cognitive_memory_core.domain.scope import Scene
+from cognitive_memory_core.ports.models import Vector
 from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE, an_event
 from tests.support.clock import NOON
 from tests.support.ledgers import MODEL, a_vector, embedded
@@ -218,7 +220,7 @@ async def test_no_row_is_overlooked(tmp_path: Path, held_bytes: int) -> None:
     await ledger.close()
 
 
-async def test_a_place_is_wide_when_it_neither_fits_nor_is_held(tmp_path: Path) -> None:
+async def test_a_place_is_wide_when_it_does_not_fit(tmp_path: Path) -> None:
     """Whoever asks is told whether a store may be faster; a place that it must filter for has to be larger."""
     ledger = await SqliteLedger.open(tmp_path / "ledger.db")
     narrow = [(an_event(f"这里{number}"), a_vector(1, 0)) for number in range(10)]
@@ -231,8 +233,48 @@ async def test_a_place_is_wide_when_it_neither_fits_nor_is_held(tmp_path: Path) 
     for limit, expected in ((400, [False, False, True]), (150, [False, True, True])):
         index._cache.limit = limit
         assert [await index.is_wide(Reading(scene)) for scene in (GROUP, OTHER_GROUP, OPERATOR)] == expected
-    index._cache.limit = 9000
-    await index.nearest(a_vector(1, 0), Reading(OTHER_GROUP), 1)
-    index._cache.limit = 150
-    assert not await index.is_wide(Reading(OTHER_GROUP))
     await ledger.close()
+
+
+async def test_a_place_that_is_held_rounded_is_not_wide(tmp_path: Path) -> None:
+    """What memory holds already is not asked of a store, though it would be more than memory holds as it is."""
+    ledger = await SqliteLedger.open(tmp_path / "ledger.db")
+    await embedded(ledger, [(an_event(f"这里{number}"), _drawn(number)) for number in range(100)])
+    index = ExactIndex(ledger._database, held_bytes=20_000)
+    index.follow(MODEL)
+    await index.nearest(_drawn(1), Reading(OTHER_GROUP), 1)
+    assert await index.is_wide(Reading(OPERATOR))
+    await index.nearest(_drawn(1), Reading(OPERATOR), 1)
+    assert not await index.is_wide(Reading(OPERATOR))
+    await ledger.close()
+
+
+async def test_a_place_that_grows_is_held_smaller_and_drives_nobody_out(tmp_path: Path) -> None:
+    """What is held of a place that outgrows half of the room is rounded; other places stay in memory."""
+    ledger = await SqliteLedger.open(tmp_path / "ledger.db")
+    await embedded(ledger, [(an_event(f"这里{number}"), _drawn(number)) for number in range(50)])
+    index = ExactIndex(ledger._database, held_bytes=100_000)
+    index.follow(MODEL)
+    here, everywhere = (VectorPlace(MODEL, 64, place_filter(Reading(scene))) for scene in (GROUP, OPERATOR))
+    for start in range(1, 300, 50):
+        more = [(an_event(f"那里{number}", OTHER_GROUP), _drawn(number)) for number in range(start, start + 50)]
+        await embedded(ledger, more)
+        await index.nearest(_drawn(0), Reading(GROUP), 5)
+        await index.nearest(_drawn(0), Reading(OPERATOR), 5)
+        assert index._cache.find((whole, here)) is not None
+    assert index._cache.find((whole, everywhere)) is None
+    assert index._cache.find((rounded, everywhere)) is not None
+    await ledger.close()
+
+
+def _drawn(number: int) -> Vector:
+    dice = random.Random(number)
+    return a_vector(*(dice.gauss(0, 1) for _ in range(64)))
+
+
+def test_much_of_what_is_held_lies_in_pages_of_its_own() -> None:
+    """Vectors of a large place go back to the system when they are let go: they do not lie in the heap."""
+    rows = np.zeros((1_000, 64), np.float32)
+    held = Slice.of(whole(np.arange(1_000), rows)).after(Changes(1, np.array([3]), whole(np.arange(0), rows[:0])))
+    assert held.size == 999
+    assert all(isinstance(column.base, mmap) for column in held.room if column.nbytes >= rows.nbytes // 2)
