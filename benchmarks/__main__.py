@@ -18,6 +18,7 @@ BENCHMARKS = {
     "context": "context",
     "import": "importing",
     "memory": "resident",
+    "growth": "growth",
     "stall": "stall",
     "isolation": "isolation",
     "kills": "kills",
