@@ -22,7 +22,7 @@ log = logging.getLogger(__name__)
 State = Literal["uninitialised", "ready", "failed"]
 TOLERATED = 5  # failures in a row
 FIRST_PAUSE, LONGEST_PAUSE = 2.0, 300.0
-OVERDUE = 5.0  # seconds after which a store that does not answer is not waited for by others
+OVERDUE = 10.0  # seconds after which a store that does not answer is not waited for by others
 T = TypeVar("T")
 
 

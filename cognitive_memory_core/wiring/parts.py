@@ -17,6 +17,7 @@ from ..adapters.files.disk import Disk
 from ..adapters.files.end_summaries import EndSummaries
 from ..adapters.files.profiles import FileProfiles
 from ..adapters.files.queue import FileQueue
+from ..adapters.heap import return_large_blocks
 from ..adapters.sqlite import SqliteLedger
 from ..completion import released_on_failure
 from ..historian.meter import SpendingMeter
@@ -101,6 +102,7 @@ class Parts:
 async def parts_of(live: Live[Settings], data_dir: Path, given: Given) -> Parts:
     """Open everything under a data directory, as its owner; after DirectoryInUse or StorageRefused nothing is held."""
     settings, clock = live.current, given.clock or SystemClock()
+    return_large_blocks()
     async with released_on_failure() as stack:
         owner = DirectoryOwner(data_dir)
         await owner.acquire(settings.historian.shutdown_seconds + GRACE)

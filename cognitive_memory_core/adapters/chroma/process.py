@@ -44,6 +44,7 @@ def clean_environment(environment: Mapping[str, str], import_path: Sequence[str]
         "PYTHONUTF8": "1",
         "OPENBLAS_NUM_THREADS": "1",
         "MALLOC_ARENA_MAX": "2",  # glibc: a heap for each of Chroma's threads would keep what any of them ever freed
+        "MALLOC_MMAP_THRESHOLD_": "1048576",
         "ANONYMIZED_TELEMETRY": "False",
     }
 
