@@ -69,7 +69,8 @@ class Journal:
             self._complain(refused)
             return False
         written = {id(message) for message in batch}
-        self._waiting = deque((item for item in self._waiting if id(item) not in written), CAPACITY)
+        while self._waiting and id(self._waiting[0]) in written:  # what was withdrawn meanwhile has left already
+            self._waiting.popleft()
         return True
 
     async def recent(self, scope: Scope, limit: int, *, before: datetime | None = None) -> list[Message]:
