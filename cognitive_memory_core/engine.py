@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 
+from .background import Trouble
 from .completion import completed
 from .consent import Consent
 from .context.builder import ContextBuilder
@@ -108,7 +109,8 @@ class Engine:
         """Set the loops going; a memory that is switched off only keeps its log and memos."""
         if self._loops:
             return
-        wanted = [self.journal.run(), self.sightings.run(), self.upkeep.run(), self.parts.meter.run()]
+        wanted = [self.journal.run(), self.sightings.run(), self.upkeep.run()]
+        wanted += [loop.run() for loop in self.parts.loops]
         if self.settings.current.enabled:
             wanted += [self.worker.run(), self.indexer.run(), self.merging.run(), self.profile_indexer.run()]
             wanted += [self.follower.run()] if self.follower else []
@@ -169,14 +171,15 @@ class Engine:
 
     async def status(self) -> Status:
         """Say how everything is; a ledger that is away leaves its figures at zero and says so."""
-        worker, parts = self.worker, self.parts
+        worker, parts, failing = self.worker, self.parts, self._failing()
         status = Status(
             is_running=self.settings.current.enabled,
             jobs=parts.view.counts(),
             refused=self.intake.admission.refused,
             paused=worker.paused,
             breakers=tuple((breaker.name, breaker.state) for breaker in parts.breakers),
-            last_error=await asyncio.to_thread(parts.problem) or self._last_error(),
+            last_error=await asyncio.to_thread(parts.problem) or next((error for _, error in failing), ""),
+            failing=failing,
             is_over_daily_calls=parts.thinkers.budget.is_spent,
             without_model=self._without_model(),
         )
@@ -233,10 +236,19 @@ class Engine:
         except UnavailableError:
             return False
 
-    def _last_error(self) -> str:
-        loops = (self.worker, self.merging, self.indexer, self.profile_indexer, self.follower, self.journal)
-        away = (breaker for breaker in self.parts.breakers if breaker.state == "failed")
-        return next((part.last_error for part in (*loops, *away) if part and part.last_error), "")
+    def _failing(self) -> tuple[tuple[str, str], ...]:
+        """Return what fails at present with its error: loops, the latest failure first; then guarded parts."""
+        lasting = sorted((one for one in self._troubles() if one.error), key=lambda one: one.began, reverse=True)
+        away = [(breaker.name, breaker.last_error) for breaker in self.parts.breakers if breaker.state == "failed"]
+        return (*((trouble.name, trouble.error) for trouble in lasting), *(one for one in away if one[1]))
+
+    def _troubles(self) -> list[Trouble]:
+        """Return what can go wrong in the background."""
+        loops = [self.journal.loop, self.sightings.loop, self.upkeep.loop, *self.parts.loops]
+        loops += [self.indexer.loop] + ([self.follower.loop] if self.follower else [])
+        parts = [self.journal.reading, self.sightings.renaming.trouble]
+        own = [*self.worker.troubles, *self.merging.troubles, *self.profile_indexer.troubles]
+        return [loop.trouble for loop in loops] + parts + own
 
     def _without_model(self) -> tuple[str, ...]:
         has_embedding = bool(self.settings.current.models.embedding.model_name)

@@ -478,6 +478,11 @@ def vector_of_length(dimensions: int) -> str:
     return f" {dimensions} 个有限且不全为零的数"
 
 
+def cancelled_by_nobody() -> str:
+    """Say that a call was cancelled from within, while nobody had asked for it to end."""
+    return "调用从内部被取消了"
+
+
 def part_rests(part: str, reason: str) -> str:
     """Say that a part failed so often that it is left alone for a while."""
     return f"{part} 连续出错，暂停一会儿再试（{reason}）"

@@ -15,10 +15,10 @@ from ..domain.people import Person
 from ..domain.scope import Scope
 from ..domain.turn import Dialogue, Turn
 from ..errors import BadAnswer, BadArgument
-from ..historian.retry import described
 from ..recall.patience import within
 from ..recall.retriever import AWAY
 from ..text.chatter import bare_summary
+from ..text.failures import described
 from ..text.fences import defused
 from ..text.names import clean_name
 from ..text.tokens import sentences_of, token_count

@@ -20,8 +20,8 @@ from ..domain.turn import Dialogue, Turn
 from ..errors import PermanentError, UnavailableError
 from ..ports.models import Ask, Chat, Historian, Merger, Portrait
 from ..settings import Live, Settings
+from ..text.failures import described
 from .meter import SpendingMeter
-from .retry import described
 
 log = logging.getLogger(__name__)
 MERGE = "merge"  # the purpose of questions for portraits

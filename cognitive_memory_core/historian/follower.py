@@ -14,20 +14,19 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from .. import sentences
+from ..background import BackgroundLoop
 from ..domain.hit import Reading
 from ..errors import Busy, UnavailableError
 from ..ports.ledger import Change, EmbeddedEvent, IndexBook, Mark, VectorLedger
 from ..ports.models import Vector
 from ..ports.vectors import Generation, VectorStore
 from .index_check import ASKED_A_DAY, IndexCheck
-from .retry import described
-from .signals import signalled
 
 log = logging.getLogger(__name__)
 BATCH = 300  # rows an upsert: more would keep a question waiting for long
 GATHERED = 0.5  # seconds in which new rows come together: a write of one row costs the store as much as one of fifty
 EVERY_DAY = 86_400.0  # seconds between two comparisons of store and ledger
-FIRST_PAUSE, LONGEST_PAUSE = 1.0, 60.0
+LONGEST_PAUSE = 60.0  # seconds
 FRUITLESS = 3  # times that a generation opens well and cannot be brought up to date before it is given up
 MOST_ASTRAY = 1  # rows of a slice that are written anew; more mean a damaged index
 WORTH_MENDING = 0.1  # share of missing rows from which on building anew is cheaper than mending
@@ -90,9 +89,10 @@ class IndexFollower:
         self._building = asyncio.Lock()  # held while it is found out what lies in the store, and while one is built
         self._begun = 0  # builds so far
         self._finished = 0  # the last of them that was put in use
-        self._wake = asyncio.Event()
-        self._hurry = asyncio.Event()
-        self.last_error = ""
+        self.loop = BackgroundLoop(
+            "vector index", self._round, gathered=GATHERED, longest_pause=LONGEST_PAUSE, on_failure=self._distrust
+        )
+        self.nudge, self.hurry, self.run = self.loop.nudge, self.loop.hurry, self.loop.run
 
     async def nearest(self, vector: Vector, reading: Reading, limit: int) -> list[tuple[str, float]]:
         """Search the generation in use; UnavailableError while it may lack something."""
@@ -100,15 +100,6 @@ class IndexFollower:
         if serving is None:
             raise UnavailableError(sentences.index_not_whole())
         return await self._store.nearest(serving.generation, vector, reading, limit)
-
-    def nudge(self) -> None:
-        """Look for changes soon."""
-        self._wake.set()
-
-    def hurry(self) -> None:
-        """Look for changes now."""
-        self._hurry.set()
-        self._wake.set()
 
     async def lag(self) -> int:
         """Count the rows that the generation in use lacks; all of them while there is none."""
@@ -122,20 +113,6 @@ class IndexFollower:
         serving, growing = self._serving, self._growing
         building = (growing.rows, max(self._to_build, growing.rows)) if growing is not None else (0, 0)
         return IndexState(serving.generation.number if serving else 0, await self.lag(), *building)
-
-    async def run(self) -> None:
-        """Follow until cancelled; only cancellation escapes."""
-        pause = FIRST_PAUSE
-        while True:
-            try:
-                await self.follow()
-                pause, self.last_error = FIRST_PAUSE, ""
-                await self._rest()
-            except Exception as error:  # noqa: BLE001  # the loop runner: a store that is away must not end the follower
-                self._distrust()
-                self._complain(error)
-                await asyncio.sleep(pause)
-                pause = min(pause * 2, LONGEST_PAUSE)
 
     async def follow(self) -> None:
         """Bring the index up to the ledger: open, build or ship, whichever is needed."""
@@ -192,7 +169,7 @@ class IndexFollower:
             except Busy:
                 return 0
             except UnavailableError as refused:
-                self._complain(refused)
+                self.loop.trouble.note(refused)
                 self._left_to_ask, self._vain_examinations = 0, self._vain_examinations + 1
         if self._vain_examinations >= FRUITLESS:
             self._give_up()
@@ -232,7 +209,7 @@ class IndexFollower:
             await self._store.remove(copy.generation, event_ids)
         except UnavailableError as away:
             self._give_up()
-            self._complain(away)
+            self.loop.trouble.note(away)
 
     def _distrust(self) -> None:
         """Look anew at what lies in the store before it is used again."""
@@ -324,7 +301,7 @@ class IndexFollower:
             await self._ship(self._serving)
         except UnavailableError as refused:
             self._serving = None
-            self._complain(refused)
+            self.loop.trouble.note(refused)
 
     async def _ship(self, copy: _Copy) -> None:
         while await self._has_shipped(copy):
@@ -366,20 +343,15 @@ class IndexFollower:
             await self._write(copy, [change for change in changes if change.event_id in missing])
             mark = changes[-1].mark
 
-    async def _rest(self) -> None:
-        """Wait for changes, and then for a moment more; once a day compare store and ledger, and ask for some rows."""
+    async def _round(self) -> float:
+        """Bring the index up to date; once a day compare it with the ledger, and ask for some rows."""
+        await self.follow()
         until_compared = self._compared_at + EVERY_DAY - self._elapsed()
         if until_compared <= 0:
+            self._compared_at = self._elapsed()
             await self.reconcile()
         elif self._left_to_ask > 0:
             await self.examine()
         else:
-            await signalled(self._wake, until_compared)
-        await signalled(self._hurry, GATHERED)
-        self._wake.clear()
-
-    def _complain(self, error: Exception) -> None:
-        said = described(error)
-        if not self.last_error:  # else it is known to be away, for whatever reason it says now
-            log.warning("vector index: %s", said)
-        self.last_error = said
+            return until_compared
+        return GATHERED

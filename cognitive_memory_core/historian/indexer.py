@@ -6,11 +6,11 @@ import logging
 import time
 from collections.abc import Callable, Sequence
 
+from ..background import BackgroundLoop
 from ..errors import BadAnswer, BadArgument, PermanentError, TooSlow, UnavailableError
 from ..ports.ledger import VectorLedger, VectorRow
 from ..ports.models import Embedder, Vector
-from .retry import described
-from .rounds import Rounds
+from ..text.failures import described
 
 log = logging.getLogger(__name__)
 BATCH = 64
@@ -44,8 +44,8 @@ class Indexer:
         self._on_stored = on_stored
         self._batch = max(batch, BATCH)
         self._fruitless_at_most = self._batch.bit_length() - 1 + FRUITLESS
-        self._rounds = Rounds("Indexer", self._round)
-        self.nudge, self.hurry, self.run = self._rounds.nudge, self._rounds.hurry, self._rounds.run
+        self.loop = BackgroundLoop("Indexer", self._round)
+        self.nudge, self.hurry, self.run = self.loop.nudge, self.loop.hurry, self.loop.run
         self._unsaved: list[VectorRow] = []
         self._elapsed = elapsed
         self._refused: dict[str, float] = {}  # until when each is left alone
@@ -57,7 +57,7 @@ class Indexer:
     @property
     def last_error(self) -> str:
         """Why nothing could be embedded the last time; "" where it could."""
-        return self._rounds.last_error
+        return self.loop.last_error
 
     async def lag(self) -> int:
         """Count the events that will get a vector and have none."""

@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections import deque
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
 from itertools import islice
 
+from ..background import UNTIL_NUDGED, BackgroundLoop, Trouble
 from ..domain.message import Message
 from ..domain.scope import Scope
 from ..errors import UnavailableError
 from ..ports.ledger import MessageLog
-from .retry import described
 from .sightings import Sightings
 
-log = logging.getLogger(__name__)
 PAUSE = 0.3  # seconds between writes: well under the half second that is promised
 PIECE = 1_000  # messages that one transaction writes: a flood of messages does not keep other writes from the ledger
+LONGEST_PAUSE = 30.0  # seconds between two tries while the log refuses
 CAPACITY = 20_000  # messages held while the log refuses; the oldest are dropped first
 
 
@@ -32,45 +31,26 @@ class Journal:
         self._sightings = sightings
         self._waiting: deque[Message] = deque(maxlen=CAPACITY)
         self._turn = asyncio.Lock()
-        self._wake = asyncio.Event()
-        self.last_error = ""
+        self.reading = Trouble("message log")
+        self.loop = BackgroundLoop("message log", self._round, spacing=PAUSE, gathered=0.0, longest_pause=LONGEST_PAUSE)
+        self.run = self.loop.run
 
     def take(self, message: Message) -> None:
         """Take a message; from now on windows and searches see it."""
         self._waiting.append(message)
-        self._wake.set()
-
-    async def run(self) -> None:
-        """Write until cancelled; only cancellation escapes."""
-        while True:
-            await self._wake.wait()
-            self._wake.clear()
-            await self.settle()
-            await asyncio.sleep(PAUSE)
+        self.loop.nudge()
 
     async def settle(self) -> bool:
         """Write everything that waits now; False when the log refuses, and then it goes on waiting.
 
         It is written in pieces, so that other writes of the ledger come between them.
         """
-        async with self._turn:
-            for _ in range(0, len(self._waiting), PIECE):
-                if not await self._has_written(tuple(islice(self._waiting, PIECE))):
-                    return False
-            return True
-
-    async def _has_written(self, batch: tuple[Message, ...]) -> bool:
-        if not batch:
-            return True
         try:
-            await self._log.append(batch)
-            await self._note_names(batch)
+            await self._write()
         except UnavailableError as refused:
-            self._complain(refused)
+            self.loop.trouble.note(refused)
+            self.loop.nudge()  # the loop tries again
             return False
-        written = {id(message) for message in batch}
-        while self._waiting and id(self._waiting[0]) in written:  # what was withdrawn meanwhile has left already
-            self._waiting.popleft()
         return True
 
     async def recent(self, scope: Scope, limit: int, *, before: datetime | None = None) -> list[Message]:
@@ -82,7 +62,9 @@ class Journal:
         try:
             found = await self._log.recent(scope, limit, before=before)
         except UnavailableError as refused:
-            self._complain(refused)
+            self.reading.note(refused)
+        else:
+            self.reading.end()
         known = {message.id for message in found}
         found += [item for item in unwritten if item.id not in known and (before is None or item.sent_at < before)]
         return found[-limit:]
@@ -111,10 +93,24 @@ class Journal:
         async with self._turn:
             self._waiting = deque((item for item in self._waiting if item.scene.scope != scope), CAPACITY)
 
+    async def _round(self) -> float:
+        await self._write()
+        return UNTIL_NUDGED
+
+    async def _write(self) -> None:
+        async with self._turn:
+            for _ in range(0, len(self._waiting), PIECE):
+                await self._write_piece(tuple(islice(self._waiting, PIECE)))
+
+    async def _write_piece(self, batch: tuple[Message, ...]) -> None:
+        if not batch:
+            return
+        await self._log.append(batch)
+        await self._note_names(batch)
+        written = {id(message) for message in batch}
+        while self._waiting and id(self._waiting[0]) in written:  # what was withdrawn meanwhile has left already
+            self._waiting.popleft()
+        self.loop.trouble.end()
+
     async def _note_names(self, batch: tuple[Message, ...]) -> None:
         await self._sightings.note([(message.scene, message.sent_at) for message in batch if not message.is_bot])
-
-    def _complain(self, refused: UnavailableError) -> None:
-        if (said := described(refused)) != self.last_error:
-            log.warning("message log: %s", said)
-        self.last_error = said

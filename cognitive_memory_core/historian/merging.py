@@ -12,13 +12,13 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime
 
+from ..background import BackgroundLoop, Trouble, latest
 from ..domain.profile import ProfileKey
 from ..errors import CognitiveMemoryError, TransientError, UnavailableError
 from ..ports.ledger import Waiting
+from ..text.failures import described
 from .entity_merge import EntityMerge
 from .merge_times import due_at
-from .retry import described
-from .signals import signalled
 
 log = logging.getLogger(__name__)
 POLL = 0.25  # seconds between two looks at the clock, which nobody hears of when it is set
@@ -49,8 +49,8 @@ class ProfileMerging:
         """Merge entities; ``elapsed`` times the pauses while something is away."""
         self._entity = entity
         self._elapsed = elapsed
-        self._wake = asyncio.Event()
-        self._hurry = asyncio.Event()
+        self.trouble = Trouble("historian_profile_merge")
+        self.loop = BackgroundLoop("historian_profile_merge", self._round, gathered=GATHERED, on_failure=self._call)
         self._beginning = asyncio.Lock()
         self._hands: dict[asyncio.Task[None], ProfileKey] = {}
         self._ended: deque[tuple[ProfileKey, BaseException | None]] = deque()
@@ -60,9 +60,18 @@ class ProfileMerging:
         self._unlucky: set[ProfileKey] = set()  # whose last merge found model or store away
         self._pause = FIRST_PAUSE
         self._rests_until = 0.0
-        self._has_news = self._is_hurried = self._stopping = False
+        self._is_called = self._is_hurried = self._stopping = False
         self.paused = False
-        self.last_error = ""
+
+    @property
+    def last_error(self) -> str:
+        """Why the last merge that went wrong did; "" when none waits for another try."""
+        return latest(self.troubles)
+
+    @property
+    def troubles(self) -> list[Trouble]:
+        """What may be wrong with merges, and with looking for them."""
+        return [self.trouble, self.loop.trouble]
 
     @property
     def is_idle(self) -> bool:
@@ -71,14 +80,14 @@ class ProfileMerging:
 
     def nudge(self) -> None:
         """Look for new facts soon."""
-        self._has_news = True
-        self._wake.set()
+        self._call()
+        self.loop.nudge()
 
     def hurry(self) -> None:
         """Merge at once whatever waits, but what failed within its pause; call it when no more facts are to come."""
         self._is_hurried = True
-        self._hurry.set()
-        self._wake.set()
+        self._call()
+        self.loop.hurry()
 
     async def waiting(self) -> int:
         """Count the facts that wait, also while they are being merged; those of people left out are not counted."""
@@ -95,12 +104,7 @@ class ProfileMerging:
         """Merge until cancelled; only cancellation escapes."""
         self._stopping = False
         try:
-            while True:
-                try:
-                    await self._look()
-                except Exception as error:  # noqa: BLE001  # the loop runner: one bad moment must not end the merging
-                    self._be_patient(error)
-                await self._rest()
+            await self.loop.run()
         finally:
             await self._let_go()
 
@@ -122,6 +126,16 @@ class ProfileMerging:
             yield
         self.nudge()
 
+    async def _round(self) -> float:
+        """Look for work when called, or when something is due; the clock is looked at every moment."""
+        if self._is_called or self._is_time():
+            self._is_called = False
+            await self._look()
+        return POLL
+
+    def _call(self) -> None:
+        self._is_called = True
+
     async def _look(self) -> None:
         await self._decide()
         if self._elapsed() < self._rests_until:
@@ -138,7 +152,7 @@ class ProfileMerging:
 
     async def _finds_due(self) -> bool:
         """Look who is due, longest waiting first; all of them have their turn before anybody's next."""
-        self._has_news, self._looked_at = False, self._elapsed()
+        self._looked_at = self._elapsed()
         waiting = await self._waiting()
         now, in_work = self._entity.clock.now(), self._in_work()
         portrayed = await self._entity.index.portrayed([one.key for one in waiting])
@@ -150,7 +164,8 @@ class ProfileMerging:
         self._unlucky &= when.keys() | in_work
         if not self._unlucky:  # the ledger answers, and nobody misses anything else
             self._pause = FIRST_PAUSE
-            self.last_error = self.last_error if any(one.attempts for one in waiting) else ""
+            if not any(one.attempts for one in waiting):
+                self.trouble.end()
         return bool(due)
 
     def _due_at(self, one: Waiting, now: datetime, portrayed: Collection[ProfileKey]) -> datetime:
@@ -173,7 +188,8 @@ class ProfileMerging:
         key = self._hands.pop(task)
         if not task.cancelled():
             self._ended.append((key, task.exception()))
-        self._wake.set()
+        self._call()
+        self.loop.hurry()
 
     async def _let_go(self) -> None:
         in_hand = list(self._hands)
@@ -195,8 +211,8 @@ class ProfileMerging:
             self._be_patient(error)
         else:
             await self._entity.book.fail(key, _told(error), self._entity.clock.now())
-            self.last_error = _told(error)
-            log.warning("historian_profile_merge %s: %s", _whose(key), self.last_error)
+            log.warning("historian_profile_merge %s: %s", _whose(key), _told(error))
+            self.trouble.tell(_told(error), is_logged=True)
 
     def _go_on(self, key: ProfileKey) -> None:
         self._pause, self._rests_until = FIRST_PAUSE, 0.0
@@ -207,17 +223,7 @@ class ProfileMerging:
         wished = error.retry_after if isinstance(error, TransientError | UnavailableError) else None
         self._rests_until = self._elapsed() + min(max(self._pause, wished or 0.0), LONGEST_PAUSE)
         self._pause = min(self._pause * 2, LONGEST_PAUSE)
-        if (said := _told(error)) != self.last_error:
-            log.warning("historian_profile_merge: %s", said)
-        self.last_error = said
-
-    async def _rest(self) -> None:
-        """Wait for something to do; the clock is looked at every moment, the ledger only when something is due."""
-        while not await signalled(self._wake, POLL):
-            if self._is_time():
-                return
-        if self._has_news and not (self._is_hurried or self._due or self._ended):
-            await signalled(self._hurry, GATHERED)
+        self.trouble.tell(_told(error))
 
     def _is_time(self) -> bool:
         if self._rests_until:

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections import Counter
 from dataclasses import dataclass
 from datetime import date, tzinfo
 from typing import TypeVar
 
+from ..background import UNTIL_NUDGED, BackgroundLoop
+from ..completion import completed
 from ..errors import BadAnswer, UnavailableError
 from ..ports.ambient import Clock
 from ..ports.ledger import Accounts, Spending
 from ..ports.models import Ask, Chat
-from .retry import described
 
-log = logging.getLogger(__name__)
+LONGEST_PAUSE = 30.0  # seconds between two tries while the accounts refuse
 PAUSE = 1.0  # seconds between writes: what was paid for in them is forgotten by a process that is killed
 REMEMBERED = 64  # counts of a purpose on a day
 UNMETERED = ("embedding", "rerank")  # purposes that no daily limit counts
@@ -32,14 +32,16 @@ class SpendingMeter:
         self._zone = zone
         self._waiting: dict[tuple[date, str], Spending] = {}
         self._calls: Counter[tuple[date, str]] = Counter()
-        self._wake = asyncio.Event()
+        self._turn = asyncio.Lock()
+        self.loop = BackgroundLoop("accounts", self._round, gathered=PAUSE, longest_pause=LONGEST_PAUSE)
+        self.run = self.loop.run
 
     async def load(self) -> None:
         """Read what was spent today before this process began."""
         try:
             spent = await self._accounts.spent(self.today)
         except UnavailableError as refused:
-            log.warning("accounts: %s", described(refused))
+            self.loop.trouble.note(refused)
             return
         self._calls.update({(self.today, one.purpose): one.calls for one in spent})
 
@@ -68,26 +70,31 @@ class SpendingMeter:
         """Note that a model could not be reached, or answered badly: the two are counted apart."""
         self._add(Spending(purpose, unreachable=int(is_away), bad=int(not is_away)))
 
-    async def run(self) -> None:
-        """Write until cancelled."""
-        while True:
-            await self._wake.wait()
-            self._wake.clear()
-            await asyncio.sleep(PAUSE)
-            await self.settle()
-
     async def settle(self) -> None:
         """Write everything that waits; what the ledger refuses goes on waiting."""
-        for day, purpose in list(self._waiting):
-            spending = self._waiting.pop((day, purpose), None)
-            if spending is None:  # somebody else is writing it just now
-                continue
-            try:
-                await self._accounts.spend(day, spending)
-            except UnavailableError as refused:
-                self._put_back(day, spending)
-                log.warning("accounts: %s", described(refused))
-                return
+        try:
+            await completed(self._write())
+        except UnavailableError as refused:
+            self.loop.trouble.note(refused)
+            self.loop.nudge()  # the loop tries again
+
+    async def _round(self) -> float:
+        await completed(self._write())
+        return UNTIL_NUDGED
+
+    async def _write(self) -> None:
+        """Write everything that waits; call it to completion: what a cancelled write did to the ledger nobody knows."""
+        async with self._turn:
+            for day, purpose in list(self._waiting):
+                spending = self._waiting.pop((day, purpose))
+                is_written = False
+                try:
+                    await self._accounts.spend(day, spending)
+                    is_written = True
+                finally:
+                    if not is_written:
+                        self._put_back(day, spending)
+            self.loop.trouble.end()
 
     def _forget_old_days(self) -> None:
         """Keep the last days that were counted, also where the clock goes to and fro."""
@@ -96,7 +103,7 @@ class SpendingMeter:
 
     def _add(self, spending: Spending) -> None:
         self._put_back(self.today, spending)
-        self._wake.set()
+        self.loop.nudge()
 
     def _put_back(self, day: date, spending: Spending) -> None:
         so_far = self._waiting.get((day, spending.purpose), Spending(spending.purpose))

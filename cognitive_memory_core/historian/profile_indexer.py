@@ -6,14 +6,14 @@ import logging
 import time
 from collections.abc import Callable, Sequence
 
+from ..background import BackgroundLoop, Trouble, latest
 from ..domain.profile import Profile, ProfileKey
 from ..errors import BadAnswer, BadArgument, PermanentError, UnavailableError
 from ..ports.ledger import ProfileIndex
 from ..ports.models import Embedder, Vector
 from ..ports.profiles import ProfileStore
+from ..text.failures import described
 from ..text.outline import sections_of
-from .retry import described
-from .rounds import Rounds
 
 log = logging.getLogger(__name__)
 BATCH = 16
@@ -45,17 +45,23 @@ class ProfileIndexer:
         self._index = index
         self._embedder = embedder
         self._elapsed = elapsed
-        self._rounds = Rounds("profile index", self._round)
-        self.nudge, self.hurry, self.run = self._rounds.nudge, self._rounds.hurry, self._rounds.run
+        self.loop = BackgroundLoop("profile index", self._round)
+        self.nudge, self.hurry, self.run = self.loop.nudge, self.loop.hurry, self.loop.run
         self._refused: dict[tuple[ProfileKey, str], float] = {}  # until when each is left alone
         self._unread: dict[ProfileKey, str] = {}  # why each could not be taken in
+        self._reading = Trouble("profile index")
         self._read_again_at = 0.0
         self._is_fresh = False
 
     @property
     def last_error(self) -> str:
         """Why nothing could be embedded the last time, or what cannot be read; "" where all is well."""
-        return self._rounds.last_error or next(iter(self._unread.values()), "")
+        return latest(self.troubles)
+
+    @property
+    def troubles(self) -> list[Trouble]:
+        """What may be wrong with embedding portraits, and with reading them."""
+        return [self.loop.trouble, self._reading]
 
     async def has_lag(self) -> bool:
         """Tell whether any portrait will get a vector and has none."""
@@ -82,8 +88,11 @@ class ProfileIndexer:
             if key not in self._unread:
                 log.warning("profile index: a %s cannot be read: %s", key.entity_type, described(refused))
             self._unread[key] = described(refused)
+            self._reading.tell(described(refused), is_logged=True)
         else:
             self._unread.pop(key, None)
+            if not self._unread:
+                self._reading.end()
 
     async def step(self) -> int:
         """Embed some portraits; answers how many were looked at."""

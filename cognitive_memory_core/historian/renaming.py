@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import logging
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from ..background import Trouble
 from ..domain.profile import ProfileKey
 from ..domain.scope import Scope
 from ..errors import CognitiveMemoryError
@@ -15,9 +15,7 @@ from ..ports.ledger import Alias, ProfileIndex
 from ..ports.profiles import ProfileStore
 from ..text.names import clean_name
 from .profile_indexer import taken_in
-from .retry import described
 
-log = logging.getLogger(__name__)
 REMEMBERED = 20_000  # names
 
 
@@ -27,7 +25,7 @@ class Renaming:
 
     store: ProfileStore
     index: ProfileIndex
-    last_error: str = field(default="", init=False)
+    trouble: Trouble = field(default_factory=lambda: Trouble("portrait names"), init=False)
     _known: OrderedDict[ProfileKey, tuple[str, datetime]] = field(
         default_factory=OrderedDict[ProfileKey, tuple[str, datetime]], init=False
     )
@@ -59,7 +57,7 @@ class Renaming:
         try:
             await self._rename(key, name)
         except CognitiveMemoryError as refused:  # whoever edits the file now, or made it too long, keeps the name
-            self._complain(refused)
+            self.trouble.note(refused)
             return
         self._known[key] = (name, at)
         self._known.move_to_end(key)
@@ -70,12 +68,7 @@ class Renaming:
         profile = await self.store.find(key)
         if profile and profile.name != name and await self.store.rename(key, name):
             await taken_in(self.store, self.index, key)
-        self.last_error = ""
-
-    def _complain(self, refused: CognitiveMemoryError) -> None:
-        if (said := described(refused)) != self.last_error:
-            log.warning("portrait names: %s", said)
-        self.last_error = said
+        self.trouble.end()
 
 
 def _key_of(seen: Alias) -> ProfileKey:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..errors import CognitiveMemoryError, PermanentError, TooSlow, TransientError, UnavailableError
-from ..text.names import one_line
+from ..errors import PermanentError, TooSlow, TransientError, UnavailableError
+from ..text.failures import described
 
 FIRST_PAUSE = 1.0
 LONGEST_PAUSE = 300.0
-ERROR_LENGTH = 300
 
 
 @dataclass(frozen=True)
@@ -38,12 +37,6 @@ def decision(error: Exception, attempts: int, *, retries: int, spread: float) ->
         return Bury(described(error))
     wished = error.retry_after if isinstance(error, TransientError | UnavailableError) else None
     return Requeue(min(max(_pause(attempts, spread), wished or 0.0), LONGEST_PAUSE), counted=not is_away)
-
-
-def described(error: BaseException) -> str:
-    """Say an error in one bounded line; our own errors speak for themselves, others with their class."""
-    said = str(error) if isinstance(error, CognitiveMemoryError) and str(error) else f"{type(error).__name__}: {error}"
-    return one_line(said, ERROR_LENGTH)
 
 
 def _pause(attempts: int, spread: float) -> float:

@@ -17,13 +17,13 @@ from ..ports.models import Chat
 from ..prompts.answers import Said, Triaged
 from ..prompts.library import PromptLibrary
 from ..settings import Live, Settings
+from ..text.failures import described
 from ..text.names import one_line
 from .attempts import Attempt, Sheet
 from .attribution import Matter, called, said_by, unworded
 from .budget import NoModel
 from .neighbours import is_dated_anew, is_timeless
 from .progress import Progress
-from .retry import described
 from .triage import sheet_of
 
 log = logging.getLogger(__name__)

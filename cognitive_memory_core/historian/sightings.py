@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import asyncio
-import logging
 from collections import OrderedDict, deque
 from collections.abc import Hashable, Sequence
 from datetime import datetime
 
+from ..background import UNTIL_NUDGED, BackgroundLoop
 from ..domain.profile import ProfileKey
 from ..domain.scope import Scene, Scope
 from ..ports.ambient import Clock
 from ..ports.ledger import Alias, NameBook
 from ..text.names import clean_name
 from .renaming import Renaming
-from .retry import described
 
-log = logging.getLogger(__name__)
 REMEMBERED = 10_000  # groups, and people
 HELD = 20_000  # sightings that wait to reach portraits; of more the oldest are dropped
 PAUSE = 0.3  # seconds in which sightings come together
@@ -34,10 +31,11 @@ class Sightings:
     def __init__(self, names: NameBook, renaming: Renaming, clock: Clock) -> None:
         """Write into a book; whatever a message says, nobody is seen later than the clock's now."""
         self.names = names
-        self._renaming = renaming
+        self.renaming = renaming
         self._clock = clock
         self._waiting: deque[Seen] = deque(maxlen=HELD)
-        self._wake = asyncio.Event()
+        self.loop = BackgroundLoop("portrait names", self._round, spacing=PAUSE, gathered=0.0)
+        self.run = self.loop.run
         self._groups: OrderedDict[Hashable, str] = OrderedDict()
         self._people: OrderedDict[Hashable, str] = OrderedDict()
 
@@ -50,29 +48,22 @@ class Sightings:
             _remember(self._people, (scene.agent, scene.user_id), scene.user_name)
         await self.names.note_all([sighting(scene, at) for scene, at in past])
         self._waiting.extend(past)
-        self._wake.set()
-
-    async def run(self) -> None:
-        """Rename portraits until cancelled; only cancellation escapes."""
-        while True:
-            await self._wake.wait()
-            self._wake.clear()
-            try:
-                await self.settle()
-            except Exception as error:  # noqa: BLE001  # the loop runner: one bad name must not end the renaming
-                log.warning("portrait names: %s", described(error))
-            await asyncio.sleep(PAUSE)
+        self.loop.nudge()
 
     async def settle(self) -> None:
         """Let portraits bear the names that wait for them; a disk that refuses is said in the log."""
         seen = [self._waiting.popleft() for _ in range(len(self._waiting))]
-        await self._renaming.note([sighting(scene, at) for scene, at in seen])
+        await self.renaming.note([sighting(scene, at) for scene, at in seen])
         for scene, at in {scene.scope: (scene, at) for scene, at in seen if scene.group_name}.values():
-            await self._renaming.note_group(scene.scope, scene.group_name, at)
+            await self.renaming.note_group(scene.scope, scene.group_name, at)
+
+    async def _round(self) -> float:
+        await self.settle()
+        return UNTIL_NUDGED
 
     def forget(self, keys: Sequence[ProfileKey]) -> None:
         """Forget what these are called."""
-        self._renaming.forget(keys)
+        self.renaming.forget(keys)
         for key in keys:
             self._people.pop((key.agent, key.user_id), None)
 

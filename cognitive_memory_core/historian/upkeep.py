@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
-import logging
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
 
-from ..errors import UnavailableError
+from ..background import BackgroundLoop
 from ..ports.ambient import Clock
 from ..ports.ledger import MessageLog
 from ..settings import Live, Settings
-from .retry import described
 
-log = logging.getLogger(__name__)
 EVERY = 3600.0  # seconds
 
 
@@ -32,18 +28,18 @@ class Upkeep:
         self._log = message_log
         self._settings = settings
         self._clock = clock
+        self.loop = BackgroundLoop("housekeeping", self._round)
+        self.run = self.loop.run
 
-    async def run(self) -> None:
-        """Prune and purge now and every hour, until cancelled."""
-        while True:
+    async def _round(self) -> float:
+        """Prune and purge; a log that refuses is asked again soon, and keeps no purge waiting."""
+        try:
             await self.prune()
+        finally:
             if self._purge is not None:
                 await self._purge()
-            await asyncio.sleep(EVERY)
+        return EVERY
 
     async def prune(self) -> None:
-        """Drop what is older than ``capture.log_days``; a log that refuses is asked again in an hour."""
-        try:
-            await self._log.prune(self._clock.now() - timedelta(days=self._settings.current.capture.log_days))
-        except UnavailableError as refused:
-            log.warning("message log: %s", described(refused))
+        """Drop what is older than ``capture.log_days``."""
+        await self._log.prune(self._clock.now() - timedelta(days=self._settings.current.capture.log_days))

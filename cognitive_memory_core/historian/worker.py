@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import logging
 import random
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from functools import partial
 
-from ..errors import TransientError, UnavailableError
+from ..background import BackgroundLoop, Trouble, isolated, latest
+from ..completion import completed
+from ..errors import TooSlow, TransientError, UnavailableError
 from ..ports.queue import Claim, JobQueue, QueueView
 from ..settings import HistorianSettings, Live, Settings
+from ..text.failures import described
 from .pipeline import Pipeline
-from .retry import Requeue, decision, described
-from .signals import signalled
+from .retry import Requeue, decision
 
 log = logging.getLogger(__name__)
 SHORTEST_POLL = 0.05
+LONGEST_PAUSE = 30.0  # seconds between two tries while the queue refuses
+NAME = "HistorianWorker"
 
 
 class HistorianWorker:
@@ -39,12 +42,24 @@ class HistorianWorker:
         self._pipeline = pipeline
         self._settings = settings
         self._on_stored = on_stored
-        self._wake = asyncio.Event()
+        self.loop = BackgroundLoop(NAME, self._round, gathered=0.0, longest_pause=LONGEST_PAUSE)
+        self.outages = _Outages()
+        self._is_nudged = True
+        self._unreturned: list[Claim] = []  # put down while the queue refused to take them back
         self._hands: dict[asyncio.Task[None], Claim] = {}
         self._stopping = False
         self._claiming = asyncio.Lock()
         self.paused = False
-        self.last_error = ""
+
+    @property
+    def last_error(self) -> str:
+        """Why the last job or look at the queue that failed did; "" when all is well again."""
+        return latest(self.troubles)
+
+    @property
+    def troubles(self) -> list[Trouble]:
+        """What may be wrong with jobs, models and the queue."""
+        return [self.outages.jobs, self.outages.away, self.outages.queue, self.loop.trouble]
 
     @property
     def is_idle(self) -> bool:
@@ -54,17 +69,13 @@ class HistorianWorker:
 
     def nudge(self) -> None:
         """Look at the queue now instead of at the next poll."""
-        self._wake.set()
+        self._is_nudged = True
+        self.loop.nudge()
 
     async def run(self) -> None:
-        """Work until cancelled; only cancellation escapes."""
+        """Work until cancelled."""
         self._stopping = False
-        while True:
-            try:
-                await self._fill_hands()
-            except Exception as error:  # noqa: BLE001  # the loop runner: one bad moment must not end the historian
-                self._note(error)
-            await self._rest()
+        await self.loop.run()
 
     async def stop(self) -> None:
         """Let jobs in hand end within ``shutdown_seconds``; the rest goes back to the queue, unharmed."""
@@ -72,6 +83,7 @@ class HistorianWorker:
         if self._hands:
             await asyncio.wait(self._hands, timeout=self._historian.shutdown_seconds)
             await self._let_go()
+        await self._try_to_return()
 
     @asynccontextmanager
     async def held(self) -> AsyncGenerator[None, None]:
@@ -85,15 +97,16 @@ class HistorianWorker:
     def _historian(self) -> HistorianSettings:
         return self._settings.current.historian
 
-    async def _rest(self) -> None:
-        if not await signalled(self._wake, max(self._historian.poll_interval_seconds, SHORTEST_POLL)):
-            await self._look_for_foreign_files()
-
-    async def _look_for_foreign_files(self) -> None:
-        try:
+    async def _round(self) -> float:
+        """Claim what there is to do; unless nudged, look for files that others put into the queue first."""
+        is_nudged, self._is_nudged = self._is_nudged, False
+        await self._return()
+        if not is_nudged:
             await self._view.refresh()
-        except UnavailableError as error:
-            self._note(error)
+        await self._fill_hands()
+        if self.is_idle:
+            self.outages.end()
+        return max(self._historian.poll_interval_seconds, SHORTEST_POLL)
 
     async def _fill_hands(self) -> None:
         while not self.paused and not self._stopping and len(self._hands) < self._historian.concurrency:
@@ -125,12 +138,23 @@ class HistorianWorker:
         try:
             await asyncio.gather(*in_hand, return_exceptions=True)
         finally:  # whoever asked may have gone meanwhile; the jobs must not stay in nobody's hands
-            await asyncio.shield(self._put_back(list(in_hand.values())))
+            self._unreturned += in_hand.values()
+            await completed(self._try_to_return())
 
-    async def _put_back(self, claims: Sequence[Claim]) -> None:
-        for claim in claims:
-            with contextlib.suppress(UnavailableError):  # what stays in processing is recovered at the next start
-                await self._queue.requeue(claim, delay=0.0, counted=False)
+    async def _try_to_return(self) -> None:
+        """Put back what is in nobody's hands; what the queue refuses is tried again by the loop, or recovered."""
+        try:
+            await self._return()
+        except UnavailableError as refused:
+            self.loop.trouble.note(refused)
+            self.nudge()
+
+    async def _return(self) -> None:
+        while self._unreturned:
+            claim = self._unreturned[0]
+            await self._queue.requeue(claim, delay=0.0, counted=False)
+            if claim in self._unreturned:  # several may be at it
+                self._unreturned.remove(claim)
 
     async def _work(self, claim: Claim) -> None:
         try:
@@ -138,6 +162,7 @@ class HistorianWorker:
         except Exception as error:  # noqa: BLE001  # the loop runner: whatever a job raises is decided on, not passed on
             await self._insist(partial(self._settle, claim, error))
         else:
+            self.outages.forgive(claim.job.id)
             self._on_stored()
             await self._insist(partial(self._queue.complete, claim))
 
@@ -145,7 +170,7 @@ class HistorianWorker:
         limit = self._historian.stale_job_timeout_seconds
         is_last_try = claim.attempts > self._settings.current.queue.job_max_retries
         try:
-            await asyncio.wait_for(self._pipeline.process(claim.job, is_last_try=is_last_try), limit)
+            await asyncio.wait_for(isolated(self._pipeline.process(claim.job, is_last_try=is_last_try)), limit)
         except asyncio.TimeoutError as late:
             message = f"{limit:g} s"
             raise TransientError(message) from late
@@ -153,7 +178,7 @@ class HistorianWorker:
     async def _settle(self, claim: Claim, error: Exception) -> None:
         retries = self._settings.current.queue.job_max_retries
         outcome = decision(error, claim.attempts, retries=retries, spread=random.random())  # noqa: S311  # jitter
-        self._note(error, claim)
+        self.outages.note_job(claim, error)
         if isinstance(outcome, Requeue):
             await self._queue.requeue(claim, delay=outcome.delay, counted=outcome.counted)
         else:
@@ -163,17 +188,47 @@ class HistorianWorker:
         """Repeat what only the disk can refuse; a process that ends meanwhile leaves the job to recovery."""
         while True:
             try:
-                return await act()
+                await act()
             except UnavailableError as refused:
-                self._note(refused)
+                self.outages.queue.note(refused)
                 if self._stopping:
                     return None
                 await asyncio.sleep(max(self._historian.poll_interval_seconds, SHORTEST_POLL))
+            else:
+                return self.outages.queue.end()
 
-    def _note(self, error: Exception, claim: Claim | None = None) -> None:
+
+class _Outages:
+    """What goes wrong with jobs: each one's own failures, and a model or store that is away for all of them.
+
+    An outage is one line when it begins and one when it ends, however many jobs it turns back meanwhile. It lasts until
+    one of those jobs is done, or none waits.
+    """
+
+    def __init__(self) -> None:
+        """Begin well."""
+        self.jobs, self.away, self.queue = Trouble(NAME), Trouble(NAME), Trouble(NAME)
+        self._turned_back: set[str] = set()
+
+    def note_job(self, claim: Claim, error: Exception) -> None:
+        """Record why a job failed."""
         said = described(error)
-        if claim is not None:
-            log.warning("HistorianWorker job=%s attempt=%d: %s", claim.job.id, claim.attempts, said)
-        elif said != self.last_error:
-            log.warning("HistorianWorker: %s", said)
-        self.last_error = said
+        if isinstance(error, UnavailableError) and not isinstance(error, TooSlow):
+            self._turned_back.add(claim.job.id)
+            if not self.away.error:
+                self.away.tell(said)
+            return
+        log.warning("HistorianWorker job=%s attempt=%d: %s", claim.job.id, claim.attempts, said)
+        self.jobs.tell(said, is_logged=True)
+
+    def forgive(self, job_id: str) -> None:
+        """Record that a job was done."""
+        self.jobs.end()
+        if job_id in self._turned_back:
+            self._turned_back.clear()
+            self.away.end()
+
+    def end(self) -> None:
+        """Record that no job waits."""
+        self._turned_back.clear()
+        self.away.end()

@@ -19,6 +19,7 @@ from ..adapters.files.profiles import FileProfiles
 from ..adapters.files.queue import FileQueue
 from ..adapters.heap import return_large_blocks
 from ..adapters.sqlite import SqliteLedger
+from ..background import BackgroundLoop
 from ..completion import released_on_failure
 from ..historian.meter import SpendingMeter
 from ..ports.ambient import Clock
@@ -90,6 +91,7 @@ class Parts:
     profiles: ProfileStore
     profile_eraser: ProfileEraser
     mirror: MemoMirror
+    loops: tuple[BackgroundLoop, ...]
     embedder: Embedder
     calibrating: Calibrating | None
     reranker: Reranker | None
@@ -133,7 +135,7 @@ class _Outside:
 
     owner: DirectoryOwner
     data_dir: Path
-    mirror: MemoMirror
+    mirror: EndSummaries
     embedding: Embedding
     reranking: Reranking
     store: VectorStore | None
@@ -173,6 +175,7 @@ def _put_together(
         profiles=outside.profiles,
         profile_eraser=outside.profiles,
         mirror=outside.mirror,
+        loops=(outside.mirror.loop, outside.meter.loop),
         embedder=embedding.embedder,
         calibrating=embedding.calibrating,
         reranker=reranking.reranker,

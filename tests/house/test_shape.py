@@ -13,11 +13,8 @@ EMPTY_WORDS = re.compile(
     r"(Manager|Service|Handler|Helper|Utils?|Data|Info|Base)$|^_?safe_|_v\d+$|(^|_)(utils?|helpers?)$"
 )
 BLANKET = {  # where everything is caught and life goes on, how often, and why
-    f"{CORE}/historian/worker.py": (2, "the loop runner: one bad job must not end the historian"),
-    f"{CORE}/historian/rounds.py": (1, "the loop runner: one bad round must not end the work"),
-    f"{CORE}/historian/merging.py": (1, "the loop runner: one bad merge must not end the merging"),
-    f"{CORE}/historian/sightings.py": (1, "the loop runner: one bad name must not end the renaming"),
-    f"{CORE}/historian/follower.py": (1, "the loop runner: a store that is away must not end the follower"),
+    f"{CORE}/background.py": (1, "the loop runner: no failure of one round ends the work"),
+    f"{CORE}/historian/worker.py": (1, "the loop runner: one bad job must not end the historian"),
     f"{CORE}/adapters/chroma/child.py": (3, "the process's main, and what comes up with it: its answer is a refusal"),
     f"{CORE}/adapters/chroma/shelf.py": (1, "the process's main: whatever is wrong with a generation, another comes"),
     f"{CORE}/adapters/chroma/worker.py": (1, "the thread's main: what fails is raised where it is waited for"),

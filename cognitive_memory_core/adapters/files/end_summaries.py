@@ -17,6 +17,8 @@ from typing import cast
 import orjson
 
 from ... import sentences
+from ...background import UNTIL_NUDGED, BackgroundLoop
+from ...completion import completed
 from ...domain.note import Memo
 from ...domain.scope import Scope
 from ...errors import PermanentError, StorageRefused
@@ -29,11 +31,12 @@ from .names import SUFFIX, microseconds
 log = logging.getLogger(__name__)
 KEPT = 1_000
 PAUSE = 5.0  # seconds between two writes
+LONGEST_PAUSE = 60.0  # seconds between two tries while the disk refuses
 Row = Mapping[str, object]
 
 
 class EndSummaries:
-    """MemoMirror into one file. Of one event loop; a write is at most :data:`PAUSE` seconds behind."""
+    """MemoMirror into one file. While :attr:`loop` runs, the file is at most :data:`PAUSE` seconds behind."""
 
     def __init__(self, path: Path, clock: Clock, *, disk: Disk | None = None) -> None:
         """Touch nothing yet."""
@@ -42,23 +45,20 @@ class EndSummaries:
         self._disk = disk or Disk()
         self._waiting: dict[str, Row] = {}
         self._writing = asyncio.Lock()
-        self._timer: asyncio.TimerHandle | None = None
-        self._task: asyncio.Task[None] | None = None
-        self._wrote_at = float("-inf")
-        self._is_failing = False
+        self.loop = BackgroundLoop(path.name, self._round, gathered=0.0, spacing=PAUSE, longest_pause=LONGEST_PAUSE)
 
     async def copy(self, memo: Memo) -> None:
         """Take a memo, to be written soon."""
         self._wait(_row(memo))
-        if self._timer is None:
-            loop = asyncio.get_running_loop()
-            self._timer = loop.call_at(max(self._wrote_at + PAUSE, loop.time()), self._begin)
+        self.loop.nudge()
 
     async def flush(self) -> None:
         """Write what waits; what the disk refuses goes on waiting."""
-        self._begin_pause()
-        async with self._writing:
-            await self._write()
+        try:
+            await completed(self._write())
+        except StorageRefused as refused:
+            self.loop.trouble.note(refused)
+            self.loop.nudge()  # the loop tries again
 
     async def erase(self, memo_ids: Collection[str], place: Scope, hide: Callable[[str], str]) -> int:
         """Take memos out of the file, the copies beside it, and of what waits; answer how many files changed."""
@@ -68,29 +68,26 @@ class EndSummaries:
             cleaning = partial(summaries_without, memo_ids=memo_ids, place=place, hide=hide)
             return await asyncio.to_thread(self._clean_files, cleaning)
 
-    def _begin(self) -> None:
-        self._begin_pause()
-        self._task = asyncio.get_running_loop().create_task(self.flush())
-
-    def _begin_pause(self) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
-        self._wrote_at = asyncio.get_running_loop().time()
+    async def _round(self) -> float:
+        await completed(self._write())
+        return UNTIL_NUDGED
 
     async def _write(self) -> None:
-        batch, self._waiting = self._waiting, {}
-        if not batch:
-            return
-        try:
-            await asyncio.to_thread(self._merge, batch)
-        except StorageRefused as refused:
-            later, self._waiting = self._waiting, {}
-            for row in (*batch.values(), *later.values()):
-                self._wait(row)
-            self._complain(refused)
-        else:
-            self._is_failing = False
+        """Write what waits; call it to completion: a thread goes on when whoever waits for it is cancelled."""
+        async with self._writing:
+            batch, self._waiting = self._waiting, {}
+            if not batch:
+                return
+            is_written = False
+            try:
+                await asyncio.to_thread(self._merge, batch)
+                is_written = True
+            finally:
+                if not is_written:
+                    later, self._waiting = self._waiting, {}
+                    for row in (*batch.values(), *later.values()):
+                        self._wait(row)
+            self.loop.trouble.end()
 
     def _wait(self, row: Row) -> None:
         self._waiting[str(row["id"])] = row
@@ -153,11 +150,6 @@ class EndSummaries:
         self._disk.move(self._path, aside)
         log.warning("%s -> %s: %s", self._path.name, aside.name, reason)
         return []
-
-    def _complain(self, refused: StorageRefused) -> None:
-        if not self._is_failing:
-            log.warning("%s", refused)
-        self._is_failing = True
 
 
 def _row(memo: Memo) -> Row:

@@ -22,6 +22,7 @@ from cognitive_memory_core.text.redaction import Redaction
 from tests.support.builders import GROUP, PRIVATE
 from tests.support.clock import NOON, FrozenClock
 from tests.support.disk import Fault, FaultyDisk
+from tests.support.waiting import until
 
 
 @pytest.fixture
@@ -187,18 +188,45 @@ async def test_a_list_that_cannot_be_kept_aside_is_not_cut(mirror: EndSummaries,
 
 async def test_many_memos_are_few_writes(mirror: EndSummaries, disk: FaultyDisk, path: Path):
     """A burst is written once at once, and then not again for seconds; flushing brings the rest."""
+    running = asyncio.create_task(mirror.loop.run())
     for number in range(20):
         await mirror.copy(a_memo(number))
-        await asyncio.sleep(0)
-    assert mirror._task is not None
-    await mirror._task
+    await until(path.exists)
     for number in range(20, 40):
         await mirror.copy(a_memo(number))
         await asyncio.sleep(0.001)
     assert [operation for operation, _ in disk.performed].count("replace") == 1
+    running.cancel()
     await mirror.flush()
     assert [operation for operation, _ in disk.performed].count("replace") == 2
     assert len(rows_of(path)) == 40
+
+
+async def test_what_was_refused_once_is_written_without_another_memo(
+    mirror: EndSummaries, disk: FaultyDisk, path: Path, caplog: pytest.LogCaptureFixture
+):
+    """A memo that the disk refused is written as soon as the disk takes it, also when nothing new comes."""
+    disk.arm(Fault(1, errno.ENOSPC))
+    running = asyncio.create_task(mirror.loop.run())
+    await mirror.copy(a_memo())
+    await until(path.exists)
+    await until(lambda: not mirror.loop.last_error)
+    running.cancel()
+    assert len(rows_of(path)) == 1
+    assert len(caplog.records) == 1
+
+
+async def test_a_write_that_is_cancelled_loses_no_memo(mirror: EndSummaries, disk: FaultyDisk, path: Path):
+    """Whoever stops while the disk is about to refuse leaves the memo to the last flush."""
+    disk.arm(Fault(1, errno.ENOSPC))
+    await mirror.copy(a_memo())
+    flushing = asyncio.create_task(mirror.flush())
+    await asyncio.sleep(0)
+    flushing.cancel()
+    await asyncio.gather(flushing, return_exceptions=True)
+    await mirror.flush()
+    await mirror.flush()
+    assert len(rows_of(path)) == 1
 
 
 async def test_nothing_to_write_writes_nothing(mirror: EndSummaries, path: Path):

@@ -196,7 +196,7 @@ async def test_a_store_that_is_away_is_caught_up_with() -> None:
     store.is_away = True
     later = await some(ledger, 1, first=7)
     follower.hurry()
-    await until(lambda: bool(follower.last_error))
+    await until(lambda: bool(follower.loop.last_error))
     assert await follower.lag() == 3  # nothing is trusted until it was looked at again
     with pytest.raises(UnavailableError):
         await found(follower)

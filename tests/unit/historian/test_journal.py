@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Sequence
 from datetime import timedelta
+from sqlite3 import IntegrityError
+
+import pytest
 
 from cognitive_memory_core.adapters.inmemory.ledger import InMemoryLedger
 from cognitive_memory_core.domain.message import Message
@@ -11,6 +16,7 @@ from cognitive_memory_core.historian.journal import PIECE, Journal
 from tests.support.builders import GROUP, OTHER_GROUP, a_message
 from tests.support.clock import NOON
 from tests.support.sightings import sightings_of
+from tests.support.waiting import until
 
 
 class RefusingLog:
@@ -49,6 +55,48 @@ async def test_a_refusing_log_loses_nothing_and_raises_nothing() -> None:
     log.refuses = False
     assert await journal.settle()
     assert await ledger.log.recent(GROUP.scope, 5) == [message]
+
+
+@pytest.mark.parametrize("failure", [StorageRefused("满了"), IntegrityError("UNIQUE"), asyncio.CancelledError()])
+async def test_what_was_refused_once_is_written_without_another_line(failure: BaseException) -> None:
+    """Whatever a write raises, lines that wait are written again soon, and the status is well again afterwards."""
+
+    class FailingOnce:
+        """A log that fails at the first write."""
+
+        tries = 0
+
+        async def append(self, messages: Sequence[Message]) -> None:
+            """Fail, or write."""
+            self.tries += 1
+            if self.tries == 1:
+                raise failure
+            await ledger.log.append(messages)
+
+    ledger = InMemoryLedger()
+    journal = Journal(FailingOnce(), sightings_of(ledger))  # type: ignore[arg-type]
+    running = asyncio.create_task(journal.run())
+    journal.take(a_message("写一次写不进去"))
+
+    async def is_written() -> bool:
+        return bool(await ledger.log.recent(GROUP.scope, 5))
+
+    await until(lambda: bool(journal.loop.last_error))
+    await until(is_written)
+    await until(lambda: not journal.loop.last_error)
+    running.cancel()
+
+
+async def test_a_log_that_answers_again_is_no_trouble() -> None:
+    """A window that could not be read stands in the status until one can."""
+    ledger = InMemoryLedger()
+    log = RefusingLog(ledger.log)
+    journal = Journal(log, sightings_of(ledger))  # type: ignore[arg-type]
+    assert await journal.recent(GROUP.scope, 5) == []
+    assert journal.reading.error == "满了"
+    log.refuses = False
+    await journal.recent(GROUP.scope, 5)
+    assert journal.reading.error == ""
 
 
 async def test_a_withdrawn_message_is_dropped_before_it_is_written() -> None:

@@ -424,7 +424,7 @@ async def test_a_burst_costs_a_merge_or_two_each() -> None:
 async def _quiet(merging: ProfileMerging) -> None:
     """Wait until the loop has done what is due; it is told to look rather than waited for."""
     merging.nudge()
-    merging._hurry.set()
+    merging.loop.hurry()
     await asyncio.sleep(0.005)
     await until(lambda: merging.is_idle)
 

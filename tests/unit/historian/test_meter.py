@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import asyncio
 from datetime import date
+from sqlite3 import IntegrityError
+
+import pytest
 
 from cognitive_memory_core.adapters.inmemory.accounts import InMemoryAccounts
 from cognitive_memory_core.errors import StorageRefused
 from cognitive_memory_core.historian.meter import SpendingMeter
 from cognitive_memory_core.ports.ledger import Spending
 from tests.support.clock import NOON, SHANGHAI, FrozenClock
+from tests.support.waiting import until
 
 
 class RefusingAccounts(InMemoryAccounts):
@@ -69,3 +73,63 @@ async def test_two_who_write_at_once_write_each_call_once() -> None:
         meter.count(purpose, 1)
     await asyncio.gather(meter.settle(), meter.settle(), meter.settle())
     assert sum(one.calls for one in await accounts.spent(NOON.date())) == 3
+
+
+class FailingOnce(InMemoryAccounts):
+    """Accounts that fail at the first write."""
+
+    def __init__(self, failure: BaseException) -> None:
+        """Fail with this."""
+        super().__init__()
+        self.failure: BaseException | None = failure
+
+    async def spend(self, day: date, spending: Spending) -> None:
+        """Fail, or write."""
+        failure, self.failure = self.failure, None
+        if failure is not None:
+            raise failure
+        await super().spend(day, spending)
+
+
+@pytest.mark.parametrize("failure", [StorageRefused("满了"), IntegrityError("UNIQUE"), asyncio.CancelledError()])
+async def test_what_was_refused_once_is_written_without_another_call(failure: BaseException) -> None:
+    """Whatever a write raises, the count is written soon after, also when no other call is made."""
+    accounts = FailingOnce(failure)
+    meter = SpendingMeter(accounts, FrozenClock(), SHANGHAI)
+    running = asyncio.create_task(meter.run())
+    meter.count("embedding", 10)
+
+    async def is_written() -> bool:
+        return await accounts.spent(NOON.date()) == [Spending("embedding", 1, 10)]
+
+    await until(is_written)
+    await until(lambda: not meter.loop.last_error)
+    running.cancel()
+
+
+async def test_a_write_that_is_cancelled_loses_no_call_and_counts_none_twice() -> None:
+    """Stopping while calls are on their way to the accounts leaves each of them counted once."""
+
+    class SlowAccounts(InMemoryAccounts):
+        """Accounts that are told when to write."""
+
+        may_write = asyncio.Event()
+
+        async def spend(self, day: date, spending: Spending) -> None:
+            """Wait, and write."""
+            await self.may_write.wait()
+            await super().spend(day, spending)
+
+    accounts = SlowAccounts()
+    meter = SpendingMeter(accounts, FrozenClock(), SHANGHAI)
+    meter.count("rewrite", 7)
+    meter.count("merge", 7)
+    writing = asyncio.create_task(meter.settle())
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    writing.cancel()
+    await asyncio.sleep(0)
+    accounts.may_write.set()
+    await asyncio.gather(writing, return_exceptions=True)
+    await meter.settle()
+    assert sorted(one.purpose for one in await accounts.spent(NOON.date()) if one.calls == 1) == ["merge", "rewrite"]

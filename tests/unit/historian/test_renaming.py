@@ -140,7 +140,7 @@ async def test_a_store_that_is_away_is_asked_at_the_next_sighting(
     profiles.is_away = False
     await renaming.note([seen("海棠", minutes=4)])
     assert (await names(profiles))[1] == "海棠"
-    assert renaming.last_error == ""
+    assert renaming.trouble.error == ""
 
 
 async def test_whoever_is_erased_meanwhile_does_not_come_back(profiles: Counted) -> None:

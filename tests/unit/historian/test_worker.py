@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from typing import TypeVar
+
+import pytest
 
 from cognitive_memory_core.adapters.inmemory.ledger import InMemoryLedger
 from cognitive_memory_core.adapters.inmemory.queue import InMemoryQueue
@@ -12,15 +16,18 @@ from cognitive_memory_core.consent import Consent
 from cognitive_memory_core.domain.event import Statement
 from cognitive_memory_core.domain.people import Anchors
 from cognitive_memory_core.domain.turn import Dialogue, Turn
-from cognitive_memory_core.errors import PermanentError, StorageRefused, TooSlow, TransientError
+from cognitive_memory_core.errors import PermanentError, StorageRefused, TooSlow, TransientError, UnavailableError
 from cognitive_memory_core.historian.pipeline import Pipeline
 from cognitive_memory_core.historian.worker import HistorianWorker
+from cognitive_memory_core.ports.queue import Claim
 from cognitive_memory_core.settings import HistorianSettings, Live, QueueSettings, Settings
 from tests.support.builders import GROUP, OTHER_GROUP, a_job
 from tests.support.clock import SHANGHAI, FrozenClock
 from tests.support.mirrors import NoMirror
 from tests.support.sightings import sightings_of
 from tests.support.waiting import until
+
+Queue = TypeVar("Queue", bound=InMemoryQueue)
 
 
 class ScriptedHistorian:
@@ -57,10 +64,27 @@ def raising(error: Exception, times: int = 10**9) -> Callable[[], None]:
     return react
 
 
+def cancelling(times: int) -> Callable[[], None]:
+    """React as somebody who cancels what nobody asked to be cancelled."""
+    left = [times]
+
+    def react() -> None:
+        if left[0] > 0:
+            left[0] -= 1
+            raise asyncio.CancelledError
+
+    return react
+
+
 @asynccontextmanager
 async def at_work(
-    historian: ScriptedHistorian, *, retries: int = 0, concurrency: int = 2, stale: float = 300.0
-) -> AsyncIterator[tuple[InMemoryQueue, InMemoryLedger, HistorianWorker]]:
+    historian: ScriptedHistorian,
+    *,
+    retries: int = 0,
+    concurrency: int = 2,
+    stale: float = 300.0,
+    make: type[Queue] = InMemoryQueue,
+) -> AsyncIterator[tuple[Queue, InMemoryLedger, HistorianWorker]]:
     """Set a worker to work over parts that live in memory."""
     settings = Settings(
         historian=HistorianSettings(
@@ -71,7 +95,7 @@ async def at_work(
         ),
         queue=QueueSettings(job_max_retries=retries),
     )
-    queue, ledger = InMemoryQueue(settings.queue, FrozenClock()), InMemoryLedger()
+    queue, ledger = make(settings.queue, FrozenClock()), InMemoryLedger()
     consent = Consent(ledger.consent, ledger.names)
     pipeline = Pipeline(
         historian,
@@ -282,3 +306,74 @@ async def test_holding_it_while_a_job_is_put_down_leaves_no_job_behind() -> None
                 assert queue.counts().processing == 0
         await until(lambda: worker.is_idle)
         assert not await queue.failed()
+
+
+class RefusingQueue(InMemoryQueue):
+    """A queue that takes nothing back for so many times."""
+
+    refusals = 0
+
+    async def requeue(self, claim: Claim, *, delay: float, counted: bool) -> None:
+        """Refuse, or take back."""
+        if self.refusals:
+            self.refusals -= 1
+            raise StorageRefused("满了")
+        await super().requeue(claim, delay=delay, counted=counted)
+
+
+async def test_a_job_that_the_disk_took_back_too_late_blocks_nobody() -> None:
+    """A disk that refuses to take jobs back while somebody is forgotten does not leave their scene held for ever."""
+    stuck = asyncio.Event()
+    historian = ScriptedHistorian(慢=stuck.wait)
+    async with at_work(historian, make=RefusingQueue) as (queue, ledger, worker):
+        job = a_job("慢")
+        await queue.enqueue(job)
+        worker.nudge()
+        await until(lambda: historian.seen == ["慢"])
+        queue.refusals = 2
+        async with worker.held():
+            assert "满了" in worker.last_error
+        stuck.set()
+        await until(lambda: worker.is_idle)
+        assert await ledger.events.done(job.id)
+        await until(lambda: worker.last_error == "")
+
+
+async def test_a_cancellation_from_within_is_a_failed_try() -> None:
+    """A model that raises CancelledError by itself neither ends the worker nor keeps its job in hand for ever."""
+    historian = ScriptedHistorian(坏=cancelling(times=1))
+    async with at_work(historian, retries=1) as (queue, ledger, worker):
+        job, after = a_job("坏"), a_job("好")
+        await queue.enqueue(job)
+        await queue.enqueue(after)
+        worker.nudge()
+        await until(lambda: worker.is_idle)
+        assert await ledger.events.done(job.id)
+        assert await ledger.events.done(after.id)
+
+
+async def test_an_outage_is_one_line_however_many_wait(caplog: pytest.LogCaptureFixture) -> None:
+    """With a model away and two hundred groups waiting, the log says so once, and once that it is over."""
+    historian = ScriptedHistorian(甲=raising(UnavailableError("模型不在"), times=600))
+    caplog.set_level(logging.INFO, "cognitive_memory_core.background")
+    async with at_work(historian) as (queue, _, worker):
+        for number in range(200):
+            await queue.enqueue(a_job("甲", scene=type(GROUP).group(str(20001 + number), "2000001")))
+        worker.nudge()
+        await until(lambda: len(historian.seen) >= 200)
+        assert worker.last_error == "模型不在"
+        await until(lambda: worker.is_idle)
+        await until(lambda: worker.last_error == "")
+    lines = [record.getMessage() for record in caplog.records if "HistorianWorker" in record.getMessage()]
+    assert lines == ["HistorianWorker: 模型不在", "HistorianWorker: works again"]
+
+
+async def test_an_error_that_is_over_hides_no_later_one() -> None:
+    """The status shows why jobs fail now, and nothing of what was mended since."""
+    historian = ScriptedHistorian(坏=raising(PermanentError("坏掉了")), 糟=raising(PermanentError("糟透了")))
+    async with at_work(historian, concurrency=1) as (queue, _, worker):
+        for text, said in (("坏", "坏掉了"), ("糟", "糟透了"), ("好", "")):
+            await queue.enqueue(a_job(text))
+            worker.nudge()
+            await until(lambda: worker.is_idle)
+            await until(lambda said=said: worker.last_error == said)

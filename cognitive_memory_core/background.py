@@ -1,0 +1,170 @@
+"""The one loop that all background work runs in: when it runs, how it fails, and how that is seen."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import logging
+from collections.abc import Callable, Coroutine
+from typing import Any, TypeVar
+
+from . import sentences
+from .errors import BadAnswer, TransientError, UnavailableError
+from .text.failures import described
+
+log = logging.getLogger(__name__)
+FIRST_PAUSE, LONGEST_PAUSE = 1.0, 300.0  # seconds
+GATHERED = 0.1  # seconds in which what is new comes together: a call and a commit cost the same for one and for many
+UNTIL_NUDGED = 3600.0  # seconds that a loop rests which only ever has work when it is nudged
+_order = itertools.count(1)
+T = TypeVar("T")
+
+
+class Trouble:
+    """What is wrong with a part at present. Logs a line when that begins and when it ends, and none between."""
+
+    def __init__(self, name: str) -> None:
+        """Begin well; ``name`` begins every line."""
+        self.name = name
+        self.error = ""
+        self.began = 0  # later troubles have higher numbers
+
+    def note(self, error: BaseException) -> None:
+        """Record a failure, the latest of several in a row."""
+        self.tell(described(error))
+
+    def tell(self, said: str, *, is_logged: bool = False) -> None:
+        """Record a failure that is described already; no line for one that the caller has logged."""
+        if said == self.error:
+            return
+        if not (is_logged or self.error):  # else it is known to fail, for whatever reason it says now
+            log.warning("%s: %s", self.name, said)
+        self.error, self.began = said, next(_order)
+
+    def end(self) -> None:
+        """Record that the part works."""
+        if self.error:
+            log.info("%s: works again", self.name)
+        self.error = ""
+
+
+def latest(troubles: list[Trouble]) -> str:
+    """Return the error that began last of all that last still; "" when all is well."""
+    lasting = [trouble for trouble in troubles if trouble.error]
+    return max(lasting, key=lambda trouble: trouble.began).error if lasting else ""
+
+
+class BackgroundLoop:
+    """Runs rounds one after another until it is cancelled; nothing but a cancellation of :meth:`run` ends it.
+
+    A round that fails, whatever it raises, is repeated after a growing pause, at least as long as the error asks for;
+    the failure stands in ``last_error`` until a round succeeds. A nudge during a round leads to another one.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        work: Callable[[], Coroutine[Any, Any, float]],
+        *,
+        gathered: float = GATHERED,
+        spacing: float = 0.0,
+        first_pause: float = FIRST_PAUSE,
+        longest_pause: float = LONGEST_PAUSE,
+        on_failure: Callable[[], None] = lambda: None,
+    ) -> None:
+        """Run ``work``, which returns how many seconds to rest unless nudged; 0 goes on at once.
+
+        After a nudge, others are awaited for ``gathered`` seconds; rounds are at least ``spacing`` seconds apart. A
+        call of :meth:`hurry` ends both waits. ``on_failure`` is called before the pause that follows a failure.
+        """
+        self.trouble = Trouble(name)
+        self._work = work
+        self._gathered = gathered
+        self._spacing = spacing
+        self._first_pause = first_pause
+        self._longest_pause = longest_pause
+        self._on_failure = on_failure
+        self._wake = asyncio.Event()
+        self._hurry = asyncio.Event()
+
+    @property
+    def last_error(self) -> str:
+        """Why the last round failed; "" when it did not."""
+        return self.trouble.error
+
+    def nudge(self) -> None:
+        """Request a round soon."""
+        self._wake.set()
+
+    def hurry(self) -> None:
+        """Request a round now."""
+        self._hurry.set()
+        self._wake.set()
+
+    async def run(self) -> None:
+        """Work until cancelled."""
+        pause = self._first_pause
+        while True:
+            try:
+                rest = await isolated(self._work())
+                pause = self._first_pause
+                self.trouble.end()
+                await self._rest(rest)
+            except Exception as error:  # noqa: BLE001  # the loop runner: no failure of one round ends the work
+                self._on_failure()
+                self.trouble.note(error)
+                await asyncio.sleep(min(max(pause, _wished(error)), self._longest_pause))
+                pause = min(pause * 2, self._longest_pause)
+
+    async def _rest(self, seconds: float) -> None:
+        if not seconds:
+            return
+        if self._spacing:
+            await signalled(self._hurry, self._spacing)
+        if await signalled(self._wake, seconds) and self._gathered:
+            await signalled(self._hurry, self._gathered)
+        self._wake.clear()  # the next round sees what came meanwhile
+        self._hurry.clear()
+
+
+async def isolated(work: Coroutine[Any, Any, T]) -> T:
+    """Await something that may raise a cancellation of its own: that becomes a TransientError.
+
+    When the caller is cancelled, the work is, too, and has ended when the cancellation is raised.
+    """
+    task = asyncio.ensure_future(work)
+    try:
+        await asyncio.wait({task})
+    except asyncio.CancelledError:
+        task.cancel()
+        await asyncio.wait({task})
+        seen(task)
+        raise
+    if task.cancelled():
+        raise TransientError(sentences.cancelled_by_nobody())
+    return task.result()
+
+
+def seen(task: asyncio.Future[Any]) -> None:
+    """Retrieve the exception of a task that nobody awaits any more, so that asyncio does not log it."""
+    if not task.cancelled():
+        task.exception()
+
+
+async def signalled(event: asyncio.Event, seconds: float) -> bool:
+    """Wait for an event for at most so long; returns whether it came, and clears it.
+
+    ``asyncio.wait_for`` loses a cancellation that comes together with the event, before Python 3.12.
+    """
+    waiter = asyncio.ensure_future(event.wait())
+    try:
+        await asyncio.wait({waiter}, timeout=seconds)
+    finally:
+        waiter.cancel()
+    came = event.is_set()
+    event.clear()
+    return came
+
+
+def _wished(error: Exception) -> float:
+    return (error.retry_after if isinstance(error, UnavailableError | BadAnswer) else None) or 0.0

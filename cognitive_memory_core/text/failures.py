@@ -1,0 +1,14 @@
+"""How an error is told: in one bounded line."""
+
+from __future__ import annotations
+
+from ..errors import CognitiveMemoryError
+from .names import one_line
+
+ERROR_LENGTH = 300
+
+
+def described(error: BaseException) -> str:
+    """Return an error as one bounded line; our own errors speak for themselves, others with their class."""
+    said = str(error) if isinstance(error, CognitiveMemoryError) and str(error) else f"{type(error).__name__}: {error}"
+    return one_line(said, ERROR_LENGTH)

@@ -1,0 +1,146 @@
+"""Background work goes on as long as there is some, and outlives whatever fails."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+
+import pytest
+
+from cognitive_memory_core.background import BackgroundLoop, Trouble, latest
+from cognitive_memory_core.errors import UnavailableError
+from tests.support.waiting import until
+
+
+class Work:
+    """Does these rounds one after another: each answers how long to rest, or raises."""
+
+    def __init__(self, *rounds: float | BaseException) -> None:
+        """Do these, then rest for an hour."""
+        self.rounds = list(rounds)
+        self.done = 0
+
+    async def round(self) -> float:
+        """Do the next."""
+        self.done += 1
+        outcome = self.rounds.pop(0) if self.rounds else 3600.0
+        if isinstance(outcome, BaseException):
+            raise outcome
+        return outcome
+
+
+async def stopped(task: asyncio.Task[None]) -> None:
+    """End a loop, as the memory does."""
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+
+
+async def test_rounds_follow_each_other_while_there_is_work() -> None:
+    """A round that did something is followed by the next at once; one that did nothing waits for a nudge."""
+    work = Work(0.0, 0.0, 3600.0)
+    rounds = BackgroundLoop("work", work.round)
+    running = asyncio.create_task(rounds.run())
+    for _ in range(20):
+        await asyncio.sleep(0)
+    assert work.done == 3
+    await asyncio.sleep(0.02)
+    assert work.done == 3
+    for nudged in (4, 5):
+        rounds.hurry()
+        await until(lambda wanted=nudged: work.done == wanted)
+    await stopped(running)
+
+
+async def test_a_rest_that_is_over_needs_no_nudge() -> None:
+    """What is to be looked at again later is."""
+    work = Work(0.001, 0.001)
+    running = asyncio.create_task(BackgroundLoop("work", work.round).run())
+    await until(lambda: work.done == 3)
+    await stopped(running)
+
+
+async def test_nudges_that_come_together_are_one_round() -> None:
+    """What is new within a tenth of a second is done at once, and is not looked for a second time."""
+    work = Work()
+    rounds = BackgroundLoop("work", work.round)
+    running = asyncio.create_task(rounds.run())
+    await until(lambda: work.done == 1)
+    for _ in range(5):
+        rounds.nudge()
+        await asyncio.sleep(0)
+    await until(lambda: work.done == 2)
+    await asyncio.sleep(0.2)
+    assert work.done == 2
+    await stopped(running)
+
+
+@pytest.mark.parametrize("failure", [UnavailableError("away"), ZeroDivisionError("x"), asyncio.CancelledError("x")])
+async def test_a_failure_is_said_once_and_outlived(failure: BaseException, caplog: pytest.LogCaptureFixture) -> None:
+    """Whatever fails is said in one line, stands in ``last_error`` until it is over, and ends nothing."""
+    work = Work(failure, failure, 3600.0)
+    rounds = BackgroundLoop("work", work.round, first_pause=0.05)
+    with caplog.at_level(logging.WARNING):
+        running = asyncio.create_task(rounds.run())
+        await until(lambda: bool(rounds.last_error))
+        assert rounds.last_error.endswith(str(failure)) or isinstance(failure, asyncio.CancelledError)
+        await until(lambda: not rounds.last_error)
+    assert work.done == 3
+    assert len(caplog.records) == 1
+    await stopped(running)
+
+
+async def test_a_cancellation_ends_the_round_in_hand_first() -> None:
+    """Whoever cancels a loop finds its round ended, whatever that had to do first."""
+    ended = list[str]()
+
+    async def work() -> float:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            await asyncio.sleep(0.01)
+            ended.append("round")
+        return 0.0
+
+    running = asyncio.create_task(BackgroundLoop("work", work).run())
+    await asyncio.sleep(0.01)
+    await stopped(running)
+    assert ended == ["round"]
+
+
+async def test_an_error_asks_for_a_longer_pause() -> None:
+    """A part that says when to come back is left alone until then."""
+    work = Work(UnavailableError("away", retry_after=3600))
+    rounds = BackgroundLoop("work", work.round, first_pause=0.001)
+    running = asyncio.create_task(rounds.run())
+    await until(lambda: bool(rounds.last_error))
+    for _ in range(5):
+        rounds.hurry()
+        await asyncio.sleep(0.01)
+    assert work.done == 1
+    await stopped(running)
+
+
+async def test_a_failure_is_told_to_whoever_must_know() -> None:
+    """What rests on a round that failed is told before the next one."""
+    told = list[int]()
+    work = Work(ZeroDivisionError(), ZeroDivisionError())
+    rounds = BackgroundLoop("work", work.round, first_pause=0.001, on_failure=lambda: told.append(work.done))
+    running = asyncio.create_task(rounds.run())
+    await until(lambda: work.done == 3)
+    assert told == [1, 2]
+    await stopped(running)
+
+
+def test_the_latest_trouble_is_shown_and_no_old_one_hides_it(caplog: pytest.LogCaptureFixture) -> None:
+    """Of several parts in trouble the status shows what began last; what ended is shown no more."""
+    first, second = Trouble("first"), Trouble("second")
+    first.note(UnavailableError("甲"))
+    second.note(UnavailableError("乙"))
+    first.note(UnavailableError("甲"))
+    assert latest([first, second]) == "乙"
+    second.end()
+    assert latest([first, second]) == "甲"
+    first.end()
+    assert latest([first, second]) == ""
+    assert len(caplog.records) == 2
