@@ -35,18 +35,20 @@ class Consent:
         self._names = names
         self._eraser = eraser
         self._tombstones = Tombstones()
+        self._changing = asyncio.Lock()  # what is read of the book is in force before the book changes
         self._switches: dict[Scope, Switch] = {}
         self.opted_out: frozenset[str] = frozenset()
         self.shared: frozenset[str] = frozenset()
         self._hide = Redaction()
 
     async def load(self) -> None:
-        """Read the book, and who was erased."""
-        if self._eraser is not None:
-            self._tombstones = await self._eraser.tombstones()
-        self._switches = dict(await self._book.switches())
-        self.shared = await self._book.shared()
-        await self._leave_out(await self._book.opted_out())
+        """Read the book, and who was erased; changes that are made meanwhile come before or after."""
+        async with self._changing:
+            if self._eraser is not None:
+                self._tombstones = await self._eraser.tombstones()
+            self._switches = dict(await self._book.switches())
+            self.shared = await self._book.shared()
+            await self._leave_out(await self._book.opted_out())
 
     def switch(self, scope: Scope) -> Switch:
         """Tell how a place is switched."""
@@ -74,23 +76,27 @@ class Consent:
 
     async def opt_out(self, user_id: str, at: datetime) -> None:
         """Leave a person out from now on, everywhere."""
-        await self._book.opt_out(user_id, at)
-        await self._leave_out(self.opted_out | {user_id})
+        async with self._changing:
+            await self._book.opt_out(user_id, at)
+            await self._leave_out(self.opted_out | {user_id})
 
     async def opt_in(self, user_id: str) -> None:
         """Let a person in again."""
-        await self._book.opt_in(user_id)
-        await self._leave_out(self.opted_out - {user_id})
+        async with self._changing:
+            await self._book.opt_in(user_id)
+            await self._leave_out(self.opted_out - {user_id})
 
     async def set_sharing(self, user_id: str, shared: bool, at: datetime) -> None:
         """Open a person's own portrait to every place, or close it again."""
-        await self._book.set_sharing(user_id, shared=shared, at=at)
-        self.shared = self.shared | {user_id} if shared else self.shared - {user_id}
+        async with self._changing:
+            await self._book.set_sharing(user_id, shared=shared, at=at)
+            self.shared = self.shared | {user_id} if shared else self.shared - {user_id}
 
     async def set_switch(self, scope: Scope, switch: Switch) -> None:
         """Switch a place."""
-        await self._book.set_switch(scope, switch)
-        self._switches[scope] = switch
+        async with self._changing:
+            await self._book.set_switch(scope, switch)
+            self._switches[scope] = switch
 
     def hidden(self, text: str) -> str:
         """Give a text without the people who want to be left out, by every name they had."""

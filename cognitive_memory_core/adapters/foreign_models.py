@@ -6,9 +6,10 @@ import asyncio
 import math
 from array import array
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from .. import sentences
+from ..background import seen
 from ..errors import BadAnswer, CognitiveMemoryError, UnavailableError
 from ..ports.models import GUESS, Ask, Calibration, Chat, Embedder, Reranker, Vector
 
@@ -25,6 +26,11 @@ FAILURES = (
     asyncio.TimeoutError,
 )
 T = TypeVar("T")
+_abandoned: set[asyncio.Future[Any]] = set()  # still at it, though nobody waits; the event loop holds tasks weakly
+
+
+class CancelledFromWithin(RuntimeError):
+    """A model raised CancelledError though nobody had cancelled the call."""
 
 
 class ForeignEmbedder:
@@ -87,11 +93,40 @@ async def _embedded(act: Callable[[], Awaitable[T]]) -> T:
 
 async def _translated(act: Callable[[], Awaitable[T]], seconds: float, said: Callable[[str], str]) -> T:
     try:
-        return await asyncio.wait_for(act(), seconds)
+        return await _bounded(act, seconds)
     except CognitiveMemoryError:
         raise
     except FAILURES as failure:
         raise UnavailableError(said(type(failure).__name__)) from failure
+
+
+async def _bounded(act: Callable[[], Awaitable[T]], seconds: float) -> T:
+    """Await a call for so long; whatever it makes of being cancelled, nobody waits for it afterwards.
+
+    A call that raises CancelledError by itself failed like any other: only the caller's own cancellation is raised.
+    """
+    task = asyncio.ensure_future(_awaited(act))
+    try:
+        done, _ = await asyncio.wait({task}, timeout=seconds)
+    finally:
+        if not task.done():
+            _abandon(task)
+    if not done:
+        raise asyncio.TimeoutError
+    if task.cancelled():
+        raise CancelledFromWithin
+    return task.result()
+
+
+async def _awaited(act: Callable[[], Awaitable[T]]) -> T:
+    return await act()
+
+
+def _abandon(task: asyncio.Task[T]) -> None:
+    _abandoned.add(task)
+    task.add_done_callback(_abandoned.discard)
+    task.add_done_callback(seen)
+    task.cancel()
 
 
 def _listed(answer: Iterable[T], said: Callable[[str], str]) -> list[T]:

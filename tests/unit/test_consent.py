@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+from typing import Any
+
 import pytest
 
 from cognitive_memory_core.adapters.inmemory.ledger import InMemoryLedger
@@ -103,3 +106,49 @@ async def test_sharing_that_is_not_written_down_is_not_in_force() -> None:
     with pytest.raises(StorageRefused):
         await consent.set_sharing("2000001", True, NOON)
     assert consent.shared == frozenset()
+
+
+class SlowBook:
+    """A book of wishes whose answers arrive a while after they were read."""
+
+    def __init__(self, book: object) -> None:
+        """Stand before a book."""
+        self._book = book
+
+    def __getattr__(self, name: str) -> Any:
+        reading = getattr(self._book, name)
+
+        async def slowly(*arguments: Any, **named: Any) -> Any:
+            answer = await reading(*arguments, **named)
+            for _ in range(10):
+                await asyncio.sleep(0)
+            return answer
+
+        return slowly
+
+
+@pytest.mark.parametrize("wish", ["opt_out", "opt_in", "set_switch", "set_sharing"])
+async def test_what_changes_while_the_book_is_read_stays_in_force(wish: str) -> None:
+    """An import or an erasure that reads the book again never brings back how it was before somebody's wish."""
+    ledger = InMemoryLedger()
+    for waited in range(50):
+        consent = Consent(SlowBook(ledger.consent), ledger.names)  # type: ignore[arg-type]
+        await ledger.consent.opt_in("2000001")
+        await ledger.consent.opt_out("2000009", NOON)
+        await ledger.consent.set_switch(GROUP.scope, "on")
+        await ledger.consent.set_sharing("2000001", shared=False, at=NOON)
+        await consent.load()
+        changes = {
+            "opt_out": lambda consent=consent: consent.opt_out("2000001", NOON),
+            "opt_in": lambda consent=consent: consent.opt_in("2000009"),
+            "set_switch": lambda consent=consent: consent.set_switch(GROUP.scope, "off"),
+            "set_sharing": lambda consent=consent: consent.set_sharing("2000001", True, NOON),
+        }
+        loading = asyncio.create_task(consent.load())
+        for _ in range(waited):
+            await asyncio.sleep(0)
+        await changes[wish]()
+        await loading
+        assert consent.opted_out == await ledger.consent.opted_out()
+        assert consent.shared == await ledger.consent.shared()
+        assert consent.switch(GROUP.scope) == (await ledger.consent.switches()).get(GROUP.scope, "on")

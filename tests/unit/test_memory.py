@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -15,11 +17,12 @@ import pytest
 import cognitive_memory_core as core
 from cognitive_memory_core import CognitiveMemory, Message, Scene, Settings, Turn
 from cognitive_memory_core.ports.models import Calibration
+from cognitive_memory_core.settings import HistorianSettings
 from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE, a_message
 from tests.support.clock import NOON, FrozenClock
 from tests.support.ledgers import a_memo
 from tests.support.telling import EXACT
-from tests.support.waiting import PATIENCE
+from tests.support.waiting import PATIENCE, until
 
 STRANGER = Scene.group("10001", "2000009", user_name="路人")
 
@@ -652,6 +655,56 @@ async def test_somebodys_failing_chat_costs_no_job(tmp_path: Path) -> None:
         assert status.jobs.pending + status.jobs.processing == 1
         assert status.jobs.failed == 0
         assert "对话模型" in status.last_error
+
+
+async def test_somebodys_chat_that_cancels_itself_blocks_no_scene(tmp_path: Path) -> None:
+    """A chat model that raises CancelledError by itself is away: its job waits, and is done once the model is well."""
+
+    class Cancelling:
+        """Somebody's model; the first call is cancelled from within."""
+
+        calls = 0
+
+        async def ask(self, ask: Any) -> Any:
+            """Cancel itself, or fail to know an answer."""
+            self.calls += 1
+            if self.calls == 1:
+                raise asyncio.CancelledError
+            raise core.PermanentError("不会")
+
+    chat = Cancelling()
+    async with opened(tmp_path, chat=chat) as memory:
+        await memory.remember(Turn(GROUP, observations=("阿棠对花生过敏",)))
+        await until(lambda: chat.calls > 1)
+
+        async def is_settled() -> bool:
+            jobs = (await memory.status()).jobs
+            return not jobs.pending + jobs.processing
+
+        await until(is_settled)
+
+
+async def test_somebodys_chat_that_swallows_its_cancellation_keeps_nobody_from_closing(tmp_path: Path) -> None:
+    """Closing ends within shutdown_seconds, whatever a model does when it is cancelled; the job is kept."""
+    asked, may_end = asyncio.Event(), asyncio.Event()
+
+    class Swallowing:
+        """Somebody's model, which goes on until it is told."""
+
+        async def ask(self, ask: Any) -> Any:
+            """Go on."""
+            asked.set()
+            while not may_end.is_set():
+                with contextlib.suppress(asyncio.CancelledError):
+                    await may_end.wait()
+
+    settings = EXACT.model_copy(update={"historian": HistorianSettings(shutdown_seconds=0.1)})
+    async with opened(tmp_path, settings, chat=Swallowing()) as memory:
+        await memory.remember(Turn(GROUP, observations=("阿棠对花生过敏",)))
+        await asked.wait()
+    assert not may_end.is_set()
+    may_end.set()
+    assert len(list((tmp_path / "queues" / "pending").iterdir())) == 1
 
 
 class FailingEmbedder:

@@ -5,16 +5,17 @@ from __future__ import annotations
 import asyncio
 import math
 from array import array
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from decimal import Decimal
 from typing import Any
 
 import pytest
 
 from cognitive_memory_core.adapters import foreign_models
-from cognitive_memory_core.adapters.foreign_models import ForeignEmbedder, ForeignReranker
+from cognitive_memory_core.adapters.foreign_models import ForeignChat, ForeignEmbedder, ForeignReranker
 from cognitive_memory_core.errors import BadAnswer, PermanentError, TooSlow, UnavailableError
 from cognitive_memory_core.ports.models import GUESS, Calibration
+from tests.support.waiting import until
 
 TEXTS = ["茶", "咖啡"]
 
@@ -140,3 +141,71 @@ async def test_an_embedder_keeps_the_name_it_began_with() -> None:
 def test_somebody_waits_for_a_reranker() -> None:
     """It is given less time than an embedder in the background."""
     assert foreign_models.RERANK_SECONDS < foreign_models.SECONDS
+
+
+class Stubborn:
+    """A model that cancels itself, or goes on when it is cancelled."""
+
+    fingerprint = "stubborn"
+
+    def __init__(self, *, cancels_itself: bool) -> None:
+        """Do one or the other."""
+        self.cancels_itself = cancels_itself
+        self.is_cancelled = False
+
+    async def ask(self, ask: Any) -> Any:
+        """Never answer."""
+        if self.cancels_itself:
+            raise asyncio.CancelledError
+        while True:
+            try:
+                await asyncio.Event().wait()
+            except asyncio.CancelledError:
+                if self.is_cancelled:
+                    raise
+                self.is_cancelled = True
+
+    embed_documents = embed_query = ask
+
+    async def scores(self, query: str, texts: Sequence[str]) -> Any:
+        """Never answer."""
+        return await self.ask(query)
+
+
+CALLS: dict[str, Callable[[Any], Awaitable[Any]]] = {
+    "chat": lambda model: ForeignChat(model, 0.01).ask(model),
+    "embedder": lambda model: ForeignEmbedder(model).embed_documents(TEXTS),
+    "query": lambda model: ForeignEmbedder(model).embed_query("茶"),
+    "reranker": lambda model: ForeignReranker(model).scores("茶", TEXTS),
+}
+
+
+@pytest.mark.parametrize("call", CALLS)
+async def test_a_model_that_cancels_itself_is_away(call: str) -> None:
+    """CancelledError that nobody asked for is a failure like any other, and reaches no caller as a cancellation."""
+    with pytest.raises(UnavailableError, match="CancelledFromWithin"):
+        await CALLS[call](Stubborn(cancels_itself=True))
+
+
+@pytest.mark.parametrize("call", CALLS)
+async def test_nobody_waits_for_a_model_that_swallows_its_cancellation(call: str) -> None:
+    """A caller that is cancelled goes at once, whatever the model makes of it."""
+    model = Stubborn(cancels_itself=False)
+    asking = asyncio.ensure_future(CALLS[call](model))
+    await asyncio.sleep(0.001)
+    asking.cancel()
+    with pytest.raises((asyncio.CancelledError, UnavailableError)):
+        await asking
+    await until(lambda: model.is_cancelled)
+    for task in list(foreign_models._abandoned):
+        task.cancel()
+
+
+async def test_a_model_that_never_answers_is_given_up_in_time() -> None:
+    """Also one that goes on when it is cancelled costs its caller no more than the time that it is given."""
+    model = Stubborn(cancels_itself=False)
+    with pytest.raises(UnavailableError, match="TimeoutError"):
+        await CALLS["chat"](model)
+    await until(lambda: model.is_cancelled)
+    for task in list(foreign_models._abandoned):
+        task.cancel()
