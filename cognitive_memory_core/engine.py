@@ -74,7 +74,7 @@ class Engine:
         self.intake = self._intake()
         self.purge = Purge(parts.eraser, parts.clock, self._rebuild)
         self.forgetting = self._forgetting()
-        self.upkeep = Upkeep(parts.log, settings, parts.clock, self.purge.run_if_due)
+        self.upkeep = Upkeep(parts.log, settings, parts.watch.horizon, self.purge.run_if_due)
         self.retriever = self._retriever()
         said = MessageSearch(parts.lexical, parts.log, parts.clock, self.journal.settle)
         self.search = Search(self.retriever, said, settings)
@@ -86,6 +86,7 @@ class Engine:
             hide=self.consent.hidden,
             portraits=self.portraits,
         )
+        parts.watch.on_brought_back = self.consent.load
         self._loops: list[asyncio.Task[None]] = []
 
     @classmethod
@@ -246,7 +247,7 @@ class Engine:
         """Return what can go wrong in the background."""
         loops = [self.journal.loop, self.sightings.loop, self.upkeep.loop, *self.parts.loops]
         loops += [self.indexer.loop] + ([self.follower.loop] if self.follower else [])
-        parts = [self.journal.reading, self.sightings.renaming.trouble]
+        parts = [self.journal.reading, self.sightings.renaming.trouble, self.parts.watch.trouble]
         own = [*self.worker.troubles, *self.merging.troubles, *self.profile_indexer.troubles]
         return [loop.trouble for loop in loops] + parts + own
 
@@ -300,7 +301,7 @@ class Engine:
             parts.eraser,
             self.consent,
             self.purge,
-            parts.clock,
+            parts.watch,
             self._held,
             self._unindex,
             parts.profile_eraser,

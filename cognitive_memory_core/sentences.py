@@ -483,6 +483,11 @@ def cancelled_by_nobody() -> str:
     return "调用从内部被取消了"
 
 
+def clock_has_jumped(days: int) -> str:
+    """Say that the machine's clock is not where it was expected, and what waits for it."""
+    return f"系统时钟与预计相差 {days} 天；在它连续正常走满一天之前，不清理任何过期数据。请检查系统时间"
+
+
 def part_rests(part: str, reason: str) -> str:
     """Say that a part failed so often that it is left alone for a while."""
     return f"{part} 连续出错，暂停一会儿再试（{reason}）"

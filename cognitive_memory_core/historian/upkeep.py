@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from ..background import BackgroundLoop
-from ..ports.ambient import Clock
 from ..ports.ledger import MessageLog
 from ..settings import Live, Settings
 
@@ -20,14 +19,17 @@ class Upkeep:
         self,
         message_log: MessageLog,
         settings: Live[Settings],
-        clock: Clock,
+        horizon: Callable[[], datetime],
         purge: Callable[[], Awaitable[object]] | None = None,
     ) -> None:
-        """Prune a log; ``purge`` decides by itself whether there is anything to do, and does not raise."""
+        """Prune a log by its age at ``horizon``, an instant that has passed for sure.
+
+        ``purge`` decides by itself whether there is anything to do, and does not raise.
+        """
         self._purge = purge
         self._log = message_log
         self._settings = settings
-        self._clock = clock
+        self._horizon = horizon
         self.loop = BackgroundLoop("housekeeping", self._round)
         self.run = self.loop.run
 
@@ -42,4 +44,4 @@ class Upkeep:
 
     async def prune(self) -> None:
         """Drop what is older than ``capture.log_days``."""
-        await self._log.prune(self._clock.now() - timedelta(days=self._settings.current.capture.log_days))
+        await self._log.prune(self._horizon() - timedelta(days=self._settings.current.capture.log_days))

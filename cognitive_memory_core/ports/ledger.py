@@ -263,6 +263,34 @@ class IndexBook(Protocol):
         ...
 
 
+@dataclass(frozen=True)
+class ClockState:
+    """Up to when the machine's clock was believed, None while it never was, and what it showed last.
+
+    ``steady_seconds`` are how long it has run without a jump.
+    """
+
+    believed_at: datetime | None
+    seen_at: datetime
+    steady_seconds: float
+
+
+class ClockBook(Protocol):
+    """How far the machine's clock was believed, and what it dated wrongly."""
+
+    async def find(self) -> ClockState | None:
+        """Return what was noted last; None before the first note."""
+        ...
+
+    async def keep(self, state: ClockState) -> None:
+        """Note how far the clock is believed."""
+        ...
+
+    async def bring_back(self, after: datetime, to: datetime) -> int:
+        """Give tombstones that lie after an instant another one; answers how many."""
+        ...
+
+
 class MessageLog(Protocol):
     """The recent-message log."""
 

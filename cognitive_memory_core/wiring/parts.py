@@ -21,6 +21,7 @@ from ..adapters.heap import return_large_blocks
 from ..adapters.sqlite import SqliteLedger
 from ..background import BackgroundLoop
 from ..completion import released_on_failure
+from ..historian.clock_watch import ClockWatch
 from ..historian.meter import SpendingMeter
 from ..ports.ambient import Clock
 from ..ports.given import Given
@@ -68,6 +69,7 @@ class Parts:
     """Everything that the memory is put together from."""
 
     clock: Clock
+    watch: ClockWatch
     data_dir: Path
     problem: Callable[[], str]  # why nothing may be written into the directory, "" where it may; blocking
     queue: JobQueue
@@ -110,6 +112,9 @@ async def parts_of(live: Live[Settings], data_dir: Path, given: Given) -> Parts:
         await owner.acquire(settings.historian.shutdown_seconds + GRACE)
         stack.callback(owner.release)
         ledger = await _ledger(data_dir, clock, owner, stack)
+        watch = ClockWatch(clock, ledger.clock_book)
+        await watch.load()
+        stack.push_async_callback(watch.close)
         meter = SpendingMeter(ledger.accounts, clock, settings.zone)
         stack.push_async_callback(meter.settle)
         await meter.load()
@@ -117,7 +122,7 @@ async def parts_of(live: Live[Settings], data_dir: Path, given: Given) -> Parts:
         ledger.index.follow(embedding.embedder.fingerprint)
         reranking = await reranking_of(settings.models.rerank, meter, stack, given.reranker)
         disk = Disk(owner.check)
-        queue = await FileQueue.open(data_dir / "queues", settings.queue, clock, disk=disk)
+        queue = await FileQueue.open(data_dir / "queues", settings.queue, clock, disk=disk, horizon=watch.horizon)
         stack.push_async_callback(queue.close)
         await queue.recover()
         mirror = EndSummaries(data_dir / "end_summaries.json", clock, disk=disk)
@@ -125,7 +130,7 @@ async def parts_of(live: Live[Settings], data_dir: Path, given: Given) -> Parts:
         store = await _store(settings.vector_store, data_dir / "chromadb", stack)
         profiles = FileProfiles(data_dir, settings.profile.revision_keep, clock, settings.zone, disk=disk)
         thinkers = await thinkers_of(live, data_dir / "prompts", meter, stack, given.chat)
-        outside = _Outside(owner, data_dir, mirror, embedding, reranking, store, profiles, thinkers, meter)
+        outside = _Outside(owner, data_dir, mirror, embedding, reranking, store, profiles, thinkers, meter, watch)
         return _put_together(clock, queue, ledger, outside, stack)
 
 
@@ -142,6 +147,7 @@ class _Outside:
     profiles: FileProfiles
     thinkers: Thinkers
     meter: SpendingMeter
+    watch: ClockWatch
 
 
 def _put_together(
@@ -152,6 +158,7 @@ def _put_together(
     vectors, words = stores = (Breaker("vectors"), Breaker("ledger"))
     return Parts(
         clock=clock,
+        watch=outside.watch,
         data_dir=outside.data_dir,
         problem=outside.owner.problem,
         queue=queue,
@@ -175,7 +182,7 @@ def _put_together(
         profiles=outside.profiles,
         profile_eraser=outside.profiles,
         mirror=outside.mirror,
-        loops=(outside.mirror.loop, outside.meter.loop),
+        loops=(outside.mirror.loop, outside.meter.loop, outside.watch.loop),
         embedder=embedding.embedder,
         calibrating=embedding.calibrating,
         reranker=reranking.reranker,

@@ -751,3 +751,22 @@ async def test_a_memo_that_was_not_mirrored_before_a_kill_is_mirrored_at_the_nex
     async with opened(tmp_path, background=False):
         pass
     assert (tmp_path / "end_summaries.json").stat().st_ino == before  # nothing new: not even rewritten
+
+
+async def test_a_start_two_years_ahead_drops_no_line_and_keeps_nobody_out(tmp_path: Path) -> None:
+    """A clock that is wrong for one start empties no log; who is forgotten under it is recorded again afterwards."""
+    there = Scene.group("10002", "2000009", user_name="路人")
+    wrong = FrozenClock(NOON + timedelta(days=730))
+    async with opened(tmp_path) as memory:
+        await memory.observe(a_message("还在的一句", scene=there))
+        await memory.observe(a_message("要忘掉的一句"))
+    async with opened(tmp_path, clock=wrong) as memory:
+        engine: Any = memory._engine
+        await engine.upkeep.prune()
+        await memory.forget_user(GROUP, GROUP.user_id)
+    async with opened(tmp_path) as memory:
+        assert [line.text for line in await memory.recent_messages(there)] == ["还在的一句"]
+        await memory.observe(a_message("后来说的一句"))
+        assert [line.text for line in await memory.recent_messages(GROUP)] == ["后来说的一句"]
+    async with opened(tmp_path) as memory:
+        assert [line.text for line in await memory.recent_messages(GROUP)] == ["后来说的一句"]

@@ -52,6 +52,7 @@ class FileQueue:
         self._spool = spool
         self._settings = settings
         self._clock = clock
+        self._horizon = clock.now
         self._backlog = Backlog()
         self._instants = Instants()
         self._pool = ThreadPoolExecutor(THREADS, thread_name_prefix="memory-queue")
@@ -75,12 +76,15 @@ class FileQueue:
         *,
         disk: Disk | None = None,
         elapsed: Elapsed = time.monotonic,
+        horizon: Callable[[], datetime] | None = None,
     ) -> FileQueue:
         """Create and index the folders; StorageRefused when the disk does not allow it.
 
-        Rests are counted by ``elapsed``, in seconds that never jump, whatever the clock does.
+        Rests are counted by ``elapsed``, in seconds that never jump, whatever the clock does; buried jobs grow old by
+        ``horizon``, an instant that has passed for sure, where it is given.
         """
         queue = cls(Spool(folder, disk or Disk()), settings, clock, elapsed)
+        queue._horizon = horizon or clock.now
         try:
             await queue._finished(queue._index())
         except BaseException:
@@ -435,7 +439,7 @@ class FileQueue:
         """Remove buried jobs beyond the bounds; what the disk keeps is tried again next time."""
         bounds = self._settings
         gone: list[str] = []
-        for entry in self._backlog.expired(self._clock.now(), bounds.failed_max_age_days, bounds.failed_max_files):
+        for entry in self._backlog.expired(self._horizon(), bounds.failed_max_age_days, bounds.failed_max_files):
             with contextlib.suppress(StorageRefused):
                 async with self._jobs.of(entry.job_id):
                     await self._run(self._spool.forget, entry)

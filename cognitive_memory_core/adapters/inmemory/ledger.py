@@ -8,6 +8,7 @@ from ...ports.ambient import Clock
 from .accounts import InMemoryAccounts
 from .archive import InMemoryArchive
 from .calibrations import InMemoryCalibrations
+from .clock_book import InMemoryClockBook
 from .consent import InMemoryConsent
 from .eraser import InMemoryEraser
 from .events import InMemoryEvents
@@ -35,6 +36,7 @@ class InMemoryLedger:
         self.book = InMemoryBook(state)
         self.log = InMemoryLog(state)
         self.notes = InMemoryNotes(state)
+        self.clock_book = InMemoryClockBook(state)
         self.consent = InMemoryConsent(state)
         self.names = InMemoryNames(state)
         self.facts = InMemoryFacts(state)

@@ -12,6 +12,7 @@ from . import words
 from .accounts import SqliteAccounts
 from .archive import SqliteArchive
 from .calibrations import SqliteCalibrations
+from .clock_book import SqliteClockBook
 from .consent import SqliteConsent
 from .database import Check, Database
 from .eraser import SqliteEraser
@@ -40,6 +41,7 @@ class SqliteLedger:
         self.book = SqliteBook(database)
         self.log = SqliteLog(database)
         self.notes = SqliteNotes(database)
+        self.clock_book = SqliteClockBook(database)
         self.consent = SqliteConsent(database)
         self.names = SqliteNames(database)
         self.facts = SqliteFacts(database)

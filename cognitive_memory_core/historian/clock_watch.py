@@ -1,0 +1,117 @@
+"""Whether the machine's clock can be believed, before anything is dropped because it is old."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from datetime import datetime, timedelta, timezone
+
+from .. import sentences
+from ..background import BackgroundLoop, Trouble
+from ..errors import UnavailableError
+from ..ports.ambient import Clock
+from ..ports.ledger import ClockBook, ClockState
+
+JUMP = timedelta(days=2)  # more than this at once, and the clock was set, or nothing ran for as long
+STEADY = 86_400.0  # seconds that a clock has to run on after a jump before it is believed
+POLL = 10.0  # seconds between two looks at the clock
+KEPT_EVERY = 600.0  # seconds between two notes of how far it is believed
+NEVER = datetime.fromtimestamp(0, timezone.utc)
+SINCE = timedelta(seconds=5)  # what was said so shortly before a tombstone is brought back is not erased
+
+
+class ClockWatch:
+    """Compares the clock with how far it was believed before, across openings, and with the time that has passed.
+
+    A clock that jumped by more than :data:`JUMP`, or that nobody has watched yet, is believed once it has run steadily
+    for :data:`STEADY` seconds, over several openings if need be. Until then nothing grows older by it.
+    """
+
+    def __init__(self, clock: Clock, book: ClockBook, *, elapsed: Callable[[], float] = time.monotonic) -> None:
+        """Watch a clock; ``elapsed`` gives seconds that never jump."""
+        self._clock = clock
+        self._book = book
+        self._elapsed = elapsed
+        self._looked_at = elapsed()
+        self._kept_at = float("-inf")
+        now = clock.now()
+        self._believed: datetime | None = None
+        self._seen, self._steady = now, 0.0
+        self._has_history = False  # whether an earlier opening watched a clock
+        self.on_brought_back: Callable[[], Awaitable[object]] | None = None
+        self.trouble = Trouble("clock")
+        self.loop = BackgroundLoop("clock watch", self._round)
+
+    async def load(self) -> None:
+        """Read how far the clock was believed; what is dated by a clock that is corrected by now is dated anew.
+
+        A book that is away is no error: the loop tries again.
+        """
+        try:
+            state = await self._book.find()
+            if state is not None:
+                self._believed, self._seen, self._steady = state.believed_at, state.seen_at, state.steady_seconds
+                self._looked_at, self._has_history = self._elapsed(), True
+            await self._round()
+        except UnavailableError as away:
+            self.loop.trouble.note(away)
+
+    def now(self) -> datetime:
+        """Return an instant that no earlier act lies after, as far as is known: for what must cover the past."""
+        now = self._clock.now()
+        return now if self._believed is None else max(now, self._believed)
+
+    def horizon(self) -> datetime:
+        """Return an instant that has passed for sure: what is dropped for its age is measured from here."""
+        self._look()
+        return NEVER if self._believed is None else min(self._clock.now(), self._believed)
+
+    async def close(self) -> None:
+        """Note how far the clock is believed, if the disk takes it."""
+        with suppress(UnavailableError):
+            await self.keep()
+
+    async def keep(self) -> None:
+        """Note how far the clock is believed."""
+        self._look()
+        await self._book.keep(ClockState(self._believed, self._seen, self._steady))
+        self._kept_at = self._elapsed()
+
+    async def _round(self) -> float:
+        has_jumped = self._look()
+        if self._may_date_anew and await self._book.bring_back(self._seen + JUMP / 2, self._seen - SINCE):
+            await (self.on_brought_back or _nobody)()
+        if has_jumped or self._elapsed() - self._kept_at >= KEPT_EVERY:
+            await self.keep()
+        return POLL
+
+    @property
+    def _may_date_anew(self) -> bool:
+        """Whether what lies in the future now was dated by a clock that was wrong, and not by one that was right."""
+        return self._has_history if self._believed is None else self._believed == self._seen
+
+    def _look(self) -> bool:
+        """Take note of the time; returns whether the clock has jumped."""
+        now, elapsed = self._clock.now(), self._elapsed()
+        passed = elapsed - self._looked_at
+        has_jumped = abs(now - self._seen - timedelta(seconds=passed)) > JUMP
+        self._steady = 0.0 if has_jumped else min(self._steady + passed, STEADY)
+        self._seen, self._looked_at = now, elapsed
+        if self._believed is not None:
+            self._believed += timedelta(seconds=passed)
+        is_near = self._believed is not None and abs(now - self._believed) <= JUMP
+        if is_near or self._steady >= STEADY:
+            self._believed = now
+        self._report(now)
+        return has_jumped
+
+    def _report(self, now: datetime) -> None:
+        if self._believed is None or self._believed == now:
+            self.trouble.end()
+        else:
+            self.trouble.tell(sentences.clock_has_jumped(round((now - self._believed) / timedelta(days=1))))
+
+
+async def _nobody() -> None:
+    pass

@@ -1,0 +1,28 @@
+"""How far the clock was believed is known again, and wrongly dated tombstones are brought back."""
+
+from __future__ import annotations
+
+from cognitive_memory_core.ports.ledger import ClockState
+from tests.support.clock import NOON
+from tests.support.ledgers import Ledger, later
+
+
+async def test_the_last_note_stands(ledger: Ledger) -> None:
+    """Before the first note there is none; afterwards the last, also one of a clock that is not believed yet."""
+    assert await ledger.clock_book.find() is None
+    await ledger.clock_book.keep(ClockState(None, NOON, 0.5))
+    assert await ledger.clock_book.find() == ClockState(None, NOON, 0.5)
+    await ledger.clock_book.keep(ClockState(NOON, later(days=3), 86_400.0))
+    assert await ledger.clock_book.find() == ClockState(NOON, later(days=3), 86_400.0)
+
+
+async def test_only_what_lies_after_is_brought_back(ledger: Ledger) -> None:
+    """Tombstones that lie after an instant get another; those of before keep theirs."""
+    await ledger.eraser.forget_person("2000001", later(days=730), str)
+    await ledger.eraser.forget_person("2000009", NOON, str)
+    assert await ledger.clock_book.bring_back(later(days=1), later(seconds=-5)) == 1
+    assert await ledger.clock_book.bring_back(later(days=1), later(seconds=-5)) == 0
+    tombstones = await ledger.eraser.tombstones()
+    assert tombstones.covers_person("2000001", later(seconds=-5))
+    assert not tombstones.covers_person("2000001", NOON)
+    assert tombstones.covers_person("2000009", NOON)

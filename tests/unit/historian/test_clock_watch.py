@@ -1,0 +1,155 @@
+"""Nothing grows old by a clock that was set, and nobody stays unrecorded who was forgotten under one."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import timedelta
+
+from cognitive_memory_core.adapters.inmemory import InMemoryLedger
+from cognitive_memory_core.historian.clock_watch import NEVER, STEADY, ClockWatch
+from tests.support.builders import GROUP
+from tests.support.clock import NOON, FrozenClock
+from tests.support.waiting import until
+
+YEARS = 730
+
+
+async def watched(clock: FrozenClock, ledger: InMemoryLedger) -> ClockWatch:
+    """Begin to watch a clock, as an opening does."""
+    watch = ClockWatch(clock, ledger.clock_book, elapsed=clock.elapsed)
+    await watch.load()
+    return watch
+
+
+async def believed(clock: FrozenClock, ledger: InMemoryLedger) -> ClockWatch:
+    """Let a clock run for a day."""
+    watch = await watched(clock, ledger)
+    for _ in range(24):
+        clock.advance(seconds=STEADY / 24)
+        watch.horizon()
+    await watch.keep()
+    return watch
+
+
+async def test_a_clock_is_believed_after_a_day() -> None:
+    """Nothing is dropped by a clock that nobody has watched for a day, also not at the first start of all."""
+    clock, ledger = FrozenClock(), InMemoryLedger()
+    watch = await watched(clock, ledger)
+    assert watch.horizon() == NEVER
+    clock.advance(seconds=STEADY - 1)
+    assert watch.horizon() == NEVER
+    clock.advance(seconds=1)
+    assert watch.horizon() == clock.now()
+
+
+async def test_a_day_may_be_made_of_several_openings() -> None:
+    """A bot that is restarted every eight hours comes to believe its clock, too."""
+    clock, ledger = FrozenClock(), InMemoryLedger()
+    for _ in range(3):
+        watch = await watched(clock, ledger)
+        clock.advance(seconds=STEADY / 3)
+        await watch.keep()
+    assert watch.horizon() == clock.now()
+
+
+async def test_a_start_two_years_ahead_makes_nothing_older() -> None:
+    """After a start whose clock is wrong, and at the right one after it, nothing counts as older than it is."""
+    clock, ledger = FrozenClock(), InMemoryLedger()
+    await believed(clock, ledger)
+    right = clock.now()
+    clock.instant += timedelta(days=YEARS)
+    watch = await watched(clock, ledger)
+    assert abs(watch.horizon() - right) < timedelta(days=1)
+    assert str(YEARS) in watch.trouble.error
+    await watch.keep()
+    clock.instant = right + timedelta(hours=1)
+    watch = await watched(clock, ledger)
+    assert watch.horizon() == clock.now()
+    assert watch.trouble.error == ""
+
+
+async def test_a_bot_that_was_off_for_a_year_drops_old_lines_after_a_day() -> None:
+    """A year without a start looks like a jump, until the clock has run for a day."""
+    clock, ledger = FrozenClock(), InMemoryLedger()
+    await believed(clock, ledger)
+    clock.instant += timedelta(days=365)
+    watch = await watched(clock, ledger)
+    assert clock.now() - watch.horizon() > timedelta(days=300)
+    clock.advance(seconds=STEADY)
+    assert watch.horizon() == clock.now()
+    assert watch.trouble.error == ""
+
+
+async def test_a_clock_that_is_set_while_it_runs_is_noticed() -> None:
+    """A jump within one run is a jump, forward and back."""
+    clock, ledger = FrozenClock(), InMemoryLedger()
+    watch = await believed(clock, ledger)
+    right = clock.now()
+    for days in (YEARS, -YEARS):
+        clock.instant = right + timedelta(days=days)
+        assert watch.horizon() <= right
+        assert watch.trouble.error
+    assert watch.now() == right  # what is forgotten by a clock that is behind covers what was said until today
+    clock.instant = right
+    assert watch.horizon() == right
+    assert not watch.trouble.error
+
+
+async def test_a_wrong_clock_of_the_first_start_is_not_believed() -> None:
+    """A machine that begins its life two years ahead drops nothing by that."""
+    clock, ledger = FrozenClock(NOON + timedelta(days=YEARS)), InMemoryLedger()
+    watch = await watched(clock, ledger)
+    clock.advance(hours=3)
+    assert watch.horizon() == NEVER
+    await watch.keep()
+    clock.instant = NOON
+    watch = await watched(clock, ledger)
+    assert watch.horizon() == NEVER
+
+
+async def test_who_was_forgotten_in_the_future_is_recorded_again() -> None:
+    """A tombstone that a wrong clock dated is brought back when the clock is right, and no other is moved."""
+    clock, ledger = FrozenClock(), InMemoryLedger()
+    await believed(clock, ledger)
+    right = clock.now()
+    await ledger.eraser.forget_person("2000009", right, str)
+    clock.instant += timedelta(days=YEARS)
+    watch = await watched(clock, ledger)
+    await ledger.eraser.forget_person("2000001", watch.now(), str)
+    tombstones = await ledger.eraser.tombstones()
+    assert tombstones.covers_person(GROUP.user_id, right + timedelta(days=300))
+    await watch.keep()
+    clock.instant = right + timedelta(minutes=1)
+    await watched(clock, ledger)
+    tombstones = await ledger.eraser.tombstones()
+    assert not tombstones.covers_person("2000001", clock.now())
+    assert tombstones.covers_person("2000001", right)
+    assert tombstones.covers_person("2000009", right)
+
+
+async def test_a_clock_that_is_behind_moves_no_tombstone() -> None:
+    """A machine that starts in 1970 does not let back in who was forgotten."""
+    clock, ledger = FrozenClock(), InMemoryLedger()
+    await believed(clock, ledger)
+    right = clock.now()
+    await ledger.eraser.forget_person("2000001", right, str)
+    clock.instant = NEVER
+    await watched(clock, ledger)
+    assert (await ledger.eraser.tombstones()).covers_person("2000001", right)
+
+
+async def test_the_watch_runs_in_the_background() -> None:
+    """A clock that is put right while the bot runs brings tombstones back by itself."""
+    clock, ledger = FrozenClock(), InMemoryLedger()
+    watch = await believed(clock, ledger)
+    right = clock.now()
+    clock.instant += timedelta(days=YEARS)
+    await ledger.eraser.forget_person("2000001", watch.now(), str)
+    clock.instant = right + timedelta(minutes=1)
+    running = asyncio.create_task(watch.loop.run())
+
+    async def is_brought_back() -> bool:
+        return not (await ledger.eraser.tombstones()).covers_person("2000001", clock.now())
+
+    await until(is_brought_back)
+    running.cancel()
