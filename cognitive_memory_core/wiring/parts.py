@@ -154,7 +154,6 @@ def _put_together(
     clock: Clock, queue: FileQueue, ledger: SqliteLedger, outside: _Outside, resources: AsyncExitStack
 ) -> Parts:
     """Name every part by its port, with a breaker round each that can be away."""
-    embedding, reranking = outside.embedding, outside.reranking
     vectors, words = stores = (Breaker("vectors"), Breaker("ledger"))
     return Parts(
         clock=clock,
@@ -183,12 +182,12 @@ def _put_together(
         profile_eraser=outside.profiles,
         mirror=outside.mirror,
         loops=(outside.mirror.loop, outside.meter.loop, outside.watch.loop),
-        embedder=embedding.embedder,
-        calibrating=embedding.calibrating,
-        reranker=reranking.reranker,
+        embedder=outside.embedding.embedder,
+        calibrating=outside.embedding.calibrating,
+        reranker=outside.reranking.reranker,
         thinkers=outside.thinkers,
         meter=outside.meter,
-        breakers=(embedding.breaker, *stores, *reranking.breakers, *outside.thinkers.breakers),
+        breakers=(outside.embedding.breaker, *stores, *outside.reranking.breakers, *outside.thinkers.breakers),
         resources=resources,
     )
 
