@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Collection, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -202,6 +202,28 @@ class CognitiveMemory:
         found = await engine.journal.recent(scene.scope, wanted, before=until)
         consent = engine.consent
         return [consent.worded(message) for message in found if message.scene.user_id not in consent.opted_out]
+
+    async def find_messages(self, scene: Scene, message_ids: Collection[str]) -> list[Message]:
+        """Return those of the messages of the place that the log holds, oldest first, without people who opted out.
+
+        None of a place that is switched off. Raises UnavailableError when the log cannot be read.
+        """
+        engine, wanted = self._engine, _checked_ids(message_ids)
+        if engine is None or not (_recalls(engine, scene) or engine.consent.is_recorded(scene.scope)):
+            return []
+        found, consent = await engine.journal.find(scene.scope, wanted), engine.consent
+        return [consent.worded(message) for message in found if message.scene.user_id not in consent.opted_out]
+
+    async def learned_messages(self, scene: Scene, message_ids: Collection[str]) -> frozenset[str]:
+        """Return those of the messages of the place that a job of any state or an event already rests on.
+
+        A caller that was killed asks this before it hands in what it had noted down as not yet considered.
+        """
+        engine, wanted = self._engine, _checked_ids(message_ids)
+        if engine is None or not wanted:
+            return frozenset()
+        waiting = await engine.parts.view.holding(scene.scope, wanted)  # first: a job is gone once its events stand
+        return waiting | await engine.parts.log.learned(scene.scope, wanted - waiting)
 
     async def memos(self, scene: Scene, limit: int | None = None) -> list[Memo]:
         """Give the newest memos of the place, newest last, also those whose job still waits."""
@@ -463,3 +485,7 @@ def _admitted(engine: Engine, text: str) -> str:
 def _count(value: int | None, default: int, *, most: int = MAX_RESULTS) -> int:
     """Read a count: None is the default, what is too large or negative is brought in."""
     return min(default if value is None else max(value, 0), most)
+
+
+def _checked_ids(message_ids: Collection[str]) -> frozenset[str]:
+    return frozenset(checked_id(message_id, "message_ids") for message_id in message_ids)

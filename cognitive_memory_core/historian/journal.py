@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from datetime import datetime
 from itertools import islice
@@ -68,6 +68,18 @@ class Journal:
         known = {message.id for message in found}
         found += [item for item in unwritten if item.id not in known and (before is None or item.sent_at < before)]
         return found[-limit:]
+
+    async def find(self, scope: Scope, message_ids: Collection[str]) -> list[Message]:
+        """Return those of the messages of a place that are logged, oldest first, the unwritten ones too.
+
+        Raises UnavailableError: a message that cannot be read now is not one that is gone.
+        """
+        wanted = frozenset(message_ids)
+        unwritten = [item for item in self._waiting if item.id in wanted and item.scene.scope == scope]
+        found = await self._log.find(scope, wanted)
+        known = {message.id for message in found}
+        found += [item for item in unwritten if item.id not in known]
+        return sorted(found, key=lambda message: message.sent_at)
 
     def drop(self, scope: Scope, message_id: str) -> None:
         """Forget an unwritten message that was withdrawn."""

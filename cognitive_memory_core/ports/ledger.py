@@ -302,6 +302,14 @@ class MessageLog(Protocol):
         """Give the newest messages of a place, oldest first; with ``before`` only older ones."""
         ...
 
+    async def find(self, scope: Scope, message_ids: Collection[str]) -> list[Message]:
+        """Return those of the messages of a place that the log holds, oldest first."""
+        ...
+
+    async def learned(self, scope: Scope, message_ids: Collection[str]) -> frozenset[str]:
+        """Return those of the messages of a place that an event rests on, standing or retired."""
+        ...
+
     async def around(self, messages: Sequence[Message], reading: Reading, reach: int) -> list[Passage]:
         """Give the talk round messages: with each, of the ``reach`` lines before and after it those that are admitted.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -61,6 +61,13 @@ class QueueView(Protocol):
 
     def knows(self, job_id: str) -> bool:
         """Tell whether the job is pending, processing or failed."""
+        ...
+
+    async def holding(self, scope: Scope, message_ids: Collection[str]) -> frozenset[str]:
+        """Return those of the messages of a scope that jobs of any state will learn from.
+
+        These are the messages that a turn names as its own and the lines of a dialogue, not a turn's recent lines.
+        """
         ...
 
     def counts(self) -> QueueCounts:

@@ -52,6 +52,31 @@ async def test_a_known_message_is_left_as_it_is(ledger: Ledger) -> None:
     assert await texts(ledger, OTHER_GROUP) == ["别处"]
 
 
+async def test_messages_are_found_by_their_ids(ledger: Ledger) -> None:
+    """Those of the ids that the place holds come back, oldest first; unknown ones and other places' stay out."""
+    await ledger.log.append([a_message("乙", id="2", sent_at=later(minutes=1)), a_message("甲", id="1")])
+    await ledger.log.append([a_message("丙", id="3"), a_message("别处", OTHER_GROUP, id="4")])
+    found = await ledger.log.find(GROUP.scope, ["2", "1", "4", "unknown"])
+    assert [message.text for message in found] == ["甲", "乙"]
+    assert await ledger.log.find(GROUP.scope, []) == []
+
+
+async def test_messages_that_events_rest_on_are_known(ledger: Ledger) -> None:
+    """A message counts as learned while any event of its place was made of it, also one that was retired since."""
+    retired, elsewhere = an_event("乙", message_ids=("2",)), an_event("丙", OTHER_GROUP, message_ids=("3",))
+    await committed(ledger, an_event("甲", message_ids=("1",)), retired, elsewhere)
+    await ledger.events.retire(retired.id, NOON)
+    assert await ledger.log.learned(GROUP.scope, ["1", "2", "3", "4"]) == {"1", "2"}
+    assert await ledger.log.learned(GROUP.scope, []) == frozenset()
+
+
+async def test_a_repeated_statement_counts_for_each_of_its_messages(ledger: Ledger) -> None:
+    """An event that absorbed another was learned from the messages of both, also where one named no message."""
+    await committed(ledger, an_event("甲"))
+    await committed(ledger, an_event("甲", message_ids=("1",)))
+    assert await ledger.log.learned(GROUP.scope, ["1"]) == {"1"}
+
+
 async def test_a_withdrawn_message_leaves_and_stays_out(ledger: Ledger) -> None:
     """Withdrawing works before the message is seen, too, and touches no other place."""
     await ledger.log.append([a_message("甲", id="1"), a_message("别处", OTHER_GROUP, id="1")])

@@ -692,3 +692,23 @@ async def test_a_job_that_ends_the_process_is_buried(make: Make):
         queue = await make(queue)
         await queue.recover()
     assert [(failed.id, failed.error) for failed in await queue.failed()] == [(job.id, sentences.process_died(3))]
+
+
+async def test_the_messages_that_jobs_learn_from_are_known(queue: Queue):
+    """A turn's own messages and a dialogue's lines count in every state; recent lines and other places do not."""
+    recent = a_message("早", id="recent")
+    await buried(queue, a_job("甲", message_ids=("failed",), recent_messages=(recent,)))
+    await queue.enqueue(a_job("乙", message_ids=("held",)))
+    await taken(queue)
+    lines = (a_message("丙", id="said"), a_message("丁", id="also"))
+    await queue.enqueue(Job("d" * 32, Dialogue(GROUP, lines), NOON))
+    await queue.enqueue(a_job("戊", scene=OTHER_GROUP, message_ids=("elsewhere",)))
+    asked = ["failed", "held", "said", "recent", "elsewhere", "unknown"]
+    assert await queue.holding(GROUP.scope, asked) == {"failed", "held", "said"}
+
+
+async def test_a_completed_job_holds_no_message(queue: Queue):
+    """What a job learned from is the ledger's to know once the job is done."""
+    await queue.enqueue(a_job("甲", message_ids=("1",)))
+    await queue.complete(await taken(queue))
+    assert await queue.holding(GROUP.scope, ["1"]) == frozenset()

@@ -540,6 +540,42 @@ async def test_lines_of_another_place_are_no_part_of_a_dialogue(tmp_path: Path) 
         assert turn.recent_messages == ()
 
 
+async def test_messages_are_found_by_their_ids(tmp_path: Path) -> None:
+    """A logged line of the place is found as soon as it was said, unless its person opted out."""
+    async with opened(tmp_path, background=False) as memory:
+        await memory.observe(a_message("早", id="1"))
+        await memory.observe(a_message("好", id="2", scene=STRANGER))
+        await memory.observe(a_message("别处", id="3", scene=OTHER_GROUP))
+        assert [line.text for line in await memory.find_messages(GROUP, ["2", "1", "3"])] == ["早", "好"]
+        await memory.opt_out(STRANGER.user_id)
+        assert [line.text for line in await memory.find_messages(GROUP, ["2", "1", "3"])] == ["早"]
+        with pytest.raises(core.BadArgument):
+            await memory.find_messages(GROUP, [""])
+
+
+@pytest.mark.parametrize(("switch", "found"), [("record_only", 1), ("recall_only", 1), ("off", 0)])
+async def test_a_place_that_is_recorded_finds_its_lines(tmp_path: Path, switch: Any, found: int) -> None:
+    """Lines of a place are found by their ids unless the place is switched off altogether."""
+    async with opened(tmp_path, background=False) as memory:
+        await memory.observe(a_message("早", id="1"))
+        await memory.set_switch(GROUP, switch)
+        assert len(await memory.find_messages(GROUP, ["1"])) == found
+
+
+async def test_a_message_is_learned_from_the_moment_its_turn_is_accepted(tmp_path: Path) -> None:
+    """A turn's messages count as learned while it waits, after a restart, and when it is an event."""
+    async with opened(tmp_path, background=False) as memory:
+        await memory.remember(Turn(GROUP, memo="听到了", message_ids=["0"]))
+        await memory.remember(Turn(GROUP, observations=["阿棠怕狗"], message_ids=["1"]))
+        assert await memory.learned_messages(GROUP, ["0", "1", "2"]) == {"1"}
+    async with opened(tmp_path, background=False) as memory:
+        assert await memory.learned_messages(GROUP, ["0", "1", "2"]) == {"1"}
+        assert await memory.drain(20)
+        assert await memory.learned_messages(GROUP, ["0", "1", "2"]) == {"1"}
+        assert await memory.learned_messages(OTHER_GROUP, ["1"]) == frozenset()
+    assert await CognitiveMemory.absent().learned_messages(GROUP, ["1"]) == frozenset()
+
+
 async def test_names_that_are_no_text_spoil_nothing(tmp_path: Path) -> None:
     """A message whose sender bears something odd as a name is logged like any other."""
     async with opened(tmp_path) as memory:

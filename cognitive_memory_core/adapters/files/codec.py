@@ -30,6 +30,7 @@ ERROR_LENGTH = 500
 Body = dict[str, Any]  # a JSON object, before it is a Job
 _DEEPEST = 64
 _HOLDERS = ("message_ids", "recent_messages", "messages")  # where a job's object keeps messages or their ids
+_OWN = ("message_ids", "messages")  # the rest of them only gives these their sense
 _UNLABELLED: Body = {"observations": [], "source_message": "", "recent_messages": [], "message_ids": [], "messages": []}
 _SECRET = re.compile(
     r"""(?i)(?:\b(?:api[_-]?key|authorization|password|secret|token)["']?\s?[=:]\s?["']?(?:bearer\s)?|\bbearer\s|\bsk-)"""
@@ -204,6 +205,14 @@ def without_message(body: Body, message_id: str) -> Body | None:
     lost = {key: items for key, items in kept.items() if items != held[key]}
     is_emptied = lost.get("message_ids") == [] or not any(map(_is_of_a_person, lost.get("messages", [{}])))
     return None if is_emptied else {**body, **lost}
+
+
+def learned_from(body: Body) -> Iterable[str]:
+    """List the messages that a job's object names as its own: those of a turn, or the lines of a dialogue."""
+    for key in _OWN:
+        items = body.get(key)
+        if isinstance(items, list):
+            yield from filter(None, (_id_in(item, key) for item in cast("list[object]", items)))
 
 
 def _id_in(item: object, key: str) -> str | None:

@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import logging
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Collection, Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta
 from functools import partial
@@ -138,6 +138,10 @@ class FileQueue:
         """Tell whether the job is pending, processing or failed."""
         entry = self._backlog.find(job_id)
         return entry is not None and entry.state is not State.ARRIVING
+
+    async def holding(self, scope: Scope, message_ids: Collection[str]) -> frozenset[str]:
+        """Return those of the messages of a scope that its jobs will learn from, read from their files."""
+        return await self._finished(self._holding(scope, frozenset(message_ids)))
 
     def counts(self) -> QueueCounts:
         """Count the jobs by state."""
@@ -364,6 +368,11 @@ class FileQueue:
                 with self._backlog.kept(entry):
                     changed += await self._has_lost(entry, partial(self._spool.withdraw, message_id=message_id))
         return changed
+
+    async def _holding(self, scope: Scope, wanted: frozenset[str]) -> frozenset[str]:
+        await self._all_arrived()
+        async with self._moving, self._settling:
+            return wanted & await self._run(self._spool.learned_from, self._backlog.all_in(scope))
 
     async def _names_of(self, user_id: str) -> set[str]:
         await self._all_arrived()

@@ -180,6 +180,14 @@ class Spool:
                 names |= erasing.names_of(self._disk.read(self._path(entry)), user_id)
         return names
 
+    def learned_from(self, entries: Iterable[Entry]) -> set[str]:
+        """Read from which messages jobs will learn; of what cannot be read nothing is known."""
+        found: set[str] = set()
+        for entry in entries:
+            with contextlib.suppress(PermanentError, Vanished):
+                found.update(codec.learned_from(self._body(entry)))
+        return found
+
     def copy_to(self, target: Path, entries: Iterable[Entry]) -> None:
         """Copy jobs into folders of the same names; a job that was taken away by hand is left out."""
         self._disk.make_folder(target)

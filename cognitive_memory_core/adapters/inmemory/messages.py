@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
 
 from ...domain.forgetting import stays_out
@@ -34,6 +34,19 @@ class InMemoryLog:
         here = (message for (place, _), message in self._state.messages.items() if place == scope)
         older = [message for message in here if before is None or message.sent_at < before]
         return sorted(older, key=lambda message: message.sent_at)[max(len(older) - max(limit, 0), 0) :]
+
+    async def find(self, scope: Scope, message_ids: Collection[str]) -> list[Message]:
+        """Return those of the messages of a place that are known, oldest first."""
+        wanted = frozenset(message_ids)
+        rows = self._state.messages.items()
+        here = [message for (place, message_id), message in rows if place == scope and message_id in wanted]
+        return sorted(here, key=lambda message: message.sent_at)
+
+    async def learned(self, scope: Scope, message_ids: Collection[str]) -> frozenset[str]:
+        """Return those of the messages of a place that an event rests on."""
+        state = self._state
+        sources = (ids for event_id, ids in state.sources.items() if state.events[event_id].scope == scope)
+        return frozenset(message_ids) & set[str]().union(*sources)
 
     async def around(self, messages: Sequence[Message], reading: Reading, reach: int) -> list[Passage]:
         """Give the talk round messages, as far as the reading admits it."""

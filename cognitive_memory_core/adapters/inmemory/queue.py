@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -109,6 +109,11 @@ class InMemoryQueue:
     def knows(self, job_id: str) -> bool:
         """Tell whether the job is pending, processing or failed."""
         return job_id in self._rows
+
+    async def holding(self, scope: Scope, message_ids: Collection[str]) -> frozenset[str]:
+        """Return those of the messages of a scope that its jobs will learn from."""
+        works = [row.job.work for row in self._rows.values() if row.job.scope == scope and not row.is_emptied]
+        return frozenset(message_ids).intersection(id_ for work in works for id_ in _learned_from(work))
 
     def counts(self) -> QueueCounts:
         """Count the jobs by state; bytes are those of the texts."""
@@ -231,6 +236,10 @@ def _memo_of(job: Job) -> Memo | None:
     if not isinstance(job.work, Turn) or not job.work.memo:
         return None
     return Memo(job.id, job.scope, job.work.memo, job.happened_at, job.work.scene.user_id)
+
+
+def _learned_from(work: Turn | Dialogue) -> Iterable[str]:
+    return work.message_ids if isinstance(work, Turn) else (line.id for line in work.messages)
 
 
 def _weight(job: Job) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
 from sqlite3 import Connection
 
@@ -38,6 +38,14 @@ class SqliteLog:
     async def recent(self, scope: Scope, limit: int, *, before: datetime | None = None) -> list[Message]:
         """Give the newest messages of a place, oldest first; with ``before`` only older ones."""
         return await self._database.read(_recent, scope, bounded(limit), before)
+
+    async def find(self, scope: Scope, message_ids: Collection[str]) -> list[Message]:
+        """Return those of the messages of a place that are known, oldest first."""
+        return await self._database.read(_find, scope, message_ids)
+
+    async def learned(self, scope: Scope, message_ids: Collection[str]) -> frozenset[str]:
+        """Return those of the messages of a place that an event rests on."""
+        return await self._database.read(_learned, scope, message_ids)
 
     async def around(self, messages: Sequence[Message], reading: Reading, reach: int) -> list[Passage]:
         """Give the talk round messages, as far as the reading admits it."""
@@ -83,6 +91,17 @@ def _recent(connection: Connection, scope: Scope, limit: int, before: datetime |
     query = select(_FIELDS, "messages", older[0], "ORDER BY at_us DESC, seq DESC LIMIT ?")
     newest_first = [message_of(row) for row in connection.execute(query, (*older[1], limit))]
     return newest_first[::-1]
+
+
+def _find(connection: Connection, scope: Scope, message_ids: Collection[str]) -> list[Message]:
+    query = select(_FIELDS, "messages", f"scope = ? AND id IN {LISTED}", "ORDER BY at_us, seq")
+    return [message_of(row) for row in connection.execute(query, (scope.key, listed(message_ids)))]
+
+
+def _learned(connection: Connection, scope: Scope, message_ids: Collection[str]) -> frozenset[str]:
+    sources = f"e.scope = ? AND s.message_id IN {LISTED}"
+    query = select("DISTINCT s.message_id", "event_sources s JOIN events e ON e.seq = s.seq", sources)
+    return frozenset(row[0] for row in connection.execute(query, (scope.key, listed(message_ids))))
 
 
 def _withdraw(connection: Connection, scope: Scope, message_id: str, at: datetime) -> int:
