@@ -14,7 +14,7 @@ from collections import OrderedDict, deque
 from collections.abc import Callable, Collection, Hashable, Sequence
 from dataclasses import dataclass, field
 
-from nonebot import get_driver, logger
+from nonebot import get_driver
 
 import cognitive_memory_core as core
 
@@ -25,7 +25,8 @@ from .lifecycle import get_memory
 from .throttled_log import complain
 
 PLACES = 5_000  # more than any bot has groups; what the one quiet longest gathered leaves first
-LINES = 200  # of one place
+LINES = 200  # of one dialogue
+ROOM = 100_000  # lines of all places together; beyond it a place holds no more than one dialogue
 GRACE = 30.0  # seconds that a chat plugin has to record a turn itself
 RETRY = 60.0  # seconds after the memory refused
 PAUSE = 0.5  # seconds between two writes of the file
@@ -54,10 +55,8 @@ class Stretch:
         return [line.heard_at for line in self.lines.values() if not line.message.is_bot]
 
     def add(self, message: core.Message, now: float) -> None:
-        """Take a line; over the bound the oldest leaves."""
+        """Take a line."""
         self.lines[message.id] = Line(message, now)
-        if len(self.lines) > LINES:
-            self.lines.popitem(last=False)
 
     def drop(self, line_ids: Collection[str]) -> None:
         """Leave lines out."""
@@ -69,14 +68,12 @@ class Stretch:
         said_at, enough = self.said_at, min(capture.consider_every, LINES)
         if not said_at:
             return math.inf
-        if len(self.lines) >= LINES:
-            return self.not_before
         due = said_at[enough - 1] + _grace(capture) if len(said_at) >= enough else said_at[-1] + _idle(capture)
         return max(due, self.not_before)
 
     def ripe(self, now: float, capture: core.CaptureSettings) -> list[core.Message]:
-        """Give the lines whose turn no chat plugin is recording just now; all of them where there is no more room."""
-        latest = math.inf if len(self.lines) >= LINES else now - _grace(capture)
+        """Give the lines whose turn no chat plugin is recording just now."""
+        latest = now - _grace(capture)
         return [line.message for line in self.lines.values() if line.heard_at <= latest]
 
 
@@ -110,6 +107,8 @@ class Considerer:
         scope = line.scene.scope
         stretch = self._stretches.setdefault(scope, Stretch())
         stretch.add(line, self._clock())
+        if len(stretch.lines) > LINES and sum(len(other.lines) for other in self._stretches.values()) > ROOM:
+            stretch.lines.popitem(last=False)
         _bounded(self._stretches, scope)
         self._touched.set()
         if stretch.due_at(self._capture) < self._next:
@@ -160,31 +159,51 @@ class Considerer:
     async def gather_again(self) -> None:
         """Hand over what was gathered before the start, place by place, as soon as there is a memory to take it.
 
-        Each stretch is handed over as it was: had it been taken just before the end, it is the same job.
+        A stretch is handed over as it was, but for lines that turns and dialogues have covered since it was noted.
         """
         if self._left is None:
             self._left = await self._bookmark.read() if self._bookmark else []
         if not self._memory().is_running:
             return
         for waiting in list(self._left):
-            lines = await waiting.lines(self._memory()) if self._capture.auto_consider != "off" else []
-            if await self._submit(Stretch(), lines):
+            if await self._has_gathered(waiting):
                 self._left.remove(waiting)
                 self._touched.set()
 
-    async def _submit(self, stretch: Stretch, lines: Sequence[core.Message]) -> bool:
-        """Hand lines over; they stay gathered, for another try later, unless the memory takes them."""
-        stretch.not_before = self._clock() + RETRY
-        scene = _last_speaker(lines)
-        if scene is None:
+    async def _has_gathered(self, waiting: Waiting) -> bool:
+        """Hand over what was left in one place; False when it is to be tried again."""
+        if self._capture.auto_consider == "off":
             return True
         try:
-            if new := self.fresh(scene, lines):
-                await self._memory().consider(scene, new)
+            lines = await waiting.lines(self._memory())
+        except core.BadArgument:  # ids that no log could hold: the file was written by somebody else
+            return True
         except core.CognitiveMemoryError as refused:
-            logger.warning(replies.logged(replies.not_considered(refused)))
+            complain(replies.not_considered(refused))
             return False
+        return await self._submit(Stretch(), lines)
+
+    async def _submit(self, stretch: Stretch, lines: Sequence[core.Message]) -> bool:
+        """Hand lines over, one dialogue's worth at a time; what the memory does not take waits for another try."""
+        stretch.not_before = self._clock() + RETRY
+        for first in range(0, len(lines), LINES):
+            if not await self._is_taken(lines[first : first + LINES]):
+                return False
         stretch.not_before = 0.0
+        return True
+
+    async def _is_taken(self, lines: Sequence[core.Message]) -> bool:
+        scene, memory = _last_speaker(lines), self._memory()
+        if scene is None:
+            return True
+        if not memory.is_running:  # it would answer as if there were nothing to consider
+            return False
+        try:
+            if new := self.fresh(scene, lines):
+                await memory.consider(scene, new)
+        except core.CognitiveMemoryError as refused:
+            complain(replies.not_considered(refused))
+            return False
         self.learned(scene, [line.id for line in lines])
         return True
 
@@ -195,7 +214,7 @@ class Considerer:
                 await self.submit_due()
                 await self.gather_again()
             except Exception as unforeseen:  # noqa: BLE001  # the loop outlives whatever happens in one round
-                logger.error(replies.logged(replies.not_considered(unforeseen)))
+                complain(replies.not_considered(unforeseen))
             await self._until_next()
 
     async def _until_next(self) -> None:

@@ -11,7 +11,6 @@ import os
 import threading
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +20,6 @@ from .scene import scene_at
 
 FILE = "considering.json"
 MOST_BYTES = 16 * 1024 * 1024
-PAGE, PAGES = 200, 20  # lines of the log that are looked at at once, and how often
 _NOBODY = "0"  # stands for the asker where only the group matters
 
 
@@ -40,19 +38,13 @@ class Waiting:
         return cls(scene.agent, scene.group_id, "" if scene.group_id else scene.user_id, tuple(line_ids))
 
     async def lines(self, memory: core.CognitiveMemory) -> list[core.Message]:
-        """Find the lines in the log, oldest first; those that it does not show any more are left out."""
+        """Find the lines that are still to be considered, oldest first.
+
+        Left out is what the log does not show any more, and what was learned while this file still named it.
+        """
         scene = scene_at(self.agent, self.group_id, self.user_id or _NOBODY)
-        if scene is None:
-            return []
-        wanted, found = set(self.line_ids), dict[str, core.Message]()
-        until: datetime | None = None
-        for _ in range(PAGES):
-            page = await memory.recent_messages(scene, PAGE, until=until)
-            found = {line.id: line for line in page if line.id in wanted} | found
-            if len(found) == len(wanted) or len(page) < PAGE or page[0].sent_at == until:
-                break
-            until = page[0].sent_at
-        return sorted(found.values(), key=lambda line: line.sent_at)
+        wanted = [line_id for line_id in self.line_ids if line_id]
+        return await unlearned(memory, scene, await memory.find_messages(scene, wanted)) if scene else []
 
 
 class Bookmark:
@@ -93,6 +85,14 @@ class Bookmark:
         with os.fdopen(descriptor, "w", encoding="utf-8") as file:
             json.dump(waiting, file)
         draft.replace(self._path)
+
+
+async def unlearned(
+    memory: core.CognitiveMemory, scene: core.Scene, lines: Sequence[core.Message]
+) -> list[core.Message]:
+    """Leave out the lines that a turn, a dialogue or an event rests on already; the bot's own give the rest sense."""
+    known = await memory.learned_messages(scene, [line.id for line in lines if not line.is_bot])
+    return [line for line in lines if line.is_bot or line.id not in known]
 
 
 def _waiting(*, agent: object, group_id: object, user_id: object, line_ids: object) -> Waiting:

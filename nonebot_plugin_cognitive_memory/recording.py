@@ -12,6 +12,7 @@ import cognitive_memory_core as core
 from . import replies
 from .auto_consider import considerer
 from .config import setup
+from .gathered import unlearned
 from .lifecycle import get_memory
 from .throttled_log import complain
 from .wording import unrecalled, writable
@@ -65,7 +66,8 @@ class TurnEnd:
         except core.CognitiveMemoryError as refused:
             complain(replies.not_recorded(refused))
             return None
-        considerer.learned(self.scene, source.message_ids)
+        if job_id is not None and turn.observations:  # a memo says what was done, not what was learned
+            considerer.learned(self.scene, source.message_ids)
         return job_id
 
 
@@ -88,7 +90,8 @@ async def consider(scene: core.Scene) -> str | None:
     try:
         memory = get_memory()
         lines = await memory.recent_messages(scene, setup.settings.capture.consider_every)
-        new = considerer.fresh(scene, lines)
+        new = await unlearned(memory, scene, considerer.fresh(scene, lines))
+        new = new if any(not line.is_bot for line in new) else []
         job_id = await memory.consider(scene, new) if new else None
     except core.CognitiveMemoryError as refused:
         complain(replies.not_considered(refused))

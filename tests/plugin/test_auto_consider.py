@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable, Collection
+from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from tests.support.waiting import PATIENCE
 from .stage import Stage, message, new_id
 
 NOON = datetime(2026, 3, 4, 12, tzinfo=timezone.utc)
+SPEAKER = core.Scene.group("10001", "2000001", user_name="阿棠")
 
 
 class Listener(core.CognitiveMemory):
@@ -51,6 +53,10 @@ class Listener(core.CognitiveMemory):
         """Read the log."""
         found = [line for line in self.log if line.scene.scope == scene.scope and (not until or line.sent_at < until)]
         return found[-(limit or 0) :]
+
+    async def find_messages(self, scene: core.Scene, message_ids: Collection[str]) -> list[core.Message]:
+        """Find lines in the log."""
+        return [line for line in self.log if line.scene.scope == scene.scope and line.id in message_ids]
 
 
 class World:
@@ -184,10 +190,12 @@ async def test_the_bots_words_give_sense_only(world: Callable[..., World]) -> No
     assert await here.after(40) == [["我对什么过敏来着", "花生", "对，花生"]]
 
 
-async def test_bounds(world: Callable[..., World]) -> None:
+async def test_bounds(world: Callable[..., World], monkeypatch: pytest.MonkeyPatch) -> None:
     """A flood in one place, and a flood of places, are held to a bound."""
+    from nonebot_plugin_cognitive_memory import auto_consider
     from nonebot_plugin_cognitive_memory.auto_consider import LINES, PLACES
 
+    monkeypatch.setattr(auto_consider, "ROOM", LINES)
     here = world(consider_every=100_000)
     for n in range(LINES + 50):
         here.say(str(n))
@@ -209,8 +217,30 @@ async def test_a_busy_place_is_considered_too(world: Callable[..., World]) -> No
     assert 400 / 40 < len(here.memory.dialogues) < 400 / 10
 
 
+async def test_a_burst_without_a_pause_is_handed_over_whole(world: Callable[..., World]) -> None:
+    """A thousand lines of one moment are all considered, a dialogue's worth at a time, and each once."""
+    from nonebot_plugin_cognitive_memory.auto_consider import LINES
+
+    here = world(auto_consider="all")
+    for n in range(1_000):
+        here.say(f"第 {n} 句", addressed_to_bot=False)
+    considered = await here.after(60)
+    assert [len(lines) for lines in considered] == [LINES] * 5
+    assert [text for lines in considered for text in lines] == [f"第 {n} 句" for n in range(1_000)]
+
+
+async def test_nothing_is_handed_to_a_memory_that_is_away(world: Callable[..., World]) -> None:
+    """Lines that are due while the memory is closed stay gathered: an absent memory answers as if it took them."""
+    here = world()
+    here.say("我怕猫")
+    here.memory.running = False
+    assert await here.after(10_000) == []
+    here.memory.running = True
+    assert await here.after(10_000) == [["我怕猫"]]
+
+
 async def test_a_burst_is_handed_over_at_once(world: Callable[..., World]) -> None:
-    """When there is no room for more, nobody waits for a pause: a burst of any length is considered whole."""
+    """A burst of any length is considered whole."""
     here = world(auto_consider="all")
     for n in range(950):
         here.say(f"第 {n} 句", addressed_to_bot=False)
@@ -454,6 +484,91 @@ async def test_killed_and_started_over_a_real_memory(app: object, tmp_path: Path
         await born.gather_again()
         assert await memory.drain(PATIENCE)
         assert len([event for event in await memory.events(scene) if "花生" in event.text]) == 1
+
+
+@dataclass
+class Killed:
+    """A real memory and a considerer whose process died after its last note; :meth:`reborn` is the next process."""
+
+    memory: core.CognitiveMemory
+    bookmark: Any
+    began: datetime
+
+    async def say(self, number: int, text: str, scene: core.Scene = SPEAKER) -> core.Message:
+        """Log a line; ten lines are sent in each second."""
+        at = self.began + timedelta(seconds=number // 10)
+        line = core.Message(f"m{number}", scene, text, at, addressed_to_bot=True)
+        await self.memory.observe(line)
+        return line
+
+    async def leaves(self, *lines: core.Message) -> None:
+        """Die with these lines named as waiting."""
+        from nonebot_plugin_cognitive_memory.gathered import Waiting
+
+        await self.bookmark.write([Waiting.of(lines[0].scene, [line.id for line in lines])])
+
+    async def reborn(self) -> list[str]:
+        """Gather what the dead process left, and give the texts of all events then."""
+        from nonebot_plugin_cognitive_memory.auto_consider import Considerer
+
+        settings = core.Settings()
+        born = Considerer(lambda: self.memory, settings.capture, bookmark=self.bookmark)
+        await born.gather_again()
+        assert await self.memory.drain(20)
+        return [event.text for event in await self.memory.events(core.Scene.operator(), limit=200)]
+
+
+@pytest.fixture
+async def killed(app: object, tmp_path: Path) -> AsyncIterator[Killed]:
+    """Open a memory of its own."""
+    from nonebot_plugin_cognitive_memory.gathered import Bookmark
+
+    settings = core.Settings(vector_store=core.VectorStoreSettings(backend="exact"))
+    async with core.CognitiveMemory.open(settings, tmp_path / "data") as memory:
+        began = datetime.now(timezone.utc).replace(microsecond=0)
+        yield Killed(memory, Bookmark(tmp_path / "considering.json"), began)
+
+
+@pytest.mark.parametrize("is_worked_off", [False, True])
+async def test_a_line_of_a_recorded_turn_is_stored_once(killed: Killed, is_worked_off: bool) -> None:
+    """A bot killed right after a turn, its note not yet rewritten, does not consider the turn's line as well."""
+    line = await killed.say(1, "记住，我对花生过敏")
+    other = await killed.say(2, "我喜欢吹长笛")
+    await killed.leaves(line, other)
+    await killed.memory.remember(core.Turn(SPEAKER, observations=["阿棠吃花生会过敏"], message_ids=[line.id]))
+    if is_worked_off:
+        assert await killed.memory.drain(20)
+    stored = await killed.reborn()
+    assert sum("花生" in text for text in stored) == 1
+    assert sum("长笛" in text for text in stored) == 1
+
+
+async def test_a_stretch_that_had_grown_is_stored_once(killed: Killed) -> None:
+    """A bot killed after handing over more lines than it had noted does not consider the noted ones again."""
+    first, second = await killed.say(1, "记住，我对花生过敏"), await killed.say(2, "我喜欢吹长笛")
+    await killed.leaves(first)
+    await killed.memory.consider(SPEAKER, [first, second])
+    assert len(await killed.reborn()) == 2
+
+
+async def test_lines_between_those_of_people_who_opted_out_come_back(killed: Killed) -> None:
+    """However many lines of people who opted out stand between them, the lines that waited are found."""
+    gone, lines = core.Scene.group("10001", "2000009", user_name="路人"), []
+    for number in range(1_000):
+        if number % 200 == 0:
+            lines.append(await killed.say(number, f"我喜欢喝第{number}号茶"))
+        else:
+            await killed.say(number, "闲话", gone)
+    await killed.leaves(*lines)
+    await killed.memory.opt_out(gone.user_id)
+    assert len(await killed.reborn()) == 5
+
+
+async def test_lines_of_one_second_come_back(killed: Killed) -> None:
+    """Of hundreds of lines, many of each second, none that waited is passed over."""
+    lines = [await killed.say(number, f"我喜欢喝第{number}号茶") for number in range(495)]
+    await killed.leaves(*lines[285:300])
+    assert len(await killed.reborn()) == 15
 
 
 async def test_without_a_memory(world: Callable[..., World]) -> None:

@@ -21,6 +21,7 @@ class Taking(core.CognitiveMemory):
         """Stand before the real memory."""
         super().__init__(core.Settings())
         self.real, self.refusal, self.turns, self.dialogues = real, refusal, [], []
+        self.takes = True
 
     @property
     def is_running(self) -> bool:
@@ -40,7 +41,7 @@ class Taking(core.CognitiveMemory):
         if self.refusal:
             raise self.refusal
         self.turns.append(turn)
-        return f"job {len(self.turns)}"
+        return f"job {len(self.turns)}" if self.takes else None
 
     async def consider(self, scene: core.Scene, messages: Any) -> str | None:
         """Keep a dialogue, or refuse it."""
@@ -142,7 +143,7 @@ async def test_a_line_that_is_known_by_its_words(stage: Stage, group: int, takin
     for event in (message("我怕猫", 2000002, group), asked):
         await stage.hear(event)
     here = core.Scene.group(str(group), "2000001")
-    assert await record_end(here, "听到了", source_message=" 我怕猫 ")
+    assert await record_end(here, "听到了", ["阿棠怕猫"], source_message=" 我怕猫 ")
     assert taking.turns[0].message_ids == (str(asked.message_id),)
     assert [line.scene.user_id for line in taking.turns[0].recent_messages] == ["2000002"]
     assert await consider(here)
@@ -246,6 +247,30 @@ async def test_a_recorded_turn_is_not_considered(stage: Stage, group: int, takin
     event = message("我怕猫", 2000001, group)
     assert await ended(stage, event, "听到了", ["阿棠怕猫"])
     assert await consider(core.Scene.group(str(group), "2000001")) is None
+
+
+@pytest.mark.parametrize("observations", [[], ["", "  "]])
+async def test_a_turn_without_observations_leaves_its_line_to_be_considered(
+    stage: Stage, group: int, taking: Taking, observations: list[str]
+) -> None:
+    """A memo says what was done and not what was learned, so the line of such a turn is judged like any other."""
+    from nonebot_plugin_cognitive_memory import consider
+
+    event = message("我怕猫", 2000001, group)
+    assert await ended(stage, event, "听到了", observations)
+    assert await consider(core.Scene.group(str(group), "2000001"))
+    assert [[line.text for line in lines] for lines in taking.dialogues] == [["我怕猫"]]
+
+
+async def test_a_turn_that_was_not_taken_leaves_its_line_to_be_considered(
+    stage: Stage, group: int, taking: Taking
+) -> None:
+    """A turn of which the memory kept nothing covers no line."""
+    from nonebot_plugin_cognitive_memory import consider
+
+    taking.takes = False
+    assert await ended(stage, message("我怕猫", 2000001, group), "听到了", ["阿棠怕猫"]) is None
+    assert await consider(core.Scene.group(str(group), "2000001"))
 
 
 def _now() -> datetime:
