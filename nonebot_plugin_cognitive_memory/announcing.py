@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 from nonebot.adapters import Bot, Event
@@ -22,25 +23,42 @@ FILE = "announced.json"
 
 
 class Announcements:
-    """The groups that have been told, in a file; a group is written down before it is told."""
+    """The groups that have been told, in a file; a group is written down once the notice was sent."""
 
     def __init__(self, path: Path) -> None:
         """Read nothing yet."""
         self._path = path
         self._told: set[str] | None = None
+        self._on_its_way: set[str] = set()
         self._turn = asyncio.Lock()
 
-    async def claim(self, scene: core.Scene) -> bool:
-        """Tell whether it is time to tell this group, which it is once. Raises OSError when that cannot be kept."""
+    async def tell(self, scene: core.Scene, send: Callable[[], Awaitable[object]]) -> None:
+        """Send the notice to a group that was never told; at most one is on its way to a group.
+
+        What ``send`` raises is raised, and a later call tries again. Raises OSError when the file cannot be kept: the
+        group counts as told in this process then, and is told once more by the next.
+        """
         place = f"{scene.agent}/{scene.group_id}"
-        if self._told is not None and place in self._told:
-            return False
+        if place in self._on_its_way:
+            return
+        self._on_its_way.add(place)
+        try:
+            if place not in await self._known():
+                await send()
+                await self._note(place)
+        finally:
+            self._on_its_way.discard(place)
+
+    async def _known(self) -> set[str]:
+        if self._told is None:
+            async with self._turn:
+                self._told = await asyncio.to_thread(self._read) if self._told is None else self._told
+        return self._told
+
+    async def _note(self, place: str) -> None:
         async with self._turn:
-            told = self._told if self._told is not None else await asyncio.to_thread(self._read)
-            if place not in told:
-                await asyncio.to_thread(self._write, {*told, place})
-            self._told = {*told, place}
-            return place not in told
+            told = self._told = {*(self._told or ()), place}
+            await asyncio.to_thread(self._write, told)
 
     def _read(self) -> set[str]:
         try:
@@ -65,7 +83,6 @@ async def announce(bot: Bot, event: Event, scene: core.Scene) -> None:
     if not is_due or announcements is None:
         return
     try:
-        if await announcements.claim(scene):
-            await bot.send(event, spoken(bot, replies.announcement()))
+        await announcements.tell(scene, lambda: bot.send(event, spoken(bot, replies.announcement())))
     except (OSError, AdapterException) as refused:
         complain(replies.not_announced(type(refused).__name__))

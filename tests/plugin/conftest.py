@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -59,11 +60,16 @@ async def after_nonebot_init(_nonebot_init: None) -> None:
 
 
 @pytest.fixture(autouse=True)
-def unhurried(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let each test begin with nobody having used a command."""
+async def unhurried(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let each test begin with an open memory, and with nobody having used a command."""
+    from nonebot_plugin_cognitive_memory import get_memory
     from nonebot_plugin_cognitive_memory.commands import entry
 
     monkeypatch.setattr(entry, "_pace", entry.Pace())
+    for _ in range(1_200):  # the bot's start waits two seconds for it, which a busy machine exceeds
+        if get_memory().is_running:
+            break
+        await asyncio.sleep(0.05)
 
 
 @pytest.fixture

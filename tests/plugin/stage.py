@@ -21,11 +21,15 @@ _numbers = count(1)
 
 @dataclass
 class Stage:
-    """One account of a bot. ``answers`` holds what the platform says to an API call; every other one succeeds."""
+    """One account of a bot. ``answers`` holds what the platform says to an API call; every other one succeeds.
+
+    A call whose message holds one of ``refused_texts`` is refused.
+    """
 
     protocol: str = "v11"
     answers: dict[str, Answer] = field(default_factory=dict)
     calls: list[tuple[str, Mapping[str, Any]]] = field(default_factory=list)
+    refused_texts: list[str] = field(default_factory=list)
     bot: Any = None
 
     def __post_init__(self) -> None:
@@ -40,6 +44,8 @@ class Stage:
         answer = self.answers.get(api)
         if isinstance(answer, Exception):
             raise answer
+        if any(text in str(data.get("message")) for text in self.refused_texts):
+            raise v11.ActionFailed
         return {"message_id": next(_numbers) + 900_000} if answer is None else answer
 
     async def hear(self, event: Event) -> list[str]:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
+from nonebot.adapters.onebot.v11 import ActionFailed
 
 import cognitive_memory_core as core
 
@@ -72,16 +74,77 @@ async def test_switched_off(stage: Stage, group: int, tmp_path: Path, monkeypatc
     assert len(await hear(stage, "/记忆 状态", group)) == 1
 
 
+@dataclass
+class Sending:
+    """A notice on its way: it arrives when the test lets it, unless the platform refuses."""
+
+    refusals: int = 0
+    tried: int = 0
+    arrived: int = 0
+    may_arrive: asyncio.Event = field(default_factory=asyncio.Event)
+
+    async def __call__(self) -> None:
+        """Send it."""
+        self.tried += 1
+        await self.may_arrive.wait()
+        if self.tried <= self.refusals:
+            raise ActionFailed
+        self.arrived += 1
+
+
 async def test_once_for_good(tmp_path: Path) -> None:
     """Who was told stays told after a restart, and among many answers at once only one brings the notice."""
     from nonebot_plugin_cognitive_memory.announcing import Announcements
 
-    path, scene = tmp_path / "announced.json", core.Scene.group("10001", "2000001")
+    path, scene, send = tmp_path / "announced.json", core.Scene.group("10001", "2000001"), Sending()
     announcements = Announcements(path)
-    claims = await asyncio.gather(*(announcements.claim(scene) for _ in range(8)))
-    assert sorted(claims) == [False] * 7 + [True]
-    assert await Announcements(path).claim(scene) is False
+    answers = asyncio.gather(*(announcements.tell(scene, send) for _ in range(8)))
+    await asyncio.sleep(0)
+    send.may_arrive.set()
+    await answers
+    assert (send.tried, send.arrived) == (1, 1)
+    await Announcements(path).tell(scene, send)
+    assert send.tried == 1
     assert path.stat().st_mode & 0o777 == 0o600
+
+
+async def test_what_did_not_arrive_is_made_up_for(tmp_path: Path) -> None:
+    """A group to which the notice could not be sent gets it with a later answer, also after a restart."""
+    from nonebot_plugin_cognitive_memory.announcing import Announcements
+
+    path, scene, send = tmp_path / "announced.json", core.Scene.group("10001", "2000001"), Sending(refusals=2)
+    send.may_arrive.set()
+    for announcements in (first := Announcements(path), Announcements(path)):
+        with pytest.raises(ActionFailed):
+            await announcements.tell(scene, send)
+    await first.tell(scene, send)
+    await first.tell(scene, send)
+    assert (send.tried, send.arrived) == (3, 1)
+
+
+async def test_groups_do_not_wait_for_each_other(tmp_path: Path) -> None:
+    """A notice that is slow to arrive in one group holds up no other group's."""
+    from nonebot_plugin_cognitive_memory.announcing import Announcements
+
+    announcements, slow, quick = Announcements(tmp_path / "announced.json"), Sending(), Sending()
+    waiting = asyncio.create_task(announcements.tell(core.Scene.group("10001", "2000001"), slow))
+    quick.may_arrive.set()
+    await announcements.tell(core.Scene.group("10002", "2000001"), quick)
+    assert (quick.arrived, slow.arrived) == (1, 0)
+    slow.may_arrive.set()
+    await waiting
+    both = await asyncio.to_thread((tmp_path / "announced.json").read_text, "utf-8")
+    assert "10001" in both
+    assert "10002" in both
+
+
+async def test_a_reply_after_a_failed_notice_brings_it(stage: Stage, group: int) -> None:
+    """When the platform refuses the notice, the bot's next own reply in the group brings it."""
+    stage.refused_texts.append(NOTICE)
+    assert [NOTICE in said for said in await hear(stage, "/记忆 状态", group)] == [False, True]
+    stage.refused_texts.clear()
+    assert [NOTICE in said for said in await hear(stage, "/记忆 状态", group)] == [False, True]
+    assert len(await hear(stage, "/记忆 状态", group)) == 1
 
 
 @pytest.mark.parametrize("content", ["", "[", "5", "null", '{"a": 1}'])
@@ -89,14 +152,17 @@ async def test_a_broken_file(tmp_path: Path, content: str) -> None:
     """A file that says nothing sensible means that nobody was told, and no error."""
     from nonebot_plugin_cognitive_memory.announcing import Announcements
 
-    path = tmp_path / "announced.json"
+    path, send = tmp_path / "announced.json", Sending()
     path.write_text(content, "utf-8")
-    assert await Announcements(path).claim(core.Scene.group("10001", "2000001")) is True
+    send.may_arrive.set()
+    await Announcements(path).tell(core.Scene.group("10001", "2000001"), send)
+    assert send.arrived == 1
 
 
 async def test_a_disk_that_refuses(stage: Stage, group: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where it cannot be written down that a group was told, it is not told, and the answer stands."""
+    """Where it cannot be written down that a group was told, it is told once in this run, and the answer stands."""
     from nonebot_plugin_cognitive_memory import announcing
 
     monkeypatch.setattr(announcing, "announcements", announcing.Announcements(tmp_path / "missing" / "announced.json"))
+    assert [NOTICE in said for said in await hear(stage, "/记忆 状态", group)] == [False, True]
     assert len(await hear(stage, "/记忆 状态", group)) == 1
