@@ -21,7 +21,7 @@ import cognitive_memory_core as core
 from . import replies
 from .config import setup
 from .gathered import FILE, Bookmark, Waiting
-from .lifecycle import get_memory
+from .lifecycle import get_memory, lifetime
 from .throttled_log import complain
 
 PLACES = 5_000  # more than any bot has groups; what the one quiet longest gathered leaves first
@@ -300,5 +300,7 @@ def _bounded(places: OrderedDict[Hashable, Stretch] | OrderedDict[Hashable, dequ
 considerer = Considerer(
     get_memory, setup.settings.capture, bookmark=Bookmark(setup.data_dir / FILE) if setup.data_dir else None
 )
+lifetime.on_late_line(considerer.note)
 get_driver().on_startup(considerer.start)
 get_driver().on_shutdown(considerer.stop)
+get_driver().on_shutdown(lifetime.settle)  # the last hook runs first: late lines are gathered before the rest goes

@@ -1,9 +1,14 @@
-"""Start and stop: owns the one memory. While there is none, everybody gets one that stores and recalls nothing."""
+"""Start and stop: owns the one memory.
+
+While it opens, everybody gets one that lets lines and turns wait; while there is none, one that keeps nothing.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 from nonebot import get_driver, logger
@@ -13,9 +18,10 @@ import cognitive_memory_core as core
 
 from . import replies
 from .config import Setup, setup
+from .opening import WAIT, OpeningMemory, Refused
 
 GRACE = 10.0  # seconds beyond shutdown_seconds after which the bot ends with or without its memory
-PATIENCE = 2.0  # seconds that the bot's start waits for the memory; behind a lock it comes later
+PATIENCE = 2.0  # seconds that the bot's start waits for the memory; what arrives before it is open waits
 
 
 class Lifetime:
@@ -27,7 +33,37 @@ class Lifetime:
         self._opened = asyncio.Event()
         self._over = asyncio.Event()
         self._life: asyncio.Task[None] | None = None
+        self._opening = OpeningMemory()
+        self._opening.close()
+        self._late: list[Callable[[core.Message], None]] = []
         self.memory = core.CognitiveMemory.absent(setup.problem)
+
+    @property
+    def is_listening(self) -> bool:
+        """Whether what is said now is taken, at once or as soon as the memory is open."""
+        return self.memory.is_running or not self._opening.is_over
+
+    @property
+    def refused(self) -> Refused:
+        """What was not taken because it came before the memory was open."""
+        return self._opening.refused
+
+    def on_late_line(self, told: Callable[[core.Message], None]) -> None:
+        """Have a function called with each line that had to wait, as soon as the memory has it."""
+        self._late.append(told)
+
+    def waiting_lines(self, scene: core.Scene) -> list[core.Message]:
+        """Return the lines of a place that wait for the memory to open, oldest first."""
+        return self._opening.waiting_lines(scene)
+
+    @asynccontextmanager
+    async def in_order(self) -> AsyncGenerator[core.CognitiveMemory, None]:
+        """Give the memory; while it opens, and while earlier callers wait, wait behind them."""
+        if self._opening.is_over and self._opening.is_calm:
+            yield self.memory
+        else:
+            async with self._opening.in_order() as memory:
+                yield memory
 
     async def start(self) -> None:
         """Open the memory, waiting for it a little; the rest happens in the background. Raises nothing."""
@@ -36,12 +72,22 @@ class Lifetime:
             return
         _hear_the_core()
         self._opened, self._over = asyncio.Event(), asyncio.Event()
-        self.memory = core.CognitiveMemory.absent(replies.still_opening())
+        self.memory = self._opening = OpeningMemory(replies.still_opening())
         self._life = asyncio.create_task(self._live(directory))
         await self._wait_a_little(self._life)
 
+    async def settle(self) -> None:
+        """Wait, within ``shutdown_seconds``, until the memory has taken what came before it was open."""
+        if self._life is None or self._opening.is_calm:
+            return
+        calm = asyncio.create_task(self._opening.calm())
+        seconds = self._setup.settings.historian.shutdown_seconds
+        await asyncio.wait((self._life, calm), timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+        calm.cancel()
+
     async def stop(self) -> None:
         """Close the memory; nothing that it accepted is lost."""
+        await self.settle()
         life, self._life = self._life, None
         if life is None:
             return
@@ -60,10 +106,10 @@ class Lifetime:
 
     async def _live(self, directory: Path) -> None:
         reason = ""
+        giving_up = asyncio.get_running_loop().call_later(WAIT, self._opening.refuse_calls)
         try:
-            async with core.CognitiveMemory.open(self._setup.settings, directory) as self.memory:
-                logger.info(replies.logged(replies.started(directory, self._setup.settings)))
-                self._opened.set()
+            async with core.CognitiveMemory.open(self._setup.settings, directory) as memory:
+                await self._begin(memory, directory)
                 await self._over.wait()
         except core.CognitiveMemoryError as refused:
             reason = str(refused)
@@ -72,7 +118,27 @@ class Lifetime:
             reason = type(unforeseen).__name__
             logger.opt(exception=unforeseen).error(replies.logged(replies.not_opened(reason)))
         finally:
+            giving_up.cancel()
             self.memory = core.CognitiveMemory.absent(reason)
+            if not self._opening.is_over:
+                self._opening.close()
+                self._tell_refused()
+
+    async def _begin(self, memory: core.CognitiveMemory, directory: Path) -> None:
+        """Put an open memory in use: first it takes the lines that waited, then the turns."""
+        late = await self._opening.hand_over(memory)
+        self.memory = memory
+        for line in late:
+            for told in self._late:
+                told(line)
+        self._opening.release()
+        self._opened.set()
+        logger.info(replies.logged(replies.started(directory, self._setup.settings)))
+        self._tell_refused()
+
+    def _tell_refused(self) -> None:
+        if refused := self._opening.refused:
+            logger.warning(replies.logged(replies.came_too_early(refused.lines, refused.calls)))
 
 
 def _hear_the_core() -> None:
@@ -91,5 +157,9 @@ driver.on_shutdown(lifetime.stop)
 
 
 def get_memory() -> core.CognitiveMemory:
-    """Give the running memory; before the start, after the end and in every trouble one that keeps nothing."""
+    """Return the running memory.
+
+    While it opens this is an :class:`OpeningMemory`; before the start, after the end and in every trouble one that
+    keeps nothing.
+    """
     return lifetime.memory

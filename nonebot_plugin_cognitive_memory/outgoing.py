@@ -19,7 +19,7 @@ from . import replies
 from .announcing import announce
 from .auto_consider import considerer
 from .incoming import is_captured
-from .lifecycle import get_memory
+from .lifecycle import get_memory, lifetime
 from .onebot import v11, v12
 from .scene import agent_of, find_scene, qq_id, scene_at, text_id
 from .throttled_log import complain
@@ -43,7 +43,7 @@ def unrecorded() -> Iterator[None]:
 @Bot.on_called_api
 async def hear_itself(bot: Bot, exception: Exception | None, api: str, data: dict[str, Any], result: Any) -> None:
     """Record what the bot said."""
-    if exception is not None or api not in SENDING | FORWARDING or _unrecorded.get() or not get_memory().is_running:
+    if exception is not None or api not in SENDING | FORWARDING or _unrecorded.get() or not lifetime.is_listening:
         return
     try:
         await _hear(bot, find_own_message(bot, api, data, result))

@@ -13,7 +13,7 @@ from . import replies
 from .auto_consider import considerer
 from .config import setup
 from .gathered import unlearned
-from .lifecycle import get_memory
+from .lifecycle import lifetime
 from .throttled_log import complain
 from .wording import unrecalled, writable
 
@@ -48,27 +48,32 @@ class TurnEnd:
         force: bool = False,
     ) -> str | None:
         """Hand a turn in; None when nothing was taken. Never raises for what a chat plugin cannot mend."""
-        lines = await _recent(self.scene)
-        source = _known(self.source, self.scene, lines) if self.source else _newest(self.scene, lines)
-        try:
-            turn = core.Turn(
-                self.scene,
-                memo=_text(memo),
-                observations=_texts(observations),
-                perspective=perspective or None,
-                force=bool(force),
-                source_message=source.text,
-                recent_messages=_before(lines, source),
-                message_ids=source.message_ids,
-                happened_at=source.sent_at,
-            )
-            job_id = await get_memory().remember(turn)
-        except core.CognitiveMemoryError as refused:
-            complain(replies.not_recorded(refused))
-            return None
+        early = self._answered(lifetime.waiting_lines(self.scene))
+        async with lifetime.in_order() as memory:
+            lines = await _recent(memory, self.scene)
+            source = early if early.message_ids else self._answered(lines)  # later lines may have come meanwhile
+            try:
+                turn = core.Turn(
+                    self.scene,
+                    memo=_text(memo),
+                    observations=_texts(observations),
+                    perspective=perspective or None,
+                    force=bool(force),
+                    source_message=source.text,
+                    recent_messages=_before(lines, source),
+                    message_ids=source.message_ids,
+                    happened_at=source.sent_at,
+                )
+                job_id = await memory.remember(turn)
+            except core.CognitiveMemoryError as refused:
+                complain(replies.not_recorded(refused))
+                return None
         if job_id is not None and turn.observations:  # a memo says what was done, not what was learned
             considerer.learned(self.scene, source.message_ids)
         return job_id
+
+    def _answered(self, lines: list[core.Message]) -> Source:
+        return _known(self.source, self.scene, lines) if self.source else _newest(self.scene, lines)
 
 
 async def record_end(  # the contract's signature
@@ -87,23 +92,23 @@ async def record_end(  # the contract's signature
 
 async def consider(scene: core.Scene) -> str | None:
     """Hand in the recent dialogue of a scene, but for what is learned already; None when nothing is new or taken."""
-    try:
-        memory = get_memory()
-        lines = await memory.recent_messages(scene, setup.settings.capture.consider_every)
-        new = await unlearned(memory, scene, considerer.fresh(scene, lines))
-        new = new if any(not line.is_bot for line in new) else []
-        job_id = await memory.consider(scene, new) if new else None
-    except core.CognitiveMemoryError as refused:
-        complain(replies.not_considered(refused))
-        return None
+    async with lifetime.in_order() as memory:
+        try:
+            lines = await memory.recent_messages(scene, setup.settings.capture.consider_every)
+            new = await unlearned(memory, scene, considerer.fresh(scene, lines))
+            new = new if any(not line.is_bot for line in new) else []
+            job_id = await memory.consider(scene, new) if new else None
+        except core.CognitiveMemoryError as refused:
+            complain(replies.not_considered(refused))
+            return None
     considerer.learned(scene, [line.id for line in new])
     return job_id
 
 
-async def _recent(scene: core.Scene) -> list[core.Message]:
+async def _recent(memory: core.CognitiveMemory, scene: core.Scene) -> list[core.Message]:
     """Give enough of the log to find the answered line and what was said before it."""
     try:
-        return await get_memory().recent_messages(scene, 2 * setup.settings.historian.recent_messages_inject_k)
+        return await memory.recent_messages(scene, 2 * setup.settings.historian.recent_messages_inject_k)
     except core.CognitiveMemoryError:
         return []
 

@@ -55,6 +55,11 @@ def not_opened(reason: str) -> str:
     return f"记忆没有打开，机器人照常工作，只是记不住事：{reason}"
 
 
+def came_too_early(lines: int, calls: int) -> str:
+    """Say what was not taken because it came before the memory was open."""
+    return f"记忆打开之前到的，有 {lines} 条消息、{calls} 次记录（一轮、整理或撤回）没有收下"
+
+
 def settings_are_no_group() -> str:
     """Refuse a value that stands where the group of settings belongs."""
     return "设置 COGNITIVE_MEMORY 应为一组设置（例如 COGNITIVE_MEMORY__QUERY__AUTO_TOP_K=5），请改正 .env 后重启"

@@ -12,12 +12,13 @@ import cognitive_memory_core as core
 
 from . import replies
 from .arguments import Arguments, BadToolArgument
-from .lifecycle import get_memory
+from .lifecycle import get_memory, lifetime
 from .recording import TurnEnd
 from .schemas import Schema, function_schemas
 from .tool_actions import ACTIONS, Action
 
 STRICT = frozenset({"memory_update", "memory_delete"})  # nothing is changed or removed by a guess at broken text
+TURN = "end"  # waits while the memory opens
 _prefixes = {""}
 
 
@@ -40,7 +41,7 @@ class MemoryToolbox:
         tool, action = _find(name)
         if action is None:
             return _failure(replies.unknown_tool())
-        if not get_memory().is_running:
+        if not (get_memory().is_running or (tool == TURN and lifetime.is_listening)):
             return _failure(replies.not_enabled())
         try:
             arguments = await Arguments.read(written, repair=tool not in STRICT)

@@ -23,12 +23,12 @@ async def withdraw(bot: Bot, event: Event) -> None:
     found = find_withdrawal(bot, event)
     if found is None:
         return
-    memory, (scene, message_id) = get_memory(), found
+    scene, message_id = found
     considerer.learned(scene, (message_id,))
     try:
-        await memory.recall_message(scene, message_id)
+        await get_memory().recall_message(scene, message_id)
     except core.CognitiveMemoryError as refused:
-        if memory.is_running:
+        if get_memory().is_running:
             complain(replies.not_withdrawn(refused))
 
 

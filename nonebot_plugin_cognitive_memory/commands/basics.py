@@ -5,7 +5,7 @@ from __future__ import annotations
 from nonebot.adapters import Bot, Event
 
 from .. import replies
-from ..lifecycle import get_memory
+from ..lifecycle import get_memory, lifetime
 from .entry import answer, memory_command, say
 
 
@@ -22,4 +22,5 @@ async def show_status(bot: Bot, event: Event) -> None:
 
 
 async def _status() -> str:
-    return replies.status(await get_memory().status())
+    said, refused = replies.status(await get_memory().status()), lifetime.refused
+    return f"{said}\n{replies.came_too_early(refused.lines, refused.calls)}" if refused else said

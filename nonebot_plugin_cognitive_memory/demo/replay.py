@@ -10,7 +10,7 @@ from client import OneBotClient
 from nonebot.adapters.onebot.v11 import Event, MessageEvent
 from transcript import Line
 
-PATIENCE = 10.0  # seconds for one line; a plugin that takes longer is not waited for
+PATIENCE = 90.0  # seconds for one line; the first turns wait while the memory opens
 
 
 class Replay:

@@ -1,6 +1,7 @@
 """The demo: a real bot and a real OneBot client in one process, and what the memory made of a conversation.
 
-Started by ``cognitive-memory demo`` as a process of its own. Status 0: all was shown; 1: something leaked or failed.
+Started by ``cognitive-memory demo`` as a process of its own. Status 0: all was shown; 1: something leaked or failed, or
+a turn was not recorded.
 """
 
 from __future__ import annotations

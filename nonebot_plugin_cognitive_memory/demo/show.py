@@ -68,10 +68,11 @@ class Show:
         started = time.perf_counter()
         handled = await replay.play(lines, Progress(len(lines)))
         status = await get_memory().status()
-        queued = sum(end.job_id is not None for end in companion.ends)
+        ended, recorded = len(companion.ends), sum(end.job_id is not None for end in companion.ends)
         print(f"   {time.perf_counter() - started:.1f} 秒，机器人处理完 {handled} 条")
-        print(f"   聊天插件结束了 {len(companion.ends)} 轮，记下 {queued} 轮；此刻有 {_waiting(status)} 个任务还排着\n")
-        return handled == len(lines)
+        print(f"   聊天插件结束了 {ended} 轮，记下 {recorded} 轮；此刻有 {_waiting(status)} 个任务还排着")
+        print("" if recorded == ended else f"   有 {ended - recorded} 轮没有记下：演示失败\n")
+        return handled == len(lines) and recorded == ended
 
     async def _ends(self) -> None:
         print("2. 每轮 end 占用聊天插件多久（返回时已经落盘）")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -12,12 +13,12 @@ from tests.support.onebot import ROOT
 from tests.support.waiting import PATIENCE
 
 
-def demo(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
-    """Run ``cognitive-memory demo`` in a directory."""
+def demo(*arguments: str, cwd: Path, **environ: str) -> subprocess.CompletedProcess[str]:
+    """Run ``cognitive-memory demo`` in a directory, with more in its process environment."""
     return subprocess.run(
         [sys.executable, "-m", "cognitive_memory_core.cli", "demo", *arguments],
         cwd=cwd,
-        env={**os.environ, "PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8"},
+        env={**os.environ, "PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8", **environ},
         capture_output=True,
         text=True,
         encoding="utf-8",
@@ -44,6 +45,23 @@ def test_the_sample_ends_well(tmp_path: Path) -> None:
         assert part in run.stdout
     assert "合计泄漏 0 条" in run.stdout
     assert [path.name for path in tmp_path.iterdir()] == [".env"]
+
+
+def test_every_turn_is_recorded(tmp_path: Path) -> None:
+    """The demo tells how many turns were ended and recorded, and these are the same from its first line on."""
+    run = demo(cwd=tmp_path)
+    counts = re.search(r"聊天插件结束了 (\d+) 轮，记下 (\d+) 轮", run.stdout)
+    assert counts is not None, run.stdout + run.stderr
+    assert int(counts[1]) > 0
+    assert counts[1] == counts[2]
+    assert run.returncode == 0, run.stdout + run.stderr
+
+
+def test_a_turn_that_is_not_recorded_fails_the_demo(tmp_path: Path) -> None:
+    """Where turns were ended and not recorded, the demo says how many and ends with status 1."""
+    run = demo(cwd=tmp_path, COGNITIVE_MEMORY__ENABLED="false")
+    assert re.search(r"有 \d+ 轮没有记下：演示失败", run.stdout), run.stdout + run.stderr
+    assert run.returncode == 1
 
 
 def test_its_three_questions_are_answered_from_memory(tmp_path: Path) -> None:

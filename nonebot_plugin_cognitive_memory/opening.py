@@ -1,0 +1,147 @@
+"""A memory that is being opened: what people say and what chat plugins record waits, in the order of its arrival."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+import cognitive_memory_core as core
+
+LINES = 5_000  # that wait; later ones are refused
+CALLS = 2_000  # turns, dialogues and withdrawals that wait
+WAIT = 60.0  # seconds from the start of the opening for which calls wait
+
+
+@dataclass
+class Refused:
+    """How many lines and calls were not taken because the memory was not open yet."""
+
+    lines: int = 0
+    calls: int = 0
+
+    def __bool__(self) -> bool:
+        """Tell whether anything was refused."""
+        return bool(self.lines or self.calls)
+
+
+class OpeningMemory(core.CognitiveMemory):
+    """Stands in for a memory until it is open, and passes on to it afterwards. Has nothing to recall meanwhile.
+
+    Lines wait without holding up whoever observes them; :meth:`remember`, :meth:`consider` and
+    :meth:`recall_message` return when the memory has answered.
+    """
+
+    def __init__(self, reason: str = "") -> None:
+        """Begin with nothing that waits; ``reason`` says why there is no memory yet."""
+        super().__init__(core.Settings(enabled=False), None, reason)
+        self._memory = core.CognitiveMemory.absent(reason)
+        self._lines: deque[core.Message] = deque()
+        self._calls = 0
+        self._order = asyncio.Lock()
+        self._released = asyncio.Event()
+        self._calm = asyncio.Event()
+        self._calm.set()
+        self._is_over = self._has_given_up = False
+        self.refused = Refused()
+
+    @property
+    def is_calm(self) -> bool:
+        """Whether nothing waits."""
+        return self._calm.is_set()
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the memory has opened or never will."""
+        return self._is_over
+
+    async def calm(self) -> None:
+        """Wait until nothing waits any more."""
+        await self._calm.wait()
+
+    def waiting_lines(self, scene: core.Scene) -> list[core.Message]:
+        """Return the lines of a place that wait, oldest first."""
+        return [line for line in self._lines if line.scene.scope == scene.scope]
+
+    async def observe(self, message: core.Message) -> None:
+        """Keep a line until the memory is open; count it as refused when there is no room."""
+        if self._is_over:
+            await self._memory.observe(message)
+        elif len(self._lines) < LINES:
+            self._lines.append(message)
+            self._calm.clear()
+        else:
+            self.refused.lines += 1
+
+    async def remember(self, turn: core.Turn) -> str | None:
+        """Wait for the memory and hand a turn in; None when it was refused."""
+        async with self.in_order() as memory:
+            return await memory.remember(turn)
+
+    async def consider(self, scene: core.Scene, messages: Sequence[core.Message]) -> str | None:
+        """Wait for the memory and hand a dialogue in; None when it was refused."""
+        async with self.in_order() as memory:
+            return await memory.consider(scene, messages)
+
+    async def recall_message(self, scene: core.Scene, message_id: str) -> None:
+        """Drop a waiting line that was withdrawn, then wait for the memory and withdraw it there too."""
+        kept = (line for line in self._lines if line.id != message_id or line.scene.scope != scene.scope)
+        self._lines = deque(kept)
+        async with self.in_order() as memory:
+            await memory.recall_message(scene, message_id)
+
+    @asynccontextmanager
+    async def in_order(self) -> AsyncGenerator[core.CognitiveMemory, None]:
+        """Wait until the memory is open and all earlier callers are through; gives an absent one when refused."""
+        if self._calls >= CALLS or self._has_given_up:
+            self.refused.calls += 1
+            yield core.CognitiveMemory.absent(self.reason)
+            return
+        self._calls += 1
+        self._calm.clear()
+        try:
+            async with self._order:
+                await self._released.wait()
+                yield self._memory
+        finally:
+            self._calls -= 1
+            self._note_calm()
+
+    async def hand_over(self, memory: core.CognitiveMemory) -> list[core.Message]:
+        """Pass the waiting lines to the memory that has opened; from now on it is the one that answers.
+
+        Returns the lines. Calls go on waiting until :meth:`release`.
+        """
+        passed_on: list[core.Message] = []
+        while self._lines:
+            passed_on.append(self._lines.popleft())
+            await memory.observe(passed_on[-1])
+        self._memory, self._is_over, self._has_given_up = memory, True, False
+        self._note_calm()
+        return passed_on
+
+    def release(self) -> None:
+        """Let the waiting calls go on, one after another."""
+        self._released.set()
+
+    def refuse_calls(self) -> None:
+        """Refuse the calls that wait, and those that come before the memory is open."""
+        if not self._is_over and not self._has_given_up:
+            self._has_given_up = True
+            self.refused.calls += self._calls
+            self.release()
+
+    def close(self) -> None:
+        """Refuse everything that waits: the memory did not open."""
+        if not self._is_over:
+            self.refuse_calls()
+            self.refused.lines += len(self._lines)
+            self._lines.clear()
+            self._is_over, self._has_given_up = True, False
+            self._note_calm()
+
+    def _note_calm(self) -> None:
+        if not self._calls and not self._lines:
+            self._calm.set()
