@@ -22,6 +22,7 @@ BENCHMARKS = {
     "stall": "stall",
     "isolation": "isolation",
     "kills": "kills",
+    "early": "early",
     "faults": "faults",
     "rebuild": "rebuild",
     "agreement": "agreement",
