@@ -13,10 +13,16 @@ from tests.support.onebot import ROOT
 from tests.support.waiting import PATIENCE
 
 
-def demo(*arguments: str, cwd: Path, **environ: str) -> subprocess.CompletedProcess[str]:
-    """Run ``cognitive-memory demo`` in a directory, with more in its process environment."""
+COMMAND = ("-m", "cognitive_memory_core.cli", "demo")
+SCRIPT = (str(ROOT / "nonebot_plugin_cognitive_memory" / "demo" / "run.py"),)
+
+
+def demo(
+    *arguments: str, cwd: Path, started_as: tuple[str, ...] = COMMAND, **environ: str
+) -> subprocess.CompletedProcess[str]:
+    """Run the demo in a directory, with more in its process environment; the command keeps settings out of it."""
     return subprocess.run(
-        [sys.executable, "-m", "cognitive_memory_core.cli", "demo", *arguments],
+        [sys.executable, *started_as, *arguments],
         cwd=cwd,
         env={**os.environ, "PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8", **environ},
         capture_output=True,
@@ -59,7 +65,7 @@ def test_every_turn_is_recorded(tmp_path: Path) -> None:
 
 def test_a_turn_that_is_not_recorded_fails_the_demo(tmp_path: Path) -> None:
     """Where turns were ended and not recorded, the demo says how many and ends with status 1."""
-    run = demo(cwd=tmp_path, COGNITIVE_MEMORY__ENABLED="false")
+    run = demo(cwd=tmp_path, started_as=SCRIPT, COGNITIVE_MEMORY__ENABLED="false")
     assert re.search(r"有 \d+ 轮没有记下：演示失败", run.stdout), run.stdout + run.stderr
     assert run.returncode == 1
 
