@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Collection, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -203,7 +203,7 @@ class CognitiveMemory:
         consent = engine.consent
         return [consent.worded(message) for message in found if message.scene.user_id not in consent.opted_out]
 
-    async def find_messages(self, scene: Scene, message_ids: Collection[str]) -> list[Message]:
+    async def find_messages(self, scene: Scene, message_ids: Sequence[str]) -> list[Message]:
         """Return those of the messages of the place that the log holds, oldest first, without people who opted out.
 
         None of a place that is switched off. Raises UnavailableError when the log cannot be read.
@@ -214,7 +214,7 @@ class CognitiveMemory:
         found, consent = await engine.journal.find(scene.scope, wanted), engine.consent
         return [consent.worded(message) for message in found if message.scene.user_id not in consent.opted_out]
 
-    async def learned_messages(self, scene: Scene, message_ids: Collection[str]) -> frozenset[str]:
+    async def learned_messages(self, scene: Scene, message_ids: Sequence[str]) -> frozenset[str]:
         """Return those of the messages of the place that a job of any state or an event already rests on.
 
         A caller that was killed asks this before it hands in what it had noted down as not yet considered.
@@ -487,5 +487,5 @@ def _count(value: int | None, default: int, *, most: int = MAX_RESULTS) -> int:
     return min(default if value is None else max(value, 0), most)
 
 
-def _checked_ids(message_ids: Collection[str]) -> frozenset[str]:
+def _checked_ids(message_ids: Sequence[str]) -> frozenset[str]:
     return frozenset(checked_id(message_id, "message_ids") for message_id in message_ids)

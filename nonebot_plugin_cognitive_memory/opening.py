@@ -67,6 +67,7 @@ class OpeningMemory(core.CognitiveMemory):
 
     async def observe(self, message: core.Message) -> None:
         """Keep a line until the memory is open; count it as refused when there is no room."""
+        await super().observe(message)  # refuses what is no message
         if self._is_over:
             await self._memory.observe(message)
         elif len(self._lines) < LINES:

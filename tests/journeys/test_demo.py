@@ -9,9 +9,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.support.onebot import ROOT
 from tests.support.waiting import PATIENCE
 
+pytestmark = pytest.mark.timeout(6 * PATIENCE)
 
 COMMAND = ("-m", "cognitive_memory_core.cli", "demo")
 SCRIPT = (str(ROOT / "nonebot_plugin_cognitive_memory" / "demo" / "run.py"),)
@@ -28,7 +31,7 @@ def demo(
         capture_output=True,
         text=True,
         encoding="utf-8",
-        timeout=2 * PATIENCE,
+        timeout=5 * PATIENCE,
         check=False,
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import AsyncIterator, Callable, Collection
+from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
@@ -54,7 +54,7 @@ class Listener(core.CognitiveMemory):
         found = [line for line in self.log if line.scene.scope == scene.scope and (not until or line.sent_at < until)]
         return found[-(limit or 0) :]
 
-    async def find_messages(self, scene: core.Scene, message_ids: Collection[str]) -> list[core.Message]:
+    async def find_messages(self, scene: core.Scene, message_ids: Sequence[str]) -> list[core.Message]:
         """Find lines in the log."""
         return [line for line in self.log if line.scene.scope == scene.scope and line.id in message_ids]
 

@@ -259,3 +259,12 @@ async def test_whoever_kept_the_opening_memory_reaches_the_open_one(lifetime: An
     await early.observe(said(1))
     assert await early.remember(core.Turn(HERE, memo="一轮"))
     assert [line.id for line in await lifetime.memory.recent_messages(HERE)] == ["m1"]
+
+
+async def test_what_is_no_message_is_refused_at_once(lifetime: Any) -> None:
+    """A mistake of a caller is told to that caller, and does not wait to spoil the opening."""
+    async with opening(lifetime) as early:
+        with pytest.raises(core.BadArgument):
+            await early.observe("早")  # type: ignore[arg-type]
+        await early.observe(said(1))
+    assert [line.id for line in await lifetime.memory.recent_messages(HERE)] == ["m1"]

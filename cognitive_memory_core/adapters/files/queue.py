@@ -370,9 +370,13 @@ class FileQueue:
         return changed
 
     async def _holding(self, scope: Scope, wanted: frozenset[str]) -> frozenset[str]:
-        await self._all_arrived()
-        async with self._moving, self._settling:
-            return wanted & await self._run(self._spool.learned_from, self._backlog.all_in(scope))
+        found: set[str] = set()
+        await self._all_arrived(scope)
+        entries = [entry for message_id in wanted for entry in self._backlog.with_message(scope, message_id)]
+        for entry in {entry.job_id: entry for entry in entries}.values():
+            async with self._jobs.of(entry.job_id):
+                found |= await self._run(self._spool.learned_from, entry)
+        return wanted & found
 
     async def _names_of(self, user_id: str) -> set[str]:
         await self._all_arrived()

@@ -180,13 +180,16 @@ class Spool:
                 names |= erasing.names_of(self._disk.read(self._path(entry)), user_id)
         return names
 
-    def learned_from(self, entries: Iterable[Entry]) -> set[str]:
-        """Read from which messages jobs will learn; of what cannot be read nothing is known."""
-        found: set[str] = set()
-        for entry in entries:
-            with contextlib.suppress(PermanentError, Vanished):
-                found.update(codec.learned_from(self._body(entry)))
-        return found
+    def learned_from(self, entry: Entry) -> set[str]:
+        """Read from which messages a job will learn: none if it makes no job; StorageRefused if it is withheld."""
+        try:
+            return set(codec.learned_from(self._body(entry)))
+        except Vanished:
+            return set()
+        except PermanentError as unreadable:
+            if is_withheld(unreadable):
+                raise StorageRefused(str(unreadable)) from unreadable
+            return set()
 
     def copy_to(self, target: Path, entries: Iterable[Entry]) -> None:
         """Copy jobs into folders of the same names; a job that was taken away by hand is left out."""
