@@ -90,6 +90,7 @@ class Supervisor:
         self._health = _Health()
         self._in_hand_since: float | None = None
         self._is_closed = False
+        self._ending: Future[int | None] | None = None
         self.incarnation = 0
 
     @property
@@ -153,13 +154,14 @@ class Supervisor:
         self._health = _Health()
 
     def _ended(self) -> Future[int | None]:
-        """Queue the end of the process and of the thread behind the call in hand, which is cut short."""
-        child = self._child
-        if self._worker.is_busy and child is not None:
-            child.kill()
-        ending = self._worker.submit(self._end_child)
-        self._worker.end()
-        return ending
+        """Queue the end of the process and of the thread, once, behind the call in hand, which is cut short."""
+        if self._ending is None:
+            child = self._child
+            if self._worker.is_busy and child is not None:
+                child.kill()
+            self._ending = self._worker.submit(self._end_child)
+            self._worker.end()
+        return self._ending
 
     async def _finished(self, call: _Call, patience: float | None) -> Answer:
         if patience is not None and not self.queueing_left():

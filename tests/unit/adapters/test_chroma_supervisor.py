@@ -20,6 +20,7 @@ from cognitive_memory_core.adapters.chroma.supervisor import Bounds, ProcessDied
 from cognitive_memory_core.errors import Busy, UnavailableError
 from tests.support import fake_chroma
 from tests.support.fake_chroma import asked
+from tests.support.waiting import PATIENCE
 
 BOUNDS = Bounds(writing=3.0, searching=1.0, hanging=1.5, queueing=0.1, closing=3.0, first_pause=1.0)
 COMMAND = (sys.executable, fake_chroma.__file__)
@@ -268,6 +269,15 @@ async def test_closing_in_the_middle_of_work_ends_it() -> None:
     with pytest.raises(UnavailableError):
         await work
     assert not process.is_running()
+
+
+async def test_closing_again_waits_for_nothing() -> None:
+    """Whoever closes what is closed, or is being closed, is told when it has ended, as often as they like."""
+    async with supervised() as supervisor:
+        await pid_of(supervisor)
+        await asyncio.wait_for(asyncio.gather(supervisor.close(), supervisor.close()), PATIENCE)
+        await asyncio.wait_for(supervisor.close(), PATIENCE)
+        assert supervisor.pid is None
 
 
 async def test_closing_in_the_middle_of_the_start_leaves_no_process() -> None:
