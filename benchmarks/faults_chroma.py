@@ -232,9 +232,9 @@ class Following:
         return True
 
     async def compared(self, *, allowed: Sequence[EmbeddedEvent] = ()) -> Findings:
-        """Compare the store with everything that was written."""
+        """Compare the store with everything that was written; a question that times out is asked again."""
         generation = await patiently(self._found, AGAIN)
-        return await examined(self.store, generation, self.written, allowed=allowed)
+        return await patiently(lambda: examined(self.store, generation, self.written, allowed=allowed), AGAIN)
 
     async def _again(self, rows: Sequence[EmbeddedEvent]) -> None:
         self.generation = await self._found()
@@ -487,16 +487,15 @@ def _killed_bots(place: Path, accepted: Path, rounds: int) -> tuple[float, int, 
     try:
         _wrote(bot)
         for number in range(rounds):
-            child, is_stopped = the_child(bot.pid), number % 2 == 0
+            is_stopped = number % 2 == 0
             time.sleep(dice.random() * 0.3)
-            if is_stopped:
-                child.suspend()
+            child = _standing_child(bot.pid) if is_stopped else the_child(bot.pid, patience=AGAIN)
             bot.kill()
             bot.communicate()
             lived += child.is_running()
             started, bot = time.monotonic(), _bot(place, accepted)
             if is_stopped:
-                the_child(bot.pid)
+                the_child(bot.pid, patience=AGAIN)
                 time.sleep(STANDSTILL)
                 child.resume()
             if not _wrote(bot):
@@ -507,6 +506,20 @@ def _killed_bots(place: Path, accepted: Path, rounds: int) -> tuple[float, int, 
     finally:
         bot.kill()
         bot.communicate()
+
+
+def _standing_child(of: int) -> psutil.Process:
+    """Stop the child of a bot; where the bot ends a child that is too slow, its next one."""
+    deadline = time.monotonic() + AGAIN
+    while True:
+        child = the_child(of, patience=AGAIN)
+        try:
+            child.suspend()
+        except psutil.NoSuchProcess:
+            if time.monotonic() > deadline:
+                raise
+        else:
+            return child
 
 
 def _bot(place: Path, accepted: Path) -> subprocess.Popen[str]:

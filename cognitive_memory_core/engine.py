@@ -183,6 +183,7 @@ class Engine:
             failing=failing,
             is_over_daily_calls=parts.thinkers.budget.is_spent,
             without_model=self._without_model(),
+            dropped_messages=self.journal.dropped,
         )
         return await self._with_figures(status)
 
@@ -247,7 +248,7 @@ class Engine:
         """Return what can go wrong in the background."""
         loops = [self.journal.loop, self.sightings.loop, self.upkeep.loop, *self.parts.loops]
         loops += [self.indexer.loop] + ([self.follower.loop] if self.follower else [])
-        parts = [self.journal.reading, self.sightings.renaming.trouble, self.parts.watch.trouble]
+        parts = [self.journal.reading, self.journal.crowding, self.sightings.renaming.trouble, self.parts.watch.trouble]
         own = [*self.worker.troubles, *self.merging.troubles, *self.profile_indexer.troubles]
         return [loop.trouble for loop in loops] + parts + own
 

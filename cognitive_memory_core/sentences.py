@@ -108,6 +108,11 @@ def queue_full(bound: str) -> str:
     return f"待整理的队列已满（{bound}），这一轮没有记下；史官处理一些之后再试"
 
 
+def messages_dropped() -> str:
+    """Say that messages come faster than they can be written."""
+    return "消息来得比写得快，或者账本写不进去：还没写下的消息太多，最早的一些没有记下"
+
+
 def storage_refused(path: object, reason: object) -> str:
     """Say that the disk refused and what to look at."""
     return f"写不进 {path}（{reason}）：请检查磁盘空间和目录权限，这一轮没有记下"

@@ -18,6 +18,7 @@ class Status:
     how far the vector store is; while it lacks rows, or is away, exact search answers. ``purge`` says since when bytes
     of what was erased wait to be removed, and when the last were. ``merges`` counts the facts that wait for profiles.
     ``refused`` counts the turns and dialogues that were not taken since the start, each with a QueueFull to its caller.
+    ``dropped_messages`` counts the lines that were not written into the log since the start: its buffer was full.
     ``failing`` pairs each part that fails at present with its error, and ``last_error`` is the latest of those.
     ``is_over_daily_calls``: the day's model calls are spent, and the rules work on.
     """
@@ -38,6 +39,7 @@ class Status:
     spent_today: tuple[Spending, ...] = ()
     is_over_daily_calls: bool = False
     without_model: tuple[str, ...] = ()
+    dropped_messages: int = 0
 
     @property
     def calls_today(self) -> int:

@@ -12,6 +12,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 from dataclasses import replace
 from pathlib import Path
 
@@ -57,17 +58,31 @@ def _run_alone(name: str, extent: Extent) -> Row:
     """Run a row in a process group of its own; one that does not end in its time is ended, with its children."""
     wanted = json.dumps({"quick": extent.quick, "minutes": extent.minutes, "seed": extent.seed})
     command = [sys.executable, "-m", "benchmarks.faults", name, wanted]
-    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, start_new_session=True) as process:
+    with (
+        tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as errors,
+        subprocess.Popen(
+            command, cwd=ROOT, stdout=subprocess.PIPE, stderr=errors, text=True, start_new_session=True
+        ) as process,
+    ):
         try:
             said = process.communicate(timeout=_seconds_for(name, extent))[0]
         except subprocess.TimeoutExpired:
             return Row(name, "", 0, note=f"not over after {_seconds_for(name, extent):.0f} s", failed=True)
         finally:
             _end(process)
+        errors.seek(0)
+        complaints = errors.read()
+    sys.stderr.write(complaints)
     try:
         return replace(Row(**json.loads(said.splitlines()[-1])), row=name)
     except (IndexError, ValueError, TypeError):
-        return Row(name, "", 0, note=f"ended with {process.returncode} and said nothing of use", failed=True)
+        return Row(name, "", 0, note=f"ended with {process.returncode}: {_last_line(complaints)}", failed=True)
+
+
+def _last_line(text: str) -> str:
+    """Return the line that names what a process ended with, shortened."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return lines[-1][:200] if lines else "it said nothing"
 
 
 def _seconds_for(name: str, extent: Extent) -> float:

@@ -41,6 +41,8 @@ class _Share:
     handed: int = 0
     refused: int = 0
     counted: int = 0
+    messages: int = 0
+    dropped: int = 0
     seconds: float = 0.0
 
     def against(self, alone: _Share) -> str:
@@ -49,6 +51,14 @@ class _Share:
             f"remember {self.remember.p95:.1f} ms (alone {alone.remember.p95:.1f}), context {self.context.p95:.1f} ms "
             f"({alone.context.p95:.1f}), stored {self.stored.p95:.0f} ms ({alone.stored.p95:.0f})"
         )
+
+    @property
+    def offered(self) -> str:
+        """Say what the flood was, and what of it was not taken."""
+        turned_away = f"refused {self.refused} of {self.handed} in {self.seconds:.0f} s"
+        if not self.messages:
+            return turned_away
+        return f"{turned_away}, {self.messages / self.seconds:.0f} messages/s came, dropped {self.dropped} (counted)"
 
     def is_bad(self, alone: _Share) -> bool:
         """Tell whether the others were held up, or model calls or refusals are not what they must be."""
@@ -70,10 +80,7 @@ async def _flooded(extent: Extent) -> Row:
         f"{TURNS_A_SECOND} turns/s": await _shared(rounds, _turns),
         f"those and {MESSAGES_A_SECOND} messages/s": await _shared(rounds, _turns_and_messages),
     }
-    said = [
-        f"{name}: {share.against(alone)}, refused {share.refused} of {share.handed} in {share.seconds:.0f} s"
-        for name, share in floods.items()
-    ]
+    said = [f"{name}: {share.against(alone)}, {share.offered}" for name, share in floods.items()]
     calls = max(share.calls for share in floods.values())
     note = f"1 attacker, {NORMAL} others, their p95 beside: {'; '.join(said)}; model calls at most {calls} <= {BUDGET}"
     shares = floods.values()
@@ -102,7 +109,8 @@ async def _shared(rounds: int, flood: Flood | None) -> _Share:
             await asyncio.gather(flooding, return_exceptions=True)
         await siege.settle(2 * PATIENCE)
         share.lost = (await turns.counted(siege.memory, range(FIRST, FIRST + rounds * NORMAL))).lost
-        share.calls, share.counted = len(siege.chat.asked), (await siege.memory.status()).refused
+        status = await siege.memory.status()
+        share.calls, share.counted, share.dropped = len(siege.chat.asked), status.refused, status.dropped_messages
     return share
 
 
@@ -156,15 +164,17 @@ async def _turns(siege: Siege, share: _Share) -> None:
 
 
 async def _turns_and_messages(siege: Siege, share: _Share) -> None:
-    await asyncio.gather(_turns(siege, share), _messages(siege))
+    await asyncio.gather(_turns(siege, share), _messages(siege, share))
 
 
-async def _messages(siege: Siege) -> None:
-    started, number = time.perf_counter(), 0
+async def _messages(siege: Siege, share: _Share) -> None:
+    started = time.perf_counter()
     while True:
-        while number < (time.perf_counter() - started) * MESSAGES_A_SECOND:
-            await siege.memory.observe(core.Message(f"s{number}", there(), f"第 {number} 句闲话", turns.now()))
-            number += 1
+        while share.messages < (time.perf_counter() - started) * MESSAGES_A_SECOND:
+            said = core.Message(f"s{share.messages}", there(), f"第 {share.messages} 句闲话", turns.now())
+            await siege.memory.observe(said)
+            share.messages += 1
+            await asyncio.sleep(0)  # as frames of a connection come: each gives the others a turn
         await asyncio.sleep(STEP)
 
 

@@ -3,41 +3,50 @@
 from __future__ import annotations
 
 import asyncio
-from collections import deque
+import time
 from collections.abc import Callable, Collection
-from dataclasses import replace
 from datetime import datetime
-from itertools import islice
 
+from .. import sentences
 from ..background import UNTIL_NUDGED, BackgroundLoop, Trouble
 from ..domain.message import Message
 from ..domain.scope import Scope
 from ..errors import UnavailableError
 from ..ports.ledger import MessageLog
 from .sightings import Sightings
+from .unwritten import UnwrittenMessages
 
 PAUSE = 0.3  # seconds between writes: well under the half second that is promised
-PIECE = 1_000  # messages that one transaction writes: a flood of messages does not keep other writes from the ledger
+PIECE = 100  # messages that one transaction writes: a job's write that shares it waits for no more
+REST = 2.0  # times what a piece took: a flood of messages leaves most of the ledger and of the process to others
 LONGEST_PAUSE = 30.0  # seconds between two tries while the log refuses
-CAPACITY = 20_000  # messages held while the log refuses; the oldest are dropped first
 
 
 class Journal:
-    """Never raises for a full or failing log; what cannot be written waits, up to a bound."""
+    """Never raises for a full or failing log; what cannot be written waits, up to a bound, and is counted beyond it."""
 
-    def __init__(self, message_log: MessageLog, sightings: Sightings) -> None:
+    def __init__(
+        self, message_log: MessageLog, sightings: Sightings, unwritten: UnwrittenMessages | None = None
+    ) -> None:
         """Write into a log, and note the names that people are seen with."""
         self._log = message_log
         self._sightings = sightings
-        self._waiting: deque[Message] = deque(maxlen=CAPACITY)
+        self._unwritten = UnwrittenMessages() if unwritten is None else unwritten
         self._turn = asyncio.Lock()
         self.reading = Trouble("message log")
+        self.crowding = Trouble("messages")
         self.loop = BackgroundLoop("message log", self._round, spacing=PAUSE, gathered=0.0, longest_pause=LONGEST_PAUSE)
         self.run = self.loop.run
 
+    @property
+    def dropped(self) -> int:
+        """How many messages were dropped unwritten since the start, because the buffer was full."""
+        return self._unwritten.dropped
+
     def take(self, message: Message) -> None:
         """Take a message; from now on windows and searches see it."""
-        self._waiting.append(message)
+        if not self._unwritten.add(message):
+            self.crowding.tell(sentences.messages_dropped())
         self.loop.nudge()
 
     async def settle(self) -> bool:
@@ -46,7 +55,7 @@ class Journal:
         It is written in pieces, so that other writes of the ledger come between them.
         """
         try:
-            await self._write()
+            await self._write(rest=0.0)
         except UnavailableError as refused:
             self.loop.trouble.note(refused)
             self.loop.nudge()  # the loop tries again
@@ -57,7 +66,7 @@ class Journal:
         """Give the newest messages of a place, oldest first, the unwritten ones too; nobody waits for a write."""
         if limit <= 0:
             return []
-        unwritten = [item for item in self._waiting if item.scene.scope == scope]
+        unwritten = self._unwritten.of(scope)
         found: list[Message] = []
         try:
             found = await self._log.recent(scope, limit, before=before)
@@ -75,7 +84,7 @@ class Journal:
         Raises UnavailableError: a message that cannot be read now is not one that is gone.
         """
         wanted = frozenset(message_ids)
-        unwritten = [item for item in self._waiting if item.id in wanted and item.scene.scope == scope]
+        unwritten = [item for item in self._unwritten.of(scope) if item.id in wanted]
         found = await self._log.find(scope, wanted)
         known = {message.id for message in found}
         found += [item for item in unwritten if item.id not in known]
@@ -83,46 +92,51 @@ class Journal:
 
     def drop(self, scope: Scope, message_id: str) -> None:
         """Forget an unwritten message that was withdrawn."""
-        kept = (item for item in self._waiting if item.id != message_id or item.scene.scope != scope)
-        self._waiting = deque(kept, CAPACITY)
+        self._unwritten.keep(lambda item: item.id != message_id or item.scene.scope != scope)
 
     def forget_person(self, user_id: str) -> None:
         """Forget the unwritten lines of a person who left."""
-        self._waiting = deque((item for item in self._waiting if item.scene.user_id != user_id), CAPACITY)
+        self._unwritten.keep(lambda item: item.scene.user_id != user_id)
 
     def names_of(self, user_id: str) -> set[str]:
         """Give the names that a person bears in unwritten lines."""
-        return {item.scene.user_name for item in self._waiting if item.scene.user_id == user_id}
+        return {item.scene.user_name for item in self._unwritten if item.scene.user_id == user_id}
 
     async def erase_person(self, user_id: str, hide: Callable[[str], str]) -> None:
         """Forget the unwritten lines of a person, and hide them in what others said."""
         async with self._turn:
             self.forget_person(user_id)
-            self._waiting = deque((replace(item, text=hide(item.text)) for item in self._waiting), CAPACITY)
+            self._unwritten.reword(hide)
 
     async def erase_place(self, scope: Scope) -> None:
         """Forget the unwritten lines of a place."""
         async with self._turn:
-            self._waiting = deque((item for item in self._waiting if item.scene.scope != scope), CAPACITY)
+            self._unwritten.keep(lambda item: item.scene.scope != scope)
 
     async def _round(self) -> float:
-        await self._write()
+        await self._write(rest=REST)
         return UNTIL_NUDGED
 
-    async def _write(self) -> None:
-        async with self._turn:
-            for _ in range(0, len(self._waiting), PIECE):
-                await self._write_piece(tuple(islice(self._waiting, PIECE)))
+    async def _write(self, *, rest: float) -> None:
+        """Write what has come so far, and rest between two pieces for ``rest`` times what the last one took."""
+        newest, started = self._unwritten.newest, time.monotonic()
+        while self._unwritten.has_waited(newest):
+            async with self._turn:
+                await self._write_piece(self._unwritten.piece(PIECE))
+            if self._unwritten.has_waited(newest):
+                await asyncio.sleep(rest * (time.monotonic() - started))
+            started = time.monotonic()
 
-    async def _write_piece(self, batch: tuple[Message, ...]) -> None:
+    async def _write_piece(self, batch: list[Message]) -> None:
         if not batch:
             return
+        dropped = self._unwritten.dropped
         await self._log.append(batch)
         await self._note_names(batch)
-        written = {id(message) for message in batch}
-        while self._waiting and id(self._waiting[0]) in written:  # what was withdrawn meanwhile has left already
-            self._waiting.popleft()
+        self._unwritten.remove(batch)
         self.loop.trouble.end()
+        if self._unwritten.dropped == dropped:
+            self.crowding.end()
 
-    async def _note_names(self, batch: tuple[Message, ...]) -> None:
+    async def _note_names(self, batch: list[Message]) -> None:
         await self._sightings.note([(message.scene, message.sent_at) for message in batch if not message.is_bot])

@@ -181,7 +181,7 @@ class World:
         rows = await archived(self.ledger)
         jobs = [row.job for row in self.queue._rows.values()]
         portraits = [self.profiles._standing, self.profiles._past]
-        text = repr([rows, jobs, self.mirror.memos, list(self.journal._waiting), portraits])
+        text = repr([rows, jobs, self.mirror.memos, list(self.journal._unwritten), portraits])
         return {word for word in WORDS if word in text}
 
 
@@ -269,9 +269,9 @@ async def test_lines_gathered_before_do_not_come_in_afterwards(world: World) -> 
 async def test_waiting_lines_are_cleaned_while_the_log_refuses(world: World) -> None:
     """What could not be written yet is erased and reworded where it waits."""
     await world.journal.erase_person("2000001", lambda text: text.replace("阿棠", "某位成员"))
-    assert [message.text for message in world.journal._waiting] == ["某位成员来吗"]
+    assert [message.text for message in world.journal._unwritten] == ["某位成员来吗"]
     await world.journal.erase_place(MILI.scope)
-    assert not world.journal._waiting
+    assert not world.journal._unwritten
 
 
 async def test_what_waited_while_the_log_refused_is_written_clean(world: World) -> None:

@@ -13,6 +13,7 @@ from cognitive_memory_core.adapters.inmemory.ledger import InMemoryLedger
 from cognitive_memory_core.domain.message import Message
 from cognitive_memory_core.errors import StorageRefused
 from cognitive_memory_core.historian.journal import PIECE, Journal
+from cognitive_memory_core.historian.unwritten import UnwrittenMessages
 from tests.support.builders import GROUP, OTHER_GROUP, a_message
 from tests.support.clock import NOON
 from tests.support.sightings import sightings_of
@@ -158,3 +159,40 @@ async def test_a_flood_of_messages_is_written_in_pieces() -> None:
     assert max(map(len, log.pieces)) == PIECE
     assert len(log.pieces) == 4
     assert [message for piece in log.pieces for message in piece][: len(said)] == said
+
+
+class CountingLog:
+    """A log that notes the texts of each piece."""
+
+    def __init__(self) -> None:
+        """Begin with nothing."""
+        self.pieces: list[list[str]] = []
+
+    async def append(self, messages: Sequence[Message]) -> None:
+        """Note a piece."""
+        self.pieces.append([message.text for message in messages])
+
+
+async def test_a_line_does_not_wait_for_the_flood_of_another_group() -> None:
+    """A line of one group is in the first piece that is written, however many of another group came before it."""
+    log = CountingLog()
+    journal = Journal(log, sightings_of(InMemoryLedger()))  # type: ignore[arg-type]
+    for number in range(3 * PIECE):
+        journal.take(a_message(f"第 {number} 句"))
+    journal.take(a_message("别处", scene=OTHER_GROUP))
+    assert await journal.settle()
+    assert "别处" in log.pieces[0]
+    assert sum(map(len, log.pieces)) == 3 * PIECE + 1
+
+
+async def test_what_does_not_fit_is_dropped_and_counted() -> None:
+    """Lines beyond the bound are counted and named as a trouble until a piece is written without another loss."""
+    ledger = InMemoryLedger()
+    journal = Journal(ledger.log, sightings_of(ledger), UnwrittenMessages(capacity=5, place_capacity=3))
+    for minute in range(5):
+        journal.take(a_message(str(minute), sent_at=NOON + timedelta(minutes=minute)))
+    assert journal.dropped == 2
+    assert journal.crowding.error
+    assert await journal.settle()
+    assert [message.text for message in await ledger.log.recent(GROUP.scope, 5)] == ["2", "3", "4"]
+    assert not journal.crowding.error

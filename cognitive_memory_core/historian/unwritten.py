@@ -1,0 +1,96 @@
+"""Messages that are not in the log yet, by place: each place has its share of a bounded buffer."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from itertools import chain, islice, zip_longest
+
+from ..domain.message import Message
+from ..domain.scope import Scope
+
+CAPACITY = 20_000  # messages
+PLACE_CAPACITY = 5_000  # messages of one place
+_Numbered = tuple[int, Message]
+
+
+class UnwrittenMessages:
+    """A bounded buffer; where it is full, the oldest message of the fullest place is dropped and counted."""
+
+    def __init__(self, capacity: int = CAPACITY, place_capacity: int = PLACE_CAPACITY) -> None:
+        """Hold so many messages in all, and so many of one place."""
+        self.dropped = 0  # since the start
+        self.newest = 0  # the number of the last message that came
+        self._capacity = capacity
+        self._place_capacity = place_capacity
+        self._places: dict[Scope, deque[_Numbered]] = {}  # those that wait longest for their turn first; none is empty
+        self._held = 0
+
+    def __len__(self) -> int:
+        """Count the messages."""
+        return self._held
+
+    def __iter__(self) -> Iterator[Message]:
+        """Return the messages of all places."""
+        return (message for lines in self._places.values() for _, message in lines)
+
+    def add(self, message: Message) -> bool:
+        """Take a message; returns False when an older one was dropped for it."""
+        lines = self._places.setdefault(message.scene.scope, deque())
+        self.newest += 1
+        lines.append((self.newest, message))
+        self._held += 1
+        if len(lines) > self._place_capacity:
+            crowded = lines
+        elif self._held > self._capacity:
+            crowded = max(self._places.values(), key=len)
+        else:
+            return True
+        self._drop_oldest(crowded)
+        return False
+
+    def _drop_oldest(self, lines: deque[_Numbered]) -> None:
+        scope = lines.popleft()[1].scene.scope
+        if not lines:
+            del self._places[scope]
+        self._held -= 1
+        self.dropped += 1
+
+    def of(self, scope: Scope) -> list[Message]:
+        """Return the messages of a place, oldest first."""
+        return [message for _, message in self._places.get(scope, ())]
+
+    def has_waited(self, number: int) -> bool:
+        """Return whether a message is still here that came no later than the one of this number."""
+        return any(lines[0][0] <= number for lines in self._places.values())
+
+    def piece(self, limit: int) -> list[Message]:
+        """Return the next messages to write: one of each place in turn, oldest first."""
+        turns = chain.from_iterable(zip_longest(*self._places.values()))
+        return [message for _, message in islice(filter(None, turns), limit)]
+
+    def remove(self, written: Sequence[Message]) -> None:
+        """Remove a piece that was written; other places are served before its places next time."""
+        identities = {id(message) for message in written}
+        for scope in {message.scene.scope: None for message in written}:
+            lines = self._places.pop(scope, None)
+            while lines and id(lines[0][1]) in identities:  # what was withdrawn meanwhile has left already
+                lines.popleft()
+                self._held -= 1
+            if lines:
+                self._places[scope] = lines
+
+    def keep(self, stays: Callable[[Message], bool]) -> None:
+        """Remove the messages that a condition does not hold for."""
+        kept = {
+            scope: deque((number, message) for number, message in lines if stays(message))
+            for scope, lines in self._places.items()
+        }
+        self._places = {scope: lines for scope, lines in kept.items() if lines}
+        self._held = sum(map(len, self._places.values()))
+
+    def reword(self, changed: Callable[[str], str]) -> None:
+        """Replace the text of every message."""
+        for scope, lines in self._places.items():
+            self._places[scope] = deque((no, replace(message, text=changed(message.text))) for no, message in lines)
