@@ -54,7 +54,7 @@ async def test_forget_does_what_the_table_says(tmp_path: Path) -> None:
         async def is_listed() -> bool:
             return "花生" in await client.ask("/记忆 列表", group=GROUP, user=_next())
 
-        await until(is_listed)
+        await until(is_listed, pause=0.5)  # as often as people ask
         assert "花生" in await _asked(client, "/记忆 列表")
         await _asked(client, "/记忆 忘掉 1")
         assert "过敏" not in await _asked(client, "/记忆 列表")

@@ -95,7 +95,7 @@ class History:
         """Pin something, for oneself or for everybody."""
         scene, for_group = self.sower.scene(), self.sower.dice.random() < 0.5
         owner = "" if for_group and scene.group_id else scene.user_id
-        text = self.sower.text(self.sower.planted(scene, what="pin", person=owner))
+        text = self.sower.text(self.sower.planted(scene, what="pin", person=owner, said_by=scene.user_id))
         try:
             await self.memory.pin(scene, text, for_group=not owner)
         except core.LimitReached:

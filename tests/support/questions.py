@@ -227,6 +227,8 @@ def is_own(planted: Planted, person: str) -> bool:
     """Tell whether a secret is a person's own: their words, their pins, their portraits."""
     if planted.what == "memo":
         return False
+    if planted.what == "pin":  # one for a whole group is its author's as well
+        return person in (planted.person, planted.said_by)
     return planted.said_by == person if planted.what == "words" else planted.person == person
 
 

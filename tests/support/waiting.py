@@ -10,7 +10,7 @@ PATIENCE = 60.0  # seconds for anything that a test waits for: a bound on a vain
 PAUSE = 0.01  # seconds between two looks
 
 
-async def until(comes_true: Callable[[], bool | Awaitable[object]]) -> None:
+async def until(comes_true: Callable[[], bool | Awaitable[object]], pause: float = PAUSE) -> None:
     """Wait for something to come true; a vain wait raises AssertionError."""
     ends = time.monotonic() + PATIENCE
     while True:
@@ -18,7 +18,7 @@ async def until(comes_true: Callable[[], bool | Awaitable[object]]) -> None:
         if seen if isinstance(seen, bool) else await seen:
             return
         assert time.monotonic() < ends, f"waited {PATIENCE:.0f} s in vain"
-        await asyncio.sleep(PAUSE)
+        await asyncio.sleep(pause)
 
 
 async def until_not(stays_true: Callable[[], Awaitable[object]]) -> None:
