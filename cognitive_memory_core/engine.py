@@ -14,6 +14,7 @@ from .consent import Consent
 from .context.builder import ContextBuilder
 from .domain.profile import ProfileKey
 from .errors import UnavailableError
+from .event_forgetting import EventForgetting
 from .forgetting import Forgetting, Purge
 from .historian.admission import Admission
 from .historian.entity_merge import EntityMerge
@@ -60,21 +61,15 @@ class Engine:
         size = settings.current.models.embedding.batch_size
         self.indexer = Indexer(parts.embedder, parts.shelf, on_stored=self.follow, batch=size)
         self.profile_indexer = ProfileIndexer(parts.profiles, parts.profile_index, parts.embedder)
-        self.portraits = Portraits(
-            parts.profiles,
-            parts.profile_index,
-            parts.embedder,
-            self.consent,
-            settings,
-            facts=parts.facts,
-        )
+        self.portraits = self._portraits()
         self.merging = self._merging()
         self.history = self._history()
         self.worker = self._worker()
         self.intake = self._intake()
         self.purge = Purge(parts.eraser, parts.clock, self._rebuild)
         self.forgetting = self._forgetting()
-        self.upkeep = Upkeep(parts.log, settings, parts.watch.horizon, self.purge.run_if_due)
+        self.event_forgetting = self._event_forgetting()
+        self.upkeep = Upkeep(parts.log, settings, parts.watch.horizon, self._erase_due)
         self.retriever = self._retriever()
         said = MessageSearch(parts.lexical, parts.log, parts.clock, self.journal.settle)
         self.search = Search(self.retriever, said, settings)
@@ -263,6 +258,17 @@ class Engine:
             return None
         return IndexFollower(parts.store, parts.shelf, parts.book, parts.embedder.fingerprint)
 
+    def _portraits(self) -> Portraits:
+        parts = self.parts
+        return Portraits(
+            parts.profiles,
+            parts.profile_index,
+            parts.embedder,
+            self.consent,
+            self.settings,
+            facts=parts.facts,
+        )
+
     def _retriever(self) -> Retriever:
         parts = self.parts
         return Retriever(
@@ -283,6 +289,10 @@ class Engine:
     async def _rebuild(self) -> None:
         if self.follower:
             await self.follower.rebuild(afresh=True)
+
+    async def _erase_due(self) -> None:
+        await self.event_forgetting.erase_expired()
+        await self.purge.run_if_due()
 
     async def _unindex(self, event_ids: Sequence[str]) -> None:
         self.indexer.nudge()  # reworded texts have no vector
@@ -310,6 +320,20 @@ class Engine:
             parts.facts,
         )
 
+    def _event_forgetting(self) -> EventForgetting:
+        parts = self.parts
+        return EventForgetting(
+            self.journal,
+            parts.event_eraser,
+            parts.profile_eraser,
+            parts.clock,
+            parts.watch.horizon,
+            self.purge,
+            self._held,
+            self._unindex,
+            self._unportray,
+        )
+
     @asynccontextmanager
     async def _held(self) -> AsyncGenerator[None, None]:
         """Let neither jobs nor merges be in work until the block is left."""
@@ -335,6 +359,7 @@ class Engine:
             parts.facts,
             parts.lexical,
             self.settings,
+            parts.log,
             asks_model=parts.thinkers.has_model,
         )
         return HistorianWorker(parts.queue, parts.view, pipeline, self.settings, on_stored=self._note_stored)
@@ -372,7 +397,13 @@ class Engine:
     def _history(self) -> ProfileHistory:
         parts = self.parts
         return ProfileHistory(
-            parts.profiles, parts.profile_index, self.portraits, self.consent, parts.clock, self.profile_indexer.nudge
+            parts.profiles,
+            parts.profile_index,
+            self.portraits,
+            self.consent,
+            parts.clock,
+            self.profile_indexer.nudge,
+            parts.event_eraser,
         )
 
     def _intake(self) -> Intake:

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
@@ -16,7 +16,7 @@ from .arguments import checks_arguments
 from .completion import completed
 from .context.compression import Compressor, admitted, checked_dialogue
 from .context.render import Context
-from .domain.erasure import Erasure
+from .domain.erasure import RESTORABLE, Erasure
 from .domain.event import MEMORY_KINDS, Event
 from .domain.hit import Hit, Reading
 from .domain.ids import checked_id, checked_text
@@ -43,7 +43,6 @@ if TYPE_CHECKING:
 MAX_RESULTS = 200
 MAX_OFFSET = 1_000_000
 MAX_QUERY = 4000
-RESTORABLE = timedelta(days=30)
 NOTHING = Context("", (), 0, ("disabled",))
 
 
@@ -277,11 +276,15 @@ class CognitiveMemory:
         await self._open.consent.set_sharing(checked_id(user_id, "user_id"), shared, self._open.parts.clock.now())
 
     async def forget_event(self, scene: Scene, event_id: str) -> None:
-        """Retire an event that the scene may read; :meth:`restore_event` brings it back within 30 days."""
+        """Forget an event that the scene may read; :meth:`restore_event` brings it back within 30 days.
+
+        Until then the lines that it was made of, and the bot's own that repeat it, are shown nowhere. After that all of
+        it is erased.
+        """
         engine = self._open
         event = await self._readable(scene, event_id)
         if event.retired_at is None:
-            await engine.parts.events.retire(event.id, engine.parts.clock.now())
+            await engine.event_forgetting.forget(event)
             engine.merging.nudge()
 
     async def restore_event(self, scene: Scene, event_id: str) -> Event:
@@ -401,7 +404,13 @@ class CognitiveMemory:
         target = await asyncio.to_thread(transfer.checked_target, Path(path), engine.parts.data_dir)
         await engine.journal.settle()
         await engine.parts.eraser.copies(made=Copy(str(target), "export", engine.parts.clock.now()))
-        return await transfer.exported(engine.parts.archive, target, user_id=user_id, profiles=engine.parts.profiles)
+        return await transfer.exported(
+            engine.parts.archive,
+            target,
+            user_id=user_id,
+            profiles=engine.parts.profiles,
+            worded=engine.history.exported,
+        )
 
     async def backup(self, path: Path) -> None:
         """Copy everything, as it stands now, into a new or empty directory that can be opened as a data directory.

@@ -13,6 +13,7 @@ from .profile import Profile
 from .scope import Scope
 
 _NUMBER = re.compile("[0-9]{5,}")  # what may be somebody's id; shorter ones are days and counts
+RESTORABLE = timedelta(days=30)  # after it was forgotten an event can be restored for so long
 _WRONG = timedelta(days=1)  # a tombstone so far ahead of now was laid by a wrong clock
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from datetime import datetime
 
@@ -11,6 +11,7 @@ from .erasure import Tombstones
 from .event import Event
 from .message import Message
 from .note import Memo, Pin
+from .profile import ProfileKey
 from .scope import Scope
 
 _NUMBER = re.compile("[0-9]{5,}")  # what may be somebody's id; shorter ones are days and counts
@@ -64,6 +65,20 @@ def names_erased(tombstones: Tombstones, said: Said) -> bool:
         return False
     numbers = {number for text in texts_of(said) for number in _NUMBER.findall(text)}
     return any(tombstones.covers_person(number, _time_of(said)) for number in numbers)
+
+
+def keys_of(event: Event) -> Iterator[ProfileKey]:
+    """Name the portraits into which an event may have gone."""
+    for person in _people(event):
+        yield ProfileKey.user(person, event.agent)
+        if event.group_id:
+            yield ProfileKey.member(event.group_id, person, event.agent)
+    if event.group_id:
+        yield ProfileKey.group(event.group_id, event.agent)
+
+
+def _people(event: Event) -> Iterable[str]:
+    return dict.fromkeys(filter(None, (event.sender_id, event.user_id, *event.subjects)))
 
 
 def _place_of(said: Said) -> Scope:

@@ -75,8 +75,16 @@ class Journal:
         else:
             self.reading.end()
         known = {message.id for message in found}
-        found += [item for item in unwritten if item.id not in known and (before is None or item.sent_at < before)]
-        return found[-limit:]
+        unwritten = [item for item in unwritten if item.id not in known and (before is None or item.sent_at < before)]
+        return [*found, *await self._shown(unwritten)][-limit:]
+
+    async def _shown(self, unwritten: list[Message]) -> list[Message]:
+        """Leave out what tells a forgotten event; where nobody can tell, nothing of the bot's is shown."""
+        try:
+            return await self._log.shown(unwritten) if unwritten else []
+        except UnavailableError as refused:
+            self._complain(refused)
+            return [item for item in unwritten if not item.is_bot]
 
     async def find(self, scope: Scope, message_ids: Collection[str]) -> list[Message]:
         """Return those of the messages of a place that are logged, oldest first, the unwritten ones too.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from datetime import tzinfo
+from datetime import datetime, timezone, tzinfo
 
 from ..consent import Consent
 from ..domain.event import Draft, Statement
@@ -14,7 +14,7 @@ from ..domain.note import Memo
 from ..domain.people import Anchors, Person
 from ..domain.scope import Scene
 from ..domain.turn import Dialogue, Turn
-from ..ports.ledger import EventLedger, FactBook, LexicalIndex, NoteBook
+from ..ports.ledger import EventLedger, FactBook, LexicalIndex, MessageLog, NoteBook
 from ..ports.mirror import MemoMirror
 from ..ports.models import Historian
 from ..settings import Live, Settings
@@ -26,6 +26,7 @@ from .neighbours import Neighbourhood
 from .progress import Progress
 from .sightings import Sightings
 
+_UNKNOWN = datetime(1970, 1, 1, tzinfo=timezone.utc)  # of a line of which only the id is known
 KNOWN_PEOPLE = 200  # whose names are looked for in what was said
 
 
@@ -50,6 +51,7 @@ class Pipeline:
     facts: FactBook
     lexical: LexicalIndex
     settings: Live[Settings]
+    log: MessageLog
     asks_model: bool = True
     _thoughts: Progress[list[Statement]] = field(default_factory=_no_thoughts, init=False, repr=False)
 
@@ -60,11 +62,22 @@ class Pipeline:
         """
         if isinstance(job.work, Turn) and self._has_left(job):
             return await self.events.commit(Draft(job.id))
-        job = replace(job, work=self.consent.admitted(job.work))
+        job = replace(job, work=await self._told(self.consent.admitted(job.work)))
         await self._keep_memo(job)
         if not await self.events.done(job.id):
             await self._keep_events(job, is_last_try=is_last_try)
         return None
+
+    async def _told(self, work: Turn | Dialogue) -> Turn | Dialogue:
+        """Leave out lines that were withdrawn or tell a forgotten event, and what was learned from those alone."""
+        if isinstance(work, Dialogue):
+            return replace(work, messages=await self.log.shown(work.messages))
+        lines = [line for line in work.recent_messages if isinstance(line, Message)]
+        shown = await self.log.shown(lines)
+        recent = tuple(line for line in work.recent_messages if isinstance(line, str) or line in shown)
+        sources = [Message(one, work.scene, "", _UNKNOWN) for one in work.message_ids]
+        is_gone = bool(sources) and not await self.log.shown(sources)
+        return replace(work, recent_messages=recent, observations=() if is_gone else work.observations)
 
     def _has_left(self, job: Job) -> bool:
         scene = job.work.scene
@@ -90,6 +103,8 @@ class Pipeline:
 
     async def _statements(self, job: Job, anchors: Anchors) -> list[Statement]:
         if not isinstance(job.work, Turn):
+            if not any(line.sender_id for line in job.work.messages):
+                return []
             return await self.historian.triage(job.work, await self._with_neighbours(job.work, anchors))
         heard = await self._neighbourhood.heard(job.work, called(anchors), self.consent.opted_out)
         fresh = tuple(text for text in job.work.observations if text not in heard)

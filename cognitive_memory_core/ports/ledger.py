@@ -317,6 +317,10 @@ class MessageLog(Protocol):
         """
         ...
 
+    async def shown(self, messages: Sequence[Message]) -> list[Message]:
+        """Leave out those of some lines, kept or not, that were withdrawn or tell a forgotten event (EventEraser)."""
+        ...
+
     async def withdraw(self, scope: Scope, message_id: str, at: datetime) -> int:
         """Take a message out and remember that it was withdrawn; retire events all of whose messages are.
 
@@ -326,6 +330,37 @@ class MessageLog(Protocol):
 
     async def prune(self, before: datetime) -> int:
         """Drop messages sent before, and withdrawal marks and done-marks as old; answer how many messages."""
+        ...
+
+
+class EventEraser(Protocol):
+    """Forgetting single events: hidden until they are restored, and erased when they cannot be any more.
+
+    While an event is forgotten no line of the log that it was made of, or that retells it (:func:`retells`), is given
+    by any port but :meth:`MessageLog.append`'s own; that holds for lines that come later, too. EventLedger.restore
+    ends it. A line that came in while an equal event stands again is shown.
+    """
+
+    async def forget(self, event_id: str, at: datetime) -> None:
+        """Retire an event and hide the lines that tell it, at one stroke; nothing happens where there is none."""
+        ...
+
+    async def untold(self) -> list[Event]:
+        """Give what nothing may tell: forgotten events, and those all of whose messages were withdrawn.
+
+        Those that stand again in equal words are left out.
+        """
+        ...
+
+    async def expired(self, before: datetime) -> list[Event]:
+        """Give the same as :meth:`untold`, whatever stands again, of which was retired before an instant."""
+        ...
+
+    async def erase(self, event_ids: Sequence[str], at: datetime) -> Wiped:
+        """Erase such events, and the lines hidden because of them, from everything; neither comes in again.
+
+        Those that stand are left alone. A purge is due then.
+        """
         ...
 
 

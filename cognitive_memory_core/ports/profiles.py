@@ -45,8 +45,13 @@ class ProfileStore(Protocol):
         """Give the past portraits, newest first."""
         ...
 
-    async def restore(self, key: ProfileKey, revision_id: str, at: datetime) -> Profile:
-        """Let a past portrait be the one of now; that of now becomes a revision. Raises UnknownRevision."""
+    async def restore(
+        self, key: ProfileKey, revision_id: str, at: datetime, without: Callable[[str], str] = str
+    ) -> Profile:
+        """Let a past portrait be the one of now; that of now becomes a revision. Raises UnknownRevision.
+
+        ``without`` gives a text of it without what it may not tell any more.
+        """
         ...
 
     async def keys(self) -> list[ProfileKey]:
@@ -62,6 +67,10 @@ class ProfileEraser(Protocol):
 
         ``hide`` gives a text without them. Answers the keys that were removed or reworded.
         """
+        ...
+
+    async def reword(self, key: ProfileKey, without: Callable[[str], str]) -> bool:
+        """Put a portrait and its past in the words that ``without`` leaves of them; tells whether anything changed."""
         ...
 
     async def erase(self, keys: Collection[ProfileKey]) -> list[ProfileKey]:

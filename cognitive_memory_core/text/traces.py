@@ -16,6 +16,7 @@ from .terms import index_terms
 from .timewords import mentions
 
 MOST = 0.5  # share of a statement from which on a text tells it
+RECITED = 0.4  # share from which on a line of chat repeats it; see docs/decisions/0019-forgotten-lines.md
 _FRAME = frozenset("不没也很最更太喜欢爱讨厌怕吃喝看玩听说想会要能在住做是有去来过着了打算计划习惯经常每天觉得最近正")
 _OF_FRAME = 0.1  # weight of what opens a statement of any sort: 不喜欢吃, 打算, 住在
 _SPLIT = re.compile(r"(?<=[。！？!?；;\n])")
@@ -60,6 +61,12 @@ class Statement:
         """Tell whether a text says most of it, or says mostly what stands in it."""
         said = Trace.of(text, self.but)
         return self.trace.share_in(said) > MOST or said.share_in(self._whole) > MOST
+
+    def is_recited_by(self, line: str) -> bool:
+        """Tell whether a line of chat repeats it: most of its weight, and more than one word where it has more."""
+        said = Trace.of(line, self.but)
+        shared = self.trace.terms & said.terms
+        return len(shared) >= min(len(self.trace.terms), 2) > 0 and self.trace.share_in(said) > RECITED
 
     def is_told_throughout(self, texts: Iterable[str]) -> bool:
         """Tell whether many texts say most of it together."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import replace
 from typing import Protocol
 
@@ -13,6 +13,7 @@ from ..ports.profiles import Overtaken, ProfileStore
 
 log = logging.getLogger(__name__)
 StaysOut = Callable[[Profile], bool]
+Worded = Callable[[Profile], Awaitable[Profile]]
 
 
 class Gallery(ProfileStore, Protocol):
@@ -23,16 +24,18 @@ class Gallery(ProfileStore, Protocol):
         ...
 
 
-async def stood(profiles: ProfileStore, user_id: str | None) -> AsyncIterator[Profile | Revision]:
-    """Give all portraits, or a person's own, each before its past, which comes oldest first."""
+async def stood(
+    profiles: ProfileStore, user_id: str | None, worded: Worded | None = None
+) -> AsyncIterator[Profile | Revision]:
+    """Give all portraits, or a person's own, each before its past, which comes oldest first; ``worded`` words them."""
     for key in await profiles.keys():
         if user_id is not None and key.user_id != user_id:
             continue
         standing = await profiles.find(key)
         if standing:
-            yield standing
-            for revision in reversed(await profiles.revisions(key)):
-                yield revision
+            yield await worded(standing) if worded else standing
+            for one in reversed(await profiles.revisions(key)):
+                yield replace(one, profile=await worded(one.profile)) if worded else one
 
 
 async def hung(portraits: Sequence[Profile | Revision], profiles: Gallery) -> int:

@@ -20,21 +20,29 @@ from ..errors import BadArgument, MistakeError, StorageRefused
 from ..ports.ledger import Archive, ArchiveRow, OptOut
 from .drafts import draft_in, refuse_special, removed, sync_folder
 from .lines import LINES, ExportedRow, Head, line_of
-from .portraits import Gallery, StaysOut, hung, stood
+from .portraits import Gallery, StaysOut, Worded, hung, stood
 
 log = logging.getLogger(__name__)
 BATCH = 500
 LONGEST_LINE = 1_000_000  # bytes; a line over it is a bad line
 
 
-async def exported(archive: Archive, path: Path, *, user_id: str | None = None, profiles: Gallery | None = None) -> int:
+async def exported(
+    archive: Archive,
+    path: Path,
+    *,
+    user_id: str | None = None,
+    profiles: Gallery | None = None,
+    worded: Worded | None = None,
+) -> int:
     """Write all rows and portraits, or one person's, to a file that is there whole or not at all; answers how many.
 
-    A draft beside it takes its place at the end: until then, and whatever fails, the earlier file stays.
+    A draft beside it takes its place at the end: until then, and whatever fails, the earlier file stays. ``worded``
+    gives a portrait as it may be told.
     """
     draft = await asyncio.to_thread(draft_in, path.parent)
     try:
-        count = await _filled(draft, _everything(archive, profiles, user_id))
+        count = await _filled(draft, _everything(archive, profiles, user_id, worded))
         await completed(asyncio.to_thread(_put_in_place, draft, path))
     except OSError as refused:
         raise StorageRefused(sentences.storage_refused(path, refused.strerror)) from refused
@@ -85,11 +93,13 @@ async def imported(
     return count
 
 
-async def _everything(archive: Archive, profiles: Gallery | None, user_id: str | None) -> AsyncIterator[ExportedRow]:
+async def _everything(
+    archive: Archive, profiles: Gallery | None, user_id: str | None, worded: Worded | None
+) -> AsyncIterator[ExportedRow]:
     async for row in archive.rows(user_id=user_id):
         yield row
     if profiles:
-        async for portrait in stood(profiles, user_id):
+        async for portrait in stood(profiles, user_id, worded):
             yield portrait
 
 

@@ -30,6 +30,7 @@ from ..ports.ledger import (
     Archive,
     ConsentBook,
     Eraser,
+    EventEraser,
     EventLedger,
     FactBook,
     IndexBook,
@@ -88,6 +89,7 @@ class Parts:
     accounts: Accounts
     archive: Archive
     eraser: Eraser
+    event_eraser: EventEraser
     facts: FactBook
     profile_index: ProfileIndex
     profiles: ProfileStore
@@ -130,14 +132,15 @@ async def parts_of(live: Live[Settings], data_dir: Path, given: Given) -> Parts:
         store = await _store(settings.vector_store, data_dir / "chromadb", stack)
         profiles = FileProfiles(data_dir, settings.profile.revision_keep, clock, settings.zone, disk=disk)
         thinkers = await thinkers_of(live, data_dir / "prompts", meter, stack, given.chat)
-        outside = _Outside(owner, data_dir, mirror, embedding, reranking, store, profiles, thinkers, meter, watch)
-        return _put_together(clock, queue, ledger, outside, stack)
+        others = _Outside(clock, owner, data_dir, mirror, embedding, reranking, store, profiles, thinkers, meter, watch)
+        return _put_together(queue, ledger, others, stack)
 
 
 @dataclass(frozen=True)
 class _Outside:
     """What is neither queue nor ledger."""
 
+    clock: Clock
     owner: DirectoryOwner
     data_dir: Path
     mirror: EndSummaries
@@ -150,13 +153,11 @@ class _Outside:
     watch: ClockWatch
 
 
-def _put_together(
-    clock: Clock, queue: FileQueue, ledger: SqliteLedger, outside: _Outside, resources: AsyncExitStack
-) -> Parts:
+def _put_together(queue: FileQueue, ledger: SqliteLedger, outside: _Outside, resources: AsyncExitStack) -> Parts:
     """Name every part by its port, with a breaker round each that can be away."""
     vectors, words = stores = (Breaker("vectors"), Breaker("ledger"))
     return Parts(
-        clock=clock,
+        clock=outside.clock,
         watch=outside.watch,
         data_dir=outside.data_dir,
         problem=outside.owner.problem,
@@ -176,6 +177,7 @@ def _put_together(
         accounts=ledger.accounts,
         archive=ledger.archive,
         eraser=ledger.eraser,
+        event_eraser=ledger.event_eraser,
         facts=ledger.facts,
         profile_index=ledger.profiles,
         profiles=outside.profiles,

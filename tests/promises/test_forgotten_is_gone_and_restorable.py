@@ -3,14 +3,28 @@
 from __future__ import annotations
 
 import asyncio
+from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from cognitive_memory_core import Message, Settings, UnknownEvent
+from cognitive_memory_core import CaptureSettings, CognitiveMemory, Message, ProfileKey, Scene, Settings, UnknownEvent
+from cognitive_memory_core.adapters.sqlite import SqliteLedger
+from cognitive_memory_core.historian.clock_watch import STEADY
+from cognitive_memory_core.ports.ledger import ClockState
 from tests.support.clock import FrozenClock
 from tests.support.puppet import Puppet
-from tests.support.telling import READING, a_memory, recalled, tell
+from tests.support.telling import (
+    EXACT,
+    GAMES_DOUSHA,
+    PRIVATE,
+    READING,
+    READING_MILI,
+    a_memory,
+    recalled,
+    tell,
+)
 from tests.support.waiting import PATIENCE, until
 
 
@@ -68,18 +82,152 @@ async def test_it_can_be_restored_for_thirty_days(tmp_path: Path) -> None:
             await memory.restore_event(READING, event.id)
 
 
-async def test_the_words_stay_in_the_log_for_as_long_as_it_is_kept(tmp_path: Path) -> None:
-    """Forgetting a memory leaves the message in the log; it goes with the log's oldest days."""
+LINES = {
+    "m1": (READING, False, "我下个月要搬去上海了"),
+    "b1": (READING, True, "恭喜，阿禾要搬去上海啦"),
+    "b2": (PRIVATE, True, "搬去上海以后记得报平安"),
+    "b3": (READING_MILI, True, "上海那边房租挺贵的，阿禾要搬去的话早点看房"),
+    "n1": (READING_MILI, False, "搬家辛苦了"),
+    "b4": (READING, True, "阿禾养的三花猫真可爱"),
+    "b5": (READING_MILI, True, "今晚上海下雨"),
+    "b6": (GAMES_DOUSHA, True, "豆沙要搬去上海吗"),
+}
+HIDDEN = {"m1", "b1", "b2", "b3"}
+LONG_LOG = Settings(capture=CaptureSettings(log_days=180), vector_store=EXACT.vector_store)
+WHERE = (READING, PRIVATE, READING_MILI, GAMES_DOUSHA)
+
+
+async def lines_shown(memory: CognitiveMemory) -> set[str]:
+    """Give the ids of the lines that any way of reading shows, in all the places."""
+    found = set[str]()
+    for scene in (*WHERE, Scene.operator()):
+        for query in ("阿禾要搬去上海吗", "三花猫", "搬家", "豆沙"):
+            hits = await memory.search_events(scene, query, kinds=("message",), top_k=50)
+            found |= {line for hit in hits for line in (hit.event.id, *(near.id for near in hit.neighbours))}
+    for scene in WHERE:
+        found |= {line.id for line in await memory.recent_messages(scene, 50)}
+    return found
+
+
+@pytest.mark.parametrize("has_source", [True, False], ids=["with its message", "without"])
+async def test_its_lines_are_hidden_with_it_and_come_back(tmp_path: Path, has_source: bool) -> None:
+    """The line that it was made of and the bot's that repeat it are shown nowhere, as neighbours neither."""
+    clock, said = FrozenClock(), "阿禾(2156083317) 要搬去上海"
+    async with a_memory(tmp_path / "data", clock=clock) as memory:
+        for number, (line, (scene, is_bot, text)) in enumerate(LINES.items()):
+            at = clock.now() - timedelta(minutes=60 - number)
+            await memory.observe(Message(line, scene, text, at, is_bot=is_bot))
+        [event] = await tell(memory, READING, said, message_ids=("m1",) if has_source else ())
+        assert await lines_shown(memory) == {*LINES}
+        await memory.forget_event(READING, event.id)
+        assert await lines_shown(memory) == {*LINES} - HIDDEN
+        await memory.export(tmp_path / "all.jsonl")
+        assert "搬去上海了" not in (tmp_path / "all.jsonl").read_text("utf-8")
+        await memory.restore_event(READING, event.id)
+        assert await lines_shown(memory) == {*LINES}
+
+
+async def test_what_the_bot_says_of_it_later_is_hidden_too(tmp_path: Path) -> None:
+    """While it is forgotten a new recital is hidden from the moment it is said; what the person says anew is not."""
+    clock = FrozenClock()
+    async with a_memory(tmp_path, clock=clock, background=False) as memory:
+        [event] = await tell(memory, READING, "阿禾(2156083317) 要搬去上海")
+        await memory.forget_event(READING, event.id)
+        clock.advance(minutes=1)
+        await memory.observe(Message("b9", READING, "记得你要搬去上海的", clock.now(), is_bot=True))
+        await memory.observe(Message("m9", READING, "我要搬去上海这事定了", clock.now()))
+        assert [line.id for line in await memory.recent_messages(READING)] == ["m9"]
+        found = await memory.search_events(READING, "搬去上海", kinds=("message",))
+        assert [hit.event.id for hit in found] == ["m9"]
+        await memory.restore_event(READING, event.id)
+        assert [line.id for line in await memory.recent_messages(READING)] == ["b9", "m9"]
+
+
+async def test_a_hidden_line_is_not_learned_again(tmp_path: Path) -> None:
+    """A dialogue, and a turn, that hold it make nothing of it; the other lines of the dialogue are considered."""
     clock = FrozenClock()
     async with a_memory(tmp_path, clock=clock) as memory:
-        await memory.observe(Message("m1", READING, "听说老周要搬去上海", clock.now()))
-        [event] = await tell(memory, READING, "老周(745920318) 要搬去上海", message_ids=("m1",))
+        line = Message("m1", READING, "我要搬去上海了", clock.now())
+        other = Message("m2", READING, "我对花生过敏", clock.now())
+        await memory.observe(line)
+        [event] = await tell(memory, READING, "阿禾(2156083317) 要搬去上海", message_ids=("m1",))
         await memory.forget_event(READING, event.id)
-        assert [message.text for message in await memory.recent_messages(READING)] == ["听说老周要搬去上海"]
-    clock.advance(days=Settings().capture.log_days + 1)
-    async with a_memory(tmp_path, clock=clock) as memory:
-        for _ in range(100):
-            if not await memory.recent_messages(READING):
-                break
-            await asyncio.sleep(0.05)
-        assert await memory.recent_messages(READING) == []
+        assert await memory.consider(READING, [line, other]) is not None
+        again = await tell(memory, READING, "阿禾(2156083317) 打算搬到上海住", message_ids=("m1",))
+        assert [one.message_ids for one in again] == [("m2",)]
+        anew = await tell(memory, READING, "阿禾(2156083317) 打算搬到上海住", message_ids=("m3",))
+        assert len(anew) == 2
+
+
+@pytest.mark.parametrize("chat", [None, Puppet], ids=["rules", "puppet"])
+async def test_no_older_portrait_tells_it(tmp_path: Path, chat: type[Puppet] | None) -> None:
+    """Its sentence is in no past portrait that is given, exported or put back; restored it is there again."""
+    key, moving = ProfileKey.member("618203471", "2156083317"), "阿禾(2156083317) 要搬去上海"
+    async with a_memory(tmp_path / "data", chat=chat() if chat else None) as memory:
+        await tell(memory, READING, "阿禾(2156083317) 养了一只三花猫")
+        event = next(one for one in await tell(memory, READING, moving) if "上海" in one.text)
+        await tell(memory, READING, "阿禾(2156083317) 喜欢乌龙茶")
+
+        async def past() -> str:
+            return repr(await memory.profile_revisions(READING, key))
+
+        assert "上海" in await past()
+        await memory.forget_event(READING, event.id)
+        assert await memory.drain(PATIENCE)
+        revisions = await memory.profile_revisions(READING, key)
+        assert "上海" not in repr(revisions)
+        assert "三花猫" in repr(revisions)
+        await memory.export(tmp_path / "all.jsonl")
+        assert "上海" not in (tmp_path / "all.jsonl").read_text("utf-8")
+        for revision in revisions:
+            restored = await memory.restore_profile(READING, key, revision.id)
+            assert "上海" not in repr(restored)
+            assert "上海" not in repr(await memory.get_profile(READING, "user", "2156083317"))
+        await memory.restore_event(READING, event.id)
+        assert await memory.drain(PATIENCE)
+        assert "上海" in repr(await memory.get_profile(READING, "user", "2156083317"))
+
+
+async def test_after_thirty_days_its_bytes_are_gone(tmp_path: Path) -> None:
+    """Event, lines, portraits and their past: no byte tells it, and an old export does not bring it back."""
+    clock, data = FrozenClock(), tmp_path / "data"
+    async with a_memory(data, LONG_LOG, clock=clock) as memory:
+        await tell(memory, READING, "阿禾(2156083317) 养了一只三花猫")
+        await memory.observe(Message("m1", READING, "我要搬去上海了", clock.now()))
+        await memory.observe(Message("b1", READING, "阿禾要搬去上海啦", clock.now(), is_bot=True))
+        told = await tell(memory, READING, "阿禾(2156083317) 要搬去上海", message_ids=("m1",))
+        event = next(one for one in told if "上海" in one.text)
+        await tell(memory, READING, "阿禾(2156083317) 喜欢乌龙茶")
+        await memory.export(tmp_path / "old.jsonl")
+        await memory.forget_event(READING, event.id)
+        assert await memory.drain(PATIENCE)
+    assert "上海" in bytes_of(data)
+    clock.advance(days=31)
+    async with a_memory(data, LONG_LOG, clock=clock, background=False) as memory:
+        engine: Any = memory._engine
+        assert await engine.event_forgetting.erase_expired() == 0  # a clock that jumped so far is not believed yet
+    await believe(clock, data)
+    async with a_memory(data, LONG_LOG, clock=clock) as memory:
+
+        async def is_gone() -> bool:
+            return "上海" not in bytes_of(data)
+
+        await asyncio.wait_for(until(is_gone), PATIENCE)
+        await memory.import_(tmp_path / "old.jsonl")
+        assert "上海" not in await recalled(memory, READING, "阿禾要搬去上海吗")
+        with pytest.raises(UnknownEvent):
+            await memory.restore_event(READING, event.id)
+        assert "三花猫" in await recalled(memory, READING, "三花猫")
+    assert "上海" not in bytes_of(data)
+
+
+async def believe(clock: FrozenClock, data: Path) -> None:
+    """Let the clock be one that has run steadily for a day."""
+    ledger = await SqliteLedger.open(data / "ledger.db", clock=clock)
+    await ledger.clock_book.keep(ClockState(clock.now(), clock.now(), STEADY))
+    await ledger.close()
+
+
+def bytes_of(data: Path) -> str:
+    """Read every file in one; what is no text is passed over."""
+    return "\n".join(path.read_bytes().decode("utf-8", "ignore") for path in data.rglob("*") if path.is_file())

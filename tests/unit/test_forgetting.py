@@ -511,6 +511,7 @@ async def test_a_job_of_somebody_erased_writes_nothing(world: World) -> None:
         ledger.facts,
         ledger.lexical,
         Live(Settings()),
+        ledger.log,
     )
     await pipeline.process(
         Job("old", Turn(GROUP, memo="悄悄话", observations=("悄悄话",), happened_at=NOON + SAID), NOON + SAID)

@@ -56,6 +56,12 @@ class ProfileErasing:
             self._close(folder)
         return sorted(touched)
 
+    def reword(self, key: ProfileKey, hide: Hide) -> bool:
+        """Take something out of one portrait and its past; tells whether anything was there."""
+        spot = Spot.of(self.paths.root, key)
+        with self.held(spot):
+            return bool(self._reworded(spot, "", hide))
+
     def those(self, keys: Iterable[ProfileKey]) -> list[ProfileKey]:
         """Remove the files of some portraits; answers those of which there were any."""
         touched = set[ProfileKey]()

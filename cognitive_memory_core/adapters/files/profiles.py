@@ -80,9 +80,11 @@ class FileProfiles:
         """Give the past portraits, newest first."""
         return await asyncio.to_thread(self._revisions, self._spot(key))
 
-    async def restore(self, key: ProfileKey, revision_id: str, at: datetime) -> Profile:
+    async def restore(
+        self, key: ProfileKey, revision_id: str, at: datetime, without: Callable[[str], str] = str
+    ) -> Profile:
         """Let a past portrait be the one of now, under the name of now."""
-        return await asyncio.to_thread(self._restore, key, revision_id, at)
+        return await asyncio.to_thread(self._restore, key, revision_id, at, without)
 
     async def keys(self) -> list[ProfileKey]:
         """Name everybody who has a portrait."""
@@ -96,6 +98,13 @@ class FileProfiles:
         """Remove a person's portraits with their past; hide them in all others'."""
         try:
             return await asyncio.to_thread(self._erasing.person, user_id, hide)
+        finally:
+            self._recent.clear()
+
+    async def reword(self, key: ProfileKey, without: Callable[[str], str]) -> bool:
+        """Put a portrait and its past in other words."""
+        try:
+            return await asyncio.to_thread(self._erasing.reword, key, without)
         finally:
             self._recent.clear()
 
@@ -136,7 +145,7 @@ class FileProfiles:
             self._drop_twin(spot, standing.data)
             return self._replace(spot, standing, tidy(replace(standing.profile, name=name)))
 
-    def _restore(self, key: ProfileKey, chosen: str, at: datetime) -> Profile:
+    def _restore(self, key: ProfileKey, chosen: str, at: datetime, without: Callable[[str], str]) -> Profile:
         spot = self._spot(key)
         with self._held(spot):
             past = self._revision(spot, chosen) if is_revision_id(chosen) else None
@@ -144,7 +153,8 @@ class FileProfiles:
                 raise UnknownRevision(sentences.unknown_revision(chosen))
             standing = self._standing(spot)
             name = standing.profile.name if standing else past.profile.name
-            return self._succeed(spot, standing, replace(past.profile, name=name, updated_at=at))
+            rest = ProfileFile(past.profile).without(without).profile
+            return self._succeed(spot, standing, replace(rest, name=name, updated_at=at))
 
     def _succeed(self, spot: Spot, standing: _Standing | None, profile: Profile) -> Profile:
         """Let a portrait take the place of what stands, which becomes a revision before anything else happens."""

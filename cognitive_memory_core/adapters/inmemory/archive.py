@@ -57,14 +57,18 @@ class InMemoryArchive:
         yield from (Shared(user_id, at) for user_id, at in state.sharing.items())
         yield from state.names.values()
         yield from self._events()
-        yield from state.messages.values()
+        yield from self._lines()
         yield from state.memos.values()
         yield from state.pins.values()
 
     def _said_by(self, user_id: str) -> Iterator[ArchiveRow]:
         yield from (row for row in self._events() if row.event.sender_id == user_id)
-        yield from (message for message in self._state.messages.values() if message.sender_id == user_id)
+        yield from (message for message in self._lines() if message.sender_id == user_id)
         yield from (pin for pin in self._state.pins.values() if user_id in (pin.owner_id, pin.author_id))
+
+    def _lines(self) -> Iterator[Message]:
+        """Give the lines that tell no forgotten event."""
+        yield from (line for place, line in self._state.messages.items() if place not in self._state.veils)
 
     def _events(self) -> Iterator[EmbeddedEvent]:
         for event in self._state.standing():
@@ -90,7 +94,7 @@ class InMemoryArchive:
     def _absorb_event(self, row: EmbeddedEvent) -> bool:
         """Take in an event, unless it or one that says the same is known: counting again would not be idempotent."""
         state = self._state
-        if row.event.id in state.events or state.standing_twin(row.event) is not None:
+        if row.event.id in state.events or row.event.id in state.gone or state.standing_twin(row.event) is not None:
             return False
         state.add(row.event)
         if row.fingerprint and row.vector is not None:

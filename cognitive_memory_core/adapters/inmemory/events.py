@@ -73,7 +73,11 @@ class InMemoryEvents:
             return event
         if self._state.rests_on_nothing(event):
             return None
-        return self._state.standing_twin(event) or self._state.restore(event)
+        twin = self._state.standing_twin(event)
+        if twin is None:
+            return self._state.restore(event)
+        self._state.unveil(event.id)
+        return twin
 
     def _is_kept(self, fact: Fact) -> bool:
         person = fact.key.user_id
@@ -83,7 +87,7 @@ class InMemoryEvents:
         """Take in an event, or count it with its twin; answers which stands for it, None where none does."""
         state = self._state
         named_twin = state.named_twin(event, named)
-        if event.id in state.events or state.is_counted(event, named_twin):
+        if event.id in state.events or event.id in state.gone or state.is_counted(event, named_twin):
             return None
         is_retired = event.retired_at is not None or state.is_withdrawn(event)
         twin = None if is_retired else named_twin or state.standing_twin(event)

@@ -11,6 +11,7 @@ from .calibrations import InMemoryCalibrations
 from .clock_book import InMemoryClockBook
 from .consent import InMemoryConsent
 from .eraser import InMemoryEraser
+from .event_eraser import InMemoryEventEraser
 from .events import InMemoryEvents
 from .facts import InMemoryFacts
 from .index_book import InMemoryBook
@@ -45,6 +46,7 @@ class InMemoryLedger:
         self.archive = InMemoryArchive(state)
         self.calibrations = InMemoryCalibrations()
         self.eraser = InMemoryEraser(state)
+        self.event_eraser = InMemoryEventEraser(state)
 
     async def close(self) -> None:
         """Do nothing: there is nothing to let go of."""

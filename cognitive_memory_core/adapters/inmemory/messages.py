@@ -31,7 +31,8 @@ class InMemoryLog:
 
     async def recent(self, scope: Scope, limit: int, *, before: datetime | None = None) -> list[Message]:
         """Give the newest messages of a place, oldest first; with ``before`` only older ones."""
-        here = (message for (place, _), message in self._state.messages.items() if place == scope)
+        lines = self._state.messages.items()
+        here = (message for place, message in lines if place[0] == scope and place not in self._state.veils)
         older = [message for message in here if before is None or message.sent_at < before]
         return sorted(older, key=lambda message: message.sent_at)[max(len(older) - max(limit, 0), 0) :]
 
@@ -58,6 +59,13 @@ class InMemoryLog:
             runs = (here[run.start : run.stop] for run in _joined(wanted))
             passages += (tuple(line for line in run if reading.admits(line.as_event())) for run in runs)
         return passages
+
+    async def shown(self, messages: Sequence[Message]) -> list[Message]:
+        """Leave out lines that were withdrawn or tell a forgotten event."""
+        state = self._state
+        out = state.veils.keys() | state.withdrawn.keys()
+        left = (message for message in messages if (message.scene.scope, message.id) not in out)
+        return [message for message in left if not state.told_by(message)]
 
     async def withdraw(self, scope: Scope, message_id: str, at: datetime) -> int:
         """Take a message out for good; answers how many events rested on it alone and were retired."""
@@ -94,6 +102,9 @@ def add_message(state: State, message: Message) -> bool:
     if place in state.messages or place in state.withdrawn:
         return False
     state.messages[place] = message
+    state.veils.pop(place, None)
+    if told := state.told_by(message):
+        state.veils[place] = told
     return True
 
 

@@ -50,12 +50,14 @@ class InMemoryProfiles:
         """Give the past portraits, newest first."""
         return [Revision(past, profile) for past, profile in sorted(self._past_of(key).items(), reverse=True)]
 
-    async def restore(self, key: ProfileKey, revision_id: str, at: datetime) -> Profile:
+    async def restore(
+        self, key: ProfileKey, revision_id: str, at: datetime, without: Callable[[str], str] = str
+    ) -> Profile:
         """Let a past portrait be the one of now, under the name of now."""
         past, standing = self._past_of(key).get(revision_id), self._standing.get(key)
         if past is None:
             raise UnknownRevision(sentences.unknown_revision(revision_id))
-        return self._succeed(replace(past, name=(standing or past).name, updated_at=at))
+        return self._succeed(replace(_without(past, without), name=(standing or past).name, updated_at=at))
 
     async def keys(self) -> list[ProfileKey]:
         """Name everybody who has a portrait."""
@@ -75,6 +77,10 @@ class InMemoryProfiles:
         """Remove a person's portraits with their past; hide them in all others'."""
         there = self._standing.keys() | self._past.keys()
         return sorted(self._removed([key for key in there if key.user_id == user_id]) + self._reworded(hide))
+
+    async def reword(self, key: ProfileKey, without: Callable[[str], str]) -> bool:
+        """Put a portrait and its past in other words."""
+        return bool(self._reworded(without, {key}))
 
     async def erase(self, keys: Collection[ProfileKey]) -> list[ProfileKey]:
         """Remove these portraits with their past."""
@@ -110,13 +116,15 @@ class InMemoryProfiles:
             self._past.pop(key, None)
         return keys
 
-    def _reworded(self, hide: Callable[[str], str]) -> list[ProfileKey]:
+    def _reworded(self, hide: Callable[[str], str], keys: Collection[ProfileKey] | None = None) -> list[ProfileKey]:
         touched: set[ProfileKey] = set()
         for key, profile in self._standing.items():
-            if (rest := _without(profile, hide)) != profile:
+            if (keys is None or key in keys) and (rest := _without(profile, hide)) != profile:
                 self._put(rest)
                 touched.add(key)
         for key, past in self._past.items():
+            if keys is not None and key not in keys:
+                continue
             rests = {one: _without(profile, hide) for one, profile in past.items()}
             if rests != past:
                 past.update(rests)

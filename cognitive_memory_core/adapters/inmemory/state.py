@@ -17,6 +17,7 @@ from ...domain.scope import Scope
 from ...ports.ambient import Clock
 from ...ports.ledger import Alias, Copy, Mark, PurgeState, Switch
 from ...ports.models import Vector
+from ...text.recitals import retells
 from .waiting_facts import WaitingFacts
 
 Place = tuple[Scope, str]  # a message's id is unique in its scope only
@@ -52,6 +53,9 @@ class State:
     numbers: dict[str, int] = field(default_factory=dict[str, int])  # each event's place in the order of coming
     erased: Tombstones = field(default_factory=lambda: Tombstones(secrets.token_bytes(32)))
     purge_state: PurgeState = field(default_factory=PurgeState)
+    forgotten: set[str] = field(default_factory=set[str])  # events retired because somebody asked for it
+    veils: dict[Place, set[str]] = field(default_factory=dict[Place, set[str]])  # lines hidden because of which events
+    gone: set[str] = field(default_factory=set[str])  # events that were forgotten and then erased
     copies: dict[str, Copy] = field(default_factory=dict[str, Copy])
     index_marks: dict[str, Mark] = field(default_factory=dict[str, Mark])
 
@@ -130,6 +134,8 @@ class State:
         for known in (self.sources, self.vectors, self.changed, self.numbers):
             known.pop(event_id, None)
         self.facts.drop_event(event_id)
+        self.unveil(event_id)
+        self.forgotten.discard(event_id)
 
     def reword(self, event: Event, revision: int, *, keeps_vector: bool) -> None:
         """Put a known event anew."""
@@ -192,7 +198,31 @@ class State:
         restored = replace(event, retired_at=None)
         self._put(restored)
         self.changed[event.id] = self.next_revision()
+        self.unveil(event.id)
+        self.forgotten.discard(event.id)
         return restored
+
+    def veil(self, event: Event) -> None:
+        """Forget a retired event, and hide the lines that it was made of and those that tell it again."""
+        self.forgotten.add(event.id)
+        for place, message in self.messages.items():
+            if self._is_source(place, event) or retells(message, event):
+                self.veils.setdefault(place, set()).add(event.id)
+
+    def unveil(self, event_id: str) -> None:
+        """Show the lines again that were hidden because of an event."""
+        left = {place: because - {event_id} for place, because in self.veils.items()}
+        self.veils = {place: because for place, because in left.items() if because}
+
+    def told_by(self, message: Message) -> set[str]:
+        """Give the forgotten events that a line was a source of, or tells again while they do not stand again."""
+        place = (message.scene.scope, message.id)
+        known = [self.events[one] for one in self.forgotten]
+        again = (event for event in known if self.standing_twin(event) is None and retells(message, event))
+        return {event.id for event in (*again, *(one for one in known if self._is_source(place, one)))}
+
+    def _is_source(self, place: Place, event: Event) -> bool:
+        return place[0] == event.scope and place[1] in {*event.message_ids, *self.sources[event.id]}
 
     def _left(self, event: Event) -> set[str]:
         return {message_id for message_id in event.message_ids if (event.scope, message_id) not in self.withdrawn}

@@ -220,7 +220,7 @@ _SHELVES = (
         "r.sender_id",
         "r.retired_at IS NULL",
     ),
-    _Shelf("messages r", _of_r(MESSAGE_FIELDS), message_of, "r.sender_id"),
+    _Shelf("messages r", _of_r(MESSAGE_FIELDS), message_of, "r.sender_id", "r.seq NOT IN (SELECT seq FROM veils)"),
     _Shelf("memos r", _of_r(MEMO_COLUMNS), memo_of),
     _Shelf("pins r", _of_r(PIN_COLUMNS), pin_of, "r.owner_id, r.author_id"),
 )

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ...domain.event import Event
 from ...domain.hit import Reading
 from ...domain.message import Message
-from .filters import Filter, message_filter, place_filter, sql_filter
+from .filters import UNVEILED, Filter, message_filter, place_filter, sql_filter
 from .rows import EVENT_FIELDS, MESSAGE_FIELDS, Row, event_of, message_of
 from .statements import LISTED, listed, select
 from .words import (
@@ -32,8 +32,8 @@ T = TypeVar("T")
 class Corpus(Generic[T]):
     """Events, or the log: their tables, how a row is read, and who may see it.
 
-    ``terms_of`` gives the terms of a row of ``words_from``; ``place_of`` gives the place that holds all that a reading
-    admits, where it can be read apart from the rest.
+    ``standing`` holds for rows that may be shown to anybody. ``terms_of`` gives the terms of a row of ``words_from``;
+    ``place_of`` gives the place that holds all that a reading admits, where it can be read apart from the rest.
     """
 
     table: str
@@ -45,6 +45,7 @@ class Corpus(Generic[T]):
     words_from: tuple[str, ...]
     terms_of: Callable[[Row], list[str]]
     place_of: Callable[[Reading], Filter | None]
+    standing: str = "TRUE"
 
     @property
     def columns(self) -> str:
@@ -58,7 +59,7 @@ class Corpus(Generic[T]):
 
     def at(self, connection: Connection, reading: Reading, seqs: Sequence[int]) -> dict[int, T]:
         """Give those of the rows that the reading admits, by seq, in the order asked for."""
-        query = select(self.columns, f"{self.table} e", f"e.seq IN {LISTED}")
+        query = select(self.columns, f"{self.table} e", f"e.seq IN {LISTED} AND {self.standing}")
         found = self.admitted(reading, connection.execute(query, (listed(seqs),)))
         return {seq: found[seq] for seq in seqs if seq in found}
 
@@ -108,4 +109,5 @@ MESSAGES = Corpus(
     MESSAGE_WORDS_FROM,
     message_terms,
     _place_of_messages,
+    UNVEILED,
 )

@@ -8,6 +8,7 @@ from sqlite3 import Connection
 
 from ...domain.event import Event
 from ...domain.forgetting import texts_of
+from ...domain.ids import derived_id
 from . import words
 from .rows import EVENT_COLUMNS, EVENT_FIELDS, bound, event_of, event_values, instant_of
 from .statements import LISTED, delete, insert, listed, new_seq, next_revision, select, update
@@ -19,8 +20,15 @@ def opted_out(connection: Connection) -> frozenset[str]:
 
 
 def is_known(connection: Connection, event: Event) -> bool:
-    """Tell whether an event of this id stands or stood here."""
-    return connection.execute("SELECT 1 FROM events WHERE id = ?", bound(event.id)).fetchone() is not None
+    """Tell whether an event of this id stands or stood here, or was erased after it was forgotten."""
+    query = "SELECT 1 FROM events WHERE id = ?1 UNION ALL SELECT 1 FROM gone WHERE digest = ?2"
+    return connection.execute(query, bound(event.id, _digest(event.id))).fetchone() is not None
+
+
+def keep_out(connection: Connection, event_ids: Iterable[str]) -> None:
+    """Let erased events never come in again."""
+    digests = [bound(_digest(event_id)) for event_id in event_ids]
+    connection.executemany("INSERT OR IGNORE INTO gone VALUES (?)", digests)
 
 
 def rests_on_nothing(connection: Connection, event: Event) -> bool:
@@ -83,6 +91,10 @@ def add_sources(connection: Connection, seq: int, sources: Iterable[str]) -> Non
     connection.executemany(
         "INSERT OR IGNORE INTO event_sources VALUES (?, ?)", [bound(seq, source) for source in sources]
     )
+
+
+def _digest(event_id: str) -> str:
+    return derived_id("gone", event_id)
 
 
 def _add_subjects(connection: Connection, seq: int, event: Event) -> None:

@@ -11,7 +11,7 @@ from ...domain.event import Draft, Event
 from ...domain.forgetting import stays_out
 from ...domain.hit import Reading
 from ...ports.ambient import Clock
-from . import duplicates, event_rows, facts
+from . import duplicates, event_rows, facts, veils
 from .corpus import EVENTS
 from .database import Database
 from .rows import EVENT_FIELDS, bound, event_of, micros
@@ -136,6 +136,7 @@ def _restore(connection: Connection, event_id: str) -> Event | None:
         return None
     twin = duplicates.standing_twin(connection, event)
     if twin is not None:
+        veils.lift(connection, event_id)
         return event_of(connection.execute(select(_FIELDS, "events", "seq = ?"), (twin,)).fetchone())
     connection.execute(
         "UPDATE events SET retired_at = NULL, revision = ? WHERE id = ?",

@@ -11,6 +11,7 @@ from .statements import LISTED, listed, select
 Filter = tuple[str, tuple[str | int, ...]]
 
 _SPEAKS_OF = f"EXISTS ({select('1', 'event_subjects s', 's.seq = e.seq AND s.subject IN ' + LISTED)})"
+UNVEILED = f"NOT EXISTS ({select('1', 'veils v', 'v.seq = e.seq')})"  # a line that tells no forgotten event
 _NOTHING: Filter = ("0", ())
 
 
@@ -30,7 +31,7 @@ def sql_filter(reading: Reading) -> Filter:
 
 def message_filter(reading: Reading) -> Filter:
     """Compile a reading over ``messages e``; a bot's own line speaks of the person it was said to."""
-    parts: list[Filter] = [scene_filter(reading.scene), *_common(reading)]
+    parts: list[Filter] = [scene_filter(reading.scene), (UNVEILED, ()), *_common(reading)]
     if reading.user_id:
         parts.append(("e.user_id = ?", (reading.user_id,)))
     if reading.kinds and "message" not in reading.kinds:

@@ -8,7 +8,7 @@ from sqlite3 import Connection
 
 from ...completion import released_on_failure
 from ...ports.ambient import Clock
-from . import words
+from . import veils, words
 from .accounts import SqliteAccounts
 from .archive import SqliteArchive
 from .calibrations import SqliteCalibrations
@@ -16,6 +16,7 @@ from .clock_book import SqliteClockBook
 from .consent import SqliteConsent
 from .database import Check, Database
 from .eraser import SqliteEraser
+from .event_eraser import SqliteEventEraser
 from .events import SqliteEvents
 from .exact_search import ExactIndex
 from .facts import SqliteFacts
@@ -50,6 +51,7 @@ class SqliteLedger:
         self.archive = SqliteArchive(database)
         self.calibrations = SqliteCalibrations(database)
         self.eraser = SqliteEraser(database, self.index, self.lexical)
+        self.event_eraser = SqliteEventEraser(database, self.index, self.lexical)
 
     @classmethod
     async def open(
@@ -66,6 +68,7 @@ class SqliteLedger:
             undo.push_async_callback(database.close)
             if not read_only:
                 await database.write(words.refresh)
+                await database.write(veils.refresh)
             ledger = cls(database, clock or _MachineClock())
             ledger.index.follow(await database.read(_last_model))
         return ledger

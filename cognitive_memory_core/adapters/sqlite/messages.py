@@ -11,8 +11,9 @@ from ...domain.forgetting import stays_out
 from ...domain.hit import Reading
 from ...domain.message import Message, Passage
 from ...domain.scope import Scope
-from . import event_rows, words
+from . import event_rows, veils, words
 from .database import Database
+from .filters import UNVEILED
 from .passages import passages_around
 from .rows import MESSAGE_COLUMNS, MESSAGE_FIELDS, bound, message_of, message_values, micros
 from .statements import LISTED, bounded, insert, listed, new_seq, select
@@ -51,6 +52,10 @@ class SqliteLog:
         """Give the talk round messages, as far as the reading admits it."""
         return await self._database.read(passages_around, messages, reading, bounded(reach))
 
+    async def shown(self, messages: Sequence[Message]) -> list[Message]:
+        """Leave out lines that were withdrawn or tell a forgotten event."""
+        return await self._database.read(veils.shown, messages)
+
     async def withdraw(self, scope: Scope, message_id: str, at: datetime) -> int:
         """Take a message out for good; answers how many events rested on it alone and were retired."""
         return await self._database.write(_withdraw, scope, message_id, at)
@@ -77,7 +82,9 @@ def _append(connection: Connection, message: Message) -> bool:
     query = insert("messages", MESSAGE_COLUMNS, "ON CONFLICT DO NOTHING")
     is_new = connection.execute(query, message_values(message)).rowcount > 0
     if is_new:
-        words.add_message(connection, new_seq(connection), message)
+        seq = new_seq(connection)
+        words.add_message(connection, seq, message)
+        veils.note(connection, [(seq, message)])
     return is_new
 
 
@@ -88,7 +95,7 @@ def _append_all(connection: Connection, messages: Sequence[Message]) -> None:
 
 def _recent(connection: Connection, scope: Scope, limit: int, before: datetime | None) -> list[Message]:
     older = ("scope = ?", (scope.key,)) if before is None else ("scope = ? AND at_us < ?", (scope.key, micros(before)))
-    query = select(_FIELDS, "messages", older[0], "ORDER BY at_us DESC, seq DESC LIMIT ?")
+    query = select(_FIELDS, "messages e", f"{older[0]} AND {UNVEILED}", "ORDER BY at_us DESC, seq DESC LIMIT ?")
     newest_first = [message_of(row) for row in connection.execute(query, (*older[1], limit))]
     return newest_first[::-1]
 

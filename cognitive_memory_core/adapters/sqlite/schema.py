@@ -236,12 +236,15 @@ ALTER TABLE spending ADD COLUMN bad INTEGER NOT NULL DEFAULT 0;
 """
 
 # author_id: who wrote a pin, "" where nobody knows. forgotten: events that were retired because somebody asked for it,
-# until they are restored. veils: lines of the log that are shown to nobody while an event is forgotten: those that it
-# was made of, and those of the bot that repeat it. What was retired before this step was forgotten or withdrawn.
+# until they are restored; what was retired before this step was forgotten or withdrawn. veils: lines of the log that
+# are shown to nobody while an event is forgotten: those that it was made of, and those of the bot that repeat it. gone:
+# digests of the ids of events that were erased after that.
 _FOURTH = """
 ALTER TABLE pins ADD COLUMN author_id TEXT NOT NULL DEFAULT '';
 UPDATE pins SET author_id = owner_id;
 
+CREATE INDEX events_retired ON events (seq) WHERE retired_at IS NOT NULL;
+CREATE TABLE gone (digest TEXT PRIMARY KEY) WITHOUT ROWID;
 CREATE TABLE forgotten (seq INTEGER PRIMARY KEY REFERENCES events (seq) ON DELETE CASCADE);
 CREATE TRIGGER forgotten_until_restored AFTER UPDATE OF retired_at ON events
 WHEN OLD.retired_at IS NOT NULL AND NEW.retired_at IS NULL

@@ -27,6 +27,11 @@ def lay(connection: Connection, digest: str, at: datetime) -> None:
     standing = tombstones_of(connection).marks.get(digest)
     query = "INSERT INTO erasures VALUES (?, ?) ON CONFLICT (digest) DO UPDATE SET at_us = excluded.at_us"
     connection.execute(query, (digest, micros(covered_until(at, standing))))
+    lay_due(connection, at)
+
+
+def lay_due(connection: Connection, at: datetime) -> None:
+    """Remember that bytes of what was erased are still there."""
     connection.execute("UPDATE meta SET value = min(coalesce(value, ?1), ?1) WHERE key = 'purge_due_us'", (micros(at),))
 
 

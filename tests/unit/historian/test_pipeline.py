@@ -90,6 +90,7 @@ def pipeline_over(ledger: InMemoryLedger, fuse: Fuse, historian: Historian | Non
         ledger.facts,
         ledger.lexical,
         Live(Settings()),
+        ledger.log,
     )
 
 

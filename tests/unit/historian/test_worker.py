@@ -108,6 +108,7 @@ async def at_work(
         ledger.facts,
         ledger.lexical,
         Live(Settings()),
+        ledger.log,
     )
     worker = HistorianWorker(queue, queue, pipeline, Live(settings), on_stored=lambda: None)
     loop = asyncio.create_task(worker.run())

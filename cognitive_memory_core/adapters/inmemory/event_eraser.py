@@ -1,0 +1,55 @@
+"""Forgetting single events, as far as a process can."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from ...domain.event import Event
+from ...ports.ledger import Wiped
+from .state import State
+
+
+class InMemoryEventEraser:
+    """Forgetting events of a state."""
+
+    def __init__(self, state: State) -> None:
+        """Share a state with the other ports."""
+        self._state = state
+
+    async def forget(self, event_id: str, at: datetime) -> None:
+        """Retire an event and hide the lines that tell it."""
+        if event_id in self._state.events:
+            self._state.retire(event_id, at)
+            self._state.veil(self._state.events[event_id])
+
+    async def untold(self) -> list[Event]:
+        """Give the retired events that nothing may tell."""
+        return [event for event in self._gone() if self._state.standing_twin(event) is None]
+
+    async def expired(self, before: datetime) -> list[Event]:
+        """Give the retired events that were retired before an instant."""
+        return [event for event in self._gone() if event.retired_at is not None and event.retired_at < before]
+
+    async def erase(self, event_ids: Sequence[str], at: datetime) -> Wiped:
+        """Erase retired events and the lines that were hidden with them."""
+        state = self._state
+        erased = [event.id for event in self._gone() if event.id in event_ids]
+        lines = [place for place, because in state.veils.items() if not because.isdisjoint(erased)]
+        sources = [(state.events[one].scope, source) for one in erased for source in state.sources[one]]
+        for place in (*lines, *sources):  # also of lines that the log has left behind
+            state.withdrawn.setdefault(place, at)
+        messages = len([state.messages.pop(place) for place in lines if place in state.messages])
+        for event_id in erased:
+            state.drop(event_id)
+        state.gone |= set(erased)
+        if erased:
+            due = min(state.purge_state.erased_at or at, at)
+            state.purge_state = replace(state.purge_state, erased_at=due)
+        return Wiped(events=len(erased), messages=messages, event_ids=tuple(erased))
+
+    def _gone(self) -> list[Event]:
+        state = self._state
+        retired = [event for event in state.events.values() if event.retired_at is not None]
+        return [event for event in retired if event.id in state.forgotten or state.rests_on_nothing(event)]

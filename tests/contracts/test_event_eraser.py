@@ -1,0 +1,123 @@
+"""The contract of EventEraser: hidden until it is restored, erased when nobody can restore it any more."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from cognitive_memory_core.domain.hit import Reading
+from cognitive_memory_core.domain.message import Message
+from cognitive_memory_core.ports.ledger import EmbeddedEvent, Wiped
+from cognitive_memory_core.text.terms import query_terms
+from tests.support.builders import GROUP, OPERATOR, a_draft, a_message, an_event
+from tests.support.clock import NOON
+from tests.support.ledgers import Ledger, a_fact, archived, committed, later
+
+SOURCE = a_message("我要搬去上海", id="m-1")
+RECITAL = a_message("阿棠要搬去上海啦", id="b-1", sent_at=later(minutes=1), is_bot=True)
+OTHER = a_message("上海今天下雨", id="m-2", sent_at=later(minutes=2))
+LINES = (SOURCE, RECITAL, OTHER)
+MOVING = an_event("阿棠(2000001) 要搬去上海", message_ids=("m-1",))
+
+
+async def told(ledger: Ledger) -> list[Message]:
+    """Forget an event that lines tell."""
+    await ledger.log.append(LINES)
+    await committed(ledger, MOVING)
+    await ledger.event_eraser.forget(MOVING.id, NOON)
+    return await ledger.log.recent(GROUP.scope, 9)
+
+
+async def seen(ledger: Ledger) -> set[str]:
+    """Give the lines that any port shows."""
+    found = await ledger.lexical.messages(query_terms("搬去上海"), Reading(OPERATOR), 9)
+    passages = await ledger.log.around([OTHER], Reading(GROUP), 5)
+    rows = [row for row in await archived(ledger) if isinstance(row, Message)]
+    lines = (*(line for line, _ in found), *(line for passage in passages for line in passage), *rows)
+    recent = await ledger.log.recent(GROUP.scope, 9)
+    return {line.id for line in (*lines, *recent, *await ledger.log.shown(LINES))}
+
+
+async def test_lines_are_hidden_until_it_is_restored(ledger: Ledger) -> None:
+    """Its source and the recital are given by no port, and both come back with it."""
+    assert await told(ledger) == [OTHER]
+    assert await seen(ledger) == {"m-2"}
+    assert await ledger.events.restore(MOVING.id) == MOVING
+    assert await seen(ledger) == {"m-1", "b-1", "m-2"}
+
+
+async def test_a_line_that_two_events_hide_waits_for_both(ledger: Ledger) -> None:
+    """Restoring one of them does not show what the other hides."""
+    flat = an_event("阿棠(2000001) 在找房子", message_ids=("m-1",))
+    await committed(ledger, flat)
+    await told(ledger)
+    await ledger.event_eraser.forget(flat.id, NOON)
+    await ledger.events.restore(MOVING.id)
+    assert await seen(ledger) == {"b-1", "m-2"}
+    await ledger.events.restore(flat.id)
+    assert await seen(ledger) == {"m-1", "b-1", "m-2"}
+
+
+async def test_lines_that_come_later_are_hidden_too(ledger: Ledger) -> None:
+    """A source that was written late, and a new recital; not once an equal event stands again."""
+    await committed(ledger, MOVING)
+    await ledger.event_eraser.forget(MOVING.id, NOON)
+    assert await ledger.log.shown(LINES) == [OTHER]
+    await ledger.log.append(LINES)
+    assert await seen(ledger) == {"m-2"}
+    again = an_event(MOVING.text, message_ids=("m-9",))
+    await committed(ledger, again)
+    late = replace(RECITAL, id="b-2", sent_at=later(minutes=9))
+    await ledger.log.append([late])
+    assert [line.id for line in await ledger.log.recent(GROUP.scope, 9)] == ["m-2", "b-2"]
+
+
+async def test_an_equal_event_that_stands_lifts_the_veil(ledger: Ledger) -> None:
+    """Restoring gives the one that stands, and the lines are shown."""
+    await told(ledger)
+    again = an_event(MOVING.text, message_ids=("m-9",))
+    await committed(ledger, again)
+    assert await ledger.events.restore(MOVING.id) == again
+    assert await seen(ledger) == {"m-1", "b-1", "m-2"}
+    assert await ledger.event_eraser.untold() == []
+
+
+async def test_what_may_not_be_told_is_what_was_forgotten_or_withdrawn(ledger: Ledger) -> None:
+    """What was retired for another reason is no part of it, nor is what stands."""
+    withdrawn, retired, stands = (an_event(f"第{n}件", message_ids=(f"w-{n}",)) for n in range(3))
+    await committed(ledger, withdrawn, retired, stands)
+    await told(ledger)
+    await ledger.log.withdraw(GROUP.scope, "w-0", later(minutes=5))
+    await ledger.events.retire(retired.id, NOON)
+    assert {event.id for event in await ledger.event_eraser.untold()} == {MOVING.id, withdrawn.id}
+    assert [event.id for event in await ledger.event_eraser.expired(later(minutes=1))] == [MOVING.id]
+
+
+async def test_what_is_erased_is_gone_with_its_lines_and_stays_out(ledger: Ledger) -> None:
+    """Event, facts and hidden lines go; neither a job, a late line nor an import brings them back."""
+    await told(ledger)
+    fact = a_fact(MOVING)
+    stands = an_event("养猫")
+    await ledger.events.commit(replace(a_draft(stands), facts=(a_fact(stands),)))
+    wiped = await ledger.event_eraser.erase([MOVING.id, stands.id, "nobody"], later(days=31))
+    assert wiped == Wiped(events=1, messages=2, event_ids=(MOVING.id,))
+    assert (await ledger.eraser.purge_due()).erased_at == later(days=31)
+    assert await ledger.events.find(MOVING.id) is None
+    assert await ledger.events.find(stands.id) == stands
+    await ledger.log.append(LINES)
+    await ledger.events.commit(replace(a_draft(MOVING), facts=(fact,)))
+    await ledger.archive.absorb([EmbeddedEvent(MOVING), *LINES])
+    assert await seen(ledger) == {"m-2"}
+    assert await ledger.events.find(MOVING.id) is None
+    assert await ledger.event_eraser.expired(later(days=99)) == []
+
+
+@pytest.mark.parametrize("is_purged", [True, False])
+async def test_erasing_nothing_is_due_for_no_purge(ledger: Ledger, is_purged: bool) -> None:
+    """Where nothing was erased nothing waits to be purged."""
+    if is_purged:
+        await ledger.eraser.purge(NOON)
+    await ledger.event_eraser.forget("nobody", NOON)
+    assert await ledger.event_eraser.erase(["nobody"], NOON) == Wiped()
+    assert (await ledger.eraser.purge_due()).erased_at is None
