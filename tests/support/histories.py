@@ -144,8 +144,8 @@ class History:
             return
         event = self.sower.dice.choice(found)
         await self.memory.forget_event(behind, event.id)
-        self._forgotten[event.id] = set(TOKEN.findall(event.text))
-        self.standing.take_back(self._forgotten[event.id])
+        self._forgotten[event.id] = self.standing.take_back_event(event, TOKEN.findall(event.text))
+        self.standing.doubtful |= self._fresh
 
     async def restore(self) -> None:
         """Let a forgotten event stand again, where it still can."""

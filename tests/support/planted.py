@@ -7,6 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from typing import Literal
 
+from cognitive_memory_core.domain.event import Event
+from cognitive_memory_core.domain.forgetting import keys_of
 from cognitive_memory_core.domain.profile import ProfileKey
 from cognitive_memory_core.domain.scope import Scene
 
@@ -20,7 +22,7 @@ class Planted:
     """One text that was stored. ``place_id`` is a group, or the person of a private chat.
 
     ``person`` is whose turn, pin or portrait it is ("" for the group's own), ``said_by`` who spoke ("" for the bot),
-    and ``subjects`` of whom it speaks. Words have the ``kind`` of their event, or "message".
+    or wrote a pin, and ``subjects`` of whom it speaks. Words have the ``kind`` of their event, or "message".
     """
 
     token: str
@@ -72,9 +74,9 @@ class Planted:
 class Standing:
     """Everything that was planted, and what people wished since.
 
-    ``known`` are (agent, group, person) whose names were seen there. ``gone`` are the words that nobody may read now;
-    what is ``taken_back`` of them, and not erased, past portraits still tell. ``doubtful`` are those of which it is
-    left open whether they are there still.
+    ``known`` are (agent, group, person) whose names were seen there. ``gone`` are the words that nobody may read now,
+    also not in past portraits; of them ``taken_back`` are not erased. ``doubtful`` are those of which it is left open
+    whether they are there still.
     """
 
     planted: dict[str, Planted] = field(default_factory=dict[str, Planted])
@@ -93,7 +95,22 @@ class Standing:
         self.taken_back |= taken - self.gone
         self.gone |= taken
         keys = {key for token in taken for key in self.planted[token].keys}
-        self.doubtful |= {one.token for one in self.planted.values() if one.what == "portrait" and one.key in keys}
+        self.doubtful |= {one.token for one in self.planted.values() if "portrait" in one.what and one.key in keys}
+
+    def take_back_event(self, event: Event, words: Iterable[str]) -> set[str]:
+        """Note an event that was forgotten, with the lines that it was made of; answers all their words.
+
+        Lines of the bot, and of its sender where it names none, may tell it again: all texts here are much alike.
+        """
+        lines = [one for one in self.planted.values() if one.is_message and one.agent == event.agent]
+        here = [one for one in lines if (one.is_in_group, one.place_id) == (bool(event.group_id), event.scope.place_id)]
+        taken = {*words, *(one.token for one in here if one.id in event.message_ids)}
+        self.take_back(taken)
+        self.doubtful |= {one.token for one in here if one.said_by in ("", event.sender_id)}
+        self.doubtful |= {one.token for one in lines if not one.said_by and one.person == event.sender_id}
+        told = set(keys_of(event))
+        self.doubtful |= {one.token for one in self.planted.values() if "portrait" in one.what and one.key in told}
+        return taken
 
     def erase(self, tokens: Iterable[str]) -> None:
         """Note what is nowhere any more, or never was."""

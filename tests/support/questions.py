@@ -213,8 +213,7 @@ def export(asked: Question) -> Asking:
     """Export what one person said and pinned, and their portraits, of every place and every agent."""
     person, standing = asked.dice.choice(PEOPLE), asked.history.standing
     own = [one for one in standing.planted.values() if is_own(one, person) and one.token not in standing.gone]
-    past = {token for token in standing.taken_back if is_own(standing.planted[token], person)}
-    return Asking(_exported(asked, person), own, past.union(one.token for one in own).__contains__)
+    return Asking(_exported(asked, person), own, {one.token for one in own}.__contains__)
 
 
 async def _exported(asked: Question, person: str) -> str:
@@ -224,7 +223,7 @@ async def _exported(asked: Question, person: str) -> str:
 
 
 def is_own(planted: Planted, person: str) -> bool:
-    """Tell whether a secret is a person's own: their words, their pins, their portraits."""
+    """Tell whether a secret is a person's own: their words, the pins that they own or wrote, their portraits."""
     if planted.what == "memo":
         return False
     if planted.what == "pin":  # one for a whole group is its author's as well

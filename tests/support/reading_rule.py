@@ -65,9 +65,9 @@ def may_meet(token: str, scene: Scene, standing: Standing) -> bool:
 
 
 def may_meet_in_the_past(token: str, scene: Scene, standing: Standing) -> bool:
-    """Tell whether a scene may meet it in what a portrait was, which is not rewritten when words are taken back."""
+    """Tell whether a scene may meet it in what a portrait was, which is told without words that were taken back."""
     planted = standing.planted[token]
-    if token in standing.gone and token not in standing.taken_back:
+    if token in standing.gone:
         return False
     past = (replace(one, token="") for one in _drawn_from(planted, standing) if one.what == "past portrait")
     return may_meet(token, scene, standing) or any(may_read(one, scene, standing) for one in past)
