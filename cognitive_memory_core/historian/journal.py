@@ -12,7 +12,7 @@ from ..background import UNTIL_NUDGED, BackgroundLoop, Trouble
 from ..domain.message import Message
 from ..domain.scope import Scope
 from ..errors import UnavailableError
-from ..ports.ledger import MessageLog
+from ..ports.ledger import VeiledLog
 from .sightings import Sightings
 from .unwritten import UnwrittenMessages
 
@@ -26,7 +26,7 @@ class Journal:
     """Never raises for a full or failing log; what cannot be written waits, up to a bound, and is counted beyond it."""
 
     def __init__(
-        self, message_log: MessageLog, sightings: Sightings, unwritten: UnwrittenMessages | None = None
+        self, message_log: VeiledLog, sightings: Sightings, unwritten: UnwrittenMessages | None = None
     ) -> None:
         """Write into a log, and note the names that people are seen with."""
         self._log = message_log
@@ -83,7 +83,7 @@ class Journal:
         try:
             return await self._log.shown(unwritten) if unwritten else []
         except UnavailableError as refused:
-            self._complain(refused)
+            self.reading.note(refused)
             return [item for item in unwritten if not item.is_bot]
 
     async def find(self, scope: Scope, message_ids: Collection[str]) -> list[Message]:
@@ -95,7 +95,7 @@ class Journal:
         unwritten = [item for item in self._unwritten.of(scope) if item.id in wanted]
         found = await self._log.find(scope, wanted)
         known = {message.id for message in found}
-        found += [item for item in unwritten if item.id not in known]
+        found += await self._shown([item for item in unwritten if item.id not in known])
         return sorted(found, key=lambda message: message.sent_at)
 
     def drop(self, scope: Scope, message_id: str) -> None:

@@ -317,10 +317,6 @@ class MessageLog(Protocol):
         """
         ...
 
-    async def shown(self, messages: Sequence[Message]) -> list[Message]:
-        """Leave out those of some lines, kept or not, that were withdrawn or tell a forgotten event (EventEraser)."""
-        ...
-
     async def withdraw(self, scope: Scope, message_id: str, at: datetime) -> int:
         """Take a message out and remember that it was withdrawn; retire events all of whose messages are.
 
@@ -330,6 +326,14 @@ class MessageLog(Protocol):
 
     async def prune(self, before: datetime) -> int:
         """Drop messages sent before, and withdrawal marks and done-marks as old; answer how many messages."""
+        ...
+
+
+class VeiledLog(MessageLog, Protocol):
+    """A log that knows which lines may be shown."""
+
+    async def shown(self, messages: Sequence[Message]) -> list[Message]:
+        """Leave out those of some lines, kept or not, that were withdrawn or tell a forgotten event (EventEraser)."""
         ...
 
 

@@ -35,11 +35,11 @@ from ..ports.ledger import (
     FactBook,
     IndexBook,
     LexicalIndex,
-    MessageLog,
     NameBook,
     NoteBook,
     ProfileIndex,
     VectorLedger,
+    VeiledLog,
 )
 from ..ports.mirror import MemoMirror
 from ..ports.models import Embedder, Reranker
@@ -82,7 +82,7 @@ class Parts:
     exact: ExactIndex
     store: VectorStore | None
     book: IndexBook
-    log: MessageLog
+    log: VeiledLog
     notes: NoteBook
     consent: ConsentBook
     names: NameBook

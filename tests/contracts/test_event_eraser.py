@@ -36,7 +36,8 @@ async def seen(ledger: Ledger) -> set[str]:
     rows = [row for row in await archived(ledger) if isinstance(row, Message)]
     lines = (*(line for line, _ in found), *(line for passage in passages for line in passage), *rows)
     recent = await ledger.log.recent(GROUP.scope, 9)
-    return {line.id for line in (*lines, *recent, *await ledger.log.shown(LINES))}
+    by_id = await ledger.log.find(GROUP.scope, [line.id for line in LINES])
+    return {line.id for line in (*lines, *recent, *by_id, *await ledger.log.shown(LINES))}
 
 
 async def test_lines_are_hidden_until_it_is_restored(ledger: Ledger) -> None:

@@ -39,7 +39,7 @@ class InMemoryLog:
     async def find(self, scope: Scope, message_ids: Collection[str]) -> list[Message]:
         """Return those of the messages of a place that are known, oldest first."""
         wanted = frozenset(message_ids)
-        rows = self._state.messages.items()
+        rows = ((place, line) for place, line in self._state.messages.items() if place not in self._state.veils)
         here = [message for (place, message_id), message in rows if place == scope and message_id in wanted]
         return sorted(here, key=lambda message: message.sent_at)
 

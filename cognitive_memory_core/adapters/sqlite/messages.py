@@ -101,7 +101,7 @@ def _recent(connection: Connection, scope: Scope, limit: int, before: datetime |
 
 
 def _find(connection: Connection, scope: Scope, message_ids: Collection[str]) -> list[Message]:
-    query = select(_FIELDS, "messages", f"scope = ? AND id IN {LISTED}", "ORDER BY at_us, seq")
+    query = select(_FIELDS, "messages e", f"scope = ? AND id IN {LISTED} AND {UNVEILED}", "ORDER BY at_us, seq")
     return [message_of(row) for row in connection.execute(query, (scope.key, listed(message_ids)))]
 
 
