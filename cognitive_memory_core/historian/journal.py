@@ -18,7 +18,7 @@ from .unwritten import UnwrittenMessages
 
 PAUSE = 0.3  # seconds between writes: well under the half second that is promised
 PIECE = 100  # messages that one transaction writes: a job's write that shares it waits for no more
-REST = 2.0  # times what a piece took: a flood of messages leaves most of the ledger and of the process to others
+REST = 1.0  # times what a piece took: a flood of messages leaves half of the ledger and of the process to others
 LONGEST_PAUSE = 30.0  # seconds between two tries while the log refuses
 
 

@@ -11,7 +11,7 @@ from ..domain.message import Message
 from ..domain.scope import Scope
 
 CAPACITY = 20_000  # messages
-PLACE_CAPACITY = 5_000  # messages of one place
+PLACE_CAPACITY = 10_000  # messages of one place
 _Numbered = tuple[int, Message]
 
 
