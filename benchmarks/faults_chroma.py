@@ -33,8 +33,8 @@ from cognitive_memory_core.domain.event import Draft
 from cognitive_memory_core.domain.hit import Reading
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.errors import UnavailableError
-from cognitive_memory_core.historian.follower import IndexFollower
-from cognitive_memory_core.ports.ledger import EmbeddedEvent, Mark, VectorRow
+from cognitive_memory_core.historian.indexing.reconciler import IndexReconciler
+from cognitive_memory_core.ports.ledger import Checkpoint, EmbeddedEvent, VectorRow
 from cognitive_memory_core.ports.vectors import Generation
 
 from .chroma_world import (
@@ -303,7 +303,7 @@ class Probing:
     known: Sequence[EmbeddedEvent]
     ledger: InMemoryLedger
     birth: str
-    mark: Mark
+    mark: Checkpoint
     sample: int
     anew: int
     lost: int = 0
@@ -321,11 +321,11 @@ class Probing:
         ledger = InMemoryLedger()
         await ledger.events.commit(Draft("all", tuple(row.event for row in known)))
         await ledger.shelf.store(MODEL, [VectorRow(row.event.id, row.vector or array("f")) for row in known])
-        await IndexFollower(store, ledger.shelf, ledger.book, MODEL).follow()
+        await IndexReconciler(store, ledger.shelf, ledger.book, MODEL).follow()
         generation = await store.open()
         assert generation is not None
         mark = await ledger.book.mark(generation.birth)
-        return cls(known, ledger, generation.birth, mark or Mark(), sample, anew)
+        return cls(known, ledger, generation.birth, mark or Checkpoint(), sample, anew)
 
     async def probe(self, place: Path, plan: Plan) -> None:
         """Open one, and build it anew."""
@@ -366,7 +366,7 @@ class Probing:
         """Open a store as a bot does, and let its rows find themselves; tell how damage was noticed, "" where not."""
         book = InMemoryLedger().book
         await book.note(self.birth, self.mark)
-        follower, step = IndexFollower(NeverAnew(store), self.ledger.shelf, book, MODEL), "noticed"
+        follower, step = IndexReconciler(NeverAnew(store), self.ledger.shelf, book, MODEL), "noticed"
         try:
             await follower.follow()
             step = "noticed by asking"

@@ -22,7 +22,7 @@ from pathlib import Path
 
 from cognitive_memory_core.adapters.chroma.filters import chroma_filter, event_metadata
 from cognitive_memory_core.adapters.sqlite import SqliteLedger
-from cognitive_memory_core.adapters.sqlite.filters import scene_filter
+from cognitive_memory_core.adapters.sqlite.search.filters import scene_filter
 from cognitive_memory_core.domain.event import Event
 from cognitive_memory_core.domain.hit import Reading
 from cognitive_memory_core.domain.scope import Scene

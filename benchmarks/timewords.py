@@ -35,8 +35,8 @@ REACH = DAY
 NEEDED = 0.9  # of the windows, in each language
 EUROPE = ["en", "de", "fr", "es", "it"]  # the English half asks a little in each
 OPEN = {
-    "timewords": "import cognitive_memory_core; from datetime import datetime, timezone; {mark};"
-    "from cognitive_memory_core.text.timewords import time_window as f; f('last week', datetime.now(timezone.utc))",
+    "timewords": "import cognitive_memory_core as core; from datetime import datetime, timezone; {mark};"
+    "core.time_window('last week', datetime.now(timezone.utc))",
     "jionlp": "{mark}; import jionlp; jionlp.ner.extract_time('昨天', with_parsing=True)",
     "dateparser": "{mark}; from dateparser.search import search_dates; search_dates('last week')",
     "recognizers_date_time": "{mark}; import recognizers_date_time as r; r.recognize_datetime('last week', 'en-us')",
@@ -164,7 +164,7 @@ def _ends(written: Sequence[str]) -> Window:
 
 
 def _ours() -> Reader:
-    module = importlib.import_module("cognitive_memory_core.text.timewords")
+    module = importlib.import_module("cognitive_memory_core.text.time.timewords")
 
     def read(query: str, reference: datetime, _language: str) -> Window | None:
         found = module.time_window(query, reference.replace(tzinfo=timezone.utc))

@@ -48,9 +48,9 @@ from .settings import (
     unknown_keys,
 )
 from .status import Status
-from .text.lexicon import Offence, offences
-from .text.names import clean_name
-from .text.timewords import time_window
+from .text.identity.names import clean_name
+from .text.statements.lexicon import Offence, offences
+from .text.time.timewords import time_window
 
 __all__ = [
     "AlreadyEvolving",

@@ -18,7 +18,7 @@ from .domain.profile import Profile
 from .domain.scope import Scene, Scope
 from .domain.turn import Dialogue, Turn
 from .ports.ledger import ConsentBook, Eraser, NameBook, Switch
-from .text.redaction import Redaction
+from .text.safety.redaction import Redaction
 
 RECORDING: frozenset[Switch] = frozenset({"on", "record_only"})
 RECALLING: frozenset[Switch] = frozenset({"on", "recall_only"})

@@ -16,26 +16,26 @@ from .domain.profile import ProfileKey
 from .errors import UnavailableError
 from .event_forgetting import EventForgetting
 from .forgetting import Forgetting, Purge
-from .historian.admission import Admission
-from .historian.entity_merge import EntityMerge
-from .historian.follower import IndexFollower, IndexState
-from .historian.indexer import Indexer
-from .historian.intake import Intake
-from .historian.journal import Journal
-from .historian.merging import ProfileMerging
-from .historian.pipeline import Pipeline
-from .historian.profile_indexer import ProfileIndexer, taken_in
-from .historian.renaming import Renaming
-from .historian.sightings import Sightings
-from .historian.upkeep import Upkeep
-from .historian.worker import HistorianWorker
+from .historian.indexing.indexer import Indexer
+from .historian.indexing.reconciler import IndexReconciler, IndexState
+from .historian.jobs.admission import Admission
+from .historian.jobs.intake import Intake
+from .historian.jobs.pipeline import Pipeline
+from .historian.jobs.worker import HistorianWorker
+from .historian.messages.message_buffer import MessageBuffer
+from .historian.messages.upkeep import Upkeep
+from .historian.profiles.entity_merge import EntityMerge
+from .historian.profiles.merging import ProfileMerging
+from .historian.profiles.name_observer import NameObserver
+from .historian.profiles.profile_indexer import ProfileIndexer, taken_in
+from .historian.profiles.renaming import Renaming
 from .pinboard import Pinboard
-from .ports.given import Given
+from .ports.overrides import Overrides
 from .ports.vectors import NearbyEvents
 from .profile_history import ProfileHistory
 from .recall.messages import MessageSearch
 from .recall.nearest import NearestVectors
-from .recall.portraits import Portraits
+from .recall.profile_reader import ProfileReader
 from .recall.retriever import Retriever
 from .recall.search import Search
 from .settings import Live, Settings
@@ -54,8 +54,8 @@ class Engine:
         self.parts = parts
         self.settings = settings
         self.consent = Consent(parts.consent, parts.names, parts.eraser)
-        self.sightings = Sightings(parts.names, Renaming(parts.profiles, parts.profile_index), parts.clock)
-        self.journal = Journal(parts.log, self.sightings)
+        self.sightings = NameObserver(parts.names, Renaming(parts.profiles, parts.profile_index), parts.clock)
+        self.journal = MessageBuffer(parts.log, self.sightings)
         self.pinboard = Pinboard(parts.notes, parts.clock)
         self.follower = self._follower()
         size = settings.current.models.embedding.batch_size
@@ -85,7 +85,7 @@ class Engine:
         self._loops: list[asyncio.Task[None]] = []
 
     @classmethod
-    async def open(cls, settings: Live[Settings], data_dir: Path, given: Given) -> Engine:
+    async def open(cls, settings: Live[Settings], data_dir: Path, given: Overrides) -> Engine:
         """Open a data directory as its owner; the parts' resources are the caller's to close."""
         engine = cls(await parts_of(settings, data_dir, given), settings)
         try:
@@ -252,15 +252,15 @@ class Engine:
         missing = {"historian": not self.parts.thinkers.has_model, "embedding": not has_embedding}
         return tuple(name for name, is_missing in missing.items() if is_missing)
 
-    def _follower(self) -> IndexFollower | None:
+    def _follower(self) -> IndexReconciler | None:
         parts = self.parts
         if parts.store is None:
             return None
-        return IndexFollower(parts.store, parts.shelf, parts.book, parts.embedder.fingerprint)
+        return IndexReconciler(parts.store, parts.shelf, parts.book, parts.embedder.fingerprint)
 
-    def _portraits(self) -> Portraits:
+    def _portraits(self) -> ProfileReader:
         parts = self.parts
-        return Portraits(
+        return ProfileReader(
             parts.profiles,
             parts.profile_index,
             parts.embedder,

@@ -15,11 +15,11 @@ from .domain.forgetting import keys_of
 from .domain.profile import ProfileKey
 from .errors import CognitiveMemoryError
 from .forgetting import Purge
-from .historian.journal import Journal
+from .historian.messages.message_buffer import MessageBuffer
 from .ports.ambient import Clock
 from .ports.ledger import EventEraser
 from .ports.profiles import ProfileEraser
-from .text.recitals import untelling
+from .text.safety.recitals import untelling
 
 log = logging.getLogger(__name__)
 
@@ -32,7 +32,7 @@ class EventForgetting:
     ``unindex`` takes ids out of the vector index; ``unportray`` lets go of what is remembered of changed portraits.
     """
 
-    journal: Journal
+    journal: MessageBuffer
     eraser: EventEraser
     portraits: ProfileEraser
     clock: Clock

@@ -16,7 +16,7 @@ from .domain.message import Message
 from .domain.profile import ProfileKey
 from .domain.scope import DEFAULT_AGENT, Scene, Scope
 from .errors import CognitiveMemoryError, NotPermitted
-from .historian.journal import Journal
+from .historian.messages.message_buffer import MessageBuffer
 from .ports.ambient import Clock
 from .ports.ledger import (
     MOST_NAMES,
@@ -33,9 +33,9 @@ from .ports.ledger import (
 from .ports.mirror import MemoMirror
 from .ports.profiles import ProfileEraser
 from .ports.queue import QueueEraser
-from .text import remembered
-from .text.names import clean_name
-from .text.redaction import Redaction
+from .text import caches as remembered
+from .text.identity.names import clean_name
+from .text.safety.redaction import Redaction
 
 log = logging.getLogger(__name__)
 EVERY = timedelta(hours=1)
@@ -71,7 +71,7 @@ class Purge:
                 yield
             finally:
                 self._erasures += 1
-                remembered.let_go()
+                remembered.clear_caches()
 
     @asynccontextmanager
     async def undisturbed(self) -> AsyncGenerator[None, None]:
@@ -131,7 +131,7 @@ class Purge:
             async with self._turn:
                 if erasures == self._erasures:
                     await self._eraser.purge(self._clock.now(), is_over=True)
-                    remembered.let_go()  # also what a question remembered that was under way during an erasure
+                    remembered.clear_caches()  # also what a question remembered that was under way during an erasure
                     return True
         return False
 
@@ -154,7 +154,7 @@ class Forgetting:
     from writing who make events and portraits; ``unportray`` lets go of what is remembered of portraits that changed.
     """
 
-    journal: Journal
+    journal: MessageBuffer
     queue: QueueEraser
     names: NameBook
     archive: Archive
@@ -195,7 +195,7 @@ class Forgetting:
             await self.unindex(done.wiped.event_ids)
         return await self._erasure(done)
 
-    async def _erase_person(self, user_id: str, hide: Redaction, memo_ids: Sequence[str]) -> _Done:
+    async def _erase_person(self, user_id: str, hide: Redaction, memo_ids: Sequence[str]) -> _ErasedParts:
         place = _chat_with(user_id)
         await self.journal.erase_person(user_id, hide)
         jobs = await self.queue.erase_person(user_id, hide)
@@ -206,9 +206,9 @@ class Forgetting:
         await self.mirror.erase(wiped.memo_ids, place, hide)
         keys |= await self._erase_portraits(self.portraits.erase_person(user_id, hide))
         await self.journal.erase_person(user_id, hide)
-        return _Done(jobs, wiped, sum(key.user_id == user_id for key in keys), len(keys))
+        return _ErasedParts(jobs, wiped, sum(key.user_id == user_id for key in keys), len(keys))
 
-    async def _erase_place(self, scope: Scope) -> _Done:
+    async def _erase_place(self, scope: Scope) -> _ErasedParts:
         await self.journal.erase_place(scope)
         jobs = await self.queue.erase_place(scope)
         fed = await self.facts.fed_by(scope)
@@ -218,7 +218,7 @@ class Forgetting:
         await self.mirror.erase(wiped.memo_ids, scope, str)
         keys |= await self._erase_portraits_of(scope, fed)
         await self.journal.erase_place(scope)
-        return _Done(jobs, wiped, len(keys), len(keys))
+        return _ErasedParts(jobs, wiped, len(keys), len(keys))
 
     async def _erase_portraits_of(self, scope: Scope, fed: Collection[ProfileKey]) -> set[ProfileKey]:
         """Remove the portraits of a place, and those of people that hold something of it: they are drawn anew."""
@@ -260,7 +260,7 @@ class Forgetting:
             latest[name] = max(at, latest.get(name, at))
         return sorted(latest, key=lambda name: latest[name], reverse=True)
 
-    async def _erasure(self, done: _Done) -> Erasure:
+    async def _erasure(self, done: _ErasedParts) -> Erasure:
         copies, wiped = await self.eraser.copies(), done.wiped
         state = await self.purge.state()
         self.purge.begin(state)
@@ -279,7 +279,7 @@ class Forgetting:
 
 
 @dataclass(frozen=True)
-class _Done:
+class _ErasedParts:
     """What was erased: jobs, what left the ledger, and how many portraits went, of all that went or were reworded."""
 
     jobs: int

@@ -28,14 +28,15 @@ from .domain.scope import Scene
 from .domain.turn import Turn
 from .errors import BadArgument, NotPermitted, UnavailableError, UnknownEvent
 from .ports.ambient import Clock
-from .ports.given import Given
 from .ports.ledger import Copy, Switch
 from .ports.models import Chat, Embedder, Reranker
+from .ports.overrides import Overrides
 from .settings import Live, Settings
 from .status import Status
-from .text import intents, word_forms
-from .text.instants import interval_of
-from .text.lexicon import offences
+from .text.lexical import word_forms
+from .text.statements import intents
+from .text.statements.lexicon import offences
+from .text.time.instants import interval_of
 
 if TYPE_CHECKING:
     from .engine import Engine
@@ -90,7 +91,7 @@ class CognitiveMemory:
         if reranker is not None and not callable(getattr(reranker, "scores", None)):
             raise BadArgument(sentences.bad_value("reranker", reranker, "有 scores 方法的重排模型"))
         engine_class = await asyncio.to_thread(_engine_class)
-        given = Given(clock=clock, embedder=embedder, chat=chat, reranker=reranker)
+        given = Overrides(clock=clock, embedder=embedder, chat=chat, reranker=reranker)
         engine = await engine_class.open(Live(settings), Path(data_dir), given)
         memory = cls(settings, engine)
         try:

@@ -11,12 +11,12 @@ from .domain.forgetting import keys_of
 from .domain.profile import Profile, ProfileKey, Revision
 from .domain.scope import Scene
 from .errors import NotPermitted
-from .historian.profile_indexer import taken_in
+from .historian.profiles.profile_indexer import taken_in
 from .ports.ambient import Clock
 from .ports.ledger import EventEraser, ProfileIndex
 from .ports.profiles import ProfileStore
-from .recall.portraits import Portraits
-from .text.recitals import untelling
+from .recall.profile_reader import ProfileReader
+from .text.safety.recitals import untelling
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class ProfileHistory:
 
     store: ProfileStore
     index: ProfileIndex
-    portraits: Portraits
+    portraits: ProfileReader
     consent: Consent
     clock: Clock
     on_restored: Callable[[], None]

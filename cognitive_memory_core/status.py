@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from .domain.job import QueueCounts
-from .historian.follower import IndexState
-from .historian.merging import MergeState
+from .historian.indexing.reconciler import IndexState
+from .historian.profiles.merging import MergeState
 from .ports.ledger import PurgeState, Spending, Totals
 
 

@@ -20,8 +20,8 @@ import cognitive_memory_core as core
 
 from . import replies
 from .config import setup
-from .gathered import FILE, Bookmark, Waiting
 from .lifecycle import get_memory, lifetime
+from .pending_store import FILE, Bookmark, Waiting
 from .throttled_log import complain
 
 PLACES = 5_000  # more than any bot has groups; what the one quiet longest gathered leaves first

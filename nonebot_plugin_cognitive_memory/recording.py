@@ -12,8 +12,8 @@ import cognitive_memory_core as core
 from . import replies
 from .auto_consider import considerer
 from .config import setup
-from .gathered import unlearned
 from .lifecycle import lifetime
+from .pending_store import unlearned
 from .throttled_log import complain
 from .wording import unrecalled, writable
 

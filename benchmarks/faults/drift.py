@@ -14,7 +14,7 @@ import cognitive_memory_core as core
 from cognitive_memory_core.adapters.chroma.store import ChromaStore
 from cognitive_memory_core.adapters.sqlite import SqliteLedger
 from cognitive_memory_core.domain.event import Draft
-from cognitive_memory_core.historian.follower import IndexFollower
+from cognitive_memory_core.historian.indexing.reconciler import IndexReconciler
 from cognitive_memory_core.ports.ledger import EmbeddedEvent, VectorRow
 
 from ..chroma_world import MODEL, known_rows
@@ -32,7 +32,7 @@ def f30(extent: Extent) -> Row:
 async def _drifted(folder: Path, count: int, rounds: int, dice: random.Random) -> Row:
     ledger = await SqliteLedger.open(folder / "ledger.db")
     store = ChromaStore(folder / "chromadb", core.VectorStoreSettings())
-    follower = IndexFollower(store, ledger.shelf, ledger.book, MODEL)
+    follower = IndexReconciler(store, ledger.shelf, ledger.book, MODEL)
     injected = wrong = lost = 0
     slowest = 0.0
     try:

@@ -13,10 +13,10 @@ from cognitive_memory_core.domain.event import duplicate_key
 from cognitive_memory_core.domain.people import Anchors, Person
 from cognitive_memory_core.domain.scope import Scope
 from cognitive_memory_core.errors import BadAnswer
-from cognitive_memory_core.historian.bounded_change import Grounds, objection
-from cognitive_memory_core.historian.gate import judge
-from cognitive_memory_core.text.fences import defused
-from cognitive_memory_core.text.sameness import may_be_same
+from cognitive_memory_core.historian.profiles.merge_guard import Grounds, objection
+from cognitive_memory_core.historian.rewriting.gate import judge
+from cognitive_memory_core.text.safety.fences import defused
+from cognitive_memory_core.text.statements.sameness import may_be_same
 
 from ..fault_row import Extent, Row
 

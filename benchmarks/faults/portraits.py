@@ -27,8 +27,8 @@ from cognitive_memory_core.domain.people import Person
 from cognitive_memory_core.domain.profile import Profile, ProfileKey
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.errors import UnavailableError
-from cognitive_memory_core.historian.entity_merge import EntityMerge
-from cognitive_memory_core.historian.merging import ProfileMerging
+from cognitive_memory_core.historian.profiles.entity_merge import EntityMerge
+from cognitive_memory_core.historian.profiles.merging import ProfileMerging
 from cognitive_memory_core.ports.models import Merger, Portrait
 from cognitive_memory_core.ports.profiles import Overtaken
 from cognitive_memory_core.settings import HistorianSettings, Live, ProfileSettings, Settings

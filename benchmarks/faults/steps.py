@@ -13,7 +13,8 @@ from cognitive_memory_core.adapters.files.disk import Disk
 from cognitive_memory_core.adapters.files.end_summaries import EndSummaries
 from cognitive_memory_core.adapters.files.profiles import FileProfiles
 from cognitive_memory_core.adapters.files.queue import FileQueue
-from cognitive_memory_core.adapters.sqlite import SqliteLedger, schema
+from cognitive_memory_core.adapters.sqlite import SqliteLedger
+from cognitive_memory_core.adapters.sqlite.database.database import schema
 from cognitive_memory_core.domain.event import Draft
 from cognitive_memory_core.memory import CognitiveMemory
 from cognitive_memory_core.ports.queue import Claim

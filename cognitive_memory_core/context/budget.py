@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Literal
 
-from ..text.tokens import sentences_of, token_count
+from ..text.lexical.tokens import sentences_of, token_count
 from .render import Section, fenced, heading
 
 Kind = Literal["profiles", "events", "memos", "rest"]

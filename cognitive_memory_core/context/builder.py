@@ -12,11 +12,11 @@ from ..domain.note import Memo, Pin
 from ..domain.profile import Profile
 from ..domain.scope import Scene, Scope
 from ..ports.ledger import NoteBook
-from ..recall.patience import finished
-from ..recall.portraits import Drawn, Portraits
-from ..recall.retriever import AWAY, Found, Retriever
+from ..recall.deadlines import finished
+from ..recall.profile_reader import ProfileReader, TurnProfiles
+from ..recall.retriever import AWAY, Retriever, SearchResult
 from ..settings import Live, Settings
-from ..text.tokens import token_count
+from ..text.lexical.tokens import token_count
 from .budget import Part, fitted
 from .render import Context, Section, block, event_lines, memo_lines, pin_lines, portrait_lines
 
@@ -25,7 +25,7 @@ DEGRADED = ("embedding", "vectors", "lexical", "rerank", "profiles", "ledger", "
 
 
 @dataclass(frozen=True)
-class _Found:
+class _PartRead:
     """A part of the context, and what was away while it was looked for."""
 
     part: Part
@@ -33,13 +33,13 @@ class _Found:
 
 
 @dataclass(frozen=True)
-class _Asked:
+class _PartReader:
     """How to read a part of the context, and what stands for it while that is not possible."""
 
-    reading: Callable[[], Awaitable[list[_Found]]]
-    away: Callable[[], list[_Found]]
+    reading: Callable[[], Awaitable[list[_PartRead]]]
+    away: Callable[[], list[_PartRead]]
 
-    async def read(self) -> list[_Found]:
+    async def read(self) -> list[_PartRead]:
         """Read the part; where a store or model is away, give what stands for it."""
         try:
             return await self.reading()
@@ -58,7 +58,7 @@ class ContextBuilder:
         settings: Live[Settings],
         *,
         hide: Callable[[str], str] = str,
-        portraits: Portraits | None = None,
+        portraits: ProfileReader | None = None,
         patience: float = PATIENCE,
     ) -> None:
         """Build from a retriever, a notebook, and the memos of jobs that still wait; ``hide`` has the last word.
@@ -103,72 +103,72 @@ class ContextBuilder:
             return []
         return _newest((*await self._notes.memos(scope, limit), *self._waiting_memos(scope)), limit)
 
-    async def _read(self, parts: Sequence[_Asked]) -> list[_Found]:
+    async def _read(self, parts: Sequence[_PartReader]) -> list[_PartRead]:
         """Read parts at once, in order; one that is away or late is replaced by what stands for it."""
         reads = [asyncio.create_task(part.read()) for part in parts]
         await finished(self._patience, reads)
         found = (read.result() if read.done() else part.away() for part, read in zip(parts, reads, strict=True))
         return [one for several in found for one in several]
 
-    def _pins(self, scene: Scene, without: Collection[str]) -> _Asked:
-        def shown(pins: Iterable[Pin], *degraded: str) -> list[_Found]:
+    def _pins(self, scene: Scene, without: Collection[str]) -> _PartReader:
+        def shown(pins: Iterable[Pin], *degraded: str) -> list[_PartRead]:
             seen = [pin for pin in pins if pin.owner_id in ("", scene.user_id) and pin.owner_id not in without]
             section = Section(sentences.title_pins(), pin_lines(seen))
-            return [_Found(Part("rest", section, newest_last=True), degraded)]
+            return [_PartRead(Part("rest", section, newest_last=True), degraded)]
 
-        async def read() -> list[_Found]:
+        async def read() -> list[_PartRead]:
             return shown(await self._notes.pins(scene.scope) if _has_place(scene) else ())
 
-        return _Asked(read, lambda: shown((), "ledger"))
+        return _PartReader(read, lambda: shown((), "ledger"))
 
-    def _drawn(self, scene: Scene, without: Collection[str]) -> _Asked:
+    def _drawn(self, scene: Scene, without: Collection[str]) -> _PartReader:
         """Read the portraits of who asks and of the group; where one cannot be read, say so."""
 
-        def shown(drawn: Drawn) -> list[_Found]:
+        def shown(drawn: TurnProfiles) -> list[_PartRead]:
             degraded = () if drawn.is_whole else ("profiles",)
             titled = (
                 (sentences.title_person(), drawn.person, scene.user_name),
                 (sentences.title_group(), drawn.group, scene.group_name),
             )
-            return [_Found(Part("profiles", _portrayed(*each)), degraded) for each in titled]
+            return [_PartRead(Part("profiles", _portrayed(*each)), degraded) for each in titled]
 
-        async def read() -> list[_Found]:
+        async def read() -> list[_PartRead]:
             return shown(await self._portraits.of_turn(scene, without)) if self._portraits else []
 
-        return _Asked(read, lambda: shown(Drawn(is_whole=False)))
+        return _PartReader(read, lambda: shown(TurnProfiles(is_whole=False)))
 
-    def _events(self, reading: Reading, text: str, settings: Settings) -> _Asked:
+    def _events(self, reading: Reading, text: str, settings: Settings) -> _PartReader:
         asked = settings.query
 
-        def shown(found: Found) -> list[_Found]:
+        def shown(found: SearchResult) -> list[_PartRead]:
             lines = event_lines((hit.event for hit in found.hits), settings.zone)
-            return [_Found(Part("events", Section(sentences.title_events(), lines)), found.degraded)]
+            return [_PartRead(Part("events", Section(sentences.title_events(), lines)), found.degraded)]
 
-        async def read() -> list[_Found]:
+        async def read() -> list[_PartRead]:
             query = await self._retriever.asked(text, reading.scene)
             found = await self._retriever.search(
                 reading, query, top_k=asked.auto_top_k, decay=asked.auto_decay, floor=asked.min_relevance
             )
             return shown(found)
 
-        return _Asked(read, lambda: shown(Found((), ("vectors", "lexical"))))
+        return _PartReader(read, lambda: shown(SearchResult((), ("vectors", "lexical"))))
 
-    def _recent_memos(self, scene: Scene, settings: Settings, without: Collection[str]) -> _Asked:
+    def _recent_memos(self, scene: Scene, settings: Settings, without: Collection[str]) -> _PartReader:
         limit = settings.query.recent_end_summaries_inject_k
 
-        def shown(memos: Iterable[Memo], *degraded: str) -> list[_Found]:
+        def shown(memos: Iterable[Memo], *degraded: str) -> list[_PartRead]:
             lines = memo_lines([memo for memo in memos if memo.user_id not in without], settings.zone)
-            return [_Found(Part("memos", Section(sentences.title_memos(), lines), newest_last=True), degraded)]
+            return [_PartRead(Part("memos", Section(sentences.title_memos(), lines), newest_last=True), degraded)]
 
-        async def read() -> list[_Found]:
+        async def read() -> list[_PartRead]:
             return shown(await self.memos(scene.scope, limit) if _has_place(scene) else ())
 
-        def waiting() -> list[_Found]:  # what waits in the queue is known without the ledger
+        def waiting() -> list[_PartRead]:  # what waits in the queue is known without the ledger
             return shown(_newest(self._waiting_memos(scene.scope), limit) if _has_place(scene) else (), "ledger")
 
-        return _Asked(read, waiting)
+        return _PartReader(read, waiting)
 
-    def _context(self, found: Sequence[_Found], budget: int | None, settings: Settings, *degraded: str) -> Context:
+    def _context(self, found: Sequence[_PartRead], budget: int | None, settings: Settings, *degraded: str) -> Context:
         parts = [replace(one.part, section=self._without_the_hidden(one.part.section)) for one in found]
         sections = fitted(parts, settings.query.context_token_budget if budget is None else budget)
         text = block(sections)

@@ -15,13 +15,13 @@ from ..domain.people import Person
 from ..domain.scope import Scope
 from ..domain.turn import Dialogue, Turn
 from ..errors import BadAnswer, BadArgument
-from ..recall.patience import within
+from ..recall.deadlines import with_timeout
 from ..recall.retriever import AWAY
-from ..text.chatter import bare_summary
 from ..text.failures import described
-from ..text.fences import defused
-from ..text.names import clean_name
-from ..text.tokens import sentences_of, token_count
+from ..text.identity.names import clean_name
+from ..text.lexical.chatter import bare_summary
+from ..text.lexical.tokens import sentences_of, token_count
+from ..text.safety.fences import defused
 
 log = logging.getLogger(__name__)
 PATIENCE = 60.0  # seconds for all that a model is asked
@@ -76,7 +76,7 @@ class Compressor:
         """
         inside = room - token_count(sentences.summed_up("\n"))
         try:
-            written = await within(self.patience, summariser.summary(lines, inside))
+            written = await with_timeout(self.patience, summariser.summary(lines, inside))
             said = self.hide(defused(written))
             whole = bare_summary(said).translate(_INNER)
             if len(whole) * 2 < len(said) or not any(map(str.isalnum, whole)):
@@ -91,7 +91,7 @@ class Compressor:
 
 
 @dataclass(frozen=True)
-class _Said:
+class _ShownLine:
     """A line, and how it is shown."""
 
     message: Message
@@ -126,10 +126,10 @@ def admitted(lines: Sequence[Message], admit: Admit) -> tuple[Message, ...]:
     return tuple(sorted(left, key=lambda line: line.sent_at))
 
 
-def _said(lines: Iterable[Message]) -> list[_Said]:
+def _said(lines: Iterable[Message]) -> list[_ShownLine]:
     cut = (replace(line, text=line.text[:LINE]) for line in lines)
     shown = ((line, defused(line.text)) for line in cut)
-    return [_Said(line, sentences.spoken(_speaker(line), text)) for line, text in shown if text]
+    return [_ShownLine(line, sentences.spoken(_speaker(line), text)) for line, text in shown if text]
 
 
 def _speaker(line: Message) -> str:
@@ -138,9 +138,9 @@ def _speaker(line: Message) -> str:
     return defused(Person(line.sender_id, clean_name(line.scene.user_name)).label)
 
 
-def _newest(said: Sequence[_Said], room: int) -> list[_Said]:
+def _newest(said: Sequence[_ShownLine], room: int) -> list[_ShownLine]:
     """Give the newest lines that fit, whole."""
-    kept: list[_Said] = []
+    kept: list[_ShownLine] = []
     for one in reversed(said):
         room -= one.cost
         if room < 0:

@@ -12,8 +12,8 @@ from ..domain.event import Event
 from ..domain.note import Memo, Pin
 from ..domain.people import Person
 from ..domain.profile import Profile
-from ..text.fences import full_width
-from ..text.names import clean_name, clean_text, one_line
+from ..text.identity.names import clean_name, clean_text, one_line
+from ..text.safety.fences import full_width
 
 OPENED, CLOSED = sentences.memory_fence()
 PORTRAIT_LENGTH = 4_000  # characters of a portrait that are looked at; people may write more into the file

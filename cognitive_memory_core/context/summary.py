@@ -13,8 +13,8 @@ from ..errors import BadAnswer
 from ..ports.models import Chat
 from ..prompts.library import PromptLibrary
 from ..settings import Live, Settings
-from ..text.names import clean_name
-from ..text.written_ids import mislabelled, plain, spoken, strange_numbers, unnamed
+from ..text.identity.names import clean_name
+from ..text.identity.written_ids import mislabelled, plain, spoken, strange_numbers, unnamed
 
 PIECE_LINES, PIECE_LENGTH = 150, 12_000  # of one question; characters
 MOST_PIECES = 8  # the newest: older lines are left out

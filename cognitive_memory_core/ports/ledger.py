@@ -84,7 +84,7 @@ class LexicalIndex(Protocol):
 
 
 @dataclass(frozen=True)
-class Waiting:
+class PendingFacts:
     """How many facts wait for one profile and since when; ``attempts`` merges failed so far, the last as told.
 
     ``withdrawn`` of the facts are withdrawn: the profile is shown to nobody until they left it.
@@ -102,7 +102,7 @@ class Waiting:
 class FactBook(Protocol):
     """Facts that wait for profiles, and which observation became which event."""
 
-    async def waiting(self) -> list[Waiting]:
+    async def waiting(self) -> list[PendingFacts]:
         """Tell for whom facts wait, longest first.
 
         A fact waits while its event stands and it was not settled; and, as one that is withdrawn, from when the event
@@ -196,7 +196,7 @@ class VectorRow:
 
 
 @dataclass(frozen=True, order=True)
-class Mark:
+class Checkpoint:
     """How far something has followed the ledger's changes: it knows all up to this one."""
 
     revision: int = 0
@@ -207,7 +207,7 @@ class Mark:
 class Change:
     """What became of one event's vector; ``row`` is None where the event is not to be found by vector any more."""
 
-    mark: Mark
+    mark: Checkpoint
     event_id: str
     row: EmbeddedEvent | None
 
@@ -231,14 +231,14 @@ class VectorLedger(Protocol):
         """Give the length of the vectors of a model that are kept; 0 while there is none."""
         ...
 
-    async def changes(self, fingerprint: str, after: Mark, limit: int) -> list[Change]:
+    async def changes(self, fingerprint: str, after: Checkpoint, limit: int) -> list[Change]:
         """Give what changed after a mark, in the order of change; a row stands and has a vector of the fingerprint.
 
         Each event is given once, as it is now. An erased event is given no more; :class:`Eraser` names those.
         """
         ...
 
-    async def behind(self, fingerprint: str, after: Mark) -> int:
+    async def behind(self, fingerprint: str, after: Checkpoint) -> int:
         """Count what :meth:`changes` has left to give."""
         ...
 
@@ -247,14 +247,14 @@ class VectorLedger(Protocol):
         ...
 
 
-class IndexBook(Protocol):
+class CheckpointBook(Protocol):
     """How far each generation of a vector store has come, kept where it cannot get ahead of the truth."""
 
-    async def mark(self, birth: str) -> Mark | None:
+    async def mark(self, birth: str) -> Checkpoint | None:
         """Give the mark of a generation; None for one that was never noted."""
         ...
 
-    async def note(self, birth: str, mark: Mark) -> None:
+    async def note(self, birth: str, mark: Checkpoint) -> None:
         """Remember a generation's mark; every other generation's is kept."""
         ...
 

@@ -14,14 +14,14 @@ from ..domain.message import Message
 from ..domain.people import Anchors, Person
 from ..domain.profile import Profile
 from ..ports.models import Ask
-from ..text.fences import defused
-from ..text.names import clean_name
+from ..text.identity.names import clean_name
+from ..text.safety.fences import defused
 from . import forms, rendering
 from .answers import Drawn, Said, Triaged
-from .parsing import Given, drawn_in, statements_in, summary_in, triaged_in
+from .parsing import AskContents, drawn_in, statements_in, summary_in, triaged_in
 from .rendering import block
 from .roster import Roster, roster_of
-from .template import Sheet, refusal, sheet_of, shipped
+from .template import TemplateParts, refusal, sheet_of, shipped
 
 FILLED_ROSTER = 12  # people that a triage is shown at least, where a place has so many
 _AROUND = ("time", "calendar", "place", "people", "lines")
@@ -57,7 +57,7 @@ class PromptLibrary:
         texts = own or {}
         refused = {name: _refusal(name, text) for name, text in texts.items()}
         self.problems: tuple[str, ...] = tuple(problem for problem in refused.values() if problem)
-        self._sheets: Mapping[str, Sheet] = {
+        self._sheets: Mapping[str, TemplateParts] = {
             name: shipped(name) if refused.get(name, "absent") else sheet_of(texts[name]) for name in TEMPLATES
         }
 
@@ -72,7 +72,7 @@ class PromptLibrary:
             "source": block("来源", rendering.source_line(source, lines, anchors.speaker)),
             "tasks": block("观察", "\n".join(_shown(task) for task in tasks)),
         }
-        given = Given(tuple(task.number for task in tasks), len(lines), len(_near(anchors)), _ids(roster, lines))
+        given = AskContents(tuple(task.number for task in tasks), len(lines), len(_near(anchors)), _ids(roster, lines))
         instructions, prompt = self._sheets["rewrite"].filled(parts)
         parse = partial(statements_in, given=given)
         return Ask("rewrite", instructions, prompt, "historian_rewrite", forms.REWRITE, parse)
@@ -80,7 +80,7 @@ class PromptLibrary:
     def triage(self, lines: Sequence[Message], anchors: Anchors) -> Ask[Triaged]:
         """Ask what of a dialogue is worth remembering; each observation names the lines (from 1) that it rests on."""
         roster = roster_of(anchors, lines, (), fill=FILLED_ROSTER)
-        given = Given((), len(lines), len(_near(anchors)), _ids(roster, lines))
+        given = AskContents((), len(lines), len(_near(anchors)), _ids(roster, lines))
         instructions, prompt = self._sheets["triage"].filled(_around(anchors, roster, lines))
         parse = partial(triaged_in, given=given)
         return Ask("triage", instructions, prompt, "historian_triage", forms.TRIAGE, parse)

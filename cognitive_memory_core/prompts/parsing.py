@@ -44,7 +44,7 @@ _KINDS: Mapping[str, EventKind] = {kind: kind for kind in MEMORY_KINDS}
 
 
 @dataclass(frozen=True)
-class Given:
+class AskContents:
     """What a question held: the numbers of its tasks, how many lines and neighbours, and the ids that may be named."""
 
     tasks: tuple[int, ...] = ()
@@ -53,7 +53,7 @@ class Given:
     ids: Collection[str] = field(default=frozenset[str]())
 
 
-def statements_in(text: str, given: Given) -> tuple[Said, ...]:
+def statements_in(text: str, given: AskContents) -> tuple[Said, ...]:
     """Give at most one statement a task, in the order of the tasks; raises BadAnswer where there is none at all."""
     rows = _rows(loaded(text), "statements")
     by_number: dict[int, Said] = {}
@@ -64,7 +64,7 @@ def statements_in(text: str, given: Given) -> tuple[Said, ...]:
     return tuple(by_number[number] for number in given.tasks if number in by_number)
 
 
-def triaged_in(text: str, given: Given) -> Triaged:
+def triaged_in(text: str, given: AskContents) -> Triaged:
     """Give what is worth remembering, numbered from 1; raises BadAnswer where it says yes and then nothing."""
     answer = row_of(loaded(text))
     rows = [row for row in rows_of(answer.get("observations")) or [] if filled(row.get("text"), LONGEST_TEXT)]
@@ -125,7 +125,7 @@ def _has_text(row: Row) -> bool:
     return isinstance(row.get("text"), str | int | float)
 
 
-def _said(row: Row, number: int, given: Given) -> Said:
+def _said(row: Row, number: int, given: AskContents) -> Said:
     same_as = number_of(row.get("same_as"))
     return Said(
         number,

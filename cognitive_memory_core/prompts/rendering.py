@@ -15,8 +15,8 @@ from ..domain.message import Message
 from ..domain.people import Person
 from ..domain.profile import Profile
 from ..domain.turn import shortened
-from ..text.fences import defused
-from ..text.names import clean_text
+from ..text.identity.names import clean_text
+from ..text.safety.fences import defused
 from .roster import Roster
 
 MOST_NEIGHBOURS = 8

@@ -9,9 +9,9 @@ from functools import cached_property
 
 from ..domain.message import Message
 from ..domain.people import Anchors, Person
-from ..text.fences import defused
-from ..text.names import clean_name
-from ..text.redaction import Vocabulary
+from ..text.identity.names import clean_name
+from ..text.safety.fences import defused
+from ..text.safety.redaction import Vocabulary
 
 MOST_PEOPLE = 40
 MOST_ALIASES = 4

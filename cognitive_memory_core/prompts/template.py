@@ -15,7 +15,7 @@ _UNDECODABLE = "\ufffd"
 
 
 @dataclass(frozen=True)
-class Sheet:
+class TemplateParts:
     """A template's two parts."""
 
     instructions: str
@@ -31,16 +31,16 @@ class Sheet:
         return Template(self.instructions).substitute().strip(), "\n".join(line for line in lines if line)
 
 
-def shipped(name: str) -> Sheet:
+def shipped(name: str) -> TemplateParts:
     """Read a template of this package; blocking."""
     return sheet_of((resources.files(__name__.rpartition(".")[0]) / "templates" / f"{name}.md").read_text("utf-8"))
 
 
-def sheet_of(text: str) -> Sheet:
+def sheet_of(text: str) -> TemplateParts:
     """Split a template that has its separator."""
     lines = text.removeprefix("\ufeff").replace("\r\n", "\n").split("\n")
     at = _separators(lines)[0]
-    return Sheet("\n".join(lines[:at]), "\n".join(lines[at + 1 :]))
+    return TemplateParts("\n".join(lines[:at]), "\n".join(lines[at + 1 :]))
 
 
 def refusal(name: str, text: str, needed: frozenset[str], known: frozenset[str]) -> str:
@@ -55,7 +55,7 @@ def refusal(name: str, text: str, needed: frozenset[str], known: frozenset[str])
     return _misplaced(name, sheet_of(text), needed, known)
 
 
-def _misplaced(name: str, sheet: Sheet, needed: frozenset[str], known: frozenset[str]) -> str:
+def _misplaced(name: str, sheet: TemplateParts, needed: frozenset[str], known: frozenset[str]) -> str:
     (above, stray_above), (held, stray) = _placeholders(sheet.instructions), _placeholders(sheet.prompt)
     if stray or stray_above:
         return sentences.template_stray_dollar(name)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from ..text.frequency import telling
+from ..text.lexical.frequency import telling
 
 HALF_WAY = 0.5
 

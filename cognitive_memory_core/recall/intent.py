@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
-from ..text.intents import Intent
+from ..text.statements.intents import Intent
 
 
 @dataclass(frozen=True)

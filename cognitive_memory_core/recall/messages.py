@@ -15,11 +15,11 @@ from ..errors import PermanentError, TransientError, UnavailableError
 from ..ports.ambient import Clock
 from ..ports.ledger import LexicalIndex, MessageLog
 from ..settings import Decay
+from .deadlines import with_deadline, with_timeout
 from .narrowing import NARROWED, narrowed
-from .patience import until, within
 from .query import Query
 from .ranking import collapsed, decayed, naming, preferring
-from .retriever import MAX_RESULTS, PATIENCE, Found
+from .retriever import MAX_RESULTS, PATIENCE, SearchResult
 from .talk import REACH, WEIGHTS, Weights, hits_of
 
 CANDIDATES = 120  # lines that share words with the question; the talk round them is looked at, too
@@ -49,25 +49,25 @@ class MessageSearch:
         self._patience = patience
         self._weights = weights
 
-    async def search(self, reading: Reading, query: Query, *, top_k: int, decay: Decay | None) -> Found:
+    async def search(self, reading: Reading, query: Query, *, top_k: int, decay: Decay | None) -> SearchResult:
         """Find at most ``top_k`` (and 200) lines, best first; a hit's event is of kind "message", with the line's id.
 
         Each comes with the lines round it that the scene may read, also those that a narrower reading leaves out.
         """
         limit = min(max(top_k, 0), MAX_RESULTS)
         if not (limit and query.terms):
-            return Found()
+            return SearchResult()
         end = asyncio.get_running_loop().time() + self._patience
         with suppress(*_AWAY):  # a log that refuses to be written may be read all the same
-            await within(self._patience * SETTLING, self._settle())
+            await with_timeout(self._patience * SETTLING, self._settle())
         try:
-            passages = await until(end, self._talk(reading, query, max(limit, CANDIDATES)))
+            passages = await with_deadline(end, self._talk(reading, query, max(limit, CANDIDATES)))
             rank = partial(_ranked, query, _readable(passages, reading), self._weights, decay, self._clock.now())
-            hits = await until(end, asyncio.to_thread(rank))
+            hits = await with_deadline(end, asyncio.to_thread(rank))
         except _AWAY:
-            return Found((), ("lexical",))
+            return SearchResult((), ("lexical",))
         admitted = (hit for hit in hits if reading.admits(hit.event))
-        return Found(tuple(collapsed(admitted))[:limit])
+        return SearchResult(tuple(collapsed(admitted))[:limit])
 
     async def _talk(self, reading: Reading, query: Query, limit: int) -> Sequence[Passage]:
         searches = [self._lexical.messages(query.terms, reading, limit)]

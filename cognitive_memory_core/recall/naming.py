@@ -14,9 +14,9 @@ from ..domain.people import Person
 from ..domain.scope import Scene, Scope
 from ..errors import CognitiveMemoryError
 from ..ports.ledger import NameBook
-from ..text.callnames import callname, callnames
-from ..text.remembered import enlist, forgettable
-from ..text.written_ids import BARE_ID
+from ..text.caches import cleared_on_erasure, register_cache
+from ..text.identity.callnames import callname, callnames
+from ..text.identity.written_ids import BARE_ID
 
 READ = 400  # characters of a question in which names are looked for
 MOST_PEOPLE = 1_000  # of one place, those seen last
@@ -81,7 +81,7 @@ def people_named(said: str, people: Iterable[Person]) -> frozenset[str]:
     return Names.of(people).named(said)
 
 
-@forgettable
+@cleared_on_erasure
 @lru_cache(maxsize=1024)  # the same people ask again and again
 def names_of(person: Person) -> Names:
     """Give the names of one person alone."""
@@ -89,7 +89,7 @@ def names_of(person: Person) -> Names:
 
 
 @dataclass(frozen=True)
-class Pace:
+class NameReadLimits:
     """How long a question waits for the names of its place, and how long they serve, in seconds."""
 
     patience: float = 0.25
@@ -98,7 +98,7 @@ class Pace:
 
 
 @dataclass(frozen=True)
-class _Read:
+class _NamesRead:
     """Names that are being read, or were; times are of the event loop's clock."""
 
     began_at: float
@@ -114,14 +114,14 @@ class _Read:
 class KnownNames:
     """The names known in each place, read again every ten seconds; a book that is away or slow gives none."""
 
-    def __init__(self, book: NameBook | None, pace: Pace = Pace()) -> None:
+    def __init__(self, book: NameBook | None, pace: NameReadLimits = NameReadLimits()) -> None:
         """Read a book; without one nobody is known."""
         self._book = book
         self._pace = pace
-        self._reads: OrderedDict[Scope, _Read] = OrderedDict()
-        enlist(self)
+        self._reads: OrderedDict[Scope, _NamesRead] = OrderedDict()
+        register_cache(self)
 
-    def let_go(self) -> None:
+    def clear_caches(self) -> None:
         """Hold no names: they are read again when they are asked for."""
         self._reads.clear()
 
@@ -132,7 +132,7 @@ class KnownNames:
         scope, now = scene.scope, asyncio.get_running_loop().time()
         read = self._reads.get(scope)
         if read is None or not read.serves(now, self._pace.lifetime):
-            read = self._reads[scope] = _Read(now, asyncio.create_task(_read(self._book, scope)))
+            read = self._reads[scope] = _NamesRead(now, asyncio.create_task(_read(self._book, scope)))
             self._reads.move_to_end(scope)
         while len(self._reads) > self._pace.held:
             self._reads.popitem(last=False)

@@ -14,7 +14,7 @@ from ..ports.models import Vector
 from ..ports.vectors import NearbyEvents, VectorIndex
 
 
-class ExactIndex(NearbyEvents, Protocol):
+class ExactSearch(NearbyEvents, Protocol):
     """Compares with every vector, and says where that is a lot of work."""
 
     async def is_wide(self, reading: Reading) -> bool:
@@ -25,7 +25,7 @@ class ExactIndex(NearbyEvents, Protocol):
 class NearestVectors:
     """NearbyEvents over both; the store being away makes an answer slower and never smaller."""
 
-    def __init__(self, exact: ExactIndex, wide: VectorIndex, events: EventLedger) -> None:
+    def __init__(self, exact: ExactSearch, wide: VectorIndex, events: EventLedger) -> None:
         """Ask the exact index, and for what is too much for it the wide one, whose ids ``events`` knows."""
         self._exact = exact
         self._wide = wide

@@ -12,11 +12,11 @@ from .. import sentences
 from ..domain.interval import Interval
 from ..domain.people import Person
 from ..domain.scope import Scene
-from ..text.frequency import telling
-from ..text.intents import Intent, intent_of, speaks_of_asker
-from ..text.names import clean_name, clean_text
-from ..text.terms import LEAST_TELLING, query_terms
-from ..text.timewords import time_window
+from ..text.identity.names import clean_name, clean_text
+from ..text.lexical.frequency import telling
+from ..text.lexical.terms import LEAST_TELLING, query_terms
+from ..text.statements.intents import Intent, intent_of, speaks_of_asker
+from ..text.time.timewords import time_window
 from .naming import NOBODY, Names, names_of
 
 QUERY_LENGTH = 4_000

@@ -14,8 +14,8 @@ from ..domain.hit import Hit
 from ..domain.interval import Interval
 from ..domain.scope import Scope
 from ..settings import Decay
-from ..text.remembered import forgettable
-from ..text.terms import index_terms
+from ..text.caches import cleared_on_erasure
+from ..text.lexical.terms import index_terms
 from .coverage import bent, covered
 
 Scored = tuple[Event, float]
@@ -174,7 +174,7 @@ def _words(event: Event) -> frozenset[str]:
     return _terms(f"{event.sender_name}\n{said}")
 
 
-@forgettable
+@cleared_on_erasure
 @lru_cache(maxsize=1024)  # what matters in a scene is found again and again
 def _terms(text: str) -> frozenset[str]:
     return frozenset(index_terms(text))
@@ -215,7 +215,7 @@ def _sameness(event: Event) -> tuple[str, str]:
     return _key(event.text), event.sender_id if bound else ""
 
 
-@forgettable
+@cleared_on_erasure
 @lru_cache(maxsize=4096)
 def _key(text: str) -> str:
     return duplicate_key(text)

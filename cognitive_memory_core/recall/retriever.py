@@ -19,10 +19,10 @@ from ..ports.ledger import EventLedger, LexicalIndex, NameBook
 from ..ports.models import Embedder, Reranker
 from ..ports.vectors import NearbyEvents
 from ..settings import Decay, Live, Settings
+from .deadlines import finished, shielded, with_deadline
 from .intent import Tilt, tilt_of
 from .naming import KnownNames
 from .narrowing import NARROWED, narrowed
-from .patience import finished, going_on, until
 from .query import Query, query_of
 from .ranking import (
     Scored,
@@ -55,7 +55,7 @@ Ask = Callable[[Reading, int], Awaitable[list[Scored]]]
 
 
 @dataclass(frozen=True)
-class Found:
+class SearchResult:
     """What a search found, best first, and which parts were away meanwhile."""
 
     hits: tuple[Hit, ...] = ()
@@ -83,7 +83,7 @@ class _Leg:
 
 
 @dataclass(frozen=True)
-class _Wish:
+class _SearchRequest:
     """What a search wants, and the settings it began with."""
 
     reading: Reading
@@ -180,53 +180,53 @@ class Retriever:
 
     async def search(
         self, reading: Reading, query: Query, *, top_k: int, decay: Decay | None, floor: float = 0.0
-    ) -> Found:
+    ) -> SearchResult:
         """Find at most ``top_k`` (and 200) events of relevance ``floor`` or more; a part that is away is named.
 
         A question without a word finds nothing. One who somebody is finds what is known of them, if nothing better.
         """
-        wish = _Wish(reading, query, self._settings.current, top_k, decay, floor)
+        wish = _SearchRequest(reading, query, self._settings.current, top_k, decay, floor)
         if not wish.candidates:
-            return Found()
+            return SearchResult()
         end = asyncio.get_running_loop().time() + self._patience
         dense, words = await self._legs(wish)
         hits = await _off_loop(_size(dense.rows, words.rows), partial(_joined, wish, dense.rows, words.rows))
         judged = await self._judged(wish, hits, end)
         wide = await self._with_the_known(wish, judged.hits, end)
         best = await _off_loop(len(wide.hits), partial(_chosen, wish, wide.hits, self._clock.now()))
-        return Found(best, (*dense.degraded, *words.degraded, *judged.degraded, *wide.degraded))
+        return SearchResult(best, (*dense.degraded, *words.degraded, *judged.degraded, *wide.degraded))
 
-    async def _judged(self, wish: _Wish, hits: Sequence[Hit], end: float) -> Found:
+    async def _judged(self, wish: _SearchRequest, hits: Sequence[Hit], end: float) -> SearchResult:
         """Let the reranker judge the best candidates, and nothing else stay; all stays where it gives no answer."""
         asked = wish.settings.query
         few = asked.rerank_candidate_multiplier < RERANKED_FROM
         if self._reranker is None or not asked.enable_rerank or few or not hits:
-            return Found(tuple(hits))
+            return SearchResult(tuple(hits))
         best = collapsed(_promising(wish, hits))[: wish.candidates]
         try:
             asking = self._reranker.scores(wish.query.text, [hit.event.text for hit in best])
-            scores = await until(end, going_on(asking))
+            scores = await with_deadline(end, shielded(asking))
             judged = reranked(best, scores)
         except AWAY:
             judged = None
-        return Found(tuple(hits), ("rerank",)) if judged is None else Found(tuple(judged))
+        return SearchResult(tuple(hits), ("rerank",)) if judged is None else SearchResult(tuple(judged))
 
-    async def _with_the_known(self, wish: _Wish, hits: Sequence[Hit], end: float) -> Found:
+    async def _with_the_known(self, wish: _SearchRequest, hits: Sequence[Hit], end: float) -> SearchResult:
         """Add what is newly known of those whom a question who somebody is asks about, where little else is found."""
         relevant = sum(hit.relevance >= wish.least for hit in hits)
         if not wish.about or relevant >= min(FEW, wish.limit):
-            return Found(tuple(hits))
+            return SearchResult(tuple(hits))
         end = max(end, asyncio.get_running_loop().time() + self._patience * LAST_LOOK)
         try:
             reads = (self._events.recent(reading, wish.candidates) for reading in wish.about)
-            read = await until(end, asyncio.gather(*reads))
+            read = await with_deadline(end, asyncio.gather(*reads))
         except AWAY:
-            return Found(tuple(hits), ("ledger",))
+            return SearchResult(tuple(hits), ("ledger",))
         known = [event for events in read for event in events if wish.reading.admits(event)]
         newest = sorted(known, key=_when, reverse=True)
-        return Found(tuple(widened(hits, newest, wish.least)))
+        return SearchResult(tuple(widened(hits, newest, wish.least)))
 
-    async def _legs(self, wish: _Wish) -> tuple[_Leg, _Leg]:
+    async def _legs(self, wish: _SearchRequest) -> tuple[_Leg, _Leg]:
         """Search both ways at once, each as far as it comes in time."""
         dense, words = _Leg("embedding"), _Leg("lexical")
         searches = (
@@ -239,7 +239,7 @@ class Retriever:
                 search.result()
         return dense, words
 
-    async def _by_meaning(self, wish: _Wish, leg: _Leg) -> None:
+    async def _by_meaning(self, wish: _SearchRequest, leg: _Leg) -> None:
         vector = await self._embedder.embed_query(wish.embedded)
         leg.part = "vectors"
         similarity = self._embedder.calibration.similarity
@@ -252,7 +252,7 @@ class Retriever:
         await _asked(near, wish, leg)
 
 
-async def _asked(ask: Ask, wish: _Wish, leg: _Leg) -> None:
+async def _asked(ask: Ask, wish: _SearchRequest, leg: _Leg) -> None:
     """Ask a store for candidates, and for more of what the question names where the best of all lie elsewhere."""
     leg.rows = await ask(wish.reading, wish.candidates)
     more = [ask(narrow, wish.more) for narrow in wish.outnumbered(leg.rows)]
@@ -279,20 +279,20 @@ def _when(event: Event) -> datetime:
     return event.happened_at
 
 
-def _joined(wish: _Wish, dense: Sequence[Scored] | None, words: Sequence[Scored] | None) -> tuple[Hit, ...]:
+def _joined(wish: _SearchRequest, dense: Sequence[Scored] | None, words: Sequence[Scored] | None) -> tuple[Hit, ...]:
     """Join what the legs found; every row passes the reading once more, whatever store it came from."""
     lexical = None if words is None else matched(wish.query.terms, words)
     weight = wish.tilt.weight(wish.settings.query.lexical_weight)
     return tuple(hit for hit in fused(dense, lexical, weight) if wish.reading.admits(hit.event))
 
 
-def _promising(wish: _Wish, hits: Sequence[Hit]) -> list[Hit]:
+def _promising(wish: _SearchRequest, hits: Sequence[Hit]) -> list[Hit]:
     """Order hits by all but their age: time, people and kind that the question speaks of."""
     timely = preferring(above(hits, 0.0), wish.query.window)
     return leaning(naming(timely, wish.query.people), wish.tilt.kinds)
 
 
-def _chosen(wish: _Wish, hits: Sequence[Hit], now: datetime) -> tuple[Hit, ...]:
+def _chosen(wish: _SearchRequest, hits: Sequence[Hit], now: datetime) -> tuple[Hit, ...]:
     """Choose the best by relevance, by what the question speaks of, and by age; none says what another said."""
     relevant = above(hits, wish.floor)
     lifted = decayed(_promising(wish, relevant), wish.decay, now)

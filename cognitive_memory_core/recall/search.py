@@ -9,7 +9,7 @@ from ..domain.hit import Hit, Reading
 from ..settings import Live, Settings
 from .messages import MessageSearch
 from .query import Query
-from .retriever import Found, Retriever
+from .retriever import Retriever, SearchResult
 
 LINE = 0.5  # of a line's score counts beside an event: what was made of it says more than it does
 
@@ -23,7 +23,7 @@ class Search:
         self._messages = messages
         self._settings = settings
 
-    async def find(self, reading: Reading, text: str, *, top_k: int) -> Found:
+    async def find(self, reading: Reading, text: str, *, top_k: int) -> SearchResult:
         """Find at most ``top_k`` hits of the kinds that are read, best first; lines of the log where they are named.
 
         Beside events a line counts less, and none is told that a found event was made of.
@@ -36,13 +36,13 @@ class Search:
             return said
         known = await self._known(reading, query, top_k)
         best = _best(known.hits, said.hits, top_k)
-        return Found(best, (*known.degraded, *(part for part in said.degraded if part not in known.degraded)))
+        return SearchResult(best, (*known.degraded, *(part for part in said.degraded if part not in known.degraded)))
 
-    async def _known(self, reading: Reading, query: Query, top_k: int) -> Found:
+    async def _known(self, reading: Reading, query: Query, top_k: int) -> SearchResult:
         events = replace(reading, kinds=tuple(kind for kind in reading.kinds if kind != "message"))
         return await self._events.search(events, query, top_k=top_k, decay=self._settings.current.query.tool_decay)
 
-    async def _said(self, reading: Reading, query: Query, top_k: int) -> Found:
+    async def _said(self, reading: Reading, query: Query, top_k: int) -> SearchResult:
         lines = replace(reading, kinds=())
         return await self._messages.search(lines, query, top_k=top_k, decay=self._settings.current.query.tool_decay)
 

@@ -15,10 +15,10 @@ from functools import lru_cache
 
 from ..domain.hit import Hit
 from ..domain.message import Message, Passage
-from ..text.frequency import telling
-from ..text.indexed import indexed_text
-from ..text.remembered import forgettable
-from ..text.terms import index_terms
+from ..text.caches import cleared_on_erasure
+from ..text.lexical.frequency import telling
+from ..text.lexical.indexed import indexed_text
+from ..text.lexical.terms import index_terms
 from .coverage import bent
 
 REACH = 4  # lines before and after a line that count as said round it
@@ -48,7 +48,7 @@ WEIGHTS = Weights()
 
 
 @dataclass(frozen=True)
-class _Line:
+class _TalkLine:
     """A line, the terms that it says and those of its label, its passage and session, and its topic there."""
 
     message: Message
@@ -77,14 +77,14 @@ def hits_of(
     return sorted(hits, key=lambda hit: -hit.score)
 
 
-def _lines(passages: Iterable[Passage]) -> Iterator[_Line]:
+def _lines(passages: Iterable[Passage]) -> Iterator[_TalkLine]:
     """Put lines in order and number their sessions; lines may be missing between two passages of one session."""
     session, size, last = 0, 0, None
     for number, passage in enumerate(sorted((one for one in passages if one), key=_place_and_time)):
         for message in passage:
             if last is None or not _goes_on(last, message):
                 session, size = session + 1, 0
-            yield _Line(message, *_terms(message), number, session, size // LONGEST_TOPIC)
+            yield _TalkLine(message, *_terms(message), number, session, size // LONGEST_TOPIC)
             size, last = size + 1, message
 
 
@@ -97,7 +97,7 @@ def _goes_on(last: Message, message: Message) -> bool:
 
 
 def _worths(
-    terms: Sequence[str], lines: Sequence[_Line], weights: Weights, asked_since: datetime | None
+    terms: Sequence[str], lines: Sequence[_TalkLine], weights: Weights, asked_since: datetime | None
 ) -> list[float]:
     """Give each line's worth in [0, 1]: how much of the question it counts as saying, and how much it says at all."""
     saying = {term: [at for at, line in enumerate(lines) if term in line.said] for term in terms}
@@ -130,7 +130,7 @@ def _rarity(term: str, having: int, lines: int, weights: Weights) -> float:
     return usual * math.log1p((lines - having + 0.5) / (having + 0.5))
 
 
-def _is_echo(line: _Line, rarity: Mapping[str, float], whole: float, asked_since: datetime | None) -> bool:
+def _is_echo(line: _TalkLine, rarity: Mapping[str, float], whole: float, asked_since: datetime | None) -> bool:
     """Tell whether a line of just now asks the question, in these words or nearly these."""
     if asked_since is None or line.message.sent_at < asked_since:
         return False
@@ -139,7 +139,7 @@ def _is_echo(line: _Line, rarity: Mapping[str, float], whole: float, asked_since
 
 def _lent(
     lending: Sequence[int],
-    lines: Sequence[_Line],
+    lines: Sequence[_TalkLine],
     links: Mapping[int, Sequence[tuple[int, float]]],
     topics: Mapping[tuple[int, int], Sequence[int]],
     weights: Weights,
@@ -155,18 +155,18 @@ def _lent(
     return counts
 
 
-def _topics(lines: Sequence[_Line]) -> Mapping[tuple[int, int], Sequence[int]]:
+def _topics(lines: Sequence[_TalkLine]) -> Mapping[tuple[int, int], Sequence[int]]:
     topics: dict[tuple[int, int], list[int]] = defaultdict(list)
     for at, line in enumerate(lines):
         topics[_topic(line)].append(at)
     return topics
 
 
-def _topic(line: _Line) -> tuple[int, int]:
+def _topic(line: _TalkLine) -> tuple[int, int]:
     return line.session, line.topic
 
 
-def _links(lines: Sequence[_Line], weights: Weights) -> Mapping[int, Sequence[tuple[int, float]]]:
+def _links(lines: Sequence[_TalkLine], weights: Weights) -> Mapping[int, Sequence[tuple[int, float]]]:
     """Say, for each line, which others count as saying what it says, and how much."""
     links: dict[int, list[tuple[int, float]]] = defaultdict(list)
     places = {(line.message.scene.scope, line.message.id): at for at, line in enumerate(lines)}
@@ -186,17 +186,17 @@ def _link(links: Mapping[int, list[tuple[int, float]]], one: int, other: int, sh
         links[other].append((one, share))
 
 
-def _is_one_talk(one: _Line, other: _Line) -> bool:
+def _is_one_talk(one: _TalkLine, other: _TalkLine) -> bool:
     return (one.passage, one.session) == (other.passage, other.session)
 
 
-def _substance(line: _Line, weights: Weights) -> float:
+def _substance(line: _TalkLine, weights: Weights) -> float:
     """Put lines that say little below those that say much; the longest lines stay as they are."""
     says = min(math.log1p(len(line.said)) / math.log(_FULL_LENGTH), 1.0)
     return (1.0 + weights.substance * says) / (1.0 + weights.substance)
 
 
-def _hit(lines: Sequence[_Line], at: int, worth: float) -> Hit:
+def _hit(lines: Sequence[_TalkLine], at: int, worth: float) -> Hit:
     line = lines[at]
     near = range(max(at - SHOWN, 0), min(at + SHOWN + 1, len(lines)))
     shown = (lines[other] for other in near if other != at)
@@ -211,7 +211,7 @@ def _terms(message: Message) -> tuple[frozenset[str], frozenset[str]]:
     return said, _indexed(indexed_text(speaker, message.sent_at, "")) - said
 
 
-@forgettable
+@cleared_on_erasure
 @lru_cache(maxsize=8192)  # a group's talk of these days is asked again and again
 def _indexed(text: str) -> frozenset[str]:
     return frozenset(index_terms(text))

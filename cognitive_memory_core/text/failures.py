@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..errors import CognitiveMemoryError
-from .names import one_line
+from .identity.names import one_line
 
 ERROR_LENGTH = 300
 

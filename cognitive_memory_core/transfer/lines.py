@@ -17,7 +17,7 @@ from ..domain.profile import EntityType, Profile, ProfileKey, Revision, is_revis
 from ..domain.scope import Scene, Scope
 from ..errors import BadArgument
 from ..ports.ledger import Alias, ArchiveRow, EmbeddedEvent, OptOut, Shared
-from ..text.names import clean_name
+from ..text.identity.names import clean_name
 
 LOCAL = "hashing-"  # how the fingerprint of the local embedder begins
 
@@ -36,7 +36,7 @@ def _checked_revision(value: str) -> str:
     return value
 
 
-class _Line(BaseModel):
+class _ExportLine(BaseModel):
     model_config: ClassVar[ConfigDict] = ConfigDict(extra="ignore", frozen=True)
 
     def written(self) -> str:
@@ -44,20 +44,20 @@ class _Line(BaseModel):
         return self.model_dump_json()
 
 
-class Head(_Line):
+class Head(_ExportLine):
     """The first line of every export."""
 
     format: Literal["cognitive-memory"]
     version: Literal[1]
 
 
-class _Detail(_Line):
+class _Detail(_ExportLine):
     pain: str = ""
     solution: str = ""
     outcome: str = ""
 
 
-class EventLine(_Line):
+class EventLine(_ExportLine):
     """An event; ``vector`` counts only beside ``embedding``, its fingerprint."""
 
     type: Literal["event"] = "event"
@@ -111,7 +111,7 @@ class EventLine(_Line):
         return self.model_dump_json(exclude={name for name, value in optional.items() if not value})
 
 
-class MessageLine(_Line):
+class MessageLine(_ExportLine):
     """A logged message."""
 
     type: Literal["message"] = "message"
@@ -155,7 +155,7 @@ class MessageLine(_Line):
         )
 
 
-class _PlacedLine(_Line):
+class _PlacedLine(_ExportLine):
     agent: ShortId = "default"
     place: PlaceKind
     place_id: ShortId
@@ -252,7 +252,7 @@ class AliasLine(_PlacedLine):
         )
 
 
-class ConsentLine(_Line):
+class ConsentLine(_ExportLine):
     """A person's wish: to be left out since ``at``, or to show their own portrait everywhere since ``shared_at``."""
 
     type: Literal["consent"] = "consent"
@@ -278,7 +278,7 @@ class ConsentLine(_Line):
         return self.model_dump_json(exclude_none=True)
 
 
-class _PortraitLine(_Line):
+class _PortraitLine(_ExportLine):
     agent: ShortId = "default"
     entity_type: EntityType
     group_id: PersonId = ""

@@ -22,18 +22,17 @@ from ..adapters.sqlite import SqliteLedger
 from ..background import BackgroundLoop
 from ..completion import released_on_failure
 from ..historian.clock_watch import ClockWatch
-from ..historian.meter import SpendingMeter
+from ..historian.spending.meter import SpendingMeter
 from ..ports.ambient import Clock
-from ..ports.given import Given
 from ..ports.ledger import (
     Accounts,
     Archive,
+    CheckpointBook,
     ConsentBook,
     Eraser,
     EventEraser,
     EventLedger,
     FactBook,
-    IndexBook,
     LexicalIndex,
     NameBook,
     NoteBook,
@@ -43,11 +42,12 @@ from ..ports.ledger import (
 )
 from ..ports.mirror import MemoMirror
 from ..ports.models import Embedder, Reranker
+from ..ports.overrides import Overrides
 from ..ports.profiles import ProfileEraser, ProfileStore
 from ..ports.queue import JobQueue, QueueEraser, QueueView
 from ..ports.vectors import VectorStore
 from ..recall.calibration import Calibrating
-from ..recall.nearest import ExactIndex
+from ..recall.nearest import ExactSearch
 from ..settings import Live, Settings, VectorStoreSettings
 from .beginning import LEDGER, forget_consent_to_begin_anew, refuse_lost_ledger
 from .embedding import Embedding, embedding_of
@@ -79,9 +79,9 @@ class Parts:
     events: EventLedger
     lexical: LexicalIndex
     shelf: VectorLedger
-    exact: ExactIndex
+    exact: ExactSearch
     store: VectorStore | None
-    book: IndexBook
+    book: CheckpointBook
     log: VeiledLog
     notes: NoteBook
     consent: ConsentBook
@@ -105,7 +105,7 @@ class Parts:
     resources: AsyncExitStack
 
 
-async def parts_of(live: Live[Settings], data_dir: Path, given: Given) -> Parts:
+async def parts_of(live: Live[Settings], data_dir: Path, given: Overrides) -> Parts:
     """Open everything under a data directory, as its owner; after DirectoryInUse or StorageRefused nothing is held."""
     settings, clock = live.current, given.clock or SystemClock()
     return_large_blocks()

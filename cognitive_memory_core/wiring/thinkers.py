@@ -17,11 +17,11 @@ from ..adapters.offline.merging import RuleMerger
 from ..adapters.offline.rules import RuleHistorian
 from ..context.compression import Summariser
 from ..context.summary import ModelSummariser
-from ..historian.budget import BackedHistorian, BackedMerger, Budget, BudgetedChat
-from ..historian.meter import MeteredChat, SpendingMeter
-from ..historian.portraiture import ModelMerger
-from ..historian.rewriter import ModelHistorian
-from ..historian.sifting import SiftingMerger
+from ..historian.profiles.model_merger import ModelMerger
+from ..historian.profiles.sifting import SiftingMerger
+from ..historian.rewriting.rewriter import ModelHistorian
+from ..historian.spending.budget import BackedHistorian, BackedMerger, Budget, BudgetedChat
+from ..historian.spending.meter import MeteredChat, SpendingMeter
 from ..ports.models import Chat, Historian, Merger
 from ..prompts.library import PromptLibrary
 from ..settings import ChatRole, Live, ModelSettings, Settings
@@ -51,7 +51,7 @@ class Thinkers:
 
 
 @dataclass(frozen=True)
-class _Asked:
+class _ModelInUse:
     """A chat model with the breaker round it, and the settings that it was made of."""
 
     wanted: ModelSettings
@@ -85,16 +85,16 @@ def _library(folder: Path) -> PromptLibrary:
     return library
 
 
-def _standing_for_all(chat: Chat, settings: Settings, meter: SpendingMeter) -> Mapping[ChatRole, _Asked]:
+def _standing_for_all(chat: Chat, settings: Settings, meter: SpendingMeter) -> Mapping[ChatRole, _ModelInUse]:
     breaker = Breaker("historian")
     held = ForeignChat(chat, settings.models.historian.timeout_seconds)
     guarded = GuardedChat(MeteredChat(held, meter, counts_calls=True), breaker)
-    return dict.fromkeys(ROLES, _Asked(ModelSettings(), guarded, breaker))
+    return dict.fromkeys(ROLES, _ModelInUse(ModelSettings(), guarded, breaker))
 
 
-async def _asked(settings: Settings, meter: SpendingMeter, stack: AsyncExitStack) -> Mapping[ChatRole, _Asked]:
+async def _asked(settings: Settings, meter: SpendingMeter, stack: AsyncExitStack) -> Mapping[ChatRole, _ModelInUse]:
     """Make the chat models that are set; roles with equal settings share one, and its breaker."""
-    made: dict[ChatRole, _Asked] = {}
+    made: dict[ChatRole, _ModelInUse] = {}
     for role in ROLES:
         wanted = settings.models.of(role)
         if wanted.model_name:
@@ -103,11 +103,11 @@ async def _asked(settings: Settings, meter: SpendingMeter, stack: AsyncExitStack
     return made
 
 
-async def _made(role: ChatRole, wanted: ModelSettings, meter: SpendingMeter, stack: AsyncExitStack) -> _Asked:
+async def _made(role: ChatRole, wanted: ModelSettings, meter: SpendingMeter, stack: AsyncExitStack) -> _ModelInUse:
     client, make = await asyncio.to_thread(_client, role, wanted)
     stack.push_async_callback(client.close)
     breaker = Breaker(role)
-    return _Asked(wanted, GuardedChat(MeteredChat(make(wanted, client, meter), meter), breaker), breaker)
+    return _ModelInUse(wanted, GuardedChat(MeteredChat(make(wanted, client, meter), meter), breaker), breaker)
 
 
 def _client(role: ChatRole, wanted: ModelSettings) -> tuple[ModelClient, type[OpenAIChat]]:

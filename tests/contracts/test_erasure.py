@@ -19,9 +19,9 @@ from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.ports.ledger import (
     Alias,
     ArchiveRow,
+    Checkpoint,
     Copy,
     EmbeddedEvent,
-    Mark,
     OptOut,
     PurgeState,
     Shared,
@@ -29,8 +29,8 @@ from cognitive_memory_core.ports.ledger import (
     VectorRow,
     Wiped,
 )
-from cognitive_memory_core.text.redaction import Redaction
-from cognitive_memory_core.text.terms import query_terms
+from cognitive_memory_core.text.lexical.terms import query_terms
+from cognitive_memory_core.text.safety.redaction import Redaction
 from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE, a_draft, a_message, an_event
 from tests.support.clock import NOON, FrozenClock
 from tests.support.ledgers import (
@@ -101,7 +101,7 @@ async def test_what_a_person_said_is_gone_from_everywhere(ledger: Ledger) -> Non
     assert await ledger.index.nearest(a_vector(1, 0), Reading(OPERATOR), 9) == []
     assert await ledger.names.people(GROUP.scope) == []
     assert [await ledger.events.find(event.id) for event in (said, retired)] == [None, None]
-    assert await ledger.shelf.changes(MODEL, Mark(), 9) == []
+    assert await ledger.shelf.changes(MODEL, Checkpoint(), 9) == []
 
 
 async def test_pins_that_a_person_wrote_for_a_group_go_with_them(ledger: Ledger) -> None:
@@ -158,7 +158,7 @@ async def test_a_reworded_event_waits_for_a_new_vector(ledger: Ledger) -> None:
     )
     await embedded(ledger, [(named, a_vector(1, 0)), (unnamed, a_vector(0, 1))])
     await ledger.names.note(GROUP.scope, GONE, "阿棠", NOON)
-    mark = (await ledger.shelf.changes(MODEL, Mark(), 9))[-1].mark
+    mark = (await ledger.shelf.changes(MODEL, Checkpoint(), 9))[-1].mark
     await forgotten(ledger)
     assert await ledger.shelf.waiting(MODEL, 9) == [(named.id, "某位成员会修车")]
     assert [one.id for one, _ in await ledger.index.nearest(a_vector(1, 0), Reading(GROUP), 9)] == [unnamed.id]

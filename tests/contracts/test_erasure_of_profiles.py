@@ -8,8 +8,8 @@ import pytest
 
 from cognitive_memory_core.domain.profile import ProfileKey
 from cognitive_memory_core.domain.scope import Scene
-from cognitive_memory_core.ports.ledger import IndexedProfile, Waiting
-from cognitive_memory_core.text.redaction import Redaction
+from cognitive_memory_core.ports.ledger import IndexedProfile, PendingFacts
+from cognitive_memory_core.text.safety.redaction import Redaction
 from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE, a_draft, an_event
 from tests.support.clock import NOON
 from tests.support.ledgers import MODEL, Ledger, a_fact, a_profile, a_vector, committed, later
@@ -47,11 +47,11 @@ async def test_facts_for_and_by_a_forgotten_person_are_gone(ledger: Ledger) -> N
     for key in (*OF_GONE, HERE):
         await ledger.facts.fail(key, "没有回应", NOON)
     await forgotten(ledger)
-    assert await ledger.facts.waiting() == [Waiting(HERE, 1, NOON, 1, NOON, "没有回应")]
+    assert await ledger.facts.waiting() == [PendingFacts(HERE, 1, NOON, 1, NOON, "没有回应")]
     assert await ledger.facts.facts(HERE, 9) == [a_fact(told, HERE)]
     again = an_event("又来了", happened_at=later(days=1))
     await ledger.events.commit(replace(a_draft(again), facts=(a_fact(again),)))
-    assert (await ledger.facts.waiting())[1] == Waiting(OF_GONE[1], 1, NOON)
+    assert (await ledger.facts.waiting())[1] == PendingFacts(OF_GONE[1], 1, NOON)
 
 
 async def test_in_facts_of_others_a_person_becomes_somebody(ledger: Ledger) -> None:
@@ -152,7 +152,7 @@ async def test_what_belongs_to_a_forgotten_place_is_gone(ledger: Ledger) -> None
     assert await ledger.facts.heard(GROUP.scope, GONE, ["这里"]) == {}
     again = an_event("又来了", happened_at=later(days=1))
     await ledger.events.commit(replace(a_draft(again), facts=(a_fact(again, HERE),)))
-    assert (await ledger.facts.waiting())[-1] == Waiting(HERE, 1, NOON)
+    assert (await ledger.facts.waiting())[-1] == PendingFacts(HERE, 1, NOON)
     await ledger.eraser.forget_place(PRIVATE.scope, EVENING)
     assert OF_GONE[0] not in await ledger.profiles.versions()
     assert {OF_GONE[2], OF_GONE[3]} <= set(await ledger.profiles.versions())

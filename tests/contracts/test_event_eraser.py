@@ -9,7 +9,7 @@ import pytest
 from cognitive_memory_core.domain.hit import Reading
 from cognitive_memory_core.domain.message import Message
 from cognitive_memory_core.ports.ledger import EmbeddedEvent, Wiped
-from cognitive_memory_core.text.terms import query_terms
+from cognitive_memory_core.text.lexical.terms import query_terms
 from tests.support.builders import GROUP, OPERATOR, a_draft, a_message, an_event
 from tests.support.clock import NOON
 from tests.support.ledgers import Ledger, a_fact, archived, committed, later

@@ -11,9 +11,9 @@ from cognitive_memory_core.domain.fact import Fact
 from cognitive_memory_core.domain.hit import Reading
 from cognitive_memory_core.domain.profile import ProfileKey
 from cognitive_memory_core.domain.scope import Scene
-from cognitive_memory_core.ports.ledger import VectorRow, Waiting
-from cognitive_memory_core.text.redaction import Redaction
-from cognitive_memory_core.text.terms import query_terms
+from cognitive_memory_core.ports.ledger import PendingFacts, VectorRow
+from cognitive_memory_core.text.lexical.terms import query_terms
+from cognitive_memory_core.text.safety.redaction import Redaction
 from tests.support.builders import GROUP, OTHER_GROUP, PRIVATE, a_draft, an_event
 from tests.support.clock import NOON, FrozenClock
 from tests.support.ledgers import MODEL, Ledger, a_fact, a_vector, committed, later
@@ -54,9 +54,12 @@ async def test_whoever_has_waited_longest_comes_first(ledger: Ledger, clock: Fro
     clock.advance(seconds=60)
     await learned(ledger, "丁", scene=OTHER)
     theirs = ProfileKey.member("10001", "2000002")
-    assert await ledger.facts.waiting() == [Waiting(theirs, 2, NOON), Waiting(ME, 2, later(seconds=60))]
+    assert await ledger.facts.waiting() == [PendingFacts(theirs, 2, NOON), PendingFacts(ME, 2, later(seconds=60))]
     await ledger.facts.settle(theirs, await ledger.facts.facts(theirs, 1))
-    assert await ledger.facts.waiting() == [Waiting(ME, 2, later(seconds=60)), Waiting(theirs, 1, later(seconds=120))]
+    assert await ledger.facts.waiting() == [
+        PendingFacts(ME, 2, later(seconds=60)),
+        PendingFacts(theirs, 1, later(seconds=120)),
+    ]
 
 
 async def test_settled_facts_wait_no_longer(ledger: Ledger) -> None:
@@ -111,7 +114,7 @@ async def test_facts_of_an_event_that_fell_wait_until_it_stands_again(ledger: Le
     kept, fallen = an_event("甲"), an_event("乙", message_ids=("m-1",))
     await ledger.events.commit(replace(a_draft(kept, fallen), facts=(a_fact(kept), a_fact(fallen))))
     await ledger.events.retire(kept.id, NOON)
-    assert await ledger.facts.waiting() == [Waiting(ME, 1, NOON)]
+    assert await ledger.facts.waiting() == [PendingFacts(ME, 1, NOON)]
     await ledger.log.withdraw(GROUP.scope, "m-1", NOON)
     assert await ledger.facts.waiting() == []
     assert await ledger.facts.facts(ME, 9) == []
@@ -134,11 +137,11 @@ async def test_nothing_is_given_of_people_who_are_left_out(ledger: Ledger) -> No
     facts = (a_fact(said), a_fact(said, HERE), a_fact(of_them, HERE), a_fact(told, HERE), a_fact(told, ME))
     await ledger.events.commit(replace(a_draft(said, of_them, told), facts=facts))
     await ledger.consent.opt_out("2000001", NOON)
-    assert await ledger.facts.waiting() == [Waiting(HERE, 1, NOON)]
+    assert await ledger.facts.waiting() == [PendingFacts(HERE, 1, NOON)]
     assert await ledger.facts.facts(HERE, 9) == [a_fact(told, HERE)]
     assert await ledger.facts.facts(ME, 9) == []
     await ledger.consent.opt_in("2000001")
-    assert await ledger.facts.waiting() == [Waiting(ME, 2, NOON), Waiting(HERE, 3, NOON)]
+    assert await ledger.facts.waiting() == [PendingFacts(ME, 2, NOON), PendingFacts(HERE, 3, NOON)]
 
 
 async def test_no_fact_of_people_who_are_left_out_comes_in(ledger: Ledger) -> None:
@@ -148,7 +151,7 @@ async def test_no_fact_of_people_who_are_left_out_comes_in(ledger: Ledger) -> No
     facts = (a_fact(said), a_fact(said, HERE), a_fact(of_them, HERE), a_fact(told, ME), a_fact(told, HERE))
     await ledger.events.commit(replace(a_draft(said, of_them, told), facts=facts))
     await ledger.consent.opt_in("2000001")
-    assert await ledger.facts.waiting() == [Waiting(HERE, 1, NOON)]
+    assert await ledger.facts.waiting() == [PendingFacts(HERE, 1, NOON)]
 
 
 async def test_failures_are_counted_until_facts_are_settled(ledger: Ledger) -> None:
@@ -157,20 +160,20 @@ async def test_failures_are_counted_until_facts_are_settled(ledger: Ledger) -> N
     await learned(ledger, "丙", scene=OTHER)
     await ledger.facts.fail(ME, "答非所问", later(hours=1))
     await ledger.facts.fail(ME, "没有回应", later(hours=2))
-    theirs = Waiting(ProfileKey.member("10001", "2000002"), 1, NOON)
-    assert await ledger.facts.waiting() == [Waiting(ME, 2, NOON, 2, later(hours=2), "没有回应"), theirs]
+    theirs = PendingFacts(ProfileKey.member("10001", "2000002"), 1, NOON)
+    assert await ledger.facts.waiting() == [PendingFacts(ME, 2, NOON, 2, later(hours=2), "没有回应"), theirs]
     assert await ledger.facts.facts(ME, 9) == facts
     await ledger.facts.settle(theirs.key, [])
     assert (await ledger.facts.waiting())[0].attempts == 2
     await ledger.facts.settle(ME, facts[:1])
-    assert await ledger.facts.waiting() == [Waiting(ME, 1, NOON), theirs]
+    assert await ledger.facts.waiting() == [PendingFacts(ME, 1, NOON), theirs]
 
 
 async def test_a_failure_for_which_nothing_waits_is_not_remembered(ledger: Ledger) -> None:
     """Whoever was erased while a merge ran leaves no trace; what falls meanwhile counts as waiting."""
     await ledger.facts.fail(ME, "没有回应", NOON)
     facts = await learned(ledger, "甲")
-    assert await ledger.facts.waiting() == [Waiting(ME, 1, NOON)]
+    assert await ledger.facts.waiting() == [PendingFacts(ME, 1, NOON)]
     await ledger.events.retire(facts[0].event_id, NOON)
     await ledger.facts.fail(ME, "没有回应", NOON)
     await ledger.events.restore(facts[0].event_id)
@@ -183,9 +186,9 @@ async def test_a_failure_is_not_remembered_where_all_is_settled(ledger: Ledger) 
     await ledger.facts.settle(ME, facts)
     await ledger.facts.fail(ME, "没有回应", NOON)
     await ledger.events.retire(facts[0].event_id, NOON)
-    assert await ledger.facts.waiting() == [Waiting(ME, 1, NOON, withdrawn=1)]
+    assert await ledger.facts.waiting() == [PendingFacts(ME, 1, NOON, withdrawn=1)]
     await ledger.facts.fail(ME, "没有回应", NOON)
-    assert await ledger.facts.waiting() == [Waiting(ME, 1, NOON, 1, NOON, "没有回应", withdrawn=1)]
+    assert await ledger.facts.waiting() == [PendingFacts(ME, 1, NOON, 1, NOON, "没有回应", withdrawn=1)]
 
 
 async def test_what_is_withdrawn_waits_to_leave_its_profile(ledger: Ledger) -> None:
@@ -197,7 +200,7 @@ async def test_what_is_withdrawn_waits_to_leave_its_profile(ledger: Ledger) -> N
     gone = replace(told, is_withdrawn=True)
     assert await ledger.facts.facts(ME, 9) == [gone, new]
     assert await ledger.facts.facts(ME, 1) == [gone]
-    assert await ledger.facts.waiting() == [Waiting(ME, 2, NOON, withdrawn=1)]
+    assert await ledger.facts.waiting() == [PendingFacts(ME, 2, NOON, withdrawn=1)]
     assert await ledger.facts.withdrawing() == {ME}
     await ledger.facts.settle(ME, [gone])
     assert await ledger.facts.facts(ME, 9) == [new]
@@ -228,7 +231,7 @@ async def test_what_stands_again_comes_in_again(ledger: Ledger) -> None:
     assert await ledger.facts.waiting() == []
     await ledger.events.restore(fact.event_id)
     assert await ledger.facts.facts(ME, 9) == [fact]
-    assert await ledger.facts.waiting() == [Waiting(ME, 1, NOON)]
+    assert await ledger.facts.waiting() == [PendingFacts(ME, 1, NOON)]
 
 
 async def test_what_falls_or_rises_during_a_merge_is_for_the_next_one(ledger: Ledger) -> None:
@@ -409,7 +412,7 @@ async def test_no_fact_comes_back_after_an_erasure(ledger: Ledger) -> None:
     facts = (a_fact(said), a_fact(said, HERE), a_fact(told, ME), a_fact(new))
     heard = {event.id: event.text for event in (said, told, new)}
     await ledger.events.commit(replace(a_draft(said, told, new), facts=facts, heard=heard))
-    assert await ledger.facts.waiting() == [Waiting(ME, 1, NOON)]
+    assert await ledger.facts.waiting() == [PendingFacts(ME, 1, NOON)]
     assert await ledger.facts.facts(ME, 9) == [a_fact(new)]
     assert await ledger.facts.heard(GROUP.scope, "2000001", ["甲", "丙"]) == {"丙": new}
 

@@ -19,10 +19,19 @@ from cognitive_memory_core.domain.interval import Interval
 from cognitive_memory_core.domain.message import Message
 from cognitive_memory_core.domain.profile import Profile, ProfileKey
 from cognitive_memory_core.domain.scope import Scene
-from cognitive_memory_core.ports.ledger import Alias, ArchiveRow, EmbeddedEvent, Mark, OptOut, Shared, VectorRow, Wiped
+from cognitive_memory_core.ports.ledger import (
+    Alias,
+    ArchiveRow,
+    Checkpoint,
+    EmbeddedEvent,
+    OptOut,
+    Shared,
+    VectorRow,
+    Wiped,
+)
 from cognitive_memory_core.ports.models import Vector
-from cognitive_memory_core.text.redaction import Redaction
-from cognitive_memory_core.text.terms import query_terms
+from cognitive_memory_core.text.lexical.terms import query_terms
+from cognitive_memory_core.text.safety.redaction import Redaction
 from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE, a_draft, a_message, an_event
 from tests.support.clock import NOON, FrozenClock
 from tests.support.ledgers import MODEL, Ledger, a_fact, a_memo, a_pin, a_profile, a_vector, archived, later
@@ -255,7 +264,7 @@ async def seen(ledger: Ledger) -> list[object]:
     answers += [await ledger.shelf.waiting(model, 9) for model in ("another", MODEL)]
     answers += [await ledger.shelf.dimensions(MODEL), await ledger.shelf.embedded_ids(MODEL)]
     answers += [await ledger.eraser.purge_due()]
-    answers += [[(one.event_id, one.row) for one in await ledger.shelf.changes(MODEL, Mark(), 999)]]
+    answers += [[(one.event_id, one.row) for one in await ledger.shelf.changes(MODEL, Checkpoint(), 999)]]
     answers += [[await ledger.events.done(f"job{number}") for number in range(60)]]
     answers += [[await ledger.events.find(f"event{number}") for number in range(80)]]
     answers += [await ledger.log.recent(scene.scope, 3, before=later(hours=5)) for scene in SCENES]

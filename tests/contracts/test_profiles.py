@@ -16,7 +16,7 @@ from cognitive_memory_core.domain.profile import Profile, ProfileKey, Revision, 
 from cognitive_memory_core.domain.scope import Scene, Scope
 from cognitive_memory_core.errors import UnknownRevision
 from cognitive_memory_core.ports.profiles import Overtaken
-from cognitive_memory_core.text.redaction import Redaction
+from cognitive_memory_core.text.safety.redaction import Redaction
 from tests.support.builders import GROUP, PRIVATE
 from tests.support.clock import NOON, SHANGHAI, FrozenClock
 from tests.support.profiles import GROUP_KEY, KEEP, MILI_THERE, TANG, TANG_THERE, Profiles, a_profile

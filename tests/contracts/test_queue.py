@@ -20,7 +20,7 @@ from cognitive_memory_core.domain.turn import Dialogue
 from cognitive_memory_core.errors import QueueFull
 from cognitive_memory_core.ports.queue import Claim
 from cognitive_memory_core.settings import QueueSettings
-from cognitive_memory_core.text.redaction import Redaction
+from cognitive_memory_core.text.safety.redaction import Redaction
 from tests.support.builders import GROUP, OTHER_GROUP, PRIVATE, a_job, a_message
 from tests.support.clock import NOON, FrozenClock
 

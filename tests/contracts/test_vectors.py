@@ -13,7 +13,7 @@ from cognitive_memory_core.domain.hit import Reading
 from cognitive_memory_core.domain.interval import Interval
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.errors import BadArgument
-from cognitive_memory_core.ports.ledger import EmbeddedEvent, Mark, VectorRow
+from cognitive_memory_core.ports.ledger import Checkpoint, EmbeddedEvent, VectorRow
 from cognitive_memory_core.ports.models import Vector
 from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE, an_event
 from tests.support.clock import NOON
@@ -29,7 +29,7 @@ async def nearest(ledger: Ledger, reading: Reading | Scene, limit: int = 50) -> 
     return [event.id for event, _ in await ledger.index.nearest(EAST, asked, limit)]
 
 
-async def changed(ledger: Ledger, after: Mark) -> list[tuple[Event | str, Vector | None]]:
+async def changed(ledger: Ledger, after: Checkpoint) -> list[tuple[Event | str, Vector | None]]:
     """Give what changed after a mark: events with their vectors, or ids of those that are not to be found."""
     changes = await ledger.shelf.changes(MODEL, after, 50)
     assert [change.mark for change in changes] == sorted({change.mark for change in changes})
@@ -152,8 +152,8 @@ async def test_what_follows_the_ledger_hears_of_every_change_once_in_order(ledge
     """Vectors laid down, replaced, retired and restored are given after a mark, each event as it is now."""
     first, second, third = an_event("甲"), an_event("乙"), an_event("丙")
     await embedded(ledger, [(first, EAST), (second, NORTH), (third, WEST)])
-    assert await changed(ledger, Mark()) == [(first, EAST), (second, NORTH), (third, WEST)]
-    mark = (await ledger.shelf.changes(MODEL, Mark(), 2))[-1].mark
+    assert await changed(ledger, Checkpoint()) == [(first, EAST), (second, NORTH), (third, WEST)]
+    mark = (await ledger.shelf.changes(MODEL, Checkpoint(), 2))[-1].mark
     assert await changed(ledger, mark) == [(third, WEST)]
     await ledger.events.retire(first.id, NOON)
     assert await changed(ledger, mark) == [(third, WEST), (first.id, None)]
@@ -162,21 +162,21 @@ async def test_what_follows_the_ledger_hears_of_every_change_once_in_order(ledge
     assert await changed(ledger, mark) == [(third, EAST), (first, EAST)]
     await ledger.shelf.store("another model", [VectorRow(third.id, EAST)])
     assert await changed(ledger, mark) == [(first, EAST), (third.id, None)]
-    assert await changed(ledger, (await ledger.shelf.changes(MODEL, Mark(), 9))[-1].mark) == []
+    assert await changed(ledger, (await ledger.shelf.changes(MODEL, Checkpoint(), 9))[-1].mark) == []
 
 
 async def test_an_event_without_a_vector_is_no_change(ledger: Ledger) -> None:
     """What was only written down is not given until there is something to find it by."""
     await committed(ledger, an_event("甲"))
-    assert await changed(ledger, Mark()) == []
-    assert await ledger.shelf.changes(MODEL, Mark(), 0) == []
+    assert await changed(ledger, Checkpoint()) == []
+    assert await ledger.shelf.changes(MODEL, Checkpoint(), 0) == []
 
 
 async def test_changes_are_given_in_pages_that_miss_nothing(ledger: Ledger) -> None:
     """Going on from the last mark of a page gives everything once, also where one write changed more than a page."""
     events = [an_event(f"第{number}件") for number in range(7)]
     await embedded(ledger, [(event, EAST) for event in events])
-    mark, given = Mark(), list[str]()
+    mark, given = Checkpoint(), list[str]()
     while page := await ledger.shelf.changes(MODEL, mark, 3):
         given += [change.event_id for change in page]
         mark = page[-1].mark
@@ -188,7 +188,7 @@ async def test_imported_vectors_are_changes(ledger: Ledger) -> None:
     """An index that follows the ledger hears of what an import brought."""
     event = an_event("甲")
     await ledger.archive.absorb([EmbeddedEvent(event, MODEL, EAST), EmbeddedEvent(an_event("乙"))])
-    assert await changed(ledger, Mark()) == [(event, EAST)]
+    assert await changed(ledger, Checkpoint()) == [(event, EAST)]
 
 
 async def test_dimensions_and_ids_are_those_of_one_model(ledger: Ledger) -> None:
@@ -216,12 +216,12 @@ async def test_what_stands_decides_the_length_of_a_model(ledger: Ledger) -> None
 async def test_an_index_book_keeps_the_mark_of_each_generation(ledger: Ledger) -> None:
     """Marks of different generations never meet, and old ones can be forgotten."""
     assert await ledger.book.mark("one") is None
-    await ledger.book.note("one", Mark(3, 4))
-    await ledger.book.note("two", Mark(1, 1))
-    await ledger.book.note("one", Mark(5, 1))
-    assert [await ledger.book.mark(birth) for birth in ("one", "two")] == [Mark(5, 1), Mark(1, 1)]
+    await ledger.book.note("one", Checkpoint(3, 4))
+    await ledger.book.note("two", Checkpoint(1, 1))
+    await ledger.book.note("one", Checkpoint(5, 1))
+    assert [await ledger.book.mark(birth) for birth in ("one", "two")] == [Checkpoint(5, 1), Checkpoint(1, 1)]
     await ledger.book.keep_only("two")
-    assert [await ledger.book.mark(birth) for birth in ("one", "two")] == [None, Mark(1, 1)]
+    assert [await ledger.book.mark(birth) for birth in ("one", "two")] == [None, Checkpoint(1, 1)]
 
 
 async def test_a_place_that_fits_into_memory_is_not_wide(ledger: Ledger) -> None:

@@ -14,11 +14,17 @@ EMPTY_WORDS = re.compile(
 )
 BLANKET = {  # where everything is caught and life goes on, how often, and why
     f"{CORE}/background.py": (1, "the loop runner: no failure of one round ends the work"),
-    f"{CORE}/historian/worker.py": (1, "the loop runner: one bad job must not end the historian"),
+    f"{CORE}/historian/jobs/worker.py": (1, "the loop runner: one bad job must not end the historian"),
     f"{CORE}/adapters/chroma/child.py": (3, "the process's main, and what comes up with it: its answer is a refusal"),
-    f"{CORE}/adapters/chroma/shelf.py": (1, "the process's main: whatever is wrong with a generation, another comes"),
+    f"{CORE}/adapters/chroma/generation_requests.py": (
+        1,
+        "the process's main: whatever is wrong with a generation, another comes",
+    ),
     f"{CORE}/adapters/chroma/worker.py": (1, "the thread's main: what fails is raised where it is waited for"),
-    f"{CORE}/adapters/sqlite/request_batches.py": (2, "the thread's main: what fails is raised where it is awaited"),
+    f"{CORE}/adapters/sqlite/database/request_batches.py": (
+        2,
+        "the thread's main: what fails is raised where it is awaited",
+    ),
     f"{PLUGIN}/lifecycle.py": (1, "the start-up hook: raising would end the bot"),
     f"{PLUGIN}/auto_consider.py": (1, "the loop runner: one bad round must not end the considering"),
     f"{PLUGIN}/capture.py": (1, "the capture hook: what goes wrong must not cost the bot an event"),

@@ -72,7 +72,7 @@ class World:
     def reborn(self) -> Any:
         """Let another process begin, which knows nothing but the file and the memory."""
         from nonebot_plugin_cognitive_memory.auto_consider import Considerer
-        from nonebot_plugin_cognitive_memory.gathered import Bookmark
+        from nonebot_plugin_cognitive_memory.pending_store import Bookmark
 
         bookmark = Bookmark(self.path) if self.path else None
         self.considerer = Considerer(lambda: self.memory, self.settings, lambda: self.seconds, bookmark)
@@ -468,7 +468,7 @@ async def test_a_disk_that_refuses_the_file(world: Callable[..., World], tmp_pat
 async def test_killed_and_started_over_a_real_memory(app: object, tmp_path: Path) -> None:
     """With a real memory underneath, what a killed bot had gathered becomes an event, and one only."""
     from nonebot_plugin_cognitive_memory.auto_consider import Considerer
-    from nonebot_plugin_cognitive_memory.gathered import Bookmark
+    from nonebot_plugin_cognitive_memory.pending_store import Bookmark
 
     settings = core.Settings(vector_store=core.VectorStoreSettings(backend="exact"))
     scene, bookmark = core.Scene.group("10001", "2000001", user_name="阿棠"), Bookmark(tmp_path / "considering.json")
@@ -503,7 +503,7 @@ class Killed:
 
     async def leaves(self, *lines: core.Message) -> None:
         """Die with these lines named as waiting."""
-        from nonebot_plugin_cognitive_memory.gathered import Waiting
+        from nonebot_plugin_cognitive_memory.pending_store import Waiting
 
         await self.bookmark.write([Waiting.of(lines[0].scene, [line.id for line in lines])])
 
@@ -521,7 +521,7 @@ class Killed:
 @pytest.fixture
 async def killed(app: object, tmp_path: Path) -> AsyncIterator[Killed]:
     """Open a memory of its own."""
-    from nonebot_plugin_cognitive_memory.gathered import Bookmark
+    from nonebot_plugin_cognitive_memory.pending_store import Bookmark
 
     settings = core.Settings(vector_store=core.VectorStoreSettings(backend="exact"))
     async with core.CognitiveMemory.open(settings, tmp_path / "data") as memory:

@@ -20,9 +20,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cognitive_memory_core.adapters.chroma.filters import chroma_filter, event_metadata
-from cognitive_memory_core.adapters.sqlite import event_rows, messages, schema
-from cognitive_memory_core.adapters.sqlite.filters import message_filter, scene_filter, sql_filter
-from cognitive_memory_core.adapters.sqlite.statements import select
+from cognitive_memory_core.adapters.sqlite.database.database import schema
+from cognitive_memory_core.adapters.sqlite.database.database.statements import select
+from cognitive_memory_core.adapters.sqlite.records import event_rows, messages
+from cognitive_memory_core.adapters.sqlite.search.filters import message_filter, scene_filter, sql_filter
 from cognitive_memory_core.domain.event import MEMORY_KINDS, Event
 from cognitive_memory_core.domain.hit import Reading
 from cognitive_memory_core.domain.interval import Interval

@@ -14,7 +14,7 @@ from cognitive_memory_core.domain.fact import Fact
 from cognitive_memory_core.domain.people import Person
 from cognitive_memory_core.domain.profile import Profile, ProfileKey
 from cognitive_memory_core.domain.scope import Scene
-from cognitive_memory_core.historian.entity_merge import EntityMerge
+from cognitive_memory_core.historian.profiles.entity_merge import EntityMerge
 from cognitive_memory_core.ports.models import Portrait
 from cognitive_memory_core.settings import Live, Settings
 

@@ -15,9 +15,9 @@ from cognitive_memory_core.domain.event import Event
 from cognitive_memory_core.domain.hit import Reading
 from cognitive_memory_core.domain.message import Message
 from cognitive_memory_core.engine import Engine
-from cognitive_memory_core.historian.follower import IndexFollower
-from cognitive_memory_core.ports.given import Given
+from cognitive_memory_core.historian.indexing.reconciler import IndexReconciler
 from cognitive_memory_core.ports.models import Vector
+from cognitive_memory_core.ports.overrides import Overrides
 from cognitive_memory_core.settings import Live, VectorStoreSettings
 from cognitive_memory_core.wiring import Parts, parts_of
 
@@ -81,7 +81,7 @@ class WatchedVectors:
     index: Any
     parts: Parts
     witness: Witness
-    follower: IndexFollower | None = None
+    follower: IndexReconciler | None = None
 
     async def nearest(self, vector: Vector, reading: Reading, limit: int) -> list[tuple[Event, float]]:
         """Find events, and let their texts be seen."""
@@ -111,7 +111,7 @@ async def opened(
     """Open an empty memory over stores of a make; the background works only when it is drained."""
     backend = "chroma" if make == "chroma" else "exact"
     live = Live(core.Settings(vector_store=VectorStoreSettings(backend=backend), **settings))
-    parts = await parts_of(live, data_dir, Given(clock=clock))
+    parts = await parts_of(live, data_dir, Overrides(clock=clock))
     if make == "in memory":
         parts = _in_memory(parts, clock)
     vectors = WatchedVectors(parts.exact, parts, witness)

@@ -6,14 +6,14 @@ from typing import Any
 
 from cognitive_memory_core.adapters.inmemory.ledger import InMemoryLedger
 from cognitive_memory_core.adapters.inmemory.profiles import InMemoryProfiles
-from cognitive_memory_core.historian.renaming import Renaming
-from cognitive_memory_core.historian.sightings import Sightings
+from cognitive_memory_core.historian.profiles.name_observer import NameObserver
+from cognitive_memory_core.historian.profiles.renaming import Renaming
 
 from .clock import FrozenClock
 
 
-def sightings_of(ledger: InMemoryLedger, names: Any = None) -> Sightings:
+def sightings_of(ledger: InMemoryLedger, names: Any = None) -> NameObserver:
     """Note names in a ledger, or in the book given; nobody has a portrait that could bear them."""
-    return Sightings(
+    return NameObserver(
         names or ledger.names, Renaming(InMemoryProfiles(5, FrozenClock()), ledger.profiles), FrozenClock()
     )

@@ -24,12 +24,12 @@ from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.domain.turn import Dialogue, Turn
 from cognitive_memory_core.errors import BadArgument, NotPermitted, StorageRefused, UnavailableError
 from cognitive_memory_core.forgetting import Forgetting, Purge
-from cognitive_memory_core.historian.admission import Admission
-from cognitive_memory_core.historian.intake import Intake
-from cognitive_memory_core.historian.journal import Journal
-from cognitive_memory_core.historian.pipeline import Pipeline
-from cognitive_memory_core.historian.renaming import Renaming
-from cognitive_memory_core.historian.sightings import Sightings
+from cognitive_memory_core.historian.jobs.admission import Admission
+from cognitive_memory_core.historian.jobs.intake import Intake
+from cognitive_memory_core.historian.jobs.pipeline import Pipeline
+from cognitive_memory_core.historian.messages.message_buffer import MessageBuffer
+from cognitive_memory_core.historian.profiles.name_observer import NameObserver
+from cognitive_memory_core.historian.profiles.renaming import Renaming
 from cognitive_memory_core.ports.ledger import Copy
 from cognitive_memory_core.settings import Live, QueueSettings, Settings
 from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE, a_draft, a_job, a_message, an_event
@@ -74,8 +74,8 @@ class World:
         self.ledger = InMemoryLedger(clock=self.clock)
         self.queue = InMemoryQueue(QueueSettings(), self.clock, self.clock.elapsed)
         self.profiles = InMemoryProfiles(5, self.clock)
-        self.sightings = Sightings(self.ledger.names, Renaming(self.profiles, self.ledger.profiles), self.clock)
-        self.journal = Journal(self.ledger.log, self.sightings)
+        self.sightings = NameObserver(self.ledger.names, Renaming(self.profiles, self.ledger.profiles), self.clock)
+        self.journal = MessageBuffer(self.ledger.log, self.sightings)
         self.consent = Consent(self.ledger.consent, self.ledger.names, self.ledger.eraser)
         self.mirror = ListedMirror()
         self.steps: list[str] = []

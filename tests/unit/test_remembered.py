@@ -11,10 +11,10 @@ import pytest
 
 from cognitive_memory_core import CognitiveMemory, Message, Scene, Turn
 from cognitive_memory_core.adapters.embedding.questions import Questions
-from cognitive_memory_core.historian import gate
+from cognitive_memory_core.historian.rewriting import gate
 from cognitive_memory_core.recall.naming import KnownNames
-from cognitive_memory_core.text import remembered
-from cognitive_memory_core.text.callnames import callnames
+from cognitive_memory_core.text import caches as remembered
+from cognitive_memory_core.text.identity.callnames import callnames
 from tests.support.clock import NOON, FrozenClock
 from tests.support.opened import Witness, opened
 from tests.support.waiting import PATIENCE

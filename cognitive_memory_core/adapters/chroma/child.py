@@ -24,13 +24,13 @@ except ImportError:  # Windows
     resource = None
 
 if TYPE_CHECKING:
-    from .shelf import Shelf
+    from .generation_requests import GenerationRequests
 
 LOCK = "child.lock"
 _OWNER_ONLY = 0o077
 
 
-class _Lock(Protocol):
+class _ChildLock(Protocol):
     """What is used of a FileLock, whose own types are open."""
 
     def acquire(self, timeout: float) -> object: ...
@@ -75,7 +75,7 @@ def _serve(wire: Wire) -> None:
     if first is None or not isinstance(first.body, Start):
         return
     path = Path(first.body.folder) / LOCK
-    lock: _Lock = FileLock(path, mode=0o600)  # held until the process ends
+    lock: _ChildLock = FileLock(path, mode=0o600)  # held until the process ends
     shelf = _opened(first.body, lock)
     if isinstance(shelf, Failed):
         wire.send(first.number, shelf)
@@ -89,7 +89,7 @@ def _serve(wire: Wire) -> None:
         wire.send(letter.number, _attempted(shelf.answer, letter.body))
 
 
-def _opened(start: Start, lock: _Lock) -> Shelf | Failed:
+def _opened(start: Start, lock: _ChildLock) -> GenerationRequests | Failed:
     try:
         Path(start.folder).mkdir(mode=0o700, parents=True, exist_ok=True)
         lock.acquire(timeout=start.patience)
@@ -100,13 +100,13 @@ def _opened(start: Start, lock: _Lock) -> Shelf | Failed:
     return _made(start)
 
 
-def _made(start: Start) -> Shelf | Failed:
+def _made(start: Start) -> GenerationRequests | Failed:
     try:
-        from .shelf import Shelf  # noqa: PLC0415  # not before the lock and the output are ours
+        from .generation_requests import GenerationRequests  # noqa: PLC0415  # not before the lock and the output are ours
     except Exception as missing:  # noqa: BLE001  # what a broken installation raises is anybody's guess
         return Failed("missing", f"{type(missing).__name__}: {getattr(missing, 'name', '') or ''}")
     try:
-        return Shelf(start)
+        return GenerationRequests(start)
     except Exception as away:  # noqa: BLE001  # a server that is away has many names
         return Failed("failed", type(away).__name__)
 

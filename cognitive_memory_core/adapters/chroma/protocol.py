@@ -84,7 +84,7 @@ class Listing:
 
 @dataclass(frozen=True)
 class Nearest:
-    """Search with the vector in ``block``; answered with :class:`Found`."""
+    """Search with the vector in ``block``; answered with :class:`NearestIds`."""
 
     generation: Generation
     where: Where
@@ -134,7 +134,7 @@ class Listed:
 
 
 @dataclass(frozen=True)
-class Found:
+class NearestIds:
     """Ids with their cosine distances, nearest first."""
 
     ids: list[str]
@@ -154,7 +154,7 @@ class Failed:
 
 
 Request = Start | FindInUse | Open | Begin | PutInUse | Sweep | Upsert | Remove | Listing | Nearest
-Answer = Ready | Done | InUse | Opened | Swept | Listed | Found | Failed
+Answer = Ready | Done | InUse | Opened | Swept | Listed | NearestIds | Failed
 _KINDS: dict[str, type[Any]] = {kind.__name__: kind for kind in (*Request.__args__, *Answer.__args__)}
 
 

@@ -25,11 +25,11 @@ from .protocol import (
     Blank,
     Failed,
     FindInUse,
-    Found,
     InUse,
     Listed,
     Listing,
     Nearest,
+    NearestIds,
     Open,
     Opened,
     PutInUse,
@@ -52,7 +52,7 @@ _DEADLY_USES = 3
 
 
 @dataclass(frozen=True)
-class _Row:
+class _StoreRow:
     id: str
     text: str
     blank: Blank
@@ -133,7 +133,7 @@ class ChromaStore:
         request = Nearest(generation, chroma_filter(reading), min(limit, MOST_HITS), block)
         await self._soon_open(generation)
         answer = await self._noted(generation, request, self._supervisor.search(request))
-        found = _expected(Found, answer)
+        found = _expected(NearestIds, answer)
         return [(row, _cosine(distance)) for row, distance in zip(found.ids, found.distances, strict=True)]
 
     async def close(self) -> None:
@@ -270,7 +270,7 @@ def _expected(kind: type[A], answer: Answer) -> A:
     return granted
 
 
-def _checked(generation: Generation, rows: Sequence[EmbeddedEvent]) -> tuple[list[_Row], list[str]]:
+def _checked(generation: Generation, rows: Sequence[EmbeddedEvent]) -> tuple[list[_StoreRow], list[str]]:
     """Give the rows to write and the ids to take out; the last of each id counts."""
     last = {row.event.id: (row, _single(row.vector, generation, row.event.id)) for row in rows}
     retired = [event_id for event_id, (row, _) in last.items() if row.event.retired_at is not None]
@@ -278,12 +278,12 @@ def _checked(generation: Generation, rows: Sequence[EmbeddedEvent]) -> tuple[lis
     return standing, retired
 
 
-def _row(row: EmbeddedEvent, vector: bytes) -> _Row:
+def _row(row: EmbeddedEvent, vector: bytes) -> _StoreRow:
     blank: Blank = {
         "subjects": None,
         **event_metadata(row.event),
     }  # None: an upsert leaves a key that it is not told of
-    return _Row(row.event.id, row.event.text[:LONGEST_TEXT], blank, vector)
+    return _StoreRow(row.event.id, row.event.text[:LONGEST_TEXT], blank, vector)
 
 
 def _single(vector: Vector | None, generation: Generation, whose: str) -> bytes:
@@ -295,7 +295,7 @@ def _single(vector: Vector | None, generation: Generation, whose: str) -> bytes:
     return single.tobytes()
 
 
-def _upsert(generation: Generation, rows: Sequence[_Row]) -> Upsert:
+def _upsert(generation: Generation, rows: Sequence[_StoreRow]) -> Upsert:
     return Upsert(
         generation,
         [row.id for row in rows],

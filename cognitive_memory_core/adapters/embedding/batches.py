@@ -21,7 +21,7 @@ LONGEST_GIVING_WAY = 10.0  # seconds; where somebody always asks, the background
 
 
 @dataclass(frozen=True, eq=False)
-class _Wish:
+class _EmbeddingRequest:
     """Some texts of one caller, and where their vectors are waited for."""
 
     caller: object
@@ -29,7 +29,7 @@ class _Wish:
     answer: asyncio.Future[list[Vector]]
 
 
-class _Pace:
+class _BatchLimits:
     """How many texts go together, as far as is known of a model."""
 
     def __init__(self, most: int) -> None:
@@ -87,11 +87,11 @@ class Batches:
         """Let ``embed`` embed batches; while ``is_quiet`` is not set they wait, for ``patience`` seconds at most."""
         self._patience = patience
         self._embed = embed
-        self._pace = _Pace(most)
+        self._pace = _BatchLimits(most)
         self._is_quiet = is_quiet
         self._elapsed = elapsed
-        self._waiting: deque[_Wish] = deque()
-        self._under_way: dict[asyncio.Task[None], list[_Wish]] = {}
+        self._waiting: deque[_EmbeddingRequest] = deque()
+        self._under_way: dict[asyncio.Task[None], list[_EmbeddingRequest]] = {}
         self._is_closed = False
 
     async def vectors(self, texts: Sequence[str]) -> list[Vector]:
@@ -118,12 +118,12 @@ class Batches:
         self._waiting.clear()
         await stopped(self._under_way)
 
-    def _wishes(self, texts: Sequence[str]) -> list[_Wish]:
+    def _wishes(self, texts: Sequence[str]) -> list[_EmbeddingRequest]:
         loop, caller, size = asyncio.get_running_loop(), object(), self._pace.smallest
         parts = [texts[at : at + size] for at in range(0, len(texts), size)]
-        return [_Wish(caller, part, loop.create_future()) for part in parts]
+        return [_EmbeddingRequest(caller, part, loop.create_future()) for part in parts]
 
-    def _leave(self, wishes: Sequence[_Wish]) -> None:
+    def _leave(self, wishes: Sequence[_EmbeddingRequest]) -> None:
         """Take back what is not answered, and stop the calls that nobody waits for any more."""
         for wish in wishes:
             wish.answer.cancel()
@@ -133,12 +133,12 @@ class Batches:
 
     def _set_out(self) -> None:
         while self._waiting and len(self._under_way) < self._pace.at_once:
-            batch: list[_Wish] = []
+            batch: list[_EmbeddingRequest] = []
             call = asyncio.create_task(self._carry(batch))
             self._under_way[call] = batch
             call.add_done_callback(self._came_back)
 
-    async def _carry(self, batch: list[_Wish]) -> None:
+    async def _carry(self, batch: list[_EmbeddingRequest]) -> None:
         """Fill a batch when it is time to go, and go."""
         await self._give_way()
         batch += self._taken()
@@ -157,9 +157,9 @@ class Batches:
         finally:
             waiter.cancel()
 
-    def _taken(self) -> list[_Wish]:
+    def _taken(self) -> list[_EmbeddingRequest]:
         """Take the next wishes that fit into one batch; those whose callers left are passed over."""
-        batch: list[_Wish] = []
+        batch: list[_EmbeddingRequest] = []
         room = self._pace.room
         while self._waiting and len(self._waiting[0].texts) <= room:
             wish = self._waiting.popleft()
@@ -168,7 +168,7 @@ class Batches:
                 room -= len(wish.texts)
         return batch
 
-    async def _deliver(self, batch: Sequence[_Wish]) -> None:
+    async def _deliver(self, batch: Sequence[_EmbeddingRequest]) -> None:
         texts = [text for wish in batch for text in wish.texts]
         room, began = self._pace.room, self._elapsed()
         vectors = await self._embed(texts)
@@ -179,9 +179,9 @@ class Batches:
                 wish.answer.set_result(vectors[at : at + len(wish.texts)])
             at += len(wish.texts)
 
-    async def _deliver_apart(self, batch: Sequence[_Wish], refused: CognitiveMemoryError) -> None:
+    async def _deliver_apart(self, batch: Sequence[_EmbeddingRequest], refused: CognitiveMemoryError) -> None:
         """Ask for each caller's texts by themselves, where several shared what was refused."""
-        own: dict[object, list[_Wish]] = {}
+        own: dict[object, list[_EmbeddingRequest]] = {}
         for wish in batch:
             own.setdefault(wish.caller, []).append(wish)
         if len(own) == 1:
@@ -198,7 +198,7 @@ class Batches:
         self._set_out()
 
 
-def _fail(wishes: Sequence[_Wish], failure: BaseException) -> None:
+def _fail(wishes: Sequence[_EmbeddingRequest], failure: BaseException) -> None:
     for wish in wishes:
         if not wish.answer.done():
             wish.answer.set_exception(failure)

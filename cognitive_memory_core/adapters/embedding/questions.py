@@ -12,7 +12,7 @@ from ... import sentences
 from ...errors import BadAnswer, UnavailableError
 from ...ports.ambient import Clock
 from ...ports.models import Vector
-from ...text.remembered import enlist
+from ...text.caches import register_cache
 
 LIFETIME = timedelta(minutes=1)
 REMEMBERED = 256
@@ -21,7 +21,7 @@ STUBBORN = 1.0  # seconds
 
 
 @dataclass(frozen=True)
-class _Asked:
+class _PendingQuestion:
     """A call under way, or its answer."""
 
     asked_at: datetime
@@ -41,8 +41,8 @@ class Questions:
         """Let ``ask`` embed each."""
         self._ask = ask
         self._clock = clock
-        self._asked: dict[str, _Asked] = {}
-        enlist(self)
+        self._asked: dict[str, _PendingQuestion] = {}
+        register_cache(self)
         self._slots = asyncio.Semaphore(AT_ONCE)
         self._calls: dict[asyncio.Task[None], asyncio.Future[Vector]] = {}
         self._length = 0
@@ -60,12 +60,12 @@ class Questions:
         now = self._clock.now()
         asked = self._asked.pop(text, None)
         if asked is None or not asked.serves(now):
-            asked = _Asked(now, self._set_out(text))
+            asked = _PendingQuestion(now, self._set_out(text))
         self._asked[text] = asked
         self._let_go_of_old(now)
         return await asyncio.shield(asked.answer)
 
-    def let_go(self) -> None:
+    def clear_caches(self) -> None:
         """Hold no question and no answer; a call under way goes on for those who wait for it."""
         self._asked.clear()
 

@@ -21,7 +21,7 @@ from ...domain.note import Memo
 from ...domain.scope import Scope
 from ...domain.turn import Dialogue, Turn
 from ...errors import BadArgument, LimitReached, PermanentError
-from ...text.names import one_line
+from ...text.identity.names import one_line
 from .disk import MAX_BYTES
 from .marks import Marks, marks_of
 from .schema import VERSION, FailureFile, form_of, written_instant, written_job

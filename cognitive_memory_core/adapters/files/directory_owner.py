@@ -19,7 +19,7 @@ LOCK = "owner.lock"
 _PAUSE = 0.1  # seconds between two tries
 
 
-class _Lock(Protocol):
+class _OwnerLock(Protocol):
     """What is used of a FileLock, whose own types are open."""
 
     def acquire(self, timeout: float) -> object: ...
@@ -33,7 +33,7 @@ class DirectoryOwner:
     def __init__(self, data_dir: Path) -> None:
         """Touch nothing yet."""
         self._data_dir = data_dir
-        self._lock: _Lock = FileLock(data_dir / LOCK, mode=0o600, thread_local=False)
+        self._lock: _OwnerLock = FileLock(data_dir / LOCK, mode=0o600, thread_local=False)
         self._known: dict[Path, tuple[int, int] | None] = {}
         self._is_lost = False
 

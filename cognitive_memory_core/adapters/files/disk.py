@@ -31,7 +31,7 @@ _READ = os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_NOFOLLOW", 0) 
 
 
 @dataclass(frozen=True)
-class Found:
+class FoundFile:
     """A plain file in a folder: its name, its size in bytes, and when it was last written, in seconds."""
 
     name: str
@@ -80,12 +80,12 @@ class Disk:
         with refusals(folder):
             return self.act("list", os.listdir, folder)
 
-    def find(self, path: Path) -> Found | None:
+    def find(self, path: Path) -> FoundFile | None:
         """Look at a plain file; None when there is none: links, pipes and folders are not followed or opened."""
         with refusals(path), contextlib.suppress(FileNotFoundError):
             state = self.act("stat", os.lstat, path)
             if stat.S_ISREG(state.st_mode):
-                return Found(path.name, state.st_size, state.st_mtime)
+                return FoundFile(path.name, state.st_size, state.st_mtime)
         return None
 
     def changed_at(self, folder: Path) -> int:

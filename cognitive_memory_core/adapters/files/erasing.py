@@ -17,8 +17,8 @@ import orjson
 from ... import sentences
 from ...domain.scope import Scope
 from ...errors import PermanentError
-from ...text.redaction import LONG_ID
-from ...text.speakers import is_said_by_hidden
+from ...text.identity.speakers import is_said_by_hidden
+from ...text.safety.redaction import LONG_ID
 from . import codec
 from .codec import Body
 from .names import moment
@@ -75,7 +75,7 @@ def without_person(data: bytes, *, user_id: str, hide: Hide) -> bytes | None:
     if not isinstance(body, dict):
         return b"" if _tells(data, user_id, hide) else None
     body = cast("Body", body)
-    rest = _Erasure(user_id, hide).job(body)
+    rest = _JobErasure(user_id, hide).job(body)
     if rest is None:
         return b""
     left = data if rest == body else codec.packed(rest)
@@ -104,7 +104,7 @@ def summaries_without(data: bytes, *, memo_ids: Collection[str], place: Scope, h
 
 def rows_without(rows: Iterable[object], *, memo_ids: Collection[str], place: Scope, hide: Hide) -> list[object]:
     """Give the rows that are left, without a person."""
-    erasure = _Erasure("", hide)
+    erasure = _JobErasure("", hide)
     return [erasure.of(row, "") for row in rows if not _is_summary_of(row, memo_ids, place)]
 
 
@@ -119,7 +119,7 @@ def names_of(data: bytes, user_id: str) -> set[str]:
 
 
 @dataclass(frozen=True)
-class _Erasure:
+class _JobErasure:
     user_id: str
     hide: Hide
 

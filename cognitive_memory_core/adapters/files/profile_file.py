@@ -23,8 +23,8 @@ from ...domain.interval import checked_instant
 from ...domain.profile import Profile
 from ...domain.scope import DEFAULT_AGENT
 from ...errors import BadArgument, LimitReached, PermanentError
-from ...text.names import clean_text, one_line
-from ...text.portrait import tidy
+from ...text.identity.names import clean_text, one_line
+from ...text.statements.profile_text import tidy
 from .codec import writable_text
 from .profile_paths import Ids, Spot
 

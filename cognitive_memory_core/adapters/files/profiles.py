@@ -18,8 +18,8 @@ from ...domain.scope import Scope
 from ...errors import PermanentError, StorageRefused, UnknownRevision
 from ...ports.ambient import Clock
 from ...ports.profiles import Overtaken
-from ...text.names import clean_name
-from ...text.portrait import tidy
+from ...text.identity.names import clean_name
+from ...text.statements.profile_text import tidy
 from .disk import TEMP, Disk, Vanished, is_withheld, reason_of, refusals
 from .names import microseconds, moment
 from .profile_erasing import ProfileErasing

@@ -24,11 +24,11 @@ from ...ports.ambient import Clock
 from ...ports.queue import Claim
 from ...settings import QueueSettings
 from . import codec, erasing
-from .backlog import Backlog, Entry, State
-from .disk import TEMP, Cleaning, Disk, Found, Vanished
+from .disk import TEMP, Cleaning, Disk, FoundFile, Vanished
+from .job_files import PENDING, JobFiles
 from .names import INSTANT_WIDTH, Instants, JobName, is_job_id, parsed
 from .right_of_way import RightOfWay
-from .spool import PENDING, Spool
+from .schedule_index import JobEntry, JobState, ScheduleIndex
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -46,14 +46,16 @@ class FileQueue:
     Every step is finished once it is begun, also when its caller is cancelled: disk and index never part.
     """
 
-    def __init__(self, spool: Spool, settings: QueueSettings, clock: Clock, elapsed: Elapsed = time.monotonic) -> None:
+    def __init__(
+        self, spool: JobFiles, settings: QueueSettings, clock: Clock, elapsed: Elapsed = time.monotonic
+    ) -> None:
         """Stand before a spool that is not indexed yet; use :meth:`open`."""
         self._elapsed = elapsed
         self._spool = spool
         self._settings = settings
         self._clock = clock
         self._horizon = clock.now
-        self._backlog = Backlog()
+        self._backlog = ScheduleIndex()
         self._instants = Instants()
         self._pool = ThreadPoolExecutor(THREADS, thread_name_prefix="memory-queue")
         self._arriving: dict[str, asyncio.Event] = {}
@@ -62,7 +64,7 @@ class FileQueue:
         self._jobs = KeyedLock()  # a job's file is given to one step at a time; jobs do not wait for each other
         self._doors = KeyedLock()  # each scope writes one arrival at a time: a flood of one leaves threads to others
         self._running: set[asyncio.Task[object]] = set()
-        self._stranded: list[Entry] = []
+        self._stranded: list[JobEntry] = []
         self._claims = 0
         self._complained_at: datetime | None = None
         self._is_closed = False
@@ -83,7 +85,7 @@ class FileQueue:
         Rests are counted by ``elapsed``, in seconds that never jump, whatever the clock does; buried jobs grow old by
         ``horizon``, an instant that has passed for sure, where it is given.
         """
-        queue = cls(Spool(folder, disk or Disk()), settings, clock, elapsed)
+        queue = cls(JobFiles(folder, disk or Disk()), settings, clock, elapsed)
         queue._horizon = horizon or clock.now
         try:
             await queue._finished(queue._index())
@@ -137,7 +139,7 @@ class FileQueue:
     def knows(self, job_id: str) -> bool:
         """Tell whether the job is pending, processing or failed."""
         entry = self._backlog.find(job_id)
-        return entry is not None and entry.state is not State.ARRIVING
+        return entry is not None and entry.state is not JobState.ARRIVING
 
     async def holding(self, scope: Scope, message_ids: Collection[str]) -> frozenset[str]:
         """Return those of the messages of a scope that its jobs will learn from, read from their files."""
@@ -206,11 +208,11 @@ class FileQueue:
             del self._arriving[job.id]
             arrived.set()
 
-    def _arrival(self, job: Job, size: int) -> Entry:
+    def _arrival(self, job: Job, size: int) -> JobEntry:
         if not is_job_id(job.id):
             raise BadArgument(sentences.bad_id("job id", job.id))
         name = JobName(self._instants.issued(self._clock.now()), job.id, 0)
-        entry = Entry(name.instant, job.id, 0, PENDING, str(name), size, State.ARRIVING)
+        entry = JobEntry(name.instant, job.id, 0, PENDING, str(name), size, JobState.ARRIVING)
         entry.scope, entry.memo, entry.message_ids = job.scope, codec.memo_of(job), codec.message_ids_of(job.work)
         return entry
 
@@ -241,11 +243,11 @@ class FileQueue:
                     return claim
         return None
 
-    async def _taken(self, entry: Entry) -> Claim | None:
+    async def _taken(self, entry: JobEntry) -> Claim | None:
         async with self._jobs.of(entry.job_id):
             return await self._taken_in_hand(entry)
 
-    async def _taken_in_hand(self, entry: Entry) -> Claim | None:
+    async def _taken_in_hand(self, entry: JobEntry) -> Claim | None:
         try:
             job = await self._run(self._spool.claim, entry)
             return Claim(job, entry.attempts, entry.name)
@@ -258,7 +260,7 @@ class FileQueue:
             raise
         return None
 
-    async def _bury_unreadable(self, entry: Entry, reason: str) -> None:
+    async def _bury_unreadable(self, entry: JobEntry, reason: str) -> None:
         log.warning("HistorianWorker job=%s: %s", entry.job_id, reason)
         try:
             await self._bury(entry, reason)
@@ -266,10 +268,10 @@ class FileQueue:
             self._backlog.put_back(entry)
             raise
 
-    def _held(self, claim: Claim) -> Entry | None:
+    def _held(self, claim: Claim) -> JobEntry | None:
         """Give the job of a claim while it is in hand; what was settled meanwhile is nobody's."""
         entry = self._backlog.find(claim.job.id)
-        return entry if entry is not None and entry.state is State.HELD and entry.name == claim.ticket else None
+        return entry if entry is not None and entry.state is JobState.HELD and entry.name == claim.ticket else None
 
     async def _complete(self, claim: Claim) -> None:
         async with self._jobs.of(claim.job.id):
@@ -285,7 +287,7 @@ class FileQueue:
                 entry.is_suspect = False  # this process has outlived it
                 await self._put_back(entry, attempts, rests_until)
 
-    async def _put_back(self, entry: Entry, attempts: int, rests_until: float | None = None) -> None:
+    async def _put_back(self, entry: JobEntry, attempts: int, rests_until: float | None = None) -> None:
         try:
             await self._run(self._spool.put_back, entry, attempts=attempts)
             self._backlog.put_back(entry, rests_until)
@@ -297,7 +299,7 @@ class FileQueue:
             if (entry := self._held(claim)) is not None:
                 await self._bury(entry, error)
 
-    async def _bury(self, entry: Entry, error: str) -> None:
+    async def _bury(self, entry: JobEntry, error: str) -> None:
         now = self._clock.now()
         try:
             await self._run(self._spool.bury, entry, error, now)
@@ -314,8 +316,8 @@ class FileQueue:
         self._backlog = await self._run(self._surveyed)
         self._stranded = self._backlog.held()
 
-    def _surveyed(self) -> Backlog:
-        backlog = Backlog()
+    def _surveyed(self) -> ScheduleIndex:
+        backlog = ScheduleIndex()
         for entry in self._spool.survey(self._clock.now()):
             backlog.admit(entry)
             self._instants.note(entry.instant)
@@ -328,11 +330,11 @@ class FileQueue:
                 entry = self._stranded[0]
                 async with self._jobs.of(entry.job_id):
                     await self._recover_one(entry)
-                back += entry.state is State.WAITING
+                back += entry.state is JobState.WAITING
                 self._stranded.remove(entry)
         return back
 
-    async def _recover_one(self, entry: Entry) -> None:
+    async def _recover_one(self, entry: JobEntry) -> None:
         if entry.attempts > self._settings.job_max_retries + 1:
             await self._bury(entry, sentences.process_died(entry.attempts))
         else:
@@ -348,7 +350,7 @@ class FileQueue:
                         revived += await self._has_revived(entry)
         return revived
 
-    async def _has_revived(self, entry: Entry) -> bool:
+    async def _has_revived(self, entry: JobEntry) -> bool:
         instant = self._instants.issued(self._clock.now())
         try:
             await self._run(self._spool.revive, entry, instant)
@@ -356,7 +358,7 @@ class FileQueue:
             self._backlog.drop(entry)
             return False
         self._backlog.drop(entry)
-        entry.state, entry.failed_at = State.WAITING, None
+        entry.state, entry.failed_at = JobState.WAITING, None
         self._backlog.admit(entry)
         return True
 
@@ -383,7 +385,7 @@ class FileQueue:
         async with self._moving, self._jobs.all():
             return await self._run(self._spool.names_of, self._there(), user_id)
 
-    async def _erase(self, cleaning: Cleaning, is_meant: Callable[[Entry], bool]) -> int:
+    async def _erase(self, cleaning: Cleaning, is_meant: Callable[[JobEntry], bool]) -> int:
         changed = 0
         await self._all_arrived()
         async with self._moving:
@@ -399,16 +401,16 @@ class FileQueue:
         """List what lies in the folders besides jobs; whatever arrives meanwhile is on its way, or not listed yet."""
         listed = await self._run(self._spool.listed)
         known = {(entry.folder, entry.name) for entry in self._backlog.all()}
-        arriving = {entry.name + TEMP for entry in self._backlog.all() if entry.state is State.ARRIVING}
+        arriving = {entry.name + TEMP for entry in self._backlog.all() if entry.state is JobState.ARRIVING}
         return [file for file in listed if file not in known and file[1] not in arriving]
 
     async def _copy_to(self, folder: Path) -> None:
         async with self._moving, self._jobs.all():
             await self._run(self._spool.copy_to, folder, self._there())
 
-    def _there(self) -> list[Entry]:
+    def _there(self) -> list[JobEntry]:
         """Give the jobs that are on the disk."""
-        return [entry for entry in self._backlog.all() if entry.state is not State.ARRIVING]
+        return [entry for entry in self._backlog.all() if entry.state is not JobState.ARRIVING]
 
     async def _all_arrived(self, scope: Scope | None = None) -> None:
         """Wait for the jobs on their way, of one scope or of all."""
@@ -417,7 +419,7 @@ class FileQueue:
             if scope is None or (entry is not None and entry.scope == scope):
                 await arrived.wait()
 
-    async def _has_lost(self, entry: Entry, step: Callable[[Entry], bytes | None]) -> bool:
+    async def _has_lost(self, entry: JobEntry, step: Callable[[JobEntry], bytes | None]) -> bool:
         """Take something out of a job's file; one of which nothing is left is forgotten."""
         try:
             rest = await self._run(step, entry)
@@ -430,9 +432,9 @@ class FileQueue:
             self._let_go(entry)
         return rest is not None
 
-    def _let_go(self, entry: Entry) -> None:
+    def _let_go(self, entry: JobEntry) -> None:
         """Forget a job whose file is gone; one in hand keeps its scope busy until it is put down."""
-        if entry.state is State.HELD:
+        if entry.state is JobState.HELD:
             entry.memo = None
         else:
             self._backlog.drop(entry)
@@ -464,15 +466,15 @@ class FileQueue:
     def _is_indexed(self, name: str) -> bool:
         """Tell quickly, of fifty thousand names, whether a file in pending is known; called in the executor."""
         entry = self._backlog.find(name[INSTANT_WIDTH:].partition(".")[0])
-        if entry is None or entry.state is State.FAILED:  # a failed one may have been moved by hand
+        if entry is None or entry.state is JobState.FAILED:  # a failed one may have been moved by hand
             return False
         return entry.name == name or parsed(name) is not None
 
-    async def _adopt(self, found: Found) -> None:
+    async def _adopt(self, found: FoundFile) -> None:
         name = parsed(found.name)
         twin = self._backlog.find(name.job_id) if name else None
         if twin is not None:
-            if twin.state is not State.FAILED or await self._run(self._spool.is_there, twin):
+            if twin.state is not JobState.FAILED or await self._run(self._spool.is_there, twin):
                 return
             self._backlog.drop(twin)  # moved out of failed by hand
         with contextlib.suppress(Vanished):

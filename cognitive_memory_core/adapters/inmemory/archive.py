@@ -12,7 +12,7 @@ from ...domain.message import Message
 from ...domain.note import Memo, Pin
 from ...ports.ledger import Alias, ArchiveRow, EmbeddedEvent, OptOut, Shared, Totals
 from .messages import add_message
-from .state import State
+from .state import InMemoryState
 from .vectors import has_direction
 
 Owned = EmbeddedEvent | Message | Memo | Pin | Alias | Shared
@@ -23,7 +23,7 @@ V = TypeVar("V")
 class InMemoryArchive:
     """All of a state."""
 
-    def __init__(self, state: State) -> None:
+    def __init__(self, state: InMemoryState) -> None:
         """Share a state with the other ports."""
         self._state = state
 
@@ -102,7 +102,7 @@ class InMemoryArchive:
         return True
 
 
-def _lengths(state: State, rows: Sequence[ArchiveRow]) -> Mapping[str, int]:
+def _lengths(state: InMemoryState, rows: Sequence[ArchiveRow]) -> Mapping[str, int]:
     """Give each model's length of vectors: that of what stands, or while nothing does, of most of what comes."""
     whole = (row for row in rows if isinstance(row, EmbeddedEvent) and row.vector and has_direction(row.vector))
     times = Counter((row.fingerprint, len(row.vector or ())) for row in whole)

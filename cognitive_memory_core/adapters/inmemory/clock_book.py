@@ -6,13 +6,13 @@ from dataclasses import replace
 from datetime import datetime
 
 from ...ports.ledger import ClockState
-from .state import State
+from .state import InMemoryState
 
 
 class InMemoryClockBook:
     """The clock's book, until the process ends."""
 
-    def __init__(self, state: State) -> None:
+    def __init__(self, state: InMemoryState) -> None:
         """Share a state with the other ports."""
         self._state = state
         self._noted: ClockState | None = None

@@ -7,13 +7,13 @@ from datetime import datetime
 
 from ...domain.scope import Scope
 from ...ports.ledger import Switch
-from .state import State
+from .state import InMemoryState
 
 
 class InMemoryConsent:
     """The wishes of a state."""
 
-    def __init__(self, state: State) -> None:
+    def __init__(self, state: InMemoryState) -> None:
         """Share a state with the other ports."""
         self._state = state
 

@@ -19,7 +19,7 @@ from ...domain.profile import Profile, ProfileKey
 from ...domain.scope import Scope
 from ...errors import UnavailableError
 from ...ports.ledger import Copy, PurgeState, Wiped
-from .state import State
+from .state import InMemoryState
 from .waiting_facts import goes_with
 
 Note = TypeVar("Note", Memo, Pin)
@@ -44,7 +44,7 @@ class _WhereSeen:
 class InMemoryEraser:
     """Forgetting in a state. A wish to be left out, and the switch of a private chat, outlive their person."""
 
-    def __init__(self, state: State) -> None:
+    def __init__(self, state: InMemoryState) -> None:
         """Share a state with the other ports."""
         self._state = state
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from ...domain.message import Message
 from ...domain.scope import Scene
 from ...domain.turn import Dialogue, Turn
-from ...text.speakers import is_said_by_hidden
+from ...text.identity.speakers import is_said_by_hidden
 
 Hide = Callable[[str], str]
 

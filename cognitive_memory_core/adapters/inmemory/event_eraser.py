@@ -8,13 +8,13 @@ from datetime import datetime
 
 from ...domain.event import Event
 from ...ports.ledger import Wiped
-from .state import State
+from .state import InMemoryState
 
 
 class InMemoryEventEraser:
     """Forgetting events of a state."""
 
-    def __init__(self, state: State) -> None:
+    def __init__(self, state: InMemoryState) -> None:
         """Share a state with the other ports."""
         self._state = state
 

@@ -10,13 +10,13 @@ from ...domain.event import Draft, Event
 from ...domain.fact import Fact
 from ...domain.forgetting import stays_out
 from ...domain.hit import Reading
-from .state import State
+from .state import InMemoryState
 
 
 class InMemoryEvents:
     """The events of a state."""
 
-    def __init__(self, state: State) -> None:
+    def __init__(self, state: InMemoryState) -> None:
         """Share a state with the other ports."""
         self._state = state
 

@@ -9,19 +9,19 @@ from ...domain.event import Event, duplicate_key
 from ...domain.fact import Fact
 from ...domain.profile import ProfileKey
 from ...domain.scope import Scope
-from ...ports.ledger import Waiting
-from .state import State
+from ...ports.ledger import PendingFacts
+from .state import InMemoryState
 from .waiting_facts import Noted, counted
 
 
 class InMemoryFacts:
     """The facts of a state."""
 
-    def __init__(self, state: State) -> None:
+    def __init__(self, state: InMemoryState) -> None:
         """Share a state with the other ports."""
         self._state = state
 
-    async def waiting(self) -> list[Waiting]:
+    async def waiting(self) -> list[PendingFacts]:
         """Tell for whom facts wait, longest first."""
         facts = self._state.facts
         return counted(filter(self._is_given, facts.facts.values()), facts.failures)

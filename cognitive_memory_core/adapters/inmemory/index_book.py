@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from ...ports.ledger import Mark
-from .state import State
+from ...ports.ledger import Checkpoint
+from .state import InMemoryState
 
 
 class InMemoryBook:
     """The marks of a state."""
 
-    def __init__(self, state: State) -> None:
+    def __init__(self, state: InMemoryState) -> None:
         """Share a state with the other ports."""
         self._state = state
 
-    async def mark(self, birth: str) -> Mark | None:
+    async def mark(self, birth: str) -> Checkpoint | None:
         """Give the mark of a generation; None for one that was never noted."""
         return self._state.index_marks.get(birth)
 
-    async def note(self, birth: str, mark: Mark) -> None:
+    async def note(self, birth: str, mark: Checkpoint) -> None:
         """Remember a generation's mark."""
         self._state.index_marks[birth] = mark
 

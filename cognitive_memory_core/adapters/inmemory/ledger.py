@@ -20,7 +20,7 @@ from .messages import InMemoryLog
 from .names import InMemoryNames
 from .notes import InMemoryNotes
 from .profile_index import InMemoryProfileIndex
-from .state import State
+from .state import InMemoryState
 from .vectors import InMemoryIndex, InMemoryShelf
 
 
@@ -29,7 +29,7 @@ class InMemoryLedger:
 
     def __init__(self, *, clock: Clock | None = None) -> None:
         """Begin with nothing; the clock dates done-marks."""
-        state = State(clock or _MachineClock())
+        state = InMemoryState(clock or _LocalClock())
         self.events = InMemoryEvents(state)
         self.lexical = InMemoryLexical(state)
         self.index = InMemoryIndex(state)
@@ -52,6 +52,6 @@ class InMemoryLedger:
         """Do nothing: there is nothing to let go of."""
 
 
-class _MachineClock:
+class _LocalClock:
     def now(self) -> datetime:
         return datetime.now(timezone.utc)

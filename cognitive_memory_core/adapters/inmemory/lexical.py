@@ -11,9 +11,9 @@ from typing import Generic, TypeVar
 from ...domain.event import Event
 from ...domain.hit import Reading
 from ...domain.message import Message
-from ...text.indexed import indexed_text
-from ...text.terms import index_terms
-from .state import State
+from ...text.lexical.indexed import indexed_text
+from ...text.lexical.terms import index_terms
+from .state import InMemoryState
 
 _SATURATION, _LENGTH_SHARE = 1.2, 0.75
 T = TypeVar("T")
@@ -29,7 +29,7 @@ class _Document(Generic[T]):
 class InMemoryLexical:
     """The words of a state, counted anew for each search."""
 
-    def __init__(self, state: State) -> None:
+    def __init__(self, state: InMemoryState) -> None:
         """Share a state with the other ports."""
         self._state = state
 

@@ -11,7 +11,7 @@ from ...domain.forgetting import stays_out
 from ...domain.hit import Reading
 from ...domain.message import Message, Passage
 from ...domain.scope import Scope
-from .state import State
+from .state import InMemoryState
 
 log = logging.getLogger(__name__)
 
@@ -19,7 +19,7 @@ log = logging.getLogger(__name__)
 class InMemoryLog:
     """The messages of a state."""
 
-    def __init__(self, state: State) -> None:
+    def __init__(self, state: InMemoryState) -> None:
         """Share a state with the other ports."""
         self._state = state
 
@@ -96,7 +96,7 @@ class InMemoryLog:
         return state.rests_on_nothing(state.events[event_id]) and state.retire(event_id, at)
 
 
-def add_message(state: State, message: Message) -> bool:
+def add_message(state: InMemoryState, message: Message) -> bool:
     """Take in a message that is neither known nor withdrawn; tells whether it was."""
     place = (message.scene.scope, message.id)
     if place in state.messages or place in state.withdrawn:

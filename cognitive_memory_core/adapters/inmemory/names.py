@@ -10,13 +10,13 @@ from ...domain.forgetting import is_covered
 from ...domain.people import Person
 from ...domain.scope import Scope
 from ...ports.ledger import MOST_ALIASES, MOST_NAMES, Alias
-from .state import State
+from .state import InMemoryState
 
 
 class InMemoryNames:
     """The names of a state."""
 
-    def __init__(self, state: State) -> None:
+    def __init__(self, state: InMemoryState) -> None:
         """Share a state with the other ports."""
         self._state = state
 

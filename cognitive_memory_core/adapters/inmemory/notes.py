@@ -7,13 +7,13 @@ from dataclasses import replace
 from ...domain.forgetting import stays_out
 from ...domain.note import Memo, Pin
 from ...domain.scope import Scope
-from .state import State
+from .state import InMemoryState
 
 
 class InMemoryNotes:
     """The memos and pins of a state."""
 
-    def __init__(self, state: State) -> None:
+    def __init__(self, state: InMemoryState) -> None:
         """Share a state with the other ports."""
         self._state = state
 

@@ -10,14 +10,14 @@ from ...domain.scope import Scene
 from ...errors import BadArgument
 from ...ports.ledger import IndexedProfile
 from ...ports.models import Vector
-from .state import State, words_of
+from .state import InMemoryState, words_of
 from .vectors import has_direction
 
 
 class InMemoryProfileIndex:
     """The portraits of a state."""
 
-    def __init__(self, state: State) -> None:
+    def __init__(self, state: InMemoryState) -> None:
         """Share a state with the other ports."""
         self._state = state
 

@@ -13,8 +13,8 @@ from ...domain.scope import Scope
 from ...errors import UnknownRevision
 from ...ports.ambient import Clock
 from ...ports.profiles import Overtaken
-from ...text.names import clean_name
-from ...text.portrait import tidy
+from ...text.identity.names import clean_name
+from ...text.statements.profile_text import tidy
 
 
 class InMemoryProfiles:

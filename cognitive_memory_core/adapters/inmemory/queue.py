@@ -20,7 +20,7 @@ from ...errors import QueueFull
 from ...ports.ambient import Clock
 from ...ports.queue import Claim
 from ...settings import QueueSettings
-from ...text.names import one_line
+from ...text.identity.names import one_line
 from . import erasing
 
 MEGABYTE = 1024 * 1024
@@ -29,7 +29,7 @@ CENTURY = 36_500  # days; what is set beyond it means the same
 
 
 @dataclass
-class _Row:
+class _JobRow:
     job: Job
     place: int
     state: Literal["pending", "processing", "failed"] = "pending"
@@ -48,7 +48,7 @@ class InMemoryQueue:
     settings: QueueSettings
     clock: Clock
     elapsed: Callable[[], float] = time.monotonic
-    _rows: dict[str, _Row] = field(default_factory=dict[str, _Row], init=False)
+    _rows: dict[str, _JobRow] = field(default_factory=dict[str, _JobRow], init=False)
     _served: dict[Scope, int] = field(default_factory=dict[Scope, int], init=False)
     _numbers: itertools.count[int] = field(default_factory=itertools.count, init=False)
     _claims: int = field(default=0, init=False)
@@ -57,7 +57,7 @@ class InMemoryQueue:
         """Take a job; one of a known id is there already."""
         if job.id not in self._rows:
             self._check_bounds(job)
-            self._rows[job.id] = _Row(job, next(self._numbers))
+            self._rows[job.id] = _JobRow(job, next(self._numbers))
 
     async def claim(self) -> Claim | None:
         """Take the next job of the scope that has waited longest for its turn."""
@@ -103,7 +103,7 @@ class InMemoryQueue:
         """Put one buried job, or all, back to pending as the newest, with no attempts."""
         rows = [row for row in self._in("failed") if job_id in (None, row.job.id)]
         for row in rows:
-            self._rows[row.job.id] = _Row(row.job, next(self._numbers))
+            self._rows[row.job.id] = _JobRow(row.job, next(self._numbers))
         return len(rows)
 
     def knows(self, job_id: str) -> bool:
@@ -162,10 +162,10 @@ class InMemoryQueue:
     async def copy_to(self, folder: Path) -> None:
         """Do nothing: what lives as long as its process has no file to copy."""
 
-    def _has_lost(self, row: _Row, message_id: str) -> bool:
+    def _has_lost(self, row: _JobRow, message_id: str) -> bool:
         return self._has_come_to(row, _without(row.job.work, message_id))
 
-    def _has_come_to(self, row: _Row, work: Turn | Dialogue | None) -> bool:
+    def _has_come_to(self, row: _JobRow, work: Turn | Dialogue | None) -> bool:
         """Keep what is left of a job; one of which nothing is left is forgotten."""
         if work is not None:
             is_changed = work != row.job.work
@@ -180,28 +180,28 @@ class InMemoryQueue:
     async def refresh(self) -> None:
         """Do nothing: nobody else can put a job here."""
 
-    def _in(self, *states: str) -> list[_Row]:
+    def _in(self, *states: str) -> list[_JobRow]:
         return sorted((row for row in self._rows.values() if row.state in states), key=lambda row: row.place)
 
-    def _heads(self) -> list[_Row]:
+    def _heads(self) -> list[_JobRow]:
         """Give the oldest pending job of each scope that has none in hand."""
         busy = {row.job.scope for row in self._in("processing")}
-        heads: dict[Scope, _Row] = {}
+        heads: dict[Scope, _JobRow] = {}
         for row in self._in("pending"):
             heads.setdefault(row.job.scope, row)
         return [row for scope, row in heads.items() if scope not in busy]
 
-    def _held(self, claim: Claim) -> _Row | None:
+    def _held(self, claim: Claim) -> _JobRow | None:
         row = self._rows.get(claim.job.id)
         return row if row is not None and row.state == "processing" and row.ticket == claim.ticket else None
 
-    def _put_back(self, row: _Row) -> None:
+    def _put_back(self, row: _JobRow) -> None:
         if row.is_emptied:
             del self._rows[row.job.id]
         else:
             row.state = "pending"
 
-    def _bury(self, row: _Row, error: str) -> None:
+    def _bury(self, row: _JobRow, error: str) -> None:
         if row.is_emptied:
             del self._rows[row.job.id]
         else:

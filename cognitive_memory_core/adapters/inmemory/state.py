@@ -15,9 +15,9 @@ from ...domain.note import Memo, Pin
 from ...domain.profile import Profile, ProfileKey
 from ...domain.scope import Scope
 from ...ports.ambient import Clock
-from ...ports.ledger import Alias, Copy, Mark, PurgeState, Switch
+from ...ports.ledger import Alias, Checkpoint, Copy, PurgeState, Switch
 from ...ports.models import Vector
-from ...text.recitals import retells
+from ...text.safety.recitals import retells
 from .waiting_facts import WaitingFacts
 
 Place = tuple[Scope, str]  # a message's id is unique in its scope only
@@ -25,7 +25,7 @@ Said = tuple[Scope, str, str]  # scope, sender and duplicate key of a standing e
 
 
 @dataclass
-class State:
+class InMemoryState:
     """Everything, in the order in which it came."""
 
     clock: Clock
@@ -57,7 +57,7 @@ class State:
     veils: dict[Place, set[str]] = field(default_factory=dict[Place, set[str]])  # lines hidden because of which events
     gone: set[str] = field(default_factory=set[str])  # events that were forgotten and then erased
     copies: dict[str, Copy] = field(default_factory=dict[str, Copy])
-    index_marks: dict[str, Mark] = field(default_factory=dict[str, Mark])
+    index_marks: dict[str, Checkpoint] = field(default_factory=dict[str, Checkpoint])
 
     def standing_twin(self, event: Event) -> Event | None:
         """Find the standing event that says the same, in the same scope, from the same sender."""

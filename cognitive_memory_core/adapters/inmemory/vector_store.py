@@ -20,7 +20,7 @@ from .vectors import has_direction
 
 
 @dataclass
-class _Copy:
+class _HeldGeneration:
     """A generation with its rows: each event beside its unit vector."""
 
     generation: Generation
@@ -32,8 +32,8 @@ class InMemoryVectorStore:
 
     def __init__(self) -> None:
         """Hold nothing."""
-        self._in_use: _Copy | None = None
-        self._growing: _Copy | None = None
+        self._in_use: _HeldGeneration | None = None
+        self._growing: _HeldGeneration | None = None
 
     async def open(self) -> Generation | None:
         """Give the generation in use."""
@@ -42,7 +42,7 @@ class InMemoryVectorStore:
     async def begin(self, fingerprint: str, dimensions: int) -> Generation:
         """Make an empty generation behind the one in use, in the place of an earlier attempt."""
         number = 1 if self._in_use is None else self._in_use.generation.number + 1
-        self._growing = _Copy(Generation(number, uuid4().hex, fingerprint, dimensions))
+        self._growing = _HeldGeneration(Generation(number, uuid4().hex, fingerprint, dimensions))
         return self._growing.generation
 
     async def put_in_use(self, generation: Generation) -> None:
@@ -77,7 +77,7 @@ class InMemoryVectorStore:
         scored = [(event.id, sum(map(mul, asked, unit))) for event, unit in rows if reading.admits(event)]
         return sorted(scored, key=lambda pair: -pair[1])[: max(limit, 0)]
 
-    def _copy(self, generation: Generation) -> _Copy:
+    def _copy(self, generation: Generation) -> _HeldGeneration:
         for copy in (self._in_use, self._growing):
             if copy is not None and copy.generation.birth == generation.birth:
                 return copy

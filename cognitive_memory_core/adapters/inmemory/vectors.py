@@ -10,15 +10,15 @@ from ... import sentences
 from ...domain.event import Event
 from ...domain.hit import Reading
 from ...errors import BadArgument
-from ...ports.ledger import Change, EmbeddedEvent, Mark, VectorRow
+from ...ports.ledger import Change, Checkpoint, EmbeddedEvent, VectorRow
 from ...ports.models import Vector
-from .state import State
+from .state import InMemoryState
 
 
 class InMemoryShelf:
     """One vector an event; storing another model's replaces it."""
 
-    def __init__(self, state: State) -> None:
+    def __init__(self, state: InMemoryState) -> None:
         """Share a state with the other ports."""
         self._state = state
 
@@ -48,12 +48,12 @@ class InMemoryShelf:
         """Give the length of the vectors of a model, the oldest standing event's; 0 while there is none."""
         return self._state.dimensions(fingerprint)
 
-    async def changes(self, fingerprint: str, after: Mark, limit: int) -> list[Change]:
+    async def changes(self, fingerprint: str, after: Checkpoint, limit: int) -> list[Change]:
         """Give what changed after a mark, in the order of change, each event as it is now."""
         rows = {row.event.id: row for row in self._embedded(fingerprint)}
         return [Change(mark, one, rows.get(one)) for mark, one in self._later(after)[: max(limit, 0)]]
 
-    async def behind(self, fingerprint: str, after: Mark) -> int:  # noqa: ARG002  # the port's: a change is one for any model
+    async def behind(self, fingerprint: str, after: Checkpoint) -> int:  # noqa: ARG002  # the port's: a change is one for any model
         """Count what :meth:`changes` has left to give."""
         return len(self._later(after))
 
@@ -65,9 +65,9 @@ class InMemoryShelf:
         pairs = [(event, self._state.vectors.get(event.id, ("", None))) for event in self._state.standing()]
         return [EmbeddedEvent(event, name, vector) for event, (name, vector) in pairs if vector and name == fingerprint]
 
-    def _later(self, after: Mark) -> list[tuple[Mark, str]]:
+    def _later(self, after: Checkpoint) -> list[tuple[Checkpoint, str]]:
         numbers = self._state.numbers
-        marks = ((Mark(revision, numbers[one]), one) for one, revision in self._state.changed.items())
+        marks = ((Checkpoint(revision, numbers[one]), one) for one, revision in self._state.changed.items())
         return sorted((mark, one) for mark, one in marks if mark > after)
 
     def _waiting(self, fingerprint: str) -> list[Event]:
@@ -78,7 +78,7 @@ class InMemoryShelf:
 class InMemoryIndex:
     """Cosine over all that a reading admits, of vectors of one model: the one that is followed."""
 
-    def __init__(self, state: State) -> None:
+    def __init__(self, state: InMemoryState) -> None:
         """Share a state with the other ports."""
         self._state = state
 

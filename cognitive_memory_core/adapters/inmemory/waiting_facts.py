@@ -10,7 +10,7 @@ from ...domain.event import Event, duplicate_key
 from ...domain.fact import Fact
 from ...domain.profile import ProfileKey
 from ...domain.scope import Scope
-from ...ports.ledger import Waiting
+from ...ports.ledger import PendingFacts
 
 Heard = tuple[Scope, str, str]  # scope, sender and duplicate key of an observation
 
@@ -34,7 +34,7 @@ class WaitingFacts:
     """Facts by their id in the order of coming, failed merges, and which words became which event."""
 
     facts: dict[str, Noted] = field(default_factory=dict[str, Noted])
-    failures: dict[ProfileKey, Waiting] = field(default_factory=dict[ProfileKey, Waiting])
+    failures: dict[ProfileKey, PendingFacts] = field(default_factory=dict[ProfileKey, PendingFacts])
     heard: dict[Heard, str] = field(default_factory=dict[Heard, str])
 
     def keep(self, fact: Fact, at: datetime) -> None:
@@ -52,7 +52,7 @@ class WaitingFacts:
     def fail(self, key: ProfileKey, error: str, at: datetime) -> None:
         """Remember that a merge failed."""
         attempts = self.failures[key].attempts if key in self.failures else 0
-        self.failures[key] = Waiting(key, 0, at, attempts + 1, at, error)
+        self.failures[key] = PendingFacts(key, 0, at, attempts + 1, at, error)
 
     def hear(self, event: Event, observation: str, event_id: str) -> None:
         """Remember which standing event words became; the latest counts."""
@@ -96,7 +96,7 @@ def goes_with(key: ProfileKey, scope: Scope) -> bool:
     return key.group_id == scope.place_id
 
 
-def counted(given: Iterable[Noted], failures: dict[ProfileKey, Waiting]) -> list[Waiting]:
+def counted(given: Iterable[Noted], failures: dict[ProfileKey, PendingFacts]) -> list[PendingFacts]:
     """Tell for whom facts wait, longest first."""
     found: dict[ProfileKey, list[Noted]] = {}
     for noted in given:
@@ -104,7 +104,7 @@ def counted(given: Iterable[Noted], failures: dict[ProfileKey, Waiting]) -> list
     return sorted((_counted(key, noted, failures) for key, noted in found.items()), key=lambda waiting: waiting.since)
 
 
-def _counted(key: ProfileKey, noted: Sequence[Noted], failures: Mapping[ProfileKey, Waiting]) -> Waiting:
+def _counted(key: ProfileKey, noted: Sequence[Noted], failures: Mapping[ProfileKey, PendingFacts]) -> PendingFacts:
     since = min(one.at for one in noted)
     withdrawn = sum(one.is_merged for one in noted)
-    return replace(failures.get(key, Waiting(key, 0, since)), facts=len(noted), since=since, withdrawn=withdrawn)
+    return replace(failures.get(key, PendingFacts(key, 0, since)), facts=len(noted), since=since, withdrawn=withdrawn)

@@ -11,8 +11,8 @@ from collections.abc import Iterator, Sequence
 from operator import add
 
 from ...ports.models import Calibration, Vector
-from ...text.frequency import FUNCTION_WORDS, telling
-from ...text.terms import pieces_of
+from ...text.lexical.frequency import FUNCTION_WORDS, telling
+from ...text.lexical.terms import pieces_of
 
 _BATCH = 16  # texts that the event loop may wait for
 _REMEMBERED = 30_000  # features whose places are kept

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 from functools import cached_property
 
 from ...domain.people import Anchors, Person
-from ...text.lexicon import is_leaning_word
-from ...text.names import clean_name
+from ...text.identity.names import clean_name
+from ...text.statements.lexicon import is_leaning_word
 
 _BARE_ID = 5  # characters from which an id is taken for one where it stands without a name
 _TOKEN = re.compile("[0-9A-Za-z_-]{1,128}")

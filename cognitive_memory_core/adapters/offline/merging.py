@@ -14,9 +14,9 @@ from ...domain.people import Person
 from ...domain.profile import Profile
 from ...ports.models import Portrait
 from ...settings import Live, Settings
-from ...text.names import NAME_LENGTH, one_line
-from ...text.outline import Section, headed, sections_of, written
-from ...text.traces import Statement, without
+from ...text.identity.names import NAME_LENGTH, one_line
+from ...text.statements.outline import OutlineSection, headed, sections_of, written
+from ...text.statements.traces import WithdrawnClaim, without
 
 LINE_LENGTH = 120
 _HEADINGS = sentences.PORTRAIT_HEADINGS
@@ -61,13 +61,13 @@ class RuleMerger:
 class _Page:
     """The body of a portrait while lines are added."""
 
-    def __init__(self, sections: Sequence[Section]) -> None:
+    def __init__(self, sections: Sequence[OutlineSection]) -> None:
         self._sections = [(one.heading, list(one.lines)) for one in sections]
 
     @property
     def text(self) -> str:
         """The body as it will be kept."""
-        return written(Section(heading, tuple(lines)) for heading, lines in self._sections).strip()
+        return written(OutlineSection(heading, tuple(lines)) for heading, lines in self._sections).strip()
 
     def add(self, title: str, said: str, day: str) -> None:
         """Add a line at the end of a section; one of ours that says the same gives way, anybody else's stays alone."""
@@ -82,7 +82,7 @@ class _Page:
         lines.insert(end, sentences.noted_on(said, day))
         self._drop_empty()
 
-    def take_out(self, said: str, gone: Statement) -> None:
+    def take_out(self, said: str, gone: WithdrawnClaim) -> None:
         """Take a line of ours that says just this out, and whatever of others' tells most of it."""
         key = duplicate_key(said)
 
@@ -133,14 +133,14 @@ class _Page:
 
     def _lines_under(self, title: str) -> list[str]:
         for heading, lines in self._sections:
-            if Section(heading).title == title:
+            if OutlineSection(heading).title == title:
                 return lines
         return self._opened(title)
 
     def _opened(self, title: str) -> list[str]:
         """Open a section in its place among ours."""
         earlier = frozenset(_ORDER[: _ORDER.index(title)])
-        titles = [Section(heading).title for heading, _ in self._sections]
+        titles = [OutlineSection(heading).title for heading, _ in self._sections]
         at = max((index for index, one in enumerate(titles) if one in earlier), default=0) + 1
         before = self._sections[at - 1][1]
         if at == 1 and not any(line.strip() for line in before):
@@ -156,17 +156,17 @@ class _Page:
         self._sections = [
             (heading, lines)
             for heading, lines in self._sections
-            if Section(heading).title not in _ORDER or any(line.strip() for line in lines)
+            if OutlineSection(heading).title not in _ORDER or any(line.strip() for line in lines)
         ]
 
 
-def _withdrawn(person: Person, facts: Sequence[Fact]) -> Iterator[tuple[str, Statement]]:
+def _withdrawn(person: Person, facts: Sequence[Fact]) -> Iterator[tuple[str, WithdrawnClaim]]:
     """Give what must go, as it was noted and as it was said; what new facts tell may stay, and the person be named."""
     new = tuple(fact.text for fact in facts if not fact.is_withdrawn)
     for fact in facts:
         if fact.is_withdrawn:
             but = (*new, person.name, person.id, fact.key.group_id, fact.key.user_id)
-            yield _said_of(person, fact), Statement(fact.text, but)
+            yield _said_of(person, fact), WithdrawnClaim(fact.text, but)
 
 
 def _said_of(person: Person, fact: Fact) -> str:

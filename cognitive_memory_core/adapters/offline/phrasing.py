@@ -9,12 +9,12 @@ from datetime import datetime
 
 from ...domain.people import Person
 from ...domain.turn import shortened
-from ...text.folding import folded
-from ...text.lexicon import Sighting, offences, sightings, spared_in
-from ...text.names import one_line
+from ...text.identity.names import one_line
+from ...text.lexical.folding import folded
 from ...text.replacements import Edit, edited
 from ...text.spared_spans import Spared, occurrences, quoted
-from ...text.timewords import datings
+from ...text.statements.lexicon import Sighting, offences, sightings, spared_in
+from ...text.time.timewords import datings
 from .known_people import Cast
 
 STATEMENT_LENGTH = 500

@@ -12,7 +12,7 @@ from ...domain.event import Statement
 from ...domain.message import Message
 from ...domain.people import Anchors, Person
 from ...domain.turn import Dialogue, Turn, shortened
-from ...text.names import clean_name
+from ...text.identity.names import clean_name
 from .known_people import Cast
 from .phrasing import STATEMENT_LENGTH, Phrasing
 from .worth import kind_of, worthy

@@ -6,9 +6,9 @@ import re
 from collections.abc import Collection, Iterator
 
 from ...domain.event import EventKind
-from ...text.episodes import is_episode
-from ...text.folding import folded
-from ...text.timewords import mentions
+from ...text.lexical.folding import folded
+from ...text.statements.episodes import is_episode
+from ...text.time.timewords import mentions
 
 MOST = 5  # sentences of one message
 _SHORTEST = 4  # letters and digits

@@ -11,14 +11,14 @@ import orjson
 from ... import sentences
 from ...errors import BadAnswer, PermanentError, TooSlow, UnavailableError
 from ...ports.models import Meter
-from .client import ModelClient, Question
+from .client import ModelClient, PostedRequest
 from .shapes import member
 
 LARGE = 65_536  # bytes from which reading goes into a thread
 _MOST_TOKENS = 1_000_000_000
 
 
-async def answered(client: ModelClient, question: Question, meter: Meter, purpose: str) -> Mapping[str, Any]:
+async def answered(client: ModelClient, question: PostedRequest, meter: Meter, purpose: str) -> Mapping[str, Any]:
     """Give an answer's JSON object; every call that may have been paid for is counted, with or without its tokens."""
     tokens, is_paid = 0, True
     try:

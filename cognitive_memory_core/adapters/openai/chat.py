@@ -13,7 +13,7 @@ from ...ports.models import Ask, Meter
 from ...settings import ModelSettings
 from .answer_text import object_in
 from .answers import answered, sendable
-from .client import ModelClient, Question
+from .client import ModelClient, PostedRequest
 from .shapes import member, rows
 
 LONGEST_PROMPT = 200_000  # characters
@@ -69,7 +69,7 @@ class OpenAIChat:
             self._first, self._is_proven = number, True
 
     async def _asked(self, ask: Ask[T], way: Way) -> T:
-        question = Question("/chat/completions", self._body(ask, way), self._settings.timeout_seconds)
+        question = PostedRequest("/chat/completions", self._body(ask, way), self._settings.timeout_seconds)
         answer = await answered(self._client, question, self._meter, ask.purpose)
         written, is_call = _written(answer, ask.name)
         try:

@@ -36,7 +36,7 @@ logging.getLogger("openai._base_client").addFilter(_holds_no_words)
 
 
 @dataclass(frozen=True)
-class Question:
+class PostedRequest:
     """What is posted where below a model's address, and how many seconds its whole answer may take."""
 
     path: str
@@ -59,7 +59,7 @@ class ModelClient:
         self._is_checked = proxy is not None  # names are the proxy's affair then
         self._vendor = None if self._fault else _vendor(self._address, limit, proxy)
 
-    async def post(self, question: Question) -> bytes:
+    async def post(self, question: PostedRequest) -> bytes:
         """Give the body of a successful answer, unread.
 
         Raises UnavailableError for everything that is away or to be configured, PermanentError where this very
@@ -80,7 +80,7 @@ class ModelClient:
             self._fault = sentences.model_unreachable(self._address.role)
             await vendor.close()
 
-    async def _posted(self, vendor: openai.AsyncOpenAI, question: Question) -> bytes:
+    async def _posted(self, vendor: openai.AsyncOpenAI, question: PostedRequest) -> bytes:
         try:
             await self._check_host()
             response = await vendor.post(
@@ -137,7 +137,7 @@ def _vendor(address: Address, limit: int, proxy: str | None) -> openai.AsyncOpen
     )
 
 
-def _connecting(question: Question) -> float:
+def _connecting(question: PostedRequest) -> float:
     """Give up on connecting before the whole deadline: what was never sent is no answer that came too late."""
     return min(_CONNECT_SECONDS, question.seconds * _CONNECT_SHARE)
 

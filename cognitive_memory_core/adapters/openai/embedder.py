@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from ...ports.models import GUESS, Calibration, Meter, Vector
 from ...settings import EmbeddingSettings
 from .answers import answered, sendable
-from .client import ModelClient, Question
+from .client import ModelClient, PostedRequest
 from .vectors import vectors_of
 
 LONGEST_TEXT = 8_000  # characters: what is remembered is far shorter, and most models read 8,192 tokens
@@ -63,7 +63,7 @@ class OpenAIEmbedder:
         return (await self._vectors([self._settings.query_instruction + text], self._query_seconds))[0]
 
     async def _vectors(self, texts: Sequence[str], seconds: float) -> list[Vector]:
-        question = Question("/embeddings", self._body(texts), seconds)
+        question = PostedRequest("/embeddings", self._body(texts), seconds)
         answer = await answered(self._client, question, self._meter, "embedding")
         vectors = await asyncio.to_thread(vectors_of, answer, len(texts), self._length)
         self._length = self._length or len(vectors[0])

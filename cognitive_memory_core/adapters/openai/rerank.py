@@ -11,7 +11,7 @@ from ...errors import BadAnswer
 from ...ports.models import Meter
 from ...settings import RerankSettings
 from .answers import answered, sendable
-from .client import ModelClient, Question
+from .client import ModelClient, PostedRequest
 from .shapes import member, place, rows
 
 LONGEST_TEXT = 8_000  # characters
@@ -41,7 +41,7 @@ class HttpReranker:
             "documents": [sendable(text, LONGEST_TEXT) for text in texts],
             "top_n": len(texts),
         }
-        answer = await answered(self._client, Question("/rerank", body, self._seconds), self._meter, "rerank")
+        answer = await answered(self._client, PostedRequest("/rerank", body, self._seconds), self._meter, "rerank")
         return _scores(answer, len(texts))
 
 

@@ -8,25 +8,26 @@ from sqlite3 import Connection
 
 from ...completion import released_on_failure
 from ...ports.ambient import Clock
-from . import veils, words
-from .accounts import SqliteAccounts
-from .archive import SqliteArchive
-from .calibrations import SqliteCalibrations
-from .clock_book import SqliteClockBook
-from .consent import SqliteConsent
-from .database import Check, Database
-from .eraser import SqliteEraser
-from .event_eraser import SqliteEventEraser
-from .events import SqliteEvents
-from .exact_search import ExactIndex
-from .facts import SqliteFacts
-from .index_book import SqliteBook
-from .lexical import SqliteLexical
-from .messages import SqliteLog
-from .names import SqliteNames
-from .notes import SqliteNotes
-from .profile_index import SqliteProfiles
-from .vectors import SqliteShelf
+from .database.database import Check, Database
+from .erasing.eraser import SqliteEraser
+from .erasing.event_eraser import SqliteEventEraser
+from .records import hidden_lines as veils
+from .records.accounts import SqliteAccounts
+from .records.archive import SqliteArchive
+from .records.calibrations import SqliteCalibrations
+from .records.clock_book import SqliteClockBook
+from .records.consent import SqliteConsent
+from .records.events import SqliteEvents
+from .records.facts import SqliteFacts
+from .records.messages import SqliteLog
+from .records.names import SqliteNames
+from .records.notes import SqliteNotes
+from .records.profile_index import SqliteProfiles
+from .search import words
+from .search.checkpoints import SqliteCheckpoints
+from .search.exact_search import SqliteExactSearch
+from .search.lexical import SqliteLexical
+from .search.vectors import SqliteVectors
 
 
 class SqliteLedger:
@@ -37,9 +38,9 @@ class SqliteLedger:
         self._database = database
         self.events = SqliteEvents(database, clock)
         self.lexical = SqliteLexical(database)
-        self.index = ExactIndex(database)
-        self.shelf = SqliteShelf(database, self.index)
-        self.book = SqliteBook(database)
+        self.index = SqliteExactSearch(database)
+        self.shelf = SqliteVectors(database, self.index)
+        self.book = SqliteCheckpoints(database)
         self.log = SqliteLog(database)
         self.notes = SqliteNotes(database)
         self.clock_book = SqliteClockBook(database)

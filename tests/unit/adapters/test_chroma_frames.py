@@ -14,9 +14,9 @@ from cognitive_memory_core.adapters.chroma.frames import BadFrame, Frame, encode
 from cognitive_memory_core.adapters.chroma.protocol import (
     Begin,
     Failed,
-    Found,
     Letter,
     Nearest,
+    NearestIds,
     Opened,
     Start,
     Upsert,
@@ -103,7 +103,7 @@ def test_a_frame_that_is_too_large_is_not_sent() -> None:
         Letter(4, Nearest(GENERATION, {"agent": {"$eq": "default"}}, 5, b"12345678")),
         Letter(5, Opened(GENERATION), 12345),
         Letter(6, Opened(None, "damaged")),
-        Letter(7, Found(["1"], [0.5])),
+        Letter(7, NearestIds(["1"], [0.5])),
         Letter(8, Failed("gone")),
     ],
 )

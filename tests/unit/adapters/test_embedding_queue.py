@@ -18,7 +18,7 @@ from cognitive_memory_core.adapters.openai.embedder import OpenAIEmbedder
 from cognitive_memory_core.errors import BadAnswer, PermanentError, TransientError, UnavailableError
 from cognitive_memory_core.ports.models import GUESS, Calibration, Vector
 from cognitive_memory_core.settings import EmbeddingSettings, Live
-from cognitive_memory_core.text.remembered import let_go
+from cognitive_memory_core.text.caches import clear_caches
 from tests.support.clock import FrozenClock
 from tests.support.meters import ListedMeter
 from tests.support.model_server import DIMENSIONS, ModelServer, never, well
@@ -282,7 +282,7 @@ async def test_questions_are_let_go_when_somebody_is_forgotten() -> None:
     model.may_answer.clear()
     waiting = asyncio.create_task(queue.embed_query("去哪里"))
     await settled()
-    let_go()
+    clear_caches()
     assert not queue._questions._asked
     model.may_answer.set()
     assert await waiting == vector_of("去哪里")

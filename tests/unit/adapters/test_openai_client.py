@@ -14,7 +14,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 import pytest
 from pydantic import SecretStr
 
-from cognitive_memory_core.adapters.openai.client import ModelClient, Question
+from cognitive_memory_core.adapters.openai.client import ModelClient, PostedRequest
 from cognitive_memory_core.errors import BadAnswer, CognitiveMemoryError, PermanentError, TooSlow, UnavailableError
 from cognitive_memory_core.settings import EmbeddingSettings
 from tests.support import model_server
@@ -61,7 +61,7 @@ async def posted(url: str, *, key: str = KEY, seconds: float = 5.0) -> bytes:
     """Post one text through a client of its own."""
     client = ModelClient(EmbeddingSettings(api_url=url, api_key=SecretStr(key)), "embedding", limit=LIMIT)
     try:
-        return await client.post(Question("/embeddings", {"model": "m", "input": [SAID]}, seconds))
+        return await client.post(PostedRequest("/embeddings", {"model": "m", "input": [SAID]}, seconds))
     finally:
         await client.close()
 
@@ -241,7 +241,7 @@ async def test_closed_client_is_away(server: ModelServer) -> None:
     await client.close()
     await client.close()
     with pytest.raises(UnavailableError):
-        await client.post(Question("/embeddings", {}, 1.0))
+        await client.post(PostedRequest("/embeddings", {}, 1.0))
 
 
 def test_package_costs_nothing_until_its_client_is_wanted() -> None:

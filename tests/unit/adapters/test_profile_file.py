@@ -14,7 +14,7 @@ from cognitive_memory_core.adapters.files.profile_file import LARGEST, LONGEST_F
 from cognitive_memory_core.adapters.files.profile_paths import Spot
 from cognitive_memory_core.domain.profile import Profile, ProfileKey
 from cognitive_memory_core.errors import LimitReached, PermanentError
-from cognitive_memory_core.text.portrait import tidy
+from cognitive_memory_core.text.statements.profile_text import tidy
 from tests.support.clock import NOON, SHANGHAI
 from tests.support.costs import spent
 from tests.support.profiles import GROUP_KEY, TANG, TANG_THERE, a_profile

@@ -17,9 +17,10 @@ from pathlib import Path
 
 import pytest
 
-from cognitive_memory_core.adapters.sqlite import SqliteLedger, schema
-from cognitive_memory_core.adapters.sqlite.needles import FEW, Needles
-from cognitive_memory_core.adapters.sqlite.purging import purge
+from cognitive_memory_core.adapters.sqlite import SqliteLedger
+from cognitive_memory_core.adapters.sqlite.database.database import schema
+from cognitive_memory_core.adapters.sqlite.erasing.needles import FEW, Needles
+from cognitive_memory_core.adapters.sqlite.erasing.purging import purge
 from cognitive_memory_core.domain.event import Event
 from cognitive_memory_core.domain.hit import Reading
 from cognitive_memory_core.domain.profile import ProfileKey
@@ -27,7 +28,7 @@ from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.errors import StorageRefused, UnavailableError
 from cognitive_memory_core.ports.ledger import Alias, Copy, PurgeState, VectorRow
 from cognitive_memory_core.ports.models import Vector
-from cognitive_memory_core.text.redaction import Redaction
+from cognitive_memory_core.text.safety.redaction import Redaction
 from tests.support.builders import GROUP, PRIVATE, a_draft, a_message, an_event
 from tests.support.clock import NOON
 from tests.support.ledgers import (
@@ -255,8 +256,8 @@ from datetime import datetime, timezone
 from pathlib import Path
 
 from cognitive_memory_core.adapters.sqlite import SqliteLedger, schema
-from cognitive_memory_core.adapters.sqlite.needles import FEW, Needles
-from cognitive_memory_core.adapters.sqlite.purging import purge
+from cognitive_memory_core.adapters.sqlite.erasing.needles import FEW, Needles
+from cognitive_memory_core.adapters.sqlite.erasing.purging import purge
 
 seen = []
 

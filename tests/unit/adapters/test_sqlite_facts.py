@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from cognitive_memory_core.adapters.sqlite import SqliteLedger, schema
-from cognitive_memory_core.adapters.sqlite.profile_index import _OF_OTHER_MODELS, _readable_filter
+from cognitive_memory_core.adapters.sqlite import SqliteLedger
+from cognitive_memory_core.adapters.sqlite.database.database import schema
+from cognitive_memory_core.adapters.sqlite.records.profile_index import _OF_OTHER_MODELS, _readable_filter
 from cognitive_memory_core.domain.fact import Fact
 from cognitive_memory_core.domain.profile import ProfileKey
 from cognitive_memory_core.domain.scope import Scene

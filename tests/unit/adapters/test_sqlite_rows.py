@@ -10,10 +10,10 @@ from sqlite3 import connect
 import pytest
 
 from cognitive_memory_core.adapters.sqlite import SqliteLedger
-from cognitive_memory_core.adapters.sqlite.rows import instant_of, micros, moment_of
+from cognitive_memory_core.adapters.sqlite.database.database.rows import instant_of, micros, moment_of
 from cognitive_memory_core.domain.hit import Reading
 from cognitive_memory_core.ports.ledger import Alias, OptOut
-from cognitive_memory_core.text.instants import EARLIEST, LATEST
+from cognitive_memory_core.text.time.instants import EARLIEST, LATEST
 from tests.support.builders import GROUP, a_message, an_event
 from tests.support.clock import NOON
 from tests.support.ledgers import a_memo, a_pin, archived, committed

@@ -12,7 +12,7 @@ from sqlite3 import Connection
 
 import pytest
 
-from cognitive_memory_core.adapters.sqlite import schema
+from cognitive_memory_core.adapters.sqlite.database.database import schema
 from cognitive_memory_core.errors import UnavailableError
 
 STEPS = (

@@ -14,11 +14,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cognitive_memory_core.adapters.sqlite import SqliteLedger
-from cognitive_memory_core.adapters.sqlite.exact_search import ExactIndex
-from cognitive_memory_core.adapters.sqlite.filters import place_filter
-from cognitive_memory_core.adapters.sqlite.place_cache import PlaceCache
-from cognitive_memory_core.adapters.sqlite.vector_cache import Changes, Slice, bounds, possible, rounded, whole
-from cognitive_memory_core.adapters.sqlite.vector_rows import CHUNK, VectorPlace
+from cognitive_memory_core.adapters.sqlite.search.exact_search import SqliteExactSearch
+from cognitive_memory_core.adapters.sqlite.search.filters import place_filter
+from cognitive_memory_core.adapters.sqlite.search.place_cache import PlaceCache
+from cognitive_memory_core.adapters.sqlite.search.vector_cache import Changes, Slice, bounds, possible, rounded, whole
+from cognitive_memory_core.adapters.sqlite.search.vector_rows import CHUNK, VectorPlace
 from cognitive_memory_core.domain.hit import Reading
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.ports.models import Vector
@@ -192,9 +192,9 @@ async def test_a_place_too_large_to_hold_is_searched_all_the_same(tmp_path: Path
     events = [an_event(f"第{number}件", scene) for number, scene in enumerate(scenes)]
     await embedded(ledger, [(event, a_vector(*(chance.gauss(0, 1) for _ in range(64)))) for event in events])
     await ledger.events.retire(events[0].id, NOON)
-    without_room = ExactIndex(ledger._database, held_bytes=100)
+    without_room = SqliteExactSearch(ledger._database, held_bytes=100)
     without_room.follow(MODEL)
-    little_room = ExactIndex(ledger._database, held_bytes=400_000)
+    little_room = SqliteExactSearch(ledger._database, held_bytes=400_000)
     little_room.follow(MODEL)
     asked = a_vector(*(chance.gauss(0, 1) for _ in range(64)))
     for reading in (Reading(GROUP), Reading(PRIVATE), Reading(OPERATOR), Reading(OPERATOR, group_id="10002")):
@@ -213,7 +213,7 @@ async def test_no_row_is_overlooked(tmp_path: Path, held_bytes: int) -> None:
     ledger = await SqliteLedger.open(tmp_path / "ledger.db")
     events = [an_event(f"第{number}件") for number in range(2 * CHUNK + 3)]
     await embedded(ledger, [(event, a_vector(1, number)) for number, event in enumerate(events)])
-    index = ExactIndex(ledger._database, held_bytes=held_bytes)
+    index = SqliteExactSearch(ledger._database, held_bytes=held_bytes)
     index.follow(MODEL)
     found = await index.nearest(a_vector(1, 0), Reading(GROUP), len(events))
     assert {event.id for event, _ in found} == {event.id for event in events}
@@ -227,7 +227,7 @@ async def test_a_place_is_wide_when_it_does_not_fit(tmp_path: Path) -> None:
     await embedded(
         ledger, [*narrow, *((an_event(f"那里{number}", OTHER_GROUP), a_vector(1, 0)) for number in range(90))]
     )
-    index = ExactIndex(ledger._database, held_bytes=9000)
+    index = SqliteExactSearch(ledger._database, held_bytes=9000)
     assert not await index.is_wide(Reading(OPERATOR))  # no model is followed: nothing would be read
     index.follow(MODEL)
     for limit, expected in ((400, [False, False, True]), (150, [False, True, True])):
@@ -240,7 +240,7 @@ async def test_a_place_that_is_held_rounded_is_not_wide(tmp_path: Path) -> None:
     """What memory holds already is not asked of a store, though it would be more than memory holds as it is."""
     ledger = await SqliteLedger.open(tmp_path / "ledger.db")
     await embedded(ledger, [(an_event(f"这里{number}"), _drawn(number)) for number in range(100)])
-    index = ExactIndex(ledger._database, held_bytes=20_000)
+    index = SqliteExactSearch(ledger._database, held_bytes=20_000)
     index.follow(MODEL)
     await index.nearest(_drawn(1), Reading(OTHER_GROUP), 1)
     assert await index.is_wide(Reading(OPERATOR))
@@ -253,7 +253,7 @@ async def test_a_place_that_grows_is_held_smaller_and_drives_nobody_out(tmp_path
     """What is held of a place that outgrows half of the room is rounded; other places stay in memory."""
     ledger = await SqliteLedger.open(tmp_path / "ledger.db")
     await embedded(ledger, [(an_event(f"这里{number}"), _drawn(number)) for number in range(50)])
-    index = ExactIndex(ledger._database, held_bytes=100_000)
+    index = SqliteExactSearch(ledger._database, held_bytes=100_000)
     index.follow(MODEL)
     here, everywhere = (VectorPlace(MODEL, 64, place_filter(Reading(scene))) for scene in (GROUP, OPERATOR))
     for start in range(1, 300, 50):

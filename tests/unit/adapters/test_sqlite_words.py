@@ -9,9 +9,12 @@ from sqlite3 import Connection, connect
 
 import pytest
 
-from cognitive_memory_core.adapters.sqlite import SqliteLedger, event_rows, messages, schema, words
+from cognitive_memory_core.adapters.sqlite import SqliteLedger
+from cognitive_memory_core.adapters.sqlite.database.database import schema
+from cognitive_memory_core.adapters.sqlite.records import event_rows, messages
+from cognitive_memory_core.adapters.sqlite.search import words
 from cognitive_memory_core.domain.hit import Reading
-from cognitive_memory_core.text.terms import query_terms
+from cognitive_memory_core.text.lexical.terms import query_terms
 from tests.support.builders import GROUP, PRIVATE, a_message, an_event
 from tests.support.clock import NOON
 from tests.support.ledgers import committed

@@ -8,7 +8,7 @@ import pytest
 
 from cognitive_memory_core.context.budget import SHARES, Part, fitted
 from cognitive_memory_core.context.render import Section, block, fenced
-from cognitive_memory_core.text.tokens import token_count
+from cognitive_memory_core.text.lexical.tokens import token_count
 
 FRAME = token_count(fenced(()))
 NEARLY = 0.15  # lines are whole, and each is counted up to the next token

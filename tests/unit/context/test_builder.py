@@ -16,10 +16,10 @@ from cognitive_memory_core.domain.note import Memo, Pin
 from cognitive_memory_core.domain.profile import ProfileKey
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.errors import TransientError, UnavailableError
-from cognitive_memory_core.recall.portraits import Pace, Portraits
+from cognitive_memory_core.recall.profile_reader import ProfileReader, ProfileReadLimits
 from cognitive_memory_core.recall.retriever import Retriever
 from cognitive_memory_core.settings import Live, QuerySettings, Settings
-from cognitive_memory_core.text.tokens import token_count
+from cognitive_memory_core.text.lexical.tokens import token_count
 from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE, an_event
 from tests.support.clock import NOON, FrozenClock
 from tests.support.portraits import ListedIndex, ListedPortraits, a_portrait
@@ -204,7 +204,7 @@ async def portraits_of(*held, store=None, patience=1.0):
     consent = Consent(ledger.consent, ledger.names)
     store = store or ListedPortraits(*held)
     parts = (store, ListedIndex(*held), CountingEmbedder(), consent, Live(Settings()))
-    return Portraits(*parts, Pace(patience), facts=ledger.facts), consent
+    return ProfileReader(*parts, ProfileReadLimits(patience), facts=ledger.facts), consent
 
 
 async def test_portraits_stand_behind_the_pins():

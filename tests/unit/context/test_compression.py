@@ -18,7 +18,7 @@ from cognitive_memory_core.domain.message import Message
 from cognitive_memory_core.errors import BadAnswer, BadArgument, PermanentError, TransientError, UnavailableError
 from cognitive_memory_core.prompts.library import PromptLibrary
 from cognitive_memory_core.settings import Live
-from cognitive_memory_core.text.tokens import token_count
+from cognitive_memory_core.text.lexical.tokens import token_count
 from tests.support.builders import GROUP, PRIVATE, a_message
 from tests.support.chats import ScriptedChat
 from tests.support.clock import NOON

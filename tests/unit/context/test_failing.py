@@ -14,7 +14,7 @@ from cognitive_memory_core.context.builder import DEGRADED, ContextBuilder
 from cognitive_memory_core.domain.note import Memo, Pin
 from cognitive_memory_core.domain.profile import ProfileKey
 from cognitive_memory_core.errors import PermanentError, StorageRefused, TransientError, UnavailableError
-from cognitive_memory_core.recall.portraits import Pace, Portraits
+from cognitive_memory_core.recall.profile_reader import ProfileReader, ProfileReadLimits
 from cognitive_memory_core.recall.retriever import Retriever
 from cognitive_memory_core.settings import Live, Settings
 from tests.support.builders import GROUP, an_event
@@ -84,13 +84,13 @@ def a_builder(*, hangs=False, **parts):
         clock,
         legs,
     )
-    portraits = Portraits(
+    portraits = ProfileReader(
         parts.get("portraits", ListedPortraits(PERSON, READING)),
         ListedIndex(PERSON, READING),
         embedder,
         Consent(ledger.consent, ledger.names),
         live,
-        Pace(files),
+        ProfileReadLimits(files),
         facts=parts.get("facts", ListedWithdrawals()),
     )
     notes = parts.get("notes", ListedNotes([STORED], [PIN]))

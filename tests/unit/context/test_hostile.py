@@ -20,7 +20,7 @@ from cognitive_memory_core.context.builder import ContextBuilder
 from cognitive_memory_core.context.render import CLOSED, OPENED
 from cognitive_memory_core.domain.note import Memo, Pin
 from cognitive_memory_core.domain.profile import ProfileKey
-from cognitive_memory_core.recall.portraits import Portraits
+from cognitive_memory_core.recall.profile_reader import ProfileReader
 from cognitive_memory_core.recall.retriever import Retriever
 from cognitive_memory_core.settings import Live, QuerySettings, Settings
 from tests.support.builders import GROUP, an_event
@@ -85,7 +85,7 @@ def context_with(text, name, *, budget=1_000_000):
     )
     consent = Consent(ledger.consent, ledger.names)
     facts, index = ListedWithdrawals(), ListedIndex(*portraits)
-    drawn = Portraits(ListedPortraits(*portraits), index, embedder, consent, live, facts=facts)
+    drawn = ProfileReader(ListedPortraits(*portraits), index, embedder, consent, live, facts=facts)
     notes = ListedNotes(
         [Memo("m", GROUP.scope, said, NOON, "2000001")],
         [Pin("p", GROUP.scope, said, owner, NOON) for owner in ("", "2000001")],

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from cognitive_memory_core.domain.people import Anchors, Person
-from cognitive_memory_core.historian.attribution import Matter, repeated, stated
+from cognitive_memory_core.historian.rewriting.attribution import RewriteTask, repeated, stated
 from cognitive_memory_core.prompts.answers import Said
 from tests.support.builders import GROUP, an_event
 from tests.support.clock import NOON
@@ -28,7 +28,7 @@ def test_what_is_said_again_is_the_same_event() -> None:
 @pytest.mark.parametrize(("heard", "is_founded"), [("读书会周五停办", True), ("阿棠喜欢乌龙茶", False)])
 def test_what_was_not_heard_is_no_fact_of_the_group(heard: str, *, is_founded: bool) -> None:
     """A statement is about the group, and somebody's own, only where it takes up a word of what was really said."""
-    matter = Matter(1, heard, heard, (TANG.id,), {TANG.id: ""}, own=TANG.id)
+    matter = RewriteTask(1, heard, heard, (TANG.id,), {TANG.id: ""}, own=TANG.id)
     said = Said(1, "读书会(10001)周五停办", subjects=("10001",))
     statement = stated(matter, said, Anchors(NOON, GROUP.scope, "读书会", TANG, (TANG,)))
     assert (statement.is_of_place, statement.is_own) == (is_founded, is_founded)

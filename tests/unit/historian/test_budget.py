@@ -14,8 +14,8 @@ from cognitive_memory_core.domain.event import Statement
 from cognitive_memory_core.domain.people import Anchors, Person
 from cognitive_memory_core.domain.turn import Dialogue, Turn
 from cognitive_memory_core.errors import BadAnswer, PermanentError, UnavailableError
-from cognitive_memory_core.historian.budget import MERGE, BackedHistorian, Budget, BudgetedChat, NoModel
-from cognitive_memory_core.historian.meter import MeteredChat, SpendingMeter
+from cognitive_memory_core.historian.spending.budget import MERGE, BackedHistorian, Budget, BudgetedChat, NoModel
+from cognitive_memory_core.historian.spending.meter import MeteredChat, SpendingMeter
 from cognitive_memory_core.ports.ledger import Spending
 from cognitive_memory_core.ports.models import Ask
 from cognitive_memory_core.settings import Live, Settings

@@ -12,7 +12,7 @@ from cognitive_memory_core.domain.people import Anchors, Person
 from cognitive_memory_core.domain.profile import ProfileKey
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.domain.turn import Dialogue
-from cognitive_memory_core.historian.draft import drafted
+from cognitive_memory_core.historian.jobs.draft import drafted
 from cognitive_memory_core.settings import Settings
 from tests.support.builders import GROUP, PRIVATE, a_job, a_message
 from tests.support.clock import NOON

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from cognitive_memory_core.domain.people import Anchors, Person
 from cognitive_memory_core.domain.scope import Scope
-from cognitive_memory_core.historian.gate import Verdict, judge
-from cognitive_memory_core.text.lexicon import Offence
+from cognitive_memory_core.historian.rewriting.gate import Verdict, judge
+from cognitive_memory_core.text.statements.lexicon import Offence
 from tests.support.clock import NOON
 from tests.support.costs import LINEAR, growth
 

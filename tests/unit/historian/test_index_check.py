@@ -14,8 +14,8 @@ from cognitive_memory_core.adapters.inmemory.ledger import InMemoryLedger
 from cognitive_memory_core.adapters.inmemory.vector_store import InMemoryVectorStore
 from cognitive_memory_core.domain.event import Event
 from cognitive_memory_core.errors import UnavailableError
-from cognitive_memory_core.historian.follower import IndexFollower
-from cognitive_memory_core.historian.index_check import SLICE
+from cognitive_memory_core.historian.indexing.index_check import SLICE
+from cognitive_memory_core.historian.indexing.reconciler import IndexReconciler
 from cognitive_memory_core.ports.ledger import EmbeddedEvent
 from cognitive_memory_core.ports.models import Vector
 from cognitive_memory_core.ports.vectors import Generation
@@ -68,9 +68,9 @@ async def indexed(store: InMemoryVectorStore) -> tuple[InMemoryLedger, list[Even
     return ledger, events
 
 
-def follower_of(ledger: InMemoryLedger, store: InMemoryVectorStore, **how: Any) -> IndexFollower:
+def follower_of(ledger: InMemoryLedger, store: InMemoryVectorStore, **how: Any) -> IndexReconciler:
     """Follow a ledger."""
-    return IndexFollower(store, ledger.shelf, ledger.book, MODEL, **how)
+    return IndexReconciler(store, ledger.shelf, ledger.book, MODEL, **how)
 
 
 async def tear(store: InMemoryVectorStore, events: Sequence[Event]) -> None:
@@ -81,7 +81,7 @@ async def tear(store: InMemoryVectorStore, events: Sequence[Event]) -> None:
     await store.upsert(generation, torn)
 
 
-async def examined(follower: IndexFollower) -> int:
+async def examined(follower: IndexReconciler) -> int:
     """Let a follower ask for rows until it has done so for the day; answers for how many."""
     total = 0
     while asked := await follower.examine():
@@ -175,7 +175,7 @@ async def test_the_follower_asks_by_itself() -> None:
     await asyncio.gather(running, return_exceptions=True)
 
 
-def _again(follower: IndexFollower, store: Asked) -> bool:
+def _again(follower: IndexReconciler, store: Asked) -> bool:
     follower.hurry()
     return store.begun == 2
 

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from cognitive_memory_core.domain.profile import ProfileKey
-from cognitive_memory_core.historian.merge_times import due_at, pause_after
-from cognitive_memory_core.ports.ledger import Waiting
+from cognitive_memory_core.historian.profiles.merge_times import due_at, pause_after
+from cognitive_memory_core.ports.ledger import PendingFacts
 from cognitive_memory_core.settings import ProfileSettings
 from tests.support.clock import NOON
 
@@ -25,7 +25,7 @@ def wait_of(
     **fields: Any,
 ) -> float:
     """Give the seconds from noon until facts are due that began to wait at noon."""
-    waiting = Waiting(KEY, facts, fields.pop("since", NOON), **fields)
+    waiting = PendingFacts(KEY, facts, fields.pop("since", NOON), **fields)
     due = due_at(waiting, settings or ProfileSettings(), NOON, is_first=first, is_hurried=hurried)
     return (due - NOON).total_seconds()
 

@@ -17,8 +17,8 @@ from cognitive_memory_core.domain.people import Anchors
 from cognitive_memory_core.domain.profile import ProfileKey
 from cognitive_memory_core.domain.turn import Dialogue, Turn
 from cognitive_memory_core.errors import StorageRefused
-from cognitive_memory_core.historian.pipeline import Pipeline
-from cognitive_memory_core.historian.rewriter import ModelHistorian
+from cognitive_memory_core.historian.jobs.pipeline import Pipeline
+from cognitive_memory_core.historian.rewriting.rewriter import ModelHistorian
 from cognitive_memory_core.ports.models import Historian
 from cognitive_memory_core.prompts.library import PromptLibrary
 from cognitive_memory_core.settings import Live, Settings

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from cognitive_memory_core.domain.people import Anchors, Person
-from cognitive_memory_core.historian.progress import MOST, Progress
-from cognitive_memory_core.text.remembered import let_go
+from cognitive_memory_core.historian.rewriting.progress import MOST, Progress
+from cognitive_memory_core.text.caches import clear_caches
 from tests.support.builders import GROUP, a_job
 from tests.support.clock import NOON
 
@@ -40,5 +40,5 @@ def test_nothing_is_kept_when_somebody_is_forgotten() -> None:
     """What was thought of anybody's words goes, too."""
     progress: Progress[int] = Progress()
     progress.keep(WORK, anchors("j"), 1)
-    let_go()
+    clear_caches()
     assert not progress._thoughts

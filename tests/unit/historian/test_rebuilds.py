@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from cognitive_memory_core.adapters.inmemory.ledger import InMemoryLedger
 from cognitive_memory_core.adapters.inmemory.vector_store import InMemoryVectorStore
-from cognitive_memory_core.historian.follower import IndexFollower
+from cognitive_memory_core.historian.indexing.reconciler import IndexReconciler
 from cognitive_memory_core.ports.ledger import EmbeddedEvent
 from cognitive_memory_core.ports.vectors import Generation
 from tests.support.builders import an_event
@@ -46,12 +46,12 @@ class Gated(InMemoryVectorStore):
         await self.gate.wait()
 
 
-async def filled() -> tuple[Gated, InMemoryLedger, IndexFollower]:
+async def filled() -> tuple[Gated, InMemoryLedger, IndexReconciler]:
     """Make a follower of a ledger with three rows, whose store has its gate closed."""
     store, ledger = Gated(), InMemoryLedger()
     await embedded(ledger, [(an_event(f"第 {number} 件事"), a_vector(1.0, number / 10)) for number in range(3)])
     store.gate.clear()
-    return store, ledger, IndexFollower(store, ledger.shelf, ledger.book, MODEL)
+    return store, ledger, IndexReconciler(store, ledger.shelf, ledger.book, MODEL)
 
 
 async def turns() -> None:
@@ -95,7 +95,7 @@ async def test_what_is_opened_during_a_rebuild_does_not_take_its_place() -> None
     store.gate.set()
     await first.follow()
     store.gate.clear()
-    follower = IndexFollower(store, ledger.shelf, ledger.book, MODEL)
+    follower = IndexReconciler(store, ledger.shelf, ledger.book, MODEL)
     following = asyncio.create_task(follower.follow())
     await turns()  # it opens the first generation
     asked = asyncio.create_task(follower.rebuild())

@@ -13,7 +13,7 @@ from cognitive_memory_core.domain.fact import Fact
 from cognitive_memory_core.domain.people import Person
 from cognitive_memory_core.domain.profile import Profile
 from cognitive_memory_core.errors import BadAnswer, PermanentError, UnavailableError
-from cognitive_memory_core.historian.sifting import MOST_REFUSALS, SiftingMerger
+from cognitive_memory_core.historian.profiles.sifting import MOST_REFUSALS, SiftingMerger
 from cognitive_memory_core.ports.models import Portrait
 from cognitive_memory_core.settings import Live, ProfileSettings, Settings
 from tests.support.clock import NOON

@@ -13,9 +13,9 @@ from cognitive_memory_core.domain.people import Anchors, Person
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.domain.turn import Dialogue
 from cognitive_memory_core.errors import BadAnswer, PermanentError, TooSlow, UnavailableError
-from cognitive_memory_core.historian.budget import NoModel
-from cognitive_memory_core.historian.rewriter import ModelHistorian
-from cognitive_memory_core.historian.triage import sheet_of
+from cognitive_memory_core.historian.rewriting.rewriter import ModelHistorian
+from cognitive_memory_core.historian.rewriting.triage import sheet_of
+from cognitive_memory_core.historian.spending.budget import NoModel
 from cognitive_memory_core.prompts.answers import Said, Triaged
 from cognitive_memory_core.prompts.library import PromptLibrary
 from cognitive_memory_core.settings import Live, Settings

@@ -17,8 +17,8 @@ from cognitive_memory_core.domain.event import Statement
 from cognitive_memory_core.domain.people import Anchors
 from cognitive_memory_core.domain.turn import Dialogue, Turn
 from cognitive_memory_core.errors import PermanentError, StorageRefused, TooSlow, TransientError, UnavailableError
-from cognitive_memory_core.historian.pipeline import Pipeline
-from cognitive_memory_core.historian.worker import HistorianWorker
+from cognitive_memory_core.historian.jobs.pipeline import Pipeline
+from cognitive_memory_core.historian.jobs.worker import HistorianWorker
 from cognitive_memory_core.ports.queue import Claim
 from cognitive_memory_core.settings import HistorianSettings, Live, QueueSettings, Settings
 from tests.support.builders import GROUP, OTHER_GROUP, a_job

@@ -8,7 +8,7 @@ import pytest
 
 from cognitive_memory_core.domain.event import MEMORY_KINDS
 from cognitive_memory_core.recall.intent import TILTS, UPRIGHT, Tilt, tilt_of
-from cognitive_memory_core.text.intents import Intent
+from cognitive_memory_core.text.statements.intents import Intent
 
 
 def test_every_intent_has_a_tilt_that_is_soft():

@@ -16,10 +16,10 @@ from cognitive_memory_core.domain.interval import Interval
 from cognitive_memory_core.domain.message import Message
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.errors import PermanentError, StorageRefused, TransientError, UnavailableError
-from cognitive_memory_core.historian.journal import Journal
+from cognitive_memory_core.historian.messages.message_buffer import MessageBuffer
 from cognitive_memory_core.recall.messages import MessageSearch
 from cognitive_memory_core.recall.query import Query, query_of
-from cognitive_memory_core.recall.retriever import MAX_RESULTS, Found
+from cognitive_memory_core.recall.retriever import MAX_RESULTS, SearchResult
 from cognitive_memory_core.recall.talk import REACH, Weights
 from cognitive_memory_core.settings import Decay
 from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE, a_message
@@ -286,7 +286,7 @@ async def test_a_part_that_is_away_or_hangs_is_named(part: str, error: Exception
     away = Away(error) if error else _Hanging()
     search = a_search(ledger, **{part: away}, patience=0.05 if error is None else 5.0)
     answer = await search.search(Reading(GROUP), Query("陶艺", ("陶艺",)), top_k=5, decay=None)
-    assert answer == Found((), ("lexical",))
+    assert answer == SearchResult((), ("lexical",))
 
 
 @pytest.mark.parametrize("error", FAILURES)
@@ -319,7 +319,7 @@ class _Hanging:
 async def test_what_was_said_a_moment_ago_is_found() -> None:
     """A line that still waits to be written is written before the log is searched."""
     ledger = InMemoryLedger(clock=FrozenClock())
-    journal = Journal(ledger.log, sightings_of(ledger))
+    journal = MessageBuffer(ledger.log, sightings_of(ledger))
     journal.take(a_line("陶艺课开了"))
     assert await ledger.log.recent(GROUP.scope, 5) == []
     assert texts(await found(ledger, "陶艺", settle=journal.settle)) == ["陶艺课开了"]

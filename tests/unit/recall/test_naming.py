@@ -9,8 +9,16 @@ import pytest
 from cognitive_memory_core.domain.people import Person
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.errors import UnavailableError
-from cognitive_memory_core.recall.naming import MOST_PEOPLE, NOBODY, READ, KnownNames, Names, Pace, people_named
-from cognitive_memory_core.text.remembered import let_go
+from cognitive_memory_core.recall.naming import (
+    MOST_PEOPLE,
+    NOBODY,
+    READ,
+    KnownNames,
+    NameReadLimits,
+    Names,
+    people_named,
+)
+from cognitive_memory_core.text.caches import clear_caches
 from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE
 from tests.support.ports import Away
 
@@ -124,7 +132,7 @@ async def test_a_place_is_read_once():
 async def test_names_are_read_anew_after_their_time_and_few_places_are_held():
     """What was read serves for a while, and the place that was asked for longest ago is let go first."""
     book = Book()
-    for pace, times in ((Pace(lifetime=0.0), 3), (Pace(held=1), 3), (Pace(), 2)):
+    for pace, times in ((NameReadLimits(lifetime=0.0), 3), (NameReadLimits(held=1), 3), (NameReadLimits(), 2)):
         book.read.clear()
         known = KnownNames(book, pace)
         for scene in (GROUP, OTHER_GROUP, GROUP):
@@ -150,7 +158,7 @@ async def test_a_book_that_was_away_is_read_again_at_once():
     """What could not be read is asked for again, and an empty place that is being read is not read twice."""
     book = Book()
     book.may_answer.clear()
-    known = KnownNames(book, Pace(patience=0.01))
+    known = KnownNames(book, NameReadLimits(patience=0.01))
     assert [await known.at(GROUP) for _ in range(3)] == [NOBODY] * 3
     assert len(book.read) == 1
     back = BackAgain()
@@ -161,7 +169,7 @@ async def test_a_book_that_was_away_is_read_again_at_once():
 
 def test_names_serve_ten_seconds():
     """As long as that a question waits for no book, and no longer."""
-    assert Pace().lifetime == 10.0
+    assert NameReadLimits().lifetime == 10.0
 
 
 async def test_a_book_that_is_away_or_slow_gives_none():
@@ -170,7 +178,7 @@ async def test_a_book_that_is_away_or_slow_gives_none():
     assert await KnownNames(None).at(GROUP) == NOBODY
     book = Book()
     book.may_answer.clear()
-    known = KnownNames(book, Pace(patience=0.01))
+    known = KnownNames(book, NameReadLimits(patience=0.01))
     assert await known.at(GROUP) == NOBODY
     book.may_answer.set()
     for _ in range(200):
@@ -192,6 +200,6 @@ async def test_names_that_are_let_go_are_read_again():
     known = KnownNames(book)
     await known.at(GROUP)
     book.people_here.clear()
-    let_go()
+    clear_caches()
     assert not known._reads
     assert await known.at(GROUP) == NOBODY

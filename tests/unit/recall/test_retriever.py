@@ -18,9 +18,9 @@ from cognitive_memory_core.domain.people import Person
 from cognitive_memory_core.errors import PermanentError, TransientError, UnavailableError
 from cognitive_memory_core.recall.narrowing import NAMED, NARROWED
 from cognitive_memory_core.recall.query import Query
-from cognitive_memory_core.recall.retriever import LONG, MAX_CANDIDATES, MAX_RESULTS, Found, Retriever
+from cognitive_memory_core.recall.retriever import LONG, MAX_CANDIDATES, MAX_RESULTS, Retriever, SearchResult
 from cognitive_memory_core.settings import Decay, Live, QuerySettings, Settings
-from cognitive_memory_core.text.terms import query_terms
+from cognitive_memory_core.text.lexical.terms import query_terms
 from tests.support.builders import GROUP, OTHER_GROUP, PRIVATE, an_event
 from tests.support.clock import NOON, FrozenClock
 from tests.support.ledgers import MODEL, a_vector, embedded
@@ -84,7 +84,7 @@ async def test_each_leg_may_be_away(part, left, word, error):
 async def test_everything_away_finds_nothing():
     """Without any store or model the answer is empty and says why."""
     found = await search(a_retriever(Away(), Away(), Away(), Away()))
-    assert found == Found((), ("embedding", "lexical"))
+    assert found == SearchResult((), ("embedding", "lexical"))
 
 
 async def test_a_useless_vector_is_an_embedding_that_failed():
@@ -123,14 +123,14 @@ async def test_candidates_are_more_than_asked_for_and_bounded(top_k, multiplier,
 async def test_asking_for_nothing_asks_nobody(top_k):
     """With top_k of 0 or less no store or model is troubled."""
     embedder = CountingEmbedder()
-    assert await search(a_retriever(embedder=embedder), top_k=top_k) == Found()
+    assert await search(a_retriever(embedder=embedder), top_k=top_k) == SearchResult()
     assert embedder.asked == []
 
 
 async def test_a_question_without_a_word_finds_nothing():
     """Punctuation alone recalls nothing, and nothing is missing either."""
     embedder = CountingEmbedder()
-    assert await search(a_retriever(embedder=embedder), query=Query("？？？\n群聊 读书会 阿棠")) == Found()
+    assert await search(a_retriever(embedder=embedder), query=Query("？？？\n群聊 读书会 阿棠")) == SearchResult()
     assert embedder.asked == []
 
 

@@ -16,7 +16,7 @@ from cognitive_memory_core.domain.message import Message
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.recall.messages import MessageSearch
 from cognitive_memory_core.recall.query import Query
-from cognitive_memory_core.recall.retriever import Found, Retriever
+from cognitive_memory_core.recall.retriever import Retriever, SearchResult
 from cognitive_memory_core.recall.search import LINE, Search
 from cognitive_memory_core.settings import Live, QuerySettings, Settings
 from tests.support.builders import GROUP, OTHER_GROUP, a_message, an_event
@@ -33,18 +33,20 @@ class Told:
 
     def __init__(self, *hits: Hit, degraded: Sequence[str] = ()) -> None:
         """Find hits."""
-        self._found = Found(hits, tuple(degraded))
+        self._found = SearchResult(hits, tuple(degraded))
         self.readings: list[Reading] = []
 
     async def asked(self, text: str, scene: Scene, *, addressed: bool | None = None) -> Query:
         """Read a question as one word."""
         return Query(text, (text,))
 
-    async def search(self, reading: Reading, query: Query, *, top_k: int, decay: object, floor: float = 0.0) -> Found:
+    async def search(
+        self, reading: Reading, query: Query, *, top_k: int, decay: object, floor: float = 0.0
+    ) -> SearchResult:
         """Give what the reading admits."""
         self.readings.append(reading)
         admitted = [hit for hit in self._found.hits if reading.admits(hit.event)]
-        return Found(tuple(admitted[: max(top_k, 0)]), self._found.degraded)
+        return SearchResult(tuple(admitted[: max(top_k, 0)]), self._found.degraded)
 
 
 def a_hit(relevance: float = 0.9, event: Event | None = None, **fields: Any) -> Hit:
@@ -69,7 +71,7 @@ async def a_search(events: Any, *lines: Message | str, lexical: Any = None) -> S
     return Search(events, messages, Live(SETTINGS))
 
 
-def kinds(found: Found) -> list[str]:
+def kinds(found: SearchResult) -> list[str]:
     """Name the kinds of what was found, in order."""
     return [hit.event.kind for hit in found.hits]
 

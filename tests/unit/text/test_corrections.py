@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cognitive_memory_core.text.corrections import puts_right
+from cognitive_memory_core.text.statements.corrections import puts_right
 
 
 @pytest.mark.parametrize(

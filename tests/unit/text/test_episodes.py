@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cognitive_memory_core.text.episodes import is_episode
+from cognitive_memory_core.text.statements.episodes import is_episode
 
 
 @pytest.mark.parametrize(

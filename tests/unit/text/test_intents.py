@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from cognitive_memory_core.text.intents import READ, intent_of, speaks_of_asker
+from cognitive_memory_core.text.statements.intents import READ, intent_of, speaks_of_asker
 
 LABELLED = Path(__file__).with_name("intents.tsv").read_text("utf-8").splitlines()
 QUESTIONS = [(question, intent) for intent, _, question in (line.partition("\t") for line in LABELLED)]

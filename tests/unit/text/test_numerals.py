@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cognitive_memory_core.text.numerals import digits, number, worth
+from cognitive_memory_core.text.time.numerals import digits, number, worth
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cognitive_memory_core.text.persons import leads, reports
+from cognitive_memory_core.text.identity.persons import leads, reports
 from tests.support.costs import LINEAR, growth
 
 

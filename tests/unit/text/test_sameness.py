@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cognitive_memory_core.text.sameness import contradicts, may_be_same
+from cognitive_memory_core.text.statements.sameness import contradicts, may_be_same
 
 LINES = Path(__file__).with_name("sameness_pairs.tsv").read_text("utf-8").splitlines()
 PAIRS = [line.split("\t") for line in LINES if line and not line.startswith("#")]

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cognitive_memory_core.text.traces import Statement, Trace, pieces, without
+from cognitive_memory_core.text.statements.traces import Trace, WithdrawnClaim, pieces, without
 from tests.support.costs import LINEAR, growth
 
 WHO = ("阿棠", "2000001", "10001")
@@ -30,7 +30,7 @@ CODE = "阿棠(2000001) 家门锁密码是七零四二"
 )
 def test_what_is_put_in_other_order_is_told_still(statement: str, text: str) -> None:
     """Shortened, stretched, without its time or as a mere tag: it is told."""
-    assert Statement(statement, WHO).is_told_by(text)
+    assert WithdrawnClaim(statement, WHO).is_told_by(text)
 
 
 @pytest.mark.parametrize(
@@ -51,19 +51,19 @@ def test_what_is_put_in_other_order_is_told_still(statement: str, text: str) -> 
 )
 def test_what_only_begins_alike_is_not_told(statement: str, text: str) -> None:
     """The same frame around something else, the same time, or the same person, is another statement."""
-    assert not Statement(statement, WHO).is_told_by(text)
+    assert not WithdrawnClaim(statement, WHO).is_told_by(text)
 
 
 def test_what_others_tell_may_stay() -> None:
     """What stands in a new statement as well is no trace of the old one."""
     old, new = "阿棠(2000001) 喜欢乌龙茶", "阿棠(2000001) 最喜欢的是乌龙茶"
-    assert Statement(old, WHO).is_told_by("喜欢乌龙茶")
-    assert not Statement(old, (*WHO, new)).is_told_by("最喜欢的是乌龙茶")
+    assert WithdrawnClaim(old, WHO).is_told_by("喜欢乌龙茶")
+    assert not WithdrawnClaim(old, (*WHO, new)).is_told_by("最喜欢的是乌龙茶")
 
 
 def test_what_is_told_in_parts_is_told_throughout() -> None:
     """Each part alone says too little; together they say most of it."""
-    statement = Statement("阿棠(2000001) 每逢暴雨必在阁楼弹奏祖父留下的月琴", WHO)
+    statement = WithdrawnClaim("阿棠(2000001) 每逢暴雨必在阁楼弹奏祖父留下的月琴", WHO)
     parts = ["下暴雨就待在阁楼，翻书听唱片", "偶尔弹奏月琴给朋友们助兴热闹", "一直想念故去多年的祖父留下的老房子"]
     assert not any(map(statement.is_told_by, parts))
     assert statement.is_told_throughout(parts)
@@ -74,7 +74,7 @@ def test_sentences_go_and_the_rest_stays() -> None:
     """A sentence goes out of its line, a line with nothing left goes too, and no other sign is touched."""
     lines = "- 家门锁密码：七零四二\n- 家门锁密码是七零四二。怕高。"
     body = f"阿棠是插画师。家门锁密码是七零四二；养猫。\n\n{lines}\n\n> 老照片 "
-    left = without(body, Statement(CODE, WHO).is_told_by)
+    left = without(body, WithdrawnClaim(CODE, WHO).is_told_by)
     assert left == "阿棠是插画师。养猫。\n\n- 怕高。\n\n> 老照片 "
 
 
@@ -96,7 +96,7 @@ def test_a_share_is_a_share(one: str, other: str) -> None:
 
 def test_long_texts_are_quickly_compared() -> None:
     """A statement of any length against a portrait of any length costs what the portrait is long."""
-    statement = Statement("家门锁密码是七零四二" * 400, WHO)
+    statement = WithdrawnClaim("家门锁密码是七零四二" * 400, WHO)
     assert growth(lambda lines: without("养猫；喜欢乌龙茶。\n" * lines, statement.is_told_by), 1_000) < LINEAR
 
 
@@ -104,4 +104,4 @@ def test_long_statements_are_quickly_compared() -> None:
     """A statement costs what it is long."""
     portrait = "养猫；喜欢乌龙茶。\n" * 50
     told = "家门锁密码是七零四二"
-    assert growth(lambda times: without(portrait, Statement(told * times, WHO).is_told_by), 400) < LINEAR
+    assert growth(lambda times: without(portrait, WithdrawnClaim(told * times, WHO).is_told_by), 400) < LINEAR

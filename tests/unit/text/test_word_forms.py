@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from cognitive_memory_core.text.word_forms import forms_version, prepare, simplified, stem
+from cognitive_memory_core.text.lexical.word_forms import forms_version, prepare, simplified, stem
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,311 @@
+"""Where generations lie: folders of this machine, or collections of a server. In Chroma's own process only."""
+
+from __future__ import annotations
+
+import errno
+import re
+import shutil
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Protocol, cast
+from urllib.parse import urlsplit
+
+import chromadb
+import httpx
+from chromadb.api.client import AdminClient, Client
+from chromadb.config import Settings
+from chromadb.errors import AuthorizationError, ChromaAuthError, NotFoundError, RateLimitError
+
+from .owner import Foreign, Owner
+from .protocol import Start
+
+VERSION: str = chromadb.__version__
+EVENTS = "cognitive_events"
+COLLECTIONS = (EVENTS, "cognitive_profiles", "group_memories")
+DELETED_AT_ONCE = 3_000
+ROWS_OF_A_DELETE = 300
+PLAIN, PORT = "http", 8000  # what a server speaks where nothing else is said
+_FOLDER = re.compile(r"[0-9]{4,9}")
+_COLLECTION = re.compile(rf"(?:{'|'.join(COLLECTIONS)})-([0-9]{{4,9}})")
+_HNSW = {"space": "cosine", "ef_search": 1000}  # ten times the default: a search costs more, a write does not
+_MADE_BY = "chroma.version"
+_EXHAUSTED = (errno.EMFILE, errno.ENFILE, errno.ENOMEM)
+
+
+class Collection(Protocol):
+    """What is used of Chroma's collections, whose own types are open."""
+
+    @property
+    def metadata(self) -> dict[str, Any] | None:
+        """What it was given at birth."""
+        ...
+
+    @property
+    def configuration(self) -> dict[str, Any]:
+        """How it is built."""
+        ...
+
+    def count(self) -> int:
+        """Count the rows."""
+        ...
+
+    def get(self, **wanted: Any) -> dict[str, Any]:
+        """Read rows."""
+        ...
+
+    def query(self, **asked: Any) -> dict[str, Any]:
+        """Search."""
+        ...
+
+    def upsert(self, **rows: Any) -> None:
+        """Write rows."""
+        ...
+
+    def delete(self, ids: list[str]) -> object:
+        """Take rows out."""
+        ...
+
+
+class _Client(Protocol):
+    def create_collection(self, name: str, **how: Any) -> Collection: ...
+
+    def get_collection(self, name: str, **how: Any) -> Collection: ...
+
+    def delete_collection(self, name: str) -> None: ...
+
+    def list_collections(self) -> list[Any]: ...
+
+    def close(self) -> None: ...
+
+
+Birth = dict[str, str | int]
+
+
+class CollectionBackend(Protocol):
+    """Generations by number."""
+
+    def numbers(self) -> set[int]:
+        """Give the numbers of all that is there, whole or not."""
+        ...
+
+    def create(self, number: int, birth: Birth) -> Collection:
+        """Make an empty generation's collections and give that of the events."""
+        ...
+
+    def open(self, number: int) -> Collection | None:
+        """Give a generation's events; None where it is not there, or was made by another version of Chroma."""
+        ...
+
+    def is_there(self, number: int) -> bool:
+        """Tell whether what was opened is still what lies there."""
+        ...
+
+    def is_away(self, error: Exception) -> bool:
+        """Tell whether an error speaks of the way to the place, and of no generation."""
+        ...
+
+    def close(self, number: int) -> None:
+        """Let go of its files."""
+        ...
+
+    def remove(self, number: int) -> bool:
+        """Take it away, or a good piece of it; tell whether there is no more that we could take."""
+        ...
+
+
+@dataclass(frozen=True)
+class _OpenFolder:
+    client: _Client
+    stamp: tuple[int, int]
+
+
+class FolderBackend:
+    """One folder a generation, and one client a folder."""
+
+    def __init__(self, root: Path) -> None:
+        """Open nothing yet."""
+        self._root = root
+        self._open: dict[int, _OpenFolder] = {}
+
+    def numbers(self) -> set[int]:
+        """List the folders."""
+        self._root.mkdir(mode=0o700, parents=True, exist_ok=True)  # somebody may have taken all of it away
+        return {int(path.name) for path in self._root.iterdir() if _FOLDER.fullmatch(path.name)}
+
+    def create(self, number: int, birth: Birth) -> Collection:
+        """Make the folder and its collections."""
+        self._folder(number).mkdir(mode=0o700)
+        (self._folder(number) / _MADE_BY).write_text(VERSION, encoding="ascii")
+        return _created(self._client(number), "", birth)
+
+    def open(self, number: int) -> Collection | None:
+        """Open the folder; one of another version is not even touched, since opening would change it."""
+        made_by = self._folder(number) / _MADE_BY
+        if not made_by.is_file() or made_by.read_bytes()[:64] != VERSION.encode():
+            return None
+        return _found(self._client(number), EVENTS)
+
+    def is_there(self, number: int) -> bool:
+        """Compare the database that is open with the one that has its name."""
+        return number in self._open and self._open[number].stamp == self._stamp(number)
+
+    def is_away(self, error: Exception) -> bool:
+        """Know a process that is short of file handles or memory, which the next generation would be as well."""
+        return isinstance(error, MemoryError) or getattr(error, "errno", None) in _EXHAUSTED
+
+    def close(self, number: int) -> None:
+        """Close the client."""
+        opened = self._open.pop(number, None)
+        if opened is not None:
+            opened.client.close()
+
+    def remove(self, number: int) -> bool:
+        """Delete the folder; where Windows keeps a file open it stays until a later time."""
+        self.close(number)
+        shutil.rmtree(self._folder(number), ignore_errors=True)
+        return True
+
+    def _client(self, number: int) -> _Client:
+        self.close(number)
+        client = cast("_Client", chromadb.PersistentClient(str(self._folder(number)), _settings()))
+        self._open[number] = _OpenFolder(client, self._stamp(number))
+        return client
+
+    def _folder(self, number: int) -> Path:
+        return self._root / f"{number:04d}"
+
+    def _stamp(self, number: int) -> tuple[int, int]:
+        try:
+            state = (self._folder(number) / "chroma.sqlite3").stat()
+        except OSError:
+            return (0, 0)
+        return (state.st_dev, state.st_ino)
+
+
+class ServerBackend:
+    """Collections of one database, whose names end with the generation."""
+
+    def __init__(self, start: Start) -> None:
+        """Connect, and make the tenant and the database where they are missing."""
+        self._client = _connected(start)
+        self._owner = Owner.of(Path(start.folder), [birth for _, birth in self._births()])
+
+    def numbers(self) -> set[int]:
+        """Read the names; Foreign where any of them is another bot's."""
+        births = self._births()
+        for _, birth in births:
+            self._owner.check(birth)
+        return {number for number, _ in births}
+
+    def create(self, number: int, birth: Birth) -> Collection:
+        """Make the collections."""
+        return _created(self._client, _ending(number), {**birth, **asdict(self._owner)})
+
+    def open(self, number: int) -> Collection | None:
+        """Find the collection."""
+        return self._own(EVENTS + _ending(number))
+
+    def is_there(self, number: int) -> bool:
+        """Believe it: the server itself refuses what is gone."""
+        return number > 0
+
+    def is_away(self, error: Exception) -> bool:
+        """Know a connection that failed, a server that lets us in no more, and a database that is another's."""
+        return isinstance(error, (Foreign, httpx.HTTPError, ChromaAuthError, AuthorizationError, RateLimitError))
+
+    def close(self, number: int) -> None:
+        """Keep the connection, which is everybody's."""
+
+    def remove(self, number: int) -> bool:
+        """Delete rows, and the collections that have none left."""
+        for name in (collection + _ending(number) for collection in COLLECTIONS):
+            collection = self._own(name)
+            if collection is not None:
+                if not _emptied(collection):
+                    return False
+                self._client.delete_collection(name)
+        return True
+
+    def _own(self, name: str) -> Collection | None:
+        collection = _found(self._client, name)
+        if collection is not None:
+            self._owner.check(collection.metadata)
+        return collection
+
+    def _births(self) -> list[tuple[int, Mapping[str, object]]]:
+        named = ((_COLLECTION.fullmatch(str(one.name)), one.metadata) for one in self._client.list_collections())
+        return [(int(match[1]), birth or {}) for match, birth in named if match]
+
+
+def _settings() -> Settings:
+    return Settings(anonymized_telemetry=False)
+
+
+def _ending(number: int) -> str:
+    return f"-{number:04d}"
+
+
+def _created(client: _Client, ending: str, birth: Birth) -> Collection:
+    made = [
+        client.create_collection(
+            name + ending, embedding_function=None, configuration={"hnsw": dict(_HNSW)}, metadata=dict(birth)
+        )
+        for name in COLLECTIONS
+    ]
+    return made[0]
+
+
+def _found(client: _Client, name: str) -> Collection | None:
+    try:
+        return client.get_collection(name, embedding_function=None)
+    except NotFoundError:
+        return None
+
+
+def _emptied(collection: Collection) -> bool:
+    for _ in range(DELETED_AT_ONCE // ROWS_OF_A_DELETE):
+        ids = collection.get(limit=ROWS_OF_A_DELETE, include=[])["ids"]
+        if not ids:
+            return True
+        collection.delete(ids=ids)
+    return False
+
+
+def _connected(start: Start) -> _Client:
+    settings = _settings()
+    settings.chroma_api_impl = "chromadb.api.fastapi.FastAPI"
+    settings.chroma_server_host = address_of(start.url)
+    settings.chroma_server_http_port = PORT  # Chroma asks for one, and then reads the address
+    settings.chroma_server_headers = _headers(start.token)
+    tenant, database = start.tenant or "default_tenant", database_of(start)
+    _make_room(settings, tenant, database)
+    return cast("_Client", Client(tenant, database, settings))
+
+
+def database_of(start: Start) -> str:
+    """Name the database, Chroma's own where none is set."""
+    return start.database or "default_database"
+
+
+def address_of(url: str) -> str:
+    """Give a server's whole address; where only a host is named, Chroma's own port is meant."""
+    parts = urlsplit(url if "://" in url else f"{PLAIN}://{url}")
+    port = f":{PORT}" if "://" not in url and parts.port is None else ""
+    return f"{parts.scheme}://{parts.netloc}{port}{parts.path}".rstrip("/")
+
+
+def _headers(token: str) -> dict[str, str]:
+    return {"Authorization": f"Bearer {token}", "X-Chroma-Token": token} if token else {}
+
+
+def _make_room(settings: Settings, tenant: str, database: str) -> None:
+    admin = AdminClient(settings)
+    try:
+        admin.get_tenant(tenant)
+    except NotFoundError:
+        admin.create_tenant(tenant)
+    try:
+        admin.get_database(database, tenant)
+    except NotFoundError:
+        admin.create_database(database, tenant)

@@ -1,0 +1,274 @@
+"""All generations of one store, and what is asked of them. In Chroma's own process only."""
+
+from __future__ import annotations
+
+import functools
+import secrets
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...ports.vectors import Generation
+from .collection_backends import VERSION, Collection, CollectionBackend, FolderBackend, ServerBackend, database_of
+from .filters import SCHEMA_VERSION
+from .owner import Foreign
+from .pointer import Pointer
+from .protocol import (
+    Answer,
+    Begin,
+    Done,
+    Failed,
+    FindInUse,
+    InUse,
+    Listed,
+    Listing,
+    Nearest,
+    NearestIds,
+    Open,
+    Opened,
+    PutInUse,
+    Ready,
+    Remove,
+    Request,
+    Start,
+    Sweep,
+    Swept,
+    Upsert,
+)
+
+PROBED, TOGETHER = 16, 32  # parts of a generation in each of which so many rows are asked for when it is opened
+CLOSE = 1e-3  # distance at which a row has found itself, or one that is the same
+PAGE = 10_000
+SPARE = 24  # nearest rows looked at beyond the limit where the filter comes afterwards
+
+
+class Gone(Exception):
+    """No such generation lies there any more."""
+
+
+class Damaged(Exception):
+    """A generation is there and is not what it should be."""
+
+
+@dataclass(frozen=True)
+class _OpenGeneration:
+    generation: Generation
+    events: Collection
+
+
+class GenerationRequests:
+    """Answers one request after the other; whatever Chroma raises goes through."""
+
+    def __init__(self, start: Start) -> None:
+        """Open nothing but the way to a server."""
+        root = Path(start.folder)
+        self._pointer = Pointer(root)
+        self._place: CollectionBackend = ServerBackend(start) if start.url else FolderBackend(root)
+        self._database = database_of(start)
+        self._copies: dict[int, _OpenGeneration] = {}
+        self._last = 0
+
+    def answer(self, request: Request | Answer) -> Answer:
+        """Do what is asked."""
+        try:
+            return _answered(request, self)
+        except Gone:
+            return Failed("gone")
+        except Foreign:
+            return Failed("foreign", self._database)
+
+    def ready(self) -> Ready:
+        """Drop what is old, and say that the rest can be asked for."""
+        self._drop_the_old()
+        return Ready(VERSION)
+
+    def in_use(self) -> int | None:
+        """Read the pointer."""
+        return self._pointer.read()
+
+    def open(self, number: int) -> Opened:
+        """Open a generation anew, and try whether it holds."""
+        self._close(number)
+        try:
+            events = self._place.open(number)
+            if events is None:
+                return Opened(None)
+            generation = _generation(number, events)
+            _probe(generation, events)
+        except Exception as error:  # whatever is wrong with it, the next generation takes its place
+            self._close(number)
+            if self._place.is_away(error):
+                raise
+            return Opened(None, str(error) if isinstance(error, Damaged) else type(error).__name__)
+        self._copies[number] = _OpenGeneration(generation, events)
+        return Opened(generation)
+
+    def begin(self, fingerprint: str, dimensions: int) -> Opened:
+        """Make the next generation, under a number that this process never had."""
+        self._last = max(self._last, self._pointer.read() or 0, *self._place.numbers(), 0) + 1
+        generation = Generation(self._last, secrets.token_hex(16), fingerprint, dimensions)
+        birth = {
+            "birth": generation.birth,
+            "fingerprint": fingerprint,
+            "dimensions": dimensions,
+            "schema_version": SCHEMA_VERSION,
+            "chroma_version": VERSION,
+        }
+        self._copies[self._last] = _OpenGeneration(generation, self._place.create(self._last, birth))
+        return Opened(generation)
+
+    def put_in_use(self, generation: Generation) -> None:
+        """Turn the pointer."""
+        self.events(generation)
+        self._pointer.write(generation.number)
+
+    def sweep(self) -> bool:
+        """Remove a piece of what is not in use; tell whether that was all."""
+        others = sorted(self._place.numbers() - {self._pointer.read()})
+        for number in others:
+            self._copies.pop(number, None)
+        return all(self._place.remove(number) for number in others)
+
+    def events(self, generation: Generation) -> Collection:
+        """Give a generation's collection; Gone when another one, or none, lies in its place."""
+        copy = self._copies.get(generation.number)
+        if copy is None or copy.generation.birth != generation.birth or not self._place.is_there(generation.number):
+            raise Gone
+        return copy.events
+
+    def _close(self, number: int) -> None:
+        self._copies.pop(number, None)
+        self._place.close(number)
+
+    def _drop_the_old(self) -> None:
+        """Try again where a folder could not be removed while a file in it was open; what grows is newer."""
+        for number in self._place.numbers():
+            if number < (self._pointer.read() or 0):
+                self._place.remove(number)
+
+
+@functools.singledispatch
+def _answered(request: Request | Answer, _: GenerationRequests) -> Answer:
+    return Failed("failed", f"{type(request).__name__}?")
+
+
+@_answered.register
+def _(_: Start, shelf: GenerationRequests) -> Answer:
+    return shelf.ready()
+
+
+@_answered.register
+def _(_: FindInUse, shelf: GenerationRequests) -> Answer:
+    return InUse(shelf.in_use())
+
+
+@_answered.register
+def _(request: Open, shelf: GenerationRequests) -> Answer:
+    return shelf.open(request.number)
+
+
+@_answered.register
+def _(request: Begin, shelf: GenerationRequests) -> Answer:
+    return shelf.begin(request.fingerprint, request.dimensions)
+
+
+@_answered.register
+def _(request: PutInUse, shelf: GenerationRequests) -> Answer:
+    shelf.put_in_use(request.generation)
+    return Done()
+
+
+@_answered.register
+def _(_: Sweep, shelf: GenerationRequests) -> Answer:
+    return Swept(shelf.sweep())
+
+
+@_answered.register
+def _(request: Upsert, shelf: GenerationRequests) -> Answer:
+    shelf.events(request.generation).upsert(
+        ids=request.ids,
+        documents=request.texts,
+        metadatas=request.blanks,
+        embeddings=_units(request.block, request.generation.dimensions),
+    )
+    return Done()
+
+
+@_answered.register
+def _(request: Remove, shelf: GenerationRequests) -> Answer:
+    shelf.events(request.generation).delete(ids=request.ids)
+    return Done()
+
+
+@_answered.register
+def _(request: Listing, shelf: GenerationRequests) -> Answer:
+    events, ids = shelf.events(request.generation), list[str]()
+    while page := events.get(limit=PAGE, offset=len(ids), include=[])["ids"]:
+        ids += page
+    return Listed(ids)
+
+
+@_answered.register
+def _(request: Nearest, shelf: GenerationRequests) -> Answer:
+    events = shelf.events(request.generation)
+    loose = _of_one_agent(request, events) if list(request.where) == ["agent"] else None
+    if loose is not None:
+        return loose
+    found = _query(request, events, n_results=request.limit, where=request.where, include=["distances"])
+    return NearestIds(found["ids"][0], [float(distance) for distance in found["distances"][0]])
+
+
+def _of_one_agent(request: Nearest, events: Collection) -> NearestIds | None:
+    """Search without the filter, and filter what is found: Chroma walks a filter row by row, whatever passes it.
+
+    None where so many of the nearest are another agent's that the filter has to be paid for.
+    """
+    most = request.limit + SPARE
+    found = _query(request, events, n_results=most, include=["distances", "metadatas"])
+    rows = zip(found["ids"][0], found["distances"][0], found["metadatas"][0], strict=True)
+    agent = request.where["agent"]["$eq"]
+    kept = [(row, float(distance)) for row, distance, metadata in rows if metadata.get("agent") == agent]
+    if len(kept) < request.limit and len(found["ids"][0]) == most:
+        return None
+    return NearestIds([row for row, _ in kept[: request.limit]], [distance for _, distance in kept[: request.limit]])
+
+
+def _query(request: Nearest, events: Collection, **how: Any) -> dict[str, Any]:
+    return events.query(query_embeddings=_units(request.block, request.generation.dimensions), **how)
+
+
+def _units(block: bytes, dimensions: int) -> NDArray[np.float32]:
+    numbers: NDArray[np.float64] = np.frombuffer(block, dtype=np.float32).astype(np.float64)
+    rows = cast("NDArray[np.float64]", np.reshape(numbers, (-1, dimensions)))
+    return (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
+
+
+def _generation(number: int, events: Collection) -> Generation:
+    birth: dict[str, Any] = events.metadata or {}
+    how = events.configuration
+    if (birth["schema_version"], birth["chroma_version"]) != (SCHEMA_VERSION, VERSION):
+        raise Damaged("version")
+    if how["hnsw"]["space"] != "cosine" or how.get("embedding_function") is not None:
+        raise Damaged("configuration")
+    return Generation(number, str(birth["birth"]), str(birth["fingerprint"]), int(birth["dimensions"]))
+
+
+def _probe(generation: Generation, events: Collection) -> None:
+    """Load the index and ask for rows all over it, both ends included, by the vectors that it gives for them."""
+    count = events.count()
+    for offset in _spread(count):
+        rows = events.get(limit=TOGETHER, offset=offset, include=["embeddings"])["embeddings"]
+        if rows.shape != (min(TOGETHER, count), generation.dimensions):
+            raise Damaged("vectors")
+        found = events.query(query_embeddings=rows, n_results=1, include=["distances"])["distances"]
+        if not all(row and abs(row[0]) <= CLOSE for row in found):  # not a number is not close either
+            raise Damaged("search")
+
+
+def _spread(count: int) -> list[int]:
+    """Say at which offsets to look, the last rows among them."""
+    last = max(count - TOGETHER, 0)
+    return sorted({last * part // PROBED for part in range(PROBED + 1)}) if count else []

@@ -1,0 +1,329 @@
+"""What happens to the queue's files: each step is one rename, or one durable write followed by one unlink.
+
+A crash between the two leaves a job in two folders; :meth:`JobFiles.survey` then keeps one: the newest instant (it was
+revived), else the buried one (it holds the error), else the one with more attempts.
+
+What cannot be read is buried as it stands, by a rename: its bytes are kept, whatever their size, and the reason is
+found again whenever the buried jobs are listed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import time
+from collections.abc import Callable, Iterable
+from datetime import datetime
+from operator import attrgetter
+from pathlib import Path
+
+from ...domain.ids import derived_id
+from ...domain.job import FailedJob, Job
+from ...errors import PermanentError, StorageRefused
+from . import codec, erasing
+from .disk import TEMP, Cleaning, Disk, FoundFile, Vanished, is_withheld
+from .names import LATEST, SUFFIX, JobName, job_id_of, microseconds, moment, parsed
+from .schedule_index import JobEntry, JobState
+
+log = logging.getLogger(__name__)
+PENDING, PROCESSING, FAILED = "pending", "processing", "failed"
+_STATES = {PENDING: JobState.WAITING, PROCESSING: JobState.HELD, FAILED: JobState.FAILED}
+_STRAYS = (TEMP, ".lock")  # older versions left a .lock beside each job
+_SETTLED_AFTER = 1.0  # seconds without a write: nobody is copying any more
+
+
+class JobFiles:
+    """The folders pending, processing and failed. Blocking; an Entry is given to one call at a time.
+
+    Whatever a step raises, the entry says where its file really is.
+    """
+
+    def __init__(self, root: Path, disk: Disk) -> None:
+        """Work under a folder; :meth:`survey` creates what is missing."""
+        self._root = root
+        self._folders = {folder: root / folder for folder in _STATES}
+        self._places = {folder: os.path.join(path, "") for folder, path in self._folders.items()}  # noqa: PTH118  # a Path a file costs more than reading it
+        self._disk = disk
+        self._pending_seen = 0
+
+    def survey(self, now: datetime) -> list[JobEntry]:
+        """Bring the folders in order and index them, in order of arrival: every job in exactly one place."""
+        self._disk.make_folder(self._root)
+        names = {folder: self._names_in(folder) for folder in _STATES}
+        if any(names.values()):
+            log.info("queue: %d jobs wait, %d were in hand, %d are buried", *map(len, names.values()))
+        kept: dict[str, JobEntry] = {}
+        strangers: list[tuple[str, str]] = []
+        for folder, listed in names.items():
+            for text in listed:
+                name = parsed(text)
+                if name is None:
+                    strangers.append((folder, text))
+                elif (entry := self._indexed(folder, name, text)) is not None:
+                    twin = kept.get(name.job_id)
+                    kept[name.job_id] = entry if twin is None else self._better(entry, twin)
+        for folder, text in strangers:
+            found = self._disk.find(self._folders[folder] / text)
+            with contextlib.suppress(Vanished):
+                if found is not None:
+                    entry = self._adopted(folder, found, now, kept.__contains__)
+                    self._label(entry)
+                    kept[entry.job_id] = entry
+        return sorted(kept.values(), key=attrgetter("name"))  # names that are texts are compared at once
+
+    def arrive(self, entry: JobEntry, data: bytes) -> None:
+        """Write a new job so that it outlives a power cut, or not at all."""
+        self._disk.create(self._path(entry), data)
+
+    def claim(self, entry: JobEntry) -> Job:
+        """Move a job into processing, its attempt counted durably, and read it.
+
+        PermanentError when it makes no job, Vanished when its file is gone; StorageRefused when the attempt could not
+        be made durable or the process is short of something, and then it does not count.
+        """
+        self._move(entry, PROCESSING, attempts=entry.attempts + 1)
+        try:
+            self._disk.sync_folder(self._root / PROCESSING)
+            return codec.job_of(self._body(entry), entry.job_id, moment(entry.instant))
+        except StorageRefused:
+            entry.attempts -= 1
+            with contextlib.suppress(StorageRefused, Vanished):
+                self._move(entry, PENDING, attempts=entry.attempts)
+            raise
+
+    def put_back(self, entry: JobEntry, *, attempts: int) -> None:
+        """Move a job to pending again; a power cut may undo that, and then it is recovered from processing."""
+        self._move(entry, PENDING, attempts=attempts)
+        self._try_to_sync(PENDING)
+
+    def forget(self, entry: JobEntry) -> None:
+        """Remove a job's file."""
+        self._disk.remove(self._path(entry))
+
+    def bury(self, entry: JobEntry, error: str, at: datetime) -> None:
+        """Move a job to failed with its error, or without one where it can only be renamed."""
+        try:
+            data = codec.buried(self._body(entry), error, at)
+            self._disk.create(self._root / FAILED / entry.name, data)
+        except (PermanentError, StorageRefused):
+            self._move(entry, FAILED, attempts=entry.attempts)
+            self._disk.touch(self._path(entry))
+            self._try_to_sync(FAILED)
+        else:
+            self._disk.remove(self._path(entry))
+            entry.folder = FAILED
+
+    def revive(self, entry: JobEntry, instant: int) -> None:
+        """Move a buried job to pending as if it arrived now, with no attempts."""
+        self._label(entry)
+        self._move(entry, PENDING, attempts=0, instant=instant)
+        self._try_to_sync(PENDING)
+        self._try_to_sync(FAILED)
+
+    def withdraw(self, entry: JobEntry, message_id: str) -> bytes | None:
+        """Take a message out of a job's file: None when it holds no such message (or makes no job).
+
+        Else the file's new content; nothing when nothing of the job was left, and then the file is gone for good.
+        """
+        try:
+            body = self._body(entry)
+        except PermanentError as unreadable:
+            if is_withheld(unreadable):
+                raise StorageRefused(str(unreadable)) from unreadable
+            return None
+        rest = codec.without_message(body, message_id)
+        if rest == body:
+            return None
+        data = b"" if rest is None else codec.packed(rest)
+        if data:
+            self._disk.rewrite(self._path(entry), data)
+        else:
+            self.forget(entry)
+        for folder in _STATES:  # no earlier move is undone by a power cut: the old words would come back with it
+            self._try_to_sync(folder)
+        return data
+
+    def clean(self, entry: JobEntry, cleaning: Cleaning) -> bytes | None:
+        """Take out of a job's file what may not stay, as :mod:`.erasing` answers; durable after :meth:`sync`."""
+        rest = self._disk.clean(self._path(entry), cleaning)
+        if rest and entry.memo is not None:
+            entry.memo = codec.label_of(codec.body_of(rest), entry.job_id, moment(entry.instant)).memo
+        return rest
+
+    def listed(self) -> list[tuple[str, str]]:
+        """Name every file, with its folder."""
+        return [(folder, name) for folder in _STATES for name in self._disk.names(self._root / folder)]
+
+    def clean_files(self, files: Iterable[tuple[str, str]], cleaning: Cleaning) -> int:
+        """Do the same with files that no Entry stands for; rests of writes go. Answers how many jobs changed."""
+        changed = 0
+        for folder, name in files:
+            path = self._root / folder / name
+            if name.endswith(_STRAYS):
+                self._disk.remove(path)
+            elif _is_job_file(name) and self._disk.find(path) is not None:
+                with contextlib.suppress(Vanished):
+                    changed += self._disk.clean(path, cleaning) is not None
+        return changed
+
+    def sync(self) -> None:
+        """Let no power cut undo what was done: old words would come back with an earlier move."""
+        for folder in _STATES:
+            self._disk.sync_folder(self._root / folder)
+
+    def names_of(self, entries: Iterable[JobEntry], user_id: str) -> set[str]:
+        """Read which names a person bears in jobs."""
+        names: set[str] = set()
+        for entry in entries:
+            with contextlib.suppress(PermanentError, Vanished):
+                names |= erasing.names_of(self._disk.read(self._path(entry)), user_id)
+        return names
+
+    def learned_from(self, entry: JobEntry) -> set[str]:
+        """Read from which messages a job will learn: none if it makes no job; StorageRefused if it is withheld."""
+        try:
+            return set(codec.learned_from(self._body(entry)))
+        except Vanished:
+            return set()
+        except PermanentError as unreadable:
+            if is_withheld(unreadable):
+                raise StorageRefused(str(unreadable)) from unreadable
+            return set()
+
+    def copy_to(self, target: Path, entries: Iterable[JobEntry]) -> None:
+        """Copy jobs into folders of the same names; a job that was taken away by hand is left out."""
+        self._disk.make_folder(target)
+        for folder in _STATES:
+            self._disk.make_folder(target / folder)
+        for entry in entries:
+            with contextlib.suppress(Vanished):
+                self._disk.copy(self._path(entry), target / entry.folder / entry.name)
+        for folder in _STATES:
+            self._disk.sync_folder(target / folder)
+
+    def reports(self, entries: Iterable[JobEntry]) -> list[FailedJob]:
+        """Read buried jobs; of one that cannot be read the reason why. A file that is gone is left out."""
+        found: list[FailedJob] = []
+        for entry in entries:
+            with contextlib.suppress(Vanished):
+                found.append(self._report(entry))
+        return found
+
+    def strangers(self, is_known: Callable[[str], bool]) -> list[FoundFile]:
+        """Find files in pending that somebody put there by hand; cheap while nothing in the folder has changed."""
+        folder = self._root / PENDING
+        changed_at = self._disk.changed_at(folder)
+        if changed_at == self._pending_seen:
+            return []
+        now = time.time()
+        names = [name for name in self._disk.names(folder) if _is_job_file(name) and not is_known(name)]
+        found = [row for row in (self._disk.find(folder / name) for name in names) if row is not None]
+        if not found and now - changed_at / 1e9 >= _SETTLED_AFTER:
+            self._pending_seen = changed_at
+        return [row for row in found if abs(now - row.written_at) >= _SETTLED_AFTER]
+
+    def adopt(self, found: FoundFile, now: datetime, is_taken: Callable[[str], bool]) -> JobEntry:
+        """Take in a file that lies in pending, under a name of ours: its instant is when it was last written.
+
+        Vanished when it is gone meanwhile.
+        """
+        name = parsed(found.name)
+        entry = _entry(PENDING, name, found) if name else self._adopted(PENDING, found, now, is_taken)
+        self._label(entry)
+        return entry
+
+    def is_there(self, entry: JobEntry) -> bool:
+        """Tell whether a job's file still stands where it was left."""
+        return self._disk.find(self._path(entry)) is not None
+
+    def _names_in(self, folder: str) -> list[str]:
+        """List the job files of a folder, and remove what older versions or a crash left beside them."""
+        path = self._folders[folder]
+        self._disk.make_folder(path)
+        names = self._disk.names(path)
+        for name in names:
+            if name.endswith(_STRAYS):
+                self._disk.discard(path / name)
+        return [name for name in names if _is_job_file(name)]
+
+    def _indexed(self, folder: str, name: JobName, text: str) -> JobEntry | None:
+        """Index a file in one reading, which tells its size, too; None where there is no plain file."""
+        if folder != FAILED:  # of a buried one its time is wanted besides
+            with contextlib.suppress(PermanentError, Vanished):
+                data = self._disk.read(self._places[folder] + text)
+                entry = JobEntry(name.instant, name.job_id, name.attempts, folder, text, len(data), _STATES[folder])
+                self._note_label(entry, data)
+                return entry
+        path = self._folders[folder] / text
+        found = self._disk.find(path)
+        if found is None:
+            return None
+        entry = _entry(folder, name, found)
+        self._label(entry)
+        return entry
+
+    def _better(self, *twins: JobEntry) -> JobEntry:
+        worse, best = sorted(twins, key=lambda entry: (entry.instant, entry.folder == FAILED, entry.attempts))
+        log.warning("queue: %s/%s is also in %s, removed", worse.folder, worse.name, best.folder)
+        self._disk.discard(self._path(worse))
+        return best
+
+    def _adopted(self, folder: str, found: FoundFile, now: datetime, is_taken: Callable[[str], bool]) -> JobEntry:
+        instant = min(_last_written(found), microseconds(now))
+        job_id = job_id_of(found.name)
+        if is_taken(job_id):
+            job_id = derived_id("file", folder, found.name, instant)
+        name = JobName(instant, job_id, 0)
+        self._disk.move(self._root / folder / found.name, self._root / folder / str(name))
+        self._try_to_sync(folder)
+        return _entry(folder, name, found)
+
+    def _label(self, entry: JobEntry) -> None:
+        """Read what the index wants to know; of what cannot be read nothing is known."""
+        with contextlib.suppress(PermanentError, Vanished):
+            self._note_label(entry, self._disk.read(self._path(entry)))
+
+    def _note_label(self, entry: JobEntry, data: bytes) -> None:
+        with contextlib.suppress(PermanentError):
+            label = codec.label_of(codec.body_of(data), entry.job_id, moment(entry.instant))
+            entry.scope, entry.memo, entry.message_ids = label
+
+    def _report(self, entry: JobEntry) -> FailedJob:
+        failed_at = entry.failed_at or moment(entry.instant)
+        try:
+            return codec.failure_of(self._body(entry), entry.job_id, entry.attempts, failed_at)
+        except (PermanentError, StorageRefused) as unreadable:
+            return FailedJob(entry.job_id, str(unreadable), entry.attempts, failed_at)
+
+    def _body(self, entry: JobEntry) -> codec.Body:
+        return codec.body_of(self._disk.read(self._path(entry)))
+
+    def _move(self, entry: JobEntry, folder: str, *, attempts: int, instant: int | None = None) -> None:
+        name = JobName(entry.instant if instant is None else instant, entry.job_id, attempts)
+        self._disk.move(self._path(entry), self._root / folder / str(name))
+        entry.folder, entry.name, entry.instant, entry.attempts = folder, str(name), name.instant, attempts
+
+    def _try_to_sync(self, folder: str) -> None:
+        """Make a move durable where losing it in a power cut would lose no job."""
+        try:
+            self._disk.sync_folder(self._root / folder)
+        except StorageRefused as refused:
+            log.warning("queue: %s", refused)
+
+    def _path(self, entry: JobEntry) -> Path:
+        return self._folders[entry.folder] / entry.name
+
+
+def _is_job_file(name: str) -> bool:
+    return name.endswith(SUFFIX) and not name.startswith(".")
+
+
+def _entry(folder: str, name: JobName, found: FoundFile) -> JobEntry:
+    entry = JobEntry(name.instant, name.job_id, name.attempts, folder, str(name), found.size, _STATES[folder])
+    entry.failed_at = moment(_last_written(found)) if folder == FAILED else None
+    return entry
+
+
+def _last_written(found: FoundFile) -> int:
+    return min(max(int(found.written_at * 1e6), 0), LATEST)

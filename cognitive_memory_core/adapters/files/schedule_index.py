@@ -1,0 +1,289 @@
+"""The queue as it stands, in memory: who is next costs the same at fifty jobs and at fifty thousand."""
+
+from __future__ import annotations
+
+import bisect
+import heapq
+import itertools
+from collections import deque
+from collections.abc import Generator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from enum import Enum, auto
+
+from ...domain.job import QueueCounts
+from ...domain.note import Memo
+from ...domain.scope import Scope
+from .marks import Marks, may_hold
+
+_CENTURY = 36_500  # days; what is set beyond it means the same
+
+
+class JobState(Enum):
+    """What is known of a job: on its way to the disk, waiting, in hand, given up."""
+
+    ARRIVING = auto()
+    WAITING = auto()
+    HELD = auto()
+    FAILED = auto()
+
+
+@dataclass(eq=False, slots=True)
+class JobEntry:
+    """One job: where its file lies, and what may be asked without reading it. ``scope`` is None where unreadable.
+
+    ``message_ids`` are marks of the messages that it holds; None where only its file tells. While it ``is_kept``, its
+    file is being changed and nobody may claim it.
+    A suspect was in hand whenever the last processes died, and is worked on alone: no other job dies with it.
+    """
+
+    instant: int
+    job_id: str
+    attempts: int
+    folder: str
+    name: str
+    size: int
+    state: JobState
+    scope: Scope | None = None
+    memo: Memo | None = None
+    message_ids: Marks | None = None
+    failed_at: datetime | None = None
+    is_suspect: bool = False
+    is_kept: bool = False
+
+    @property
+    def place(self) -> tuple[int, str]:
+        """Its place in the order of arrival."""
+        return self.instant, self.job_id
+
+
+@dataclass(eq=False)
+class _Lane:
+    """The jobs of one scope, in order; one in hand at a time."""
+
+    key: Scope | str
+    waiting: deque[JobEntry] = field(default_factory=deque[JobEntry])
+    held: list[JobEntry] = field(default_factory=list[JobEntry])
+    rests_until: float | None = None  # seconds of a clock that only goes forward
+    in_turn: bool = False
+
+    @property
+    def is_ready(self) -> bool:
+        head = self.waiting[0] if self.waiting else None
+        is_there = head is not None and head.state is JobState.WAITING and not head.is_kept
+        return is_there and not self.held and self.rests_until is None
+
+    def insert(self, entry: JobEntry) -> None:
+        if not self.waiting or self.waiting[-1].place < entry.place:
+            self.waiting.append(entry)
+        elif entry.place < self.waiting[0].place:
+            self.waiting.appendleft(entry)
+        else:
+            in_order = list(self.waiting)
+            bisect.insort(in_order, entry, key=lambda item: item.place)
+            self.waiting = deque(in_order)
+
+
+class ScheduleIndex:
+    """Every job that is not done, by id, by scope and by turn. Not thread-safe: one event loop changes it."""
+
+    def __init__(self) -> None:
+        """Begin empty."""
+        self._entries: dict[str, JobEntry] = {}
+        self._failed: dict[str, JobEntry] = {}
+        self._lanes: dict[Scope | str, _Lane] = {}
+        self._turns: deque[_Lane] = deque()
+        self._resting: list[tuple[float, int, _Lane]] = []
+        self._serial = itertools.count()
+        self._numbers = dict.fromkeys(JobState, 0)
+        self._bytes = 0
+        self._alone: JobEntry | None = None  # the suspect in hand
+
+    def find(self, job_id: str) -> JobEntry | None:
+        """Give the job of an id, in whatever state."""
+        return self._entries.get(job_id)
+
+    def failed(self) -> list[JobEntry]:
+        """Give the buried jobs in order of arrival."""
+        return sorted(self._failed.values(), key=lambda entry: entry.place)
+
+    def expired(self, now: datetime, max_age_days: int, max_files: int) -> list[JobEntry]:
+        """Give the buried jobs beyond a bound, the longest buried first; a bound of 0 is none."""
+        failed = sorted(self.failed(), key=lambda entry: entry.failed_at or now)
+        excess = len(failed) - max_files if max_files else 0
+        oldest = now - timedelta(days=min(max_age_days, _CENTURY)) if max_age_days else None
+        return [
+            entry
+            for rank, entry in enumerate(failed)
+            if rank < excess or (oldest is not None and (entry.failed_at or now) < oldest)
+        ]
+
+    def held(self) -> list[JobEntry]:
+        """Give the jobs in hand, in order of arrival."""
+        return sorted((entry for lane in self._lanes.values() for entry in lane.held), key=lambda entry: entry.place)
+
+    def waiting_in(self, scope: Scope) -> list[JobEntry]:
+        """Give the jobs that wait in a scope, in order."""
+        lane = self._lanes.get(scope)
+        return [entry for entry in lane.waiting if entry.state is JobState.WAITING] if lane else []
+
+    def with_message(self, scope: Scope, message_id: str) -> list[JobEntry]:
+        """Give the jobs of a scope that may hold a message: in hand, waiting, given up. Jobs on their way are left out.
+
+        Every job that holds it is among them; the file of each decides.
+        """
+        lane = self._lanes.get(scope)
+        there = [*lane.held, *self.waiting_in(scope)] if lane else []
+        there += [entry for entry in self._failed.values() if entry.scope == scope]
+        return [entry for entry in there if may_hold(entry.message_ids, message_id)]
+
+    def all(self) -> list[JobEntry]:
+        """Give every job, also those on their way."""
+        return list(self._entries.values())
+
+    def memos(self, scope: Scope) -> list[Memo]:
+        """Give the memos of waiting jobs and of those in hand, oldest first."""
+        lane = self._lanes.get(scope)
+        held = sorted(lane.held, key=lambda entry: entry.place) if lane else []
+        return [entry.memo for entry in (*held, *self.waiting_in(scope)) if entry.memo is not None]
+
+    def counts(self) -> QueueCounts:
+        """Count by state."""
+        waiting, held = self._numbers[JobState.WAITING], self._numbers[JobState.HELD]
+        return QueueCounts(waiting, held, self._numbers[JobState.FAILED], self._bytes)
+
+    def load(self, scope: Scope) -> tuple[int, int, int]:
+        """Give what bounds are about: jobs waiting or arriving, those of a scope, and their bytes."""
+        lane = self._lanes.get(scope)
+        total = self._numbers[JobState.WAITING] + self._numbers[JobState.ARRIVING]
+        return total, len(lane.waiting) if lane else 0, self._bytes
+
+    def admit(self, entry: JobEntry) -> None:
+        """Take a job in, in its state; one that arrives keeps its place but is not seen yet."""
+        self._entries[entry.job_id] = entry
+        self._count(entry, 1)
+        if entry.state is JobState.HELD:
+            self._lane(entry).held.append(entry)
+        elif entry.state is JobState.FAILED:
+            self._failed[entry.job_id] = entry
+        else:
+            self._queue(entry)
+
+    def settle(self, entry: JobEntry) -> None:
+        """Let an arriving job wait: it is durable now."""
+        self._turn_to(entry, JobState.WAITING)
+        self._offer(self._lane(entry))
+
+    def take(self, elapsed: float) -> JobEntry | None:
+        """Put the next job in hand, scopes taking turns; None when none may be taken now.
+
+        A suspect whose turn has come waits for what is in hand, and all others wait for it.
+        """
+        self._wake(elapsed)
+        while self._turns and self._alone is None:
+            if self._numbers[JobState.HELD] and self._turns[0].is_ready and self._turns[0].waiting[0].is_suspect:
+                return None
+            lane = self._turns.popleft()
+            lane.in_turn = False
+            if lane.is_ready:
+                entry = lane.waiting.popleft()
+                lane.held.append(entry)
+                self._turn_to(entry, JobState.HELD)
+                self._alone = entry if entry.is_suspect else None
+                return entry
+        return None
+
+    def put_back(self, entry: JobEntry, rests_until: float | None = None) -> None:
+        """Let a job in hand wait again at its place; its scope rests with it."""
+        lane = self._let_go(entry)
+        if rests_until is not None:
+            lane.rests_until = rests_until
+            heapq.heappush(self._resting, (rests_until, next(self._serial), lane))
+        self._turn_to(entry, JobState.WAITING)
+        self._queue(entry)
+
+    def fail(self, entry: JobEntry, at: datetime) -> None:
+        """Keep a job in hand as given up."""
+        lane = self._let_go(entry)
+        entry.failed_at, entry.is_suspect = at, False
+        self._turn_to(entry, JobState.FAILED)
+        self._failed[entry.job_id] = entry
+        self._offer(lane)
+
+    def drop(self, entry: JobEntry) -> None:
+        """Forget a job, whatever its state; forgetting it twice is fine."""
+        if self._entries.get(entry.job_id) is not entry:
+            return
+        del self._entries[entry.job_id]
+        self._count(entry, -1)
+        if entry.state is JobState.FAILED:
+            del self._failed[entry.job_id]
+            return
+        if entry.state is JobState.HELD:
+            lane = self._let_go(entry)
+        else:
+            lane = self._lane(entry)
+            lane.waiting.remove(entry)
+        self._offer(lane)
+
+    @contextmanager
+    def kept(self, entry: JobEntry) -> Generator[None, None, None]:
+        """Let nobody claim a waiting job while the block runs; other scopes are served meanwhile."""
+        entry.is_kept = True
+        try:
+            yield
+        finally:
+            entry.is_kept = False
+            if entry.state is JobState.WAITING and self._entries.get(entry.job_id) is entry:
+                self._offer(self._lane(entry))
+
+    def resize(self, entry: JobEntry, size: int) -> None:
+        """Note that a job's file has another size now."""
+        self._count(entry, -1)
+        entry.size = size
+        self._count(entry, 1)
+
+    def _queue(self, entry: JobEntry) -> None:
+        lane = self._lane(entry)
+        lane.insert(entry)
+        self._offer(lane)
+
+    def _lane(self, entry: JobEntry) -> _Lane:
+        key = entry.job_id if entry.scope is None else entry.scope
+        if key not in self._lanes:
+            self._lanes[key] = _Lane(key)
+        return self._lanes[key]
+
+    def _let_go(self, entry: JobEntry) -> _Lane:
+        lane = self._lane(entry)
+        lane.held.remove(entry)
+        if self._alone is entry:
+            self._alone = None
+        return lane
+
+    def _offer(self, lane: _Lane) -> None:
+        """Put a lane at the end of the turns if it can be served, and forget it when it is empty."""
+        if lane.is_ready and not lane.in_turn:
+            lane.in_turn = True
+            self._turns.append(lane)
+        elif not lane.waiting and not lane.held and not lane.in_turn and lane.rests_until is None:
+            self._lanes.pop(lane.key, None)
+
+    def _wake(self, elapsed: float) -> None:
+        """End the rests that are over."""
+        while self._resting and self._resting[0][0] <= elapsed:
+            until, _, lane = heapq.heappop(self._resting)
+            if lane.rests_until == until:
+                lane.rests_until = None
+                self._offer(lane)
+
+    def _turn_to(self, entry: JobEntry, state: JobState) -> None:
+        self._count(entry, -1)
+        entry.state = state
+        self._count(entry, 1)
+
+    def _count(self, entry: JobEntry, sign: int) -> None:
+        self._numbers[entry.state] += sign
+        if entry.state in (JobState.ARRIVING, JobState.WAITING):
+            self._bytes += sign * entry.size

@@ -1,0 +1,1 @@
+"""Connections, transactions, schema and the form of rows."""

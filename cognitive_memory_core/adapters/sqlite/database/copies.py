@@ -1,0 +1,62 @@
+"""Copies of the whole ledger, and the list of those that were made for people."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from contextlib import closing, suppress
+from pathlib import Path
+from sqlite3 import Connection
+
+from .... import sentences
+from ....errors import StorageRefused
+from ....ports.ledger import Copy
+from .rows import bound, instant_of, micros
+
+PART = ".part"
+
+
+def write(connection: Connection, path: Path) -> None:
+    """Copy the ledger as it is now into a file; under its name only when it is whole and on the disk.
+
+    Raises StorageRefused, and then no part of it is left.
+    """
+    draft = path.with_name(path.name + PART)
+    try:
+        _fill(connection, draft)
+        draft.replace(path)
+        if os.name != "nt":  # Windows has no fsync of folders
+            _sync(path.parent)
+    except (OSError, sqlite3.OperationalError) as refused:
+        with suppress(OSError):
+            draft.unlink(missing_ok=True)
+        raise StorageRefused(sentences.storage_refused(path, refused)) from refused
+
+
+def _fill(connection: Connection, draft: Path) -> None:
+    draft.unlink(missing_ok=True)  # what a crash left of an earlier try
+    os.close(os.open(draft, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
+    with closing(sqlite3.connect(draft)) as target:
+        connection.backup(target)
+    _sync(draft)
+
+
+def note(connection: Connection, copy: Copy) -> None:
+    """Remember a copy that was made."""
+    connection.execute(
+        "INSERT OR REPLACE INTO copies VALUES (?, ?, ?)", (*bound(copy.path, copy.kind), micros(copy.at))
+    )
+
+
+def noted(connection: Connection) -> list[Copy]:
+    """List the copies that were made, oldest first."""
+    rows = connection.execute("SELECT path, kind, at_us FROM copies ORDER BY at_us, path")
+    return [Copy(path, kind, instant_of(at_us)) for path, kind, at_us in rows]
+
+
+def _sync(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY if path.is_dir() else os.O_RDWR)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,295 @@
+"""One owner of the connections: one thread that writes, a few that read, none of them the event loop's.
+
+Reads of one turn of the event loop share a trip to a reading thread; writes that wait for the writer share a
+transaction and its sync (group commit), each in a savepoint of its own.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sqlite3
+from collections.abc import Callable, Generator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+from queue import SimpleQueue
+from sqlite3 import Connection
+from typing import Any, Concatenate, ParamSpec, TypeVar
+
+from .... import sentences
+from ....completion import completed
+from ....errors import StorageRefused, UnavailableError
+from . import schema
+from .request_batches import Request, RequestBatches
+
+READERS = 3
+READS_TOGETHER = 8  # a trip to a reading thread: a turn's, so that turns at once are spread over the threads
+WRITES_TOGETHER = 64  # a transaction
+FILES = ("", "-wal", "-shm")  # what a database consists of, by the ends of their names
+BUSY_SECONDS = 5.0  # how long another process that reads the file may keep a write waiting
+EMPTYING_TRIES = 12
+EMPTYING_PAUSE = 0.1  # seconds between two tries
+EMPTYING_WAIT = 150  # milliseconds that a try waits for readers
+READER_CACHE = "-8000"  # KiB of pages that a reading connection keeps
+_OUR_MISTAKES = (sqlite3.IntegrityError, sqlite3.ProgrammingError)
+
+P = ParamSpec("P")
+T = TypeVar("T")
+Check = Callable[[], None]
+
+
+class Database:
+    """A file of SQLite in WAL mode. A write that was cancelled while it waited never happens; once begun, it ends."""
+
+    def __init__(self, path: Path, *, read_only: bool = False, check: Check | None = None) -> None:
+        """Name the file; :meth:`open` opens it."""
+        self.path = path
+        self._check = check or _nothing
+        self._read_only = read_only
+        self._finish_begun: asyncio.Future[None] | None = None
+        self._writer: Connection | None = None
+        self._readers: SimpleQueue[Connection] = SimpleQueue()
+        self._writing = ThreadPoolExecutor(1, "ledger-writer")
+        self._reading = ThreadPoolExecutor(READERS, "ledger-reader")
+        self._reads = RequestBatches(self._reading, self._read_all, most=READS_TOGETHER)
+        self._writes = RequestBatches(self._writing, self._write_all, most=WRITES_TOGETHER)
+
+    @classmethod
+    async def open(cls, path: Path, *, read_only: bool = False, check: Check | None = None) -> Database:
+        """Open, check and bring forward; a new file is made only where none is.
+
+        ``check`` is asked before every commit, and raises StorageRefused where the file is not to be written any more.
+        Raises StorageRefused when the disk refuses, UnavailableError when the file is damaged or of a newer version:
+        then nothing was changed.
+        """
+        database = cls(path, read_only=read_only, check=check)
+        try:
+            await asyncio.get_running_loop().run_in_executor(database._writing, database._connect)
+        except BaseException:
+            await completed(database.close())
+            raise
+        return database
+
+    async def read(self, work: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Run ``work(connection, ...)`` in a reading thread; raises UnavailableError."""
+        self._refuse_if_closed()
+        return await self._reads.submit(lambda connection: self._read(connection, work, *args, **kwargs))
+
+    async def write(self, work: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Run ``work(connection, ...)`` in the writing thread, all of it or nothing, on disk when this returns.
+
+        Raises StorageRefused, and then nothing of it was written.
+        """
+        self._refuse_if_closed()
+        return await self._writes.submit(lambda connection: self._write(connection, work, *args, **kwargs))
+
+    async def rewrite(self) -> None:
+        """Write the whole file anew, compact; raises StorageRefused, and then it is as it was."""
+        self._refuse_if_closed()
+        await asyncio.get_running_loop().run_in_executor(self._writing, self._rewritten)
+
+    async def empty_log(self) -> None:
+        """Move the write-ahead log into the file and cut it to nothing, once all readers have gone on.
+
+        Raises UnavailableError when one stays.
+        """
+        loop = asyncio.get_running_loop()
+        for _ in range(EMPTYING_TRIES):
+            self._refuse_if_closed()
+            if await loop.run_in_executor(self._writing, self._emptied):
+                return
+            await asyncio.sleep(EMPTYING_PAUSE)
+        raise UnavailableError(sentences.log_in_use(self.path))
+
+    async def close(self) -> None:
+        """Wait for what runs, move the log into the file, and let go of it; goes on when whoever waits gives up."""
+        if self._finish_begun is None:
+            self._reads.send()
+            self._writes.send()
+            self._finish_begun = asyncio.ensure_future(asyncio.to_thread(self._finish))
+        await asyncio.shield(self._finish_begun)
+
+    def _finish(self) -> None:
+        self._writing.shutdown(wait=True)
+        self._reading.shutdown(wait=True)
+        self._disconnect()
+
+    def _connect(self) -> None:
+        with self._opening():
+            if not self._read_only:
+                self._writer = _writer(self.path)
+            for _ in range(READERS):
+                self._readers.put(_reader(self.path))
+            if self._read_only:
+                with self._a_reader() as connection:
+                    schema.check(connection, self.path)
+
+    def _disconnect(self) -> None:
+        while not self._readers.empty():
+            self._readers.get().close()
+        if self._writer is not None:
+            with suppress(sqlite3.Error):  # what cannot be moved now stays in the write-ahead log, as safe as before
+                self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            self._writer.close()
+            self._writer = None
+
+    def _read_all(self, requests: Sequence[Request[Any]]) -> None:
+        with self._a_reader() as connection:
+            for request in requests:
+                request.carry_out(connection)
+
+    def _read(
+        self, connection: Connection, work: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        with self._translated(writing=False):
+            return work(connection, *args, **kwargs)
+
+    @contextmanager
+    def _a_reader(self) -> Generator[Connection, None, None]:
+        connection = self._readers.get()  # never waits: there are as many connections as threads
+        try:
+            yield connection
+        finally:
+            self._readers.put(connection)
+
+    def _write_all(self, requests: Sequence[Request[Any]]) -> None:
+        """Carry out requests in one transaction; one that fails takes back only itself."""
+        writer = self._owned()
+        with self._translated(writing=True), _transaction(writer):
+            for request in requests:
+                _carry_out_whole(writer, request)
+            self._check()
+
+    def _write(
+        self, connection: Connection, work: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        with self._translated(writing=True):
+            return work(connection, *args, **kwargs)
+
+    def _rewritten(self) -> None:
+        self._check()
+        with self._translated(writing=True):
+            self._owned().execute("VACUUM")
+
+    def _emptied(self) -> bool:
+        writer = self._owned()
+        with self._translated(writing=True):
+            writer.execute(f"PRAGMA busy_timeout = {EMPTYING_WAIT}")  # writes wait behind this
+            try:
+                return writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0] == 0
+            finally:
+                writer.execute(f"PRAGMA busy_timeout = {round(BUSY_SECONDS * 1000)}")
+
+    def _owned(self) -> Connection:
+        if self._writer is None:
+            raise StorageRefused(sentences.storage_refused(self.path, sentences.opened_read_only()))
+        return self._writer
+
+    def _refuse_if_closed(self) -> None:
+        if self._finish_begun is not None:
+            raise UnavailableError(sentences.ledger_closed())
+
+    @contextmanager
+    def _opening(self) -> Generator[None, None, None]:
+        try:
+            yield
+        except (sqlite3.OperationalError, OSError) as refused:
+            if self._read_only:
+                raise UnavailableError(sentences.ledger_unreadable(self.path, refused)) from refused
+            raise StorageRefused(sentences.storage_refused(self.path, refused)) from refused
+        except sqlite3.DatabaseError as damage:
+            raise UnavailableError(sentences.ledger_damaged(self.path, damage)) from damage
+
+    @contextmanager
+    def _translated(self, *, writing: bool) -> Generator[None, None, None]:
+        try:
+            yield
+        except _OUR_MISTAKES:
+            raise
+        except sqlite3.DatabaseError as failure:
+            if writing:
+                raise StorageRefused(sentences.storage_refused(self.path, failure)) from failure
+            raise UnavailableError(sentences.ledger_unreadable(self.path, failure)) from failure
+
+
+def _nothing() -> None:
+    pass
+
+
+@contextmanager
+def _transaction(connection: Connection) -> Generator[None, None, None]:
+    _roll_back(connection)
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        connection.execute("COMMIT")
+    finally:
+        with suppress(sqlite3.Error):  # the reason that counts is on its way; the next transaction tries again
+            _roll_back(connection)
+
+
+def _carry_out_whole(connection: Connection, request: Request[Any]) -> None:
+    """Carry out a request inside a transaction; after a failure nothing of it stays.
+
+    Raises the failure where SQLite took back the whole transaction because of it.
+    """
+    connection.execute("SAVEPOINT request")
+    request.carry_out(connection)
+    if request.failure is not None:
+        if not connection.in_transaction:
+            raise request.failure
+        connection.execute("ROLLBACK TO request")
+    connection.execute("RELEASE request")
+
+
+def _roll_back(connection: Connection) -> None:
+    if connection.in_transaction:
+        connection.execute("ROLLBACK")
+
+
+def _writer(path: Path) -> Connection:
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+    _narrow(path)
+    connection = _connection(path.absolute().as_uri() + "?mode=rw")
+    with ExitStack() as undo:
+        undo.callback(connection.close)
+        _refuse_damage(connection)
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = FULL")
+        connection.execute("PRAGMA secure_delete = ON")
+        connection.execute("PRAGMA foreign_keys = ON")
+        schema.migrate(connection, path)
+        _refuse_reading_alone(connection)
+        undo.pop_all()
+    return connection
+
+
+def _narrow(path: Path) -> None:
+    """Take files that were there before from everybody but their owner; what SQLite makes beside them follows."""
+    for ending in FILES:
+        with suppress(OSError):  # not there, or on a disk that knows no modes
+            path.with_name(path.name + ending).chmod(0o600)
+
+
+def _reader(path: Path) -> Connection:
+    connection = _connection(path.absolute().as_uri() + "?mode=ro")
+    connection.execute("PRAGMA query_only = ON")
+    connection.execute(f"PRAGMA cache_size = {READER_CACHE}")
+    return connection
+
+
+def _connection(uri: str) -> Connection:
+    return sqlite3.connect(uri, BUSY_SECONDS, isolation_level=None, check_same_thread=False, uri=True)
+
+
+def _refuse_reading_alone(connection: Connection) -> None:
+    """Find out now: SQLite opens a file for reading alone where it was refused more, and then refuses every write."""
+    connection.execute("DELETE FROM meta WHERE FALSE")
+
+
+def _refuse_damage(connection: Connection) -> None:
+    found = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
+    if found != "ok":
+        raise sqlite3.DatabaseError(found)

@@ -1,0 +1,223 @@
+"""Nouns to rows and back."""
+
+from __future__ import annotations
+
+import json
+from array import array
+from collections.abc import Sequence
+from datetime import datetime, timedelta, timezone
+from typing import Any
+
+from ....domain.event import Event, duplicate_key
+from ....domain.ids import derived_id
+from ....domain.interval import FIRST_YEAR, LAST_YEAR
+from ....domain.message import Message
+from ....domain.note import Memo, Pin
+from ....domain.scope import Scene, Scope
+from ....ports.models import Vector
+from ....text.time.instants import EARLIEST, LATEST
+
+EVENT_FIELDS = (
+    "id",
+    "text",
+    "kind",
+    "user_id",
+    "group_id",
+    "sender_id",
+    "subjects",
+    "message_ids",
+    "request_type",
+    "perspective",
+    "happened_at",
+    "is_absolute",
+    "count",
+    "last_seen_at",
+    "agent",
+    "confidence",
+    "pain",
+    "solution",
+    "outcome",
+    "sender_name",
+    "retired_at",
+)
+EVENT_COLUMNS = (*EVENT_FIELDS, "scope", "at_us", "duplicate_key")
+MESSAGE_FIELDS = (
+    "id",
+    "text",
+    "sent_at",
+    "reply_to",
+    "is_bot",
+    "addressed_to_bot",
+    "agent",
+    "request_type",
+    "group_id",
+    "user_id",
+    "user_name",
+    "group_name",
+)
+MESSAGE_COLUMNS = (*MESSAGE_FIELDS, "sender_id", "scope", "at_us")
+MEMO_COLUMNS = ("id", "scope", "text", "written_at", "user_id", "at_us")
+PIN_COLUMNS = ("id", "scope", "text", "owner_id", "pinned_at", "at_us", "author_id")
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
+_MICROSECOND = timedelta(microseconds=1)
+_MOST_COUNTED = 2**53
+Row = Sequence[Any]
+
+
+def micros(instant: datetime) -> int:
+    """Give an instant as microseconds since 1970 in UTC."""
+    return (instant - _EPOCH) // _MICROSECOND
+
+
+def instant_of(microseconds: int) -> datetime:
+    """Read :func:`micros` back, in UTC; what lies beyond the calendar of every zone comes as its end."""
+    return _EPOCH + timedelta(microseconds=min(max(microseconds, micros(EARLIEST)), micros(LATEST)))
+
+
+def moment_of(text: str) -> datetime:
+    """Read an instant with its offset; what lies beyond the calendar of every zone comes as its end."""
+    instant = datetime.fromisoformat(text)
+    if instant.year < FIRST_YEAR:
+        return EARLIEST
+    return LATEST if instant.year > LAST_YEAR else instant
+
+
+def bound(*values: Any) -> tuple[Any, ...]:
+    """Make values ready for SQLite: text loses lone surrogates, which UTF-8 cannot hold."""
+    return tuple(value.encode("utf-8", "replace").decode() if isinstance(value, str) else value for value in values)
+
+
+def digest(text: str) -> str:
+    """Give the short form of :func:`duplicate_key` by which equal statements meet in an index."""
+    return derived_id(duplicate_key(text))
+
+
+def event_values(event: Event) -> tuple[Any, ...]:
+    """Give an event's values in the order of :data:`EVENT_COLUMNS`."""
+    return bound(
+        event.id,
+        event.text,
+        event.kind,
+        event.user_id,
+        event.group_id,
+        event.sender_id,
+        json.dumps(event.subjects),
+        json.dumps(event.message_ids),
+        event.request_type,
+        event.perspective,
+        event.happened_at.isoformat(),
+        event.is_absolute,
+        min(event.count, _MOST_COUNTED),
+        _text(event.last_seen_at),
+        event.agent,
+        event.confidence,
+        event.pain,
+        event.solution,
+        event.outcome,
+        event.sender_name,
+        _text(event.retired_at),
+        event.scope.key,
+        micros(event.happened_at),
+        digest(event.text),
+    )
+
+
+def event_of(row: Row) -> Event:
+    """Read an event from :data:`EVENT_FIELDS`."""
+    fields: dict[str, Any] = dict(zip(EVENT_FIELDS, row, strict=True))
+    fields["subjects"] = _ids(fields["subjects"])
+    fields["message_ids"] = _ids(fields["message_ids"])
+    fields["happened_at"] = moment_of(fields["happened_at"])
+    fields["is_absolute"] = bool(fields["is_absolute"])
+    fields["last_seen_at"] = _instant(fields["last_seen_at"])
+    fields["retired_at"] = _instant(fields["retired_at"])
+    return Event(**fields)
+
+
+def message_values(message: Message) -> tuple[Any, ...]:
+    """Give a message's values in the order of :data:`MESSAGE_COLUMNS`."""
+    scene = message.scene
+    return bound(
+        message.id,
+        message.text,
+        message.sent_at.isoformat(),
+        message.reply_to,
+        message.is_bot,
+        message.addressed_to_bot,
+        scene.agent,
+        scene.scope.kind,
+        scene.group_id,
+        scene.user_id,
+        scene.user_name,
+        scene.group_name,
+        message.sender_id,
+        scene.scope.key,
+        micros(message.sent_at),
+    )
+
+
+def message_of(row: Row) -> Message:
+    """Read a message from :data:`MESSAGE_FIELDS`."""
+    identifier, text, sent_at, reply_to, is_bot, addressed, *place = row
+    return Message(
+        identifier,
+        _scene(place),
+        text,
+        moment_of(sent_at),
+        reply_to=reply_to or None,
+        is_bot=bool(is_bot),
+        addressed_to_bot=bool(addressed),
+    )
+
+
+def vector_of(blob: bytes) -> Vector:
+    """Read a vector."""
+    vector: Vector = array("f")
+    vector.frombytes(blob)
+    return vector
+
+
+def memo_values(memo: Memo) -> tuple[Any, ...]:
+    """Give a memo's values in the order of :data:`MEMO_COLUMNS`."""
+    when = memo.written_at
+    return bound(memo.id, memo.scope.key, memo.text, when.isoformat(), memo.user_id, micros(when))
+
+
+def memo_of(row: Row) -> Memo:
+    """Read a memo from :data:`MEMO_COLUMNS`."""
+    identifier, scope, text, written_at, user_id, _ = row
+    return Memo(identifier, Scope.of_key(scope), text, moment_of(written_at), user_id)
+
+
+def pin_values(pin: Pin) -> tuple[Any, ...]:
+    """Give a pin's values in the order of :data:`PIN_COLUMNS`."""
+    when = pin.pinned_at
+    return bound(pin.id, pin.scope.key, pin.text, pin.owner_id, when.isoformat(), micros(when), pin.author_id)
+
+
+def pin_of(row: Row) -> Pin:
+    """Read a pin from :data:`PIN_COLUMNS`."""
+    identifier, scope, text, owner_id, pinned_at, _, author_id = row
+    return Pin(identifier, Scope.of_key(scope), text, owner_id, moment_of(pinned_at), author_id)
+
+
+def _scene(row: Row) -> Scene:
+    agent, place, group_id, user_id, user_name, group_name = row
+    if place == "private":
+        return Scene.private(user_id, user_name=user_name, agent=agent)
+    if not user_id:
+        return Scene.operator(agent, group_id=group_id)
+    return Scene.group(group_id, user_id, user_name=user_name, group_name=group_name, agent=agent)
+
+
+def _ids(written: str) -> tuple[str, ...]:
+    return () if written == "[]" else tuple(json.loads(written))
+
+
+def _text(instant: datetime | None) -> str | None:
+    return None if instant is None else instant.isoformat()
+
+
+def _instant(text: str | None) -> datetime | None:
+    return None if text is None else moment_of(text)

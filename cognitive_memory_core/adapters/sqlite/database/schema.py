@@ -1,0 +1,330 @@
+"""The tables, and how an older file is brought forward."""
+
+from __future__ import annotations
+
+import os
+import re
+import sqlite3
+from collections.abc import Sequence
+from contextlib import closing
+from pathlib import Path
+from sqlite3 import Connection
+
+from .... import sentences
+from ....errors import UnavailableError
+
+# Instants: *_us are microseconds since 1970 in UTC, for order and comparison; the text beside them keeps the offset.
+# scope is Scope.key. revision rises with every change of what vector search sees; embedded_as names the vector's model.
+_FIRST = """
+CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
+INSERT INTO meta VALUES ('revision', 0), ('terms', ''), ('fingerprint', '');
+
+CREATE TABLE events (
+    seq INTEGER PRIMARY KEY AUTOINCREMENT,
+    id TEXT NOT NULL UNIQUE,
+    text TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    user_id TEXT NOT NULL,
+    group_id TEXT NOT NULL,
+    sender_id TEXT NOT NULL,
+    subjects TEXT NOT NULL,
+    message_ids TEXT NOT NULL,
+    request_type TEXT NOT NULL,
+    perspective TEXT,
+    happened_at TEXT NOT NULL,
+    is_absolute INTEGER NOT NULL,
+    count INTEGER NOT NULL,
+    last_seen_at TEXT,
+    agent TEXT NOT NULL,
+    confidence REAL NOT NULL,
+    pain TEXT NOT NULL,
+    solution TEXT NOT NULL,
+    outcome TEXT NOT NULL,
+    sender_name TEXT NOT NULL,
+    retired_at TEXT,
+    scope TEXT NOT NULL,
+    at_us INTEGER NOT NULL,
+    duplicate_key TEXT NOT NULL,
+    embedded_as TEXT NOT NULL DEFAULT '',
+    revision INTEGER NOT NULL DEFAULT 0
+);
+CREATE UNIQUE INDEX events_standing ON events (scope, sender_id, duplicate_key) WHERE retired_at IS NULL;
+CREATE INDEX events_by_words ON events (duplicate_key, scope, sender_id);
+CREATE INDEX events_by_time ON events (scope, at_us);
+CREATE INDEX events_by_place ON events (scope, revision);
+CREATE INDEX events_by_sender ON events (agent, sender_id, revision);
+CREATE INDEX events_by_model ON events (embedded_as, seq) WHERE retired_at IS NULL;
+
+CREATE TABLE event_subjects (
+    seq INTEGER NOT NULL REFERENCES events (seq) ON DELETE CASCADE,
+    subject TEXT NOT NULL,
+    PRIMARY KEY (seq, subject)
+) WITHOUT ROWID;
+CREATE TABLE event_sources (
+    seq INTEGER NOT NULL REFERENCES events (seq) ON DELETE CASCADE,
+    message_id TEXT NOT NULL,
+    PRIMARY KEY (seq, message_id)
+) WITHOUT ROWID;
+CREATE INDEX event_sources_by_message ON event_sources (message_id);
+CREATE TABLE vectors (seq INTEGER PRIMARY KEY REFERENCES events (seq) ON DELETE CASCADE, vector BLOB NOT NULL);
+CREATE TABLE jobs_done (job_id TEXT PRIMARY KEY, at_us INTEGER NOT NULL) WITHOUT ROWID;
+
+CREATE TABLE messages (
+    seq INTEGER PRIMARY KEY AUTOINCREMENT,
+    id TEXT NOT NULL,
+    text TEXT NOT NULL,
+    sent_at TEXT NOT NULL,
+    reply_to TEXT,
+    is_bot INTEGER NOT NULL,
+    addressed_to_bot INTEGER NOT NULL,
+    agent TEXT NOT NULL,
+    request_type TEXT NOT NULL,
+    group_id TEXT NOT NULL,
+    user_id TEXT NOT NULL,
+    user_name TEXT NOT NULL,
+    group_name TEXT NOT NULL,
+    sender_id TEXT NOT NULL,
+    scope TEXT NOT NULL,
+    at_us INTEGER NOT NULL,
+    UNIQUE (scope, id)
+);
+CREATE INDEX messages_by_place ON messages (scope, at_us);
+CREATE INDEX messages_by_time ON messages (at_us);
+CREATE TABLE withdrawals (
+    scope TEXT NOT NULL,
+    message_id TEXT NOT NULL,
+    at_us INTEGER NOT NULL,
+    PRIMARY KEY (scope, message_id)
+) WITHOUT ROWID;
+
+CREATE VIRTUAL TABLE event_words USING fts5 (
+    place, voice, body, content = '', tokenize = 'unicode61 remove_diacritics 0'
+);
+CREATE VIRTUAL TABLE message_words USING fts5 (
+    place, voice, body, content = '', tokenize = 'unicode61 remove_diacritics 0'
+);
+INSERT INTO event_words (event_words, rank) VALUES ('rank', 'bm25(0.0, 0.0, 1.0)');
+INSERT INTO message_words (message_words, rank) VALUES ('rank', 'bm25(0.0, 0.0, 1.0)');
+
+CREATE TABLE memos (
+    seq INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    scope TEXT NOT NULL,
+    text TEXT NOT NULL,
+    written_at TEXT NOT NULL,
+    user_id TEXT NOT NULL,
+    at_us INTEGER NOT NULL
+);
+CREATE INDEX memos_by_place ON memos (scope, at_us);
+CREATE TABLE pins (
+    seq INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    scope TEXT NOT NULL,
+    text TEXT NOT NULL,
+    owner_id TEXT NOT NULL,
+    pinned_at TEXT NOT NULL,
+    at_us INTEGER NOT NULL
+);
+CREATE INDEX pins_by_place ON pins (scope, at_us);
+
+CREATE TABLE opt_outs (seq INTEGER PRIMARY KEY, user_id TEXT NOT NULL UNIQUE, at_us INTEGER NOT NULL);
+CREATE TABLE switches (scope TEXT PRIMARY KEY, switch TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE names (
+    seq INTEGER PRIMARY KEY,
+    scope TEXT NOT NULL,
+    user_id TEXT NOT NULL,
+    name TEXT NOT NULL,
+    first_us INTEGER NOT NULL,
+    last_us INTEGER NOT NULL,
+    UNIQUE (scope, user_id, name)
+);
+CREATE TABLE spending (
+    day TEXT NOT NULL,
+    purpose TEXT NOT NULL,
+    calls INTEGER NOT NULL,
+    tokens INTEGER NOT NULL,
+    PRIMARY KEY (day, purpose)
+) WITHOUT ROWID;
+"""
+
+# erasures: keyed hashes of who and what was erased, and up to when. copies: exports and backups made for people.
+# index_marks: how far a generation of the vector store has followed (revision, seq).
+_SECOND = """
+INSERT INTO meta VALUES ('erasure_key', hex(randomblob(32))), ('purge_due_us', NULL), ('purged_us', NULL);
+CREATE TABLE erasures (digest TEXT PRIMARY KEY, at_us INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE copies (path TEXT PRIMARY KEY, kind TEXT NOT NULL, at_us INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE index_marks (
+    birth TEXT PRIMARY KEY, revision INTEGER NOT NULL, seq INTEGER NOT NULL
+) WITHOUT ROWID;
+CREATE INDEX events_by_change ON events (revision, seq);
+"""
+
+# facts are for the profile of (agent, entity_type, group_id, user_id). One is merged once it is in it, and fallen while
+# its event is retired; it waits where both are the same: to come in, or, where both are true, to leave. heard: which
+# words, by the digest of their duplicate key, became which event. profiles copies the files: words is the digest of
+# what a vector was made of, embedded_as names the vector's model.
+_THIRD = """
+CREATE TABLE facts (
+    seq INTEGER PRIMARY KEY AUTOINCREMENT,
+    id TEXT NOT NULL UNIQUE,
+    agent TEXT NOT NULL,
+    entity_type TEXT NOT NULL,
+    group_id TEXT NOT NULL,
+    user_id TEXT NOT NULL,
+    event_seq INTEGER NOT NULL REFERENCES events (seq) ON DELETE CASCADE,
+    text TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    happened_at TEXT NOT NULL,
+    noted_us INTEGER NOT NULL,
+    merged INTEGER NOT NULL DEFAULT 0,
+    fallen INTEGER NOT NULL DEFAULT 0
+);
+CREATE INDEX facts_waiting ON facts (agent, entity_type, group_id, user_id, seq) WHERE merged = fallen;
+CREATE INDEX facts_withdrawn ON facts (agent, entity_type, group_id, user_id) WHERE merged = 1 AND fallen = 1;
+CREATE TRIGGER facts_fall_with_events AFTER UPDATE OF retired_at ON events
+WHEN (OLD.retired_at IS NULL) <> (NEW.retired_at IS NULL)
+BEGIN
+    UPDATE facts SET fallen = NEW.retired_at IS NOT NULL WHERE event_seq = NEW.seq;
+END;
+CREATE INDEX facts_by_profile ON facts (agent, entity_type, group_id, user_id, seq);
+CREATE INDEX facts_by_event ON facts (event_seq);
+CREATE INDEX facts_by_person ON facts (user_id);
+CREATE TABLE merge_failures (
+    agent TEXT NOT NULL,
+    entity_type TEXT NOT NULL,
+    group_id TEXT NOT NULL,
+    user_id TEXT NOT NULL,
+    attempts INTEGER NOT NULL,
+    failed_us INTEGER NOT NULL,
+    error TEXT NOT NULL,
+    PRIMARY KEY (agent, entity_type, group_id, user_id)
+) WITHOUT ROWID;
+CREATE TABLE heard (
+    scope TEXT NOT NULL,
+    sender_id TEXT NOT NULL,
+    digest TEXT NOT NULL,
+    event_seq INTEGER NOT NULL REFERENCES events (seq) ON DELETE CASCADE,
+    PRIMARY KEY (scope, sender_id, digest)
+) WITHOUT ROWID;
+CREATE INDEX heard_by_event ON heard (event_seq);
+
+CREATE TABLE profiles (
+    seq INTEGER PRIMARY KEY AUTOINCREMENT,
+    agent TEXT NOT NULL,
+    entity_type TEXT NOT NULL,
+    group_id TEXT NOT NULL,
+    user_id TEXT NOT NULL,
+    name TEXT NOT NULL,
+    tags TEXT NOT NULL,
+    summary TEXT NOT NULL,
+    updated_at TEXT NOT NULL,
+    source_event_id TEXT NOT NULL,
+    version TEXT NOT NULL,
+    words TEXT NOT NULL,
+    embedded_as TEXT NOT NULL DEFAULT '',
+    UNIQUE (agent, entity_type, group_id, user_id)
+);
+CREATE INDEX profiles_by_person ON profiles (user_id);
+CREATE INDEX profiles_by_model ON profiles (embedded_as, seq);
+CREATE TABLE profile_vectors (
+    seq INTEGER PRIMARY KEY REFERENCES profiles (seq) ON DELETE CASCADE, vector BLOB NOT NULL
+);
+CREATE TABLE sharing (seq INTEGER PRIMARY KEY, user_id TEXT NOT NULL UNIQUE, at_us INTEGER NOT NULL);
+
+ALTER TABLE spending ADD COLUMN unreachable INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE spending ADD COLUMN bad INTEGER NOT NULL DEFAULT 0;
+"""
+
+# author_id: who wrote a pin, "" where nobody knows. forgotten: events that were retired because somebody asked for it,
+# until they are restored; what was retired before this step was forgotten or withdrawn. veils: lines of the log that
+# are shown to nobody while an event is forgotten: those that it was made of, and those of the bot that repeat it. gone:
+# digests of the ids of events that were erased after that.
+_FOURTH = """
+ALTER TABLE pins ADD COLUMN author_id TEXT NOT NULL DEFAULT '';
+UPDATE pins SET author_id = owner_id;
+
+CREATE INDEX events_retired ON events (seq) WHERE retired_at IS NOT NULL;
+CREATE TABLE gone (digest TEXT PRIMARY KEY) WITHOUT ROWID;
+CREATE TABLE forgotten (seq INTEGER PRIMARY KEY REFERENCES events (seq) ON DELETE CASCADE);
+CREATE TRIGGER forgotten_until_restored AFTER UPDATE OF retired_at ON events
+WHEN OLD.retired_at IS NOT NULL AND NEW.retired_at IS NULL
+BEGIN
+    DELETE FROM forgotten WHERE seq = NEW.seq;
+END;
+CREATE TABLE veils (
+    seq INTEGER NOT NULL REFERENCES messages (seq) ON DELETE CASCADE,
+    event_seq INTEGER NOT NULL REFERENCES forgotten (seq) ON DELETE CASCADE,
+    PRIMARY KEY (seq, event_seq)
+) WITHOUT ROWID;
+CREATE INDEX veils_by_event ON veils (event_seq);
+INSERT INTO forgotten SELECT seq FROM events WHERE retired_at IS NOT NULL;
+INSERT INTO meta VALUES ('veils', '');
+"""
+
+_MAGIC, _HEAD = b"SQLite format 3\0", 100  # of SQLite's file format
+STEPS: tuple[str, ...] = (_FIRST, _SECOND, _THIRD, _FOURTH)
+
+
+def migrate(connection: Connection, path: Path, steps: Sequence[str] = STEPS) -> None:
+    """Take the steps that the file has not seen, each whole or not at all, after keeping a copy of it.
+
+    Raises UnavailableError for a file of a newer version.
+    """
+    found = _version(connection)
+    if found > len(steps):
+        raise UnavailableError(sentences.ledger_too_new(path, found, len(steps)))
+    if 0 < found < len(steps):
+        _keep_copy(connection, path.with_name(f"{path.stem}.v{found}{path.suffix}"))
+    for number, step in enumerate(steps[found:], found + 1):
+        connection.executescript(f"BEGIN IMMEDIATE;\n{step}\nPRAGMA user_version = {number};\nCOMMIT;")
+
+
+def copies_of(path: Path) -> list[Path]:
+    """Name the copies that migrations kept of a file, whole or not, with what SQLite may have laid beside them."""
+    kept = re.compile(rf"{re.escape(path.stem)}\.v\d+{re.escape(path.suffix)}(\.part)?(-wal|-shm|-journal)?")
+    return [file for file in sorted(path.parent.iterdir()) if kept.fullmatch(file.name)]
+
+
+def is_blank(path: Path) -> bool:
+    """Tell, without opening it, whether a file is missing, of no bytes, or one page in which no table was ever made.
+
+    SQLite would take each of them for a new database, and remove the write-ahead log beside a file of no bytes.
+    """
+    try:
+        with path.open("rb") as file:
+            head = file.read(_HEAD)
+            size = file.seek(0, os.SEEK_END)
+    except FileNotFoundError:
+        return True
+    except OSError:
+        return False  # opening it will say what is wrong
+    page = int.from_bytes(head[16:18], "big")
+    version = int.from_bytes(head[60:64], "big")
+    return not size or (head.startswith(_MAGIC) and not version and size <= page and not _has_log(path))
+
+
+def _has_log(path: Path) -> bool:
+    log = path.with_name(path.name + "-wal")
+    return log.exists() and log.stat().st_size > 0
+
+
+def check(connection: Connection, path: Path) -> None:
+    """Raise UnavailableError unless the file is of this version."""
+    found = _version(connection)
+    if found > len(STEPS):
+        raise UnavailableError(sentences.ledger_too_new(path, found, len(STEPS)))
+    if found < len(STEPS):
+        raise UnavailableError(sentences.ledger_too_old(path, found, len(STEPS)))
+
+
+def _version(connection: Connection) -> int:
+    return connection.execute("PRAGMA user_version").fetchone()[0]
+
+
+def _keep_copy(connection: Connection, copy: Path) -> None:
+    draft = copy.with_name(copy.name + ".part")
+    draft.unlink(missing_ok=True)  # what a crash left of an earlier try
+    os.close(os.open(draft, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
+    with closing(sqlite3.connect(draft)) as target:
+        connection.backup(target)
+    draft.replace(copy)  # only a whole copy bears the name

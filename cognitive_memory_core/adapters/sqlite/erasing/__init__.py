@@ -1,0 +1,1 @@
+"""Erasing people, places and events, and purging their bytes."""

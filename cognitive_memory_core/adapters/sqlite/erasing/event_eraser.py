@@ -1,0 +1,76 @@
+"""Forgetting single events: hidden until they are restored, and erased when they cannot be any more."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from sqlite3 import Connection
+
+from ....domain.event import Event
+from ....ports.ledger import Wiped
+from ..database.database import Database
+from ..database.rows import EVENT_FIELDS, event_of, micros
+from ..database.statements import LISTED, listed, select
+from ..records import event_rows, tombstones
+from ..records import hidden_lines as veils
+from ..records.messages import drop
+from . import wiping
+from .eraser import RowHolder
+
+_FIELDS = ", ".join(f"e.{name}" for name in EVENT_FIELDS)
+_WITHDRAWN = (
+    "INSERT OR IGNORE INTO withdrawals SELECT scope, id, ? FROM messages WHERE seq IN (SELECT value FROM json_each(?))"
+)
+_SOURCES_WITHDRAWN = (
+    "INSERT OR IGNORE INTO withdrawals SELECT e.scope, s.message_id, ? FROM event_sources s"
+    " JOIN events e ON e.seq = s.seq WHERE e.seq IN (SELECT value FROM json_each(?))"
+)
+
+
+class SqliteEventEraser:
+    """Forgetting events of a database."""
+
+    def __init__(self, database: Database, *held: RowHolder) -> None:
+        """Erase from a database, and from what is held of it in memory."""
+        self._database = database
+        self._held = held
+
+    async def forget(self, event_id: str, at: datetime) -> None:
+        """Retire an event and hide the lines that tell it, in one transaction."""
+        await self._database.write(veils.forget, event_id, at)
+
+    async def untold(self) -> list[Event]:
+        """Give the retired events that nothing may tell."""
+        return await self._database.read(_gone, f"NOT EXISTS ({veils.STANDS_AGAIN})")
+
+    async def expired(self, before: datetime) -> list[Event]:
+        """Give the retired events that were retired before an instant."""
+        found = await self._database.read(_gone, "TRUE")
+        return [event for event in found if event.retired_at is not None and event.retired_at < before]
+
+    async def erase(self, event_ids: Sequence[str], at: datetime) -> Wiped:
+        """Erase retired events and the lines that were hidden with them, in one transaction."""
+        try:
+            return await self._database.write(_erase, event_ids, at)
+        finally:
+            for held in self._held:
+                held.clear_caches()
+
+
+def _gone(connection: Connection, which: str) -> list[Event]:
+    query = select(_FIELDS, "events e", f"{veils.GONE} AND {which}", "ORDER BY e.seq")
+    return [event_of(row) for row in connection.execute(query)]
+
+
+def _erase(connection: Connection, event_ids: Sequence[str], at: datetime) -> Wiped:
+    seqs = wiping.seqs_of(connection, "events e", (f"e.id IN {LISTED} AND {veils.GONE}", (listed(event_ids),)))
+    if not seqs:
+        return Wiped()
+    lines = veils.veiled_ids(connection, seqs)
+    connection.execute(_WITHDRAWN, (micros(at), listed(lines)))
+    connection.execute(_SOURCES_WITHDRAWN, (micros(at), listed(seqs)))  # also of lines that the log has left behind
+    messages = drop(connection, lines)
+    erased = wiping.events_of(connection, (f"e.seq IN {LISTED}", (listed(seqs),)))
+    event_rows.keep_out(connection, erased)
+    tombstones.lay_due(connection, at)
+    return Wiped(events=len(erased), messages=messages, event_ids=tuple(erased))

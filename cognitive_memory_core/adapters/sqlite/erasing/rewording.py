@@ -1,0 +1,130 @@
+"""What others said without a person who was forgotten."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from sqlite3 import Connection
+
+from ....domain.event import Event
+from ....domain.forgetting import texts_of, without_person
+from ....domain.message import Message
+from ....domain.profile import Profile
+from ..database.rows import EVENT_FIELDS, MESSAGE_FIELDS, bound, event_of, message_of
+from ..database.statements import LISTED, listed, select, update
+from ..records import duplicates, event_rows, profile_index
+from ..search import words
+from ..search.filters import Filter
+from ..search.keys import KEY_COLUMNS, OF_KEY
+from . import wiping
+from .needles import Needles
+
+_EVENT_TEXTS = "e.text || char(10) || e.pain || char(10) || e.solution || char(10) || e.outcome"
+_PROFILE_TEXTS = (
+    "p.name || char(10) || p.summary || char(10)"
+    f" || coalesce(({select('group_concat(value, char(10))', 'json_each(p.tags)', 'TRUE')}), '')"
+)
+_FACTS = f"({select('f.seq, f.text, o.scope', 'facts f JOIN events o ON o.seq = f.event_seq', 'TRUE')})"
+_ERRORS = select(", ".join((*KEY_COLUMNS, "error")), "merge_failures", "TRUE")
+_SPEAKS_OF = f"e.seq IN ({select('seq', 'event_subjects', 'subject = ?')})"
+
+
+@dataclass(frozen=True)
+class Rewording:
+    """Who is hidden, how, and in which places; ``needles`` find where they are named, before anything is hidden."""
+
+    user_id: str
+    needles: Needles
+    hide: Callable[[str], str]
+    places: Sequence[str]
+
+    def events(self, connection: Connection, revision: int) -> tuple[int, list[str]]:
+        """Hide them in events; answers how many texts changed, and the ids of events that became another's equal."""
+        texts = f"{_EVENT_TEXTS} || char(10) || coalesce(e.perspective, '')"
+        named, values = self._within(texts)
+        which = (f"e.user_id = ? OR {_SPEAKS_OF} OR {named}", (*bound(self.user_id, self.user_id), *values))
+        changed, joined = 0, list[str]()
+        for seq in wiping.seqs_of(connection, "events e", which):
+            query = select(", ".join(EVENT_FIELDS), "events", "seq = ?")
+            old = event_of(connection.execute(query, (seq,)).fetchone())
+            new = without_person(old, self.user_id, self.hide)
+            changed += texts_of(new) != texts_of(old)
+            if new is not old and not _changed(connection, seq, old, new, revision):
+                joined.append(old.id)
+        return changed, joined
+
+    def messages(self, connection: Connection) -> int:
+        """Hide them in the log; answers how many texts changed."""
+        named = wiping.seqs_of(connection, "messages e", self._within("e.text"))
+        return sum(self._reworded(connection, chunk) for chunk in wiping.chunks(named))
+
+    def notes(self, connection: Connection, table: str) -> int:
+        """Hide them in memos or pins; answers how many texts changed."""
+        return self._texts(connection, table, table)
+
+    def facts(self, connection: Connection) -> None:
+        """Hide them in facts, where those were said, and in what is told of failed merges."""
+        self._texts(connection, "facts", _FACTS)
+        for *key, error in connection.execute(_ERRORS).fetchall():
+            told = bound(self.hide(error))
+            connection.execute(update("merge_failures", ("error",), OF_KEY), (*told, *key))
+
+    def profiles(self, connection: Connection) -> None:
+        """Hide them in other people's and groups' portraits, wherever those are of, as it is done in their files."""
+        for seq, old in profile_index.found(connection, self.needles.within(_PROFILE_TEXTS)):
+            profile_index.reword(connection, seq, _without(old, self.hide))
+
+    def _reworded(self, connection: Connection, seqs: Sequence[int]) -> int:
+        """Hide them in some messages, all at once; answers how many texts changed."""
+        read = [(seq, old, self.hide(old.text)) for seq, old in _messages(connection, seqs)]
+        changed = [(seq, old, text) for seq, old, text in read if text != old.text]
+        words.drop_messages(connection, [(seq, old) for seq, old, _ in changed])
+        new = [(*bound(text), seq) for seq, _, text in changed]
+        connection.executemany(update("messages", ("text",), "seq = ?"), new)
+        for seq, message in _messages(connection, [seq for seq, *_ in changed]):  # as the row will be read
+            words.add_message(connection, seq, message)
+        return len(changed)
+
+    def _texts(self, connection: Connection, table: str, source: str) -> int:
+        named, values = self._within("e.text")
+        found = connection.execute(select("e.seq, e.text", f"{source} e", named), values).fetchall()
+        hidden = [(seq, text, self.hide(text)) for seq, text in found]
+        changed = [(*bound(new), seq) for seq, old, new in hidden if new != old]
+        connection.executemany(update(table, ("text",), "seq = ?"), changed)
+        return len(changed)
+
+    def _within(self, texts: str) -> Filter:
+        """Compile where they are named: a name alone counts where they were seen, their id everywhere."""
+        named, values = self.needles.within(texts)
+        there = (listed(self.places), *values, *bound(self.user_id))
+        return f"((e.scope IN {LISTED} AND {named}) OR instr({texts}, ?))", there
+
+
+def _messages(connection: Connection, seqs: Sequence[int]) -> list[tuple[int, Message]]:
+    query = select(", ".join(("seq", *MESSAGE_FIELDS)), "messages", f"seq IN {LISTED}")
+    return [(row[0], message_of(row[1:])) for row in connection.execute(query, (listed(seqs),))]
+
+
+def _without(profile: Profile, hide: Callable[[str], str]) -> Profile:
+    """Give a portrait without somebody; another person's name stays theirs."""
+    name = profile.name if profile.key.user_id else hide(profile.name)
+    tags = tuple(dict.fromkeys(map(hide, profile.tags)))
+    return replace(profile, name=name, tags=tags, summary=hide(profile.summary))
+
+
+def _changed(connection: Connection, seq: int, old: Event, new: Event, revision: int) -> bool:
+    """Write an event anew; False where it joined one that stands and says the same now, and went.
+
+    The words that it was made of named the person, too: nobody knows any more how they went.
+    """
+    wiping.rows(connection, "heard", ("event_seq = ?", (seq,)))
+    is_reworded = texts_of(new) != texts_of(old)
+    twin = duplicates.standing_twin(connection, new) if is_reworded and new.retired_at is None else None
+    if twin not in (None, seq):
+        query = select("message_id", "event_sources", "seq = ?")
+        sources = [row[0] for row in connection.execute(query, (seq,)).fetchall()]
+        duplicates.count_again(connection, twin, new, sources)
+        wiping.events_of(connection, ("e.seq = ?", (seq,)))
+        return False
+    event_rows.put_anew(connection, seq, old, new, revision)
+    return True

@@ -1,0 +1,1 @@
+"""The nouns of the ledger, one table family a file."""

@@ -1,0 +1,228 @@
+"""Everything, row by row, for export, import and status."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from sqlite3 import Connection
+
+from ....domain.erasure import Tombstones
+from ....domain.forgetting import is_covered, names_erased, stays_out
+from ....domain.message import Message
+from ....domain.note import Memo, Pin
+from ....domain.scope import Scope
+from ....ports.ledger import Alias, ArchiveRow, EmbeddedEvent, OptOut, Shared, Totals
+from ..database.database import Database
+from ..database.rows import (
+    EVENT_FIELDS,
+    MEMO_COLUMNS,
+    MESSAGE_FIELDS,
+    PIN_COLUMNS,
+    Row,
+    bound,
+    event_of,
+    instant_of,
+    memo_of,
+    message_of,
+    pin_of,
+    vector_of,
+)
+from ..database.statements import next_revision, select
+from ..search.changes import dimensions_of
+from ..search.vectors import has_direction, put
+from . import duplicates, event_rows
+from .consent import add_opt_out, add_sharing
+from .messages import append
+from .names import add_alias
+from .notes import add_memo, add_pin
+from .tombstones import tombstones_of
+
+_Owned = EmbeddedEvent | Message | Memo | Pin | Alias | Shared
+PAGE = 500  # rows read at a time
+
+
+@dataclass(frozen=True)
+class _ArchiveTable:
+    """One kind of row: where it stands, how it is read, and by which columns it is a person's own."""
+
+    source: str
+    columns: str
+    read: Callable[[Row], ArchiveRow]
+    person: str = ""
+    standing: str = "TRUE"
+
+    def page(self, connection: Connection, user_id: str | None, after: int) -> list[tuple[int, ArchiveRow]]:
+        """Read the next rows, each with its seq."""
+        where = f"r.seq > ? AND {self.standing}" + ("" if user_id is None else f" AND ? IN ({self.person})")
+        values = (after,) if user_id is None else (after, *bound(user_id))
+        query = select(f"r.seq, {self.columns}", self.source, where, "ORDER BY r.seq LIMIT ?")
+        return [(row[0], self.read(row[1:])) for row in connection.execute(query, (*values, PAGE))]
+
+
+class SqliteArchive:
+    """All of a database."""
+
+    def __init__(self, database: Database) -> None:
+        """Read and fill a database."""
+        self._database = database
+
+    async def rows(self, *, user_id: str | None = None) -> AsyncIterator[ArchiveRow]:
+        """Stream all standing rows, or one person's; wishes first, since they decide what an import takes.
+
+        Read page by page: nothing is held open between two rows, so a stream that is left alone blocks nobody.
+        """
+        for shelf in _SHELVES:
+            after = 0
+            while user_id is None or shelf.person:
+                page = await self._database.read(shelf.page, user_id, after)
+                for _, row in page:
+                    yield row
+                if len(page) < PAGE:
+                    break
+                after = page[-1][0]
+
+    async def absorb(self, rows: Sequence[ArchiveRow]) -> int:
+        """Write what is not known yet and of nobody who opted out or was erased, in one transaction; answers how many.
+
+        A text of somebody else that holds the number of an erased person stays out, too.
+        """
+        return await self._database.write(_absorb, rows)
+
+    async def totals(self) -> Totals:
+        """Count what there is."""
+        return await self._database.read(_totals)
+
+
+def _absorb(connection: Connection, rows: Sequence[ArchiveRow]) -> int:
+    wishes = [row for row in rows if isinstance(row, OptOut)]
+    new = sum(add_opt_out(connection, wish.user_id, wish.at) for wish in wishes)
+    left_out, erased = event_rows.opted_out(connection), tombstones_of(connection)
+    revision, lengths = next_revision(connection), _lengths(connection, rows)
+    others = [row for row in rows if not isinstance(row, OptOut) and left_out.isdisjoint(_people(row))]
+    fitted = (_fitted(row, lengths) for row in others if not _is_erased(erased, row))
+    return new + sum(_absorbed(connection, row, revision) for row in fitted)
+
+
+def _lengths(connection: Connection, rows: Sequence[ArchiveRow]) -> Mapping[str, int]:
+    """Give each model's length of vectors: that of what stands, or while nothing does, of most of what comes."""
+    whole = (row for row in rows if isinstance(row, EmbeddedEvent) and row.vector and has_direction(row.vector))
+    times = Counter((row.fingerprint, len(row.vector or ())) for row in whole)
+    usual = {model: length for (model, length), _ in reversed(times.most_common())}
+    return {model: dimensions_of(connection, model) or length for model, length in usual.items()}
+
+
+def _fitted(row: _Owned, lengths: Mapping[str, int]) -> _Owned:
+    """Leave a vector behind that no search could use: its event is embedded anew."""
+    if not isinstance(row, EmbeddedEvent) or row.vector is None:
+        return row
+    is_usable = has_direction(row.vector) and len(row.vector) == lengths.get(row.fingerprint)
+    return row if is_usable else EmbeddedEvent(row.event)
+
+
+def _is_erased(erased: Tombstones, row: _Owned) -> bool:
+    if isinstance(row, Alias):
+        return is_covered(erased, row.scope, (row.user_id,), row.last_seen_at)
+    if isinstance(row, Shared):
+        return erased.covers_person(row.user_id, row.at)
+    said = row.event if isinstance(row, EmbeddedEvent) else row
+    return stays_out(erased, said) or names_erased(erased, said)
+
+
+def _people(row: _Owned) -> tuple[str, ...]:
+    match row:
+        case EmbeddedEvent():
+            return (row.event.sender_id, *row.event.subjects)
+        case Message():
+            return (row.scene.user_id,)
+        case Pin():
+            return (row.owner_id,)
+        case Memo() | Alias() | Shared():
+            return (row.user_id,)
+
+
+def _absorbed(connection: Connection, row: _Owned, revision: int) -> bool:
+    match row:
+        case EmbeddedEvent():
+            return _absorb_event(connection, row, revision)
+        case Message():
+            return append(connection, [row]) > 0
+        case Memo():
+            return add_memo(connection, row)
+        case Pin():
+            return add_pin(connection, row)
+        case Alias():
+            return add_alias(connection, row)
+        case Shared():
+            return add_sharing(connection, row.user_id, row.at)
+
+
+def _absorb_event(connection: Connection, row: EmbeddedEvent, revision: int) -> bool:
+    """Write an event, unless it or one that says the same is known: counting that again would not be idempotent."""
+    event = row.event
+    if event_rows.is_known(connection, event) or duplicates.standing_twin(connection, event) is not None:
+        return False
+    sources = event_rows.sources_left(connection, event)
+    retired_at = event.retired_at or event_rows.withdrawn_at(connection, event, sources)
+    seq = event_rows.add(connection, replace(event, retired_at=retired_at), sources)
+    if row.fingerprint and row.vector is not None:
+        put(connection, seq, row.fingerprint, row.vector, revision)
+    return True
+
+
+def _totals(connection: Connection) -> Totals:
+    standing = _count(connection, "events", "retired_at IS NULL")
+    return Totals(
+        events=standing,
+        retired=_count(connection, "events") - standing,
+        messages=_count(connection, "messages"),
+        memos=_count(connection, "memos"),
+        pins=_count(connection, "pins"),
+    )
+
+
+def _count(connection: Connection, table: str, where: str = "TRUE") -> int:
+    return connection.execute(select("count(*)", table, where)).fetchone()[0]
+
+
+def _embedded_event_of(row: Row) -> EmbeddedEvent:
+    *fields, fingerprint, vector = row
+    if vector is None:
+        return EmbeddedEvent(event_of(fields))
+    return EmbeddedEvent(event_of(fields), fingerprint, vector_of(vector))
+
+
+def _alias_of(row: Row) -> Alias:
+    scope, user_id, name, first_us, last_us = row
+    return Alias(Scope.of_key(scope), user_id, name, instant_of(first_us), instant_of(last_us))
+
+
+def _opt_out_of(row: Row) -> OptOut:
+    return OptOut(row[0], instant_of(row[1]))
+
+
+def _shared_of(row: Row) -> Shared:
+    return Shared(row[0], instant_of(row[1]))
+
+
+def _of_r(columns: Sequence[str]) -> str:
+    return ", ".join(f"r.{name}" for name in columns)
+
+
+_SHELVES = (
+    _ArchiveTable("opt_outs r", "r.user_id, r.at_us", _opt_out_of),
+    _ArchiveTable("sharing r", "r.user_id, r.at_us", _shared_of),
+    _ArchiveTable("names r", "r.scope, r.user_id, r.name, r.first_us, r.last_us", _alias_of),
+    _ArchiveTable(
+        "events r LEFT JOIN vectors v ON v.seq = r.seq",
+        f"{_of_r(EVENT_FIELDS)}, r.embedded_as, v.vector",
+        _embedded_event_of,
+        "r.sender_id",
+        "r.retired_at IS NULL",
+    ),
+    _ArchiveTable(
+        "messages r", _of_r(MESSAGE_FIELDS), message_of, "r.sender_id", "r.seq NOT IN (SELECT seq FROM veils)"
+    ),
+    _ArchiveTable("memos r", _of_r(MEMO_COLUMNS), memo_of),
+    _ArchiveTable("pins r", _of_r(PIN_COLUMNS), pin_of, "r.owner_id, r.author_id"),
+)

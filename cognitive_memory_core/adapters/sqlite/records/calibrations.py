@@ -1,0 +1,39 @@
+"""What was measured of each embedder."""
+
+from __future__ import annotations
+
+from sqlite3 import Connection
+
+import orjson
+
+from ....ports.models import Calibration
+from ..database.database import Database
+from ..database.rows import bound
+
+_PREFIX = "calibration of "  # beside the other facts about the file
+
+
+class SqliteCalibrations:
+    """The calibrations in a database."""
+
+    def __init__(self, database: Database) -> None:
+        """Keep calibrations in a database."""
+        self._database = database
+
+    async def find(self, fingerprint: str) -> Calibration | None:
+        """Give what was measured; None for what was never."""
+        return await self._database.read(_find, fingerprint)
+
+    async def keep(self, fingerprint: str, calibration: Calibration) -> None:
+        """Remember what was measured, in the place of what was known before."""
+        await self._database.write(_keep, fingerprint, calibration)
+
+
+def _find(connection: Connection, fingerprint: str) -> Calibration | None:
+    row = connection.execute("SELECT value FROM meta WHERE key = ?", bound(_PREFIX + fingerprint)).fetchone()
+    return None if row is None else Calibration(**orjson.loads(row[0]))
+
+
+def _keep(connection: Connection, fingerprint: str, calibration: Calibration) -> None:
+    written = orjson.dumps(calibration).decode()
+    connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", bound(_PREFIX + fingerprint, written))

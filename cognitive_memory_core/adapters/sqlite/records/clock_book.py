@@ -1,0 +1,60 @@
+"""How far the machine's clock was believed, and what it dated wrongly."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from sqlite3 import Connection
+
+import orjson
+
+from ....ports.ledger import ClockState
+from ..database.database import Database
+from ..database.rows import instant_of, micros
+
+_KEY = "clock"  # beside the other facts about the file
+
+
+class SqliteClockBook:
+    """The clock's book in a database."""
+
+    def __init__(self, database: Database) -> None:
+        """Keep it in a database."""
+        self._database = database
+
+    async def find(self) -> ClockState | None:
+        """Return what was noted last; None before the first note."""
+        return await self._database.read(_find)
+
+    async def keep(self, state: ClockState) -> None:
+        """Note how far the clock is believed."""
+        await self._database.write(_keep, state)
+
+    async def bring_back(self, after: datetime, to: datetime) -> int:
+        """Date tombstones anew that lie after an instant; answers how many."""
+        if not await self._database.read(_lie_after, after):
+            return 0
+        return await self._database.write(_bring_back, after, to)
+
+
+def _find(connection: Connection) -> ClockState | None:
+    row = connection.execute("SELECT value FROM meta WHERE key = ?", (_KEY,)).fetchone()
+    if row is None:
+        return None
+    believed_us, seen_us, steady = orjson.loads(row[0])
+    return ClockState(None if believed_us is None else instant_of(believed_us), instant_of(seen_us), steady)
+
+
+def _keep(connection: Connection, state: ClockState) -> None:
+    believed_us = None if state.believed_at is None else micros(state.believed_at)
+    written = orjson.dumps((believed_us, micros(state.seen_at), state.steady_seconds)).decode()
+    connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (_KEY, written))
+
+
+def _lie_after(connection: Connection, after: datetime) -> bool:
+    found = connection.execute("SELECT 1 FROM erasures WHERE at_us > ? LIMIT 1", (micros(after),)).fetchone()
+    return found is not None
+
+
+def _bring_back(connection: Connection, after: datetime, to: datetime) -> int:
+    query = "UPDATE erasures SET at_us = ? WHERE at_us > ?"
+    return connection.execute(query, (micros(to), micros(after))).rowcount

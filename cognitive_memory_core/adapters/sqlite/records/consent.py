@@ -1,0 +1,87 @@
+"""Who wants to be left out, and where the memory is switched."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from sqlite3 import Connection
+
+from ....domain.scope import Scope
+from ....ports.ledger import Switch
+from ..database.database import Database
+from ..database.rows import bound, micros
+from .event_rows import opted_out
+
+
+class SqliteConsent:
+    """The wishes in a database."""
+
+    def __init__(self, database: Database) -> None:
+        """Keep wishes in a database."""
+        self._database = database
+
+    async def opt_out(self, user_id: str, at: datetime) -> None:
+        """Remember that a person wants to be left out."""
+        await self._database.write(add_opt_out, user_id, at)
+
+    async def opt_in(self, user_id: str) -> None:
+        """Forget that wish."""
+        await self._database.write(_opt_in, user_id)
+
+    async def opted_out(self) -> frozenset[str]:
+        """Give everybody who wants to be left out."""
+        return await self._database.read(opted_out)
+
+    async def set_switch(self, scope: Scope, switch: Switch) -> None:
+        """Switch a place."""
+        await self._database.write(_set_switch, scope, switch)
+
+    async def switches(self) -> Mapping[Scope, Switch]:
+        """Give every place that is not simply on."""
+        return await self._database.read(_switches)
+
+    async def set_sharing(self, user_id: str, *, shared: bool, at: datetime) -> None:
+        """Remember that a person opened their own portrait, or closed it again."""
+        if shared:
+            await self._database.write(add_sharing, user_id, at)
+        else:
+            await self._database.write(_end_sharing, user_id)
+
+    async def shared(self) -> frozenset[str]:
+        """Give everybody who opened theirs."""
+        return await self._database.read(_shared)
+
+
+def add_opt_out(connection: Connection, user_id: str, at: datetime) -> bool:
+    """Write a wish that is not known; tells whether it was."""
+    query = "INSERT INTO opt_outs (user_id, at_us) VALUES (?, ?) ON CONFLICT DO NOTHING"
+    return connection.execute(query, bound(user_id, micros(at))).rowcount > 0
+
+
+def add_sharing(connection: Connection, user_id: str, at: datetime) -> bool:
+    """Write that a person opened their portrait, if it is not known; tells whether it was not."""
+    query = "INSERT INTO sharing (user_id, at_us) VALUES (?, ?) ON CONFLICT DO NOTHING"
+    return connection.execute(query, bound(user_id, micros(at))).rowcount > 0
+
+
+def _end_sharing(connection: Connection, user_id: str) -> None:
+    connection.execute("DELETE FROM sharing WHERE user_id = ?", bound(user_id))
+
+
+def _shared(connection: Connection) -> frozenset[str]:
+    return frozenset(row[0] for row in connection.execute("SELECT user_id FROM sharing"))
+
+
+def _opt_in(connection: Connection, user_id: str) -> None:
+    connection.execute("DELETE FROM opt_outs WHERE user_id = ?", bound(user_id))
+
+
+def _set_switch(connection: Connection, scope: Scope, switch: Switch) -> None:
+    connection.execute("DELETE FROM switches WHERE scope = ?", (scope.key,))
+    if switch != "on":
+        connection.execute("INSERT INTO switches VALUES (?, ?)", (scope.key, switch))
+
+
+def _switches(connection: Connection) -> dict[Scope, Switch]:
+    rows = connection.execute("SELECT scope, switch FROM switches")
+    return {Scope.of_key(key): switch for key, switch in rows}

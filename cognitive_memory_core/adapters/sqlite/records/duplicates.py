@@ -1,0 +1,75 @@
+"""The same thing said again: one event with a count, not a second event."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from sqlite3 import Connection
+
+from ....domain.event import Event, lifted
+from ..database.rows import EVENT_FIELDS, bound, digest, event_of
+from ..database.statements import listed, next_revision, select
+from .event_rows import add_sources, put_anew
+
+
+def standing_twin(connection: Connection, event: Event) -> int | None:
+    """Find the seq of the standing event that says the same, in the same scope, from the same sender."""
+    twin = connection.execute(
+        "SELECT seq FROM events WHERE scope = ? AND sender_id = ? AND duplicate_key = ? AND retired_at IS NULL",
+        bound(event.scope.key, event.sender_id, digest(event.text)),
+    ).fetchone()
+    return None if twin is None else twin[0]
+
+
+def named_twin(connection: Connection, event: Event, event_id: str | None) -> int | None:
+    """Find the seq of the standing event of an id, if it is of the same scope, from the same sender."""
+    query = "SELECT seq FROM events WHERE id = ? AND scope = ? AND sender_id = ? AND retired_at IS NULL"
+    twin = connection.execute(query, bound(event_id, event.scope.key, event.sender_id)).fetchone()
+    return None if twin is None else twin[0]
+
+
+def is_counted(connection: Connection, event: Event, named: int | None = None) -> bool:
+    """Tell whether one that says the same, standing or retired, rests on all messages of an event already.
+
+    The one at ``named`` says the same, however it is put.
+    """
+    if not event.message_ids:
+        return False
+    sources = select("json_group_array(message_id)", "event_sources s", "s.seq = e.seq")
+    alike = "(e.scope = ? AND e.sender_id = ? AND e.duplicate_key = ?) OR e.seq = ?"
+    query = select(f"e.message_ids, ({sources})", "events e", alike)
+    rows = connection.execute(query, bound(event.scope.key, event.sender_id, digest(event.text), named))
+    return any({*json.loads(named_ids), *json.loads(left)}.issuperset(event.message_ids) for named_ids, left in rows)
+
+
+def count_again(connection: Connection, seq: int, event: Event, sources: Iterable[str]) -> None:
+    """Let the standing event at ``seq`` absorb one that says the same; it rests on the messages of both then.
+
+    Where either was said without a message, both were: the messages of the other are remembered as sources alone.
+    """
+    standing = _at(connection, seq)
+    seen = max(event.last_seen_at or event.happened_at, standing.last_seen_at or standing.happened_at)
+    both = standing.message_ids and event.message_ids
+    joined = dict.fromkeys((*standing.message_ids, *event.message_ids)) if both else ()
+    connection.execute(
+        "UPDATE events SET count = count + ?, last_seen_at = ?, message_ids = ? WHERE seq = ?",
+        (event.count, seen.isoformat(), listed(joined), seq),
+    )
+    add_sources(connection, seq, sources)
+
+
+def lift(connection: Connection, seq: int, event: Event) -> str | None:
+    """Let the standing event at ``seq`` take the words of one that says the same, where that one alone is absolute.
+
+    Answers its id, None where it stays as it is: also where another event stands in those words.
+    """
+    standing = _at(connection, seq)
+    better = lifted(standing, event)
+    if better is standing or standing_twin(connection, event) not in (None, seq):
+        return None
+    put_anew(connection, seq, standing, better, next_revision(connection))
+    return standing.id
+
+
+def _at(connection: Connection, seq: int) -> Event:
+    return event_of(connection.execute(select(", ".join(EVENT_FIELDS), "events", "seq = ?"), (seq,)).fetchone())

@@ -1,0 +1,103 @@
+"""How events come into the ledger, and how they leave its readings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+from sqlite3 import Connection
+
+from ....domain.event import Event
+from ....domain.forgetting import texts_of
+from ....domain.ids import derived_id
+from ..database.rows import EVENT_COLUMNS, EVENT_FIELDS, bound, event_of, event_values, instant_of
+from ..database.statements import LISTED, delete, insert, listed, new_seq, next_revision, select, update
+from ..search import words
+
+
+def opted_out(connection: Connection) -> frozenset[str]:
+    """Give everybody who wants to be left out."""
+    return frozenset(row[0] for row in connection.execute("SELECT user_id FROM opt_outs"))
+
+
+def is_known(connection: Connection, event: Event) -> bool:
+    """Tell whether an event of this id stands or stood here, or was erased after it was forgotten."""
+    query = "SELECT 1 FROM events WHERE id = ?1 UNION ALL SELECT 1 FROM gone WHERE digest = ?2"
+    return connection.execute(query, bound(event.id, _digest(event.id))).fetchone() is not None
+
+
+def keep_out(connection: Connection, event_ids: Iterable[str]) -> None:
+    """Let erased events never come in again."""
+    digests = [bound(_digest(event_id)) for event_id in event_ids]
+    connection.executemany("INSERT OR IGNORE INTO gone VALUES (?)", digests)
+
+
+def rests_on_nothing(connection: Connection, event: Event) -> bool:
+    """Tell whether all messages of a known event, of which there were some, are withdrawn."""
+    query = "SELECT 1 FROM event_sources WHERE seq = (SELECT seq FROM events WHERE id = ?)"
+    return bool(event.message_ids) and connection.execute(query, bound(event.id)).fetchone() is None
+
+
+def withdrawn_at(connection: Connection, event: Event, sources: set[str]) -> datetime | None:
+    """Tell when the last of an event's messages was withdrawn; None while one of ``sources`` is left, or had none."""
+    if sources or not event.message_ids:
+        return None
+    query = select("max(at_us)", "withdrawals", f"scope = ? AND message_id IN {LISTED}")
+    return instant_of(connection.execute(query, bound(event.scope.key, listed(event.message_ids))).fetchone()[0])
+
+
+def sources_left(connection: Connection, event: Event) -> set[str]:
+    """Give the messages of an event that were not withdrawn."""
+    query = select("message_id", "withdrawals", f"scope = ? AND message_id IN {LISTED}")
+    withdrawn = connection.execute(query, bound(event.scope.key, listed(event.message_ids)))
+    return set(event.message_ids).difference(row[0] for row in withdrawn)
+
+
+def add(connection: Connection, event: Event, sources: Iterable[str]) -> int:
+    """Write an event that is not known, with what it is found by; answers its seq."""
+    values = event_values(event)
+    connection.execute(insert("events", EVENT_COLUMNS), values)
+    seq = new_seq(connection)
+    add_sources(connection, seq, sources)
+    _add_subjects(connection, seq, event)
+    words.add_event(connection, seq, event_of(values[: len(EVENT_FIELDS)]))  # as the row will be read
+    return seq
+
+
+def put_anew(connection: Connection, seq: int, old: Event, new: Event, revision: int) -> None:
+    """Write a known event anew; where its words changed, its vector goes."""
+    values = event_values(new)
+    connection.execute(update("events", (*EVENT_COLUMNS, "revision"), "seq = ?"), (*values, revision, seq))
+    gone = delete("event_subjects", f"seq = ? AND subject NOT IN {LISTED}")
+    connection.execute(gone, (seq, listed(new.subjects)))
+    _add_subjects(connection, seq, new)
+    if texts_of(new) != texts_of(old):
+        words.drop_events(connection, [(seq, old)])
+        words.add_event(connection, seq, event_of(values[: len(EVENT_FIELDS)]))
+        connection.execute("DELETE FROM vectors WHERE seq = ?", (seq,))
+        connection.execute("UPDATE events SET embedded_as = '' WHERE seq = ?", (seq,))
+
+
+def retire(connection: Connection, seqs: Iterable[int], at: datetime) -> int:
+    """Take standing events out of every reading; answers how many stood."""
+    return connection.execute(
+        "UPDATE events SET retired_at = ?, revision = ?"
+        " WHERE retired_at IS NULL AND seq IN (SELECT value FROM json_each(?))",
+        (at.isoformat(), next_revision(connection), listed(seqs)),
+    ).rowcount
+
+
+def add_sources(connection: Connection, seq: int, sources: Iterable[str]) -> None:
+    """Let an event rest on messages."""
+    connection.executemany(
+        "INSERT OR IGNORE INTO event_sources VALUES (?, ?)", [bound(seq, source) for source in sources]
+    )
+
+
+def _digest(event_id: str) -> str:
+    return derived_id("gone", event_id)
+
+
+def _add_subjects(connection: Connection, seq: int, event: Event) -> None:
+    connection.executemany(
+        "INSERT OR IGNORE INTO event_subjects VALUES (?, ?)", [bound(seq, subject) for subject in event.subjects]
+    )

@@ -1,0 +1,146 @@
+"""Events, for good."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from sqlite3 import Connection
+
+from ....domain.event import Draft, Event
+from ....domain.forgetting import stays_out
+from ....domain.hit import Reading
+from ....ports.ambient import Clock
+from ..database.database import Database
+from ..database.rows import EVENT_FIELDS, bound, event_of, micros
+from ..database.statements import LISTED, bounded, listed, next_revision, select
+from ..search.corpus import EVENTS
+from . import duplicates, event_rows, facts
+from . import hidden_lines as veils
+from .tombstones import tombstones_of
+
+_FIELDS = ", ".join(EVENT_FIELDS)
+
+
+class SqliteEvents:
+    """The events of a database."""
+
+    def __init__(self, database: Database, clock: Clock) -> None:
+        """Keep events in a database; the clock dates done-marks."""
+        self._database = database
+        self._clock = clock
+
+    async def commit(self, draft: Draft) -> None:
+        """Write a draft and mark its job done, in one transaction."""
+        await self._database.write(_commit, draft, self._clock.now())
+
+    async def done(self, job_id: str) -> bool:
+        """Tell whether the job's draft was committed."""
+        return await self._database.read(_is_done, job_id)
+
+    async def find(self, event_id: str) -> Event | None:
+        """Give an event, retired or not."""
+        return await self._database.read(_find, event_id)
+
+    async def fetch(self, event_ids: Sequence[str]) -> list[Event]:
+        """Give those of the events that stand, in the order asked for."""
+        return await self._database.read(_fetch, event_ids)
+
+    async def recent(self, reading: Reading, limit: int, offset: int = 0) -> list[Event]:
+        """List what the reading admits, newest first."""
+        return await self._database.read(_recent, reading, bounded(limit), bounded(offset))
+
+    async def retire(self, event_id: str, at: datetime) -> None:
+        """Take an event out of every reading."""
+        await self._database.write(_retire, event_id, at)
+
+    async def restore(self, event_id: str) -> Event | None:
+        """Let a retired event stand again, or answer the equal one that stands; None where all is withdrawn."""
+        return await self._database.write(_restore, event_id)
+
+
+@dataclass(frozen=True)
+class _CommittedEvent:
+    """The standing event that one of a draft became; facts are kept where it is new, or what it says is."""
+
+    seq: int
+    facts_of: str | None
+
+
+def _commit(connection: Connection, draft: Draft, now: datetime) -> None:
+    if _is_done(connection, draft.job_id):
+        return
+    left_out, erased = event_rows.opted_out(connection), tombstones_of(connection)
+    written: dict[str, _CommittedEvent] = {}
+    for event in draft.events:
+        if left_out.isdisjoint((event.sender_id, *event.subjects)) and not stays_out(erased, event):
+            entry = _enter(connection, event, draft.repeats.get(event.id))
+            if entry is not None:
+                facts.remember_heard(connection, event, entry.seq, draft.heard.get(event.id, ""))
+                written[event.id] = entry
+    for fact in draft.facts:
+        entry = written.get(fact.event_id)
+        if entry is not None and entry.facts_of is not None and facts.is_kept(fact, left_out, erased):
+            facts.keep(connection, replace(fact, event_id=entry.facts_of), entry.seq, now)
+    connection.execute("INSERT INTO jobs_done VALUES (?, ?)", bound(draft.job_id, micros(now)))
+
+
+def _enter(connection: Connection, event: Event, named: str | None) -> _CommittedEvent | None:
+    """Write an event, or count it with its twin; None where it did nothing, or does not stand."""
+    if event_rows.is_known(connection, event):
+        return None
+    named_twin = duplicates.named_twin(connection, event, named)
+    if duplicates.is_counted(connection, event, named_twin):
+        return None
+    sources = event_rows.sources_left(connection, event)
+    retired_at = event.retired_at or event_rows.withdrawn_at(connection, event, sources)
+    twin = None if retired_at else named_twin or duplicates.standing_twin(connection, event)
+    if twin is not None:
+        duplicates.count_again(connection, twin, event, sources)
+        return _CommittedEvent(twin, duplicates.lift(connection, twin, event))
+    seq = event_rows.add(connection, replace(event, retired_at=retired_at), sources)
+    return None if retired_at else _CommittedEvent(seq, event.id)
+
+
+def _is_done(connection: Connection, job_id: str) -> bool:
+    return connection.execute("SELECT 1 FROM jobs_done WHERE job_id = ?", bound(job_id)).fetchone() is not None
+
+
+def _find(connection: Connection, event_id: str) -> Event | None:
+    row = connection.execute(select(_FIELDS, "events", "id = ?"), bound(event_id)).fetchone()
+    return None if row is None else event_of(row)
+
+
+def _fetch(connection: Connection, event_ids: Sequence[str]) -> list[Event]:
+    query = select(_FIELDS, "events", f"id IN {LISTED} AND retired_at IS NULL")
+    found = {row[0]: event_of(row) for row in connection.execute(query, (listed(event_ids),))}
+    return [found[event_id] for event_id in event_ids if event_id in found]
+
+
+def _recent(connection: Connection, reading: Reading, limit: int, offset: int) -> list[Event]:
+    clause, values = EVENTS.filter_of(reading)
+    query = select(EVENTS.columns, "events e", clause, "ORDER BY e.at_us DESC, e.seq DESC LIMIT ? OFFSET ?")
+    return list(EVENTS.admitted(reading, connection.execute(query, (*values, limit, offset))).values())
+
+
+def _retire(connection: Connection, event_id: str, at: datetime) -> None:
+    row = connection.execute("SELECT seq FROM events WHERE id = ?", bound(event_id)).fetchone()
+    if row is not None:
+        event_rows.retire(connection, row, at)
+
+
+def _restore(connection: Connection, event_id: str) -> Event | None:
+    event = _find(connection, event_id)
+    if event is None or event.retired_at is None:
+        return event
+    if event_rows.rests_on_nothing(connection, event):
+        return None
+    twin = duplicates.standing_twin(connection, event)
+    if twin is not None:
+        veils.lift(connection, event_id)
+        return event_of(connection.execute(select(_FIELDS, "events", "seq = ?"), (twin,)).fetchone())
+    connection.execute(
+        "UPDATE events SET retired_at = NULL, revision = ? WHERE id = ?",
+        (next_revision(connection), *bound(event_id)),
+    )
+    return replace(event, retired_at=None)

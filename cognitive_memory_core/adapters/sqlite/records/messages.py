@@ -1,0 +1,154 @@
+"""The recent-message log."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Collection, Iterable, Sequence
+from datetime import datetime
+from sqlite3 import Connection
+
+from ....domain.forgetting import stays_out
+from ....domain.hit import Reading
+from ....domain.message import Message, Passage
+from ....domain.scope import Scope
+from ..database.database import Database
+from ..database.rows import MESSAGE_COLUMNS, MESSAGE_FIELDS, bound, message_of, message_values, micros
+from ..database.statements import LISTED, bounded, insert, listed, new_seq, select
+from ..search import words
+from ..search.filters import UNVEILED
+from ..search.passages import passages_around
+from . import event_rows
+from . import hidden_lines as veils
+from .tombstones import tombstones_of
+
+log = logging.getLogger(__name__)
+PRUNED_TOGETHER = 500  # messages a transaction, so that nobody waits long behind a daily clean-up
+_FIELDS = ", ".join(MESSAGE_FIELDS)
+
+
+class SqliteLog:
+    """The messages of a database."""
+
+    def __init__(self, database: Database) -> None:
+        """Keep messages in a database."""
+        self._database = database
+
+    async def append(self, messages: Sequence[Message]) -> None:
+        """Keep messages, all in one transaction; known, withdrawn and erased ones change nothing."""
+        if messages:
+            await self._database.write(_append_all, messages)
+
+    async def recent(self, scope: Scope, limit: int, *, before: datetime | None = None) -> list[Message]:
+        """Give the newest messages of a place, oldest first; with ``before`` only older ones."""
+        return await self._database.read(_recent, scope, bounded(limit), before)
+
+    async def find(self, scope: Scope, message_ids: Collection[str]) -> list[Message]:
+        """Return those of the messages of a place that are known, oldest first."""
+        return await self._database.read(_find, scope, message_ids)
+
+    async def learned(self, scope: Scope, message_ids: Collection[str]) -> frozenset[str]:
+        """Return those of the messages of a place that an event rests on."""
+        return await self._database.read(_learned, scope, message_ids)
+
+    async def around(self, messages: Sequence[Message], reading: Reading, reach: int) -> list[Passage]:
+        """Give the talk round messages, as far as the reading admits it."""
+        return await self._database.read(passages_around, messages, reading, bounded(reach))
+
+    async def shown(self, messages: Sequence[Message]) -> list[Message]:
+        """Leave out lines that were withdrawn or tell a forgotten event."""
+        return await self._database.read(veils.shown, messages)
+
+    async def withdraw(self, scope: Scope, message_id: str, at: datetime) -> int:
+        """Take a message out for good; answers how many events rested on it alone and were retired."""
+        return await self._database.write(_withdraw, scope, message_id, at)
+
+    async def prune(self, before: datetime) -> int:
+        """Drop what is older: messages, withdrawal marks, done-marks; answers how many messages."""
+        await self._database.write(_prune_marks, micros(before))
+        pruned = 0
+        while dropped := await self._database.write(_prune_some, micros(before)):
+            pruned += dropped
+        return pruned
+
+
+def append(connection: Connection, messages: Iterable[Message]) -> int:
+    """Write messages that are neither known nor withdrawn; answers how many."""
+    return sum(_append(connection, message) for message in messages)
+
+
+def _append(connection: Connection, message: Message) -> bool:
+    place = bound(message.scene.scope.key, message.id)
+    query = "SELECT 1 FROM withdrawals WHERE scope = ? AND message_id = ?"
+    if connection.execute(query, place).fetchone() is not None:
+        return False
+    query = insert("messages", MESSAGE_COLUMNS, "ON CONFLICT DO NOTHING")
+    is_new = connection.execute(query, message_values(message)).rowcount > 0
+    if is_new:
+        seq = new_seq(connection)
+        words.add_message(connection, seq, message)
+        veils.note(connection, [(seq, message)])
+    return is_new
+
+
+def _append_all(connection: Connection, messages: Sequence[Message]) -> None:
+    erased = tombstones_of(connection)
+    append(connection, (message for message in messages if not stays_out(erased, message)))
+
+
+def _recent(connection: Connection, scope: Scope, limit: int, before: datetime | None) -> list[Message]:
+    older = ("scope = ?", (scope.key,)) if before is None else ("scope = ? AND at_us < ?", (scope.key, micros(before)))
+    query = select(_FIELDS, "messages e", f"{older[0]} AND {UNVEILED}", "ORDER BY at_us DESC, seq DESC LIMIT ?")
+    newest_first = [message_of(row) for row in connection.execute(query, (*older[1], limit))]
+    return newest_first[::-1]
+
+
+def _find(connection: Connection, scope: Scope, message_ids: Collection[str]) -> list[Message]:
+    query = select(_FIELDS, "messages e", f"scope = ? AND id IN {LISTED} AND {UNVEILED}", "ORDER BY at_us, seq")
+    return [message_of(row) for row in connection.execute(query, (scope.key, listed(message_ids)))]
+
+
+def _learned(connection: Connection, scope: Scope, message_ids: Collection[str]) -> frozenset[str]:
+    sources = f"e.scope = ? AND s.message_id IN {LISTED}"
+    query = select("DISTINCT s.message_id", "event_sources s JOIN events e ON e.seq = s.seq", sources)
+    return frozenset(row[0] for row in connection.execute(query, (scope.key, listed(message_ids))))
+
+
+def _withdraw(connection: Connection, scope: Scope, message_id: str, at: datetime) -> int:
+    place = bound(scope.key, message_id)
+    connection.execute("INSERT INTO withdrawals VALUES (?, ?, ?) ON CONFLICT DO NOTHING", (*place, micros(at)))
+    known = connection.execute(select("seq", "messages", "scope = ? AND id = ?"), place).fetchall()
+    drop(connection, [row[0] for row in known])
+    resting = connection.execute(
+        "SELECT e.seq FROM event_sources s JOIN events e ON e.seq = s.seq WHERE s.message_id = ? AND e.scope = ?",
+        place[::-1],
+    ).fetchall()
+    return event_rows.retire(connection, _without_source(connection, [row[0] for row in resting], place[1]), at)
+
+
+def _without_source(connection: Connection, seqs: Sequence[int], message_id: str) -> list[int]:
+    """Take a message from under events; answers which of those that had only messages rest on nothing now."""
+    connection.executemany(
+        "DELETE FROM event_sources WHERE seq = ? AND message_id = ?", [(seq, message_id) for seq in seqs]
+    )
+    resting = select("1", "event_sources s", "s.seq = e.seq")
+    fallen = f"e.seq IN {LISTED} AND e.message_ids <> '[]' AND NOT EXISTS ({resting})"
+    return [row[0] for row in connection.execute(select("e.seq", "events e", fallen), (listed(seqs),))]
+
+
+def _prune_marks(connection: Connection, before_us: int) -> None:
+    connection.execute("DELETE FROM withdrawals WHERE at_us < ?", (before_us,))
+    connection.execute("DELETE FROM jobs_done WHERE at_us < ?", (before_us,))
+
+
+def _prune_some(connection: Connection, before_us: int) -> int:
+    old = connection.execute("SELECT seq FROM messages WHERE at_us < ? LIMIT ?", (before_us, PRUNED_TOGETHER))
+    return drop(connection, [row[0] for row in old.fetchall()])
+
+
+def drop(connection: Connection, seqs: Sequence[int]) -> int:
+    """Take messages out of the log and out of its words; answers how many."""
+    query = select(f"seq, {_FIELDS}", "messages", f"seq IN {LISTED}")
+    rows = [(row[0], message_of(row[1:])) for row in connection.execute(query, (listed(seqs),)).fetchall()]
+    words.drop_messages(connection, rows)
+    connection.execute("DELETE FROM messages WHERE seq IN (SELECT value FROM json_each(?))", (listed(seqs),))
+    return len(rows)

@@ -1,0 +1,106 @@
+"""What people are and were called, by place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from sqlite3 import Connection
+
+from ....domain.forgetting import is_covered
+from ....domain.people import Person
+from ....domain.scope import Scope
+from ....ports.ledger import MOST_ALIASES, MOST_NAMES, Alias
+from ..database.database import Database
+from ..database.rows import bound, micros
+from ..database.statements import LISTED, insert, listed, select
+from .tombstones import tombstones_of
+
+_HOUR_US = 3_600_000_000
+_LATEST_FIRST = "ORDER BY last_us DESC, first_us DESC, seq DESC"
+_COLUMNS = ("scope", "user_id", "name", "first_us", "last_us")
+_SEEN_AGAIN = (
+    "ON CONFLICT DO UPDATE SET first_us = min(first_us, excluded.first_us), last_us = max(last_us, excluded.last_us)"
+)
+
+
+class SqliteNames:
+    """The names in a database."""
+
+    def __init__(self, database: Database) -> None:
+        """Keep names in a database."""
+        self._database = database
+
+    async def note(self, scope: Scope, user_id: str, name: str, at: datetime) -> None:
+        """Remember that a person goes by this name here; blank names are ignored."""
+        if name.strip():
+            await self._database.write(_note, [Alias(scope, user_id, name, at, at)])
+
+    async def note_all(self, sightings: Sequence[Alias]) -> None:
+        """Remember several in one transaction, or in none where all of them are known and were seen of late."""
+        named = [alias for alias in sightings if alias.name.strip()]
+        if await self._database.read(_tell_news, named):
+            await self._database.write(_note, named)
+
+    async def people(self, scope: Scope, user_ids: Iterable[str] = ()) -> list[Person]:
+        """Give the people known in a place with their latest names, latest seen first; all, or those asked for.
+
+        ``aliases`` are at most :data:`MOST_ALIASES` of the other names that they bore here, latest first.
+        """
+        return await self._database.read(_people, scope, list(user_ids))
+
+    async def names_of(self, user_ids: Iterable[str]) -> list[str]:
+        """Give the names that these people have or had, anywhere; of each the :data:`MOST_NAMES` last seen."""
+        return await self._database.read(_names_of, list(user_ids))
+
+    async def shared(self, user_ids: Iterable[str]) -> list[str]:
+        """Give those of their names that somebody else bears, too, in a place where one of them bears it."""
+        return await self._database.read(_shared, list(user_ids))
+
+
+def add_alias(connection: Connection, alias: Alias) -> bool:
+    """Write a name that is not known; tells whether it was."""
+    query = insert("names", _COLUMNS, "ON CONFLICT DO NOTHING")
+    seen = (micros(alias.first_seen_at), micros(alias.last_seen_at))
+    return connection.execute(query, bound(alias.scope.key, alias.user_id, alias.name, *seen)).rowcount > 0
+
+
+def _note(connection: Connection, sightings: Sequence[Alias]) -> None:
+    query, tombstones = insert("names", _COLUMNS, _SEEN_AGAIN), tombstones_of(connection)
+    for alias in sightings:
+        if not is_covered(tombstones, alias.scope, (alias.user_id,), alias.last_seen_at):
+            seen = (micros(alias.first_seen_at), micros(alias.last_seen_at))
+            connection.execute(query, bound(alias.scope.key, alias.user_id, alias.name, *seen))
+
+
+def _tell_news(connection: Connection, sightings: Sequence[Alias]) -> bool:
+    return any(_is_news(connection, alias) for alias in sightings)
+
+
+def _is_news(connection: Connection, alias: Alias) -> bool:
+    query = select("name, first_us, last_us", "names", "scope = ? AND user_id = ?", f"{_LATEST_FIRST} LIMIT 1")
+    latest = connection.execute(query, bound(alias.scope.key, alias.user_id)).fetchone()
+    if latest is None or latest[0] != bound(alias.name)[0]:
+        return True
+    return micros(alias.first_seen_at) < latest[1] or micros(alias.last_seen_at) >= latest[2] + _HOUR_US
+
+
+def _people(connection: Connection, scope: Scope, user_ids: list[str]) -> list[Person]:
+    where = f"scope = ? AND user_id IN {LISTED}" if user_ids else "scope = ?"
+    query = select("user_id, name", "names", where, _LATEST_FIRST)
+    borne: dict[str, list[str]] = {}
+    for user_id, name in connection.execute(query, (scope.key, listed(user_ids)) if user_ids else (scope.key,)):
+        borne.setdefault(user_id, []).append(name)
+    return [Person(user_id, names[0], tuple(names[1 : 1 + MOST_ALIASES])) for user_id, names in borne.items()]
+
+
+def _names_of(connection: Connection, user_ids: list[str]) -> list[str]:
+    latest = "row_number() OVER (PARTITION BY user_id ORDER BY max(last_us) DESC, max(seq) DESC) AS rank"
+    ranked = select(f"name, {latest}", "names", f"user_id IN {LISTED}", "GROUP BY user_id, name")
+    query = select("name", f"({ranked})", "rank <= ?", "GROUP BY name ORDER BY min(rank), name")
+    return [row[0] for row in connection.execute(query, (listed(user_ids), MOST_NAMES))]
+
+
+def _shared(connection: Connection, user_ids: list[str]) -> list[str]:
+    others = f"o.scope = n.scope AND o.name = n.name AND o.user_id NOT IN {LISTED}"
+    query = select("DISTINCT n.name", f"names n JOIN names o ON {others}", f"n.user_id IN {LISTED}", "ORDER BY n.name")
+    return [row[0] for row in connection.execute(query, (listed(user_ids),) * 2)]

@@ -1,0 +1,166 @@
+"""A copy of the portraits, to be searched."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Mapping, Sequence
+from sqlite3 import Connection
+
+from .... import sentences
+from ....domain.ids import derived_id
+from ....domain.profile import Profile, ProfileKey
+from ....domain.scope import Scene
+from ....errors import BadArgument
+from ....ports.ledger import IndexedProfile
+from ....ports.models import Vector
+from ..database.database import Database
+from ..database.rows import Row, bound, moment_of, vector_of
+from ..database.statements import LISTED, bounded, delete, insert, listed, select, update
+from ..search.filters import Filter
+from ..search.keys import KEY_COLUMNS, OF_KEY, key_values
+from ..search.vectors import has_direction
+
+PROFILE_FIELDS = (*KEY_COLUMNS, "name", "tags", "summary", "updated_at", "source_event_id", "version")
+_COLUMNS = (*PROFILE_FIELDS, "words")
+_OF_OTHER_MODELS = "(p.embedded_as < ?1 OR p.embedded_as > ?1)"  # what <> says, in a form that an index serves
+_FIELDS = ", ".join(f"p.{name}" for name in PROFILE_FIELDS)
+
+
+class SqliteProfiles:
+    """The portraits in a database."""
+
+    def __init__(self, database: Database) -> None:
+        """Keep portraits in a database."""
+        self._database = database
+
+    async def put(self, profile: Profile) -> None:
+        """Take in a portrait; its vector stays where its words are the same."""
+        await self._database.write(_put, profile)
+
+    async def remove(self, keys: Sequence[ProfileKey]) -> None:
+        """Leave portraits out."""
+        await self._database.write(_remove, keys)
+
+    async def waiting(self, fingerprint: str, limit: int) -> list[Profile]:
+        """Give portraits that have no vector of this fingerprint, those first that were taken in first."""
+        return await self._database.read(_waiting, fingerprint, bounded(limit))
+
+    async def store(self, fingerprint: str, profile: Profile, vector: Vector) -> None:
+        """Keep a vector where the words are still the same; one without a direction is refused."""
+        if not has_direction(vector):
+            raise BadArgument(sentences.bad_value("vector", profile.key, sentences.vector_with_direction()))
+        await self._database.write(_store, fingerprint, profile, vector)
+
+    async def readable(self, scene: Scene, shared: Collection[str] | None, fingerprint: str) -> list[IndexedProfile]:
+        """Give the portraits that a scene may read; ``shared`` opened theirs, None is everybody."""
+        return await self._database.read(_readable, scene, shared, fingerprint)
+
+    async def versions(self) -> Mapping[ProfileKey, str]:
+        """Give the version of every portrait that was taken in."""
+        return await self._database.read(_versions)
+
+    async def portrayed(self, keys: Collection[ProfileKey]) -> frozenset[ProfileKey]:
+        """Tell of which of these a portrait was taken in."""
+        return await self._database.read(_portrayed, keys)
+
+
+def reword(connection: Connection, seq: int, profile: Profile) -> None:
+    """Write a portrait anew; where its words changed, its vector goes."""
+    values = _values(profile)
+    words = connection.execute("SELECT words FROM profiles WHERE seq = ?", (seq,)).fetchone()[0]
+    connection.execute(update("profiles", _COLUMNS, "seq = ?"), (*values, seq))
+    if words != values[-1]:
+        connection.execute("DELETE FROM profile_vectors WHERE seq = ?", (seq,))
+        connection.execute("UPDATE profiles SET embedded_as = '' WHERE seq = ?", (seq,))
+
+
+def found(connection: Connection, which: Filter) -> list[tuple[int, Profile]]:
+    """Read portraits of ``profiles p``, each with its seq."""
+    rows = connection.execute(select(f"p.seq, {_FIELDS}", "profiles p", which[0], "ORDER BY p.seq"), which[1])
+    return [(row[0], _profile_of(row[1:])) for row in rows.fetchall()]
+
+
+def _put(connection: Connection, profile: Profile) -> None:
+    row = connection.execute(select("seq", "profiles", OF_KEY), key_values(profile.key)).fetchone()
+    if row is None:
+        connection.execute(insert("profiles", _COLUMNS), _values(profile))
+    else:
+        reword(connection, row[0], profile)
+
+
+def _remove(connection: Connection, keys: Sequence[ProfileKey]) -> None:
+    connection.executemany(delete("profiles", OF_KEY), [key_values(key) for key in keys])
+
+
+def _waiting(connection: Connection, fingerprint: str, limit: int) -> list[Profile]:
+    query = select(_FIELDS, "profiles p", _OF_OTHER_MODELS, "ORDER BY +p.seq LIMIT ?2")
+    return [_profile_of(row) for row in connection.execute(query, (*bound(fingerprint), limit))]
+
+
+def _store(connection: Connection, fingerprint: str, profile: Profile, vector: Vector) -> None:
+    of_words = (*key_values(profile.key), _words(profile))
+    row = connection.execute(select("seq", "profiles", f"{OF_KEY} AND words = ?"), of_words).fetchone()
+    if row is not None:
+        connection.execute("INSERT OR REPLACE INTO profile_vectors VALUES (?, ?)", (*row, vector.tobytes()))
+        connection.execute("UPDATE profiles SET embedded_as = ? WHERE seq = ?", (*bound(fingerprint), *row))
+
+
+def _readable(
+    connection: Connection, scene: Scene, shared: Collection[str] | None, fingerprint: str
+) -> list[IndexedProfile]:
+    source = "profiles p LEFT JOIN profile_vectors v ON v.seq = p.seq AND p.embedded_as = ?"
+    clause, values = _readable_filter(scene, shared)
+    query = select(f"{_FIELDS}, v.vector", source, clause, "ORDER BY p.seq")
+    rows = [_indexed_of(row) for row in connection.execute(query, (*bound(fingerprint), *values))]
+    return [row for row in rows if _is_readable(row.profile.key, scene, shared)]
+
+
+def _readable_filter(scene: Scene, shared: Collection[str] | None) -> Filter:
+    """Compile who is readable in a scene, over ``profiles p``; whoever is open asks, or is known there by name."""
+    if scene.kind == "operator":
+        return "p.agent = ?", bound(scene.agent)
+    if scene.kind == "private":
+        own = "p.agent = ? AND p.entity_type IN ('user', 'member') AND p.user_id = ?"
+        return own, bound(scene.agent, scene.user_id)
+    here = "p.agent = ? AND p.entity_type IN ('group', 'member') AND p.group_id = ?"
+    known = "(p.user_id = ? OR p.user_id IN (SELECT user_id FROM names WHERE scope = ?))"
+    is_open, opened = ("", ()) if shared is None else (f" AND p.user_id IN {LISTED}", (listed(shared),))
+    values = (*bound(scene.agent, scene.group_id, scene.agent, scene.user_id, scene.scope.key), *opened)
+    return f"(({here}) OR (p.agent = ? AND p.entity_type = 'user' AND {known}{is_open}))", values
+
+
+def _is_readable(key: ProfileKey, scene: Scene, shared: Collection[str] | None) -> bool:
+    is_open = scene.kind == "group" and (shared is None or key.user_id in shared)
+    return key.readable_by(scene, shared=is_open)
+
+
+def _versions(connection: Connection) -> dict[ProfileKey, str]:
+    rows = connection.execute(select(", ".join((*KEY_COLUMNS, "version")), "profiles", "TRUE"))
+    return {ProfileKey(*key): version for *key, version in rows}
+
+
+def _portrayed(connection: Connection, keys: Collection[ProfileKey]) -> frozenset[ProfileKey]:
+    query = select("1", "profiles", OF_KEY)
+    return frozenset(key for key in keys if connection.execute(query, key_values(key)).fetchone())
+
+
+def _values(profile: Profile) -> tuple[str, ...]:
+    tags = json.dumps(bound(*profile.tags))
+    told = (profile.name, tags, profile.summary, profile.updated_at.isoformat())
+    return (*key_values(profile.key), *bound(*told, profile.source_event_id, profile.version), _words(profile))
+
+
+def _profile_of(row: Row) -> Profile:
+    agent, entity_type, group_id, user_id, name, tags, summary, updated_at, source_event_id, version = row
+    key = ProfileKey(agent, entity_type, group_id, user_id)
+    return Profile(key, name, tuple(json.loads(tags)), summary, moment_of(updated_at), source_event_id, version)
+
+
+def _indexed_of(row: Row) -> IndexedProfile:
+    *fields, vector = row
+    return IndexedProfile(_profile_of(fields), None if vector is None else vector_of(vector))
+
+
+def _words(profile: Profile) -> str:
+    """Give the short form of what a vector is made of."""
+    return derived_id(json.dumps(bound(profile.name, *profile.tags)), *bound(profile.summary))

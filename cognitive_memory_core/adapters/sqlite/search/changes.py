@@ -1,0 +1,58 @@
+"""What became of the events' vectors, in the order of change: for indexes that follow the ledger from afar."""
+
+from __future__ import annotations
+
+from sqlite3 import Connection
+
+from ....ports.ledger import Change, Checkpoint, EmbeddedEvent
+from ..database.rows import EVENT_FIELDS, Row, bound, event_of, vector_of
+from ..database.statements import select
+
+_BEGINNING = Checkpoint(1)  # events that nothing has happened to yet have revision 0
+_FLOAT_BYTES = 4
+_LATER = "(e.revision, e.seq) > (?, ?)"
+_STANDING = "e.embedded_as = ? AND e.retired_at IS NULL"
+_COLUMNS = ", ".join(f"e.{name}" for name in ("revision", "seq", *EVENT_FIELDS))
+
+
+def dimensions_of(connection: Connection, fingerprint: str) -> int:
+    """Give the length of the oldest standing event's vector of a model; 0 while there is none.
+
+    Not the newest one's: whatever comes in later is measured by what was there before.
+    """
+    source = "events e CROSS JOIN vectors v ON v.seq = e.seq"
+    query = select("length(v.vector)", source, _STANDING, "ORDER BY e.seq LIMIT 1")
+    row = connection.execute(query, bound(fingerprint)).fetchone() if fingerprint else None
+    return 0 if row is None else row[0] // _FLOAT_BYTES
+
+
+def changes_after(connection: Connection, fingerprint: str, after: Checkpoint, limit: int) -> list[Change]:
+    """Read what changed after a mark, each event as it is now."""
+    vector = f"CASE WHEN {_STANDING} THEN v.vector END"
+    source = "events e LEFT JOIN vectors v ON v.seq = e.seq"
+    query = select(f"{_COLUMNS}, {vector}", source, _LATER, "ORDER BY e.revision, e.seq LIMIT ?")
+    rows = connection.execute(query, (*bound(fingerprint), *_place(after), limit))
+    return [_change_of(row, fingerprint) for row in rows]
+
+
+def changes_left(connection: Connection, after: Checkpoint) -> int:
+    """Count what :func:`changes_after` has left to read."""
+    return connection.execute(select("count(*)", "events e", _LATER), _place(after)).fetchone()[0]
+
+
+def embedded_ids(connection: Connection, fingerprint: str) -> frozenset[str]:
+    """Give the ids of all standing events with a vector of a model."""
+    rows = connection.execute(select("e.id", "events e", _STANDING), bound(fingerprint)) if fingerprint else ()
+    return frozenset(row[0] for row in rows)
+
+
+def _place(after: Checkpoint) -> tuple[int, int]:
+    mark = max(after, _BEGINNING)
+    return mark.revision, mark.seq
+
+
+def _change_of(row: Row, fingerprint: str) -> Change:
+    revision, seq, *fields, vector = row
+    event = event_of(fields)
+    embedded = None if vector is None else EmbeddedEvent(event, fingerprint, vector_of(vector))
+    return Change(Checkpoint(revision, seq), event.id, embedded)

@@ -1,0 +1,43 @@
+"""How far each generation of a vector store has come."""
+
+from __future__ import annotations
+
+from sqlite3 import Connection
+
+from ....ports.ledger import Checkpoint
+from ..database.database import Database
+from ..database.rows import bound
+
+
+class SqliteCheckpoints:
+    """The marks in a database."""
+
+    def __init__(self, database: Database) -> None:
+        """Keep marks in a database."""
+        self._database = database
+
+    async def mark(self, birth: str) -> Checkpoint | None:
+        """Give the mark of a generation; None for one that was never noted."""
+        return await self._database.read(_mark, birth)
+
+    async def note(self, birth: str, mark: Checkpoint) -> None:
+        """Remember a generation's mark."""
+        await self._database.write(_note, birth, mark)
+
+    async def keep_only(self, birth: str) -> None:
+        """Forget the marks of all generations but one."""
+        await self._database.write(_keep_only, birth)
+
+
+def _mark(connection: Connection, birth: str) -> Checkpoint | None:
+    row = connection.execute("SELECT revision, seq FROM index_marks WHERE birth = ?", bound(birth)).fetchone()
+    return None if row is None else Checkpoint(*row)
+
+
+def _note(connection: Connection, birth: str, mark: Checkpoint) -> None:
+    query = "INSERT OR REPLACE INTO index_marks VALUES (?, ?, ?)"
+    connection.execute(query, bound(birth, mark.revision, mark.seq))
+
+
+def _keep_only(connection: Connection, birth: str) -> None:
+    connection.execute("DELETE FROM index_marks WHERE birth <> ?", bound(birth))

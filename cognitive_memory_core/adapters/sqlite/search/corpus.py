@@ -1,0 +1,106 @@
+"""The two things that can be searched, and the one door through which their rows leave the ledger."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from sqlite3 import Connection
+from typing import Generic, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ....domain.event import Event
+from ....domain.hit import Reading
+from ....domain.message import Message
+from ..database.rows import EVENT_FIELDS, MESSAGE_FIELDS, Row, event_of, message_of
+from ..database.statements import LISTED, listed, select
+from .filters import UNVEILED, Filter, message_filter, place_filter, sql_filter
+from .words import EVENT_WORDS, EVENT_WORDS_FROM, MESSAGE_WORDS, MESSAGE_WORDS_FROM, event_terms, message_terms
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Corpus(Generic[T]):
+    """Events, or the log: their tables, how a row is read, and who may see it.
+
+    ``standing`` holds for rows that may be shown to anybody. ``terms_of`` gives the terms of a row of ``words_from``;
+    ``place_of`` gives the place that holds all that a reading admits, where it can be read apart from the rest.
+    """
+
+    table: str
+    words: str
+    fields: tuple[str, ...]
+    filter_of: Callable[[Reading], Filter]
+    read: Callable[[Row], T]
+    admits: Callable[[Reading, T], bool]
+    words_from: tuple[str, ...]
+    terms_of: Callable[[Row], list[str]]
+    place_of: Callable[[Reading], Filter | None]
+    standing: str = "TRUE"
+
+    @property
+    def columns(self) -> str:
+        """What :meth:`admitted` takes: seq and the fields, from the table as ``e``."""
+        return ", ".join(f"e.{name}" for name in ("seq", *self.fields))
+
+    def admitted(self, reading: Reading, rows: Iterable[Row]) -> dict[int, T]:
+        """Read rows, and leave out what the reading does not admit whatever the query let through."""
+        found = ((row[0], self.read(row[1:])) for row in rows)
+        return {seq: item for seq, item in found if self.admits(reading, item)}
+
+    def at(self, connection: Connection, reading: Reading, seqs: Sequence[int]) -> dict[int, T]:
+        """Give those of the rows that the reading admits, by seq, in the order asked for."""
+        query = select(self.columns, f"{self.table} e", f"e.seq IN {LISTED} AND {self.standing}")
+        found = self.admitted(reading, connection.execute(query, (listed(seqs),)))
+        return {seq: found[seq] for seq in seqs if seq in found}
+
+    def seqs_within(self, connection: Connection, reading: Reading) -> NDArray[np.int64]:
+        """Give the seqs of all that the reading admits."""
+        clause, values = self.filter_of(reading)
+        found = connection.execute(select("e.seq", f"{self.table} e", clause), values).fetchall()
+        return np.fromiter((row[0] for row in found), np.int64, len(found))
+
+
+def _admits_event(reading: Reading, event: Event) -> bool:
+    return reading.admits(event)
+
+
+def _admits_message(reading: Reading, message: Message) -> bool:
+    return reading.admits(message.as_event())
+
+
+def _place_of_events(reading: Reading) -> Filter | None:
+    is_bounded = reading.scene.kind != "operator" or reading.group_id
+    return place_filter(reading) if is_bounded else None
+
+
+def _place_of_messages(reading: Reading) -> Filter | None:
+    """What somebody said in groups lies strewn over the log: no index leads to it but that of the words."""
+    return _place_of_events(reading) if reading.scene.kind != "private" else None
+
+
+EVENTS = Corpus(
+    "events",
+    EVENT_WORDS,
+    EVENT_FIELDS,
+    sql_filter,
+    event_of,
+    _admits_event,
+    EVENT_WORDS_FROM,
+    event_terms,
+    _place_of_events,
+)
+MESSAGES = Corpus(
+    "messages",
+    MESSAGE_WORDS,
+    MESSAGE_FIELDS,
+    message_filter,
+    message_of,
+    _admits_message,
+    MESSAGE_WORDS_FROM,
+    message_terms,
+    _place_of_messages,
+    UNVEILED,
+)

@@ -1,0 +1,77 @@
+"""The scope rule and its narrowings as SQL: pure, from typed readings only, never from anybody's text."""
+
+from __future__ import annotations
+
+from ....domain.hit import Reading
+from ....domain.interval import Interval
+from ....domain.scope import Scene
+from ..database.rows import micros
+from ..database.statements import LISTED, listed, select
+
+Filter = tuple[str, tuple[str | int, ...]]
+
+_SPEAKS_OF = f"EXISTS ({select('1', 'event_subjects s', 's.seq = e.seq AND s.subject IN ' + LISTED)})"
+UNVEILED = f"NOT EXISTS ({select('1', 'veils v', 'v.seq = e.seq')})"  # a line that tells no forgotten event
+_NOTHING: Filter = ("0", ())
+
+
+def sql_filter(reading: Reading) -> Filter:
+    """Compile a reading over ``events e``: the clause holds for exactly the rows that the reading admits."""
+    parts: list[Filter] = [scene_filter(reading.scene), ("e.retired_at IS NULL", ()), *_common(reading)]
+    if reading.user_id:
+        person = reading.user_id
+        parts.append((f"(e.sender_id = ? OR e.user_id = ? OR {_SPEAKS_OF})", (person, person, listed([person]))))
+    if reading.kinds:
+        parts.append((f"e.kind IN {LISTED}", (listed(reading.kinds),)))
+    if reading.without:
+        names = listed(sorted(reading.without))
+        parts.append((f"e.sender_id NOT IN {LISTED} AND NOT {_SPEAKS_OF}", (names, names)))
+    return _all(parts)
+
+
+def message_filter(reading: Reading) -> Filter:
+    """Compile a reading over ``messages e``; a bot's own line speaks of the person it was said to."""
+    parts: list[Filter] = [scene_filter(reading.scene), (UNVEILED, ()), *_common(reading)]
+    if reading.user_id:
+        parts.append(("e.user_id = ?", (reading.user_id,)))
+    if reading.kinds and "message" not in reading.kinds:
+        parts.append(_NOTHING)
+    if reading.without:
+        parts.append((f"e.user_id NOT IN {LISTED}", (listed(sorted(reading.without)),)))
+    return _all(parts)
+
+
+def scene_filter(scene: Scene) -> Filter:
+    """Compile the scope rule alone, over ``events e`` or ``messages e``."""
+    if scene.kind == "operator":
+        return "e.agent = ?", (scene.agent,)
+    if scene.kind == "group":
+        return "e.scope = ?", (scene.scope.key,)
+    own_words = "e.agent = ? AND e.sender_id = ? AND e.request_type = 'group'"
+    return f"(e.scope = ? OR ({own_words}))", (scene.scope.key, scene.agent, scene.user_id)
+
+
+def place_filter(reading: Reading) -> Filter:
+    """Compile the smallest whole place that holds all that a reading admits: what is worth keeping in memory."""
+    scene = reading.scene
+    if scene.kind == "operator" and reading.group_id:
+        scene = Scene.operator(scene.agent, group_id=reading.group_id)
+        return "e.scope = ?", (scene.scope.key,)
+    return scene_filter(scene)
+
+
+def _common(reading: Reading) -> list[Filter]:
+    parts: list[Filter] = []
+    if reading.group_id:
+        parts.append(("e.group_id = ?", (reading.group_id,)))
+    if reading.window is not None:
+        parts.append(_within(reading.window))
+    return parts
+
+
+def _within(window: Interval) -> Filter:
+    return "e.at_us >= ? AND e.at_us < ?", (micros(window.start), micros(window.stop))
+
+
+def _all(parts: list[Filter]) -> Filter:
+    return " AND ".join(clause for clause, _ in parts), tuple(value for _, values in parts for value in values)

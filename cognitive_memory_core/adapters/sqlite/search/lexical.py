@@ -1,0 +1,163 @@
+"""Search by words: over a place's own postings where they fit into memory, over FTS5 for what is wider."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from sqlite3 import Connection
+from typing import Any, Generic, Protocol, TypeVar
+
+import numpy as np
+
+from ....domain.event import Event
+from ....domain.hit import Reading
+from ....domain.message import Message
+from ....errors import UnavailableError
+from ..database.database import Database
+from ..database.statements import bounded, select
+from .best import best
+from .corpus import EVENTS, MESSAGES, Corpus
+from .filters import Filter
+from .postings import Postings
+from .postings_cache import HELD_BYTES, PostingsCache
+from .words import match
+
+SPARE = 8  # best matches looked at beyond the limit, before a narrow reading pays for a query of its own
+T = TypeVar("T")
+Found = list[tuple[T, float]]
+_Place = tuple[Corpus[Any], Filter]
+
+
+class SqliteLexical:
+    """BM25. A place's words are taken into memory when it is asked; FTS5 answers until all are there."""
+
+    def __init__(self, database: Database, *, held_bytes: int = HELD_BYTES) -> None:
+        """Search a database, holding the words of places in at most ``held_bytes`` of memory."""
+        self._database = database
+        self._hot = PostingsCache(held_bytes)
+        self._loading: dict[_Place, asyncio.Task[None]] = {}
+        self._turns = asyncio.Lock()
+
+    async def events(self, terms: Sequence[str], reading: Reading, limit: int) -> Found[Event]:
+        """Find events that share terms, best first."""
+        return await self._search(EVENTS, terms, reading, bounded(limit))
+
+    async def messages(self, terms: Sequence[str], reading: Reading, limit: int) -> Found[Message]:
+        """Find messages that share terms, best first."""
+        return await self._search(MESSAGES, terms, reading, bounded(limit))
+
+    def clear_caches(self) -> None:
+        """Hold nothing in memory: what was erased must not stay there."""
+        self._hot.clear_caches()
+
+    async def loaded(self) -> None:
+        """Wait until the words of all places that were asked are in memory."""
+        await asyncio.gather(*self._loading.values())
+
+    async def _search(self, corpus: Corpus[T], terms: Sequence[str], reading: Reading, limit: int) -> Found[T]:
+        if not limit:
+            return []
+        question = _LexicalQuestion(corpus, tuple(terms), reading, limit)
+        found, is_loading = await self._database.read(_searched, self._hot, question)
+        if is_loading and (place := corpus.place_of(reading)) and (corpus, place) not in self._loading:
+            self._loading[corpus, place] = asyncio.create_task(self._load(corpus, place))
+        return found
+
+    async def _load(self, corpus: Corpus[Any], place: Filter) -> None:
+        """Take in a place's words some rows at a time, so that whoever reads meanwhile waits for few of them."""
+        is_loading = True
+        try:
+            async with self._turns:  # one place after the other: those that do not fit together would evict each other
+                while is_loading:
+                    is_loading = await self._database.read(_is_loading, self._hot, corpus, place)
+        except UnavailableError:  # closed, or unreadable: whoever asks next is told
+            pass
+        finally:
+            del self._loading[corpus, place]
+
+
+@dataclass(frozen=True)
+class _LexicalQuestion(Generic[T]):
+    """What is asked for, where, and how much of it."""
+
+    corpus: Corpus[T]
+    terms: Sequence[str]
+    reading: Reading
+    limit: int
+
+
+class _Ranking(Protocol):
+    """Rows by their scores."""
+
+    def best(self, limit: int) -> dict[int, float]:
+        """Give the best of the place, of which a narrow reading may not admit all."""
+        ...
+
+    def best_within(self, limit: int) -> dict[int, float]:
+        """Give the best of what the reading admits; it costs more."""
+        ...
+
+
+class _OwnWords:
+    """The ranking of a place's own postings."""
+
+    def __init__(self, connection: Connection, question: _LexicalQuestion[Any], postings: Postings) -> None:
+        self._connection, self._question = connection, question
+        scores = postings.scores(question.terms)
+        shared = np.flatnonzero(scores)
+        self._seqs, self._scores = postings.seqs[shared], scores[shared]
+
+    def best(self, limit: int) -> dict[int, float]:
+        return best(self._seqs, self._scores, limit)
+
+    def best_within(self, limit: int) -> dict[int, float]:
+        inside = np.isin(self._seqs, self._question.corpus.seqs_within(self._connection, self._question.reading))
+        return best(self._seqs[inside], self._scores[inside], limit)
+
+
+class _FullText:
+    """FTS5's ranking."""
+
+    def __init__(self, connection: Connection, question: _LexicalQuestion[Any], expression: str) -> None:
+        self._connection, self._question, self._expression = connection, question, expression
+
+    def best(self, limit: int) -> dict[int, float]:
+        words = self._question.corpus.words
+        query = select("rowid, -rank", words, f"{words} MATCH ?", "ORDER BY rank LIMIT ?")
+        return dict(self._connection.execute(query, (self._expression, limit)))
+
+    def best_within(self, limit: int) -> dict[int, float]:
+        corpus = self._question.corpus
+        clause, values = corpus.filter_of(self._question.reading)
+        source = f"{corpus.words} w CROSS JOIN {corpus.table} e ON e.seq = w.rowid"  # CROSS: the words first
+        where = f"{corpus.words} MATCH ? AND {clause}"
+        query = select("w.rowid, -w.rank", source, where, "ORDER BY w.rank LIMIT ?")
+        return dict(self._connection.execute(query, (self._expression, *values, limit)))
+
+
+def _searched(connection: Connection, hot: PostingsCache, question: _LexicalQuestion[T]) -> tuple[Found[T], bool]:
+    """Find rows, and tell whether the words of their place are still to be loaded."""
+    place = question.corpus.place_of(question.reading)
+    words = hot.advance(connection, question.corpus, place) if place else None
+    if words is not None and not len(words.missing):
+        return _found(connection, question, _OwnWords(connection, question, words.postings)), False
+    expression = match(question.terms, question.reading)
+    if expression is None:
+        return [], words is not None
+    return _found(connection, question, _FullText(connection, question, expression)), words is not None
+
+
+def _found(connection: Connection, question: _LexicalQuestion[T], ranking: _Ranking) -> Found[T]:
+    limit, at = question.limit, question.corpus.at
+    ranked = ranking.best(limit + SPARE)
+    found = at(connection, question.reading, list(ranked))
+    if len(found) < limit and len(ranked) == limit + SPARE:  # too many of the best lie outside a narrow reading
+        ranked = ranking.best_within(limit)
+        found = at(connection, question.reading, list(ranked))
+    return [(item, ranked[seq]) for seq, item in found.items()][:limit]
+
+
+def _is_loading(connection: Connection, hot: PostingsCache, corpus: Corpus[Any], place: Filter) -> bool:
+    words = hot.advance(connection, corpus, place)
+    return words is not None and len(words.missing) > 0

@@ -1,0 +1,135 @@
+"""The words of recently asked places, in memory: brought up to date from the ledger by what was written since."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass, field, replace
+from functools import partial
+from sqlite3 import Connection
+from typing import Any
+
+import numpy as np
+
+from ..database.statements import LISTED, listed, select
+from . import departures
+from .corpus import Corpus
+from .filters import Filter
+from .place_cache import PlaceCache
+from .postings import Postings, Seqs
+
+HELD_BYTES = 32 * 1024 * 1024
+TOGETHER = 250  # rows whose words are made at a time, in about ten milliseconds
+AGAIN = 64  # asks after which a refused place is looked at again, if anything left the index meanwhile
+_MOST_REFUSED = 1024
+_NONE: Seqs = np.empty(0, np.int64)
+
+
+@dataclass(frozen=True)
+class PlacePostings:
+    """A place's postings, all rows up to ``last`` and departures up to ``departed`` being in, but for ``missing``."""
+
+    postings: Postings = field(default_factory=Postings)
+    missing: Seqs = field(default_factory=lambda: _NONE)
+    last: int = 0
+    departed: int = 0
+
+    @property
+    def bytes(self) -> int:
+        """What they take in memory."""
+        return self.postings.bytes + self.missing.nbytes
+
+    @property
+    def at_least(self) -> int:
+        """What they will take in memory, when all are in, or more."""
+        rows = len(self.postings.seqs)
+        expected = self.postings.size * (rows + len(self.missing)) // rows if rows else 0
+        return max(self.bytes, expected)
+
+
+@dataclass(frozen=True)
+class _Refusal:
+    """A place that did not fit, how many departures there were by then, and how often it was asked since."""
+
+    departed: int
+    asks: int = 0
+
+
+class PostingsCache:
+    """Postings of places by what their readings admit; a place that would not fit into memory has none."""
+
+    def __init__(self, limit: int = HELD_BYTES) -> None:
+        """Hold at most ``limit`` bytes between calls."""
+        self._cache: PlaceCache[PlacePostings] = PlaceCache(limit)
+        self._refused: dict[Hashable, _Refusal] = {}
+
+    @property
+    def bytes(self) -> int:
+        """What is held."""
+        return self._cache.bytes
+
+    def clear_caches(self) -> None:
+        """Hold nothing in memory: what was erased must not stay there."""
+        self._cache.clear()
+        self._refused.clear()
+
+    def advance(self, connection: Connection, corpus: Corpus[Any], place: Filter) -> PlacePostings | None:
+        """Bring a place's words forward by some rows; None where they are not to be held."""
+        key = (corpus.table, place)
+        if self._is_refused(key, departures.latest(connection, corpus.words)):
+            return None
+        words = self._cache.fresh(key, PlacePostings, partial(_advanced, connection, corpus, place))
+        if self._cache.fits(words.at_least):
+            return words
+        self._cache.drop(key)
+        while len(self._refused) >= _MOST_REFUSED:
+            self._refused.pop(next(iter(self._refused)), None)
+        self._refused[key] = _Refusal(words.departed)
+        return None
+
+    def _is_refused(self, key: Hashable, departed: int) -> bool:
+        """Tell whether a place was refused, and is not to be looked at again: only departures make one smaller."""
+        refusal = self._refused.pop(key, None)
+        if refusal is None or (refusal.asks >= AGAIN and refusal.departed != departed):
+            return False
+        self._refused[key] = replace(refusal, asks=refusal.asks + 1)
+        return True
+
+
+def _advanced(connection: Connection, corpus: Corpus[Any], place: Filter, old: PlacePostings) -> PlacePostings:
+    """Note what changed, in an order in which nothing is missed, and take in some of the rows that are missing."""
+    current = _noted(connection, corpus, place, old)
+    if not len(current.missing):
+        return current
+    now, later = current.missing[:TOGETHER], current.missing[TOGETHER:]
+    columns = ", ".join(f"e.{name}" for name in ("seq", *corpus.words_from))
+    query = select(columns, f"{corpus.table} e NOT INDEXED", f"e.seq IN {LISTED} AND {place[0]}")  # by seq
+    rows = connection.execute(query, (listed(now.tolist()), *place[1]))
+    postings = current.postings.having([(row[0], corpus.terms_of(row[1:])) for row in rows])
+    return replace(current, postings=postings, missing=later)
+
+
+def _noted(connection: Connection, corpus: Corpus[Any], place: Filter, old: PlacePostings) -> PlacePostings:
+    departed = departures.latest(connection, corpus.words)
+    gone = departures.between(connection, corpus.words, old.departed, departed)
+    if gone is None:
+        return _noted(connection, corpus, place, replace(PlacePostings(), departed=departed))
+    last = _last(connection, corpus)
+    if last <= old.last and not gone:
+        return replace(old, departed=departed) if departed != old.departed else old
+    again = np.intersect1d(np.fromiter(gone, np.int64), np.concatenate((old.postings.seqs, old.missing)))
+    new = _new_seqs(connection, corpus, place, old, last)
+    missing = np.concatenate((np.setdiff1d(old.missing, again), again, np.fromiter(new, np.int64)))
+    return PlacePostings(old.postings.without(again), missing, max(last, old.last), departed)
+
+
+def _last(connection: Connection, corpus: Corpus[Any]) -> int:
+    return connection.execute(select("max(seq)", corpus.table, "TRUE")).fetchone()[0] or 0
+
+
+def _new_seqs(connection: Connection, corpus: Corpus[Any], place: Filter, old: PlacePostings, last: int) -> list[int]:
+    """Find a place's new rows: among all new ones while those are few, else among all of the place's."""
+    is_short = last - old.last <= max(len(old.postings.seqs), TOGETHER)
+    source = f"{corpus.table} e{' NOT INDEXED' if is_short else ''}"
+    after = "e.seq" if is_short else "+e.seq"
+    query = select("e.seq", source, f"{place[0]} AND {after} > ? AND {after} <= ?")
+    return [row[0] for row in connection.execute(query, (*place[1], old.last, last))]

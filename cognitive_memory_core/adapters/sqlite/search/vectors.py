@@ -1,0 +1,107 @@
+"""Each event's vector beside it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from sqlite3 import Connection
+
+from .... import sentences
+from ....errors import BadArgument
+from ....ports.ledger import Change, Checkpoint, VectorRow
+from ....ports.models import Vector
+from ..database.database import Database
+from ..database.rows import bound
+from ..database.statements import bounded, next_revision
+from . import changes
+from .exact_search import SqliteExactSearch
+
+
+class SqliteVectors:
+    """One vector an event; storing another model's replaces it."""
+
+    def __init__(self, database: Database, index: SqliteExactSearch) -> None:
+        """Keep vectors in a database, and tell an index which model they are asked for by."""
+        self._database = database
+        self._index = index
+
+    async def waiting(self, fingerprint: str, limit: int) -> list[tuple[str, str]]:
+        """Give ids and texts of standing events without a vector of this fingerprint, oldest first."""
+        self._index.follow(fingerprint)
+        return await self._database.read(_waiting, fingerprint, bounded(limit))
+
+    async def store(self, fingerprint: str, rows: Sequence[VectorRow]) -> None:
+        """Keep vectors; a row of an event that is gone is dropped, a vector without a direction is refused."""
+        for row in rows:
+            if not has_direction(row.vector):
+                raise BadArgument(sentences.bad_value("vector", row.event_id, sentences.vector_with_direction()))
+        self._index.follow(fingerprint)
+        await self._database.write(_store, fingerprint, rows)
+
+    async def lag(self, fingerprint: str) -> int:
+        """Count the standing events without a vector of this fingerprint."""
+        self._index.follow(fingerprint)
+        return await self._database.read(_lag, fingerprint)
+
+    async def dimensions(self, fingerprint: str) -> int:
+        """Give the length of the vectors of a model, the oldest standing event's; 0 while there is none."""
+        return await self._database.read(changes.dimensions_of, fingerprint)
+
+    async def changes(self, fingerprint: str, after: Checkpoint, limit: int) -> list[Change]:
+        """Give what changed after a mark, in the order of change, each event as it is now."""
+        return await self._database.read(changes.changes_after, fingerprint, after, bounded(limit))
+
+    async def behind(self, fingerprint: str, after: Checkpoint) -> int:  # noqa: ARG002  # the port's: a change is one for any model
+        """Count what :meth:`changes` has left to give."""
+        return await self._database.read(changes.changes_left, after)
+
+    async def embedded_ids(self, fingerprint: str) -> frozenset[str]:
+        """Give the ids of all standing events with a vector of the fingerprint."""
+        return await self._database.read(changes.embedded_ids, fingerprint)
+
+
+def has_direction(vector: Vector) -> bool:
+    """Tell whether a vector points anywhere: one of zeros, or with what is no number, does not."""
+    length = math.hypot(*vector)
+    return math.isfinite(length) and length > 0
+
+
+def put(connection: Connection, seq: int, fingerprint: str, vector: Vector, revision: int) -> None:
+    """Lay a vector beside an event."""
+    connection.execute(
+        "INSERT INTO vectors VALUES (?, ?) ON CONFLICT (seq) DO UPDATE SET vector = excluded.vector",
+        (seq, vector.tobytes()),
+    )
+    connection.execute(
+        "UPDATE events SET embedded_as = ?, revision = ? WHERE seq = ?", (*bound(fingerprint), revision, seq)
+    )
+
+
+def _store(connection: Connection, fingerprint: str, rows: Sequence[VectorRow]) -> None:
+    revision = next_revision(connection)
+    for row in rows:
+        event = connection.execute("SELECT seq, text FROM events WHERE id = ?", bound(row.event_id)).fetchone()
+        if event is not None and row.text in (None, event[1]):
+            put(connection, event[0], fingerprint, row.vector, revision)
+    connection.execute("UPDATE meta SET value = ? WHERE key = 'fingerprint'", bound(fingerprint))
+
+
+def _waiting(connection: Connection, fingerprint: str, limit: int) -> list[tuple[str, str]]:
+    query = "SELECT seq, id, text FROM events WHERE embedded_as = ? AND retired_at IS NULL ORDER BY seq LIMIT ?"
+    found = [row for name in _other_models(connection, fingerprint) for row in connection.execute(query, (name, limit))]
+    return [(event_id, text) for _, event_id, text in sorted(found)[:limit]]
+
+
+def _lag(connection: Connection, fingerprint: str) -> int:
+    query = "SELECT count(*) FROM events WHERE embedded_as = ? AND retired_at IS NULL"
+    return sum(connection.execute(query, (name,)).fetchone()[0] for name in _other_models(connection, fingerprint))
+
+
+def _other_models(connection: Connection, fingerprint: str) -> Iterator[str]:
+    """Walk the distinct models of the standing events, one jump in the index each; "" where there is no vector."""
+    query = "SELECT min(embedded_as) FROM events WHERE embedded_as > ? AND retired_at IS NULL"
+    name: str | None = ""
+    while name is not None:
+        if name != fingerprint:
+            yield name
+        name = connection.execute(query, (name,)).fetchone()[0]

@@ -1,0 +1,164 @@
+"""The lexical index: FTS5 over terms made in Python, contentless, the place as an indexed column of its own.
+
+Matching the place inside the index keeps a group from paying for the others. An event keeps its row while it is
+retired; whoever reads leaves retired ones out. A contentless row can only be taken out by naming its very words: what
+is withdrawn, pruned, erased or reworded is taken out with words made anew from its old row. So what a row's words are
+must never change without :data:`FORM` changing, which rebuilds the index at the next start.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import unicodedata
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from sqlite3 import Connection
+
+from ....domain.event import Event
+from ....domain.hit import Reading
+from ....domain.message import Message
+from ....domain.scope import Scope
+from ....text.lexical.indexed import indexed_text
+from ....text.lexical.terms import TERMS_VERSION, index_terms
+from ....text.lexical.word_forms import forms_version
+from ..database.rows import EVENT_FIELDS, MESSAGE_FIELDS, Row, event_of, message_of, moment_of
+from ..database.statements import insert, select
+from . import departures
+
+EVENT_WORDS = "event_words"
+MESSAGE_WORDS = "message_words"
+FORM = f"2/{TERMS_VERSION}/{unicodedata.unidata_version}/{forms_version()}"
+_COLUMNS = ("rowid", "place", "voice", "body")
+EVENT_WORDS_FROM = ("sender_name", "happened_at", "text", "pain", "solution", "outcome")
+MESSAGE_WORDS_FROM = ("is_bot", "user_name", "sent_at", "text")
+_IDLE_CHANGES = 1  # what FTS5 reports of a merge that had nothing to do
+Words = tuple[str, str, str]
+
+
+def add_event(connection: Connection, seq: int, event: Event) -> None:
+    """Index an event."""
+    connection.execute(insert(EVENT_WORDS, _COLUMNS), (seq, *event_words(event)))
+
+
+def add_message(connection: Connection, seq: int, message: Message) -> None:
+    """Index a message."""
+    connection.execute(insert(MESSAGE_WORDS, _COLUMNS), (seq, *message_words(message)))
+
+
+def drop_events(connection: Connection, rows: Iterable[tuple[int, Event]]) -> None:
+    """Take events out of the index, as their rows stood when they were indexed."""
+    _drop(connection, EVENT_WORDS, ((seq, *event_words(event)) for seq, event in rows))
+
+
+def drop_messages(connection: Connection, rows: Iterable[tuple[int, Message]]) -> None:
+    """Take messages out of the index, as their rows stood when they were indexed."""
+    _drop(connection, MESSAGE_WORDS, ((seq, *message_words(message)) for seq, message in rows))
+
+
+def begin_tidying(connection: Connection, pages: int) -> int:
+    """Begin to rewrite the index so that nothing is left in it of what was taken out; answers how many pages it has."""
+    for table in (EVENT_WORDS, MESSAGE_WORDS):
+        _merge(connection, table, -pages)  # below zero: all segments are to become one
+    queries = (select("count(*)", f"{table}_data", "TRUE") for table in (EVENT_WORDS, MESSAGE_WORDS))
+    return sum(connection.execute(query).fetchone()[0] for query in queries)
+
+
+def tidy_some(connection: Connection, pages: int) -> bool:
+    """Go on with that for so many pages; tells whether there may be more to do."""
+    changes = [_merge(connection, table, pages) for table in (EVENT_WORDS, MESSAGE_WORDS)]
+    return any(changed > _IDLE_CHANGES for changed in changes)
+
+
+def tidy(connection: Connection) -> None:
+    """Do all of that at one stroke."""
+    for table in (EVENT_WORDS, MESSAGE_WORDS):
+        connection.execute(insert(table, (table,)), ("optimize",))
+
+
+def _merge(connection: Connection, table: str, pages: int) -> int:
+    before = connection.total_changes
+    connection.execute(insert(table, (table, "rank")), ("merge", pages))
+    return connection.total_changes - before
+
+
+def event_words(event: Event) -> Words:
+    """Give place, voice and body of an event: found by its text, its speaker's name and its date."""
+    said = (event.text, event.pain, event.solution, event.outcome)
+    return _words(event.scope, event.sender_id, _terms(event.sender_name, event.happened_at, *said))
+
+
+def message_words(message: Message) -> Words:
+    """Give place, voice and body of a message."""
+    name = "" if message.is_bot else message.scene.user_name
+    return _words(message.scene.scope, message.sender_id, _terms(name, message.sent_at, message.text))
+
+
+def event_terms(row: Row) -> list[str]:
+    """Give the terms of an event's body from :data:`EVENT_WORDS_FROM`."""
+    name, happened_at, *said = row
+    return _terms(name, moment_of(happened_at), *said)
+
+
+def message_terms(row: Row) -> list[str]:
+    """Give the terms of a message's body from :data:`MESSAGE_WORDS_FROM`."""
+    is_bot, name, sent_at, text = row
+    return _terms("" if is_bot else name, moment_of(sent_at), text)
+
+
+def match(terms: Sequence[str], reading: Reading) -> str | None:
+    """Ask for any of the terms within the places of a scene; None when there is nothing to ask for."""
+    asked = [f'"{word}"' for word in map(_plain, terms) if word]
+    return f"({_where(reading)}) AND body : ({' OR '.join(asked)})" if asked else None
+
+
+def refresh(connection: Connection) -> None:
+    """Build the index anew when its words are made in another way now."""
+    known = connection.execute("SELECT value FROM meta WHERE key = 'terms'").fetchone()[0]
+    if known == FORM:
+        return
+    events = connection.execute(select(", ".join(("seq", *EVENT_FIELDS)), "events", "TRUE"))
+    _rebuild(connection, EVENT_WORDS, ((row[0], *event_words(event_of(row[1:]))) for row in events))
+    messages = connection.execute(select(", ".join(("seq", *MESSAGE_FIELDS)), "messages", "TRUE"))
+    _rebuild(connection, MESSAGE_WORDS, ((row[0], *message_words(message_of(row[1:]))) for row in messages))
+    connection.execute("UPDATE meta SET value = ? WHERE key = 'terms'", (FORM,))
+
+
+def _drop(connection: Connection, table: str, rows: Iterable[tuple[int, str, str, str]]) -> None:
+    dropped = list(rows)
+    if dropped:
+        connection.executemany(insert(table, (table, *_COLUMNS)), [("delete", *row) for row in dropped])
+        departures.note(connection, table, [row[0] for row in dropped])
+
+
+def _rebuild(connection: Connection, table: str, rows: Iterable[tuple[int, str, str, str]]) -> None:
+    connection.execute(insert(table, (table,)), ("delete-all",))
+    connection.executemany(insert(table, _COLUMNS), rows)
+
+
+def _terms(sender_name: str, at: datetime, *said: str) -> list[str]:
+    return index_terms(indexed_text(sender_name, at, "\n".join(said)))
+
+
+def _words(scope: Scope, sender_id: str, body: Sequence[str]) -> Words:
+    voice = _token("u", scope.agent, sender_id) if scope.kind == "group" and sender_id else ""
+    return f"{_token('s', scope.key)} {_token('a', scope.agent)}", voice, " ".join(body)
+
+
+def _where(reading: Reading) -> str:
+    scene = reading.scene
+    if scene.kind == "operator":
+        if reading.group_id:
+            return f"place : {_token('s', Scope(scene.agent, 'group', reading.group_id).key)}"
+        return f"place : {_token('a', scene.agent)}"
+    here = f"place : {_token('s', scene.scope.key)}"
+    return here if scene.kind == "group" else f"{here} OR voice : {_token('u', scene.agent, scene.user_id)}"
+
+
+def _token(kind: str, *parts: str) -> str:
+    joined = "\x1f".join(parts).encode("utf-8", "replace")
+    return kind + hashlib.sha256(joined).hexdigest()[:16]
+
+
+def _plain(term: str) -> str:
+    """Keep of a term what can stand in the index: no quote, no NUL, nothing that the query language could read."""
+    return "".join(char if char.isalnum() else " " for char in term).strip()

@@ -1,0 +1,1 @@
+"""Embedding events and keeping the vector store in step with the ledger."""

@@ -1,0 +1,357 @@
+"""Keeps a vector store the same as the ledger: follows its changes, and builds the next generation where one is needed.
+
+A generation of another model, one that is damaged or lost, one of another version of the store, one that holds what was
+erased: all are the same, and the answer is the next generation, built behind whatever serves meanwhile.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from ... import sentences
+from ...background import BackgroundLoop
+from ...domain.hit import Reading
+from ...errors import Busy, UnavailableError
+from ...ports.ledger import Change, Checkpoint, CheckpointBook, EmbeddedEvent, VectorLedger
+from ...ports.models import Vector
+from ...ports.vectors import Generation, VectorStore
+from .index_check import ASKED_A_DAY, IndexCheck
+
+log = logging.getLogger(__name__)
+BATCH = 300  # rows an upsert: more would keep a question waiting for long
+GATHERED = 0.5  # seconds in which new rows come together: a write of one row costs the store as much as one of fifty
+EVERY_DAY = 86_400.0  # seconds between two comparisons of store and ledger
+LONGEST_PAUSE = 60.0  # seconds
+FRUITLESS = 3  # times that a generation opens well and cannot be brought up to date before it is given up
+MOST_ASTRAY = 1  # rows of a slice that are written anew; more mean a damaged index
+WORTH_MENDING = 0.1  # share of missing rows from which on building anew is cheaper than mending
+
+
+@dataclass(frozen=True)
+class IndexState:
+    """``generation`` is the one that answers, 0 while none does; ``behind`` rows are not in it yet.
+
+    ``built`` of ``to_build`` rows are in the next one; both are 0 while none is being built.
+    """
+
+    generation: int = 0
+    behind: int = 0
+    built: int = 0
+    to_build: int = 0
+
+
+@dataclass
+class _GenerationInUse:
+    """A generation, and how far it has come."""
+
+    generation: Generation
+    mark: Checkpoint
+    rows: int = 0
+
+
+class IndexReconciler:
+    """A VectorIndex over the generation in use; it answers only while that is known to be whole."""
+
+    def __init__(
+        self,
+        store: VectorStore,
+        shelf: VectorLedger,
+        book: CheckpointBook,
+        fingerprint: str,
+        elapsed: Callable[[], float] = time.monotonic,
+        *,
+        asked_a_day: int = ASKED_A_DAY,
+    ) -> None:
+        """Follow a ledger's vectors of one model; each day ``asked_a_day`` rows have to find themselves."""
+        self._store = store
+        self._shelf = shelf
+        self._book = book
+        self._fingerprint = fingerprint
+        self._check = IndexCheck(store, shelf, book, fingerprint)
+        self._elapsed = elapsed
+        self._serving: _GenerationInUse | None = None  # a generation that is known to be whole
+        self._growing: _GenerationInUse | None = None
+        self._to_build = 0
+        self._is_opened = False  # whether it is known what lies in the store
+        self._dimensions_found = 0  # of what lies there, whether it serves or not
+        self._must_go = False  # what lies there is beyond mending, or holds what was erased
+        self._refused = Counter[str]()  # how often a generation that opens well could not be brought up to date
+        self._compared_at = elapsed()
+        self._asked_a_day = asked_a_day
+        self._left_to_ask = 0  # rows of the generation in use that are still asked for today
+        self._vain_examinations = 0
+        self._turn = asyncio.Lock()  # one step at a time: what is read of the ledger is written before it can change
+        self._building = asyncio.Lock()  # held while it is found out what lies in the store, and while one is built
+        self._begun = 0  # builds so far
+        self._finished = 0  # the last of them that was put in use
+        self.loop = BackgroundLoop(
+            "vector index", self._round, gathered=GATHERED, longest_pause=LONGEST_PAUSE, on_failure=self._distrust
+        )
+        self.nudge, self.hurry, self.run = self.loop.nudge, self.loop.hurry, self.loop.run
+
+    async def nearest(self, vector: Vector, reading: Reading, limit: int) -> list[tuple[str, float]]:
+        """Search the generation in use; UnavailableError while it may lack something."""
+        serving = self._serving
+        if serving is None:
+            raise UnavailableError(sentences.index_not_whole())
+        return await self._store.nearest(serving.generation, vector, reading, limit)
+
+    async def lag(self) -> int:
+        """Count the rows that the generation in use lacks; all of them while there is none."""
+        serving = self._serving
+        if serving is None and not await self._shelf.dimensions(self._fingerprint):
+            return 0
+        return await self._shelf.behind(self._fingerprint, serving.mark if serving else Checkpoint())
+
+    async def state(self) -> IndexState:
+        """Say how far the index is."""
+        serving, growing = self._serving, self._growing
+        building = (growing.rows, max(self._to_build, growing.rows)) if growing is not None else (0, 0)
+        return IndexState(serving.generation.number if serving else 0, await self.lag(), *building)
+
+    async def follow(self) -> None:
+        """Bring the index up to the ledger: open, build or ship, whichever is needed."""
+        if not self._is_needed(await self._dimensions()):
+            return  # nothing to index yet: the store need not even start
+        if not self._is_opened or self._is_unfit(await self._dimensions()):
+            async with self._building:  # what somebody else builds meanwhile need not be built again
+                await self._open_once()
+                if self._is_unfit(await self._dimensions()):
+                    await self._build()
+        if self._serving is not None:
+            await self._ship(self._serving)
+
+    async def rebuild(self, *, afresh: bool = False) -> int:
+        """Put a generation in use that is built out of the ledger; answers how many rows it holds.
+
+        A build that is under way already serves everybody who asks for one; with ``afresh`` only one that begins after
+        the call does, which holds nothing that was erased before. The old generation goes on serving meanwhile, as far
+        as it can. Nothing is lost when a build is cut off: it begins anew. An empty ledger gets an empty generation, so
+        that nothing is left of what stood in the last one.
+        """
+        is_under_way = self._growing is not None and not afresh
+        wanted = self._begun if is_under_way else self._begun + 1
+        async with self._building:
+            if self._finished < wanted:
+                await self._open_once()
+                await self._build()
+        return self._serving.rows if self._serving else 0
+
+    async def reconcile(self) -> int:
+        """Compare the generation in use with the ledger, row by row; answers how many rows were wrong.
+
+        A few are mended; where many are missing the next generation is built when :meth:`follow` comes to it.
+        """
+        serving = self._serving
+        if serving is None:
+            return 0
+        wrong, is_mended = await self._compared(serving)
+        if not is_mended:
+            self._give_up()
+        return wrong
+
+    async def examine(self) -> int:
+        """Ask for the next rows of the generation in use by their own vectors; answers for how many, 0 when done.
+
+        A single one that is astray is written anew. Where there are more, or the store fails at the same rows again
+        and again, the next generation is built when :meth:`follow` comes to it.
+        """
+        async with self._turn:
+            if self._serving is None or self._left_to_ask <= 0:
+                return 0
+            try:
+                return await self._examined(self._serving)
+            except Busy:
+                return 0
+            except UnavailableError as refused:
+                self.loop.trouble.note(refused)
+                self._left_to_ask, self._vain_examinations = 0, self._vain_examinations + 1
+        if self._vain_examinations >= FRUITLESS:
+            self._give_up()
+        return 0
+
+    async def _examined(self, serving: _GenerationInUse) -> int:
+        seen = await self._check.examine(serving.generation, serving.mark)
+        self._vain_examinations = 0
+        self._left_to_ask = 0 if seen.is_last and not seen.astray else self._left_to_ask - seen.asked
+        if seen.astray and not await self._is_put_right(serving, seen.astray):
+            log.warning("vector index: %d of %d rows are not found by their vectors", len(seen.astray), seen.asked)
+            self._give_up()
+        return seen.asked
+
+    async def _is_put_right(self, serving: _GenerationInUse, astray: Sequence[EmbeddedEvent]) -> bool:
+        """Write a single row anew; more of them speak of damage, which writing would spread."""
+        if len(astray) > MOST_ASTRAY:
+            return False
+        await self._store.remove(serving.generation, [row.event.id for row in astray])
+        await self._store.upsert(serving.generation, astray)
+        return not await self._check.astray(serving.generation, astray)
+
+    def _give_up(self) -> None:
+        self._serving, self._must_go = None, True
+        self.nudge()
+
+    async def unindex(self, event_ids: Sequence[str]) -> None:
+        """Take erased events out; where the store cannot, what it holds is not used any more."""
+        async with self._turn:
+            for copy in (self._serving, self._growing):
+                if copy is not None and event_ids:
+                    await self._try_to_remove(copy, event_ids)
+        self.nudge()
+
+    async def _try_to_remove(self, copy: _GenerationInUse, event_ids: Sequence[str]) -> None:
+        try:
+            await self._store.remove(copy.generation, event_ids)
+        except UnavailableError as away:
+            self._give_up()
+            self.loop.trouble.note(away)
+
+    def _distrust(self) -> None:
+        """Look anew at what lies in the store before it is used again."""
+        self._serving, self._is_opened = None, False
+
+    async def _open(self) -> None:
+        """Find out what lies in the store; what is not whole, or not of this model, does not serve."""
+        self._distrust()
+        generation = await self._store.open()
+        serving = await self._trusted(generation) if generation is not None else None
+        self._dimensions_found = generation.dimensions if generation is not None else 0
+        self._serving, self._is_opened = serving, True
+
+    async def _trusted(self, generation: Generation) -> _GenerationInUse | None:
+        mark = await self._book.mark(generation.birth)
+        if mark is None or not await self._fits(generation) or self._refused[generation.birth] >= FRUITLESS:
+            return None
+        copy = _GenerationInUse(generation, mark)
+        try:
+            is_whole = await self._check.sample_is_found(generation, mark) and (await self._compared(copy))[1]
+        except UnavailableError:
+            self._refused[generation.birth] += 1
+            raise
+        self._refused.clear()
+        return copy if is_whole else None
+
+    async def _dimensions(self) -> int:
+        return await self._shelf.dimensions(self._fingerprint)
+
+    def _is_needed(self, dimensions: int) -> bool:
+        return bool(dimensions or self._serving or self._must_go)
+
+    def _is_unfit(self, dimensions: int) -> bool:
+        """Tell whether the next generation is due; that of an empty ledger need not be of its model's length."""
+        serving = self._serving
+        return serving is None or self._must_go or dimensions not in (0, serving.generation.dimensions)
+
+    async def _open_once(self) -> None:
+        if not self._is_opened:
+            await self._open()
+
+    async def _fits(self, generation: Generation) -> bool:
+        return (generation.fingerprint, generation.dimensions) == (self._fingerprint, await self._dimensions())
+
+    async def _compared(self, copy: _GenerationInUse) -> tuple[int, bool]:
+        """Bring a generation up to date and compare it; answers how many rows were wrong, and whether none is now."""
+        async with self._turn:
+            await self._ship_all(copy)
+            listed = await self._store.listed(copy.generation)
+            known = await self._shelf.embedded_ids(self._fingerprint)
+            missing, extra = known - listed, listed - known
+            is_worth_mending = len(missing) <= WORTH_MENDING * len(known)
+            if is_worth_mending:
+                await self._mend(copy, missing, extra)
+        if missing or extra:
+            log.warning("vector index: %d rows were missing, %d too many", len(missing), len(extra))
+        self._compared_at, self._left_to_ask = self._elapsed(), self._asked_a_day
+        return len(missing) + len(extra), is_worth_mending
+
+    async def _build(self) -> None:
+        dimensions = await self._dimensions() or self._dimensions_found or 1
+        try:
+            await self._grow(dimensions)
+        finally:
+            self._growing = None
+
+    async def _grow(self, dimensions: int) -> None:
+        self._begun += 1
+        number, self._to_build = self._begun, await self._shelf.behind(self._fingerprint, Checkpoint())
+        copy = _GenerationInUse(await self._store.begin(self._fingerprint, dimensions), Checkpoint())
+        self._growing = copy
+        log.info("vector index: building generation %d of %d rows", copy.generation.number, self._to_build)
+        while await self._has_shipped(copy):
+            await self._keep_serving()
+        async with self._turn:
+            await self._ship_all(copy)
+            await self._store.put_in_use(copy.generation)
+            await self._book.keep_only(copy.generation.birth)
+            self._serving, self._dimensions_found, self._must_go = copy, dimensions, False
+            self._finished, self._left_to_ask = number, self._asked_a_day
+            self._refused.clear()
+        log.info("vector index: generation %d is in use", copy.generation.number)
+
+    async def _keep_serving(self) -> None:
+        """Keep the old generation up to date while the next one grows; one that cannot be serves no more."""
+        if self._serving is None:
+            return
+        try:
+            await self._ship(self._serving)
+        except UnavailableError as refused:
+            self._serving = None
+            self.loop.trouble.note(refused)
+
+    async def _ship(self, copy: _GenerationInUse) -> None:
+        while await self._has_shipped(copy):
+            pass
+
+    async def _has_shipped(self, copy: _GenerationInUse) -> bool:
+        """Write the next changes and remember how far that is; False when there are none."""
+        async with self._turn:
+            return await self._has_shipped_some(copy)
+
+    async def _ship_all(self, copy: _GenerationInUse) -> None:
+        while await self._has_shipped_some(copy):
+            pass
+
+    async def _has_shipped_some(self, copy: _GenerationInUse) -> bool:
+        changes = await self._shelf.changes(self._fingerprint, copy.mark, BATCH)
+        if not changes:
+            return False
+        await self._write(copy, changes)
+        await self._book.note(copy.generation.birth, changes[-1].mark)
+        copy.mark = changes[-1].mark
+        return True
+
+    async def _write(self, copy: _GenerationInUse, changes: Sequence[Change]) -> None:
+        length = copy.generation.dimensions
+        rows = [row for row in (change.row for change in changes) if row and row.vector and len(row.vector) == length]
+        gone = [change.event_id for change in changes if change.row is None]
+        if rows:
+            await self._store.upsert(copy.generation, rows)
+        if gone:
+            await self._store.remove(copy.generation, gone)
+        copy.rows += len(rows)
+
+    async def _mend(self, copy: _GenerationInUse, missing: frozenset[str], extra: frozenset[str]) -> None:
+        if extra:
+            await self._store.remove(copy.generation, sorted(extra))
+        mark = Checkpoint()
+        while missing and (changes := await self._shelf.changes(self._fingerprint, mark, BATCH)):
+            await self._write(copy, [change for change in changes if change.event_id in missing])
+            mark = changes[-1].mark
+
+    async def _round(self) -> float:
+        """Bring the index up to date; once a day compare it with the ledger, and ask for some rows."""
+        await self.follow()
+        until_compared = self._compared_at + EVERY_DAY - self._elapsed()
+        if until_compared <= 0:
+            self._compared_at = self._elapsed()
+            await self.reconcile()
+        elif self._left_to_ask > 0:
+            await self.examine()
+        else:
+            return until_compared
+        return GATHERED

@@ -1,0 +1,124 @@
+"""How much of each person and each place is taken: decided before anything is cleaned or written."""
+
+from __future__ import annotations
+
+import logging
+import math
+import time
+from collections.abc import Callable, Generator, Hashable
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from ... import sentences
+from ...domain.scope import Scene
+from ...errors import QueueFull
+from ...settings import Live, QueueSettings, Settings
+
+PERSON_SHARE = 0.5  # of what a place may: one person leaves room to the others of a group
+LOG_PAUSE = 60.0  # seconds between two log lines about refusals
+MANY = 1_000  # buckets, before full ones are looked for
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Allowance:
+    """A bucket holds ``burst`` tokens and gains ``per_minute`` tokens a minute."""
+
+    per_minute: float
+    burst: int
+
+    @property
+    def interval(self) -> float:
+        """Seconds in which one token comes."""
+        return 60.0 / self.per_minute
+
+    def share(self, part: float) -> Allowance:
+        """Return a smaller allowance that lets at least one through."""
+        return Allowance(self.per_minute * part, max(round(self.burst * part), 1))
+
+
+class TokenBuckets:
+    """A bucket a key, full at first. One instant a bucket is kept: when it is full again; a full one is forgotten."""
+
+    def __init__(self) -> None:
+        """Begin with full buckets."""
+        self._full_at: dict[Hashable, float] = {}
+        self._sweep_at = MANY
+
+    def __len__(self) -> int:
+        """Count the buckets that are not known to be full."""
+        return len(self._full_at)
+
+    def wait(self, key: Hashable, allowance: Allowance, now: float) -> float:
+        """Return in how many seconds the bucket has a token; 0 where it has one."""
+        missing = max(self._full_at.get(key, now) - now, 0.0)
+        wait = missing - (allowance.burst - 1) * allowance.interval
+        return wait if wait > allowance.interval * 1e-6 else 0.0  # sums of intervals are not exact
+
+    def take(self, key: Hashable, allowance: Allowance, now: float) -> None:
+        """Take a token out."""
+        self._full_at[key] = max(self._full_at.get(key, now), now) + allowance.interval
+        if len(self._full_at) > self._sweep_at:
+            self._full_at = {key: full_at for key, full_at in self._full_at.items() if full_at > now}
+            self._sweep_at = max(2 * len(self._full_at), MANY)
+
+
+@dataclass
+class Admission:
+    """Admits turns and dialogues within ``queue.turns_per_minute`` and ``queue.turn_burst``; counts what is refused.
+
+    Turns are counted by place and by person, dialogues by place alone and apart from turns: what people merely say
+    takes nothing from the turns that a bot ends.
+    """
+
+    settings: Live[Settings]
+    elapsed: Callable[[], float] = time.monotonic
+    refused: int = field(default=0, init=False)
+    _buckets: TokenBuckets = field(default_factory=TokenBuckets, init=False)
+    _logged_at: float = field(default=-math.inf, init=False)
+
+    def admit_turn(self, scene: Scene) -> None:
+        """Take a token of the place and one of the person; QueueFull, and neither is taken, where one has none."""
+        bounds, now = self.settings.current.queue, self.elapsed()
+        if not bounds.turns_per_minute:
+            return
+        here = _allowance(bounds)
+        each = here.share(PERSON_SHARE)
+        place, person = ("turn", scene.scope), ("turn", scene.agent, scene.user_id)
+        self._check(sentences.too_many_turns_here, bounds.turns_per_minute, self._buckets.wait(place, here, now))
+        if scene.user_id:
+            limit = math.ceil(each.per_minute)
+            self._check(sentences.too_many_turns_of_person, limit, self._buckets.wait(person, each, now))
+            self._buckets.take(person, each, now)
+        self._buckets.take(place, here, now)
+
+    def admit_dialogue(self, scene: Scene) -> None:
+        """Take a token of the place's dialogues; QueueFull where it has none."""
+        bounds, now = self.settings.current.queue, self.elapsed()
+        if not bounds.turns_per_minute:
+            return
+        here, place = _allowance(bounds), ("dialogue", scene.scope)
+        self._check(sentences.too_many_turns_here, bounds.turns_per_minute, self._buckets.wait(place, here, now))
+        self._buckets.take(place, here, now)
+
+    @contextmanager
+    def counting(self) -> Generator[None, None, None]:
+        """Count a turn or dialogue that is refused in the block, by these bounds or by the queue's."""
+        try:
+            yield
+        except QueueFull:
+            self.refused += 1
+            raise
+
+    def _check(self, said: Callable[[int, int], str], limit: int, wait: float) -> None:
+        if wait <= 0:
+            return
+        refusal, now = said(limit, math.ceil(wait)), self.elapsed()
+        if now - self._logged_at >= LOG_PAUSE:
+            self._logged_at = now
+            log.warning("queue: %s; refused since the start: %d", refusal, self.refused + 1)
+        raise QueueFull(refusal)
+
+
+def _allowance(bounds: QueueSettings) -> Allowance:
+    return Allowance(bounds.turns_per_minute, bounds.turn_burst)

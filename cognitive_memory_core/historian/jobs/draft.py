@@ -1,0 +1,83 @@
+"""From statements to the events and facts that a job will write: think, then write."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from ...domain.event import Draft, Event, Statement
+from ...domain.fact import Fact
+from ...domain.ids import derived_id
+from ...domain.job import Job
+from ...domain.people import Anchors
+from ...domain.profile import ProfileKey
+from ...domain.scope import Scene
+from ...domain.turn import Turn
+from ...settings import Settings
+from ...text.identity.persons import reports
+
+
+def drafted(job: Job, statements: Sequence[Statement], anchors: Anchors, settings: Settings) -> Draft:
+    """Make a draft whose event ids come from the job, so that a replay writes the same rows."""
+    written = [(said, _event(job, index, said, anchors)) for index, said in enumerate(statements) if said.text]
+    return Draft(
+        job.id,
+        tuple(event for _, event in written),
+        facts=tuple(fact for said, event in written for fact in _facts(job.work.scene, said, event, settings)),
+        repeats={event.id: said.repeats for said, event in written if said.repeats},
+        heard={event.id: said.heard_as for said, event in written if said.heard_as},
+    )
+
+
+def _facts(scene: Scene, said: Statement, event: Event, settings: Settings) -> Iterator[Fact]:
+    """Give what a statement tells of its own speaker, and of the group: nobody else's profile is ever written."""
+    if not said.is_absolute or said.confidence < settings.historian.min_confidence:
+        return
+    if _is_of_speaker(said, event):
+        yield _fact(_own_key(scene, event.sender_id, settings), event)
+    if said.is_of_place and scene.kind == "group":
+        yield _fact(ProfileKey.group(scene.group_id, scene.agent), event)
+
+
+def _is_of_speaker(said: Statement, event: Event) -> bool:
+    """Tell whether it is the speaker's own word of themselves; what they report of others or of the group is not."""
+    speaker = event.sender_id
+    if not said.is_own or said.speaker != speaker or speaker not in said.subjects:
+        return False
+    is_of_nobody_else = set(said.subjects) == {speaker} and not said.is_of_place
+    return is_of_nobody_else or not reports(event.text, speaker)
+
+
+def _own_key(scene: Scene, speaker: str, settings: Settings) -> ProfileKey:
+    """Name the profile of somebody who spoke in a scene: the place decides, and the operator."""
+    if scene.kind == "private" or settings.sharing == "shared":
+        return ProfileKey.user(speaker, scene.agent)
+    return ProfileKey.member(scene.group_id, speaker, scene.agent)
+
+
+def _fact(key: ProfileKey, event: Event) -> Fact:
+    return Fact(key, event.id, event.text, event.kind, event.happened_at)
+
+
+def _event(job: Job, index: int, said: Statement, anchors: Anchors) -> Event:
+    scene = job.work.scene
+    sender = said.speaker or scene.user_id
+    return Event(
+        derived_id("event", job.id, index),
+        said.text,
+        said.kind,
+        user_id=scene.user_id if isinstance(job.work, Turn) or scene.kind == "private" else sender,
+        group_id=scene.group_id,
+        sender_id=sender,
+        subjects=said.subjects,
+        message_ids=said.message_ids,
+        request_type="group" if scene.kind == "group" else "private",
+        perspective=job.work.perspective if isinstance(job.work, Turn) else None,
+        happened_at=said.happened_at or job.happened_at,
+        is_absolute=said.is_absolute,
+        agent=scene.agent,
+        confidence=said.confidence,
+        pain=said.pain,
+        solution=said.solution,
+        outcome=said.outcome,
+        sender_name=anchors.named(sender).name,
+    )

@@ -1,0 +1,160 @@
+"""What is accepted, and in which form, before it costs one durable write."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from ...consent import Consent
+from ...domain.ids import derived_id
+from ...domain.job import Job
+from ...domain.message import Message
+from ...domain.note import Memo
+from ...domain.scope import Scene
+from ...domain.turn import Dialogue, Turn, TurnLimits, shortened
+from ...locks import KeyedLock
+from ...ports.ambient import Clock
+from ...ports.ledger import EventLedger, NoteBook
+from ...ports.mirror import MemoMirror
+from ...ports.queue import JobQueue, QueueView
+from ...settings import Live, Settings
+from ...text.identity.names import clean_text
+from ..messages.message_buffer import MessageBuffer
+from .admission import Admission
+from .pipeline import memo_of
+
+MESSAGE_LENGTH = 4000
+DIALOGUE_LINES = 200
+ROUGH_LENGTH = 8000  # characters looked at of any text; what is kept is shorter
+OBSERVATIONS = 100  # looked at; fewer are kept
+LARGE = 10_000  # characters from which cleaning leaves the event loop
+
+
+@dataclass(frozen=True)
+class Intake:
+    """The door: consent first, then how much is taken of a person and a place, then size bounds, then the write."""
+
+    queue: JobQueue
+    view: QueueView
+    events: EventLedger
+    notes: NoteBook
+    mirror: MemoMirror
+    journal: MessageBuffer
+    consent: Consent
+    settings: Live[Settings]
+    clock: Clock
+    admission: Admission
+    _requests: KeyedLock = field(default_factory=KeyedLock, init=False)
+
+    def observe(self, message: Message) -> None:
+        """Take a message into the log, unless its person or place is left out."""
+        scene = message.scene
+        if scene.kind == "operator" or not self.consent.may_record(scene):
+            return
+        if not self.consent.is_erased(scene, message.sent_at):
+            said = self.consent.hidden(_bounded(message.text, MESSAGE_LENGTH))
+            self.journal.take(replace(message, text=said))
+
+    async def remember(self, turn: Turn) -> str | None:
+        """Make a turn durable: its job's id, its memo's where there is nothing else, or None."""
+        if turn.is_blank or not self.consent.may_record(turn.scene):
+            return None
+        if turn.happened_at is not None and self.consent.is_erased(turn.scene, turn.happened_at):
+            return None
+        if turn.request_id is not None and self.view.knows(job_id := _job_id(turn)):
+            return job_id
+        with self.admission.counting():
+            self.admission.admit_turn(turn.scene)
+            return await self._remembered(turn)
+
+    async def _remembered(self, turn: Turn) -> str | None:
+        bounded, trimmed = await self._taken(turn)
+        if not isinstance(bounded, Turn) or bounded.is_blank:
+            return None
+        job = Job(_job_id(turn), bounded, self.clock.now(), trimmed)
+        if not bounded.observations or not self.settings.current.enabled:
+            return await self._keep_memo(memo_of(job))
+        await self._enqueue_once(job, named=turn.request_id is not None)
+        return job.id
+
+    async def consider(self, scene: Scene, messages: Sequence[Message]) -> str | None:
+        """Make a dialogue durable for triage: its job's id, or None when no person said anything in it."""
+        dialogue = Dialogue(scene, messages)
+        if not self.settings.current.enabled or not self.consent.is_recorded(scene.scope):
+            return None
+        with self.admission.counting():
+            self.admission.admit_dialogue(scene)
+            return await self._considered(dialogue)
+
+    async def _considered(self, dialogue: Dialogue) -> str | None:
+        bounded, trimmed = await self._taken(replace(dialogue, messages=dialogue.messages[-DIALOGUE_LINES:]))
+        lines = () if isinstance(bounded, Turn) else bounded.messages
+        if not any(line.sender_id and line.text.strip() for line in lines):
+            return None
+        job_id = derived_id("dialogue", dialogue.scene.scope.key, *(line.id for line in lines))
+        await self._enqueue_once(Job(job_id, bounded, self.clock.now(), trimmed), named=True)
+        return job_id
+
+    async def _taken(self, work: Turn | Dialogue) -> tuple[Turn | Dialogue, bool]:
+        """Give the work as it is accepted: cleaned, without those who want to be left out, within the limits."""
+        cleaned = await asyncio.to_thread(_cleaned, work) if _length(work) > LARGE else _cleaned(work)
+        return self.consent.admitted(cleaned).within(self._limits)
+
+    async def _keep_memo(self, memo: Memo) -> str | None:
+        if not memo.text:
+            return None
+        await self.notes.write_memo(memo)
+        await self.mirror.copy(memo)
+        return memo.id
+
+    async def _enqueue_once(self, job: Job, *, named: bool) -> None:
+        if not named:
+            return await self.queue.enqueue(job)
+        async with self._requests.of(job.id):
+            if not self.view.knows(job.id) and not await self.events.done(job.id):
+                await self.queue.enqueue(job)
+        return None
+
+    @property
+    def _limits(self) -> TurnLimits:
+        historian = self.settings.current.historian
+        return TurnLimits(
+            source_message=historian.source_message_max_len,
+            recent_messages=historian.recent_messages_inject_k,
+            recent_line=historian.recent_message_line_max_len,
+        )
+
+
+def _job_id(turn: Turn) -> str:
+    if turn.request_id is None:
+        return secrets.token_hex(16)
+    return derived_id("turn", turn.scene.scope.key, turn.scene.user_id, turn.request_id)
+
+
+def _cleaned(work: Turn | Dialogue) -> Turn | Dialogue:
+    if isinstance(work, Dialogue):
+        return replace(work, messages=tuple(replace(line, text=_rough(line.text)) for line in work.messages))
+    return replace(
+        work,
+        memo=_rough(work.memo),
+        observations=tuple(_rough(text) for text in work.observations[:OBSERVATIONS]),
+        source_message=_rough(work.source_message),
+    )
+
+
+def _length(work: Turn | Dialogue) -> int:
+    """Count the characters that would be cleaned."""
+    if isinstance(work, Dialogue):
+        return sum(len(line.text) for line in work.messages)
+    return len(work.memo) + len(work.source_message) + sum(map(len, work.observations))
+
+
+def _rough(text: str) -> str:
+    """Clean a text that may be of any length, for what it costs to clean a long one."""
+    return clean_text(text[:ROUGH_LENGTH])
+
+
+def _bounded(text: str, limit: int) -> str:
+    return shortened(_rough(text), limit)

@@ -1,0 +1,163 @@
+"""What happens to one claimed job, from memo to committed events."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timezone, tzinfo
+
+from ...consent import Consent
+from ...domain.event import Draft, Statement
+from ...domain.job import Job
+from ...domain.message import Message
+from ...domain.note import Memo
+from ...domain.people import Anchors, Person
+from ...domain.scope import Scene
+from ...domain.turn import Dialogue, Turn
+from ...ports.ledger import EventLedger, FactBook, LexicalIndex, NoteBook, VeiledLog
+from ...ports.mirror import MemoMirror
+from ...ports.models import Historian
+from ...settings import Live, Settings
+from ...text.identity.names import clean_name
+from ..profiles.name_observer import NameObserver
+from ..rewriting.attribution import called, repeated
+from ..rewriting.gate import judged
+from ..rewriting.neighbours import Neighbourhood
+from ..rewriting.progress import Progress
+from .draft import drafted
+
+_UNKNOWN = datetime(1970, 1, 1, tzinfo=timezone.utc)  # of a line of which only the id is known
+KNOWN_PEOPLE = 200  # whose names are looked for in what was said
+
+
+def _no_thoughts() -> Progress[list[Statement]]:
+    return Progress()
+
+
+@dataclass(frozen=True)
+class Pipeline:
+    """Memo first, then thinking, then one commit. Running it twice on a job writes it once.
+
+    Where no model is asked, nobody looks for neighbours to show to it.
+    """
+
+    historian: Historian
+    events: EventLedger
+    notes: NoteBook
+    sightings: NameObserver
+    mirror: MemoMirror
+    consent: Consent
+    zone: tzinfo
+    facts: FactBook
+    lexical: LexicalIndex
+    settings: Live[Settings]
+    log: VeiledLog
+    asks_model: bool = True
+    _thoughts: Progress[list[Statement]] = field(default_factory=_no_thoughts, init=False, repr=False)
+
+    async def process(self, job: Job, *, is_last_try: bool = False) -> None:
+        """Store everything that a job holds, but for people who left or were erased since it was accepted.
+
+        On its last try a job whose model answers badly, or too late, is stored as far as it goes without.
+        """
+        if isinstance(job.work, Turn) and self._has_left(job):
+            return await self.events.commit(Draft(job.id))
+        job = replace(job, work=await self._told(self.consent.admitted(job.work)))
+        await self._keep_memo(job)
+        if not await self.events.done(job.id):
+            await self._keep_events(job, is_last_try=is_last_try)
+        return None
+
+    async def _told(self, work: Turn | Dialogue) -> Turn | Dialogue:
+        """Leave out lines that were withdrawn or tell a forgotten event, and what was learned from those alone."""
+        if isinstance(work, Dialogue):
+            return replace(work, messages=await self.log.shown(work.messages))
+        lines = [line for line in work.recent_messages if isinstance(line, Message)]
+        shown = await self.log.shown(lines)
+        recent = tuple(line for line in work.recent_messages if isinstance(line, str) or line in shown)
+        sources = [Message(one, work.scene, "", _UNKNOWN) for one in work.message_ids]
+        is_gone = bool(sources) and not await self.log.shown(sources)
+        return replace(work, recent_messages=recent, observations=() if is_gone else work.observations)
+
+    def _has_left(self, job: Job) -> bool:
+        scene = job.work.scene
+        return scene.user_id in self.consent.opted_out or self.consent.is_erased(scene, job.happened_at)
+
+    async def _keep_events(self, job: Job, *, is_last_try: bool) -> None:
+        await self._note_names(job)
+        anchors = replace(await self._anchors(job), is_last_try=is_last_try)
+        statements = self._thoughts.find(job.work, anchors)
+        if statements is None:
+            names = called(anchors)
+            statements = [judged(said, names) for said in await self._statements(job, anchors)]
+            self._thoughts.keep(job.work, anchors, statements)
+        await self.events.commit(drafted(job, statements, anchors, self.settings.current))
+        self._thoughts.settle(job.id)
+
+    async def _keep_memo(self, job: Job) -> None:
+        """Store the memo before any model is asked: memos never wait."""
+        if isinstance(job.work, Turn) and job.work.memo:
+            memo = memo_of(job)
+            await self.notes.write_memo(memo)
+            await self.mirror.copy(memo)
+
+    async def _statements(self, job: Job, anchors: Anchors) -> list[Statement]:
+        if not isinstance(job.work, Turn):
+            if not any(line.sender_id for line in job.work.messages):
+                return []
+            return await self.historian.triage(job.work, await self._with_neighbours(job.work, anchors))
+        heard = await self._neighbourhood.heard(job.work, called(anchors), self.consent.opted_out)
+        fresh = tuple(text for text in job.work.observations if text not in heard)
+        again = [repeated(heard[text], job.work.message_ids) for text in job.work.observations if text in heard]
+        return [*await self._rewritten(replace(job.work, observations=fresh), anchors), *again]
+
+    async def _rewritten(self, turn: Turn, anchors: Anchors) -> list[Statement]:
+        if not turn.observations:
+            return []
+        return await self.historian.rewrite(turn, await self._with_neighbours(turn, anchors))
+
+    async def _with_neighbours(self, work: Turn | Dialogue, anchors: Anchors) -> Anchors:
+        if not self.asks_model:
+            return anchors
+        near = await self._neighbourhood.near(work, self.consent.opted_out, called(anchors))
+        return replace(anchors, neighbours=near)
+
+    @property
+    def _neighbourhood(self) -> Neighbourhood:
+        return Neighbourhood(self.facts, self.lexical)
+
+    async def _note_names(self, job: Job) -> None:
+        await self.sightings.note([(scene, job.happened_at) for scene in _scenes(job)])
+
+    async def _anchors(self, job: Job) -> Anchors:
+        scene = job.work.scene
+        people = await self._people(job)
+        speaker = next((person for person in people if person.id == scene.user_id), None)
+        return Anchors(
+            job.happened_at.astimezone(self.zone),
+            job.scope,
+            clean_name(scene.group_name),
+            speaker or Person(scene.user_id, clean_name(scene.user_name)),
+            tuple(people),
+            job_id=job.id,
+        )
+
+    async def _people(self, job: Job) -> list[Person]:
+        """Give those who take part, and of the others in the place those who were seen last."""
+        here = {scene.user_id for scene in _scenes(job)}
+        known = await self.sightings.names.people(job.scope)
+        present = [person for person in known if person.id in here]
+        return list({person.id: person for person in (*present, *known[:KNOWN_PEOPLE])}.values())
+
+
+def memo_of(job: Job) -> Memo:
+    """Give the memo of a turn; its id is the job's."""
+    turn = job.work
+    text = turn.memo if isinstance(turn, Turn) else ""
+    return Memo(job.id, job.scope, text, job.happened_at, turn.scene.user_id)
+
+
+def _scenes(job: Job) -> Iterator[Scene]:
+    lines = job.work.recent_messages if isinstance(job.work, Turn) else job.work.messages
+    people = {line.scene.user_id: line.scene for line in lines if isinstance(line, Message) and not line.is_bot}
+    yield from (people | {job.work.scene.user_id: job.work.scene}).values()

@@ -1,0 +1,234 @@
+"""The historian at work: claims jobs, runs them, and decides what becomes of those that go wrong."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import random
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from functools import partial
+
+from ...background import BackgroundLoop, Trouble, isolated, latest
+from ...completion import completed
+from ...errors import TooSlow, TransientError, UnavailableError
+from ...ports.queue import Claim, JobQueue, QueueView
+from ...settings import HistorianSettings, Live, Settings
+from ...text.failures import described
+from ..retry import Requeue, decision
+from .pipeline import Pipeline
+
+log = logging.getLogger(__name__)
+SHORTEST_POLL = 0.05
+LONGEST_PAUSE = 30.0  # seconds between two tries while the queue refuses
+NAME = "HistorianWorker"
+
+
+class HistorianWorker:
+    """One loop that keeps up to ``concurrency`` scenes in work."""
+
+    def __init__(
+        self,
+        queue: JobQueue,
+        view: QueueView,
+        pipeline: Pipeline,
+        settings: Live[Settings],
+        *,
+        on_stored: Callable[[], None],
+    ) -> None:
+        """Work a queue off; ``on_stored`` is told after every job whose events are stored."""
+        self._queue = queue
+        self._view = view
+        self._pipeline = pipeline
+        self._settings = settings
+        self._on_stored = on_stored
+        self.loop = BackgroundLoop(NAME, self._round, gathered=0.0, longest_pause=LONGEST_PAUSE)
+        self.outages = _Outages()
+        self._is_nudged = True
+        self._unreturned: list[Claim] = []  # put down while the queue refused to take them back
+        self._hands: dict[asyncio.Task[None], Claim] = {}
+        self._stopping = False
+        self._claiming = asyncio.Lock()
+        self.paused = False
+
+    @property
+    def last_error(self) -> str:
+        """Why the last job or look at the queue that failed did; "" when all is well again."""
+        return latest(self.troubles)
+
+    @property
+    def troubles(self) -> list[Trouble]:
+        """What may be wrong with jobs, models and the queue."""
+        return [self.outages.jobs, self.outages.away, self.outages.queue, self.loop.trouble]
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether no job waits or is in work."""
+        counts = self._view.counts()
+        return not (counts.pending or counts.processing or self._hands)
+
+    def nudge(self) -> None:
+        """Look at the queue now instead of at the next poll."""
+        self._is_nudged = True
+        self.loop.nudge()
+
+    async def run(self) -> None:
+        """Work until cancelled."""
+        self._stopping = False
+        await self.loop.run()
+
+    async def stop(self) -> None:
+        """Let jobs in hand end within ``shutdown_seconds``; the rest goes back to the queue, unharmed."""
+        self._stopping = True
+        if self._hands:
+            await asyncio.wait(self._hands, timeout=self._historian.shutdown_seconds)
+            await self._let_go()
+        await self._try_to_return()
+
+    @asynccontextmanager
+    async def held(self) -> AsyncGenerator[None, None]:
+        """Let nothing be in work until the block is left: jobs in hand go back to the queue, unharmed and uncounted."""
+        async with self._claiming:
+            await self._let_go()
+            yield
+        self.nudge()
+
+    @property
+    def _historian(self) -> HistorianSettings:
+        return self._settings.current.historian
+
+    async def _round(self) -> float:
+        """Claim what there is to do; unless nudged, look for files that others put into the queue first."""
+        is_nudged, self._is_nudged = self._is_nudged, False
+        await self._return()
+        if not is_nudged:
+            await self._view.refresh()
+        await self._fill_hands()
+        if self.is_idle:
+            self.outages.end()
+        return max(self._historian.poll_interval_seconds, SHORTEST_POLL)
+
+    async def _fill_hands(self) -> None:
+        while not self.paused and not self._stopping and len(self._hands) < self._historian.concurrency:
+            async with self._claiming:
+                if not await self._has_taken_one():
+                    return
+
+    async def _has_taken_one(self) -> bool:
+        claim = await self._queue.claim()
+        if claim is None:
+            return False
+        if self._stopping:  # asked to stop while the claim was under way
+            await self._queue.requeue(claim, delay=0.0, counted=False)
+            return False
+        task = asyncio.create_task(self._work(claim), name=f"historian-{claim.job.id}")
+        self._hands[task] = claim
+        task.add_done_callback(self._put_down)
+        return True
+
+    def _put_down(self, task: asyncio.Task[None]) -> None:
+        self._hands.pop(task, None)
+        self.nudge()
+
+    async def _let_go(self) -> None:
+        """Put everything in hand back; what is complete by now is held no longer, and stays so."""
+        in_hand = dict(self._hands)
+        for task in in_hand:
+            task.cancel()
+        try:
+            await asyncio.gather(*in_hand, return_exceptions=True)
+        finally:  # whoever asked may have gone meanwhile; the jobs must not stay in nobody's hands
+            self._unreturned += in_hand.values()
+            await completed(self._try_to_return())
+
+    async def _try_to_return(self) -> None:
+        """Put back what is in nobody's hands; what the queue refuses is tried again by the loop, or recovered."""
+        try:
+            await self._return()
+        except UnavailableError as refused:
+            self.loop.trouble.note(refused)
+            self.nudge()
+
+    async def _return(self) -> None:
+        while self._unreturned:
+            claim = self._unreturned[0]
+            await self._queue.requeue(claim, delay=0.0, counted=False)
+            if claim in self._unreturned:  # several may be at it
+                self._unreturned.remove(claim)
+
+    async def _work(self, claim: Claim) -> None:
+        try:
+            await self._process(claim)
+        except Exception as error:  # noqa: BLE001  # the loop runner: whatever a job raises is decided on, not passed on
+            await self._insist(partial(self._settle, claim, error))
+        else:
+            self.outages.forgive(claim.job.id)
+            self._on_stored()
+            await self._insist(partial(self._queue.complete, claim))
+
+    async def _process(self, claim: Claim) -> None:
+        limit = self._historian.stale_job_timeout_seconds
+        is_last_try = claim.attempts > self._settings.current.queue.job_max_retries
+        try:
+            await asyncio.wait_for(isolated(self._pipeline.process(claim.job, is_last_try=is_last_try)), limit)
+        except asyncio.TimeoutError as late:
+            message = f"{limit:g} s"
+            raise TransientError(message) from late
+
+    async def _settle(self, claim: Claim, error: Exception) -> None:
+        retries = self._settings.current.queue.job_max_retries
+        outcome = decision(error, claim.attempts, retries=retries, spread=random.random())  # noqa: S311  # jitter
+        self.outages.note_job(claim, error)
+        if isinstance(outcome, Requeue):
+            await self._queue.requeue(claim, delay=outcome.delay, counted=outcome.counted)
+        else:
+            await self._queue.bury(claim, outcome.error)
+
+    async def _insist(self, act: Callable[[], Awaitable[None]]) -> None:
+        """Repeat what only the disk can refuse; a process that ends meanwhile leaves the job to recovery."""
+        while True:
+            try:
+                await act()
+            except UnavailableError as refused:
+                self.outages.queue.note(refused)
+                if self._stopping:
+                    return None
+                await asyncio.sleep(max(self._historian.poll_interval_seconds, SHORTEST_POLL))
+            else:
+                return self.outages.queue.end()
+
+
+class _Outages:
+    """What goes wrong with jobs: each one's own failures, and a model or store that is away for all of them.
+
+    An outage is one line when it begins and one when it ends, however many jobs it turns back meanwhile. It lasts until
+    one of those jobs is done, or none waits.
+    """
+
+    def __init__(self) -> None:
+        """Begin well."""
+        self.jobs, self.away, self.queue = Trouble(NAME), Trouble(NAME), Trouble(NAME)
+        self._turned_back: set[str] = set()
+
+    def note_job(self, claim: Claim, error: Exception) -> None:
+        """Record why a job failed."""
+        said = described(error)
+        if isinstance(error, UnavailableError) and not isinstance(error, TooSlow):
+            self._turned_back.add(claim.job.id)
+            if not self.away.error:
+                self.away.tell(said)
+            return
+        log.warning("HistorianWorker job=%s attempt=%d: %s", claim.job.id, claim.attempts, said)
+        self.jobs.tell(said, is_logged=True)
+
+    def forgive(self, job_id: str) -> None:
+        """Record that a job was done."""
+        self.jobs.end()
+        if job_id in self._turned_back:
+            self._turned_back.clear()
+            self.away.end()
+
+    def end(self) -> None:
+        """Record that no job waits."""
+        self._turned_back.clear()
+        self.away.end()

@@ -1,0 +1,1 @@
+"""The message log's write-behind buffer and its pruning."""

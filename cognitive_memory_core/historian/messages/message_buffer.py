@@ -1,0 +1,150 @@
+"""Captured messages on their way to the log: visible at once, written together."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Collection
+from datetime import datetime
+
+from ... import sentences
+from ...background import UNTIL_NUDGED, BackgroundLoop, Trouble
+from ...domain.message import Message
+from ...domain.scope import Scope
+from ...errors import UnavailableError
+from ...ports.ledger import VeiledLog
+from ..profiles.name_observer import NameObserver
+from ..unwritten import UnwrittenMessages
+
+PAUSE = 0.3  # seconds between writes: well under the half second that is promised
+PIECE = 100  # messages that one transaction writes: a job's write that shares it waits for no more
+REST = 1.0  # times what a piece took: a flood of messages leaves half of the ledger and of the process to others
+LONGEST_PAUSE = 30.0  # seconds between two tries while the log refuses
+
+
+class MessageBuffer:
+    """Never raises for a full or failing log; what cannot be written waits, up to a bound, and is counted beyond it."""
+
+    def __init__(
+        self, message_log: VeiledLog, sightings: NameObserver, unwritten: UnwrittenMessages | None = None
+    ) -> None:
+        """Write into a log, and note the names that people are seen with."""
+        self._log = message_log
+        self._sightings = sightings
+        self._unwritten = UnwrittenMessages() if unwritten is None else unwritten
+        self._turn = asyncio.Lock()
+        self.reading = Trouble("message log")
+        self.crowding = Trouble("messages")
+        self.loop = BackgroundLoop("message log", self._round, spacing=PAUSE, gathered=0.0, longest_pause=LONGEST_PAUSE)
+        self.run = self.loop.run
+
+    @property
+    def dropped(self) -> int:
+        """How many messages were dropped unwritten since the start, because the buffer was full."""
+        return self._unwritten.dropped
+
+    def take(self, message: Message) -> None:
+        """Take a message; from now on windows and searches see it."""
+        if not self._unwritten.add(message):
+            self.crowding.tell(sentences.messages_dropped())
+        self.loop.nudge()
+
+    async def settle(self) -> bool:
+        """Write everything that waits now; False when the log refuses, and then it goes on waiting.
+
+        It is written in pieces, so that other writes of the ledger come between them.
+        """
+        try:
+            await self._write(rest=0.0)
+        except UnavailableError as refused:
+            self.loop.trouble.note(refused)
+            self.loop.nudge()  # the loop tries again
+            return False
+        return True
+
+    async def recent(self, scope: Scope, limit: int, *, before: datetime | None = None) -> list[Message]:
+        """Give the newest messages of a place, oldest first, the unwritten ones too; nobody waits for a write."""
+        if limit <= 0:
+            return []
+        unwritten = self._unwritten.of(scope)
+        found: list[Message] = []
+        try:
+            found = await self._log.recent(scope, limit, before=before)
+        except UnavailableError as refused:
+            self.reading.note(refused)
+        else:
+            self.reading.end()
+        known = {message.id for message in found}
+        unwritten = [item for item in unwritten if item.id not in known and (before is None or item.sent_at < before)]
+        return [*found, *await self._shown(unwritten)][-limit:]
+
+    async def _shown(self, unwritten: list[Message]) -> list[Message]:
+        """Leave out what tells a forgotten event; where nobody can tell, nothing of the bot's is shown."""
+        try:
+            return await self._log.shown(unwritten) if unwritten else []
+        except UnavailableError as refused:
+            self.reading.note(refused)
+            return [item for item in unwritten if not item.is_bot]
+
+    async def find(self, scope: Scope, message_ids: Collection[str]) -> list[Message]:
+        """Return those of the messages of a place that are logged, oldest first, the unwritten ones too.
+
+        Raises UnavailableError: a message that cannot be read now is not one that is gone.
+        """
+        wanted = frozenset(message_ids)
+        unwritten = [item for item in self._unwritten.of(scope) if item.id in wanted]
+        found = await self._log.find(scope, wanted)
+        known = {message.id for message in found}
+        found += await self._shown([item for item in unwritten if item.id not in known])
+        return sorted(found, key=lambda message: message.sent_at)
+
+    def drop(self, scope: Scope, message_id: str) -> None:
+        """Forget an unwritten message that was withdrawn."""
+        self._unwritten.keep(lambda item: item.id != message_id or item.scene.scope != scope)
+
+    def forget_person(self, user_id: str) -> None:
+        """Forget the unwritten lines of a person who left."""
+        self._unwritten.keep(lambda item: item.scene.user_id != user_id)
+
+    def names_of(self, user_id: str) -> set[str]:
+        """Give the names that a person bears in unwritten lines."""
+        return {item.scene.user_name for item in self._unwritten if item.scene.user_id == user_id}
+
+    async def erase_person(self, user_id: str, hide: Callable[[str], str]) -> None:
+        """Forget the unwritten lines of a person, and hide them in what others said."""
+        async with self._turn:
+            self.forget_person(user_id)
+            self._unwritten.reword(hide)
+
+    async def erase_place(self, scope: Scope) -> None:
+        """Forget the unwritten lines of a place."""
+        async with self._turn:
+            self._unwritten.keep(lambda item: item.scene.scope != scope)
+
+    async def _round(self) -> float:
+        await self._write(rest=REST)
+        return UNTIL_NUDGED
+
+    async def _write(self, *, rest: float) -> None:
+        """Write what has come so far, and rest between two pieces for ``rest`` times what the last one took."""
+        newest, started = self._unwritten.newest, time.monotonic()
+        while self._unwritten.has_waited(newest):
+            async with self._turn:
+                await self._write_piece(self._unwritten.piece(PIECE))
+            if self._unwritten.has_waited(newest):
+                await asyncio.sleep(rest * (time.monotonic() - started))
+            started = time.monotonic()
+
+    async def _write_piece(self, batch: list[Message]) -> None:
+        if not batch:
+            return
+        dropped = self._unwritten.dropped
+        await self._log.append(batch)
+        await self._note_names(batch)
+        self._unwritten.remove(batch)
+        self.loop.trouble.end()
+        if self._unwritten.dropped == dropped:
+            self.crowding.end()
+
+    async def _note_names(self, batch: list[Message]) -> None:
+        await self._sightings.note([(message.scene, message.sent_at) for message in batch if not message.is_bot])

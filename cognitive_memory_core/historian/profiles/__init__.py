@@ -1,0 +1,1 @@
+"""From facts to profiles: merging, its guards, names, the profile index."""

@@ -1,0 +1,133 @@
+"""One portrait brought up to date: read, drawn anew, written, and only then its facts settled."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine, Sequence
+from dataclasses import dataclass
+
+from ... import sentences
+from ...domain.fact import Fact
+from ...domain.people import Person
+from ...domain.profile import Profile, ProfileKey
+from ...domain.scope import Scope
+from ...errors import BadAnswer
+from ...ports.ambient import Clock
+from ...ports.ledger import FactBook, NameBook, ProfileIndex
+from ...ports.models import Merger, Portrait
+from ...ports.profiles import Overtaken, ProfileStore
+from ...settings import Live, Settings
+from ...text.identity.names import clean_name
+from .profile_indexer import taken_in
+
+AT_ONCE = 4  # times merge_max_facts: as many facts go into one merge
+MOST_AT_ONCE = 48  # fewer than a prompt shows
+TRIES = 3  # where somebody else writes the portrait meanwhile
+NOTHING = Portrait((), "")
+
+
+@dataclass(frozen=True)
+class EntityMerge:
+    """Merges one entity at a time; whoever calls sees to it that nobody else merges the same.
+
+    ``name_of`` gives what a group is called, and people whom no name book knows there, or ""; ``is_left_out`` says
+    whose facts must wait; ``on_written`` is told of every new portrait.
+    """
+
+    merger: Merger
+    store: ProfileStore
+    index: ProfileIndex
+    book: FactBook
+    names: NameBook
+    settings: Live[Settings]
+    clock: Clock
+    name_of: Callable[[ProfileKey], str]
+    is_left_out: Callable[[ProfileKey], bool]
+    on_written: Callable[[], None]
+
+    async def merge(self, key: ProfileKey) -> None:
+        """Work the facts that wait into their portrait; raises what merger and stores raise, and nothing is lost then.
+
+        The file comes first and the facts are settled last, so that whatever ends in between is done again.
+        """
+        facts = await self.book.facts(key, self._at_once)
+        if not facts or self.is_left_out(key):
+            return
+        for tries_left in reversed(range(TRIES)):
+            try:
+                await self._merge(key, facts)
+            except Overtaken:
+                if not tries_left:
+                    raise
+            else:
+                return
+
+    @property
+    def _at_once(self) -> int:
+        return min(AT_ONCE * self.settings.current.profile.merge_max_facts, MOST_AT_ONCE)
+
+    async def _merge(self, key: ProfileKey, facts: Sequence[Fact]) -> None:
+        profile = await self.store.find(key)
+        person = Person(key.group_id if key.entity_type == "group" else key.user_id, await self._name(key, profile))
+        now = self.clock.now().astimezone(self.settings.current.zone)
+        old = Portrait(profile.tags, profile.summary) if profile else NOTHING
+        asked = [fact for fact in facts if not fact.is_withdrawn] if old == NOTHING else facts
+        portrait = await self.merger.merge(person, profile, asked, now) if asked else old
+        if self.is_left_out(key):  # since the model was asked
+            return
+        if portrait == NOTHING != old and not any(fact.is_withdrawn for fact in facts):
+            raise BadAnswer(sentences.portrait_stays())
+        changed = None if portrait == old else self._changed(key, person, portrait, facts, profile)
+        await _completed(self._keep(key, changed, facts))
+
+    def _changed(
+        self, key: ProfileKey, person: Person, portrait: Portrait, facts: Sequence[Fact], old: Profile | None
+    ) -> Profile:
+        return Profile(
+            key,
+            person.name,
+            portrait.tags,
+            portrait.summary,
+            updated_at=self.clock.now(),
+            source_event_id=_source(facts, old),
+            version=old.version if old else "",
+        )
+
+    async def _keep(self, key: ProfileKey, changed: Profile | None, facts: Sequence[Fact]) -> None:
+        if changed:
+            await self.store.write(changed)
+            await taken_in(self.store, self.index, key)  # also what others write meanwhile
+            self.on_written()
+        await self.book.settle(key, facts)
+
+    async def _name(self, key: ProfileKey, profile: Profile | None) -> str:
+        """Name whom the portrait is of as they are called there now, and as it names them where nobody knows."""
+        known = clean_name(await self._known_name(key)) or clean_name(self.name_of(key))
+        return known or (profile.name if profile else "")
+
+    async def _known_name(self, key: ProfileKey) -> str:
+        if key.entity_type == "group":
+            return ""
+        is_member = key.entity_type == "member"
+        place = Scope(key.agent, "group", key.group_id) if is_member else Scope(key.agent, "private", key.user_id)
+        people = await self.names.people(place, [key.user_id])
+        return next((person.name for person in people if person.id == key.user_id), "")
+
+
+def _source(facts: Sequence[Fact], old: Profile | None) -> str:
+    """Name the last event that a portrait rests on, "" where that was withdrawn and nothing came after it."""
+    gone = {fact.event_id for fact in facts if fact.is_withdrawn}
+    known = [old.source_event_id if old else "", *(fact.event_id for fact in facts)]
+    return next((one for one in reversed(known) if one not in gone), "")
+
+
+async def _completed(writing: Coroutine[object, object, None]) -> None:
+    """Let a write that began come to its end, also when whoever waits for it is cancelled."""
+    task = asyncio.ensure_future(writing)
+    try:
+        await asyncio.shield(task)
+    except asyncio.CancelledError:
+        await asyncio.wait({task})
+        if task.done() and not task.cancelled():
+            task.exception()  # whatever it was: the facts wait, and it is done again
+        raise

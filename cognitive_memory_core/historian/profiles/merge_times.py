@@ -1,0 +1,42 @@
+"""When a portrait is due to be merged."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+from ...ports.ledger import PendingFacts
+from ...settings import ProfileSettings
+
+FIRST_DELAY = 20.0  # seconds that the first facts about somebody wait
+PAUSES = (60.0, 3600.0, 86400.0)  # seconds after the first failure in a row, the second, and every other
+LONGEST_HIDDEN = 3600.0  # seconds between two tries where a portrait is shown to nobody meanwhile
+_LONGEST_DELAY = 1e8  # seconds; more is for ever, too, and no date can bear it
+
+
+def due_at(
+    waiting: PendingFacts, settings: ProfileSettings, now: datetime, *, is_first: bool, is_hurried: bool
+) -> datetime:
+    """Tell when the facts of one portrait are due; an instant ahead of the clock was told by a wrong one and is past.
+
+    What is withdrawn must go at once. A hurry shortens the waiting for more facts; neither does the pause after a
+    failure.
+    """
+    delay = _delay(waiting, settings, is_first=is_first, is_hurried=is_hurried)
+    ready = now if waiting.since > now else waiting.since + timedelta(seconds=delay)
+    failed_at = waiting.failed_at
+    if failed_at is None or failed_at > now:
+        return ready
+    pause = pause_after(waiting.attempts)
+    return max(ready, failed_at + timedelta(seconds=min(pause, LONGEST_HIDDEN) if waiting.withdrawn else pause))
+
+
+def pause_after(failures: int) -> float:
+    """Give the seconds that a portrait is left alone after so many failures in a row."""
+    return PAUSES[min(max(failures, 1), len(PAUSES)) - 1]
+
+
+def _delay(waiting: PendingFacts, settings: ProfileSettings, *, is_first: bool, is_hurried: bool) -> float:
+    if is_hurried or waiting.withdrawn or waiting.facts >= settings.merge_max_facts:
+        return 0.0
+    delay = min(settings.merge_delay_seconds, _LONGEST_DELAY)
+    return min(delay, FIRST_DELAY) if is_first else delay

@@ -1,0 +1,323 @@
+"""The next portrait of somebody, as a model draws it and code composes it: bounded, never emptied, never cut."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import cached_property
+
+from ... import sentences
+from ...domain.event import duplicate_key
+from ...domain.fact import Fact
+from ...domain.people import Person
+from ...domain.profile import Profile
+from ...errors import BadAnswer
+from ...ports.models import Chat, Portrait
+from ...prompts.answers import Drawn
+from ...prompts.library import PromptLibrary
+from ...settings import Live, Settings
+from ...text.identity.names import clean_text, one_line
+from ...text.lexical.frequency import FUNCTION_WORDS
+from ...text.lexical.terms import index_terms
+from ...text.statements.outline import OutlineSection, headed, sections_of, written
+from ...text.statements.traces import WithdrawnClaim, pieces, without
+from .merge_guard import Grounds, objection
+
+MOST_TAGS, TAG_LENGTH = 12, 24
+LINE_LENGTH = 120
+TOLERATED = 1.25  # times max_chars: what a model that was asked to condense may still have
+_QUOTED = 40  # characters of what must go that a model is shown again
+_SAYS_NOTHING = 40  # characters of a summary that may mean "nothing new"
+_RULES = frozenset("-*_=~` \t")
+_BULLETS = "-*+•·#> \t"
+_TITLES = frozenset(sentences.PORTRAIT_HEADINGS.values())
+_LASTING = _TITLES - {sentences.PORTRAIT_HEADINGS["topics"]}
+_NAMED = 8  # lost lines
+_MANY = 3  # times what is lost: more than all lines
+_HARDLY = 0.25  # of the words of a line: with less of them left it is gone
+
+
+@dataclass(frozen=True)
+class ModelMerger:
+    """Asks a chat model for a portrait, and once more, with the reason, where it cannot be used.
+
+    What is withdrawn is gone from every portrait that it gives; one of which nothing else is left is empty.
+    """
+
+    chat: Chat
+    prompts: PromptLibrary
+    settings: Live[Settings]
+
+    async def merge(self, person: Person, profile: Profile | None, facts: Sequence[Fact], now: datetime) -> Portrait:
+        """Give the portrait with the facts worked in; raises BadAnswer where both tries would do harm."""
+        sitting = _MergeSession(person, profile, facts, now, self.settings.current.profile.max_chars)
+        first, complaint = await self._drawn(sitting)
+        if complaint is None:
+            return sitting.old if first is None else first
+        second, _ = await self._drawn(sitting, complaint.feedback)
+        return await asyncio.to_thread(sitting.better, first, second)
+
+    async def _drawn(self, sitting: _MergeSession, feedback: str = "") -> tuple[Portrait | None, _Complaint | None]:
+        """Ask once; gives no portrait where there is nothing new, and what is wrong with one."""
+        ask = self.prompts.merge(
+            sitting.person, sitting.shown, sitting.facts, sitting.now, max_chars=sitting.limit, feedback=feedback
+        )
+        return await asyncio.to_thread(sitting.judged, await self.chat.ask(ask))
+
+
+@dataclass(frozen=True)
+class _Complaint:
+    """What is wrong with a portrait, in a few words and in words for the model."""
+
+    fault: str
+    feedback: str
+
+
+@dataclass(frozen=True)
+class _MergeSession:
+    """One person, their portrait so far, and what is new.
+
+    Sections under headings that no portrait of ours has were put there by people: no model sees or changes them.
+    """
+
+    person: Person
+    profile: Profile | None
+    facts: Sequence[Fact]
+    now: datetime
+    max_chars: int
+
+    @cached_property
+    def old(self) -> Portrait:
+        """What stands."""
+        return Portrait(self.profile.tags, self.profile.summary) if self.profile else Portrait((), "")
+
+    @property
+    def unchanged(self) -> Portrait:
+        """What stands, but for what people wrote of something that is withdrawn."""
+        if self._others == self._of_people:
+            return self.old
+        body = (written(self._own).strip(), self._others)
+        return Portrait(self.old.tags, "\n\n".join(part for part in body if part))
+
+    @cached_property
+    def limit(self) -> int:
+        """How many characters the model has: at least half of them, whatever people wrote."""
+        return max(self.max_chars - len(self._others), self.max_chars // 2, 1)
+
+    @cached_property
+    def shown(self) -> Profile | None:
+        """The portrait as the model sees it."""
+        return replace(self.profile, summary=written(self._own).strip()) if self.profile else None
+
+    def judged(self, drawn: Drawn) -> tuple[Portrait | None, _Complaint | None]:
+        """Compose a portrait and find its faults; takes too long for the event loop."""
+        if not self._is_idle(drawn):
+            portrait = self.composed(drawn)
+        elif self.withdrawn:
+            portrait = self.unchanged
+        else:
+            return None, self._wanted
+        return portrait, self.complaint(portrait)
+
+    def _is_idle(self, drawn: Drawn) -> bool:
+        """Tell whether a model has nothing new; where it says so, and draws what the facts tell, the drawing counts."""
+        if drawn.nothing_new:
+            return self._news.isdisjoint(_words(self.composed(drawn).summary))
+        return not self.withdrawn and _is_blank(drawn)
+
+    @property
+    def _news(self) -> set[str]:
+        """The words of the new facts that the old portrait has not."""
+        new = (fact.text for fact in self.facts if not fact.is_withdrawn)
+        return _words("\n".join(new)) - _words("\n".join((self.old.summary, *self._who)))
+
+    @property
+    def _wanted(self) -> _Complaint | None:
+        """Nothing new of somebody who has no portrait yet is hard to believe: that is worth a second question."""
+        return None if self.old.summary else _Complaint("contradiction", sentences.portrait_wanted())
+
+    def composed(self, drawn: Drawn) -> Portrait:
+        """Write what the model drew as tags and Markdown; tags and a summary that it left out stay.
+
+        Where something is withdrawn they go: what they told may be just that.
+        """
+        listed = [(title, lines) for title, lines in _listed(drawn) if lines]
+        parts = [self._lead(drawn), *(_section(title, lines) for title, lines in listed), self._others]
+        stays = () if self.withdrawn else self.old.tags
+        return Portrait(_tags(drawn.tags) or stays, "\n\n".join(part for part in parts if part))
+
+    def complaint(self, portrait: Portrait) -> _Complaint | None:
+        """Say what is wrong with a portrait."""
+        refused = objection(self._drawn_part(portrait), self._grounds)
+        if refused:
+            return _Complaint(refused.kind, refused.feedback)
+        if told := self._told_of_withdrawn(portrait):
+            return _Complaint("withdrawn", sentences.portrait_tells_withdrawn(one_line(told, _QUOTED)))
+        length = self._length(portrait)
+        if length > self.limit:
+            return _Complaint("too_long", sentences.portrait_too_long(length, self.limit))
+        if lost := self._lost(portrait):
+            named = [one_line(line, _QUOTED) for line in lost[:_NAMED]]
+            return _Complaint("forgetful", sentences.portrait_forgot(named))
+        return None
+
+    def better(self, first: Portrait | None, second: Portrait | None) -> Portrait:
+        """Choose between a first try with a fault and the second; None says that there is nothing new."""
+        if first is None and second is None:
+            return self.old
+        usable = [one for one in (second, first) if one is not None and self._is_tolerable(one)]
+        if usable:
+            return min(usable, key=lambda one: (self._length(one) > self.limit, len(self._lost(one))))
+        complaint = self.complaint(second) if second else None
+        fault = complaint.fault if complaint else "contradiction"
+        raise BadAnswer(sentences.portrait_refused(sentences.portrait_fault(fault)))
+
+    @cached_property
+    def withdrawn(self) -> list[WithdrawnClaim]:
+        """What must leave the portrait; what new facts tell, too, may stay."""
+        new = tuple(fact.text for fact in self.facts if not fact.is_withdrawn)
+        return [WithdrawnClaim(fact.text, (*new, *self._who)) for fact in self.facts if fact.is_withdrawn]
+
+    def _told_of_withdrawn(self, portrait: Portrait) -> str:
+        """Quote something withdrawn that a portrait tells; "" for one that tells nothing of it."""
+        parts = [*portrait.tags, *(piece.strip("-*+• \t\n") for piece in pieces(_bare(portrait.summary)))]
+        for gone in self.withdrawn:
+            if told := next(filter(gone.is_told_by, filter(None, parts)), ""):
+                return told
+            if gone.is_told_throughout(parts):
+                return gone.text
+        return ""
+
+    def _is_withdrawn(self, text: str) -> bool:
+        return any(gone.is_told_by(text) for gone in self.withdrawn)
+
+    def _is_tolerable(self, portrait: Portrait) -> bool:
+        complaint = self.complaint(portrait)
+        if complaint is None or complaint.fault == "forgetful":
+            return True
+        return complaint.fault == "too_long" and self._length(portrait) <= TOLERATED * self.limit
+
+    def _lost(self, portrait: Portrait) -> list[str]:
+        """Give the lines that vanished for no reason: those of a whole section, or many.
+
+        One that a fact, new or withdrawn, speaks of went for a reason. Topics pass, and a full portrait is condensed.
+        """
+        if self._length(self.old) + sum(len(fact.text) for fact in self.facts) > self.limit:
+            return []
+        told = _words("\n".join((portrait.summary, *portrait.tags, *(fact.text for fact in self.facts))))
+        sections = [_worded(one.text) for one in self._own if one.title in _LASTING]
+        lost = [[line for line in lines if self._is_lost(line, told)] for lines in sections]
+        has_gone = any(lines and gone == lines for lines, gone in zip(sections, lost, strict=True))
+        is_much = sum(map(len, lost)) * _MANY > sum(map(len, sections))
+        return [line for lines in lost for line in lines] if has_gone or is_much else []
+
+    def _is_lost(self, line: str, told: set[str]) -> bool:
+        words = _words(line) - _words("\n".join(self._who))
+        return len(words & told) < _HARDLY * len(words)
+
+    def _length(self, portrait: Portrait) -> int:
+        return len(portrait.summary) - len(self._others)
+
+    def _lead(self, drawn: Drawn) -> str:
+        summary = "" if _says_nothing(drawn.summary) else _paragraphs(drawn.summary)
+        return summary or ("" if self.withdrawn else self._old_lead)
+
+    @cached_property
+    def _old_lead(self) -> str:
+        return "\n".join(line for line in self._own[0].lines if sentences.left_out_count(line) is None).strip()
+
+    @cached_property
+    def _own(self) -> list[OutlineSection]:
+        return [one for one in sections_of(self.old.summary) if not one.heading or one.title in _TITLES]
+
+    @cached_property
+    def _others(self) -> str:
+        return without(self._of_people, self._is_withdrawn) if self.withdrawn else self._of_people
+
+    @cached_property
+    def _of_people(self) -> str:
+        others = [one for one in sections_of(self.old.summary) if one.heading and one.title not in _TITLES]
+        return written(others).strip()
+
+    @cached_property
+    def _grounds(self) -> Grounds:
+        facts = tuple(fact.text for fact in self.facts if not fact.is_withdrawn)
+        gone = tuple(statement.text for statement in self.withdrawn)
+        lines = self._drawn_part(self.old).split("\n")
+        worded = (line for line in lines if sentences.noted(line) is None and sentences.left_out_count(line) is None)
+        notes = tuple(noted[0] for line in lines if (noted := sentences.noted(line)))
+        return Grounds("\n".join(worded), facts, self._who, self.limit, notes, gone)
+
+    @property
+    def _who(self) -> tuple[str, ...]:
+        who = (self.person.name, self.person.id, self.profile.name if self.profile else "", *self._ids)
+        return tuple(filter(None, who))
+
+    @property
+    def _ids(self) -> tuple[str, ...]:
+        return tuple({one for fact in self.facts for one in (fact.key.group_id, fact.key.user_id)})
+
+    def _drawn_part(self, portrait: Portrait) -> str:
+        """Give what of a portrait the model is answerable for, without headings, which are the same in all."""
+        own = [one for one in sections_of(portrait.summary) if not one.heading or one.title in _TITLES]
+        return "\n".join(filter(None, (*portrait.tags, *(one.text for one in own))))
+
+
+def _is_blank(drawn: Drawn) -> bool:
+    return _says_nothing(drawn.summary) and not any(lines for _, lines in _listed(drawn))
+
+
+def _worded(text: str) -> list[str]:
+    """Give the lines of a section that somebody put into words, without bullets."""
+    lines = (line.strip(_BULLETS) for line in text.split("\n"))
+    return [line for line in lines if line and not sentences.noted(line) and sentences.left_out_count(line) is None]
+
+
+def _words(text: str) -> set[str]:
+    """Give the terms of a text that are more than a single character."""
+    return {term for term in index_terms(text) if len(term) > 1} - FUNCTION_WORDS
+
+
+def _says_nothing(summary: str) -> bool:
+    said = summary.strip()
+    return not said or (len(said) <= _SAYS_NOTHING and sentences.says_nothing_new(duplicate_key(said)))
+
+
+def _listed(drawn: Drawn) -> Iterator[tuple[str, list[str]]]:
+    """Give the heading and the lines of each section, each line once."""
+    seen: set[str] = set()
+    for field, title in sentences.PORTRAIT_HEADINGS.items():
+        lines: list[str] = getattr(drawn, field)
+        yield title, list(_fresh((one_line(line.lstrip(_BULLETS), LINE_LENGTH) for line in lines), seen))
+
+
+def _fresh(lines: Iterable[str], seen: set[str]) -> Iterator[str]:
+    for line in lines:
+        key = duplicate_key(line)
+        if key and key not in seen:
+            seen.add(key)
+            yield line
+
+
+def _section(title: str, lines: Iterable[str]) -> str:
+    return "\n".join((headed(title), *(f"- {line}" for line in lines)))
+
+
+def _tags(given: Iterable[str]) -> tuple[str, ...]:
+    """Give the tags, each once; what is longer than a tag is none."""
+    clean = (one_line(tag).strip("#＃ ") for tag in given)
+    return tuple(_fresh((tag for tag in clean if len(tag) <= TAG_LENGTH), set()))[:MOST_TAGS]
+
+
+def _bare(text: str) -> str:
+    """Give a body without its headings."""
+    return "\n".join(one.text for one in sections_of(text))
+
+
+def _paragraphs(summary: str) -> str:
+    """Give a summary as plain paragraphs: no heading, rule or fence of a model's own."""
+    lines = (" ".join(line.split()) for line in clean_text(summary).split("\n"))
+    kept = (line.lstrip("# ") for line in lines if not (line and set(line) <= _RULES))
+    return "\n".join(kept).strip()

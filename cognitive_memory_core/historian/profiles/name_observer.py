@@ -1,0 +1,83 @@
+"""Who goes by which name, as scenes show it: into the book of names, and onto portraits."""
+
+from __future__ import annotations
+
+from collections import OrderedDict, deque
+from collections.abc import Hashable, Sequence
+from datetime import datetime
+
+from ...background import UNTIL_NUDGED, BackgroundLoop
+from ...domain.profile import ProfileKey
+from ...domain.scope import Scene, Scope
+from ...ports.ambient import Clock
+from ...ports.ledger import Alias, NameBook
+from ...text.identity.names import clean_name
+from .renaming import Renaming
+
+REMEMBERED = 10_000  # groups, and people
+HELD = 20_000  # sightings that wait to reach portraits; of more the oldest are dropped
+PAUSE = 0.3  # seconds in which sightings come together
+Seen = tuple[Scene, datetime]
+
+
+def sighting(scene: Scene, at: datetime) -> Alias:
+    """Give the name that the person of a scene bears there; blank where they bear none."""
+    return Alias(scene.scope, scene.user_id, clean_name(scene.user_name), at, at)
+
+
+class NameObserver:
+    """Notes names at once, and lets portraits bear them soon after: nobody waits for a portrait to be renamed."""
+
+    def __init__(self, names: NameBook, renaming: Renaming, clock: Clock) -> None:
+        """Write into a book; whatever a message says, nobody is seen later than the clock's now."""
+        self.names = names
+        self.renaming = renaming
+        self._clock = clock
+        self._waiting: deque[Seen] = deque(maxlen=HELD)
+        self.loop = BackgroundLoop("portrait names", self._round, spacing=PAUSE, gathered=0.0)
+        self.run = self.loop.run
+        self._groups: OrderedDict[Hashable, str] = OrderedDict()
+        self._people: OrderedDict[Hashable, str] = OrderedDict()
+
+    async def note(self, seen: Sequence[Seen]) -> None:
+        """Write names into their book; raises StorageRefused, UnavailableError."""
+        now = self._clock.now()
+        past = [(scene, min(at, now)) for scene, at in seen]
+        for scene, _ in past:
+            _remember(self._groups, scene.scope, scene.group_name)
+            _remember(self._people, (scene.agent, scene.user_id), scene.user_name)
+        await self.names.note_all([sighting(scene, at) for scene, at in past])
+        self._waiting.extend(past)
+        self.loop.nudge()
+
+    async def settle(self) -> None:
+        """Let portraits bear the names that wait for them; a disk that refuses is said in the log."""
+        seen = [self._waiting.popleft() for _ in range(len(self._waiting))]
+        await self.renaming.note([sighting(scene, at) for scene, at in seen])
+        for scene, at in {scene.scope: (scene, at) for scene, at in seen if scene.group_name}.values():
+            await self.renaming.note_group(scene.scope, scene.group_name, at)
+
+    async def _round(self) -> float:
+        await self.settle()
+        return UNTIL_NUDGED
+
+    def forget(self, keys: Sequence[ProfileKey]) -> None:
+        """Forget what these are called."""
+        self.renaming.forget(keys)
+        for key in keys:
+            self._people.pop((key.agent, key.user_id), None)
+
+    def name_of(self, key: ProfileKey) -> str:
+        """Give what the group or person of a key was last called since this process began, "" where nobody said."""
+        if key.entity_type == "group":
+            return self._groups.get(Scope(key.agent, "group", key.group_id), "")
+        return self._people.get((key.agent, key.user_id), "")
+
+
+def _remember(names: OrderedDict[Hashable, str], whose: Hashable, given: str) -> None:
+    name = clean_name(given)
+    if name:
+        names[whose] = name
+        names.move_to_end(whose)
+        if len(names) > REMEMBERED:
+            names.popitem(last=False)

@@ -1,0 +1,155 @@
+"""Keeps the searched copy of the portraits as the files are, and gives each its vector."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Sequence
+
+from ...background import BackgroundLoop, Trouble, latest
+from ...domain.profile import Profile, ProfileKey
+from ...errors import BadAnswer, BadArgument, PermanentError, UnavailableError
+from ...ports.ledger import ProfileIndex
+from ...ports.models import Embedder, Vector
+from ...ports.profiles import ProfileStore
+from ...text.failures import described
+from ...text.statements.outline import sections_of
+
+log = logging.getLogger(__name__)
+BATCH = 16
+LEFT_ALONE = 3600.0  # seconds
+READ_AGAIN = 300.0  # seconds, for what could not be read
+TRIES = 3  # where a portrait goes on changing while it is taken in
+REFUSALS = (PermanentError, BadAnswer, BadArgument)  # what may be one portrait's fault
+
+
+class ProfileIndexer:
+    """Embeds portraits without a vector; at its start it takes in what was written, mended or removed by hand.
+
+    A portrait that the model refuses, or answers badly, is left alone for an hour, or until it changes; one that
+    cannot be read is tried again every few minutes. Neither holds the others up, or whoever waits for the index.
+    """
+
+    def __init__(
+        self,
+        store: ProfileStore,
+        index: ProfileIndex,
+        embedder: Embedder,
+        *,
+        elapsed: Callable[[], float] = time.monotonic,
+        read_again: float = READ_AGAIN,
+    ) -> None:
+        """Follow a store with an index; what could not be read is tried again after ``read_again`` seconds."""
+        self._read_again = read_again
+        self._store = store
+        self._index = index
+        self._embedder = embedder
+        self._elapsed = elapsed
+        self.loop = BackgroundLoop("profile index", self._round)
+        self.nudge, self.hurry, self.run = self.loop.nudge, self.loop.hurry, self.loop.run
+        self._refused: dict[tuple[ProfileKey, str], float] = {}  # until when each is left alone
+        self._unread: dict[ProfileKey, str] = {}  # why each could not be taken in
+        self._reading = Trouble("profile index")
+        self._read_again_at = 0.0
+        self._is_fresh = False
+
+    @property
+    def last_error(self) -> str:
+        """Why nothing could be embedded the last time, or what cannot be read; "" where all is well."""
+        return latest(self.troubles)
+
+    @property
+    def troubles(self) -> list[Trouble]:
+        """What may be wrong with embedding portraits, and with reading them."""
+        return [self.loop.trouble, self._reading]
+
+    async def has_lag(self) -> bool:
+        """Tell whether any portrait will get a vector and has none."""
+        return not self._is_fresh or bool(await self._batch())
+
+    async def refresh(self) -> None:
+        """Make the index the same as the files: take in what is missing or another version, leave out what is gone."""
+        known = await self._index.versions()
+        keys = await self._store.keys()
+        for key in keys:
+            await self._take_in(key, known.get(key))
+        for key in (set(known) | set(self._unread)) - set(keys):
+            await self._take_in(key)
+        self._is_fresh = True
+        self._read_again_at = self._elapsed() + self._read_again
+
+    async def _take_in(self, key: ProfileKey, known: str | None = None) -> None:
+        """Take one portrait in, where it is not the version that is known; what cannot be read is said once."""
+        try:
+            profile = await self._store.find(key)
+            if profile is None or profile.version != known:
+                await taken_in(self._store, self._index, key)
+        except UnavailableError as refused:
+            if key not in self._unread:
+                log.warning("profile index: a %s cannot be read: %s", key.entity_type, described(refused))
+            self._unread[key] = described(refused)
+            self._reading.tell(described(refused), is_logged=True)
+        else:
+            self._unread.pop(key, None)
+            if not self._unread:
+                self._reading.end()
+
+    async def step(self) -> int:
+        """Embed some portraits; answers how many were looked at."""
+        batch = await self._batch()
+        if batch:
+            try:
+                await self._embed(batch)
+            except REFUSALS:
+                await self._embed_each(batch)
+        return len(batch)
+
+    async def _round(self) -> float:
+        if not self._is_fresh:
+            await self.refresh()
+        elif self._unread and self._elapsed() >= self._read_again_at:
+            self._read_again_at = self._elapsed() + self._read_again
+            for key in list(self._unread):
+                await self._take_in(key)
+        if await self.step():
+            return 0.0
+        return self._read_again if self._unread else LEFT_ALONE
+
+    async def _batch(self) -> list[Profile]:
+        now = self._elapsed()
+        self._refused = {one: until for one, until in self._refused.items() if until > now}
+        waiting = await self._index.waiting(self._embedder.fingerprint, BATCH + len(self._refused))
+        return [one for one in waiting if (one.key, one.version) not in self._refused][:BATCH]
+
+    async def _embed(self, batch: Sequence[Profile]) -> None:
+        vectors: list[Vector] = await self._embedder.embed_documents([words_of(profile) for profile in batch])
+        for profile, vector in zip(batch, vectors, strict=True):
+            await self._index.store(self._embedder.fingerprint, profile, vector)
+
+    async def _embed_each(self, batch: Sequence[Profile]) -> None:
+        for profile in batch:
+            try:
+                await self._embed([profile])
+            except REFUSALS as refused:
+                log.warning("profile index: no vector for a %s: %s", profile.key.entity_type, described(refused))
+                self._refused[profile.key, profile.version] = self._elapsed() + LEFT_ALONE
+
+
+async def taken_in(store: ProfileStore, index: ProfileIndex, key: ProfileKey) -> Profile | None:
+    """Make one portrait in the index what it is in the store, also where it changes or goes meanwhile."""
+    profile = await store.find(key)
+    for _ in range(TRIES):
+        await (index.put(profile) if profile else index.remove([key]))
+        now = await store.find(key)
+        if now == profile and (now is None or profile is None or now.version == profile.version):
+            break
+        profile = now
+    return profile
+
+
+def words_of(profile: Profile) -> str:
+    """Give what a portrait is found by: name, tags, and the text without Markdown's marks."""
+    lines = [profile.name, " ".join(profile.tags)]
+    for section in sections_of(profile.summary):
+        lines += [section.title, *(line.lstrip("-*# \t") for line in section.lines)]
+    return "\n".join(line for line in lines if line.strip())

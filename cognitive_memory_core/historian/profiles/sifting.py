@@ -1,0 +1,84 @@
+"""One fact that a model refuses does not keep the others out of a portrait."""
+
+from __future__ import annotations
+
+import logging
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+
+from ...domain.fact import Fact
+from ...domain.people import Person
+from ...domain.profile import Profile
+from ...errors import PermanentError
+from ...ports.models import Merger, Portrait
+
+log = logging.getLogger(__name__)
+MOST_REFUSALS = 16  # a merge: enough to find two among 48 facts, and what a person can make it cost
+
+
+@dataclass(frozen=True)
+class SiftingMerger:
+    """Halves facts that the model refuses until the refused one stands alone; the others go in without it.
+
+    One that stands alone is left out of the portrait, since it would have every later portrait refused; its event
+    stays. One that is withdrawn is taken out by the rules. Where the model took none of several, or refused too
+    often, the rules work in what is left.
+    """
+
+    model: Merger
+    rules: Merger
+
+    async def merge(self, person: Person, profile: Profile | None, facts: Sequence[Fact], now: datetime) -> Portrait:
+        """Give the portrait with the facts worked in; raises UnavailableError, BadAnswer."""
+        sieve, parts = _Sieve(person, profile, now), deque([facts])
+        while parts and sieve.refusals < MOST_REFUSALS:
+            part = parts.popleft()
+            try:
+                await sieve.take(self.model, part)
+                sieve.has_taken = True
+            except PermanentError:
+                sieve.refusals += 1
+                if len(part) > 1:
+                    middle = len(part) // 2
+                    parts.extendleft((part[middle:], part[:middle]))
+                elif part[0].is_withdrawn:
+                    await sieve.take(self.rules, part)
+                else:
+                    sieve.refused += part
+        await self._end(sieve, [fact for part in parts for fact in part], is_alone=len(facts) == 1)
+        return sieve.portrait
+
+    async def _end(self, sieve: _Sieve, left: Sequence[Fact], *, is_alone: bool) -> None:
+        """Let the rules go on, and say what is left out: by its ids, and by no word of it."""
+        if not (sieve.has_taken or is_alone):
+            left, sieve.refused = [*sieve.refused, *left], []
+        if left:
+            await sieve.take(self.rules, left)
+        for fact in sieve.refused:
+            log.warning("historian_profile_merge %s: refused, left out: %s", fact.key.entity_type, fact.event_id)
+
+
+@dataclass
+class _Sieve:
+    """A portrait while parts of the facts go in."""
+
+    person: Person
+    profile: Profile | None
+    now: datetime
+    refused: list[Fact] = field(default_factory=list[Fact])
+    refusals: int = 0
+    has_taken: bool = False
+
+    @property
+    def portrait(self) -> Portrait:
+        """What stands by now."""
+        return Portrait(self.profile.tags, self.profile.summary) if self.profile else Portrait((), "")
+
+    async def take(self, merger: Merger, facts: Sequence[Fact]) -> None:
+        """Let a merger work facts in."""
+        drawn = await merger.merge(self.person, self.profile, facts, self.now)
+        if drawn != self.portrait:
+            standing = self.profile or Profile(facts[0].key, self.person.name, (), "", updated_at=self.now)
+            self.profile = replace(standing, tags=drawn.tags, summary=drawn.summary)

@@ -1,0 +1,1 @@
+"""From what was said to checked statements: triage, rewriting, attribution, the gate."""

@@ -1,0 +1,132 @@
+"""What a place remembers already of what is about to be written: found before anything is paid for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+
+from ...domain.event import Event
+from ...domain.hit import Reading
+from ...domain.message import Message
+from ...domain.turn import Dialogue, Turn
+from ...errors import UnavailableError
+from ...ports.ledger import FactBook, LexicalIndex
+from ...text.identity.persons import MYSELF
+from ...text.lexical.folding import folded
+from ...text.lexical.terms import query_terms
+from ...text.spared_spans import Spared, named
+from ...text.statements.corrections import puts_right
+from ...text.statements.episodes import is_episode
+from ...text.statements.lexicon import is_leaning_word, sightings
+from ...text.time.timewords import mentions
+
+MOST = 8  # neighbours that are shown to a model
+LOOKED_AT = 12  # events of one search; in private some of them are of groups
+SEARCHED = 20  # texts
+NEAR = 0.15  # share of what a text says; below it nobody would take two texts for the same
+NEAR_TO_CHANGE = 0.05  # what puts another text right shares with it hardly more than a word
+_LABEL = re.compile(r"[(（][^()（）\s]{1,128}[)）]")
+
+
+@dataclass(frozen=True)
+class Neighbourhood:
+    """The standing events that a job may repeat; a store that is away knows of none."""
+
+    facts: FactBook
+    lexical: LexicalIndex
+
+    async def heard(self, turn: Turn, names: Collection[str], without: Collection[str]) -> Mapping[str, Event]:
+        """Give, by observation, the event that the very same words of the same person became here before.
+
+        Only for words that mean the same on any day: whoever says 明天去北京 twice goes twice.
+        """
+        scene = turn.scene
+        asked = [text for text in dict.fromkeys(turn.observations) if is_timeless(text, names)]
+        if not asked:
+            return {}
+        try:
+            heard = await self.facts.heard(scene.scope, scene.user_id, asked)
+        except UnavailableError:
+            return {}
+        reading = Reading(scene, without=frozenset(without))
+        return {
+            text: event
+            for text, event in heard.items()
+            if event.sender_id == scene.user_id and event.scope == scene.scope and reading.admits(event)
+        }
+
+    async def near(
+        self, work: Turn | Dialogue, without: Collection[str], names: Collection[str] = ()
+    ) -> tuple[Event, ...]:
+        """Give the nearest events of the very same place by those who speak in the work, best first.
+
+        Times and the names of people make no two texts near.
+        """
+        reading, speakers = Reading(work.scene, without=frozenset(without)), _speakers(work)
+        found: dict[str, tuple[float, Event]] = {}
+        for text in _texts(work):
+            for nearness, event in await self._beside(text, names, reading):
+                is_here = event.scope == work.scene.scope and event.sender_id in speakers
+                if is_here and nearness > found.get(event.id, (0.0, event))[0]:
+                    found[event.id] = (nearness, event)
+        best = sorted(found.values(), key=lambda pair: -pair[0])
+        return tuple(event for _, event in best[:MOST])
+
+    async def _beside(self, text: str, names: Collection[str], reading: Reading) -> list[tuple[float, Event]]:
+        terms = query_terms(_content(text, names)) or query_terms(text)
+        if not terms:
+            return []
+        try:
+            rows = await self.lexical.events(terms, reading, LOOKED_AT)
+        except UnavailableError:
+            return []
+        near = ((_nearness(terms, event), event) for event, _ in rows if reading.admits(event))
+        least = NEAR_TO_CHANGE if puts_right(text) else NEAR
+        return [(nearness, event) for nearness, event in near if nearness >= least]
+
+
+def is_timeless(text: str, names: Collection[str] = ()) -> bool:
+    """Tell whether the same words of the same person say the same at any time; quotations are read, too.
+
+    Whoever says 感冒了 twice is ill twice.
+    """
+    if is_episode(text) or any(mention.kind == "yearless" for mention in mentions(text)):  # it comes again next year
+        return False
+    found = sightings(text, Spared(len(text), named(text, names, is_leaning_word)))
+    return all(folded(sighting.offence.word) in MYSELF for sighting in found)
+
+
+def _content(text: str, names: Collection[str]) -> str:
+    """Blank what tells nothing of the matter: labels, names and times."""
+    spans = [match.span() for match in _LABEL.finditer(text)]
+    spans += [(mention.start, mention.stop) for mention in mentions(text)]
+    return Spared(len(text), (*spans, *named(text, names, is_leaning_word))).blanked(text)
+
+
+def is_dated_anew(text: str, heard: str) -> bool:
+    """Tell whether what was made of words names a time that they did not: said again, they mean another."""
+    said = folded(heard)
+    return any(folded(text[mention.start : mention.stop]) not in said for mention in mentions(text))
+
+
+def _nearness(terms: Collection[str], event: Event) -> float:
+    """Give the share of a text's terms that an event has."""
+    return len(set(terms).intersection(query_terms(event.text))) / len(terms)
+
+
+def _texts(work: Turn | Dialogue) -> list[str]:
+    if isinstance(work, Turn):
+        return list(work.observations[:SEARCHED])
+    said = [line.text for line in work.messages if line.sender_id]
+    return sorted(dict.fromkeys(said), key=len, reverse=True)[:SEARCHED]
+
+
+def _speakers(work: Turn | Dialogue) -> set[str]:
+    """Give the ids of those whose words the work may hold."""
+    return {work.scene.user_id, *_senders(work)}
+
+
+def _senders(work: Turn | Dialogue) -> Iterator[str]:
+    lines = work.recent_messages if isinstance(work, Turn) else work.messages
+    return (line.sender_id for line in lines if isinstance(line, Message) and line.sender_id)

@@ -1,0 +1,217 @@
+"""The historian with a model: one call for a turn, the gate behind it, and feedback for what did not pass."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Sequence
+from dataclasses import replace
+
+from ... import sentences
+from ...domain.event import Statement, duplicate_key
+from ...domain.message import Message
+from ...domain.people import Anchors
+from ...domain.turn import Dialogue, Turn
+from ...errors import BadAnswer, PermanentError, TooSlow
+from ...ports.models import Chat
+from ...prompts.answers import Said, Triaged
+from ...prompts.library import PromptLibrary
+from ...settings import Live, Settings
+from ...text.failures import described
+from ...text.identity.names import one_line
+from ..spending.budget import NoModel
+from .attribution import RewriteTask, called, said_by, unworded
+from .neighbours import is_dated_anew, is_timeless
+from .progress import Progress
+from .rewrite_batch import Attempt, RewriteBatch
+from .triage import sheet_of
+
+log = logging.getLogger(__name__)
+MOST_REFUSED = 3  # observations in a row: what is left is taken for refused, too
+
+
+class ModelHistorian:
+    """Rewrites and judges with chat models. What a model answered for a job that failed later is not asked again."""
+
+    def __init__(self, rewriting: Chat, judging: Chat, prompts: PromptLibrary, settings: Live[Settings]) -> None:
+        """Ask one model to rewrite and one, perhaps the same, what is worth remembering."""
+        self._rewriting = rewriting
+        self._judging = judging
+        self._prompts = prompts
+        self._settings = settings
+        self._progress: Progress[RewriteBatch] = Progress()
+
+    async def rewrite(self, turn: Turn, anchors: Anchors) -> list[Statement]:
+        """Turn each observation into a statement, equal ones into equal ones.
+
+        What cannot be made absolute within ``rewrite_max_retry``, or is refused, is kept as it is and marked.
+        """
+        sheet = self._progress.find(turn, anchors) or _sheet(turn, anchors)
+        sheet.anchors = replace(sheet.anchors, is_last_try=anchors.is_last_try)
+        try:
+            await self._insist(sheet, turn, turn.source_message, turn.recent_messages)
+        except PermanentError as refusal:
+            _warn(sheet, described(refusal))
+            await self._spare(sheet, turn)
+        self._progress.settle(anchors.job_id)
+        return self._written(turn, sheet)
+
+    async def triage(self, dialogue: Dialogue, anchors: Anchors) -> list[Statement]:
+        """Find what is worth remembering; each statement is the word of those whose lines it rests on."""
+        if not any(line.sender_id and line.text.strip() for line in dialogue.messages):
+            return []
+        sheet = self._progress.find(dialogue, anchors)
+        if sheet is None:
+            triaged, anchors = await self._judged(dialogue, anchors)
+            sheet, answers = sheet_of(triaged, dialogue, anchors)
+            await _note(sheet, answers)
+            sheet.calls += 1
+        await self._insist(sheet, dialogue, "", dialogue.messages)
+        self._progress.settle(anchors.job_id)
+        return self._found(sheet)
+
+    async def _insist(
+        self, sheet: RewriteBatch, work: Turn | Dialogue, source: str, lines: Sequence[Message | str]
+    ) -> None:
+        """Ask until everything is accepted or has been tried often enough.
+
+        The first answer must come, but on a job's last try; what goes wrong in a later one is a failed try, unless the
+        model is away.
+        """
+        tries = self._settings.current.historian.rewrite_max_retry + 1
+        while sheet.open and sheet.calls < tries:
+            self._progress.keep(work, sheet.anchors, sheet)
+            question = await asyncio.to_thread(
+                self._prompts.rewrite, sheet.tasks(), sheet.anchors, source=source, lines=lines
+            )
+            try:
+                await _note(sheet, await self._rewriting.ask(question))
+            except (BadAnswer, TooSlow) as failure:
+                if not sheet.calls:
+                    _give_up(sheet, failure)
+                    break
+            except (NoModel, PermanentError):
+                if not sheet.calls:
+                    raise
+                break
+            sheet.calls += 1
+
+    async def _spare(self, sheet: RewriteBatch, turn: Turn) -> None:
+        """Ask without what was shown around; where that is refused, too, ask for each observation alone.
+
+        It may be somebody else's line, or a neighbour, that a provider refuses.
+        """
+        was_bare = not (sheet.anchors.neighbours or turn.source_message or turn.recent_messages)
+        sheet.anchors = replace(sheet.anchors, neighbours=())
+        try:
+            if (was_bare or await self._is_refused(sheet, turn)) and len(sheet.open) > 1:
+                await self._ask_alone(sheet, turn)
+        finally:
+            self._progress.keep(turn, sheet.anchors, sheet)
+
+    async def _ask_alone(self, sheet: RewriteBatch, turn: Turn) -> None:
+        refused = 0
+        for matter in sheet.open:
+            refused = refused + 1 if await self._is_refused(replace(sheet, matters=[matter]), turn) else 0
+            if refused == MOST_REFUSED:
+                return
+
+    async def _is_refused(self, sheet: RewriteBatch, turn: Turn) -> bool:
+        try:
+            await self._insist(sheet, turn, "", ())
+        except PermanentError as refusal:
+            _warn(sheet, described(refusal))
+            return True
+        return False
+
+    async def _judged(self, dialogue: Dialogue, anchors: Anchors) -> tuple[Triaged, Anchors]:
+        """Have a dialogue judged, once more without neighbours where it is refused with them.
+
+        What a model cannot judge to the last try is refused, too.
+        """
+        try:
+            return await self._triaged(dialogue, anchors), anchors
+        except (BadAnswer, TooSlow) as failure:
+            if not anchors.is_last_try:
+                raise
+            raise PermanentError(described(failure)) from failure
+        except PermanentError as refusal:
+            if not anchors.neighbours:
+                raise
+            log.warning("historian_triage job=%s: %s", anchors.job_id, described(refusal))
+        bare = replace(anchors, neighbours=())
+        return await self._triaged(dialogue, bare), bare
+
+    async def _triaged(self, dialogue: Dialogue, anchors: Anchors) -> Triaged:
+        return await self._judging.ask(await asyncio.to_thread(self._prompts.triage, dialogue.messages, anchors))
+
+    def _written(self, turn: Turn, sheet: RewriteBatch) -> list[Statement]:
+        said = {duplicate_key(matter.text): self._stored(matter, best, sheet) for matter, best in sheet.outcomes()}
+        degraded = sum(best is None or not best.verdict.is_absolute for _, best in sheet.outcomes())
+        if degraded:
+            _warn(sheet, sentences.gate_gave_up(degraded))
+        return [said[duplicate_key(observation)] for observation in turn.observations]
+
+    def _found(self, sheet: RewriteBatch) -> list[Statement]:
+        outcomes = list(sheet.outcomes())
+        found = [(matter, best) for matter, best in outcomes if best is not None]
+        degraded = sum(not best.verdict.is_absolute for _, best in found)
+        if degraded:
+            _warn(sheet, sentences.gate_gave_up(degraded))
+        if len(found) < len(outcomes):
+            _warn(sheet, sentences.gate_dropped(len(outcomes) - len(found)))
+        return [self._stored(matter, best, sheet) for matter, best in found]
+
+    def _stored(self, matter: RewriteTask, best: Attempt | None, sheet: RewriteBatch) -> Statement:
+        if best is None:
+            text = matter.text if one_line(matter.text) else sentences.nothing_shown()
+            return unworded(matter, text, sheet.anchors)
+        said = best.statement
+        if said.confidence < self._settings.current.historian.min_confidence:
+            return replace(said, is_absolute=False, repeats="", heard_as="")
+        return replace(said, heard_as="") if is_dated_anew(said.text, matter.heard) else said
+
+
+def _give_up(sheet: RewriteBatch, failure: BadAnswer | TooSlow) -> None:
+    """Do without a first answer on a job's last try; else let the job be tried again."""
+    if not sheet.anchors.is_last_try:
+        raise failure
+    _warn(sheet, described(failure))
+
+
+async def _note(sheet: RewriteBatch, answers: Sequence[Said]) -> None:
+    """Take an answer in; it is judged in a thread, which changes nothing, so that a job may be cancelled meanwhile."""
+    sheet.note(await asyncio.to_thread(sheet.tried, answers))
+
+
+def _sheet(turn: Turn, anchors: Anchors) -> RewriteBatch:
+    """Lay out what is to be rewritten: each observation once, in the words of the scene's person."""
+    lines = [line for line in turn.recent_messages if isinstance(line, Message) and line.sender_id]
+    spoken = {turn.scene.user_id: "", **said_by(lines)}
+    texts = _once(turn.observations)
+    matters = [
+        RewriteTask(
+            number,
+            text,
+            text,
+            tuple(spoken),
+            spoken,
+            own=turn.scene.user_id,
+            heard_as=text if is_timeless(text, called(anchors)) else "",
+            message_ids=tuple(turn.message_ids),
+        )
+        for number, text in enumerate(texts, 1)
+    ]
+    said = (line if isinstance(line, str) else line.text for line in turn.recent_messages)
+    return RewriteBatch(matters, (turn.source_message, *said, *texts), anchors, force=turn.force)
+
+
+def _once(texts: Sequence[str]) -> list[str]:
+    first: dict[str, str] = {}
+    for text in texts:
+        first.setdefault(duplicate_key(text), text)
+    return list(first.values())
+
+
+def _warn(sheet: RewriteBatch, said: str) -> None:
+    log.warning("historian_rewrite job=%s: %s", sheet.anchors.job_id, said)

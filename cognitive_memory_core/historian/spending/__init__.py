@@ -1,0 +1,1 @@
+"""What model calls cost, and the bound on a day's calls."""

@@ -1,0 +1,138 @@
+"""``daily_calls``: how many questions to chat models a day may cost, and who works on when they are spent."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from typing import TypeVar
+
+from ... import sentences
+from ...domain.event import Statement
+from ...domain.fact import Fact
+from ...domain.people import Anchors, Person
+from ...domain.profile import Profile
+from ...domain.scope import Scope
+from ...domain.turn import Dialogue, Turn
+from ...errors import PermanentError, UnavailableError
+from ...ports.models import Ask, Chat, Historian, Merger, Portrait
+from ...settings import Live, Settings
+from ...text.failures import described
+from .meter import SpendingMeter
+
+log = logging.getLogger(__name__)
+MERGE = "merge"  # the purpose of questions for portraits
+T = TypeVar("T")
+
+
+class NoModel(UnavailableError):
+    """No model may be asked now, since none is set or the day's calls are spent: whoever can do without does."""
+
+
+@dataclass
+class Budget:
+    """The calls of a day against ``daily_calls``; 0 is no limit. Calls under way count as made.
+
+    The second half of a day's calls is kept from a place that took a quarter of them alone, while others ask too;
+    portraits get half of a day's calls at most.
+    """
+
+    meter: SpendingMeter
+    settings: Live[Settings]
+    under_way: Counter[str] = field(default_factory=Counter[str], init=False)  # by purpose
+    _day: date | None = field(default=None, init=False)
+    _taken: Counter[Scope] = field(default_factory=Counter[Scope], init=False)
+
+    @property
+    def is_spent(self) -> bool:
+        """Whether no more may be asked today."""
+        return 0 < self._limit <= self._calls
+
+    def bears(self, purpose: str) -> bool:
+        """Tell whether a model may be asked for a purpose now."""
+        made = self.meter.calls_today(purpose) + self.under_way[purpose]
+        has_had_its_share = purpose == MERGE and 0 < self._limit <= made * 2
+        return not (self.is_spent or has_had_its_share)
+
+    def take(self, place: Scope) -> bool:
+        """Tell whether a place may ask now, and count that it does."""
+        if self._day != self.meter.today:
+            self._day, self._taken = self.meter.today, Counter()
+        is_scarce = 0 < self._limit <= self._calls * 2
+        if is_scarce and len(self._taken) > 1 and self._taken[place] * 4 >= self._limit:
+            return False
+        self._taken[place] += 1
+        return True
+
+    @property
+    def _limit(self) -> int:
+        return self.settings.current.daily_calls
+
+    @property
+    def _calls(self) -> int:
+        return self.meter.chat_calls_today + sum(self.under_way.values())
+
+
+@dataclass(frozen=True)
+class BudgetedChat:
+    """A chat model that is asked only while the day's budget lasts; raises NoModel afterwards, or without ``chat``."""
+
+    chat: Chat | None
+    budget: Budget
+
+    async def ask(self, ask: Ask[T]) -> T:
+        """Give the parsed answer."""
+        if self.chat is None:
+            raise NoModel(sentences.no_chat_model())
+        if not self.budget.bears(ask.purpose):
+            raise NoModel(sentences.over_daily_calls(self.budget.settings.current.daily_calls))
+        self.budget.under_way[ask.purpose] += 1
+        try:
+            return await self.chat.ask(ask)
+        finally:
+            self.budget.under_way[ask.purpose] -= 1
+
+
+@dataclass(frozen=True)
+class BackedHistorian:
+    """Asks the model while it may be asked, and the rules else."""
+
+    model: Historian
+    rules: Historian
+    budget: Budget
+
+    async def rewrite(self, turn: Turn, anchors: Anchors) -> list[Statement]:
+        """Turn each observation into a statement."""
+        if self.budget.take(anchors.place):
+            with contextlib.suppress(NoModel):
+                return await self.model.rewrite(turn, anchors)
+        return await self.rules.rewrite(turn, anchors)
+
+    async def triage(self, dialogue: Dialogue, anchors: Anchors) -> list[Statement]:
+        """Find what is worth remembering, also where one line in it makes a provider refuse all of them."""
+        if self.budget.take(anchors.place):
+            try:
+                return await self.model.triage(dialogue, anchors)
+            except PermanentError as refusal:
+                log.warning("historian_triage job=%s: %s", anchors.job_id, described(refusal))
+            except NoModel:
+                pass
+        return await self.rules.triage(dialogue, anchors)
+
+
+@dataclass(frozen=True)
+class BackedMerger:
+    """Asks the model while it may be asked, and the rules else."""
+
+    model: Merger
+    rules: Merger
+
+    async def merge(self, person: Person, profile: Profile | None, facts: Sequence[Fact], now: datetime) -> Portrait:
+        """Give the portrait with the facts worked in."""
+        try:
+            return await self.model.merge(person, profile, facts, now)
+        except NoModel:
+            return await self.rules.merge(person, profile, facts, now)

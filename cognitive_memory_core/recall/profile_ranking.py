@@ -1,0 +1,98 @@
+"""Which portraits answer a question: those that it names, those near in meaning, and those that share its words."""
+
+from __future__ import annotations
+
+import math
+import unicodedata
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from operator import mul
+
+from ..domain.profile import EntityType, Profile, ProfileHit
+from ..domain.scope import Scene
+from ..ports.ledger import IndexedProfile
+from ..ports.models import Calibration, Vector
+from ..settings import QuerySettings
+from ..text.identity.names import clean_name
+from ..text.lexical.terms import index_terms
+from .coverage import bent, covered
+
+
+@dataclass(frozen=True)
+class ProfileQuestion:
+    """What is asked for: the folded text, its words, its vector where there is one, and where cosines lie."""
+
+    said: str
+    terms: tuple[str, ...]
+    vector: Vector | None
+    calibration: Calibration
+
+    def similarity(self, vector: Vector | None) -> float | None:
+        """Compare with a vector of unit length; None where either is missing."""
+        if self.vector is None or vector is None or len(self.vector) != len(vector):
+            return None
+        cosine = sum(map(mul, self.vector, vector))
+        return self.calibration.similarity(cosine) if math.isfinite(cosine) else None
+
+    def touches(self, profile: Profile) -> bool:
+        """Tell whether a portrait can share a word at all, which is soon told of the many that share none."""
+        key = profile.key
+        written = "\n".join((profile.name, *profile.tags, profile.summary, key.user_id or key.group_id))
+        folded = unicodedata.normalize("NFKC", written).casefold()
+        return any(term in folded for term in self.terms)
+
+    def names(self, profile: Profile) -> bool:
+        """Tell whether it is nothing but the name or id of somebody."""
+        identifier = profile.key.user_id or profile.key.group_id
+        name = clean_name(profile.name).casefold()
+        return self.said in {name, identifier, f"{name}({identifier})"}
+
+
+def is_wanted(row: IndexedProfile, scene: Scene, entity_type: EntityType | None) -> bool:
+    """Tell whether a portrait is of the type asked for; in a group a "user" is a member, too."""
+    kind = row.profile.key.entity_type
+    is_here = scene.kind == "group" and entity_type == "user" and kind == "member"
+    return entity_type is None or kind == entity_type or is_here
+
+
+def ranked(
+    rows: Sequence[IndexedProfile],
+    question: ProfileQuestion,
+    asked: QuerySettings,
+    worded: Callable[[Profile], Profile],
+) -> list[ProfileHit]:
+    """Rank portraits, best first, by how they are ``worded`` when shown: words that are hidden find nobody."""
+    weight, floor = asked.lexical_weight, asked.min_relevance
+    near = [(row.profile, question.similarity(row.vector)) for row in rows]
+    likely = [
+        (worded(profile), similarity)
+        for profile, similarity in near
+        if _fused(similarity, 0.0, weight) > floor or question.touches(profile)
+    ]
+    words = _matched(question.terms, [profile for profile, _ in likely], len(rows))
+    scored = (
+        ProfileHit(profile, 1.0 if question.names(profile) else _fused(similarity, lexical, weight))
+        for (profile, similarity), lexical in zip(likely, words, strict=True)
+    )
+    relevant = (hit for hit in scored if hit.score > 0.0 and hit.score >= floor)
+    return sorted(relevant, key=lambda hit: (-hit.score, not question.names(hit.profile)))
+
+
+def one_a_person(hits: Iterable[ProfileHit], scene: Scene, entity_type: EntityType | None) -> list[ProfileHit]:
+    """In a group, keep the better one of a member's and the same person's shared portrait."""
+    if scene.kind != "group" or entity_type == "member":
+        return list(hits)
+    best: dict[str, ProfileHit] = {}
+    for hit in hits:
+        best.setdefault(hit.profile.key.user_id, hit)  # "" is the one group there is
+    return list(best.values())
+
+
+def _fused(similarity: float | None, lexical: float, weight: float) -> float:
+    return lexical if similarity is None else (1.0 - weight) * similarity + weight * lexical
+
+
+def _matched(terms: Sequence[str], profiles: Sequence[Profile], among: int) -> list[float]:
+    """Say how much of a question each portrait covers, in [0, 1]; a word counts by how rare it is ``among`` all."""
+    texts = [frozenset(index_terms("\n".join((one.name, *one.tags, one.summary)))) for one in profiles]
+    return [bent(share) for share in covered(terms, texts, among)]

@@ -1,0 +1,262 @@
+"""Portraits as a scene may see them: one by its key, those that answer a question, and those of who is here now."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+from .. import sentences
+from ..consent import Consent
+from ..domain.profile import EntityType, Profile, ProfileHit, ProfileKey
+from ..domain.scope import Scene
+from ..errors import NotPermitted, UnavailableError
+from ..ports.ledger import FactBook, IndexedProfile, ProfileIndex
+from ..ports.models import Embedder, Vector
+from ..ports.profiles import ProfileStore
+from ..settings import Live, Settings
+from ..text.identity.names import clean_text
+from ..text.lexical.terms import query_terms
+from .deadlines import with_timeout
+from .profile_ranking import ProfileQuestion, is_wanted, one_a_person, ranked
+from .query import QUERY_LENGTH
+from .retriever import AWAY, MAX_RESULTS, PATIENCE
+
+INLINE = 4  # portraits that are compared in a few milliseconds; more leave the event loop
+
+
+@dataclass(frozen=True)
+class ProfileReadLimits:
+    """How long a turn waits for a file, counted from when it began to be read; how long what was read serves; seconds.
+
+    ``held`` portraits are remembered for so long.
+    """
+
+    patience: float = 1.0
+    lifetime: float = 2.0
+    held: int = 256
+
+
+@dataclass(frozen=True)
+class _ProfileRead:
+    """A file that is being read, or was; times are of the event loop's clock."""
+
+    began_at: float
+    task: asyncio.Task[Profile | None]
+
+    def serves(self, now: float, lifetime: float) -> bool:
+        """Tell whether it is read still, or was read just now."""
+        if not self.task.done():
+            return True
+        has_answer = not self.task.cancelled() and self.task.exception() is None
+        return has_answer and now - self.began_at < lifetime
+
+
+@dataclass(frozen=True)
+class TurnProfiles:
+    """The portraits of a turn, of who asks and of their group; not ``is_whole`` where one could not be read."""
+
+    person: Profile | None = None
+    group: Profile | None = None
+    is_whole: bool = True
+
+
+class ProfileReader:
+    """Reads portraits. Who opted out has none, whoever is not readable is not there, and nothing is ever written.
+
+    One that holds something withdrawn is not there until it has left it, and one without any words is none. That is
+    asked before the portrait is read, so that none is shown that was read before the withdrawal.
+    """
+
+    def __init__(  # noqa: PLR0917  # all that reading portraits rests on, ports first
+        self,
+        store: ProfileStore,
+        index: ProfileIndex,
+        embedder: Embedder,
+        consent: Consent,
+        settings: Live[Settings],
+        pace: ProfileReadLimits = ProfileReadLimits(),
+        *,
+        facts: FactBook,
+    ) -> None:
+        """Read a store, and search its index with an embedder; ``facts`` know who holds what is withdrawn."""
+        self._facts = facts
+        self._store = store
+        self._index = index
+        self._embedder = embedder
+        self._consent = consent
+        self._settings = settings
+        self._pace = pace
+        self._reads: OrderedDict[ProfileKey, _ProfileRead] = OrderedDict()
+
+    async def find(self, scene: Scene, key: ProfileKey) -> Profile | None:
+        """Give a portrait as it stands in its file; None where there is none to be shown, or its person opted out.
+
+        Raises NotPermitted where the scene may not read it, whether there is one or not; UnavailableError.
+        """
+        if not (self._is_readable(scene, key) and await self._is_known(scene, key)):
+            raise NotPermitted(sentences.foreign_profile())
+        return await self._read(scene, key)
+
+    async def asked(self, scene: Scene, entity_type: object, entity_id: object) -> Profile | None:
+        """Give the portrait that is meant by ``entity_type`` and ``entity_id``; raises BadArgument and as :meth:`find`.
+
+        In a group a "user" is the member there, or, where that person's portrait is shared and they are known there,
+        the person.
+        """
+        key = ProfileKey.asked(scene, entity_type, entity_id)
+        opened = self._opened(scene, key) if entity_type == "user" else None
+        if opened and await self._is_known(scene, opened) and (found := await self._read(scene, opened)):
+            return found
+        return await self.find(scene, key)
+
+    async def search(
+        self, scene: Scene, query: str, *, entity_type: EntityType | None = None, top_k: int | None = None
+    ) -> list[ProfileHit]:
+        """Find the portraits that answer a question, best first, of those that the scene may read.
+
+        At most ``top_k`` (``query.profile_top_k``, and 200) of relevance ``query.min_relevance`` or more. A name or id
+        that is the question itself comes first, with 1. In a group a "user" is a member, too. An embedder or index that
+        is away makes the answer smaller, never an error.
+        """
+        asked = self._settings.current.query
+        said = clean_text(query[:QUERY_LENGTH]).strip()
+        terms = tuple(query_terms(said))
+        rows = [row for row in await self._readable(scene) if is_wanted(row, scene, entity_type)] if terms else []
+        if not rows:
+            return []
+        vector = await self._vector(said)
+        question = ProfileQuestion(said.casefold().lstrip("@"), terms, vector, self._embedder.calibration)
+        rank = partial(ranked, rows, question, asked, self._worded)
+        hits = await asyncio.to_thread(rank) if len(rows) > INLINE else rank()
+        wanted = asked.profile_top_k if top_k is None else top_k
+        standing = [hit for hit in hits if self._admits(scene, hit.profile.key)]  # as things stand now
+        return one_a_person(standing, scene, entity_type)[: min(max(wanted, 0), MAX_RESULTS)]
+
+    async def of_turn(self, scene: Scene, without: Collection[str] = ()) -> TurnProfiles:
+        """Give the portraits of who speaks in a scene and of the group, each file read at most every two seconds.
+
+        An operator has none, nor has whoever ``without`` names; and there is no group in private. A file that fails, or
+        takes longer than a second, is left out, and read on for the next turn. Raises UnavailableError where nobody
+        knows what is withdrawn.
+        """
+        hidden = await self._facts.withdrawing()
+        asker = [] if scene.kind == "operator" or scene.user_id in without else self._of_asker(scene)
+        group = [ProfileKey.group(scene.group_id, scene.agent)] if scene.group_id else []
+        for key in (*asker, *group):
+            self._begun(key)  # both files are read at once
+        person, has_person = await self._first(scene, asker, hidden)
+        place, has_place = await self._first(scene, group, hidden)
+        return TurnProfiles(person, place, has_person and has_place)
+
+    def _of_asker(self, scene: Scene) -> list[ProfileKey]:
+        """Name the portraits that may be of who speaks, best first."""
+        key = ProfileKey.asked(scene, "user", scene.user_id)
+        opened = self._opened(scene, key)
+        return [opened, key] if opened else [key]
+
+    async def _first(
+        self, scene: Scene, keys: Sequence[ProfileKey], hidden: Collection[ProfileKey]
+    ) -> tuple[Profile | None, bool]:
+        """Give the first of some portraits that there is, and whether they could be read."""
+        for key in keys:
+            try:
+                if key not in hidden and (found := await self._recent(scene, key)):
+                    return found, True
+            except AWAY:
+                return None, False
+        return None, True
+
+    def forget(self) -> None:
+        """Read every portrait anew: to be called when some were written, restored or erased."""
+        self._reads.clear()
+
+    def _is_shared(self, user_id: str) -> bool:
+        return self._settings.current.sharing == "shared" or user_id in self._consent.shared
+
+    def _is_readable(self, scene: Scene, key: ProfileKey) -> bool:
+        """What is shared is open to the groups where its person is, and not to strangers in private."""
+        return key.readable_by(scene, shared=scene.kind == "group" and self._is_shared(key.user_id))
+
+    async def _is_known(self, scene: Scene, key: ProfileKey) -> bool:
+        """Tell whether somebody whose portrait is shared is known in the group that asks; an id alone opens nothing."""
+        if scene.kind != "group" or key.entity_type != "user" or key.user_id == scene.user_id:
+            return True
+        rows = await self._index.readable(scene, {key.user_id}, self._embedder.fingerprint)
+        return any(row.profile.key == key for row in rows)
+
+    def _admits(self, scene: Scene, key: ProfileKey) -> bool:
+        """The choke point that every portrait passes, whatever store it came from."""
+        return self._is_readable(scene, key) and key.user_id not in self._consent.opted_out
+
+    def _shown(self, scene: Scene, key: ProfileKey, profile: Profile | None) -> Profile | None:
+        if profile is None or profile.key != key or not (_has_words(profile) and self._admits(scene, key)):
+            return None
+        return self._worded(profile)
+
+    def _worded(self, profile: Profile) -> Profile:
+        """Give a portrait without other people who want to be left out."""
+        hide = self._consent.hidden
+        tags = tuple(hide(tag) for tag in profile.tags)
+        return replace(profile, name=hide(profile.name), tags=tags, summary=hide(profile.summary))
+
+    def _opened(self, scene: Scene, key: ProfileKey) -> ProfileKey | None:
+        """Name the portrait that a member's person shared, which goes before that of the place."""
+        is_shared = key.entity_type == "member" and self._is_shared(key.user_id)
+        return ProfileKey.user(key.user_id, scene.agent) if is_shared else None
+
+    async def _read(self, scene: Scene, key: ProfileKey) -> Profile | None:
+        if key in await self._facts.withdrawing():
+            return None
+        return self._shown(scene, key, await self._store.find(key))
+
+    async def _recent(self, scene: Scene, key: ProfileKey) -> Profile | None:
+        read, now = self._begun(key), asyncio.get_running_loop().time()
+        if not read.task.done():
+            await asyncio.wait((read.task,), timeout=max(read.began_at + self._pace.patience - now, 0.0))
+        if not read.task.done():
+            raise UnavailableError(sentences.portrait_too_slow())
+        return self._shown(scene, key, read.task.result())
+
+    def _begun(self, key: ProfileKey) -> _ProfileRead:
+        """Return the read of a file that serves still, or begin one."""
+        now = asyncio.get_running_loop().time()
+        read = self._reads.pop(key, None)
+        if read is None or not read.serves(now, self._pace.lifetime):
+            read = _ProfileRead(now, asyncio.create_task(self._store.find(key)))
+            read.task.add_done_callback(_seen)
+        self._reads[key] = read
+        while len(self._reads) > self._pace.held:
+            self._reads.popitem(last=False)
+        return read
+
+    async def _readable(self, scene: Scene) -> list[IndexedProfile]:
+        """Give what the index lets the scene read, each row looked at again; nothing where index or facts are away."""
+        shared = None if self._settings.current.sharing == "shared" else self._consent.shared
+        reading = asyncio.gather(
+            self._facts.withdrawing(), self._index.readable(scene, shared, self._embedder.fingerprint)
+        )
+        try:
+            hidden, rows = await with_timeout(PATIENCE, reading)
+        except AWAY:
+            return []
+        shown = (row for row in rows if row.profile.key not in hidden and _has_words(row.profile))
+        return [row for row in shown if self._admits(scene, row.profile.key)]
+
+    async def _vector(self, said: str) -> Vector | None:
+        try:
+            return await with_timeout(PATIENCE, self._embedder.embed_query(said))
+        except AWAY:
+            return None
+
+
+def _has_words(profile: Profile) -> bool:
+    return bool(profile.tags or profile.summary.strip())
+
+
+def _seen(task: asyncio.Task[Profile | None]) -> None:
+    """Let a failure that nobody waits for any more be no complaint of the loop's."""
+    if not task.cancelled():
+        task.exception()

@@ -1,0 +1,1 @@
+"""Names and ids of people, as they stand in text."""

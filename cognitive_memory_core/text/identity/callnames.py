@@ -1,0 +1,57 @@
+"""Which words call somebody: a name worn as a nickname may be a word that everybody says."""
+
+from __future__ import annotations
+
+import unicodedata
+from functools import lru_cache
+
+from ..caches import cleared_on_erasure
+from ..lexical.frequency import FUNCTION_WORDS
+from .names import clean_name
+from .persons import MYSELF
+from .written_ids import spoken
+
+_SHORTEST = 2
+_SHORTEST_NUMBER = 5  # digits: of fewer, a name is a year, an amount or a time
+_CHINESE = (
+    "今天 明天 昨天 后天 前天 今晚 明晚 昨晚 早上 上午 中午 下午 晚上 凌晨 周末 早安 晚安 午安 你好 您好 哈喽 "
+    "再见 拜拜 谢谢 哈哈 嘿嘿 呵呵 "
+    "大家 朋友 同学 老师 老板 老婆 老公 妈妈 爸爸 哥哥 姐姐 弟弟 妹妹 宝宝 宝贝 先生 女士 同事 家人 孩子 别人 "
+    "某人 路人 群主 群友 管理 管理员 "
+    "机器人 喜欢 开心 快乐 生日 吃饭 睡觉 上班 下班 学习 工作 游戏 电影 音乐 手机 电脑 东西 事情 问题 时间 "
+    "一直 一起 一样 一点 真的 "
+    "应该 不会 不要 不能 不想 不用 需要 希望 记得 忘记 告诉 看到 听说 出来 回来 过来 起来 下来 上次 下次 最近 "
+    "以前 以后 之前 之后 然后 那么 "
+    "这么 多少 为什么 怎么样 好的 好吧 好像 可能 其实 比较 非常 特别 天气 春天 夏天 秋天 冬天 月亮 太阳 世界 "
+    "生活 "
+)
+_ENGLISH = (
+    "today tomorrow yesterday morning evening night hello hi hey bye ok okay yes no please thanks love like "
+    "good bad "
+    "happy sad day time life world home work game music admin bot user guest friend man woman boy girl baby sir "
+    "new old test one two go get make know think want need see come may will can june march april august"
+)
+_COMMON = frozenset((*_CHINESE.split(), *_ENGLISH.split()))
+
+
+def callname(text: str) -> str:
+    """Give a name, or a text that may hold names, in the one spelling in which both are compared."""
+    return unicodedata.normalize("NFKC", text).casefold()
+
+
+@cleared_on_erasure
+@lru_cache(maxsize=8192)  # the people of a place are looked through again and again
+def callnames(name: str) -> tuple[str, ...]:
+    """Give by what somebody of this name is called: the name, and what others say of one that says more.
+
+    A name of one character, a small number, or a word that everybody says calls nobody.
+    """
+    whole = clean_name(name)
+    spellings = dict.fromkeys((callname(whole), callname(spoken(whole))))
+    return tuple(one for one in spellings if _calls(one))
+
+
+def _calls(name: str) -> bool:
+    if len(name) < _SHORTEST or (name.isdecimal() and len(name) < _SHORTEST_NUMBER):
+        return False
+    return not (name in FUNCTION_WORDS or name in MYSELF or name in _COMMON)

@@ -1,0 +1,120 @@
+"""Names and lines that people write, made fit to stand in a prompt, a file or a reply."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import lru_cache
+
+from ...domain.turn import shortened
+from ..caches import cleared_on_erasure
+from ..lexical.characters import CharacterTable
+
+NAME_LENGTH = 40
+_NAME_READ = 1_000  # of a longer name no more than this is looked at
+_MOST_MARKS = 3  # accents on one letter; no living script needs more
+_PLACEHOLDERS = frozenset(
+    (
+        "用户",
+        "qq用户",
+        "匿名",
+        "匿名用户",
+        "未知",
+        "未知用户",
+        "unknown",
+        "anonymous",
+        "null",
+        "none",
+        "nil",
+        "undefined",
+    )
+)
+_LINE_END = re.compile("\r\n|[\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029]")
+_BLANKS = "\u115f\u1160\u3164\uffa0\u2800"  # letters and symbols that show nothing, worn as invisible names
+_JOINER = "\u200d"
+_UNSEEN_MARKS = frozenset("\u034f\u17b4\u17b5\u180b\u180c\u180d\u180f")
+_EMOJI = "\u2190-\u2bff\u3030\u303d\u3297\u3299\U0001f000-\U0001faff"
+_STRAY_STYLE = re.compile(f"(?<![{_EMOJI}0-9#*\u00a9\u00ae\u203c\u2049\u2122\u2139])\ufe0f")
+_STRAY_JOINER = re.compile(f"(?<![{_EMOJI}\ufe0f]){_JOINER}|{_JOINER}(?![{_EMOJI}])")
+_OPENING = "(❨❪⦅⟮⸨﴿"
+_CLOSING = ")❩❫⦆⟯⸩﴾"
+
+
+def clean_name(name: str, *, limit: int = NAME_LENGTH) -> str:
+    """Give the name of a person or group as it may be shown: one line of at most ``limit`` characters, or "".
+
+    Whoever chooses a name may wish to be somebody else, and people are written ``name(id)`` everywhere. So a name
+    never breaks a line, turns text round, hides characters or holds a round bracket: brackets of every width become
+    〔 and 〕, and "12345(管理员)" cannot be taken for the label of 12345. What clients send for want of a name
+    ("QQ用户", "null") is no name.
+    """
+    return _cleaned(name[:_NAME_READ], limit)
+
+
+@cleared_on_erasure
+@lru_cache(maxsize=5_000)  # the same people speak again and again
+def _cleaned(name: str, limit: int) -> str:
+    line = one_line(name.translate(_BRACKETS))
+    line = _trimmed(line[: max(limit, 0)])
+    return "" if line.casefold() in _PLACEHOLDERS else line
+
+
+def one_line(text: str, limit: int | None = None) -> str:
+    """Clean a text and put it on one line; over ``limit`` characters it is cut and ends in "…"."""
+    line = " ".join(clean_text(text).translate(_SPACED).split())
+    return line if limit is None else shortened(line, limit)
+
+
+def clean_text(text: str) -> str:
+    r"""Drop what is not text: control, format, private and unassigned characters, lone surrogates, floods of accents.
+
+    Line ends of every kind become \n; \n, \t and what joins emoji stay. The answer is in NFC.
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    text = unicodedata.normalize("NFC", _LINE_END.sub("\n", text)).translate(_TEXT)
+    text = _STRAY_JOINER.sub("", _STRAY_STYLE.sub("", text))
+    return unicodedata.normalize("NFC", _without_floods(text))
+
+
+def _shown(char: str) -> str:
+    """Keep a character of a text, or drop it."""
+    if char in ("\n", "\t", _JOINER):
+        return char
+    is_unseen = unicodedata.category(char)[0] == "C" or char in _UNSEEN_MARKS
+    is_variation = "\ufe00" <= char <= "\ufe0e" or "\U000e0100" <= char <= "\U000e01ef"
+    return "" if is_unseen or is_variation else char
+
+
+def _unbracketed(char: str) -> str:
+    """Replace a round bracket, also one inside a character such as ⑴."""
+    plain = unicodedata.normalize("NFKC", char)
+    if not any(bracket in plain for bracket in _OPENING + _CLOSING):
+        return char
+    return "".join("〔" if part in _OPENING else "〕" if part in _CLOSING else part for part in plain)
+
+
+def _without_floods(text: str) -> str:
+    """Leave each letter its first few accents."""
+    marks = frozenset(char for char in set(text) if unicodedata.category(char)[0] == "M")
+    if not marks:
+        return text
+    kept: list[str] = []
+    run = 0
+    for char in text:
+        run = run + 1 if char in marks else 0
+        if run <= _MOST_MARKS:
+            kept.append(char)
+    return "".join(kept)
+
+
+def _trimmed(line: str) -> str:
+    """Drop what a cut leaves hanging, and accents that would sit on what stands before the name."""
+    line = line.strip().rstrip(_JOINER)
+    start = next((index for index, char in enumerate(line) if unicodedata.category(char)[0] != "M"), len(line))
+    return line[start:].strip()
+
+
+_TEXT = CharacterTable(_shown)
+_BRACKETS = CharacterTable(_unbracketed)
+_SPACED = str.maketrans(dict.fromkeys(_BLANKS, " "))

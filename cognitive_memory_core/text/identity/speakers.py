@@ -1,0 +1,19 @@
+"""Whose a plain line is, where it begins with the name of who said it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from ... import sentences
+
+_LABELLED = re.compile(r"\s*(?:\[[^\]\n]{0,64}\]\s*)?([^:：\n]{1,200})[:：]")  # a time in brackets may stand before
+
+
+def is_said_by_hidden(line: str, hide: Callable[[str], str]) -> bool:
+    """Tell whether a line like ``[10:32] name(id): text`` is labelled with the person whom ``hide`` hides."""
+    match = _LABELLED.match(line)
+    if match is None:
+        return False
+    label = match[1].strip()
+    return label != sentences.somebody() and hide(label) == sentences.somebody()

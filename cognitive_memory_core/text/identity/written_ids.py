@@ -1,0 +1,183 @@
+"""Ids that stand in a text: of known people, of nobody known, and behind the name of somebody else."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from datetime import date
+
+from ..lexical.characters import CharacterTable
+from ..patterns import Pattern
+from ..time.numerals import number
+from .names import clean_text
+
+BARE_ID = 5  # characters from which an id is taken for one where it stands without a name
+_TOKEN = re.compile("[0-9A-Za-z_-]{1,128}")
+_LABEL = re.compile(r"\(([0-9A-Za-z_-]{1,128})\)")
+_SPOKEN = re.compile(r"\w{2,}")
+_LONGEST_SPELLING = 4  # one sign may stand for a whole sentence, and a text of them for a book
+_ADDRESS = re.compile("https?://[!-~]+")
+_NUMBER = re.compile("[0-9]+(?:[ ,][0-9]{3,4}(?![0-9]))*")
+_GAP = re.compile("[ ,]")
+_UNIT = Pattern(
+    "[ +]?[多余来]?(?:元(?![旦宵])|[块万亿千百人个名位字年月日天周时分秒米里公斤克吨升瓦度次]"
+    "|[条张份只行步倍票套页集章级层件台辆首篇帧像点%‰°℃]"
+    "|(?:px|[kmg]i?b|[kcm]?m|[km]?g|[kmg]?hz|mah|rpm|fps|bpm|usd|rmb|cny|[kmgwhsvbl]|ms|words|people|users|lines|steps)(?![a-z0-9]))"
+)
+_CODE_BEFORE = re.compile("([A-Za-z]{1,16})[_-]?$")
+_CODE_AFTER = re.compile("[A-Za-z]{2,}")
+_ID_WORDS = frozenset(("qq", "id", "uid", "uin", "user", "group", "wx", "vx", "account", "at"))
+_ROUND = Pattern(
+    "([0-9]{1,9}(?:[.][0-9]{1,6})?|[一二两三四五六七八九十百]{1,5})[ ]?([万千亿kKwW])"
+    "([一二三四五六七八九](?![千百万]))?"
+)
+_WORTH = {"千": 1_000, "k": 1_000, "万": 10_000, "w": 10_000, "亿": 100_000_000}
+
+
+def plain(text: str) -> str:
+    """Give a text in one spelling for ids: NFKC by character, nothing unseen, digits of every script as 0 to 9."""
+    text = clean_text(text)
+    return text if text.isascii() else text.translate(_SPELLED)
+
+
+def spoken(name: str) -> str:
+    """Give what others call somebody whose card says more: 陈皮 of 陈皮〔已还魂〕."""
+    match = _SPOKEN.match(name)
+    return match[0] if match else name
+
+
+def standing(text: str, ids: Iterable[str], names: Iterable[str]) -> list[str]:
+    """Give those of the ids that stand in a plain text, with a name or, from five characters on, without.
+
+    What stands inside a known name is no id: nobody becomes somebody else by wearing their number.
+    """
+    for name in names:
+        if name in text and _TOKEN.search(name):
+            text = text.replace(f"{name}(", "(")
+    tokens = frozenset(_TOKEN.findall(text))
+    return [one for one in ids if (len(one) >= BARE_ID and one in tokens) or f"({one})" in text]
+
+
+def unnamed(text: str, bearers: Mapping[str, Collection[str]]) -> str:
+    """Give a plain text with names taken out where the id of a bearer stands behind: digits that are worn are no id."""
+    for name in sorted(bearers, key=len, reverse=True):
+        if _TOKEN.search(name) and f"{name}(" in text:
+            for user_id in bearers[name]:
+                text = text.replace(f"{name}({user_id})", f"({user_id})")
+    return text
+
+
+def strange_numbers(text: str, source: str, known: Collection[str]) -> list[str]:
+    """Give the numbers of five or more digits in a plain text that may be ids and that nobody gave.
+
+    ``source`` is all that was given, plain; ``known`` are the ids that are known anyway. Amounts with a unit, dates,
+    decimals, pieces of addresses, of codes and of versions are no ids unless they stand in brackets.
+    """
+    found = [match for match in _NUMBER.finditer(_ADDRESS.sub(" ", text)) if len(match[0]) >= BARE_ID]
+    if not found:
+        return []
+    given = {*_numbers_of(source), *known}
+    text = _ADDRESS.sub(" ", text)
+    strange = (one for match in found for one in _strange(match, text, given))
+    return list(dict.fromkeys(strange))
+
+
+def mislabelled(text: str, bearers: Mapping[str, Collection[str]], ids: Collection[str]) -> list[str]:
+    """Give the known ids of a plain text that stand behind a name which only others bear.
+
+    ``bearers`` are the ids of those who bear or bore a name. The longest name that ends at the bracket counts.
+    """
+    longest = max(map(len, bearers), default=0)
+    found = (match for match in _LABEL.finditer(text) if match[1] in ids)
+    wrong = [match[1] for match in found if _is_of_others(text, match, bearers, longest)]
+    return list(dict.fromkeys(wrong))
+
+
+def _spelled(char: str) -> str:
+    if char.isdecimal():
+        return str(unicodedata.decimal(char))
+    spelled = unicodedata.normalize("NFKC", char)
+    return spelled if len(spelled) <= _LONGEST_SPELLING else " "
+
+
+def _is_of_others(text: str, match: re.Match[str], bearers: Mapping[str, Collection[str]], longest: int) -> bool:
+    stop = match.start()
+    for start in range(max(stop - longest, 0), stop):
+        name = text[start:stop]
+        if name in bearers and not _is_tail(text, start, name):
+            return match[1] not in bearers[name]
+    return False
+
+
+def _is_tail(text: str, start: int, name: str) -> bool:
+    """Tell whether a name is only the end of a longer word."""
+    before = text[start - 1 : start]
+    if len(name) == 1:
+        return before.isalnum()
+    return before.isascii() and name[0].isascii() and before.isalnum() and name[0].isalnum()
+
+
+def _numbers_of(source: str) -> Iterator[str]:
+    """Give the numbers of a text as they are written, without their gaps, and worked out (1.2万)."""
+    for match in _NUMBER.finditer(source):
+        pieces = _GAP.split(match[0])
+        yield "".join(pieces)
+        yield from pieces
+    for match in _ROUND.finditer(source):
+        yield str(_worked_out(match))
+
+
+def _worked_out(match: re.Match[str]) -> int:
+    worth = _WORTH[match[2].lower()]
+    rest = number(match[3]) * worth // 10 if match[3] else 0
+    try:
+        return round((float(match[1]) if match[1].isascii() else number(match[1])) * worth) + rest
+    except ValueError:  # 三五万: no one number
+        return 0
+
+
+def _strange(match: re.Match[str], text: str, given: Collection[str]) -> Iterator[str]:
+    pieces = _GAP.split(match[0])
+    whole = "".join(pieces)
+    if whole in given or _is_no_id(match, text, whole):
+        return
+    long = [piece for piece in pieces if len(piece) >= BARE_ID]
+    if long:
+        yield from (piece for piece in long if piece not in given)
+    elif any(piece not in given for piece in pieces):
+        yield whole
+
+
+def _is_no_id(match: re.Match[str], text: str, whole: str) -> bool:
+    before, after = text[max(match.start() - 20, 0) : match.start()], text[match.end() : match.end() + 20]
+    if before.endswith("(") and after.startswith(")"):
+        return False
+    if before[-1:] in ("¥", "$", "€", "£") or _UNIT.compiled.match(after.lower()) or _is_day(whole):
+        return True
+    return _is_decimal(before, after) or _is_code(before, after)
+
+
+def _is_decimal(before: str, after: str) -> bool:
+    return bool(re.search("[0-9][.]$", before) or re.match("[.][0-9]", after))
+
+
+def _is_code(before: str, after: str) -> bool:
+    word = _CODE_BEFORE.search(before)
+    if word:
+        return word[1].casefold() not in _ID_WORDS
+    return bool(_CODE_AFTER.match(after))
+
+
+def _is_day(digits: str) -> bool:
+    """Tell whether eight digits, or twelve or fourteen with the time of day, are a day of our times."""
+    if len(digits) not in (8, 12, 14) or not "1900" <= digits[:4] <= "2100":
+        return False
+    try:
+        date(int(digits[:4]), int(digits[4:6]), int(digits[6:8]))
+    except ValueError:
+        return False
+    return True
+
+
+_SPELLED = CharacterTable(_spelled)

@@ -1,0 +1,1 @@
+"""Characters, words and terms: what is indexed and counted."""

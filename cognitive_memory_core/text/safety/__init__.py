@@ -1,0 +1,1 @@
+"""Keeping stored text harmless: fences, redaction, the bot's own recitals."""

@@ -1,0 +1,57 @@
+"""Which lines of the log tell an event again: those that it was made of, and those of the bot that repeat it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from functools import lru_cache
+
+from ...domain.event import Event
+from ...domain.message import Message
+from ..caches import cleared_on_erasure
+from ..statements.traces import WithdrawnClaim, without
+
+_LABEL = re.compile(r"[^\s，。！？、：；,.!?:;()（）]{1,32}[(（][0-9]{5,}[)）]")
+
+
+def retells(message: Message, event: Event) -> bool:
+    """Tell whether a line, by its words, tells an event again.
+
+    Lines of the bot do that where the event was learned, and towards whoever it was learned from. Where an event rests
+    on no message, so do the lines that its sender said there before it was forgotten.
+    """
+    if message.is_bot:
+        is_there = message.scene.scope == event.scope or _is_towards_sender(message, event)
+    else:
+        is_there = not event.message_ids and _is_earlier_by_sender(message, event)
+    return is_there and statement_of(event).is_recited_by(message.text)
+
+
+def untelling(events: Iterable[Event]) -> Callable[[str], str]:
+    """Give what takes out of a text the sentences that tell one of these events."""
+    statements = [statement_of(event) for event in events]
+
+    def is_told(piece: str) -> bool:
+        return any(one.is_told_by(piece) or one.is_recited_by(piece) for one in statements)
+
+    return lambda text: without(text, is_told) if statements else text
+
+
+def statement_of(event: Event) -> WithdrawnClaim:
+    """Give what an event tells, without the names of people, which any line may hold."""
+    return _statement(event.text, event.sender_name, event.sender_id)
+
+
+@cleared_on_erasure
+@lru_cache(maxsize=1024)
+def _statement(text: str, name: str, user_id: str) -> WithdrawnClaim:
+    return WithdrawnClaim(text, tuple(filter(None, (*_LABEL.findall(text), name, user_id))))
+
+
+def _is_towards_sender(message: Message, event: Event) -> bool:
+    return bool(event.sender_id) and (message.scene.agent, message.scene.user_id) == (event.agent, event.sender_id)
+
+
+def _is_earlier_by_sender(message: Message, event: Event) -> bool:
+    is_earlier = event.retired_at is None or message.sent_at <= event.retired_at
+    return is_earlier and (message.scene.scope, message.sender_id) == (event.scope, event.sender_id)

@@ -1,0 +1,48 @@
+"""A Markdown text as its sections; written again it is what it was."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+_MARK = "##"  # a single # heads a whole text, not a part of it
+
+
+@dataclass(frozen=True)
+class OutlineSection:
+    """A heading, as it is written, and the lines under it; the first section of a text has no heading."""
+
+    heading: str
+    lines: tuple[str, ...] = ()
+
+    @property
+    def title(self) -> str:
+        """The words of the heading."""
+        return self.heading.strip("# \t")
+
+    @property
+    def text(self) -> str:
+        """The lines in one, without blank ones around."""
+        return "\n".join(self.lines).strip()
+
+
+def sections_of(text: str) -> list[OutlineSection]:
+    """Split a text before each heading of the second level or deeper."""
+    found: list[tuple[str, list[str]]] = [("", [])]
+    for line in text.split("\n"):
+        if line.startswith(_MARK) and line.strip("# \t"):
+            found.append((line, []))
+        else:
+            found[-1][1].append(line)
+    return [OutlineSection(heading, tuple(lines)) for heading, lines in found]
+
+
+def written(sections: Iterable[OutlineSection]) -> str:
+    """Put sections together again."""
+    lines = [line for one in sections for line in ((one.heading, *one.lines) if one.heading else one.lines)]
+    return "\n".join(lines)
+
+
+def headed(title: str) -> str:
+    """Write a heading."""
+    return f"{_MARK} {title}"

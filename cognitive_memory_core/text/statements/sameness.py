@@ -1,0 +1,352 @@
+"""A guard for those who take two statements for one: what differs by a no, a number or a name is never the same.
+
+It tells nothing of statements that are simply about different things; similarity has to propose, this may only refuse.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import groupby, islice
+
+from ..identity.persons import unsaid
+from ..lexical.folding import folded
+from ..patterns import Pattern
+from ..time.numerals import worth
+from ..time.timewords import mentions
+
+_READ = 1_000  # characters of a text that are looked at
+_A_NO = 2  # tokens: 没有
+_LABEL = re.compile(r"\(([0-9a-z_-]{1,128})\)")
+_MOST_NAMES = 8
+_PARTED = r"\s，,。！？!?；;：:、()（）"
+_NAMED = re.compile(
+    f"(?<![^{_PARTED}])(?P<name>[^{_PARTED}]{{2,48}}) ?"
+    f"[(（](?P<id>[0-9A-Za-z_-]{{1,128}})[)）] ?(?P<next>[^{_PARTED}]?)"
+)
+_BARE_ID = re.compile("(?<![0-9a-z._-])[0-9]{5,20}(?![0-9a-z._-]| ?[个元块万人名字年米公次条张份步倍])")
+_TOKEN = re.compile("[一-鿿㐀-䶿]|[a-z0-9]+(?:['._+#-][a-z0-9]+)*")
+_PARTICLES = frozenset("的了地得呢吧啊嘛") | {"a", "an", "the"}
+_LINKS = _PARTICLES | frozenset("在于") | {"in", "on", "at", "since", "from", "by"}
+
+# --- negation ----------------------------------------------------------------------------------------------------
+
+_REWORDED = (
+    (Pattern("不(?:太|怎么|大)?喜欢|不爱(?=[吃喝看玩听])"), "讨厌"),
+    (Pattern("不(?:太|怎么|大)?(?:赞成|同意|支持)"), "反对"),
+)
+_NO_NEGATION = Pattern(
+    "不(?:错|过(?=[，,、 ]|$)|[仅光但]|管|同(?!意)|少|断|久|然|好意思|得不|由得|妨|禁)|差不多|[对了]不起|忍不住|免不了"
+    "|[巴恨]不得|说不定|([一-鿿])[不没]\\1|没准|沉没|淹没|出没|无(?:论|锡|人机|线|所谓|限|聊|非|比|印良品)|未(?:来|免)"
+    "|[特分区类级性告离识个辨鉴派差]别|别(?:人|的|墅|名|称|扭|致)|非(?:常|洲|得|要)|除非|是非|莫非|not only|no doubt"
+)
+_NEGATION = Pattern(
+    "不|没有?|无法?|未|别|非|勿|禁止|拒绝|免于|n't(?![a-z])"
+    "|(?<![a-z])(?:not|never|no|none|nobody|without|neither|nor|cannot|hardly|refuses?)(?![a-z])"
+)
+_HELPING = "[能可以会想要太再敢肯得怎么大很是该用曾打算许准]{0,4}| ?(?:be |have |been |going to |want to |really )?"
+_NEGATED = Pattern(f"(?:{_NEGATION.source})(?:{_HELPING})(?P<head>[一-鿿]{{2}}|[a-z]{{3,32}})")
+
+# --- words of which both must have the same sort, or at least not the contrary ------------------------------------
+
+_W, _E = "(?<![a-z])", "(?![a-z])"
+_CONTRARY_WORDS = (
+    ("喜欢|(?<!可)爱(?!人|好)|钟爱|偏爱|中意", "讨厌|反感|厌恶|嫌"),
+    (f"{_W}(?:likes?|loves?|enjoys?)", f"{_W}(?:dis|hat(?=e)|loath)"),
+    ("(?<!不)同意|赞成|支持|认可", "反对|抵制|驳回|拒绝"),
+    (f"{_W}(?:agree|support|favou?r)", f"{_W}(?:disagree|oppos|reject|boycott)"),
+    ("允许|(?<!不)可以(?!说)|准许", "禁止|不许|不准|不得(?!不)"),
+    (f"{_W}(?:allow|permit)", f"{_W}(?:forbid|forbad|ban{_E}|bann|prohibit)"),
+    ("涨|升|增|上调", "跌|降|减|下调"),
+    (f"{_W}(?:increas|rais|rose|up{_E})", f"{_W}(?:decreas|lower|fell|drop|down{_E})"),
+    ("打开|开启|开[了着]|启用", "关[掉闭了着上]|停用|禁用"),
+    (f"{_W}(?:open|enabl|turn(?:ed|s)? on)", f"{_W}(?:clos|disabl|turn(?:ed|s)? off)"),
+    ("入职|加入|入群", "离职|辞职|退出|退群|离开"),
+    (f"{_W}join", f"{_W}(?:left|leav|quit)"),
+    ("结婚|复合|在一起", "离婚|分手"),
+    ("赢|获胜|战胜", "输|落败|战败"),
+    (f"{_W}(?:won|wins?){_E}", f"{_W}los[et]"),
+    ("成功|通过", "失败|[没未]通过|挂科"),
+    (f"{_W}(?:succe|pass)", f"{_W}fail"),
+    ("买|购", "卖|出售"),
+    (f"{_W}(?:buy|bought)", f"{_W}(?:sell|sold)"),
+    ("借给|借出", "借走|借来|[跟向][^，。]{1,20}借"),
+    (f"{_W}len[dt]{_E}", f"{_W}borrow"),
+    ("[变更]好", "[变更][差坏]"),
+    (f"{_W}(?:better|improv)", f"{_W}wors"),
+    ("左", "右"),
+    ("高(?![兴中考铁手])", "低"),
+    ("最多|至多|以内|不超过", "最少|至少|超过|不低于"),
+    (f"{_W}more{_E}", f"{_W}less{_E}"),
+    ("[早先]于|(?:之|以)前|前(?![台端天年途面提女男])", "[晚后]于|(?:之|以)后|后(?![台端天年来面勤悔期])"),
+    (f"{_W}(?:before|earlier){_E}", f"{_W}(?:after|later){_E}"),
+    ("前[端台]", "后[端台]"),
+    ("早上|清晨|上午|凌晨", "晚上|傍晚|下午|深夜"),
+    (f"{_W}morning", f"{_W}(?:evening|night|afternoon)"),
+    ("决定|确定|敲定|定下", "考虑|打算|计划|犹豫"),
+    (f"{_W}(?:decid|confirm)", f"{_W}(?:consider|plan|hesitat)"),
+    (
+        "已经?|(?<=[一-鿿])了(?![解不])",
+        "(?<!不)将[要会]?(?!就)|即将|快要|(?<![需主重只不])要(?=[去来搬换买卖交做办结辞离开考参接送回出打写改])",
+    ),
+    (f"{_W}(?:already|has|have){_E}", f"{_W}(?:will|going to){_E}"),
+    ("总是|经常|天天|常常", "偶尔|很少|难得|几乎不"),
+    (f"{_W}(?:always|often){_E}", f"{_W}(?:rarely|seldom|sometimes){_E}"),
+    ("必须|一定要|强制", "自愿|随意|可选"),
+)
+_SIDES = tuple((Pattern(left), Pattern(right)) for left, right in _CONTRARY_WORDS)
+_SORT_WORDS = (
+    "可能|也许|或许|大概|似乎|好像|估计|说不定|没准|未必",
+    f"{_W}(?:maybe|might|may|perhaps|possibly|probably|likely|seems?){_E}",
+    "打算|计划|考虑|拟|想(?!到|起|念|法|象|必)|准备(?=[去把买换搬接送辞离])",
+    f"{_W}(?:plans?|planning|considering|intends?|wants?){_E}",
+    f"据说|听说|传闻|传言|谣传|有人说|{_W}(?:reportedly|rumou?r|allegedly|supposedly)",
+    f"取消|放弃|停止|中止|终止|作废|撤回|暂停|戒[掉了烟酒]|{_W}(?:cancel|quit|stop|gave up|abandon)",
+    f"只(?<![0-9一二两三四五六七八九十几每这那半]只)(?!是)|仅|唯一|{_W}only{_E}",
+    f"几乎|差点|险些|{_W}(?:almost|nearly){_E}",
+)
+_SORTS = tuple(map(Pattern, _SORT_WORDS))
+_LIKE_WORDS = """
+喜欢 爱 喜爱 钟爱 | 住 家 人 | 打算 计划 准备 想 | 可能 也许 或许 大概 | 买 购买 入手 | 去 到 | 大小 尺寸
+| 因为 由于 | 但 但是 不过 | 和 跟 与 同 | 元 块 块钱 | 没 没有 未 | 能 可以 能够 | 说 表示 称 | 认为 觉得
+| 禁止 不许 不准 不可以 | 在 于 | 常 经常 常常 | 讨厌 反感 | 是 为 | 需要 要 | 交 付 | 换 更换 | 工作 上班
+| 告诉 通知 | 会 能 | is are was | doesn't never | has had | lives stays | buys bought
+"""
+_LIKE = tuple(frozenset(words.replace(" ", "\n").split()) for words in _LIKE_WORDS.split("|"))
+_LONGEST_WORD = {True: 3, False: 2}  # characters of Chinese, words of another language
+
+# --- numbers -----------------------------------------------------------------------------------------------------
+
+_CLOCK = re.compile(
+    "(?P<part>下午|晚上|傍晚|今晚|晚|pm ?)?(?P<h>[0-9]{1,2}|[一二两三四五六七八九十]{1,3})"
+    "(?::(?P<m>[0-9]{2})|点(?!名|评|赞)(?P<half>半)?)"
+)
+_NOON = 12
+_VERSION = re.compile("(?<![0-9.])[0-9]{1,9}(?:[.][0-9]{1,9}){1,8}")
+_NUMBER = re.compile("(?<![0-9])[0-9]{1,30}|[零一二三四五六七八九十百千万亿两]{1,30}")
+_NO_NUMBER = re.compile(
+    "千万(?=别|不|要|记)|万一|十分(?!钟)|百度|万能|万圣|四川|一[起直下般样定些边旦律共切]|统一|唯一|万万"
+)
+_UP_TO_TWELVE = "two three four five six seven eight nine ten eleven twelve"
+_ENGLISH_NUMBERS = {word: str(value) for value, word in enumerate(_UP_TO_TWELVE.split(), 2)}
+_FROM_TO = re.compile("从|由|改|换成|升到|降到|涨到|跌到|比|->|→|(?<![a-z])(?:from|to)(?![a-z])")
+_CALENDAR = re.compile(
+    "(?<![a-z])(?:mon|tues|wednes|thurs|fri|satur|sun)day|(?:周|星期|礼拜)[日天末]"
+    "|(?<![a-z])(?:january|february|march|april|june|july|august|september|october|november|december)"
+)
+_FIRST = re.compile("先(?!生|前|后|进|锋|知|天)(.{2})")
+
+
+def may_be_same(a: str, b: str, speaker: str = "") -> bool:
+    """Tell whether two statements may say the same; False where they differ in what turns a statement round.
+
+    That is: a negation, an opposite, before and after, numbers and dates, people and their order, how sure it is, or a
+    single word that was exchanged. A name means the same with its id and without. Where somebody said both, it does not
+    matter which of them says so, and when. The first 1,000 characters of each count.
+    """
+    a, b = (unsaid(text[:_READ], speaker) if speaker else text[:_READ] for text in (a, b))
+    one, other = _StatementReading.of(_labelled_like(a, b)), _StatementReading.of(_labelled_like(b, a))
+    if one.tokens == other.tokens and one.people == other.people:
+        return True
+    return not any(differ(one, other) for differ in _DIFFERENCES)
+
+
+def contradicts(a: str, b: str) -> bool:
+    """Tell whether two clauses about the same thing cannot both be true: one denies the other, or numbers differ.
+
+    Unlike :func:`may_be_same` it lets a clause say more or less than the other: that is no contradiction.
+    """
+    one, other = _StatementReading.of(a), _StatementReading.of(b)
+    mine, theirs = set(one.numbers), set(other.numbers)
+    if mine - theirs and theirs - mine:
+        return True
+    return _takes_other_side(one, other) or _is_denied(one, other)
+
+
+@dataclass(frozen=True)
+class _StatementReading:
+    """What one statement says, without its labels, and whom it names in order."""
+
+    words: str
+    people: tuple[str, ...]
+
+    @classmethod
+    def of(cls, text: str) -> _StatementReading:
+        """Read a statement."""
+        text = folded(unicodedata.normalize("NFKC", text[:_READ]))[:_READ]
+        people = (*_LABEL.findall(text), *_BARE_ID.findall(_LABEL.sub(" ", text)))
+        words = _BARE_ID.sub(" ", _LABEL.sub("", text))
+        for pattern, word in _REWORDED:
+            words = pattern.compiled.sub(word, words)
+        return cls(words, tuple(dict.fromkeys(people)))
+
+    @cached_property
+    def tokens(self) -> list[str]:
+        """Characters of Chinese and words of other languages, without particles."""
+        return [token for token in _TOKEN.findall(self.words) if token not in _PARTICLES]
+
+    @cached_property
+    def denied(self) -> str:
+        """The text without words that only look like a negation."""
+        return _NO_NEGATION.compiled.sub(" ", self.words)
+
+    @cached_property
+    def negations(self) -> int:
+        """How often it says no."""
+        return sum(1 for _ in _NEGATION.finditer(self.denied))
+
+    @cached_property
+    def negated(self) -> frozenset[str]:
+        """What each no stands before."""
+        return frozenset(match["head"] for match in _NEGATED.finditer(self.denied))
+
+    @cached_property
+    def numbers(self) -> tuple[str, ...]:
+        """Its numbers in order; one is no number, it is in every other word."""
+        return tuple(dict.fromkeys(_numbers(self.words)))
+
+    @cached_property
+    def calendar(self) -> frozenset[str]:
+        """Days and months by name, and days as seen from a day."""
+        relative = {self.words[one.start : one.stop] for one in mentions(self.words) if one.kind == "relative"}
+        return frozenset({*_CALENDAR.findall(self.words), *relative})
+
+    @cached_property
+    def timeless(self) -> list[str]:
+        """Its tokens without times, numbers and what links them."""
+        words = list(self.words)
+        for mention in mentions(self.words):
+            words[mention.start : mention.stop] = " " * (mention.stop - mention.start)
+        return [one for one in _TOKEN.findall("".join(words)) if one not in _LINKS and not one.isdecimal()]
+
+    @cached_property
+    def head(self) -> str:
+        """What it begins with, times left out: two characters or a word."""
+        return self.timeless[0] if self.timeless and self.timeless[0].isascii() else "".join(self.timeless[:2])
+
+
+def _labelled_like(text: str, model: str) -> str:
+    """Give names in a text the ids that they bear in another, where all around them is the same."""
+    for name in islice(_NAMED.finditer(model), _MOST_NAMES):
+        follows = re.escape(name["next"]) or f"(?:[{_PARTED}]|$)"
+        bare = f"(?<![^{_PARTED}]){re.escape(name['name'])}(?= ?{follows})"
+        text = re.sub(bare, rf"\g<0>({name['id']})", text, count=1)
+    return text
+
+
+def _names_others(one: _StatementReading, other: _StatementReading) -> bool:
+    return one.people != other.people
+
+
+def _counts_otherwise(one: _StatementReading, other: _StatementReading) -> bool:
+    if _FROM_TO.search(one.words) and one.numbers != other.numbers:
+        return True
+    return frozenset(one.numbers) != frozenset(other.numbers) or one.calendar != other.calendar
+
+
+def _denies_otherwise(one: _StatementReading, other: _StatementReading) -> bool:
+    if one.negations != other.negations:
+        return True
+    return _affirms_denied(one, other) or _affirms_denied(other, one)
+
+
+def _is_denied(one: _StatementReading, other: _StatementReading) -> bool:
+    """Tell whether one affirms what the other denies, or is the other but for a no."""
+    if one.negations == other.negations:
+        return False
+    is_bare = len(set(one.tokens) ^ set(other.tokens)) <= _A_NO
+    return is_bare or _affirms_denied(one, other) or _affirms_denied(other, one)
+
+
+def _affirms_denied(one: _StatementReading, other: _StatementReading) -> bool:
+    return any(head in other.words and not _is_among(head, other.negated) for head in one.negated)
+
+
+def _is_among(word: str, words: frozenset[str]) -> bool:
+    """Tell whether one of the words is the word itself or another form of it (drink, drinks)."""
+    return any(one.startswith(word) or word.startswith(one) for one in words)
+
+
+def _takes_other_side(one: _StatementReading, other: _StatementReading) -> bool:
+    return any(_contrary(_sides(one, sides), _sides(other, sides)) for sides in _SIDES)
+
+
+def _is_of_another_sort(one: _StatementReading, other: _StatementReading) -> bool:
+    return any(bool(sort.compiled.search(one.words)) != bool(sort.compiled.search(other.words)) for sort in _SORTS)
+
+
+def _is_turned_round(one: _StatementReading, other: _StatementReading) -> bool:
+    """Tell the same words in another order from other words: who does it and to whom, or what comes first."""
+    if sorted(one.tokens) == sorted(other.tokens):
+        return one.timeless != other.timeless
+    return _changed_places(one.head, other.head, one, other) or _changed_places(_first(one), _first(other), one, other)
+
+
+def _exchanges_a_word(one: _StatementReading, other: _StatementReading) -> bool:
+    """Tell whether all but one word is equal, and the words are not known to mean the same."""
+    mine, theirs = _trimmed(one.tokens, other.tokens)
+    if not mine or not theirs or any(_is_among(word, frozenset(theirs)) for word in mine):
+        return False
+    if max(len(mine), len(theirs)) > _LONGEST_WORD[any(not token.isascii() for token in (*mine, *theirs))]:
+        return False
+    pair = {"".join(mine), "".join(theirs)}
+    return not any(pair <= group for group in _LIKE)
+
+
+_DIFFERENCES: tuple[Callable[[_StatementReading, _StatementReading], bool], ...] = (
+    _names_others,
+    _counts_otherwise,
+    _denies_otherwise,
+    _takes_other_side,
+    _is_of_another_sort,
+    _is_turned_round,
+    _exchanges_a_word,
+)
+
+
+def _sides(reading: _StatementReading, sides: tuple[Pattern, Pattern]) -> list[int]:
+    """Give the sides that a statement takes, in order, each run once."""
+    found = [(match.start(), side) for side, pattern in enumerate(sides) for match in pattern.finditer(reading.words)]
+    return [side for side, _ in groupby(side for _, side in sorted(found))]
+
+
+def _contrary(mine: list[int], theirs: list[int]) -> bool:
+    return bool(mine and theirs) and mine != theirs and (mine[0] != theirs[0] or len(mine) == len(theirs))
+
+
+def _first(reading: _StatementReading) -> str:
+    match = _FIRST.search(reading.words)
+    return match[1] if match else ""
+
+
+def _changed_places(mine: str, theirs: str, one: _StatementReading, other: _StatementReading) -> bool:
+    return bool(mine and theirs) and mine != theirs and mine in other.words and theirs in one.words
+
+
+def _trimmed(mine: list[str], theirs: list[str]) -> tuple[list[str], list[str]]:
+    """Drop what two lists share at both ends."""
+    start = 0
+    while start < min(len(mine), len(theirs)) and mine[start] == theirs[start]:
+        start += 1
+    mine, theirs = mine[start:], theirs[start:]
+    stop = 0
+    while stop < min(len(mine), len(theirs)) and mine[-1 - stop] == theirs[-1 - stop]:
+        stop += 1
+    return mine[: len(mine) - stop], theirs[: len(theirs) - stop]
+
+
+def _numbers(words: str) -> Iterator[str]:
+    for match in _CLOCK.finditer(words):
+        hour = int(worth(match["h"]))
+        is_late = bool(match["part"]) and hour < _NOON
+        yield f"{hour + 12 * is_late}:{match['m'] or ('30' if match['half'] else '00')}"
+    words = _CLOCK.sub(" ", words)
+    yield from _VERSION.findall(words)
+    words = _NO_NUMBER.sub(" ", _VERSION.sub(" ", words))
+    for match in _NUMBER.finditer(words):
+        if (value := worth(match[0])) != "1":
+            yield value
+    yield from (_ENGLISH_NUMBERS[token] for token in _TOKEN.findall(words) if token in _ENGLISH_NUMBERS)

@@ -1,0 +1,99 @@
+"""Days that people call by a name: those of the solar and the lunar calendar that a chat speaks of."""
+
+from __future__ import annotations
+
+import re
+from datetime import date
+
+from .lunar_calendar import lunar_feast
+from .time_spans import DAY, Stretch, days
+from .timerule import RELATIVE_YEARS, Rule, TimeFrame, rule
+
+_NEAR = 14 * DAY  # what is said to be before or after a feast
+_FEASTS: dict[str, tuple[int, int, int]] = {  # month, day, how many days it lasts
+    "元旦": (1, 1, 1),
+    "情人节": (2, 14, 1),
+    "妇女节": (3, 8, 1),
+    "愚人节": (4, 1, 1),
+    "清明": (4, 4, 3),
+    "清明节": (4, 4, 3),
+    "五一": (5, 1, 5),
+    "劳动节": (5, 1, 5),
+    "六一": (6, 1, 1),
+    "儿童节": (6, 1, 1),
+    "高考": (6, 7, 3),
+    "教师节": (9, 10, 1),
+    "国庆": (10, 1, 7),
+    "国庆节": (10, 1, 7),
+    "万圣节": (10, 31, 1),
+    "双十一": (11, 11, 1),
+    "双11": (11, 11, 1),
+    "双十二": (12, 12, 1),
+    "双12": (12, 12, 1),
+    "平安夜": (12, 24, 1),
+    "圣诞": (12, 24, 2),
+    "圣诞节": (12, 24, 2),
+}
+_LUNAR: dict[str, tuple[str, int, int]] = {  # feast of the table, days after it, how many days it lasts
+    "春节": ("春节", 0, 7),
+    "除夕": ("春节", -1, 1),
+    "除夕夜": ("春节", -1, 1),
+    "大年三十": ("春节", -1, 1),
+    "元宵": ("春节", 14, 1),
+    "元宵节": ("春节", 14, 1),
+    "端午": ("端午", 0, 1),
+    "端午节": ("端午", 0, 1),
+    "七夕": ("七夕", 0, 1),
+    "七夕节": ("七夕", 0, 1),
+    "中秋": ("中秋", 0, 1),
+    "中秋节": ("中秋", 0, 1),
+    "重阳": ("重阳", 0, 1),
+    "重阳节": ("重阳", 0, 1),
+}
+_COUNTED = "零一二三四五六七八九十百千万月初第老"  # 三百五一晚, 初六一起走, 老六一直不来
+_NAMES = "|".join(sorted((*_FEASTS, *_LUNAR), key=len, reverse=True))
+
+
+def _feast(match: re.Match[str], frame: TimeFrame) -> Stretch:
+    feast, named = match["feast"], _year_named(match, frame)
+    first = _begun(feast, frame.today) if named is None else _first_day(feast, named)
+    last = first + ((_FEASTS.get(feast) or _LUNAR[feast])[2] - 1) * DAY
+    stretch = days(first, last)
+    if match["before"]:
+        stretch = days(first - _NEAR, first - DAY)
+    elif match["after"]:
+        stretch = days(last + DAY, last + _NEAR)
+    said = f"{first.year}年{feast}{match['before'] or match['after'] or ''}" if match.groupdict().get("ry") else ""
+    return Stretch(stretch.start, stretch.stop, said)  # without a relative year the feast says itself when it is
+
+
+def _year_named(match: re.Match[str], frame: TimeFrame) -> int | None:
+    found = match.groupdict()
+    if found.get("ry"):
+        return frame.today.year + RELATIVE_YEARS[match["ry"]]
+    return int(match["y"]) if found.get("y") else None
+
+
+def _first_day(feast: str, year: int) -> date:
+    if feast in _LUNAR:
+        name, after, _ = _LUNAR[feast]
+        return lunar_feast(name, year) + after * DAY
+    month, number, _ = _FEASTS[feast]
+    return date(year, month, number)
+
+
+def _begun(feast: str, today: date) -> date:
+    """Return the first day of the latest one that has begun."""
+    first = _first_day(feast, today.year)
+    return first if first <= today else _first_day(feast, today.year - 1)
+
+
+_WORDS = (
+    f"(?P<feast>{_NAMES})(?![0-9一二三四五六七八九十]|[块元路村]|广场|上河|假期作业|月饼|序曲)"
+    "(?<!元宵(?=[怎煮馅吃和或汤]))(?:(?P<before>[之以]?前(?!后))|(?P<after>[之以]?后(?!天|台)))?"
+)
+FEASTS: tuple[Rule, ...] = (
+    rule("yearless", f"(?<![0-9{_COUNTED}]){_WORDS}", _feast),
+    rule("relative", f"(?P<ry>大前|前|去|今|明|后|本)年的?{_WORDS}", _feast),
+    rule("absolute", f"(?<![0-9])(?P<y>(?:19|20)[0-9]{{2}}) ?年的?{_WORDS}", _feast),
+)

@@ -1,0 +1,175 @@
+"""Hours that a question names: 下午三点, 傍晚, at 3pm, midnight; beside a day, or of the latest day that has them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+
+from ..patterns import Pattern
+from .numerals import number
+from .time_spans import DAY, Stretch, hours_of
+
+_HOUR = timedelta(hours=1)
+_MINUTE = timedelta(minutes=1)
+_NOON = 12
+_LATE = 5  # an hour up to this one is of the night where an evening or a night is named
+_PARTS = {
+    "正午": "中午",
+    "noon": "中午",
+    "midday": "中午",
+    "清早": "清晨",
+    "晨": "清晨",
+    "一早": "早上",
+    "早晨": "早上",
+    "早": "早上",
+    "午后": "下午",
+    "晚": "晚上",
+    "夜晚": "晚上",
+    "夜": "夜里",
+    "半夜": "夜里",
+    "深夜": "夜里",
+    "morning": "早上",
+    "afternoon": "下午",
+    "evening": "晚上",
+    "night": "晚上",
+    "a": "早上",
+    "p": "下午",
+}
+_SECOND_HALF = frozenset(("下午", "傍晚", "晚上", "夜里"))
+_MIDNIGHT = frozenset(("午夜", "零点", "midnight"))
+_SAID_PART = "凌晨|清晨|清早|一早|早上|早晨|上午|中午|正午|午后|下午|傍晚|晚上|夜里|夜晚|半夜|深夜|午夜"
+_NUMBER = "(?:2[0-4]|1[0-9]|0?[0-9]|二十[一二三四]?|十[一二三四五六七八九]?|[零一二两三四五六七八九])"
+_CHINESE = (
+    f"(?P<h>{_NUMBER})(?:点|时(?!候|间|代))(?!水|心|子|赞|评|名|击|菜|单)(?:钟|整)?"
+    "(?:(?P<half>半)|(?P<kv>[一三])刻|(?P<min>[0-5]?[0-9]|[零一二三四五]?十?[一二三四五六七八九十])分?(?![0-9个人]))?"
+    f"(?:[到至~—-](?:{_SAID_PART})?(?P<till>{_NUMBER})点(?P<till_half>半)?)?"
+)
+_COLON = "(?P<h24>[01]?[0-9]|2[0-3])[:](?P<m24>[0-5][0-9])(?![0-9:])(?: ?(?P<ap24>[ap])\\.?m\\b\\.?)?"
+_ENGLISH = (
+    "(?:(?P<h12>1[0-2]|0?[1-9]) ?(?P<ap>[ap])\\.?m\\b\\.?|(?P<oc>1[0-2]|[1-9]|one|two|three|four|five|six|seven|eight"
+    "|nine|ten|eleven|twelve) o'clock(?: (?:in the (?P<ocp>morning|afternoon|evening)|at (?P<ocn>night)))?"
+    "|(?P<word>noon|midday|midnight)(?![a-z0-9]))"
+)
+_AT = "(?:at|around|about|by|before|after|since|from|until|till|the)"
+_CLAUSE_END = Pattern("[。！？!?；;，,\n]")
+_PLAIN = "(?![饭餐好安茶凶场市]| ?(?:blue|cowboy|snack|sun|express))"
+_ALONE = Pattern(
+    f"(?P<part>{_SAID_PART})的?{_CHINESE}(?!的洛杉矶)|(?P<bare>{_SAID_PART}|零点(?![0-9])){_PLAIN}"
+    f"|(?<![a-z0-9_]){_AT} (?:{_COLON}|{_ENGLISH}){_PLAIN}"
+)
+_BESIDE = Pattern(
+    f",? ?(?:的|{_AT} )?(?:(?P<part>{_SAID_PART})?{_CHINESE}|{_COLON}|{_ENGLISH}|(?P<bare>{_SAID_PART}){_PLAIN})"
+)
+_WHOLE = Pattern("[^a-z0-9]{0,9}(?P<word>noon|midday|midnight)[^a-z0-9]{0,9}")
+_HABIT = Pattern(
+    "每|平时|平常|通常|一般|往往|总是|经常|常常|习惯|固定|几点"
+    "|(?<![a-z])(?:every|each|usually|always|often|normally|typically|daily|mondays|weekdays)(?![a-z])"
+)
+_LOOKS_BACK = Pattern("[说聊讲了]|(?<![超通经路度难])过(?![来去年节生])|发生|提到|发的|那[次个条场张]|来着")
+_READ_BEFORE = 32  # characters before a day in which its hour may stand
+_SHORTEST = 3 * _HOUR  # of a day or part of one that has hours: 两小时前 has none
+
+
+def hours_in(text: str) -> Iterator[re.Match[str]]:
+    """Give the hours that a folded text names by themselves.
+
+    Habits are left out, and so is a part of a day without a clock (中午吃什么) unless the clause looks back.
+    """
+    whole = _WHOLE.fullmatch(text)
+    found = [whole] if whole else _ALONE.finditer(text)
+    for match in found:
+        clause = _clause(text, match.start(), match.end())
+        if not _HABIT.compiled.search(clause) and (not _only_part(match) or _asks_back(match, clause)):
+            yield match
+
+
+def latest(match: re.Match[str], now: datetime, *, ahead: bool) -> Stretch | None:
+    """Find the hours on the latest day on which they have begun, or the next one on which they are not over."""
+    span = _span(match, "")
+    if span is None:
+        return None
+    start, stop = (datetime.combine(now.date(), datetime.min.time()) + end for end in span)
+    if ahead and stop <= now:
+        return Stretch(start + DAY, stop + DAY)
+    if start > now and not ahead:
+        return Stretch(start - DAY, stop - DAY)
+    return Stretch(start, stop)
+
+
+def narrowed(stretch: Stretch, text: str, start: int, stop: int, part: str) -> Stretch:
+    """Narrow a day, or the named part of one, to the hours that stand beside it in a folded text; else leave it."""
+    if not _SHORTEST <= stretch.stop - stretch.start <= DAY:
+        return stretch
+    match = _BESIDE.compiled.match(text, stop) or _before(text, start)
+    span = _span(match, part) if match else None
+    if span is None:
+        return stretch
+    first = datetime.combine(stretch.start.date(), datetime.min.time())
+    return Stretch(first + span[0], first + span[1])
+
+
+def _before(text: str, start: int) -> re.Match[str] | None:
+    before = text[max(start - _READ_BEFORE, 0) : start]
+    return next((match for match in _ALONE.finditer(before) if before[match.end() :] in ("", " ", " on ")), None)
+
+
+def _clause(text: str, start: int, stop: int) -> str:
+    before, after = text[max(start - _READ_BEFORE, 0) : start], text[stop : stop + _READ_BEFORE]
+    return f"{_CLAUSE_END.compiled.split(before)[-1]}\n{_CLAUSE_END.compiled.split(after)[0]}"
+
+
+def _only_part(match: re.Match[str]) -> bool:
+    return bool(match.groupdict().get("bare"))
+
+
+def _asks_back(match: re.Match[str], clause: str) -> bool:
+    return match.group() == match.string.strip() or bool(_LOOKS_BACK.compiled.search(clause))
+
+
+def _span(match: re.Match[str], part: str) -> tuple[timedelta, timedelta] | None:
+    """Read the hours of a day, counted from its midnight; None where morning and evening would both do."""
+    found = match.groupdict()
+    word = found.get("bare") or found.get("word")
+    if word in _MIDNIGHT:
+        return 23 * _HOUR, 25 * _HOUR
+    if word:
+        first, last = hours_of(_PARTS.get(word, word))
+        return first * _HOUR, last * _HOUR
+    said = next((found[name] for name in ("part", "ap", "ap24", "ocp", "ocn") if found.get(name)), part)
+    hour = _hour(found, _PARTS.get(said, said))
+    if hour is None:
+        return None
+    start, stop = _around(hour * _HOUR, found)
+    return start, _till(start, found) if found.get("till") else stop
+
+
+def _hour(found: dict[str, str | None], part: str) -> int | None:
+    colon = found.get("h24")
+    hour = number(colon or found.get("h") or found.get("h12") or found.get("oc") or "0")
+    if not part:
+        return hour if colon or hour > _NOON else None
+    if part in _SECOND_HALF:
+        is_night = part in ("晚上", "夜里") and hour % _NOON <= _LATE
+        return hour % _NOON + (2 * _NOON if is_night else _NOON) if hour <= _NOON else hour
+    if part == "中午":
+        return hour + _NOON if hour <= _LATE else hour
+    return hour % _NOON if hour == _NOON else hour
+
+
+def _around(start: timedelta, found: dict[str, str | None]) -> tuple[timedelta, timedelta]:
+    if found.get("half"):
+        return start + _HOUR / 2, start + _HOUR
+    minutes = found.get("min") or found.get("m24")
+    quarter = found.get("kv")
+    if not minutes and not quarter:
+        return start, start + _HOUR
+    exact = start + (number(minutes) if minutes else 15 * number(quarter or "")) * _MINUTE
+    return exact - _HOUR / 4, exact + _HOUR / 4
+
+
+def _till(start: timedelta, found: dict[str, str | None]) -> timedelta:
+    stop = number(found["till"] or "") * _HOUR + (_HOUR / 2 if found.get("till_half") else 0 * _HOUR)
+    while stop <= start:
+        stop += _NOON * _HOUR
+    return stop

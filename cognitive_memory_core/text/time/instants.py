@@ -1,0 +1,62 @@
+"""Times as tools and people write them: ISO 8601, with or without a zone, or only a date."""
+
+from __future__ import annotations
+
+import logging
+from datetime import date, datetime, time, timedelta, timezone, tzinfo
+
+from ... import sentences
+from ...domain.interval import FIRST_YEAR, LAST_YEAR, Interval
+from ...errors import BadArgument
+
+log = logging.getLogger(__name__)
+EARLIEST = datetime(FIRST_YEAR, 1, 2, tzinfo=timezone.utc)
+LATEST = datetime(LAST_YEAR, 12, 30, tzinfo=timezone.utc)
+LONGEST_TEXT = 64
+_TICK = timedelta(microseconds=1)
+
+
+def interval_of(time_from: datetime | str | None, time_to: datetime | str | None, zone: tzinfo) -> Interval | None:
+    """Make the window between two times, both included; None when neither is given.
+
+    Naive values are read in ``zone``, a bare date at the end includes its day, reversed ends are swapped with a
+    warning. Raises BadArgument for what is no time.
+    """
+    if _blank(time_from) and _blank(time_to):
+        return None
+    start = EARLIEST if _blank(time_from) else instant_of(time_from, zone, "time_from")
+    last = LATEST if _blank(time_to) else instant_of(time_to, zone, "time_to", end=True)
+    if start > last:
+        log.warning("time_from > time_to: swapped")
+        start, last = instant_of(time_to, zone, "time_to"), instant_of(time_from, zone, "time_from", end=True)
+    return Interval(start, last + _TICK)
+
+
+def instant_of(value: object, zone: tzinfo, what: str, *, end: bool = False) -> datetime:
+    """Read one time; with ``end`` a bare date means the last instant of its day."""
+    if isinstance(value, datetime):
+        return _zoned(value, zone)
+    if not isinstance(value, str) or len(value) > LONGEST_TEXT:
+        raise BadArgument(sentences.bad_time(what, value))
+    text = value.strip().replace("/", "-")
+    try:
+        day = date.fromisoformat(text)
+    except ValueError:
+        return _parsed(text, zone, what, value)
+    return _zoned(datetime.combine(day, time.max if end else time.min), zone)
+
+
+def _parsed(text: str, zone: tzinfo, what: str, value: str) -> datetime:
+    try:  # Python 3.10 reads no "Z"
+        return _zoned(datetime.fromisoformat(text[:-1] + "+00:00" if text[-1:] in "Zz" else text), zone)
+    except ValueError:
+        raise BadArgument(sentences.bad_time(what, value)) from None
+
+
+def _zoned(instant: datetime, zone: tzinfo) -> datetime:
+    zoned = instant if instant.tzinfo else instant.replace(tzinfo=zone)
+    return min(max(zoned, EARLIEST), LATEST)
+
+
+def _blank(value: object) -> bool:
+    return value is None or (isinstance(value, str) and not value.strip())

@@ -1,0 +1,196 @@
+"""What a rule of the time grammar is: words, what kind of time they name, and how that is found on a calendar."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from typing import Literal
+
+from ..patterns import Pattern
+from .time_spans import DAY, WEEK, Stretch, day, days, moment, monday_of, month, shifted, weekend, written, year
+
+Kind = Literal[
+    "absolute",  # 2026年3月4日: names its year
+    "yearless",  # 3月4日, 三月: stands on its own for people, needs a year on a calendar
+    "relative",  # 昨天, 两周前: leans on the day on which it is said
+    "now",  # 现在: leans on that day too, but asks for no window of time
+    "open",  # 周三, 14号: which one is left to whoever reads it
+    "habit",  # 周一到周五: as a rule, not on a day
+    "vague",  # 最近, 改天: no calendar has it
+    "decoy",  # 以前, 三月七: hides what only looks like time
+]
+Unit = Literal["second", "minute", "hour", "day", "week", "month", "year"]
+Lean = Literal["back", "past", "ahead"]
+_HOUR = timedelta(hours=1)
+QUARTERS = ("第一季度", "第二季度", "第三季度", "第四季度")
+RELATIVE_YEARS = {"大前": -3, "前": -2, "去": -1, "今": 0, "本": 0, "明": 1, "后": 2}
+_SATURDAY = 5
+_SPANS: dict[Unit, timedelta] = {
+    "second": timedelta(seconds=1),
+    "minute": timedelta(minutes=1),
+    "hour": _HOUR,
+    "day": DAY,
+    "week": WEEK,
+    "month": 30 * DAY,
+    "year": 365 * DAY,
+}
+_MARGINS: dict[Unit, int] = {"week": 3, "month": 15}  # days on either side of what lies weeks or months away
+
+
+@dataclass(frozen=True)
+class TimeFrame:
+    """Where a time word is read from: the wall clock, and which of several days an open word means.
+
+    "back" is the latest one that has begun, today's included; "past" and "ahead" leave today's out.
+    """
+
+    now: datetime
+    lean: Lean = "back"
+
+    @property
+    def today(self) -> date:
+        """The day of the wall clock."""
+        return self.now.date()
+
+
+Reading = Callable[[re.Match[str], TimeFrame], Stretch | None]
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One pattern of one kind; ``reading`` may raise ValueError or OverflowError for what no calendar has."""
+
+    kind: Kind
+    pattern: Pattern
+    reading: Reading | None = None
+
+
+def rule(kind: Kind, pattern: str, reading: Reading | None = None) -> Rule:
+    """Make a rule. Patterns repeat within bounds only, so that a text costs what it is long."""
+    return Rule(kind, Pattern(pattern), reading)
+
+
+def ago(amount: float, unit: Unit, frame: TimeFrame) -> Stretch:
+    """Find what lies so long ago; before the present when the amount is negative.
+
+    Hours and days are met to the hour and the day. Weeks, months and years mean about that day: the window is one unit
+    wide with the day in its middle, half as wide where half a unit is counted, and its text is as rough.
+    """
+    if unit in ("second", "minute", "hour"):
+        return moment(frame.now - amount * _SPANS[unit], _HOUR / 2)
+    if unit in ("day", "week"):
+        when = (frame.now - amount * _SPANS[unit]).date()
+        return day(when) if unit == "day" else _worded(_about(when, amount, unit), f"{written(when)}左右")
+    months, rest = divmod(amount * (12 if unit == "year" else 1), 1)
+    when = shifted(frame.today, -int(months)) - round(rest * 30) * DAY
+    about = _about(when, amount, unit)
+    return _worded(about, f"{when.year}年左右" if unit == "year" else f"{when.year}年{when.month}月左右")
+
+
+def some(unit: Unit, frame: TimeFrame, *, most: int = 5, least: int = 2) -> Stretch:
+    """Find what lies a few units back; a negative count lies ahead. No date says it without saying too much."""
+    first, last = frame.now - most * _SPANS[unit], frame.now - least * _SPANS[unit]
+    if unit in ("second", "minute", "hour"):
+        return Stretch(min(first, last), max(first, last))
+    ends = sorted((first.date(), last.date()))
+    return _worded(days(ends[0], ends[1]), "")
+
+
+def lately(amount: float, unit: Unit, frame: TimeFrame) -> Stretch:
+    """Find the last so many units, today included; the coming ones when the amount is negative."""
+    if unit in ("second", "minute", "hour"):
+        other = frame.now - amount * _SPANS[unit]
+        return Stretch(min(other, frame.now), max(other, frame.now) + _SPANS["minute"])
+    other = _back(amount, unit, frame)
+    return days(min(other, frame.today), max(other, frame.today))
+
+
+def weekday(index: int, frame: TimeFrame) -> date:
+    """Find the day of the week (Monday is 0) that is meant; ValueError where today's could be meant too."""
+    if frame.lean == "back":
+        return frame.today - (frame.today.weekday() - index) % 7 * DAY
+    if frame.today.weekday() == index:
+        raise ValueError(index)
+    return _step(frame, (index - frame.today.weekday()) % 7, 7)
+
+
+def open_weekend(frame: TimeFrame) -> Stretch:
+    """Find the weekend that is meant."""
+    monday = monday_of(frame.today)
+    if frame.today.weekday() >= _SATURDAY:
+        if frame.lean == "past":
+            raise ValueError(frame.lean)
+        return weekend(monday)
+    return weekend(monday if frame.lean == "ahead" else monday - WEEK)
+
+
+def day_of_month(number: int, frame: TimeFrame) -> date:
+    """Find the day of that number that is meant."""
+    if frame.lean != "back" and frame.today.day == number:
+        raise ValueError(number)
+    first = frame.today.replace(day=1)
+    step = 1 if frame.lean == "ahead" else -1
+    is_near = number >= frame.today.day if frame.lean == "ahead" else number <= frame.today.day
+    return (first if is_near else shifted(first, step)).replace(day=number)
+
+
+def dated(number: int | None, month_number: int, day_number: int, frame: TimeFrame) -> date:
+    """Find a day of the calendar; without a year the latest one that has begun."""
+    if number is not None:
+        return date(number, month_number, day_number)
+    if (month_number, day_number) == (2, 29):
+        return _leap_day(frame.today)
+    when = date(frame.today.year, month_number, day_number)
+    return when if when <= frame.today else when.replace(year=when.year - 1)
+
+
+def quarter_of(named: int | None, number: int, frame: TimeFrame) -> Stretch:
+    """Find a quarter of a year; without a year the latest one that has begun."""
+    first = dated(named, 3 * number - 2, 1, frame)
+    return year(first.year, QUARTERS[number - 1])
+
+
+def stepped_quarter(step: int, frame: TimeFrame) -> Stretch:
+    """Find the quarter so many quarters after the present one."""
+    first = shifted(frame.today.replace(day=1), 3 * step)
+    return year(first.year, QUARTERS[(first.month - 1) // 3])
+
+
+def month_of(number: int | None, month_number: int, frame: TimeFrame, part: str = "") -> Stretch:
+    """Find a month of the calendar; without a year the latest one that has begun."""
+    return month(dated(number, month_number, 1, frame), part)
+
+
+def _about(when: date, amount: float, unit: Unit) -> Stretch:
+    shares = 2 if amount % 1 else 1
+    if unit == "year":
+        return days(shifted(when, -6 // shares), shifted(when, 6 // shares))
+    margin = _MARGINS[unit] // shares * DAY
+    return days(when - margin, when + margin)
+
+
+def _step(frame: TimeFrame, ahead: int, cycle: int) -> date:
+    return frame.today + (ahead if frame.lean == "ahead" else ahead - cycle) * DAY
+
+
+def _back(amount: float, unit: Unit, frame: TimeFrame) -> date:
+    if unit in ("day", "week"):
+        return (frame.now - amount * _SPANS[unit]).date()
+    return shifted(frame.today, -int(amount * (12 if unit == "year" else 1)))
+
+
+def _leap_day(today: date) -> date:
+    for number in range(today.year, today.year - 9, -1):
+        try:
+            when = date(number, 2, 29)
+        except ValueError:
+            continue
+        if when <= today:
+            return when
+    raise ValueError(today)
+
+
+def _worded(stretch: Stretch, text: str) -> Stretch:
+    return Stretch(stretch.start, stretch.stop, text)

@@ -1,0 +1,223 @@
+"""What a text says about when: found once, read by gate, rules and recall alike."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from functools import lru_cache
+
+from ...domain.interval import Interval, checked_zoned
+from ..caches import cleared_on_erasure
+from ..lexical.folding import folded
+from ..replacements import Edit, edited
+from ..spared_spans import Spared, named, quoted
+from .chinese_time import CHINESE
+from .feasts import FEASTS
+from .hours import hours_in, latest, narrowed
+from .instants import EARLIEST, LATEST
+from .time_spans import DAY, Stretch
+from .timerule import Kind, Lean, Rule, TimeFrame
+from .western_time import WESTERN
+
+READ = 2_000  # characters of a text that are looked at
+_RULES = CHINESE + FEASTS + WESTERN
+_JOINED = re.compile(r" ?(?:到|至|~|—|–|-|to|until|till|through|and) ?", re.IGNORECASE)
+_BESIDE = " (（,，、)）的"
+_HABIT_BEFORE = re.compile("(?:每|逢|隔|凡是|所有的?|(?:通常|一般|平时|平常|往往|总是|经常|常常|习惯|固定)[在于]?)$")
+_HABIT_AFTER = re.compile(
+    "[^，。！？!?；;\n]{0,3}?(?:都|一般|通常|经常|常|总|照例|照旧|固定|习惯|例会)"
+    "|[^。！？!?；;\n]{0,12}除外"  # what has exceptions is a rule
+)
+_FROM_THEN_ON = re.compile(  # 以后周六打本, 从2026年5月9日起改为周六, 周五局能不能挪到周六: a rule, not a day
+    "(?:(?:(?<![一-龥])|(?<=[说定局议]))(?:以后|今后|往后|从此)[^，。！？!?；;\n]{0,6}"
+    "|(?:以后|今后|往后|从此|[日号天周月年]起)[就都]?(?:统一|一律|固定)?[改定挪调换移][为成到在至]?"
+    "|(?<!这次)(?<!这回)周[一二三四五六日天]局(?:[(（][^()（）\\s]{1,40}[)）])?[^，。！？!?；;\n这本次]{0,8}[改挪调换移][为成到在至]?)$"
+)
+_CALLED = re.compile("(?:名叫|叫做|叫作|名为|[取起改]名叫?|(?:外号|绰号|网名|昵称|代号)[叫是]?|[猫狗鱼鸟鼠兔龟]叫)$")
+_NAME_ENDS = re.compile("$|[，。！？!?；;,、\n]")
+_CLAUSE_END = re.compile("[。！？!?；;，,\n]|(?<=[一-龥]) +(?=[一-龥0-9])")
+_HABIT_READ = 64
+_TENSE_READ = 40  # characters on either side that are looked at
+_PAST = re.compile("了|(?<![超通经路度难])过(?![两几来去年会不节日敏])|已经|曾|当时|没[来去到交做]")
+_AHEAD = re.compile(
+    "(?<![需主重])要(?!求|不|是|么)|(?<![开聚宴晚年社机误体周例大展议工班协学委集])会(?![议员长上场])|准备|打算|计划|将|想去|截止"
+    "|之?前[交给发]|记得|提醒|约|别忘|出发|放假|报名|[挪改换延推订定]|就[到来去走回]|起[改去]"
+)
+
+
+@dataclass(frozen=True)
+class Mention:
+    """One time expression of a text, from ``start`` up to ``stop``."""
+
+    start: int
+    stop: int
+    kind: Kind
+    _match: re.Match[str]
+    _rule: Rule
+
+    @property
+    def part(self) -> str:
+        """The part of a day that it names, as it was said (下午, evening); "" where there is none."""
+        return self._match.groupdict().get("part") or ""
+
+    def at(self, now: datetime, lean: Lean = "back") -> Stretch | None:
+        """Find it on the calendar, read at a wall-clock time; None for what no calendar has."""
+        if self._rule.reading is None:
+            return None
+        try:
+            return self._rule.reading(self._match, TimeFrame(now, lean))
+        except (ValueError, OverflowError):
+            return None
+
+
+def mentions(text: str) -> list[Mention]:
+    """Find the time expressions of a text in order, the longest of those that begin at one place."""
+    return list(_mentioned(text))
+
+
+@cleared_on_erasure
+@lru_cache(maxsize=256)
+def _mentioned(text: str) -> tuple[Mention, ...]:
+    """Remember what gate, rules and index ask one after the other of the same text."""
+    return tuple(_mentions(text))
+
+
+def time_window(text: str, reference: datetime) -> Interval | None:
+    """Read the window that a query names, in the zone of ``reference``; None where it names none.
+
+    The first time expression counts, together with a second one that it is joined to (3月1日到3月5日, 三月底四月初).
+    A month, date or weekday without more looks backwards, today included. Hours beside a day narrow it; hours alone are
+    those of the latest day on which they have begun, or of the coming one where the clause looks ahead. Raises
+    BadArgument for a reference without a zone.
+    """
+    checked_zoned(reference, "reference")
+    now = reference.replace(tzinfo=None)
+    asked = ((mention, stretch) for mention in _mentions(text) if (stretch := _asked(mention, now)))
+    first, second = next(asked, None), next(asked, None)
+    if first is None:
+        return _zoned(_hours(text, now), reference)
+    mention, stretch = first
+    if second and (_JOINED.fullmatch(text, mention.stop, second[0].start) or _touch(first, second)):
+        stretch = _joined(stretch, *second)
+    else:
+        stretch = narrowed(stretch, folded(text[:READ]), mention.start, mention.stop, mention.part)
+    return _zoned(stretch, reference)
+
+
+def with_dates(text: str, when: datetime, names: Collection[str] = ()) -> str:
+    """Write the dates that a statement made at ``when`` means; what cannot be told stays as it is.
+
+    Names, and what stands in quotation marks, are not touched.
+    """
+    spared = Spared(len(text), [*quoted(text), *named(text, names, is_time)])
+    return edited(text, datings(text, when, spared))
+
+
+def datings(text: str, when: datetime, spared: Spared) -> list[Edit]:
+    """Give the replacements that :func:`with_dates` makes."""
+    now = when.replace(tzinfo=None)
+    found = [mention for mention in leaning(text) if not spared.touches(mention.start, mention.stop)]
+    told = [(mention, _told(mention, text, now)) for mention in found]
+    return [Edit(mention.start, mention.stop, stretch.text) for mention, stretch in told if stretch and stretch.text]
+
+
+def is_time(word: str) -> bool:
+    """Tell whether a word is a time expression and nothing else."""
+    return any(mention.start == 0 and mention.stop == len(word) for mention in mentions(word))
+
+
+def leaning(text: str) -> Iterator[Mention]:
+    """Give the time expressions that mean another time when they are read on another day."""
+    found = [mention for mention in mentions(text) if not _is_name(text, mention)]
+    for index, mention in enumerate(found):
+        if mention.kind in ("relative", "now"):
+            yield mention
+        if mention.kind == "open" and not _is_habit(text, mention) and not _dated_beside(text, found, index):
+            yield mention
+        if mention.kind == "vague" and not _dated_beside(text, found, index):
+            yield mention
+
+
+def _mentions(text: str) -> Iterator[Mention]:
+    found = folded(text[:READ])
+    matches = [(match, order) for order, rule in enumerate(_RULES) for match in rule.pattern.finditer(found)]
+    matches.sort(key=lambda it: (it[0].start(), -it[0].end(), it[1]))
+    at = 0
+    for match, order in matches:
+        if match.start() < at:
+            continue
+        at = match.end()
+        if _RULES[order].kind != "decoy":
+            yield Mention(match.start(), at, _RULES[order].kind, match, _RULES[order])
+
+
+def _asked(mention: Mention, now: datetime) -> Stretch | None:
+    return None if mention.kind == "now" else mention.at(now)
+
+
+def _touch(first: tuple[Mention, Stretch], second: tuple[Mention, Stretch]) -> bool:
+    """Tell whether one begins where the other ends, in the text and on the calendar."""
+    return first[0].stop == second[0].start and first[1].stop == second[1].start
+
+
+def _joined(first: Stretch, mention: Mention, last: Stretch) -> Stretch:
+    """Join two ends; a second date without a year belongs to the year that begins with the first."""
+    if last.stop <= first.start and mention.kind in ("yearless", "open"):
+        last = mention.at(first.start + 364 * DAY) or last
+    return Stretch(first.start, last.stop) if last.stop > first.start else first
+
+
+def _told(mention: Mention, text: str, now: datetime) -> Stretch | None:
+    if mention.kind != "open":
+        return mention.at(now)
+    lean = _tense(text, mention.start, mention.stop)
+    return mention.at(now, lean) if lean else None
+
+
+def _tense(text: str, start: int, stop: int) -> Lean | None:
+    """Tell whether the clause around a weekday looks back or ahead; None where it does both or neither."""
+    before = _CLAUSE_END.split(text[max(start - _TENSE_READ, 0) : start])[-1]
+    after = _CLAUSE_END.split(text[stop : stop + _TENSE_READ])[0]
+    is_past, is_ahead = (bool(marks.search(before) or marks.search(after)) for marks in (_PAST, _AHEAD))
+    if is_past == is_ahead:
+        return None
+    return "past" if is_past else "ahead"
+
+
+def _is_name(text: str, mention: Mention) -> bool:
+    """Tell a cat that is called 昨日 from yesterday."""
+    is_end = _NAME_ENDS.match(text, mention.stop)
+    return bool(is_end and _CALLED.search(text[max(mention.start - 4, 0) : mention.start]))
+
+
+def _is_habit(text: str, mention: Mention) -> bool:
+    before = text[max(mention.start - _HABIT_READ, 0) : mention.start]
+    is_habit = _HABIT_BEFORE.search(before) or _FROM_THEN_ON.search(before)
+    return bool(is_habit or _HABIT_AFTER.match(text[mention.stop : mention.stop + 16]))
+
+
+def _dated_beside(text: str, found: list[Mention], index: int) -> bool:
+    """Tell whether a full date stands directly beside: 2026年3月4日（周三）."""
+    here = found[index]
+    gaps = [
+        (other, text[min(other.stop, here.stop) : max(other.start, here.start)])
+        for other in found[max(index - 1, 0) : index + 2]
+    ]
+    return any(
+        other is not here and other.kind in ("absolute", "yearless") and not gap.strip(_BESIDE) for other, gap in gaps
+    )
+
+
+def _hours(text: str, now: datetime) -> Stretch | None:
+    read = folded(text[:READ])
+    leans = ((match, _tense(read, match.start(), match.end())) for match in hours_in(read))
+    return next((found for match, lean in leans if (found := latest(match, now, ahead=lean == "ahead"))), None)
+
+
+def _zoned(stretch: Stretch | None, reference: datetime) -> Interval | None:
+    if stretch is None:
+        return None
+    start, stop = (end.replace(tzinfo=reference.tzinfo) for end in (stretch.start, stretch.stop))
+    return Interval(start, stop) if EARLIEST <= start < stop <= LATEST else None

@@ -1,0 +1,282 @@
+"""Words in memory: loaded by and by, never more than allowed, gone when they must be, right for many threads."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from cognitive_memory_core.adapters.sqlite import SqliteLedger
+from cognitive_memory_core.adapters.sqlite.search import departures
+from cognitive_memory_core.adapters.sqlite.search.corpus import EVENTS, MESSAGES
+from cognitive_memory_core.adapters.sqlite.search.lexical import SqliteLexical
+from cognitive_memory_core.adapters.sqlite.search.postings_cache import AGAIN, TOGETHER, PostingsCache
+from cognitive_memory_core.domain.hit import Reading
+from cognitive_memory_core.domain.scope import Scene
+from tests.support.builders import GROUP, OPERATOR, PRIVATE, a_message, an_event
+from tests.support.clock import NOON
+from tests.support.ledgers import committed, later
+from tests.support.waiting import PATIENCE
+
+
+def numbers_in(hot: PostingsCache) -> set[int]:
+    """Give the numbers of all terms that are held."""
+    places = [held.content for held in hot._cache._held.values()]
+    segments = [segment for place in places for segment in place.postings.segments]
+    return {number for segment in segments for number in segment.terms.tolist()}
+
+
+async def found(lexical: SqliteLexical, *terms: str, scene: Scene = GROUP) -> set[str]:
+    """Give the texts of the events that share terms."""
+    return {event.text for event, _ in await lexical.events(terms, Reading(scene), 10_000)}
+
+
+async def test_a_place_is_answered_for_while_its_words_are_loaded(tmp_path: Path) -> None:
+    """The first question finds everything, and so does the next, from memory."""
+    ledger = await SqliteLedger.open(tmp_path / "ledger.db")
+    events = [an_event(f"乌龙茶 第{number}件") for number in range(2 * TOGETHER + 3)]
+    await committed(ledger, *events)
+    assert len(await found(ledger.lexical, "乌龙")) == len(events)
+    await ledger.lexical.loaded()
+    words = ledger.lexical._hot._cache.find((EVENTS.table, EVENTS.place_of(Reading(GROUP))))
+    assert words is not None
+    assert len(words.postings.seqs) == len(events)
+    assert not len(words.missing)
+    assert len(await found(ledger.lexical, "乌龙")) == len(events)
+    await ledger.close()
+
+
+async def test_closing_ends_what_is_being_loaded(tmp_path: Path) -> None:
+    """A ledger that is closed in the middle leaves nothing running."""
+    ledger = await SqliteLedger.open(tmp_path / "ledger.db")
+    await committed(ledger, *(an_event(f"乌龙茶 第{number}件") for number in range(3 * TOGETHER)))
+    await found(ledger.lexical, "乌龙")
+    await ledger.close()
+    await ledger.lexical.loaded()
+    assert not ledger.lexical._loading
+
+
+async def test_memory_is_bounded_and_the_least_recently_asked_goes(tmp_path: Path) -> None:
+    """However many places are asked, no more is held than allowed, and every answer is whole."""
+    ledger = await SqliteLedger.open(tmp_path / "ledger.db")
+    scenes = [Scene.group(str(number), "1") for number in range(10_001, 10_031)]
+    await committed(ledger, *(an_event(f"乌龙茶{scene.group_id}", scene) for scene in scenes))
+    lexical = SqliteLexical(ledger._database, held_bytes=12_000)
+    for _ in range(2):
+        for scene in scenes:
+            assert await found(lexical, "乌龙", scene=scene) == {f"乌龙茶{scene.group_id}"}
+            await lexical.loaded()
+            assert 0 < lexical._hot.bytes <= 12_000
+    held = {key for key, _ in lexical._hot._cache._held.items()}
+    assert (EVENTS.table, EVENTS.place_of(Reading(scenes[-1]))) in held
+    assert (EVENTS.table, EVENTS.place_of(Reading(scenes[0]))) not in held
+    await ledger.close()
+
+
+async def test_a_place_too_large_is_not_loaded_for_nothing(tmp_path: Path) -> None:
+    """What would not fit is seen by its first rows, takes nobody else's room, and is answered for all the same."""
+    ledger = await SqliteLedger.open(tmp_path / "ledger.db")
+    small = Scene.group("10009", "1")
+    await committed(ledger, an_event("乌龙茶", small), *(an_event(f"乌龙茶 第{n}件") for n in range(4 * TOGETHER)))
+    lexical = SqliteLexical(ledger._database, held_bytes=50_000)
+    await found(lexical, "乌龙", scene=small)
+    before = lexical._hot.bytes
+    for _ in range(2):
+        assert len(await found(lexical, "乌龙")) == 4 * TOGETHER
+        await lexical.loaded()
+        assert lexical._hot.bytes == before
+    assert len(lexical._hot._refused) == 1
+    lexical.clear_caches()
+    assert (lexical._hot.bytes, len(lexical._hot._refused)) == (0, 0)
+    await ledger.close()
+
+
+class Counted:
+    """A database that counts how often it is read."""
+
+    def __init__(self, database: Any) -> None:
+        """Stand before a database."""
+        self.database = database
+        self.reads = 0
+
+    async def read(self, *work: Any) -> Any:
+        """Count and let through."""
+        self.reads += 1
+        return await self.database.read(*work)
+
+
+async def test_places_that_do_not_fit_together_are_loaded_one_after_the_other(tmp_path: Path) -> None:
+    """However many are asked at once, loading ends, and no row is read twice because another place took its room."""
+    ledger = await SqliteLedger.open(tmp_path / "ledger.db")
+    scenes = [Scene.group(str(number), "1") for number in range(10_001, 10_004)]
+    steps = 6
+    await ledger.log.append([a_message(f"乌龙茶 {n}号", scene) for scene in scenes for n in range(steps * TOGETHER)])
+    await ledger.lexical.messages(["乌龙"], Reading(scenes[0]), 5)
+    await ledger.lexical.loaded()
+    database: Any = Counted(ledger._database)
+    lexical = SqliteLexical(database, held_bytes=ledger.lexical._hot.bytes * 11 // 10)
+    for scene in scenes:
+        await lexical.messages(["乌龙"], Reading(scene), 5)
+    await asyncio.wait_for(lexical.loaded(), PATIENCE)
+    assert database.reads <= len(scenes) * (1 + steps)
+    words = lexical._hot._cache.find((MESSAGES.table, MESSAGES.place_of(Reading(scenes[-1]))))
+    assert words is not None
+    assert (len(words.postings.seqs), len(words.missing)) == (steps * TOGETHER, 0)
+    await ledger.close()
+
+
+async def test_a_refused_place_that_shrank_is_held_by_and_by(tmp_path: Path) -> None:
+    """A place whose old messages went comes into memory after some more questions; one that only grew does not."""
+    ledger = await SqliteLedger.open(tmp_path / "ledger.db")
+    await ledger.log.append([a_message(f"乌龙茶 {n}号", sent_at=later(seconds=n)) for n in range(4 * TOGETHER)])
+    lexical = SqliteLexical(ledger._database, held_bytes=30_000)
+
+    async def ask_often() -> int:
+        for _ in range(AGAIN + 2):
+            await lexical.messages(["乌龙"], Reading(GROUP), 5)
+            await lexical.loaded()
+        return lexical._hot.bytes
+
+    assert await ask_often() == 0
+    refusal = next(iter(lexical._hot._refused.values()))
+    assert refusal.asks > AGAIN  # nothing left: it was not looked at for nothing
+    await ledger.log.prune(later(seconds=4 * TOGETHER - 10))
+    assert await ask_often() > 0
+    assert not lexical._hot._refused
+    await ledger.close()
+
+
+async def test_a_place_that_fits_but_for_what_it_counts_besides_is_refused(tmp_path: Path) -> None:
+    """What would be let go at once is not read with every question."""
+    ledger = await SqliteLedger.open(tmp_path / "ledger.db")
+    await ledger.log.append([a_message(f"乌龙茶 {number}号") for number in range(10)])
+    await ledger.lexical.messages(["乌龙"], Reading(GROUP), 5)
+    whole = ledger.lexical._hot.bytes
+    for held_bytes, is_refused in ((whole, False), (whole - 1, True)):
+        lexical = SqliteLexical(ledger._database, held_bytes=held_bytes)
+        await lexical.messages(["乌龙"], Reading(GROUP), 5)
+        assert (len(lexical._hot._refused), lexical._hot.bytes) == ((1, 0) if is_refused else (0, whole))
+    await ledger.close()
+
+
+async def test_departures_are_counted_once_a_change_and_not_where_nothing_left(tmp_path: Path) -> None:
+    """Withdrawing what is not there moves nobody's words, and hiding somebody in many messages is one departure."""
+    ledger = await SqliteLedger.open(tmp_path / "ledger.db")
+    await ledger.log.append([a_message(f"2000002 来过{number}次") for number in range(2 * departures.KEPT)])
+    await ledger.log.withdraw(GROUP.scope, "unknown", NOON)
+    assert await ledger._database.read(departures.latest, MESSAGES.words) == 0
+    wiped = await ledger.eraser.forget_person("2000002", NOON, lambda text: text.replace("2000002", "某位成员"))
+    assert wiped.reworded == 2 * departures.KEPT
+    assert await ledger._database.read(departures.latest, MESSAGES.words) == 1
+    answer = await ledger.lexical.messages(["某位"], Reading(GROUP), 1000)
+    hidden = {f"某位成员 来过{number}次" for number in range(2 * departures.KEPT)}
+    assert {message.text for message, _ in answer} == hidden
+    assert await ledger.lexical.messages(["2000002"], Reading(GROUP), 1000) == []
+    await ledger.close()
+
+
+async def test_nothing_erased_stays_in_memory(tmp_path: Path) -> None:
+    """Forgetting lets go of everything, and what is read again afterwards holds none of it."""
+    ledger = await SqliteLedger.open(tmp_path / "ledger.db")
+    await committed(ledger, an_event("乌龙茶"), an_event("红茶", sender_id="2000002", user_id="2000002"))
+    await found(ledger.lexical, "乌龙")
+    assert hash("乌龙") in numbers_in(ledger.lexical._hot)
+    await ledger.eraser.forget_person("2000001", NOON, str)
+    assert ledger.lexical._hot.bytes == 0
+    assert await found(ledger.lexical, "乌龙", "红茶") == {"红茶"}
+    assert hash("红茶") in numbers_in(ledger.lexical._hot)
+    assert hash("乌龙") not in numbers_in(ledger.lexical._hot)
+    await ledger.close()
+
+
+async def test_a_withdrawn_message_leaves_memory_with_the_next_question(tmp_path: Path) -> None:
+    """Taking a message out reaches the words that are held."""
+    ledger = await SqliteLedger.open(tmp_path / "ledger.db")
+    kept, gone = a_message("红茶"), a_message("乌龙茶")
+    await ledger.log.append([kept, gone])
+    await ledger.lexical.messages(["乌龙"], Reading(GROUP), 5)
+    assert hash("乌龙") in numbers_in(ledger.lexical._hot)
+    await ledger.log.withdraw(GROUP.scope, gone.id, NOON)
+    assert [message.text for message, _ in await ledger.lexical.messages(["红茶", "乌龙"], Reading(GROUP), 5)] == [
+        "红茶"
+    ]
+    assert hash("乌龙") not in numbers_in(ledger.lexical._hot)
+    await ledger.close()
+
+
+async def test_whoever_missed_too_many_departures_reads_anew(tmp_path: Path) -> None:
+    """However many messages went since a place was asked, the answer is what stands."""
+    ledger = await SqliteLedger.open(tmp_path / "ledger.db")
+    kept = [a_message(f"乌龙茶 留{number}") for number in range(3)]
+    gone = [a_message(f"乌龙茶 撤{number}") for number in range(3 * departures.KEPT)]
+    await ledger.log.append([*kept, *gone])
+    await ledger.lexical.messages(["乌龙"], Reading(GROUP), 5)
+    await ledger.lexical.loaded()
+    for message in gone:
+        await ledger.log.withdraw(GROUP.scope, message.id, NOON)
+    answer = await ledger.lexical.messages(["乌龙"], Reading(GROUP), 1000)
+    assert {message.id for message, _ in answer} == {message.id for message in kept}
+    words = ledger.lexical._hot._cache.find((MESSAGES.table, MESSAGES.place_of(Reading(GROUP))))
+    assert words is not None
+    assert len(words.postings.seqs) == len(kept)
+    await ledger.close()
+
+
+async def test_readers_see_all_that_was_written_before_they_asked(tmp_path: Path) -> None:
+    """Questions on several threads, in the middle of writing and withdrawing, miss nothing and find nothing twice."""
+    ledger = await SqliteLedger.open(tmp_path / "ledger.db")
+    written: list[str] = []
+    is_over = False
+
+    async def write() -> None:
+        nonlocal is_over
+        for number in range(60):
+            message = a_message(f"乌龙茶 第{number}句")
+            await ledger.log.append([message, a_message(f"红茶 第{number}句", Scene.group("10002", "1"))])
+            written.append(message.id)
+            if number % 5 == 0:
+                await ledger.log.withdraw(GROUP.scope, written.pop(0), NOON)
+        is_over = True
+
+    async def read() -> None:
+        while not is_over:
+            before = list(written)
+            answer = [message.id for message, _ in await ledger.lexical.messages(["乌龙"], Reading(GROUP), 1000)]
+            assert len(answer) == len(set(answer))
+            assert set(answer) >= set(before) & set(written)
+
+    await asyncio.gather(write(), read(), read(), read())
+    await ledger.close()
+
+
+@pytest.mark.parametrize("scene", [OPERATOR, PRIVATE])
+async def test_what_is_wider_than_a_place_is_not_held(tmp_path: Path, scene: Scene) -> None:
+    """An operator's log and a person's words all over it stay with FTS5; a private chat's events are a place."""
+    ledger = await SqliteLedger.open(tmp_path / "ledger.db")
+    await ledger.log.append([a_message("乌龙茶")])
+    assert len(await ledger.lexical.messages(["乌龙"], Reading(scene), 5)) == 1
+    assert ledger.lexical._hot.bytes == 0
+    assert EVENTS.place_of(Reading(OPERATOR)) is None
+    assert EVENTS.place_of(Reading(PRIVATE)) is not None
+    await ledger.close()
+
+
+async def test_a_place_that_was_idle_finds_its_new_rows_among_many_others(tmp_path: Path) -> None:
+    """Whether few or many rows were written elsewhere meanwhile, the place's own are found."""
+    ledger = await SqliteLedger.open(tmp_path / "ledger.db")
+    await committed(ledger, an_event("乌龙茶 一"))
+    assert await found(ledger.lexical, "乌龙") == {"乌龙茶 一"}
+    elsewhere = Scene.group("10002", "1")
+    await committed(
+        ledger, *(an_event(f"红茶{number}", elsewhere) for number in range(2 * TOGETHER)), an_event("乌龙茶 二")
+    )
+    assert await found(ledger.lexical, "乌龙") == {"乌龙茶 一", "乌龙茶 二"}
+    await committed(ledger, an_event("红茶", elsewhere), an_event("乌龙茶 三"))
+    assert await found(ledger.lexical, "乌龙") == {"乌龙茶 一", "乌龙茶 二", "乌龙茶 三"}
+    words = ledger.lexical._hot._cache.find((EVENTS.table, EVENTS.place_of(Reading(GROUP))))
+    assert words is not None
+    assert len(np.unique(words.postings.seqs)) == len(words.postings.seqs) == 3
+    await ledger.close()

@@ -1,0 +1,198 @@
+"""Messages on their way to the log."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from datetime import timedelta
+from sqlite3 import IntegrityError
+
+import pytest
+
+from cognitive_memory_core.adapters.inmemory.ledger import InMemoryLedger
+from cognitive_memory_core.domain.message import Message
+from cognitive_memory_core.errors import StorageRefused
+from cognitive_memory_core.historian.messages.message_buffer import PIECE, MessageBuffer
+from cognitive_memory_core.historian.unwritten import UnwrittenMessages
+from tests.support.builders import GROUP, OTHER_GROUP, a_message
+from tests.support.clock import NOON
+from tests.support.sightings import sightings_of
+from tests.support.waiting import until
+
+
+class RefusingLog:
+    """A log whose disk is full until it is told otherwise."""
+
+    def __init__(self, log: object) -> None:
+        """Begin by refusing."""
+        self._log = log
+        self.refuses = True
+
+    def __getattr__(self, name: str) -> object:
+        if self.refuses:
+            raise StorageRefused("满了")
+        return getattr(self._log, name)
+
+
+async def test_a_message_is_visible_at_once() -> None:
+    """What was said a moment ago stands in the window, and only in its own place."""
+    ledger = InMemoryLedger()
+    journal = MessageBuffer(ledger.log, sightings_of(ledger))
+    message = a_message("刚说的")
+    journal.take(message)
+    journal.take(a_message("别处", scene=OTHER_GROUP))
+    assert await journal.recent(GROUP.scope, 5) == [message]
+
+
+async def test_a_refusing_log_loses_nothing_and_raises_nothing() -> None:
+    """Messages that the disk refuses stay visible, and are written once it takes them again."""
+    ledger = InMemoryLedger()
+    log = RefusingLog(ledger.log)
+    journal = MessageBuffer(log, sightings_of(ledger))  # type: ignore[arg-type]
+    message = a_message("写不进去")
+    journal.take(message)
+    assert not await journal.settle()
+    assert await journal.recent(GROUP.scope, 5) == [message]
+    log.refuses = False
+    assert await journal.settle()
+    assert await ledger.log.recent(GROUP.scope, 5) == [message]
+
+
+@pytest.mark.parametrize("failure", [StorageRefused("满了"), IntegrityError("UNIQUE"), asyncio.CancelledError()])
+async def test_what_was_refused_once_is_written_without_another_line(failure: BaseException) -> None:
+    """Whatever a write raises, lines that wait are written again soon, and the status is well again afterwards."""
+
+    class FailingOnce:
+        """A log that fails at the first write."""
+
+        tries = 0
+
+        async def append(self, messages: Sequence[Message]) -> None:
+            """Fail, or write."""
+            self.tries += 1
+            if self.tries == 1:
+                raise failure
+            await ledger.log.append(messages)
+
+    ledger = InMemoryLedger()
+    journal = MessageBuffer(FailingOnce(), sightings_of(ledger))  # type: ignore[arg-type]
+    running = asyncio.create_task(journal.run())
+    journal.take(a_message("写一次写不进去"))
+
+    async def is_written() -> bool:
+        return bool(await ledger.log.recent(GROUP.scope, 5))
+
+    await until(lambda: bool(journal.loop.last_error))
+    await until(is_written)
+    await until(lambda: not journal.loop.last_error)
+    running.cancel()
+
+
+async def test_a_log_that_answers_again_is_no_trouble() -> None:
+    """A window that could not be read stands in the status until one can."""
+    ledger = InMemoryLedger()
+    log = RefusingLog(ledger.log)
+    journal = MessageBuffer(log, sightings_of(ledger))  # type: ignore[arg-type]
+    assert await journal.recent(GROUP.scope, 5) == []
+    assert journal.reading.error == "满了"
+    log.refuses = False
+    await journal.recent(GROUP.scope, 5)
+    assert journal.reading.error == ""
+
+
+async def test_a_withdrawn_message_is_dropped_before_it_is_written() -> None:
+    """A message that is withdrawn before it reaches the disk never does."""
+    ledger = InMemoryLedger()
+    journal = MessageBuffer(ledger.log, sightings_of(ledger))
+    message = a_message("手滑")
+    journal.take(message)
+    journal.drop(GROUP.scope, message.id)
+    assert await journal.recent(GROUP.scope, 5) == []
+
+
+async def test_names_are_noted_once_a_change() -> None:
+    """The latest card of a person is what they are called, however often they speak."""
+    ledger = InMemoryLedger()
+    journal = MessageBuffer(ledger.log, sightings_of(ledger))
+    for minute, name in enumerate(("阿棠", "阿棠", "海棠未眠")):
+        scene = type(GROUP).group("10001", "2000001", user_name=name)
+        journal.take(Message(f"n{minute}", scene, "嗨", NOON + timedelta(minutes=minute)))
+        await journal.settle()
+    (person,) = await ledger.names.people(GROUP.scope)
+    assert person.name == "海棠未眠"
+
+
+async def test_the_window_is_bounded_and_oldest_first() -> None:
+    """A window holds the newest messages up to its limit, oldest first."""
+    ledger = InMemoryLedger()
+    journal = MessageBuffer(ledger.log, sightings_of(ledger))
+    for minute in range(5):
+        journal.take(a_message(str(minute), sent_at=NOON + timedelta(minutes=minute)))
+    assert [message.text for message in await journal.recent(GROUP.scope, 2)] == ["3", "4"]
+    assert await journal.recent(GROUP.scope, 0) == []
+
+
+class BusyLog:
+    """A log that notes how much it is given at once; while it writes, people go on talking."""
+
+    def __init__(self) -> None:
+        """Begin with nothing."""
+        self.pieces: list[list[Message]] = []
+        self.journal: MessageBuffer | None = None
+
+    async def append(self, messages: tuple[Message, ...]) -> None:
+        """Note a piece."""
+        assert self.journal is not None
+        self.pieces.append(list(messages))
+        for _ in messages:
+            self.journal.take(a_message("还在说"))
+
+
+async def test_a_flood_of_messages_is_written_in_pieces() -> None:
+    """No transaction is longer than a piece, so that other writes come between; what comes meanwhile waits its turn."""
+    log = BusyLog()
+    journal = log.journal = MessageBuffer(log, sightings_of(InMemoryLedger()))  # type: ignore[arg-type]
+    said = [a_message(f"第 {number} 句") for number in range(4 * PIECE - 50)]
+    for message in said:
+        journal.take(message)
+    assert await journal.settle()
+    assert max(map(len, log.pieces)) == PIECE
+    assert len(log.pieces) == 4
+    assert [message for piece in log.pieces for message in piece][: len(said)] == said
+
+
+class CountingLog:
+    """A log that notes the texts of each piece."""
+
+    def __init__(self) -> None:
+        """Begin with nothing."""
+        self.pieces: list[list[str]] = []
+
+    async def append(self, messages: Sequence[Message]) -> None:
+        """Note a piece."""
+        self.pieces.append([message.text for message in messages])
+
+
+async def test_a_line_does_not_wait_for_the_flood_of_another_group() -> None:
+    """A line of one group is in the first piece that is written, however many of another group came before it."""
+    log = CountingLog()
+    journal = MessageBuffer(log, sightings_of(InMemoryLedger()))  # type: ignore[arg-type]
+    for number in range(3 * PIECE):
+        journal.take(a_message(f"第 {number} 句"))
+    journal.take(a_message("别处", scene=OTHER_GROUP))
+    assert await journal.settle()
+    assert "别处" in log.pieces[0]
+    assert sum(map(len, log.pieces)) == 3 * PIECE + 1
+
+
+async def test_what_does_not_fit_is_dropped_and_counted() -> None:
+    """Lines beyond the bound are counted and named as a trouble until a piece is written without another loss."""
+    ledger = InMemoryLedger()
+    journal = MessageBuffer(ledger.log, sightings_of(ledger), UnwrittenMessages(capacity=5, place_capacity=3))
+    for minute in range(5):
+        journal.take(a_message(str(minute), sent_at=NOON + timedelta(minutes=minute)))
+    assert journal.dropped == 2
+    assert journal.crowding.error
+    assert await journal.settle()
+    assert [message.text for message in await ledger.log.recent(GROUP.scope, 5)] == ["2", "3", "4"]
+    assert not journal.crowding.error

@@ -1,0 +1,475 @@
+"""Portraits as a model draws them and code composes them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cognitive_memory_core.domain.fact import Fact
+from cognitive_memory_core.domain.people import Person
+from cognitive_memory_core.domain.profile import Profile, ProfileKey
+from cognitive_memory_core.errors import BadAnswer, PermanentError, UnavailableError
+from cognitive_memory_core.historian.profiles.model_merger import ModelMerger
+from cognitive_memory_core.ports.models import Portrait
+from cognitive_memory_core.prompts.answers import Drawn
+from cognitive_memory_core.prompts.library import PromptLibrary
+from cognitive_memory_core.sentences import noted_on
+from cognitive_memory_core.settings import Live, ProfileSettings, Settings
+from tests.support.chats import ScriptedChat
+from tests.support.clock import NOON
+from tests.support.sizes import sized
+
+KEY = ProfileKey.member("620118845", "1840022917")
+TANG = Person("1840022917", "阿岚")
+LIBRARY = PromptLibrary()
+LINES = {
+    "role": ("木工师傅，住在青岛",),
+    "interests": ("养了一只叫刨花的三花猫", "不接贴皮的活，只做实木"),
+    "style": ("回话慢，一次把事说完",),
+    "topics": ("存钱买二手平刨，预算六千元",),
+    "tools": ("Fusion", "自制夹具"),
+    "pain_points": ("对桐油过敏，改用蜂蜡",),
+}
+NO_LINES: dict[str, list[str]] = {name: [] for name in LINES}
+SUMMARY = "阿岚在青岛开一间木工房，养猫。"
+FACT = "阿岚(1840022917) 2026年4月18日花5400元买了二手平刨"
+BODY = """阿岚在青岛开一间木工房，养猫。
+
+## 身份
+- 木工师傅，住在青岛
+
+## 兴趣
+- 养了一只叫刨花的三花猫
+- 不接贴皮的活，只做实木
+
+## 风格
+- 回话慢，一次把事说完
+
+## 近期话题
+- 存钱买二手平刨，预算六千元
+
+## 常用工具
+- Fusion
+- 自制夹具
+
+## 困扰
+- 对桐油过敏，改用蜂蜡"""
+
+
+def a_drawing(**fields: Any) -> dict[str, Any]:
+    """Make a model's answer: the standing portrait with the new fact in it, unless told otherwise."""
+    topics = ["2026年4月18日花5400元买了二手平刨"]
+    return {
+        "nothing_new": False,
+        "tags": ["木工", "猫"],
+        "summary": SUMMARY,
+        **{name: list(lines) for name, lines in LINES.items()},
+        "topics": topics,
+        **fields,
+    }
+
+
+def a_profile(summary: str = BODY, **fields: Any) -> Profile:
+    """Make the standing portrait."""
+    return Profile(KEY, "阿岚", fields.pop("tags", ("木工", "猫")), summary, NOON, version="1", **fields)
+
+
+def facts_of(*texts: str) -> list[Fact]:
+    """Make facts about her."""
+    return [Fact(KEY, f"e{at}", text, "event", NOON) for at, text in enumerate(texts or (FACT,))]
+
+
+def a_merger(*answers: object, max_chars: int = 800) -> tuple[ModelMerger, ScriptedChat]:
+    """Make a merger whose model answers these."""
+    chat = ScriptedChat(*answers)
+    live = Live(Settings(profile=ProfileSettings(max_chars=max_chars)))
+    return ModelMerger(chat, LIBRARY, live), chat
+
+
+async def merged(
+    *answers: object, profile: Profile | None = None, facts: tuple[str, ...] = (FACT,), max_chars: int = 800
+) -> Portrait:
+    """Merge once."""
+    merger, _ = a_merger(*answers, max_chars=max_chars)
+    return await merger.merge(TANG, profile, facts_of(*facts), NOON)
+
+
+async def composed(drawn: Drawn) -> Portrait:
+    """Merge what a model drew into the standing portrait."""
+    return await ModelMerger(_Drawing(drawn), LIBRARY, Live(Settings())).merge(TANG, a_profile(), facts_of(), NOON)
+
+
+async def test_a_portrait_is_composed_under_fixed_headings() -> None:
+    """The answer's fields become a summary and bullets under our headings, in our order; empty ones are left out."""
+    facts = tuple(f"阿岚(1840022917) {line}" for lines in LINES.values() for line in lines)
+    drawing = a_drawing(topics=list(LINES["topics"]), summary=SUMMARY)
+    portrait = await merged(drawing, facts=facts)
+    assert portrait == Portrait(("木工", "猫"), BODY)
+    without = await merged({**drawing, "style": [], "tools": []}, facts=facts)
+    assert "## 风格" not in without.summary
+    assert "## 困扰\n- 对桐油" in without.summary
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        {"nothing_new": True, "tags": [], "summary": ""},
+        a_drawing(nothing_new=True, topics=list(LINES["topics"]), summary="改写掉一切"),
+        *(
+            {"nothing_new": False, "tags": ["新标签"], "summary": summary}
+            for summary in (
+                "没有新信息。",
+                "本次没有新的信息可以补充",
+                "No new information.",
+                "无需更新",
+                "（无）",
+                "保持不变",
+            )
+        ),
+    ],
+)
+@pytest.mark.parametrize("profile", [None, a_profile()])
+async def test_nothing_new_never_overwrites(answer: dict[str, Any], profile: Profile | None) -> None:
+    """Whatever way a model says that there is nothing new, the portrait stays, or goes on being none."""
+    if profile is None:
+        answer = {name: value for name, value in answer.items() if name not in LINES}
+    portrait = await merged(*[{**NO_LINES, **answer}] * (1 if profile else 2), profile=profile)
+    assert portrait == (Portrait(profile.tags, profile.summary) if profile else Portrait((), ""))
+
+
+@pytest.mark.parametrize("profile", [None, a_profile()])
+async def test_a_drawing_of_the_news_counts_whatever_stands_beside_it(profile: Profile | None) -> None:
+    """A model that says "nothing new" and draws what the facts tell is taken at its drawing, if that may stand."""
+    portrait = await merged(a_drawing(nothing_new=True), profile=profile, facts=(FACT, *sum(LINES.values(), ())))
+    assert "5400" in portrait.summary
+    ruin = {**NO_LINES, "nothing_new": True, "tags": [], "summary": "阿岚买了二手平刨。"}
+    if profile:
+        with pytest.raises(BadAnswer):
+            await merged(ruin, ruin, profile=profile)
+
+
+async def test_nothing_new_of_somebody_without_a_portrait_is_asked_once_more() -> None:
+    """A first portrait is asked for with the reason; only a model that insists lets the facts go."""
+    merger, chat = a_merger({"nothing_new": True}, a_drawing())
+    portrait = await merger.merge(TANG, None, facts_of(FACT, *sum(LINES.values(), ())), NOON)
+    assert "5400" in portrait.summary
+    assert "还没有侧写" in chat.asks[1].prompt
+    merger, chat = a_merger({"nothing_new": True}, a_drawing(topics=["好友 98765432"]))
+    with pytest.raises(BadAnswer):
+        await merger.merge(TANG, None, facts_of(), NOON)
+
+
+async def test_news_in_the_words_of_no_news_is_news() -> None:
+    """A summary that merely begins like "nothing new" is one."""
+    answer = {
+        **NO_LINES,
+        "nothing_new": False,
+        "tags": [],
+        "summary": "花5400元买了二手平刨，此外住处不变",
+    }
+    assert "平刨" in (await merged(answer)).summary
+
+
+async def test_a_summary_that_was_left_out_stays() -> None:
+    """Lines without a summary leave the old summary, and no tags leave the old tags."""
+    portrait = await composed(Drawn(False, (), "没有新信息", **{**LINES, "topics": ("2026年4月18日买了二手平刨",)}))
+    assert portrait.summary.startswith(SUMMARY)
+    assert portrait.tags == ("木工", "猫")
+    assert "二手平刨" in portrait.summary
+
+
+async def test_tags_are_few_short_and_different() -> None:
+    """Tags are cleaned; each stands once; what is longer than a tag is none; there are twelve at most."""
+    tags = ["#木工", "木工", "ＰＳ", "ps", "很" * 25, "猫\n狗", "a\u202eb", *(f"标签{number}" for number in range(20))]
+    drawn = Drawn(False, tuple(tags), SUMMARY, **LINES)
+    portrait = await composed(drawn)
+    assert portrait.tags[:4] == ("木工", "ＰＳ", "猫 狗", "ab")
+    assert len(portrait.tags) == 12
+
+
+async def test_no_line_of_a_model_changes_the_form() -> None:
+    """Headings, rules, line breaks and repetitions of a model's own are flattened."""
+    summary = "## 系统\n---\n# 阿岚在青岛开一间木工房\n```\n养猫"
+    lines = ["- 不接贴皮的活，只做实木\n## 系统", "不接贴皮的活，只做实木 系统", "### 养了一只叫刨花的三花猫", "  "]
+    drawn = Drawn(False, (), summary, **{**LINES, "interests": tuple(lines)})
+    portrait = await composed(drawn)
+    assert portrait.summary.startswith("系统\n阿岚在青岛开一间木工房\n养猫\n\n## 身份")
+    assert "## 兴趣\n- 不接贴皮的活，只做实木 ## 系统\n- 养了一只叫刨花的三花猫\n\n## 风格" in portrait.summary
+
+
+async def test_what_people_wrote_under_their_own_headings_stays() -> None:
+    """A section that no portrait of ours has is neither shown to the model nor changed."""
+    by_hand = "## 备注\n- 群主说他**不接**急单\n\n1. 别问价\n### 更多\n- 到 2027 年"
+    merger, chat = a_merger(a_drawing())
+    portrait = await merger.merge(TANG, a_profile(f"{BODY}\n\n{by_hand}\n"), facts_of(), NOON)
+    assert portrait.summary.endswith("\n\n" + by_hand)
+    assert "急单" not in chat.asks[0].prompt
+    assert "二手平刨" in portrait.summary
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        a_drawing(interests=[], style=[], tools=[], pain_points=[], role=[], summary="阿岚买了二手平刨。"),
+        a_drawing(summary="他是个小偷，经常骗群友的钱，大家要小心，不要相信他说的任何话，也不要借钱给他。"),
+        a_drawing(topics=["好友 98765432"]),
+    ],
+)
+async def test_a_harmful_portrait_is_asked_for_again(bad: dict[str, Any]) -> None:
+    """A refusal is told to the model, which may do better; if it does not, the facts wait."""
+    merger, chat = a_merger(bad, a_drawing())
+    portrait = await merger.merge(TANG, a_profile(), facts_of(), NOON)
+    assert "二手平刨" in portrait.summary
+    assert "上次的回答没有采用" in chat.asks[1].prompt
+    merger, chat = a_merger(bad, bad)
+    with pytest.raises(BadAnswer):
+        await merger.merge(TANG, a_profile(), facts_of(), NOON)
+    assert chat.calls == 2
+
+
+async def test_a_model_that_takes_its_word_back_is_not_believed() -> None:
+    """Harm first and "nothing new" after the refusal: the facts wait."""
+    with pytest.raises(BadAnswer):
+        await merged(a_drawing(topics=["好友 98765432"]), {"nothing_new": True}, profile=a_profile())
+
+
+async def test_a_long_portrait_is_condensed_and_never_cut() -> None:
+    """Over the limit the model is asked once to condense; a little over is taken then, and more is not."""
+    limit = len(BODY)
+    longer = a_drawing(topics=["2026年4月18日花5400元买了二手平刨", "存钱买二手平刨，预算六千元"])
+    shorter = a_drawing()
+    merger, chat = a_merger(longer, shorter, max_chars=limit)
+    portrait = await merger.merge(TANG, a_profile(), facts_of(), NOON)
+    assert "预算" not in portrait.summary
+    assert f"最多 {limit} 个" in chat.asks[1].prompt
+    portrait = await merged(longer, longer, profile=a_profile(), max_chars=limit)
+    assert "预算六千元" in portrait.summary
+    with pytest.raises(BadAnswer):
+        await merged(longer, longer, profile=a_profile(), max_chars=limit // 2)
+
+
+async def test_a_condensed_portrait_that_lost_too_much_is_not_taken() -> None:
+    """Where condensing destroys, the first answer is taken if it is hardly too long."""
+    longer = a_drawing(topics=["2026年4月18日花5400元买了二手平刨", "存钱买二手平刨，预算六千元"])
+    ruin = {**NO_LINES, "nothing_new": False, "tags": [], "summary": "阿岚买了二手平刨。"}
+    portrait = await merged(longer, ruin, profile=a_profile(), max_chars=len(BODY))
+    assert "预算六千元" in portrait.summary
+
+
+FORGETS = a_drawing(pain_points=[], tools=[])
+
+
+@pytest.mark.parametrize(
+    "forgets",
+    [FORGETS, a_drawing(pain_points=[]), a_drawing(interests=[], summary="阿岚在青岛开一间木工房。")],
+    ids=["two sections", "a section", "the only trace"],
+)
+async def test_a_portrait_that_forgot_lines_is_asked_for_again(forgets: dict[str, Any]) -> None:
+    """Lines that vanish for no reason are named to the model; what it answers then is taken, if it is no worse."""
+    merger, chat = a_merger(forgets, a_drawing())
+    portrait = await merger.merge(TANG, a_profile(), facts_of(), NOON)
+    assert "## 困扰" in portrait.summary
+    assert "漏掉了原有的" in chat.asks[1].prompt
+    assert "Fusion" in portrait.summary
+    assert "二手平刨" in (await merged(forgets, forgets, profile=a_profile())).summary
+
+
+async def test_of_two_portraits_that_forgot_the_fuller_one_is_taken() -> None:
+    """A second answer that lost more than the first does not take its place, nor does one that is refused."""
+    fuller = a_drawing(pain_points=[])
+    for worse in (FORGETS, a_drawing(topics=["好友 98765432"]), {"nothing_new": True}):
+        portrait = await merged(fuller, worse, profile=a_profile())
+        assert "Fusion" in portrait.summary
+        assert "二手平刨" in portrait.summary
+
+
+@pytest.mark.parametrize(
+    ("drawing", "facts"),
+    [
+        (a_drawing(topics=["2026年5月2日去了趟威海"]), ("阿岚(1840022917) 2026年5月2日去了趟威海",)),
+        (a_drawing(tools=["Fusion"]), (FACT,)),
+        (a_drawing(pain_points=[]), (FACT, "阿岚(1840022917) 的桐油过敏好了")),
+        (a_drawing(pain_points=[], role=["住在青岛的木工，对桐油过敏，用蜂蜡"]), (FACT,)),
+    ],
+    ids=["a topic passed", "one line of many", "a fact speaks of it", "it moved"],
+)
+async def test_what_goes_for_a_reason_costs_no_second_question(drawing: dict[str, Any], facts: tuple[str, ...]) -> None:
+    """Topics pass, lines are joined and moved, and what a fact overrules goes."""
+    merger, chat = a_merger(drawing)
+    await merger.merge(TANG, a_profile(), facts_of(*facts), NOON)
+    assert chat.calls == 1
+
+
+async def test_noted_lines_become_a_portrait() -> None:
+    """What the rules noted line by line may be put into words by a model that is there at last."""
+    notes = [noted_on(line, "2026-03-04") for lines in LINES.values() for line in lines]
+    body = "（更早的 3 条没有列在这里，仍可搜到）\n\n## 近期话题\n" + "\n".join(notes)
+    portrait = await merged(a_drawing(), profile=a_profile(body, tags=()))
+    assert "记于" not in portrait.summary
+    assert "更早的" not in portrait.summary
+
+
+GONE = "阿岚(1840022917) 对桐油过敏，改用蜂蜡"
+WITHOUT = a_drawing(topics=list(LINES["topics"]), pain_points=[])
+
+
+def gone(text: str = GONE) -> Fact:
+    """Make a fact that must leave her portrait."""
+    return Fact(KEY, f"gone {text}", text, "event", NOON, is_withdrawn=True)
+
+
+async def left(*answers: object, profile: Profile | None = None, facts: tuple[Fact, ...] = (gone(),)) -> Portrait:
+    """Merge withdrawn facts."""
+    merger, _ = a_merger(*answers)
+    return await merger.merge(TANG, profile or a_profile(), facts, NOON)
+
+
+async def test_what_is_withdrawn_leaves_the_portrait() -> None:
+    """Body and tags are drawn without it, and the rest stays; what is new comes in with the same answer."""
+    portrait = await left(WITHOUT, profile=a_profile(tags=("木工", "桐油过敏")))
+    assert portrait == Portrait(("木工", "猫"), BODY.removesuffix("\n\n## 困扰\n- 对桐油过敏，改用蜂蜡"))
+    portrait = await left({**a_drawing(), "pain_points": []}, facts=(gone(), *facts_of()))
+    assert "5400" in portrait.summary
+    assert "桐油" not in portrait.summary
+
+
+@pytest.mark.parametrize(
+    "kept",
+    [
+        a_drawing(topics=list(LINES["topics"])),
+        {**WITHOUT, "tags": ["木工", "桐油过敏"]},
+        {**WITHOUT, "summary": f"{SUMMARY}她对桐油过敏，只用蜂蜡。"},
+        {"nothing_new": True},
+        {**NO_LINES, "nothing_new": False, "tags": [], "summary": ""},
+        {**NO_LINES, "nothing_new": False, "tags": ["木工"], "summary": "木工。"},
+    ],
+    ids=["all", "a tag", "in other words", "nothing new", "nothing left", "hardly anything left"],
+)
+async def test_a_portrait_that_still_tells_it_is_asked_for_again(kept: dict[str, Any]) -> None:
+    """The model is told what is wrong; if it tells it again, or loses everything else, the facts wait."""
+    merger, chat = a_merger(kept, WITHOUT)
+    portrait = await merger.merge(TANG, a_profile(), [gone()], NOON)
+    assert "桐油" not in portrait.summary
+    assert "上次的回答没有采用" in chat.asks[1].prompt
+    with pytest.raises(BadAnswer):
+        await left(kept, kept)
+
+
+async def test_a_complaint_quotes_what_must_go() -> None:
+    """What the model wrote is shown to it, so that it can do better."""
+    merger, chat = a_merger({**WITHOUT, "topics": ["因为桐油过敏改用了蜂蜡"]}, WITHOUT)
+    await merger.merge(TANG, a_profile(), [gone()], NOON)
+    assert "「因为桐油过敏改用了蜂蜡」" in chat.asks[1].prompt
+
+
+async def test_what_is_told_in_parts_is_still_told() -> None:
+    """Spread over several lines, each of which says too little of it, it is not gone."""
+    statement = "阿岚(1840022917) 每逢暴雨必在阁楼弹奏祖父留下的月琴"
+    spread = ["下暴雨就待在阁楼，翻书听唱片", "偶尔弹奏月琴给朋友们助兴热闹", "一直想念故去多年的祖父留下的老房子"]
+    old = a_drawing(topics=list(LINES["topics"]))
+    merger, chat = a_merger({**old, "interests": [*LINES["interests"], *spread]}, old)
+    body = BODY.replace("## 兴趣\n", "## 兴趣\n- 每逢暴雨必在阁楼弹奏祖父留下的月琴\n")
+    portrait = await merger.merge(TANG, a_profile(body), [gone(statement)], NOON)
+    assert f"「{statement[:40]}" in chat.asks[1].prompt
+    assert portrait.summary == BODY
+
+
+async def test_what_a_new_fact_tells_as_well_may_stay() -> None:
+    """Said again after it was withdrawn, it is no trace of what was withdrawn."""
+    again = facts_of("阿岚(1840022917) 对桐油过敏，改用蜂蜡")
+    portrait = await left(a_drawing(topics=list(LINES["topics"])), facts=(gone(), *again))
+    assert "桐油" in portrait.summary
+
+
+async def test_a_portrait_of_which_nothing_is_left_is_empty() -> None:
+    """Where all of it was withdrawn an empty answer is the right one, and no tag or sentence of before comes back."""
+    profile = a_profile("她对桐油过敏，改用蜂蜡。", tags=("桐油过敏",))
+    empty = {**NO_LINES, "nothing_new": False, "tags": [], "summary": ""}
+    assert await left(empty, profile=profile) == Portrait((), "")
+    with pytest.raises(BadAnswer):
+        await left({"nothing_new": True}, {"nothing_new": True}, profile=profile)
+
+
+async def test_nothing_new_is_believed_where_nothing_tells_it() -> None:
+    """A statement that no portrait took up needs no change."""
+    assert await left({"nothing_new": True}, facts=(gone("阿岚(1840022917) 昨晚弄丢了门卡"),)) == Portrait(
+        ("木工", "猫"), BODY
+    )
+
+
+@pytest.mark.parametrize("answer", [WITHOUT, {**WITHOUT, "nothing_new": True}], ids=["drawn", "nothing new"])
+async def test_what_people_wrote_loses_it_too(answer: dict[str, Any]) -> None:
+    """No model sees a section of somebody's own; code takes the sentence out of it, and leaves the rest."""
+    by_hand = "## 备注\n- 群主说她**不接**急单\n- 对桐油过敏，别送她桐油。下雨天不来"
+    body = BODY.removesuffix("\n\n## 困扰\n- 对桐油过敏，改用蜂蜡")
+    portrait = await left(answer, profile=a_profile(f"{body}\n\n{by_hand}"))
+    assert portrait.summary.endswith("\n\n## 备注\n- 群主说她**不接**急单\n- 下雨天不来")
+
+
+@pytest.mark.parametrize("error", [UnavailableError("away"), PermanentError("no"), BadAnswer("broken")])
+async def test_a_models_failure_is_passed_on(error: Exception) -> None:
+    """Whoever merges decides what a failing model means."""
+    with pytest.raises(type(error)):
+        await merged(error)
+
+
+class _Drawing:
+    """A chat model that draws the same thing each time, whatever it was asked."""
+
+    def __init__(self, drawn: Drawn) -> None:
+        """Draw this."""
+        self._drawn = drawn
+
+    async def ask(self, ask: object) -> Any:
+        """Answer."""
+        return self._drawn
+
+
+TRAITS = [
+    f"第{number}件长处是{chr(0x4E00 + 97 * number)}{chr(0x5000 + 89 * number)}{chr(0x6000 + 83 * number)}"
+    for number in range(12)
+]
+TEXTS = st.lists(st.sampled_from(TRAITS) | st.text(max_size=60), max_size=12).map(tuple)
+DRAWINGS = st.builds(
+    Drawn,
+    st.booleans(),
+    TEXTS,
+    st.text(max_size=300) | st.lists(st.sampled_from(TRAITS)).map("。".join),
+    *(TEXTS for _ in LINES),
+)
+
+
+@settings(max_examples=sized(100, 1_000), deadline=None)
+@given(DRAWINGS, st.integers(0, 11))
+async def test_a_puppet_keeps_nothing_that_is_withdrawn(drawn: Drawn, number: int) -> None:
+    """Whatever a model draws: what is withdrawn is gone from what is taken, and half of the rest is there."""
+    old = a_profile("阿岚。\n\n## 兴趣\n" + "\n".join(f"- {trait}" for trait in TRAITS), tags=("木工", TRAITS[number]))
+    merger = ModelMerger(_Drawing(drawn), LIBRARY, Live(Settings()))
+    try:
+        portrait = await merger.merge(TANG, old, [gone(f"阿岚(1840022917) 的{TRAITS[number]}")], NOON)
+    except BadAnswer:
+        return
+    told = "\n".join((*portrait.tags, portrait.summary))
+    assert TRAITS[number] not in told
+    assert sum(trait in told for trait in TRAITS) >= len(TRAITS) // 2 - 1
+
+
+@settings(max_examples=sized(100, 1_000), deadline=None)
+@given(DRAWINGS)
+async def test_a_puppet_destroys_no_portrait(drawn: Drawn) -> None:
+    """Whatever a model draws, a portrait keeps half of its traits, its tags and its bounds."""
+    old = a_profile("阿岚。\n\n## 兴趣\n" + "\n".join(f"- {trait}" for trait in TRAITS))
+    merger = ModelMerger(_Drawing(drawn), LIBRARY, Live(Settings()))
+    try:
+        portrait = await merger.merge(TANG, old, facts_of(), NOON)
+    except BadAnswer:
+        return
+    left = sum(trait in portrait.summary or trait in portrait.tags for trait in TRAITS)
+    assert left >= len(TRAITS) // 2 - 1
+    assert len(portrait.summary) <= 1000
+    assert len(portrait.tags) <= 12
+    assert portrait.tags
+    assert "\u202e" not in portrait.summary

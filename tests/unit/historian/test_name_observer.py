@@ -1,0 +1,121 @@
+"""Names that people are seen with: into the book at once, onto portraits soon after."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from datetime import timedelta
+
+from cognitive_memory_core.adapters.inmemory.ledger import InMemoryLedger
+from cognitive_memory_core.adapters.inmemory.profiles import InMemoryProfiles
+from cognitive_memory_core.domain.profile import Profile, ProfileKey
+from cognitive_memory_core.errors import LimitReached
+from cognitive_memory_core.historian.profiles.name_observer import NameObserver
+from cognitive_memory_core.historian.profiles.renaming import Renaming
+from cognitive_memory_core.ports.profiles import Overtaken
+from tests.support.builders import GROUP
+from tests.support.clock import NOON, FrozenClock
+from tests.support.waiting import until
+
+MEMBER = ProfileKey.member(GROUP.group_id, GROUP.user_id)
+PLACE = ProfileKey.group(GROUP.group_id)
+
+
+class Counting(InMemoryProfiles):
+    """Portraits that count renames, or refuse them."""
+
+    def __init__(self) -> None:
+        """Refuse nothing."""
+        super().__init__(5, FrozenClock())
+        self.renames = 0
+        self.refusal: Exception | None = None
+
+    async def rename(self, key: ProfileKey, name: str) -> Profile | None:
+        """Count, and rename or refuse."""
+        self.renames += 1
+        if self.refusal:
+            raise self.refusal
+        return await super().rename(key, name)
+
+
+async def noted() -> tuple[NameObserver, Counting, InMemoryLedger]:
+    """Make sightings over portraits of a member and the group."""
+    ledger, profiles = InMemoryLedger(), Counting()
+    for key in (MEMBER, PLACE):
+        await profiles.write(Profile(key, "旧名", (), "爱喝茶", NOON))
+    return NameObserver(ledger.names, Renaming(profiles, ledger.profiles), FrozenClock()), profiles, ledger
+
+
+async def names(profiles: InMemoryProfiles) -> list[str]:
+    """Give the names on both portraits."""
+    found = [await profiles.find(key) for key in (MEMBER, PLACE)]
+    return [profile.name for profile in found if profile]
+
+
+async def test_a_new_card_reaches_the_portrait() -> None:
+    """Who is seen under a new card bears it soon after, and the group its new name; no revision is made."""
+    sightings, profiles, _ = await noted()
+    running = asyncio.create_task(sightings.run())
+    await sightings.note([(replace(GROUP, user_name="齐师傅修船", group_name="新读书会"), NOON)])
+
+    async def are_named() -> bool:
+        return await names(profiles) == ["齐师傅修船", "新读书会"]
+
+    await until(are_named)
+    running.cancel()
+    assert [await profiles.revisions(key) for key in (MEMBER, PLACE)] == [[], []]
+
+
+async def test_a_card_that_flips_is_written_once() -> None:
+    """Of four hundred sightings that wait together only the newest name is written."""
+    sightings, profiles, _ = await noted()
+    flips = [(replace(GROUP, user_name=("甲", "乙")[at % 2]), NOON - timedelta(seconds=400 - at)) for at in range(400)]
+    await sightings.note(flips)
+    await sightings.settle()
+    assert profiles.renames <= 2
+    assert (await names(profiles))[0] == "乙"
+
+
+async def test_a_portrait_that_cannot_be_renamed_ends_nothing() -> None:
+    """Somebody who edits the file meanwhile, or a file that is full, keeps the old name; the next sighting renames."""
+    sightings, profiles, _ = await noted()
+    running = asyncio.create_task(sightings.run())
+    for refusal in (Overtaken("edited"), LimitReached("full"), KeyError("a bug")):
+        before, profiles.refusal = profiles.renames, refusal
+        await sightings.note([(replace(GROUP, user_name=f"新名{before}"), NOON)])
+        await until(lambda count=before: profiles.renames > count)
+    profiles.refusal = None
+    await sightings.note([(replace(GROUP, user_name="终于"), NOON)])
+
+    async def is_named() -> bool:
+        return (await names(profiles))[0] == "终于"
+
+    await until(is_named)
+    running.cancel()
+
+
+async def test_nobody_is_seen_in_the_future() -> None:
+    """A message dated years ahead does not keep its name for years."""
+    sightings, profiles, ledger = await noted()
+    await sightings.note([(replace(GROUP, user_name="未来人"), NOON + timedelta(days=2000))])
+    await sightings.settle()
+    await sightings.note([(replace(GROUP, user_name="现在人"), NOON)])
+    await sightings.settle()
+    assert (await names(profiles))[0] == "现在人"
+    assert max(alias.last_seen_at for alias in (await _aliases(ledger))) <= NOON
+
+
+async def test_groups_and_people_are_known_by_their_latest_name() -> None:
+    """What a group or person is called is known since their latest scene; forgotten people are called nothing."""
+    sightings, _, _ = await noted()
+    await sightings.note([(replace(GROUP, user_name="阿禾", group_name="读书会"), NOON)])
+    user = ProfileKey.user(GROUP.user_id)
+    assert (sightings.name_of(PLACE), sightings.name_of(user)) == ("读书会", "阿禾")
+    sightings.forget([user])
+    assert sightings.name_of(user) == ""
+
+
+async def _aliases(ledger: InMemoryLedger) -> list[object]:
+    from cognitive_memory_core.ports.ledger import Alias
+
+    return [row async for row in ledger.archive.rows() if isinstance(row, Alias)]

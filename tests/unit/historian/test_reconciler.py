@@ -1,0 +1,393 @@
+"""A vector store kept the same as the ledger, whatever happens to either."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from cognitive_memory_core.adapters.inmemory.ledger import InMemoryLedger
+from cognitive_memory_core.adapters.inmemory.vector_store import InMemoryVectorStore
+from cognitive_memory_core.domain.event import Event
+from cognitive_memory_core.domain.hit import Reading
+from cognitive_memory_core.domain.scope import Scene
+from cognitive_memory_core.errors import UnavailableError
+from cognitive_memory_core.historian.indexing.reconciler import IndexReconciler, IndexState
+from cognitive_memory_core.ports.ledger import EmbeddedEvent, VectorRow
+from cognitive_memory_core.ports.vectors import Generation
+from tests.support.builders import an_event
+from tests.support.clock import NOON, FrozenClock
+from tests.support.ledgers import MODEL, a_vector, committed, embedded
+from tests.support.waiting import until, until_not
+
+EVERYTHING = Reading(Scene.operator())
+OTHER_MODEL = "other-model/3"
+
+
+class TroubledStore(InMemoryVectorStore):
+    """A store that is away when told so, and remembers what it was asked."""
+
+    def __init__(self) -> None:
+        """Begin well."""
+        super().__init__()
+        self.is_away = False
+        self.is_damaged = False
+        self.upserted: list[str] = []
+        self.begun = 0
+
+    async def open(self) -> Generation | None:
+        """Give the generation in use, unless it is damaged."""
+        self._refuse()
+        return None if self.is_damaged else await super().open()
+
+    async def begin(self, fingerprint: str, dimensions: int) -> Generation:
+        """Count generations."""
+        self._refuse()
+        self.begun += 1
+        return await super().begin(fingerprint, dimensions)
+
+    async def put_in_use(self, generation: Generation) -> None:
+        """Mend what was damaged."""
+        self._refuse()
+        self.is_damaged = False
+        await super().put_in_use(generation)
+
+    async def upsert(self, generation: Generation, rows: Sequence[EmbeddedEvent]) -> None:
+        """Note what comes in."""
+        self._refuse()
+        self.upserted += [row.event.id for row in rows]
+        await super().upsert(generation, rows)
+
+    async def remove(self, generation: Generation, event_ids: Sequence[str]) -> None:
+        """Refuse while away."""
+        self._refuse()
+        await super().remove(generation, event_ids)
+
+    async def nearest(self, *asked: Any) -> list[tuple[str, float]]:
+        """Refuse while away."""
+        self._refuse()
+        return await super().nearest(*asked)
+
+    def _refuse(self) -> None:
+        if self.is_away:
+            raise UnavailableError("away")
+
+
+def follower_of(ledger: InMemoryLedger, store: InMemoryVectorStore, model: str = MODEL) -> IndexReconciler:
+    """Follow a ledger with a store."""
+    return IndexReconciler(store, ledger.shelf, ledger.book, model)
+
+
+async def some(ledger: InMemoryLedger, count: int, first: int = 1) -> list[Event]:
+    """Write events with vectors that differ."""
+    events = [an_event(f"第 {number} 件事") for number in range(first, first + count)]
+    await embedded(ledger, [(event, a_vector(1.0, number / 10)) for number, event in enumerate(events, first)])
+    return events
+
+
+async def found(follower: IndexReconciler, limit: int = 100) -> set[str]:
+    """Give the ids that the index answers."""
+    return {event_id for event_id, _ in await follower.nearest(a_vector(1.0, 0.0), EVERYTHING, limit)}
+
+
+async def test_an_index_is_built_from_the_ledger_and_then_followed() -> None:
+    """Every event with a vector comes into the index once; retired ones leave it."""
+    ledger, store = InMemoryLedger(), TroubledStore()
+    follower = follower_of(ledger, store)
+    first = await some(ledger, 3)
+    await follower.follow()
+    later = await some(ledger, 2, first=4)
+    await ledger.events.retire(first[0].id, NOON)
+    await follower.follow()
+    assert await found(follower) == {event.id for event in (*first[1:], *later)}
+    assert sorted(store.upserted) == sorted(event.id for event in (*first, *later))
+    assert await follower.state() == IndexState(generation=1)
+
+
+async def test_an_empty_memory_starts_no_store() -> None:
+    """Without a row to index the store is not even opened."""
+    ledger, store = InMemoryLedger(), TroubledStore()
+    store.is_away = True
+    await follower_of(ledger, store).follow()
+
+
+async def test_a_new_process_goes_on_where_the_old_one_stopped() -> None:
+    """What is in the index is not written again after a restart."""
+    ledger, store = InMemoryLedger(), TroubledStore()
+    await some(ledger, 3)
+    await follower_of(ledger, store).follow()
+    store.upserted.clear()
+    later = await some(ledger, 1, first=9)
+    restarted = follower_of(ledger, store)
+    await restarted.follow()
+    assert store.upserted == [later[0].id]
+    assert len(await found(restarted)) == 4
+    assert store.begun == 1
+
+
+@pytest.mark.parametrize("trouble", ["lost", "damaged", "of another ledger"])
+async def test_what_cannot_be_trusted_is_built_anew(trouble: str) -> None:
+    """A store that lost its files, is damaged, or was never noted here: the next generation comes by itself."""
+    ledger, store = InMemoryLedger(), TroubledStore()
+    events = await some(ledger, 3)
+    await follower_of(ledger, store).follow()
+    if trouble == "lost":
+        store = TroubledStore()
+    elif trouble == "damaged":
+        store.is_damaged = True
+    else:
+        await ledger.book.keep_only("another birth")
+    follower = follower_of(ledger, store)
+    await follower.follow()
+    assert await found(follower) == {event.id for event in events}
+
+
+async def test_another_model_is_another_generation() -> None:
+    """After a change of the model no answer is mixed: the old generation does not serve, the new one is whole."""
+    ledger, store = InMemoryLedger(), TroubledStore()
+    events = await some(ledger, 2)
+    await follower_of(ledger, store).follow()
+    changed = follower_of(ledger, store, OTHER_MODEL)
+    await changed.follow()  # nothing is embedded with it yet
+    with pytest.raises(UnavailableError):
+        await changed.nearest(a_vector(1.0, 0.0, 0.0), EVERYTHING, 5)
+    await changed.rebuild()  # as an operator or a purge may ask at any time
+    rows = [VectorRow(event.id, a_vector(0.0, 1.0, 0.0)) for event in events]
+    await ledger.shelf.store(OTHER_MODEL, rows)
+    await changed.follow()
+    nearest = await changed.nearest(a_vector(0.0, 1.0, 0.0), EVERYTHING, 5)
+    assert {event_id for event_id, _ in nearest} == {event.id for event in events}
+    assert (await store.open()).fingerprint == OTHER_MODEL  # type: ignore[union-attr]  # it was just put in use
+
+
+async def test_the_old_generation_serves_while_the_next_is_built() -> None:
+    """A rebuild is never an outage, and what comes meanwhile is found in both."""
+    ledger, store = InMemoryLedger(), TroubledStore()
+    follower = follower_of(ledger, store)
+    events = await some(ledger, 2)
+    await follower.follow()
+    answers: list[set[str]] = []
+
+    class Watching(TroubledStore):
+        """Asks the follower while it takes rows in."""
+
+        async def upsert(self, generation: Generation, rows: Sequence[EmbeddedEvent]) -> None:
+            """Search in the middle."""
+            await super().upsert(generation, rows)
+            answers.append(await found(follower))
+
+    store.__class__ = Watching
+    assert await follower.rebuild() == 2
+    assert answers
+    assert all(answer == {event.id for event in events} for answer in answers)
+    assert (await follower.state()).generation == 2
+
+
+async def test_a_store_that_is_away_is_caught_up_with() -> None:
+    """While the store is away nobody is answered wrongly; when it is back it is whole again by itself."""
+    ledger, store = InMemoryLedger(), TroubledStore()
+    follower = follower_of(ledger, store)
+    await some(ledger, 2)
+    await follower.follow()
+    running = asyncio.create_task(follower.run())
+    store.is_away = True
+    later = await some(ledger, 1, first=7)
+    follower.hurry()
+    await until(lambda: bool(follower.loop.last_error))
+    assert await follower.lag() == 3  # nothing is trusted until it was looked at again
+    with pytest.raises(UnavailableError):
+        await found(follower)
+    store.is_away = False
+    await until_not(follower.lag)
+    assert later[0].id in await found(follower)
+    running.cancel()
+    await asyncio.gather(running, return_exceptions=True)
+
+
+class Hiccuping(TroubledStore):
+    """A store whose searches fail so often."""
+
+    hiccups = 1
+
+    async def nearest(self, *asked: Any) -> list[tuple[str, float]]:
+        """Fail, or search."""
+        self.hiccups -= 1
+        if self.hiccups >= 0:
+            raise UnavailableError("slow")
+        return await super().nearest(*asked)
+
+
+async def test_one_slow_search_while_opening_is_no_reason_to_give_up() -> None:
+    """What fails while a generation is looked at is looked at again; it serves in the end, without a new one."""
+    ledger, store = InMemoryLedger(), TroubledStore()
+    await some(ledger, 3)
+    await follower_of(ledger, store).follow()
+    store.__class__ = Hiccuping
+    follower = follower_of(ledger, store)
+    with pytest.raises(UnavailableError):
+        await follower.follow()
+    await follower.follow()
+    assert (await follower.state(), store.begun) == (IndexState(generation=1), 1)
+
+
+class ReadOnly(TroubledStore):
+    """A store whose first generation reads well and refuses every write."""
+
+    async def upsert(self, generation: Generation, rows: Sequence[EmbeddedEvent]) -> None:
+        """Refuse, or take in."""
+        if generation.number == 1:
+            raise UnavailableError("read-only")
+        await super().upsert(generation, rows)
+
+
+@pytest.mark.parametrize("asked", ["by nobody", "by an operator"])
+async def test_a_generation_that_refuses_writes_is_replaced(asked: str) -> None:
+    """One that opens well and cannot be brought up to date gives way to the next, at the latest after three tries."""
+    ledger, store = InMemoryLedger(), TroubledStore()
+    follower = follower_of(ledger, store)
+    events = await some(ledger, 3)
+    await follower.follow()
+    store.__class__ = ReadOnly
+    events += await some(ledger, 1, first=9)
+    if asked == "by an operator":
+        await follower.rebuild()
+    for _ in range(5):
+        try:
+            await follower.follow()
+        except UnavailableError:
+            follower._distrust()
+    assert (await follower.state()).generation == 2
+    assert await found(follower) == {event.id for event in events}
+
+
+async def test_a_build_that_failed_is_begun_again() -> None:
+    """A generation that must go (it holds what was erased) goes, however often the next one cannot be begun."""
+    ledger, store = InMemoryLedger(), TroubledStore()
+    follower = follower_of(ledger, store)
+    events = await some(ledger, 3)
+    await follower.follow()
+    store.is_away = True
+    await follower.unindex([events[0].id])
+    for _ in range(2):
+        with pytest.raises(UnavailableError):
+            await follower.follow()
+    store.is_away = False
+    await follower.follow()
+    assert (store.begun, (await follower.state()).generation) == (2, 2)
+
+
+async def test_an_empty_ledger_leaves_nothing_in_a_store_that_cannot_be_opened() -> None:
+    """A purge after the last event was erased takes a damaged generation away, too."""
+    ledger, store = InMemoryLedger(), TroubledStore()
+    (event,) = await some(ledger, 1)
+    await follower_of(ledger, store).follow()
+    store.is_damaged = True
+    await ledger.events.retire(event.id, NOON)
+    await follower_of(ledger, store).rebuild()
+    generation = await store.open()
+    assert generation is not None
+    assert generation.number == 2
+    assert await store.listed(generation) == frozenset()
+
+
+async def test_a_busy_bot_compares_once_a_day() -> None:
+    """However often new events wake it, store and ledger are compared when a day is over."""
+    ledger, store, clock = InMemoryLedger(), TroubledStore(), FrozenClock()
+    follower = IndexReconciler(store, ledger.shelf, ledger.book, MODEL, clock.elapsed)
+    events = await some(ledger, 20)
+    running = asyncio.create_task(follower.run())
+    await until_not(follower.lag)
+    generation = await store.open()
+    assert generation is not None
+    await store.remove(generation, [events[0].id])
+    for hour in range(25):
+        clock.advance(hours=1)
+        await some(ledger, 1, first=100 + hour)
+        follower.hurry()
+        await until_not(follower.lag)
+    await until(lambda: _holds(store, generation, events[0]))
+    running.cancel()
+    await asyncio.gather(running, return_exceptions=True)
+
+
+async def _holds(store: InMemoryVectorStore, generation: Generation, event: Event) -> bool:
+    return event.id in await store.listed(generation)
+
+
+@pytest.mark.parametrize(("missing", "extra"), [(1, 0), (0, 2), (1, 2), (15, 1)])
+async def test_drift_is_found_and_mended(missing: int, extra: int) -> None:
+    """Rows that the index lost, or holds though nobody knows them, are found and put right: as many as there were."""
+    ledger, store = InMemoryLedger(), TroubledStore()
+    follower = follower_of(ledger, store)
+    events = await some(ledger, 20)
+    await follower.follow()
+    generation = await store.open()
+    assert generation is not None
+    await store.remove(generation, [event.id for event in events[:missing]])
+    strangers = [replace(events[0], id=f"stranger{number}") for number in range(extra)]
+    await store.upsert(generation, [EmbeddedEvent(event, MODEL, a_vector(0.5, 0.5)) for event in strangers])
+    assert await follower.reconcile() == missing + extra
+    await follower.follow()
+    assert await found(follower) == {event.id for event in events}
+
+
+async def test_an_index_that_lost_its_vectors_is_built_anew() -> None:
+    """An index whose rows are listed and not found any more (torn files) is not trusted."""
+    ledger, store = InMemoryLedger(), TroubledStore()
+    events = await some(ledger, 3)
+    await follower_of(ledger, store).follow()
+    generation = await store.open()
+    assert generation is not None
+    torn = [EmbeddedEvent(event, MODEL, a_vector(-1.0, -9.0)) for event in events]
+    await store.upsert(generation, torn)
+    follower = follower_of(ledger, store)
+    await follower.follow()
+    assert store.begun == 2
+    assert len(await found(follower)) == 3
+
+
+async def test_erased_events_leave_the_index_at_once() -> None:
+    """Nothing erased is answered, and where the store is away it is not used until it is built anew."""
+    ledger, store = InMemoryLedger(), TroubledStore()
+    follower = follower_of(ledger, store)
+    events = await some(ledger, 3)
+    await follower.follow()
+    await follower.unindex([events[0].id])
+    assert events[0].id not in await found(follower)
+    store.is_away = True
+    await follower.unindex([events[1].id])
+    store.is_away = False
+    with pytest.raises(UnavailableError):
+        await found(follower)
+    await follower.follow()
+    assert store.begun == 2
+
+
+async def test_when_the_last_event_goes_the_index_is_empty_and_up_to_date() -> None:
+    """The last row leaves the index like any other, and a rebuild then leaves nothing of it behind."""
+    ledger, store = InMemoryLedger(), TroubledStore()
+    follower = follower_of(ledger, store)
+    (event,) = await some(ledger, 1)
+    await follower.follow()
+    await ledger.events.retire(event.id, NOON)
+    await follower.follow()
+    assert await follower.lag() == 0
+    assert await found(follower) == set()
+    restarted = follower_of(ledger, store)
+    assert await restarted.lag() == 0
+    assert await restarted.rebuild() == 0
+    assert (await store.open()).number == 2  # type: ignore[union-attr]  # it was just put in use
+
+
+async def test_vectors_of_another_length_stay_out() -> None:
+    """One odd vector under a known name holds nobody up."""
+    ledger, store = InMemoryLedger(), TroubledStore()
+    events, odd = await some(ledger, 2), an_event("奇怪的一条")
+    await committed(ledger, odd)
+    await ledger.shelf.store(MODEL, [VectorRow(odd.id, a_vector(1.0, 2.0, 3.0))])
+    follower = follower_of(ledger, store)
+    await follower.follow()
+    assert await found(follower) == {event.id for event in events}
