@@ -33,7 +33,7 @@ from .ports.ledger import (
 from .ports.mirror import MemoMirror
 from .ports.profiles import ProfileEraser
 from .ports.queue import QueueEraser
-from .text import caches as remembered
+from .text import caches
 from .text.identity.names import clean_name
 from .text.safety.redaction import Redaction
 
@@ -71,7 +71,7 @@ class Purge:
                 yield
             finally:
                 self._erasures += 1
-                remembered.clear_caches()
+                caches.clear_caches()
 
     @asynccontextmanager
     async def undisturbed(self) -> AsyncGenerator[None, None]:
@@ -131,7 +131,7 @@ class Purge:
             async with self._turn:
                 if erasures == self._erasures:
                     await self._eraser.purge(self._clock.now(), is_over=True)
-                    remembered.clear_caches()  # also what a question remembered that was under way during an erasure
+                    caches.clear_caches()  # also what a question remembered that was under way during an erasure
                     return True
         return False
 

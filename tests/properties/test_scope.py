@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 
 from cognitive_memory_core.adapters.chroma.filters import chroma_filter, event_metadata
 from cognitive_memory_core.adapters.sqlite.database.database import schema
-from cognitive_memory_core.adapters.sqlite.database.database.statements import select
+from cognitive_memory_core.adapters.sqlite.database.statements import select
 from cognitive_memory_core.adapters.sqlite.records import event_rows, messages
 from cognitive_memory_core.adapters.sqlite.search.filters import message_filter, scene_filter, sql_filter
 from cognitive_memory_core.domain.event import MEMORY_KINDS, Event

@@ -14,7 +14,7 @@ from ...domain.scope import Scope
 from ...errors import UnavailableError
 from ...ports.ledger import VeiledLog
 from ..profiles.name_observer import NameObserver
-from ..unwritten import UnwrittenMessages
+from .unwritten import UnwrittenMessages
 
 PAUSE = 0.3  # seconds between writes: well under the half second that is promised
 PIECE = 100  # messages that one transaction writes: a job's write that shares it waits for no more

@@ -12,7 +12,7 @@ from sqlite3 import Connection
 
 import pytest
 
-from cognitive_memory_core.adapters.sqlite.database.database.database import Database
+from cognitive_memory_core.adapters.sqlite.database.database import Database
 from cognitive_memory_core.errors import StorageRefused, UnavailableError
 
 

@@ -17,7 +17,7 @@ from sqlite3 import Connection
 import pytest
 
 from cognitive_memory_core.adapters.sqlite import SqliteLedger
-from cognitive_memory_core.adapters.sqlite.database.database.database import Database
+from cognitive_memory_core.adapters.sqlite.database.database import Database
 from cognitive_memory_core.domain.hit import Reading
 from cognitive_memory_core.errors import StorageRefused, UnavailableError
 from cognitive_memory_core.ports.ledger import Totals, VectorRow

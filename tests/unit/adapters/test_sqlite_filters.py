@@ -11,7 +11,7 @@ from sqlite3 import Connection, connect
 import pytest
 
 from cognitive_memory_core.adapters.sqlite.database.database import schema
-from cognitive_memory_core.adapters.sqlite.database.database.statements import bounded, listed, select
+from cognitive_memory_core.adapters.sqlite.database.statements import bounded, listed, select
 from cognitive_memory_core.adapters.sqlite.search.filters import place_filter, scene_filter, sql_filter
 from cognitive_memory_core.domain.hit import Reading
 from cognitive_memory_core.domain.interval import Interval

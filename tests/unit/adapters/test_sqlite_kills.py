@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from cognitive_memory_core.adapters.sqlite import SqliteLedger
-from cognitive_memory_core.adapters.sqlite.database.database.database import _refuse_reading_alone
+from cognitive_memory_core.adapters.sqlite.database.database import _refuse_reading_alone
 from cognitive_memory_core.domain.scope import Scene
 from tests.support.ledgers import shown
 from tests.support.sizes import sized

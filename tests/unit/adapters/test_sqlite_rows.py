@@ -10,7 +10,7 @@ from sqlite3 import connect
 import pytest
 
 from cognitive_memory_core.adapters.sqlite import SqliteLedger
-from cognitive_memory_core.adapters.sqlite.database.database.rows import instant_of, micros, moment_of
+from cognitive_memory_core.adapters.sqlite.database.rows import instant_of, micros, moment_of
 from cognitive_memory_core.domain.hit import Reading
 from cognitive_memory_core.ports.ledger import Alias, OptOut
 from cognitive_memory_core.text.time.instants import EARLIEST, LATEST

@@ -93,7 +93,7 @@ def test_the_libraries_are_imported_when_they_are_needed() -> None:
     """Importing the module costs nothing; preparing it imports both, so that no first question waits."""
     code = (
         "import sys\n"
-        "from cognitive_memory_core.text import terms, word_forms\n"
+        "from cognitive_memory_core.text.lexical import terms, word_forms\n"
         "known = {'opencc', 'snowballstemmer'} & set(sys.modules)\n"
         "word_forms.prepare()\n"
         "print(sorted(known), sorted({'opencc', 'snowballstemmer'} & set(sys.modules)))"

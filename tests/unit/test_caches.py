@@ -13,7 +13,7 @@ from cognitive_memory_core import CognitiveMemory, Message, Scene, Turn
 from cognitive_memory_core.adapters.embedding.questions import Questions
 from cognitive_memory_core.historian.rewriting import gate
 from cognitive_memory_core.recall.naming import KnownNames
-from cognitive_memory_core.text import caches as remembered
+from cognitive_memory_core.text import caches
 from cognitive_memory_core.text.identity.callnames import callnames
 from tests.support.clock import NOON, FrozenClock
 from tests.support.opened import Witness, opened
@@ -67,11 +67,11 @@ async def test_nothing_of_whom_was_forgotten_stays_in_a_cache(tmp_path: Path, wh
 def test_what_is_gone_is_not_held_for_letting_go() -> None:
     """Being enlisted keeps nobody alive."""
     known = KnownNames(None)
-    assert known in remembered._holders
-    before = len(remembered._holders)
+    assert known in caches._holders
+    before = len(caches._holders)
     del known
     gc.collect()
-    assert len(remembered._holders) < before
+    assert len(caches._holders) < before
 
 
 async def test_a_purge_lets_go_of_what_was_remembered_meanwhile(tmp_path: Path) -> None:

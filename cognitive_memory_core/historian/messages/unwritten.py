@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain, islice, zip_longest
 
-from ..domain.message import Message
-from ..domain.scope import Scope
+from ...domain.message import Message
+from ...domain.scope import Scope
 
 CAPACITY = 20_000  # messages
 PLACE_CAPACITY = 10_000  # messages of one place
