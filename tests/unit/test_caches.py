@@ -25,7 +25,7 @@ SECRET = "我的银行卡密码是987654321"
 WORDLESS = {"_shared", "_weight_of"}  # caches of places, and of single terms without where they stood
 
 
-def caches() -> list[Any]:
+def cached_functions() -> list[Any]:
     """Find all cached functions of the core that could hold what somebody said or is called."""
     found = [one for one in gc.get_objects() if isinstance(one, functools._lru_cache_wrapper)]
     ours = [one for one in found if one.__module__.startswith("cognitive_memory_core.")]
@@ -34,7 +34,7 @@ def caches() -> list[Any]:
 
 def filled() -> set[str]:
     """Name the caches that hold something."""
-    return {one.__name__ for one in caches() if one.cache_info().currsize}
+    return {one.__name__ for one in cached_functions() if one.cache_info().currsize}
 
 
 async def lived(memory: CognitiveMemory) -> None:

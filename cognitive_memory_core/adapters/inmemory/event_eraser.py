@@ -36,7 +36,7 @@ class InMemoryEventEraser:
         """Erase retired events and the lines that were hidden with them."""
         state = self._state
         erased = [event.id for event in self._gone() if event.id in event_ids]
-        lines = [place for place, because in state.veils.items() if not because.isdisjoint(erased)]
+        lines = [place for place, because in state.hidden_lines.items() if not because.isdisjoint(erased)]
         sources = [(state.events[one].scope, source) for one in erased for source in state.sources[one]]
         for place in (*lines, *sources):  # also of lines that the log has left behind
             state.withdrawn.setdefault(place, at)

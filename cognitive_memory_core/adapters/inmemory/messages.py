@@ -63,7 +63,7 @@ class InMemoryLog:
     async def shown(self, messages: Sequence[Message]) -> list[Message]:
         """Leave out lines that were withdrawn or tell a forgotten event."""
         state = self._state
-        out = state.veils.keys() | state.withdrawn.keys()
+        out = state.hidden_lines.keys() | state.withdrawn.keys()
         left = (message for message in messages if (message.scene.scope, message.id) not in out)
         return [message for message in left if not state.told_by(message)]
 
@@ -102,7 +102,7 @@ def add_message(state: InMemoryState, message: Message) -> bool:
     if place in state.messages or place in state.withdrawn:
         return False
     state.messages[place] = message
-    state.veils.pop(place, None)
+    state.hidden_lines.pop(place, None)
     if told := state.told_by(message):
         state.veils[place] = told
     return True

@@ -207,11 +207,11 @@ class InMemoryState:
         self.forgotten.add(event.id)
         for place, message in self.messages.items():
             if self._is_source(place, event) or retells(message, event):
-                self.veils.setdefault(place, set()).add(event.id)
+                self.hidden_lines.setdefault(place, set()).add(event.id)
 
     def unveil(self, event_id: str) -> None:
         """Show the lines again that were hidden because of an event."""
-        left = {place: because - {event_id} for place, because in self.veils.items()}
+        left = {place: because - {event_id} for place, because in self.hidden_lines.items()}
         self.veils = {place: because for place, because in left.items() if because}
 
     def told_by(self, message: Message) -> set[str]:

@@ -11,7 +11,7 @@ from ...ports.ambient import Clock
 from .database.database import Check, Database
 from .erasing.eraser import SqliteEraser
 from .erasing.event_eraser import SqliteEventEraser
-from .records import hidden_lines as veils
+from .records import hidden_lines
 from .records.accounts import SqliteAccounts
 from .records.archive import SqliteArchive
 from .records.calibrations import SqliteCalibrations
@@ -69,7 +69,7 @@ class SqliteLedger:
             undo.push_async_callback(database.close)
             if not read_only:
                 await database.write(words.refresh)
-                await database.write(veils.refresh)
+                await database.write(hidden_lines.refresh)
             ledger = cls(database, clock or _MachineClock())
             ledger.index.follow(await database.read(_last_model))
         return ledger

@@ -12,7 +12,7 @@ from ..database.database import Database
 from ..database.rows import EVENT_FIELDS, event_of, micros
 from ..database.statements import LISTED, listed, select
 from ..records import event_rows, tombstones
-from ..records import hidden_lines as veils
+from ..records import hidden_lines
 from ..records.messages import drop
 from . import wiping
 from .eraser import RowHolder
@@ -37,7 +37,7 @@ class SqliteEventEraser:
 
     async def forget(self, event_id: str, at: datetime) -> None:
         """Retire an event and hide the lines that tell it, in one transaction."""
-        await self._database.write(veils.forget, event_id, at)
+        await self._database.write(hidden_lines.forget, event_id, at)
 
     async def untold(self) -> list[Event]:
         """Give the retired events that nothing may tell."""
@@ -66,7 +66,7 @@ def _erase(connection: Connection, event_ids: Sequence[str], at: datetime) -> Wi
     seqs = wiping.seqs_of(connection, "events e", (f"e.id IN {LISTED} AND {veils.GONE}", (listed(event_ids),)))
     if not seqs:
         return Wiped()
-    lines = veils.veiled_ids(connection, seqs)
+    lines = hidden_lines.veiled_ids(connection, seqs)
     connection.execute(_WITHDRAWN, (micros(at), listed(lines)))
     connection.execute(_SOURCES_WITHDRAWN, (micros(at), listed(seqs)))  # also of lines that the log has left behind
     messages = drop(connection, lines)

@@ -16,7 +16,7 @@ from ..database.rows import EVENT_FIELDS, bound, event_of, micros
 from ..database.statements import LISTED, bounded, listed, next_revision, select
 from ..search.corpus import EVENTS
 from . import duplicates, event_rows, facts
-from . import hidden_lines as veils
+from . import hidden_lines
 from .tombstones import tombstones_of
 
 _FIELDS = ", ".join(EVENT_FIELDS)
@@ -137,7 +137,7 @@ def _restore(connection: Connection, event_id: str) -> Event | None:
         return None
     twin = duplicates.standing_twin(connection, event)
     if twin is not None:
-        veils.lift(connection, event_id)
+        hidden_lines.lift(connection, event_id)
         return event_of(connection.execute(select(_FIELDS, "events", "seq = ?"), (twin,)).fetchone())
     connection.execute(
         "UPDATE events SET retired_at = NULL, revision = ? WHERE id = ?",

@@ -18,7 +18,7 @@ from ..search import words
 from ..search.filters import UNVEILED
 from ..search.passages import passages_around
 from . import event_rows
-from . import hidden_lines as veils
+from . import hidden_lines
 from .tombstones import tombstones_of
 
 log = logging.getLogger(__name__)
@@ -56,7 +56,7 @@ class SqliteLog:
 
     async def shown(self, messages: Sequence[Message]) -> list[Message]:
         """Leave out lines that were withdrawn or tell a forgotten event."""
-        return await self._database.read(veils.shown, messages)
+        return await self._database.read(hidden_lines.shown, messages)
 
     async def withdraw(self, scope: Scope, message_id: str, at: datetime) -> int:
         """Take a message out for good; answers how many events rested on it alone and were retired."""
@@ -86,7 +86,7 @@ def _append(connection: Connection, message: Message) -> bool:
     if is_new:
         seq = new_seq(connection)
         words.add_message(connection, seq, message)
-        veils.note(connection, [(seq, message)])
+        hidden_lines.note(connection, [(seq, message)])
     return is_new
 
 
