@@ -68,7 +68,7 @@ class InMemoryArchive:
 
     def _lines(self) -> Iterator[Message]:
         """Give the lines that tell no forgotten event."""
-        yield from (line for place, line in self._state.messages.items() if place not in self._state.veils)
+        yield from (line for place, line in self._state.messages.items() if place not in self._state.hidden_lines)
 
     def _events(self) -> Iterator[EmbeddedEvent]:
         for event in self._state.standing():

@@ -42,7 +42,7 @@ class InMemoryLexical:
     async def messages(self, terms: Sequence[str], reading: Reading, limit: int) -> list[tuple[Message, float]]:
         """Find messages that share terms, best first."""
         place = Reading(reading.scene, group_id=reading.group_id)
-        lines = (message for at, message in self._state.messages.items() if at not in self._state.veils)
+        lines = (message for at, message in self._state.messages.items() if at not in self._state.hidden_lines)
         there = (message for message in lines if place.admits(message.as_event()))
         documents = [_document(message, _message_text(message)) for message in there]
         return _ranked(documents, terms, lambda message: reading.admits(message.as_event()), limit)

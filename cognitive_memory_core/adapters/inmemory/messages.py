@@ -32,14 +32,14 @@ class InMemoryLog:
     async def recent(self, scope: Scope, limit: int, *, before: datetime | None = None) -> list[Message]:
         """Give the newest messages of a place, oldest first; with ``before`` only older ones."""
         lines = self._state.messages.items()
-        here = (message for place, message in lines if place[0] == scope and place not in self._state.veils)
+        here = (message for place, message in lines if place[0] == scope and place not in self._state.hidden_lines)
         older = [message for message in here if before is None or message.sent_at < before]
         return sorted(older, key=lambda message: message.sent_at)[max(len(older) - max(limit, 0), 0) :]
 
     async def find(self, scope: Scope, message_ids: Collection[str]) -> list[Message]:
         """Return those of the messages of a place that are known, oldest first."""
         wanted = frozenset(message_ids)
-        rows = ((place, line) for place, line in self._state.messages.items() if place not in self._state.veils)
+        rows = ((place, line) for place, line in self._state.messages.items() if place not in self._state.hidden_lines)
         here = [message for (place, message_id), message in rows if place == scope and message_id in wanted]
         return sorted(here, key=lambda message: message.sent_at)
 
@@ -104,7 +104,7 @@ def add_message(state: InMemoryState, message: Message) -> bool:
     state.messages[place] = message
     state.hidden_lines.pop(place, None)
     if told := state.told_by(message):
-        state.veils[place] = told
+        state.hidden_lines[place] = told
     return True
 
 

@@ -54,7 +54,9 @@ class InMemoryState:
     erased: Tombstones = field(default_factory=lambda: Tombstones(secrets.token_bytes(32)))
     purge_state: PurgeState = field(default_factory=PurgeState)
     forgotten: set[str] = field(default_factory=set[str])  # events retired because somebody asked for it
-    veils: dict[Place, set[str]] = field(default_factory=dict[Place, set[str]])  # lines hidden because of which events
+    hidden_lines: dict[Place, set[str]] = field(
+        default_factory=dict[Place, set[str]]
+    )  # lines hidden because of which events
     gone: set[str] = field(default_factory=set[str])  # events that were forgotten and then erased
     copies: dict[str, Copy] = field(default_factory=dict[str, Copy])
     index_marks: dict[str, Checkpoint] = field(default_factory=dict[str, Checkpoint])
@@ -212,7 +214,7 @@ class InMemoryState:
     def unveil(self, event_id: str) -> None:
         """Show the lines again that were hidden because of an event."""
         left = {place: because - {event_id} for place, because in self.hidden_lines.items()}
-        self.veils = {place: because for place, because in left.items() if because}
+        self.hidden_lines = {place: because for place, because in left.items() if because}
 
     def told_by(self, message: Message) -> set[str]:
         """Give the forgotten events that a line was a source of, or tells again while they do not stand again."""

@@ -11,8 +11,7 @@ from ....ports.ledger import Wiped
 from ..database.database import Database
 from ..database.rows import EVENT_FIELDS, event_of, micros
 from ..database.statements import LISTED, listed, select
-from ..records import event_rows, tombstones
-from ..records import hidden_lines
+from ..records import event_rows, hidden_lines, tombstones
 from ..records.messages import drop
 from . import wiping
 from .eraser import RowHolder
@@ -41,7 +40,7 @@ class SqliteEventEraser:
 
     async def untold(self) -> list[Event]:
         """Give the retired events that nothing may tell."""
-        return await self._database.read(_gone, f"NOT EXISTS ({veils.STANDS_AGAIN})")
+        return await self._database.read(_gone, f"NOT EXISTS ({hidden_lines.STANDS_AGAIN})")
 
     async def expired(self, before: datetime) -> list[Event]:
         """Give the retired events that were retired before an instant."""
@@ -58,12 +57,12 @@ class SqliteEventEraser:
 
 
 def _gone(connection: Connection, which: str) -> list[Event]:
-    query = select(_FIELDS, "events e", f"{veils.GONE} AND {which}", "ORDER BY e.seq")
+    query = select(_FIELDS, "events e", f"{hidden_lines.GONE} AND {which}", "ORDER BY e.seq")
     return [event_of(row) for row in connection.execute(query)]
 
 
 def _erase(connection: Connection, event_ids: Sequence[str], at: datetime) -> Wiped:
-    seqs = wiping.seqs_of(connection, "events e", (f"e.id IN {LISTED} AND {veils.GONE}", (listed(event_ids),)))
+    seqs = wiping.seqs_of(connection, "events e", (f"e.id IN {LISTED} AND {hidden_lines.GONE}", (listed(event_ids),)))
     if not seqs:
         return Wiped()
     lines = hidden_lines.veiled_ids(connection, seqs)

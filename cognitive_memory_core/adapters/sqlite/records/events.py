@@ -15,8 +15,7 @@ from ..database.database import Database
 from ..database.rows import EVENT_FIELDS, bound, event_of, micros
 from ..database.statements import LISTED, bounded, listed, next_revision, select
 from ..search.corpus import EVENTS
-from . import duplicates, event_rows, facts
-from . import hidden_lines
+from . import duplicates, event_rows, facts, hidden_lines
 from .tombstones import tombstones_of
 
 _FIELDS = ", ".join(EVENT_FIELDS)

@@ -17,8 +17,7 @@ from ..database.statements import LISTED, bounded, insert, listed, new_seq, sele
 from ..search import words
 from ..search.filters import UNVEILED
 from ..search.passages import passages_around
-from . import event_rows
-from . import hidden_lines
+from . import event_rows, hidden_lines
 from .tombstones import tombstones_of
 
 log = logging.getLogger(__name__)
