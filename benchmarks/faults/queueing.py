@@ -161,8 +161,9 @@ def f21(extent: Extent) -> Row:
     note = (
         f"{figures['minutes']:.1f} min at {figures['rate']:.0f} jobs/min: max pending {figures['max_pending']}, "
         f"enqueue p95 {figures['p95']:.1f} p99 {figures['p99']:.1f} ms, context p95 {figures['context_p95']:.1f} ms, "
-        f"RSS {figures['rss']:.0f} MB, refused {figures['refused']} = counted; burst in one group: refused "
-        f"{figures['burst_refused']}, another group then {figures['other']}; seconds: to drain"
+        f"RSS {figures['rss']:.0f} MB, refused {figures['refused']}, counted in the status {figures['counted']}; burst "
+        f"in one group: refused {figures['burst_refused']}, another group then {figures['other']}; no bound on a "
+        "person's turns a minute; seconds: to drain"
     )
     counts = Counts(figures["lost"], figures["twice"], figures["stuck"])
     is_bad = figures["refused"] != figures["counted"] or figures["other"] != "accepted"
