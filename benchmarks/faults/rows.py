@@ -14,7 +14,8 @@ LONGEST = {  # seconds
     "": 300.0,
     **dict.fromkeys(("F2", "F16", "F17", "A12"), 600.0),
     **dict.fromkeys(("F10b", "F15", "A6", "A7", "A9", "A17"), 900.0),
-    **dict.fromkeys(("A2", "F1"), 1200.0),
+    "A2": 1200.0,
+    "F1": 2400.0,
     **dict.fromkeys(("F3", "F12"), 1500.0),
     "F21": 1800.0,
 }
