@@ -28,3 +28,11 @@ async def until_not(stays_true: Callable[[], Awaitable[object]]) -> None:
         return not await stays_true()
 
     await until(is_over)
+
+
+def blocked_until(comes_true: Callable[[], bool]) -> None:
+    """Wait where there is no event loop."""
+    ends = time.monotonic() + PATIENCE
+    while not comes_true():
+        assert time.monotonic() < ends, f"waited {PATIENCE:.0f} s in vain"
+        time.sleep(PAUSE)

@@ -61,6 +61,8 @@ async def turn(event: Event, scene: CurrentScene, context: MemoryContext, record
         await chat.send(answer)
         memo = f"回答了 {speaker} 的提问：{answer}" if ASKING.search(text) else ""
     observations = [_observation(text, speaker)] if _is_worth_noting(text) else []
+    if not memo and not observations:
+        return
     started = perf_counter()
     job_id = await record_end(memo, observations)
     ends.append(End(job_id, perf_counter() - started))

@@ -6,12 +6,11 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
-from tests.support.waiting import PATIENCE
+from tests.support.waiting import PATIENCE, blocked_until
 
 ROOT = Path(__file__).resolve().parents[3]
 CORE = ROOT / "cognitive_memory_core"
@@ -46,7 +45,13 @@ def command(environment: dict[str, str], home: Path, *words: str) -> subprocess.
         env=environment,
         stderr=subprocess.PIPE,
         start_new_session=True,
+        preexec_fn=_heeding_interrupts if os.name == "posix" else None,  # noqa: PLW1509  # no other thread runs here
     )
+
+
+def _heeding_interrupts() -> None:
+    """Undo what a suite that was started in the background hands down: shells let those ignore Ctrl-C."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.mark.parametrize(("script", "status"), [("pass", 0), ("1/0", 1), ("import os; os.abort()", 1)])
@@ -63,10 +68,8 @@ def test_an_interrupt_lets_the_script_end_and_settings_of_the_shell_stay_outside
     """Ctrl-C reaches the script, which is waited for; it was given whole paths and no setting of the memory."""
     environment = lone_core(tmp_path, SLOW_SCRIPT)
     started = command(environment, tmp_path, "--keep", "kept")
-    for _ in range(200):
-        if (tmp_path / "told").exists() and (tmp_path / "told").read_text():
-            break
-        time.sleep(0.05)
+    told = tmp_path / "told"
+    blocked_until(lambda: told.exists() and bool(told.read_text()))
     os.killpg(started.pid, signal.SIGINT)
     started.communicate(timeout=PATIENCE)
     assert started.returncode == 1
