@@ -113,6 +113,14 @@ def _child(data: Path, first: int, turns: int) -> Iterator[subprocess.Popen[str]
         child.communicate()
 
 
+async def exported(memory: core.CognitiveMemory) -> list[bytes]:
+    """Return the lines of an export, which may not lie in the data directory."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "out.jsonl"
+        await memory.export(path)
+        return path.read_bytes().splitlines()
+
+
 async def found(data: Path, settings: core.Settings) -> tuple[Counter[int], Counter[int], int]:
     """Drain, export, and count events and memos by the turn that they name."""
     events: Counter[int] = Counter()
@@ -120,8 +128,8 @@ async def found(data: Path, settings: core.Settings) -> tuple[Counter[int], Coun
     async with core.CognitiveMemory.open(settings, data) as memory:
         assert await memory.drain(300)
         jobs = (await memory.status()).jobs
-        await memory.export(data / "out.jsonl")
-    for line in (data / "out.jsonl").read_bytes().splitlines():
+        lines = await exported(memory)
+    for line in lines:
         row = orjson.loads(line)
         if row.get("type") in ("event", "memo"):
             (number,) = TURN.findall(row["text"])

@@ -31,6 +31,7 @@ from tests.support.onebot import BotProcess, OneBotClient, data_of, prepare, sta
 
 from .bystander import bystander
 from .family import children_resident, resident
+from .kills import exported
 from .measure import Report, Sample, percentile
 from .workload import Speech
 
@@ -314,14 +315,13 @@ async def _remembered(data: Path) -> tuple[Counter[str], Counter[str], int]:
     async with core.CognitiveMemory.open(core.Settings(), data) as memory:
         assert await memory.drain(600)
         jobs = (await memory.status()).jobs
-        await memory.export(data / "out.jsonl")
-    with (data / "out.jsonl").open("rb") as file:
-        for row in map(orjson.loads, file):
-            for in_event, in_memo in TOKEN.findall(row.get("text", "")):
-                if row["type"] == "event" and in_event:
-                    events[in_event] += row.get("count", 1)
-                if row["type"] == "memo" and in_memo:
-                    memos[in_memo] += 1
+        lines = await exported(memory)
+    for row in map(orjson.loads, lines):
+        for in_event, in_memo in TOKEN.findall(row.get("text", "")):
+            if row["type"] == "event" and in_event:
+                events[in_event] += row.get("count", 1)
+            if row["type"] == "memo" and in_memo:
+                memos[in_memo] += 1
     return events, memos, jobs.pending + jobs.processing + jobs.failed
 
 

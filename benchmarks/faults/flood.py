@@ -61,9 +61,9 @@ async def flooded(data: Path, seconds: float) -> dict[str, object]:
         await memory.drain(1200)
         figures |= {"drained": time.perf_counter() - started, "max_pending": flood.max_pending, "rss": _rss()}
         jobs = (await memory.status()).jobs
-        await memory.export(data / "out.jsonl")
+        await memory.export(data.parent / "out.jsonl")
     stuck = jobs.pending + jobs.processing + jobs.failed
-    return figures | burst | _counted(data / "out.jsonl", flood) | {"stuck": stuck, "handed": flood.handed}
+    return figures | burst | _counted(data.parent / "out.jsonl", flood) | {"stuck": stuck, "handed": flood.handed}
 
 
 async def _pour(memory: core.CognitiveMemory, flood: Flood, seconds: float) -> None:

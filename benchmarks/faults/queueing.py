@@ -155,7 +155,8 @@ def _digest(data: Path) -> dict[str, str]:
 
 def f21(extent: Extent) -> Row:
     """Flood the queue: ten thousand jobs a minute, half of them in one group; in a process of its own, for its RSS."""
-    with tempfile.TemporaryDirectory() as folder, child("flood", folder, str(extent.minutes * 60)) as flooded:
+    seconds = str(extent.minutes * 60)
+    with tempfile.TemporaryDirectory() as folder, child("flood", str(Path(folder) / "data"), seconds) as flooded:
         said = flooded.communicate(timeout=extent.minutes * 60 + 1500)[0]
     figures = json.loads(said)
     note = (
