@@ -1,4 +1,4 @@
-"""The whole ledger in one file of SQLite."""
+"""The whole ledger in one SQLite file."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ from .search.vectors import SqliteVectors
 
 
 class SqliteLedger:
-    """Every noun of the ledger over one database; made by :meth:`open`."""
+    """All ports of the ledger over one database; created by :meth:`open`."""
 
     def __init__(self, database: Database, clock: Clock) -> None:
-        """Divide a database among the ports; use :meth:`open` instead."""
+        """Build the ports over a database; use :meth:`open` instead."""
         self._database = database
         self.events = SqliteEvents(database, clock)
         self.lexical = SqliteLexical(database)
@@ -58,11 +58,11 @@ class SqliteLedger:
     async def open(
         cls, path: Path, *, clock: Clock | None = None, read_only: bool = False, check: Check | None = None
     ) -> SqliteLedger:
-        """Open a ledger, or make one where there is none.
+        """Open a ledger, or create one if there is none.
 
         Raises StorageRefused when the disk refuses, UnavailableError when the file is damaged or of a newer version;
-        it is never replaced. ``read_only`` reads beside the process that owns it. ``check`` is asked before every
-        commit and raises StorageRefused where none may be made.
+        the file is never replaced. ``read_only`` reads beside the process that owns it. ``check`` runs before every
+        commit and raises StorageRefused if none may be made.
         """
         database = await Database.open(path, read_only=read_only, check=check)
         async with released_on_failure() as undo:
@@ -75,7 +75,7 @@ class SqliteLedger:
         return ledger
 
     async def close(self) -> None:
-        """Wait for what runs, and let go of the file; the same path can be opened again then."""
+        """Wait for running work and close the file; the path can be reopened afterwards."""
         await self._database.close()
 
 

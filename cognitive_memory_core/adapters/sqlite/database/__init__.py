@@ -1,1 +1,1 @@
-"""Connections, transactions, schema and the form of rows."""
+"""Connections, transactions, schema and row conversion."""

@@ -1,4 +1,4 @@
-"""Copies of the whole ledger, and the list of those that were made for people."""
+"""Copies of the whole ledger, and the list of copies made by export and backup."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ PART = ".part"
 
 
 def write(connection: Connection, path: Path) -> None:
-    """Copy the ledger as it is now into a file; under its name only when it is whole and on the disk.
+    """Copy the current ledger into a file; the final name appears only once the copy is complete and synced.
 
-    Raises StorageRefused, and then no part of it is left.
+    Raises StorageRefused; the partial copy is removed.
     """
     draft = path.with_name(path.name + PART)
     try:
@@ -34,7 +34,7 @@ def write(connection: Connection, path: Path) -> None:
 
 
 def _fill(connection: Connection, draft: Path) -> None:
-    draft.unlink(missing_ok=True)  # what a crash left of an earlier try
+    draft.unlink(missing_ok=True)  # left by a crashed attempt
     os.close(os.open(draft, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
     with closing(sqlite3.connect(draft)) as target:
         connection.backup(target)
@@ -42,14 +42,14 @@ def _fill(connection: Connection, draft: Path) -> None:
 
 
 def note(connection: Connection, copy: Copy) -> None:
-    """Remember a copy that was made."""
+    """Record a copy that was made."""
     connection.execute(
         "INSERT OR REPLACE INTO copies VALUES (?, ?, ?)", (*bound(copy.path, copy.kind), micros(copy.at))
     )
 
 
 def noted(connection: Connection) -> list[Copy]:
-    """List the copies that were made, oldest first."""
+    """List the recorded copies, oldest first."""
     rows = connection.execute("SELECT path, kind, at_us FROM copies ORDER BY at_us, path")
     return [Copy(path, kind, instant_of(at_us)) for path, kind, at_us in rows]
 

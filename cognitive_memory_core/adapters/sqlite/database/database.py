@@ -1,7 +1,7 @@
-"""One owner of the connections: one thread that writes, a few that read, none of them the event loop's.
+"""Connection ownership: one writing thread and a few reading threads, all off the event loop.
 
-Reads of one turn of the event loop share a trip to a reading thread; writes that wait for the writer share a
-transaction and its sync (group commit), each in a savepoint of its own.
+Reads submitted in one turn of the event loop share one trip to a reading thread. Writes that wait for the writer share
+a transaction and its sync (group commit), each in its own savepoint.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from . import schema
 from .request_batches import Request, RequestBatches
 
 READERS = 3
-READS_TOGETHER = 8  # a trip to a reading thread: a turn's, so that turns at once are spread over the threads
-WRITES_TOGETHER = 64  # a transaction
-FILES = ("", "-wal", "-shm")  # what a database consists of, by the ends of their names
-BUSY_SECONDS = 5.0  # how long another process that reads the file may keep a write waiting
+READS_TOGETHER = 8  # per trip; reads of one busy turn are spread over the threads
+WRITES_TOGETHER = 64  # per transaction
+FILES = ("", "-wal", "-shm")  # suffixes of the files of a database
+BUSY_SECONDS = 5.0  # how long a write waits for another process that reads the file
 EMPTYING_TRIES = 12
-EMPTYING_PAUSE = 0.1  # seconds between two tries
-EMPTYING_WAIT = 150  # milliseconds that a try waits for readers
-READER_CACHE = "-8000"  # KiB of pages that a reading connection keeps
+EMPTYING_PAUSE = 0.1  # seconds between two attempts
+EMPTYING_WAIT = 150  # milliseconds that one attempt waits for readers
+READER_CACHE = "-8000"  # KiB of page cache per reading connection
 _OUR_MISTAKES = (sqlite3.IntegrityError, sqlite3.ProgrammingError)
 
 P = ParamSpec("P")
@@ -40,10 +40,10 @@ Check = Callable[[], None]
 
 
 class Database:
-    """A file of SQLite in WAL mode. A write that was cancelled while it waited never happens; once begun, it ends."""
+    """A SQLite file in WAL mode. A write cancelled while queued is not executed; one that has begun is completed."""
 
     def __init__(self, path: Path, *, read_only: bool = False, check: Check | None = None) -> None:
-        """Name the file; :meth:`open` opens it."""
+        """Set the file; :meth:`open` opens it."""
         self.path = path
         self._check = check or _nothing
         self._read_only = read_only
@@ -57,11 +57,11 @@ class Database:
 
     @classmethod
     async def open(cls, path: Path, *, read_only: bool = False, check: Check | None = None) -> Database:
-        """Open, check and bring forward; a new file is made only where none is.
+        """Open, check and migrate a file; create it only if it is missing.
 
-        ``check`` is asked before every commit, and raises StorageRefused where the file is not to be written any more.
-        Raises StorageRefused when the disk refuses, UnavailableError when the file is damaged or of a newer version:
-        then nothing was changed.
+        ``check`` runs before every commit and raises StorageRefused if the file must not be written any more.
+        Raises StorageRefused when the disk refuses, UnavailableError when the file is damaged or of a newer version;
+        in the latter case the file is unchanged.
         """
         database = cls(path, read_only=read_only, check=check)
         try:
@@ -77,22 +77,22 @@ class Database:
         return await self._reads.submit(lambda connection: self._read(connection, work, *args, **kwargs))
 
     async def write(self, work: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Run ``work(connection, ...)`` in the writing thread, all of it or nothing, on disk when this returns.
+        """Run ``work(connection, ...)`` in the writing thread, atomically; the result is on disk on return.
 
-        Raises StorageRefused, and then nothing of it was written.
+        Raises StorageRefused; nothing is written then.
         """
         self._refuse_if_closed()
         return await self._writes.submit(lambda connection: self._write(connection, work, *args, **kwargs))
 
     async def rewrite(self) -> None:
-        """Write the whole file anew, compact; raises StorageRefused, and then it is as it was."""
+        """Rewrite the whole file compactly (VACUUM); raises StorageRefused and leaves the file unchanged."""
         self._refuse_if_closed()
         await asyncio.get_running_loop().run_in_executor(self._writing, self._rewritten)
 
     async def empty_log(self) -> None:
-        """Move the write-ahead log into the file and cut it to nothing, once all readers have gone on.
+        """Move the write-ahead log into the file and truncate it, once no reader uses it.
 
-        Raises UnavailableError when one stays.
+        Raises UnavailableError when a reader still uses it after all attempts.
         """
         loop = asyncio.get_running_loop()
         for _ in range(EMPTYING_TRIES):
@@ -103,7 +103,7 @@ class Database:
         raise UnavailableError(sentences.log_in_use(self.path))
 
     async def close(self) -> None:
-        """Wait for what runs, move the log into the file, and let go of it; goes on when whoever waits gives up."""
+        """Wait for running work, checkpoint the log and close all connections; continues if the caller is cancelled."""
         if self._finish_begun is None:
             self._reads.send()
             self._writes.send()
@@ -129,7 +129,7 @@ class Database:
         while not self._readers.empty():
             self._readers.get().close()
         if self._writer is not None:
-            with suppress(sqlite3.Error):  # what cannot be moved now stays in the write-ahead log, as safe as before
+            with suppress(sqlite3.Error):  # what cannot be moved stays in the write-ahead log, which is durable
                 self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)")
             self._writer.close()
             self._writer = None
@@ -147,14 +147,14 @@ class Database:
 
     @contextmanager
     def _a_reader(self) -> Generator[Connection, None, None]:
-        connection = self._readers.get()  # never waits: there are as many connections as threads
+        connection = self._readers.get()  # never blocks: there are as many connections as threads
         try:
             yield connection
         finally:
             self._readers.put(connection)
 
     def _write_all(self, requests: Sequence[Request[Any]]) -> None:
-        """Carry out requests in one transaction; one that fails takes back only itself."""
+        """Carry out requests in one transaction; a failed request rolls back only its own changes."""
         writer = self._owned()
         with self._translated(writing=True), _transaction(writer):
             for request in requests:
@@ -175,7 +175,7 @@ class Database:
     def _emptied(self) -> bool:
         writer = self._owned()
         with self._translated(writing=True):
-            writer.execute(f"PRAGMA busy_timeout = {EMPTYING_WAIT}")  # writes wait behind this
+            writer.execute(f"PRAGMA busy_timeout = {EMPTYING_WAIT}")  # other writes queue behind this one
             try:
                 return writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0] == 0
             finally:
@@ -225,14 +225,14 @@ def _transaction(connection: Connection) -> Generator[None, None, None]:
         yield
         connection.execute("COMMIT")
     finally:
-        with suppress(sqlite3.Error):  # the reason that counts is on its way; the next transaction tries again
+        with suppress(sqlite3.Error):  # the original error propagates; the next transaction rolls back again
             _roll_back(connection)
 
 
 def _carry_out_whole(connection: Connection, request: Request[Any]) -> None:
-    """Carry out a request inside a transaction; after a failure nothing of it stays.
+    """Carry out a request in a savepoint of the transaction; roll the savepoint back on failure.
 
-    Raises the failure where SQLite took back the whole transaction because of it.
+    Raises the failure if SQLite rolled back the whole transaction because of it.
     """
     connection.execute("SAVEPOINT request")
     request.carry_out(connection)
@@ -267,9 +267,9 @@ def _writer(path: Path) -> Connection:
 
 
 def _narrow(path: Path) -> None:
-    """Take files that were there before from everybody but their owner; what SQLite makes beside them follows."""
+    """Restrict existing files to their owner; SQLite gives the files that it creates beside them the same mode."""
     for ending in FILES:
-        with suppress(OSError):  # not there, or on a disk that knows no modes
+        with suppress(OSError):  # missing, or on a file system without modes
             path.with_name(path.name + ending).chmod(0o600)
 
 
@@ -285,7 +285,7 @@ def _connection(uri: str) -> Connection:
 
 
 def _refuse_reading_alone(connection: Connection) -> None:
-    """Find out now: SQLite opens a file for reading alone where it was refused more, and then refuses every write."""
+    """Fail early on a read-only file: SQLite silently opens it read-only and then refuses every write."""
     connection.execute("DELETE FROM meta WHERE FALSE")
 
 

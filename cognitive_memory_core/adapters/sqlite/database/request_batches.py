@@ -1,4 +1,4 @@
-"""Requests to a database, carried out together by one thread: one trip between threads for many of them."""
+"""Batches of database requests: one trip to a thread carries out many of them."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ T = TypeVar("T")
 
 
 class Request(Generic[T]):
-    """One piece of work on a connection, with the future of whoever waits for it."""
+    """One unit of work on a connection, with the future of its caller."""
 
     def __init__(self, work: Callable[[Connection], T], answer: asyncio.Future[T]) -> None:
-        """Keep the work until a thread carries it out."""
+        """Store the work until a thread carries it out."""
         self.failure: BaseException | None = None
         self.answer = answer
         self._work = work
         self._results: list[T] = []
 
     def carry_out(self, connection: Connection) -> None:
-        """Run the work and keep its result or its failure; skip it where nobody waits any more."""
+        """Run the work and keep its result or failure; skip it if its future was cancelled."""
         if self.answer.cancelled():
             return
         try:
@@ -33,7 +33,7 @@ class Request(Generic[T]):
             self.failure = failure
 
     def deliver(self) -> None:
-        """Hand the outcome to whoever waits; call it on the event loop."""
+        """Set the outcome on the caller's future; call it on the event loop."""
         if self.answer.done():
             return
         if self.failure is not None:
@@ -43,14 +43,14 @@ class Request(Generic[T]):
 
 
 class RequestBatches:
-    """Collects requests and sends them to an executor; those of two turns of the event loop travel together.
+    """Collects requests and sends them to an executor; those of two turns of the event loop share a batch.
 
-    While every thread is busy, later requests gather and go in one batch as well. Requests start in the order in which
-    they came.
+    While every thread is busy, later requests are collected into one batch as well. Requests start in order of
+    submission.
     """
 
     def __init__(self, executor: Executor, carry_out: Callable[[Sequence[Request[Any]]], None], *, most: int) -> None:
-        """Let ``carry_out`` run at most ``most`` requests a batch in a thread; what it raises fails the whole batch."""
+        """Run at most ``most`` requests per batch through ``carry_out`` in a thread; its failure fails the whole batch."""
         self._executor = executor
         self._carry_out = carry_out
         self._most = most
@@ -58,17 +58,17 @@ class RequestBatches:
         self._unsent = 0
 
     async def submit(self, work: Callable[[Connection], T]) -> T:
-        """Return what the work returns; a request that is cancelled before it began never runs."""
+        """Return the result of the work; a request cancelled before it began is not run."""
         loop = asyncio.get_running_loop()
         answer: asyncio.Future[T] = loop.create_future()
         self._waiting.append(Request(work, answer))
         self._unsent += 1
         if self._unsent == 1:
-            loop.call_soon(loop.call_soon, self.send)  # a turn later: tasks that were just begun ask, too
+            loop.call_soon(loop.call_soon, self.send)  # one turn later, to include tasks that were just started
         return await answer
 
     def send(self) -> None:
-        """Send what was collected; call it on the event loop."""
+        """Send the collected requests; call it on the event loop."""
         unsent, self._unsent = self._unsent, 0
         if not unsent:
             return
@@ -85,12 +85,12 @@ class RequestBatches:
         except BaseException as failure:  # noqa: BLE001  # raised where each request is awaited
             for request in requests:
                 request.failure = failure
-        with suppress(RuntimeError):  # the event loop is closed: nobody waits
+        with suppress(RuntimeError):  # the event loop is closed: no caller is left
             loop.call_soon_threadsafe(_deliver, requests)
 
     def _taken(self) -> list[Request[Any]]:
         taken: list[Request[Any]] = []
-        with suppress(IndexError):  # another thread took the rest
+        with suppress(IndexError):  # another thread took the remaining requests
             while len(taken) < self._most:
                 taken.append(self._waiting.popleft())
         return taken

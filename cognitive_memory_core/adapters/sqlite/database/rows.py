@@ -1,4 +1,4 @@
-"""Nouns to rows and back."""
+"""Conversion between domain objects and rows."""
 
 from __future__ import annotations
 
@@ -66,17 +66,17 @@ Row = Sequence[Any]
 
 
 def micros(instant: datetime) -> int:
-    """Give an instant as microseconds since 1970 in UTC."""
+    """Return an instant as microseconds since 1970 in UTC."""
     return (instant - _EPOCH) // _MICROSECOND
 
 
 def instant_of(microseconds: int) -> datetime:
-    """Read :func:`micros` back, in UTC; what lies beyond the calendar of every zone comes as its end."""
+    """Return the UTC instant of :func:`micros`, clamped to the range that every time zone can represent."""
     return _EPOCH + timedelta(microseconds=min(max(microseconds, micros(EARLIEST)), micros(LATEST)))
 
 
 def moment_of(text: str) -> datetime:
-    """Read an instant with its offset; what lies beyond the calendar of every zone comes as its end."""
+    """Parse an instant with its offset, clamped to the range that every time zone can represent."""
     instant = datetime.fromisoformat(text)
     if instant.year < FIRST_YEAR:
         return EARLIEST
@@ -84,17 +84,17 @@ def moment_of(text: str) -> datetime:
 
 
 def bound(*values: Any) -> tuple[Any, ...]:
-    """Make values ready for SQLite: text loses lone surrogates, which UTF-8 cannot hold."""
+    """Prepare values for SQLite: lone surrogates, which UTF-8 cannot encode, are replaced in text."""
     return tuple(value.encode("utf-8", "replace").decode() if isinstance(value, str) else value for value in values)
 
 
 def digest(text: str) -> str:
-    """Give the short form of :func:`duplicate_key` by which equal statements meet in an index."""
+    """Return the hash of :func:`duplicate_key` by which equal statements are found in an index."""
     return derived_id(duplicate_key(text))
 
 
 def event_values(event: Event) -> tuple[Any, ...]:
-    """Give an event's values in the order of :data:`EVENT_COLUMNS`."""
+    """Return an event's values in the order of :data:`EVENT_COLUMNS`."""
     return bound(
         event.id,
         event.text,
@@ -136,7 +136,7 @@ def event_of(row: Row) -> Event:
 
 
 def message_values(message: Message) -> tuple[Any, ...]:
-    """Give a message's values in the order of :data:`MESSAGE_COLUMNS`."""
+    """Return a message's values in the order of :data:`MESSAGE_COLUMNS`."""
     scene = message.scene
     return bound(
         message.id,
@@ -172,14 +172,14 @@ def message_of(row: Row) -> Message:
 
 
 def vector_of(blob: bytes) -> Vector:
-    """Read a vector."""
+    """Read a vector of 32-bit floats."""
     vector: Vector = array("f")
     vector.frombytes(blob)
     return vector
 
 
 def memo_values(memo: Memo) -> tuple[Any, ...]:
-    """Give a memo's values in the order of :data:`MEMO_COLUMNS`."""
+    """Return a memo's values in the order of :data:`MEMO_COLUMNS`."""
     when = memo.written_at
     return bound(memo.id, memo.scope.key, memo.text, when.isoformat(), memo.user_id, micros(when))
 
@@ -191,7 +191,7 @@ def memo_of(row: Row) -> Memo:
 
 
 def pin_values(pin: Pin) -> tuple[Any, ...]:
-    """Give a pin's values in the order of :data:`PIN_COLUMNS`."""
+    """Return a pin's values in the order of :data:`PIN_COLUMNS`."""
     when = pin.pinned_at
     return bound(pin.id, pin.scope.key, pin.text, pin.owner_id, when.isoformat(), micros(when), pin.author_id)
 

@@ -1,4 +1,4 @@
-"""The tables, and how an older file is brought forward."""
+"""The tables, and the migration of older files."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .... import sentences
 from ....errors import UnavailableError
 
 # Instants: *_us are microseconds since 1970 in UTC, for order and comparison; the text beside them keeps the offset.
-# scope is Scope.key. revision rises with every change of what vector search sees; embedded_as names the vector's model.
+# scope is Scope.key. revision rises with every change visible to vector search; embedded_as is the vector's model.
 _FIRST = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
 INSERT INTO meta VALUES ('revision', 0), ('terms', ''), ('fingerprint', '');
@@ -147,8 +147,8 @@ CREATE TABLE spending (
 ) WITHOUT ROWID;
 """
 
-# erasures: keyed hashes of who and what was erased, and up to when. copies: exports and backups made for people.
-# index_marks: how far a generation of the vector store has followed (revision, seq).
+# erasures: keyed hashes of erased persons and places, and the instant up to which each applies. copies: exports and
+# backups. index_marks: checkpoint (revision, seq) of each generation of the vector store.
 _SECOND = """
 INSERT INTO meta VALUES ('erasure_key', hex(randomblob(32))), ('purge_due_us', NULL), ('purged_us', NULL);
 CREATE TABLE erasures (digest TEXT PRIMARY KEY, at_us INTEGER NOT NULL) WITHOUT ROWID;
@@ -159,10 +159,10 @@ CREATE TABLE index_marks (
 CREATE INDEX events_by_change ON events (revision, seq);
 """
 
-# facts are for the profile of (agent, entity_type, group_id, user_id). One is merged once it is in it, and fallen while
-# its event is retired; it waits where both are the same: to come in, or, where both are true, to leave. heard: which
-# words, by the digest of their duplicate key, became which event. profiles copies the files: words is the digest of
-# what a vector was made of, embedded_as names the vector's model.
+# facts belong to the profile of (agent, entity_type, group_id, user_id). merged: the profile contains the fact.
+# fallen: its event is retired. A fact waits while both are equal: to be merged (both false) or removed (both true).
+# heard: maps the digest of an observation's duplicate key to its event. profiles: a copy of the profile files; words is
+# the digest of the embedded text, embedded_as the vector's model.
 _THIRD = """
 CREATE TABLE facts (
     seq INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -235,10 +235,10 @@ ALTER TABLE spending ADD COLUMN unreachable INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE spending ADD COLUMN bad INTEGER NOT NULL DEFAULT 0;
 """
 
-# author_id: who wrote a pin, "" where nobody knows. forgotten: events that were retired because somebody asked for it,
-# until they are restored; what was retired before this step was forgotten or withdrawn. veils: lines of the log that
-# are shown to nobody while an event is forgotten: those that it was made of, and those of the bot that repeat it. gone:
-# digests of the ids of events that were erased after that.
+# author_id: who wrote a pin, "" if unknown. forgotten: events retired on request, until they are restored; events
+# retired before this migration count as forgotten. veils: lines of the log that are hidden while an event is
+# forgotten: its sources, and lines of the bot that repeat it. gone: digests of the ids of forgotten events that were
+# erased.
 _FOURTH = """
 ALTER TABLE pins ADD COLUMN author_id TEXT NOT NULL DEFAULT '';
 UPDATE pins SET author_id = owner_id;
@@ -261,12 +261,12 @@ INSERT INTO forgotten SELECT seq FROM events WHERE retired_at IS NOT NULL;
 INSERT INTO meta VALUES ('veils', '');
 """
 
-_MAGIC, _HEAD = b"SQLite format 3\0", 100  # of SQLite's file format
+_MAGIC, _HEAD = b"SQLite format 3\0", 100  # SQLite's file header
 STEPS: tuple[str, ...] = (_FIRST, _SECOND, _THIRD, _FOURTH)
 
 
 def migrate(connection: Connection, path: Path, steps: Sequence[str] = STEPS) -> None:
-    """Take the steps that the file has not seen, each whole or not at all, after keeping a copy of it.
+    """Apply the migrations that the file lacks, each atomically, after keeping a copy of it.
 
     Raises UnavailableError for a file of a newer version.
     """
@@ -280,15 +280,15 @@ def migrate(connection: Connection, path: Path, steps: Sequence[str] = STEPS) ->
 
 
 def copies_of(path: Path) -> list[Path]:
-    """Name the copies that migrations kept of a file, whole or not, with what SQLite may have laid beside them."""
+    """List the copies of a file that migrations kept, complete or partial, with SQLite's side files."""
     kept = re.compile(rf"{re.escape(path.stem)}\.v\d+{re.escape(path.suffix)}(\.part)?(-wal|-shm|-journal)?")
     return [file for file in sorted(path.parent.iterdir()) if kept.fullmatch(file.name)]
 
 
 def is_blank(path: Path) -> bool:
-    """Tell, without opening it, whether a file is missing, of no bytes, or one page in which no table was ever made.
+    """Return whether a file is missing, empty, or a single page without tables; the file is not opened by SQLite.
 
-    SQLite would take each of them for a new database, and remove the write-ahead log beside a file of no bytes.
+    SQLite would treat each of them as a new database, and remove the write-ahead log beside an empty file.
     """
     try:
         with path.open("rb") as file:
@@ -297,7 +297,7 @@ def is_blank(path: Path) -> bool:
     except FileNotFoundError:
         return True
     except OSError:
-        return False  # opening it will say what is wrong
+        return False  # opening it reports the error
     page = int.from_bytes(head[16:18], "big")
     version = int.from_bytes(head[60:64], "big")
     return not size or (head.startswith(_MAGIC) and not version and size <= page and not _has_log(path))
@@ -323,8 +323,8 @@ def _version(connection: Connection) -> int:
 
 def _keep_copy(connection: Connection, copy: Path) -> None:
     draft = copy.with_name(copy.name + ".part")
-    draft.unlink(missing_ok=True)  # what a crash left of an earlier try
+    draft.unlink(missing_ok=True)  # left by a crashed attempt
     os.close(os.open(draft, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
     with closing(sqlite3.connect(draft)) as target:
         connection.backup(target)
-    draft.replace(copy)  # only a whole copy bears the name
+    draft.replace(copy)  # the final name appears only on a complete copy

@@ -1,4 +1,4 @@
-"""Queries put together from this folder's own constants and compiled filters; values are always parameters."""
+"""SQL statements built from this package's own constants and compiled filters; values are always parameters."""
 
 from __future__ import annotations
 
@@ -6,50 +6,50 @@ import json
 from collections.abc import Iterable
 from sqlite3 import Connection
 
-MOST = 1_000_000  # rows that one call may ask for
+MOST = 1_000_000  # maximum rows of one call
 LISTED = "(SELECT value FROM json_each(?))"  # any number of values as one parameter
 
 
 def select(columns: str, source: str, where: str, rest: str = "") -> str:
-    """Put a SELECT together."""
+    """Build a SELECT."""
     return f"SELECT {columns} FROM {source} WHERE {where} {rest}"  # noqa: S608  # see above: nobody's text is in it
 
 
 def insert(table: str, columns: Iterable[str], rest: str = "") -> str:
-    """Put an INSERT with a parameter for each column together."""
+    """Build an INSERT with one parameter per column."""
     names = tuple(columns)
     return " ".join(("INSERT INTO", table, "(" + ", ".join(names) + ")", "VALUES", _marks(len(names)), rest))
 
 
 def update(table: str, columns: Iterable[str], where: str) -> str:
-    """Put an UPDATE with a parameter for each column together."""
+    """Build an UPDATE with one parameter per column."""
     settings = ", ".join(f"{name} = ?" for name in columns)
     return f"UPDATE {table} SET {settings} WHERE {where}"  # noqa: S608  # the same
 
 
 def delete(table: str, where: str) -> str:
-    """Put a DELETE together."""
+    """Build a DELETE."""
     return f"DELETE FROM {table} WHERE {where}"  # noqa: S608  # the same
 
 
 def listed(values: Iterable[str | int]) -> str:
-    """Give values as the one parameter of :data:`LISTED`."""
+    """Return values as the single parameter of :data:`LISTED`."""
     return json.dumps(list(values))
 
 
 def bounded(limit: int) -> int:
-    """Give a limit that SQLite takes as one; below zero means nothing."""
+    """Clamp a limit to what SQLite takes as a limit; a negative one becomes 0."""
     return min(max(limit, 0), MOST)
 
 
 def next_revision(connection: Connection) -> int:
-    """Give a number higher than any before; one a transaction is enough."""
+    """Increment and return the revision; once per transaction is enough."""
     connection.execute("UPDATE meta SET value = value + 1 WHERE key = 'revision'")
     return connection.execute("SELECT value FROM meta WHERE key = 'revision'").fetchone()[0]
 
 
 def new_seq(connection: Connection) -> int:
-    """Give the seq of the row that was just inserted."""
+    """Return the seq of the row that was just inserted."""
     return connection.execute("SELECT last_insert_rowid()").fetchone()[0]
 
 

@@ -1,1 +1,1 @@
-"""Erasing people, places and events, and purging their bytes."""
+"""Erasure of persons, places and events, and the purge of their bytes."""

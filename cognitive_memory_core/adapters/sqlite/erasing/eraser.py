@@ -1,4 +1,4 @@
-"""Forgetting for good."""
+"""Permanent erasure of persons and places."""
 
 from __future__ import annotations
 
@@ -33,43 +33,42 @@ _NAMED = (("name", "names", "user_id"), ("sender_name", "events", "sender_id"), 
 
 
 class RowHolder(Protocol):
-    """Something that holds some of the database in memory."""
+    """A component that caches rows of the database in memory."""
 
     def clear_caches(self) -> None:
-        """Hold nothing."""
+        """Drop all cached rows."""
         ...
 
 
 class SqliteEraser:
-    """Forgetting in a database.
+    """Erasure of persons and places in a database.
 
-    A wish to be left out, and the switch of a private chat, outlive their person: they hold the id, since nobody can
-    be left out whose id is not known.
+    A person's opt-out and the switch of a private chat are kept: both need the id to have an effect.
     """
 
     def __init__(self, database: Database, *held: RowHolder) -> None:
-        """Erase from a database, and from what is held of it in memory."""
+        """Erase from a database and clear the caches of ``held``."""
         self._database = database
         self._held = held
-        self._erasing = asyncio.Lock()  # what is erased while a purge runs waits for the next one
-        self._copying = asyncio.Lock()  # a purge cannot empty the log while a copy is read
+        self._erasing = asyncio.Lock()  # an erasure during a purge waits for the purge to end
+        self._copying = asyncio.Lock()  # a purge cannot empty the log while a copy is being read
 
     async def forget_person(self, user_id: str, at: datetime, hide: Callable[[str], str]) -> Wiped:
-        """Erase what is a person's and hide them in what others said, all in one transaction."""
+        """Erase a person's rows and hide the person in what others said, in one transaction."""
         return await self._forget(lambda connection: _forget_person(connection, user_id, at, hide))
 
     async def forget_place(self, scope: Scope, at: datetime) -> Wiped:
-        """Erase everything of a place but its switch, in one transaction."""
+        """Erase everything of a place except its switch, in one transaction."""
         return await self._forget(lambda connection: _forget_place(connection, scope, at))
 
     async def tombstones(self) -> Tombstones:
-        """Give all tombstones with the key of their hashes."""
+        """Return all tombstones with the key of their hashes."""
         return await self._database.read(tombstones.keyed)
 
     async def purge(self, at: datetime, *, is_over: bool = True) -> None:
-        """Remove the bytes of what was erased; raises UnavailableError while another process reads the file.
+        """Remove the bytes of erased rows; raises UnavailableError while another process reads the file.
 
-        Then, when the disk refuses (StorageRefused), and unless it ``is_over``, the purge stays due.
+        The purge stays due after that, after StorageRefused, and if ``is_over`` is false.
         """
         async with self._copying, self._erasing:
             await purge(self._database)
@@ -77,14 +76,14 @@ class SqliteEraser:
                 await self._database.write(tombstones.purged, at)
 
     async def purge_due(self) -> PurgeState:
-        """Tell whether something was erased whose bytes are still there, and when the last purge was."""
+        """Return since when a purge is due, and when the last purge was."""
         return await self._database.read(tombstones.purge_state)
 
     async def copy_to(self, path: Path, at: datetime, *, name: Path | None = None) -> None:
-        """Write a consistent copy to a file that only its owner may read, without the bytes of what was erased.
+        """Write a consistent copy, readable by its owner only and without the bytes of erased rows.
 
-        It is noted as a backup before it is made, so that none is left unnamed. A purge that is due stays due: it
-        takes more than this file.
+        It is recorded as a backup before it is made, so that no copy goes unrecorded. A purge that is due stays due: it
+        covers more than this file.
         """
         async with self._copying:
             if (await self.purge_due()).erased_at is not None:
@@ -94,7 +93,7 @@ class SqliteEraser:
             await self._database.read(copies.write, path)
 
     async def copies(self, *, made: Copy | None = None) -> list[Copy]:
-        """List the copies that were made for people, oldest first, after noting one."""
+        """List the copies made by export and backup, oldest first, after recording ``made``."""
         if made is not None:
             await self._database.write(copies.note, made)
         return await self._database.read(copies.noted)
@@ -138,7 +137,7 @@ def _forget_place(connection: Connection, scope: Scope, at: datetime) -> Wiped:
 
 
 def _of_person(user_id: str) -> dict[str, Filter]:
-    """Compile what goes with a person, by table; a line of the bot goes with the person whom it answered."""
+    """Compile a person's own rows, by table; the bot's answers to the person are included."""
     person = bound(user_id)
     private, ending = wiping.of_private_chats(user_id)
     of_theirs: dict[str, Filter] = {
@@ -165,14 +164,14 @@ def _wipe(connection: Connection, which: Mapping[str, Filter]) -> Wiped:
 
 
 def _names(connection: Connection, user_id: str) -> list[str]:
-    """Give every name that a person had anywhere, also on what they said themselves."""
+    """Return every name that a person had in any place, including those on their own messages."""
     queries = [select(f"DISTINCT {name}", table, f"{person} = ?") for name, table, person in _NAMED]
     found = {row[0].strip() for query in queries for row in connection.execute(query, bound(user_id))}
     return sorted(found - {""})
 
 
 def _places(connection: Connection, user_id: str) -> list[str]:
-    """Give the keys of the places where a person was seen: elsewhere their name is somebody else's."""
+    """Return the keys of the places where a person was seen; in other places the same name is another person's."""
     seen = [*((table, person) for _, table, person in _NAMED), ("events", "user_id"), ("messages", "user_id")]
     queries = [select("DISTINCT scope", table, f"{person} = ?") for table, person in seen]
     return sorted({row[0] for query in queries for row in connection.execute(query, bound(user_id))})

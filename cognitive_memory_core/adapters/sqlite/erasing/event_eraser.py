@@ -1,4 +1,4 @@
-"""Forgetting single events: hidden until they are restored, and erased when they cannot be any more."""
+"""Erasure of single events: hidden while they can be restored, then erased."""
 
 from __future__ import annotations
 
@@ -27,28 +27,28 @@ _SOURCES_WITHDRAWN = (
 
 
 class SqliteEventEraser:
-    """Forgetting events of a database."""
+    """Erasure of single events in a database."""
 
     def __init__(self, database: Database, *held: RowHolder) -> None:
-        """Erase from a database, and from what is held of it in memory."""
+        """Erase from a database and clear the caches of ``held``."""
         self._database = database
         self._held = held
 
     async def forget(self, event_id: str, at: datetime) -> None:
-        """Retire an event and hide the lines that tell it, in one transaction."""
+        """Retire an event and hide the lines that retell it, in one transaction."""
         await self._database.write(hidden_lines.forget, event_id, at)
 
     async def untold(self) -> list[Event]:
-        """Give the retired events that nothing may tell."""
+        """Return the forgotten events of which no equal event stands."""
         return await self._database.read(_gone, f"NOT EXISTS ({hidden_lines.STANDS_AGAIN})")
 
     async def expired(self, before: datetime) -> list[Event]:
-        """Give the retired events that were retired before an instant."""
+        """Return the forgotten events that were retired before an instant."""
         found = await self._database.read(_gone, "TRUE")
         return [event for event in found if event.retired_at is not None and event.retired_at < before]
 
     async def erase(self, event_ids: Sequence[str], at: datetime) -> Wiped:
-        """Erase retired events and the lines that were hidden with them, in one transaction."""
+        """Erase forgotten events and the lines hidden with them, in one transaction."""
         try:
             return await self._database.write(_erase, event_ids, at)
         finally:
@@ -67,7 +67,7 @@ def _erase(connection: Connection, event_ids: Sequence[str], at: datetime) -> Wi
         return Wiped()
     lines = hidden_lines.veiled_ids(connection, seqs)
     connection.execute(_WITHDRAWN, (micros(at), listed(lines)))
-    connection.execute(_SOURCES_WITHDRAWN, (micros(at), listed(seqs)))  # also of lines that the log has left behind
+    connection.execute(_SOURCES_WITHDRAWN, (micros(at), listed(seqs)))  # also of lines pruned from the log
     messages = drop(connection, lines)
     erased = wiping.events_of(connection, (f"e.seq IN {LISTED}", (listed(seqs),)))
     event_rows.keep_out(connection, erased)

@@ -1,4 +1,4 @@
-"""A cheap look for what names somebody, over every row of a table."""
+"""Substring search for a person's names and id over the rows of a table."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from sqlite3 import Connection
 from ..database.statements import listed, select
 from ..search.filters import Filter
 
-FEW = 8  # up to so many SQLite looks for one after the other, beyond it one look at a text finds any number
+FEW = 8  # up to this many are searched one by one in SQL; more of them use one Python function
 _FUNCTION = "names_somebody"
 
 
 class Needles:
-    """Texts, one of which stands wherever somebody is named; people may have had any number of names."""
+    """A person's names and id as search strings; their number is not bounded."""
 
     def __init__(self, connection: Connection, needles: Iterable[str]) -> None:
-        """Look through a connection, one person at a time."""
+        """Prepare a search on a connection; only one is registered at a time."""
         self._needles = sorted({needle for needle in needles if needle})
         self._by_start: dict[str, list[str]] = {}
         for needle in self._needles:
@@ -25,12 +25,12 @@ class Needles:
         connection.create_function(_FUNCTION, 1, self.name, deterministic=True)
 
     def name(self, text: str) -> bool:
-        """Tell whether one of them stands in a text, in a time that their number hardly matters to."""
+        """Return whether a text contains a needle; the cost hardly depends on the number of needles."""
         starts = {*text, *map("".join, pairwise(text))}
         return any(needle in text for start in self._by_start.keys() & starts for needle in self._by_start[start])
 
     def within(self, texts: str) -> Filter:
-        """Compile the look at an expression."""
+        """Compile the search in an SQL expression."""
         if len(self._needles) > FEW:
             return f"{_FUNCTION}({texts})", ()
         found = select("1", "json_each(?) needle", f"instr({texts}, needle.value)")

@@ -1,4 +1,4 @@
-"""The bytes of what was erased, out of every file of the ledger."""
+"""Removal of the bytes of erased rows from every file of the ledger."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from ..database.database import Database
 from ..search import words
 
 SPARE_STEPS = 8
-MERGED_TOGETHER = 1000  # pages of the index a transaction, so that nobody waits long behind a purge
+MERGED_TOGETHER = 1000  # index pages per transaction, which bounds how long writes wait behind a purge
 
 
 async def purge(database: Database, *, together: int = MERGED_TOGETHER) -> None:
-    """Leave nothing of what was deleted: not in the index of words, not in the log, not in copies of migrations.
+    """Remove deleted bytes from the word index, the write-ahead log and the copies kept by migrations.
 
-    `secure_delete` alone is not enough: when SQLite divides a page, it leaves copies of the rows that moved in the
-    space between, and those outlive the rows. So the file is written anew.
+    `secure_delete` alone is not enough: when SQLite splits a page, copies of the moved rows stay in the free space and
+    outlive the rows. Therefore the file is rewritten.
     """
     await _tidy(database, together)
     await database.rewrite()
@@ -32,7 +32,7 @@ async def _tidy(database: Database, together: int) -> None:
     for _ in range(2 * (pages // together) + SPARE_STEPS):
         if not await database.write(words.tidy_some, together):
             return
-    await database.write(words.tidy)  # so much is written meanwhile that the steps find no end
+    await database.write(words.tidy)  # concurrent writes kept the steps from finishing
 
 
 def _remove_copies(path: Path) -> None:

@@ -1,4 +1,4 @@
-"""What others said without a person who was forgotten."""
+"""Removal of a forgotten person from what others said."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _SPEAKS_OF = f"e.seq IN ({select('seq', 'event_subjects', 'subject = ?')})"
 
 @dataclass(frozen=True)
 class Rewording:
-    """Who is hidden, how, and in which places; ``needles`` find where they are named, before anything is hidden."""
+    """The person to hide, the hiding function, the person's places, and ``needles``, collected before hiding starts."""
 
     user_id: str
     needles: Needles
@@ -39,7 +39,7 @@ class Rewording:
     places: Sequence[str]
 
     def events(self, connection: Connection, revision: int) -> tuple[int, list[str]]:
-        """Hide them in events; answers how many texts changed, and the ids of events that became another's equal."""
+        """Hide the person in events; returns the number of changed texts, and the ids of events joined to an equal one."""
         texts = f"{_EVENT_TEXTS} || char(10) || coalesce(e.perspective, '')"
         named, values = self._within(texts)
         which = (f"e.user_id = ? OR {_SPEAKS_OF} OR {named}", (*bound(self.user_id, self.user_id), *values))
@@ -54,34 +54,34 @@ class Rewording:
         return changed, joined
 
     def messages(self, connection: Connection) -> int:
-        """Hide them in the log; answers how many texts changed."""
+        """Hide the person in the log; returns the number of changed texts."""
         named = wiping.seqs_of(connection, "messages e", self._within("e.text"))
         return sum(self._reworded(connection, chunk) for chunk in wiping.chunks(named))
 
     def notes(self, connection: Connection, table: str) -> int:
-        """Hide them in memos or pins; answers how many texts changed."""
+        """Hide the person in memos or pins; returns the number of changed texts."""
         return self._texts(connection, table, table)
 
     def facts(self, connection: Connection) -> None:
-        """Hide them in facts, where those were said, and in what is told of failed merges."""
+        """Hide the person in facts learned in the person's places, and in the errors of failed merges."""
         self._texts(connection, "facts", _FACTS)
         for *key, error in connection.execute(_ERRORS).fetchall():
             told = bound(self.hide(error))
             connection.execute(update("merge_failures", ("error",), OF_KEY), (*told, *key))
 
     def profiles(self, connection: Connection) -> None:
-        """Hide them in other people's and groups' portraits, wherever those are of, as it is done in their files."""
+        """Hide the person in the profiles of other people and groups, as it is done in the profile files."""
         for seq, old in profile_index.found(connection, self.needles.within(_PROFILE_TEXTS)):
             profile_index.reword(connection, seq, _without(old, self.hide))
 
     def _reworded(self, connection: Connection, seqs: Sequence[int]) -> int:
-        """Hide them in some messages, all at once; answers how many texts changed."""
+        """Hide the person in a chunk of messages; returns the number of changed texts."""
         read = [(seq, old, self.hide(old.text)) for seq, old in _messages(connection, seqs)]
         changed = [(seq, old, text) for seq, old, text in read if text != old.text]
         words.drop_messages(connection, [(seq, old) for seq, old, _ in changed])
         new = [(*bound(text), seq) for seq, _, text in changed]
         connection.executemany(update("messages", ("text",), "seq = ?"), new)
-        for seq, message in _messages(connection, [seq for seq, *_ in changed]):  # as the row will be read
+        for seq, message in _messages(connection, [seq for seq, *_ in changed]):  # re-read to index the row as stored
             words.add_message(connection, seq, message)
         return len(changed)
 
@@ -94,7 +94,7 @@ class Rewording:
         return len(changed)
 
     def _within(self, texts: str) -> Filter:
-        """Compile where they are named: a name alone counts where they were seen, their id everywhere."""
+        """Compile where the person is named: a name counts in the person's places only, the id everywhere."""
         named, values = self.needles.within(texts)
         there = (listed(self.places), *values, *bound(self.user_id))
         return f"((e.scope IN {LISTED} AND {named}) OR instr({texts}, ?))", there
@@ -106,16 +106,16 @@ def _messages(connection: Connection, seqs: Sequence[int]) -> list[tuple[int, Me
 
 
 def _without(profile: Profile, hide: Callable[[str], str]) -> Profile:
-    """Give a portrait without somebody; another person's name stays theirs."""
+    """Return a profile with a person hidden; the name of another person's profile is kept."""
     name = profile.name if profile.key.user_id else hide(profile.name)
     tags = tuple(dict.fromkeys(map(hide, profile.tags)))
     return replace(profile, name=name, tags=tags, summary=hide(profile.summary))
 
 
 def _changed(connection: Connection, seq: int, old: Event, new: Event, revision: int) -> bool:
-    """Write an event anew; False where it joined one that stands and says the same now, and went.
+    """Rewrite an event; return False if it was merged into a standing event with the same text and erased.
 
-    The words that it was made of named the person, too: nobody knows any more how they went.
+    Its recorded observation is dropped, too: the original words name the person.
     """
     wiping.rows(connection, "heard", ("event_seq = ?", (seq,)))
     is_reworded = texts_of(new) != texts_of(old)

@@ -1,1 +1,1 @@
-"""The nouns of the ledger, one table family a file."""
+"""The record types of the ledger, one table family per file."""

@@ -22,11 +22,11 @@ class SqliteAccounts:
         self._database = database
 
     async def spend(self, day: date, spending: Spending) -> None:
-        """Add to a day."""
+        """Add to a day's spending."""
         await self._database.write(_spend, day, spending)
 
     async def spent(self, day: date) -> list[Spending]:
-        """Give a day's spending by purpose."""
+        """Return a day's spending by purpose."""
         return await self._database.read(_spent, day)
 
 

@@ -1,4 +1,4 @@
-"""Everything, row by row, for export, import and status."""
+"""All rows of the ledger, for export, import and status."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ PAGE = 500  # rows read at a time
 
 @dataclass(frozen=True)
 class _ArchiveTable:
-    """One kind of row: where it stands, how it is read, and by which columns it is a person's own."""
+    """One kind of row: its table, its conversion, and the columns that hold its owner."""
 
     source: str
     columns: str
@@ -53,7 +53,7 @@ class _ArchiveTable:
     standing: str = "TRUE"
 
     def page(self, connection: Connection, user_id: str | None, after: int) -> list[tuple[int, ArchiveRow]]:
-        """Read the next rows, each with its seq."""
+        """Read the next page of rows, each with its seq."""
         where = f"r.seq > ? AND {self.standing}" + ("" if user_id is None else f" AND ? IN ({self.person})")
         values = (after,) if user_id is None else (after, *bound(user_id))
         query = select(f"r.seq, {self.columns}", self.source, where, "ORDER BY r.seq LIMIT ?")
@@ -61,16 +61,16 @@ class _ArchiveTable:
 
 
 class SqliteArchive:
-    """All of a database."""
+    """All rows of a database."""
 
     def __init__(self, database: Database) -> None:
-        """Read and fill a database."""
+        """Read and import rows of a database."""
         self._database = database
 
     async def rows(self, *, user_id: str | None = None) -> AsyncIterator[ArchiveRow]:
-        """Stream all standing rows, or one person's; wishes first, since they decide what an import takes.
+        """Stream all standing rows, or one person's; opt-outs come first, since an import must apply them first.
 
-        Read page by page: nothing is held open between two rows, so a stream that is left alone blocks nobody.
+        Rows are read page by page: no transaction stays open between two rows, so an idle stream blocks no writer.
         """
         for shelf in _SHELVES:
             after = 0
@@ -83,14 +83,14 @@ class SqliteArchive:
                 after = page[-1][0]
 
     async def absorb(self, rows: Sequence[ArchiveRow]) -> int:
-        """Write what is not known yet and of nobody who opted out or was erased, in one transaction; answers how many.
+        """Import unknown rows, except those of opted-out and erased persons, in one transaction; returns their number.
 
-        A text of somebody else that holds the number of an erased person stays out, too.
+        Texts of other people that contain the id of an erased person are skipped, too.
         """
         return await self._database.write(_absorb, rows)
 
     async def totals(self) -> Totals:
-        """Count what there is."""
+        """Count the rows."""
         return await self._database.read(_totals)
 
 
@@ -105,7 +105,7 @@ def _absorb(connection: Connection, rows: Sequence[ArchiveRow]) -> int:
 
 
 def _lengths(connection: Connection, rows: Sequence[ArchiveRow]) -> Mapping[str, int]:
-    """Give each model's length of vectors: that of what stands, or while nothing does, of most of what comes."""
+    """Return each model's vector length: that of stored vectors, or else the most frequent one of the import."""
     whole = (row for row in rows if isinstance(row, EmbeddedEvent) and row.vector and has_direction(row.vector))
     times = Counter((row.fingerprint, len(row.vector or ())) for row in whole)
     usual = {model: length for (model, length), _ in reversed(times.most_common())}
@@ -113,7 +113,7 @@ def _lengths(connection: Connection, rows: Sequence[ArchiveRow]) -> Mapping[str,
 
 
 def _fitted(row: _Owned, lengths: Mapping[str, int]) -> _Owned:
-    """Leave a vector behind that no search could use: its event is embedded anew."""
+    """Drop a vector that no search could use; its event is embedded again."""
     if not isinstance(row, EmbeddedEvent) or row.vector is None:
         return row
     is_usable = has_direction(row.vector) and len(row.vector) == lengths.get(row.fingerprint)
@@ -158,7 +158,7 @@ def _absorbed(connection: Connection, row: _Owned, revision: int) -> bool:
 
 
 def _absorb_event(connection: Connection, row: EmbeddedEvent, revision: int) -> bool:
-    """Write an event, unless it or one that says the same is known: counting that again would not be idempotent."""
+    """Write an event unless it or an equal one is known; counting it again would not be idempotent."""
     event = row.event
     if event_rows.is_known(connection, event) or duplicates.standing_twin(connection, event) is not None:
         return False

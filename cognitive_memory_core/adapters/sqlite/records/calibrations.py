@@ -1,4 +1,4 @@
-"""What was measured of each embedder."""
+"""Measured calibrations by embedder."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ....ports.models import Calibration
 from ..database.database import Database
 from ..database.rows import bound
 
-_PREFIX = "calibration of "  # beside the other facts about the file
+_PREFIX = "calibration of "  # key prefix in the table meta
 
 
 class SqliteCalibrations:
@@ -21,11 +21,11 @@ class SqliteCalibrations:
         self._database = database
 
     async def find(self, fingerprint: str) -> Calibration | None:
-        """Give what was measured; None for what was never."""
+        """Return a calibration; None if there is none."""
         return await self._database.read(_find, fingerprint)
 
     async def keep(self, fingerprint: str, calibration: Calibration) -> None:
-        """Remember what was measured, in the place of what was known before."""
+        """Store a calibration, replacing the previous one."""
         await self._database.write(_keep, fingerprint, calibration)
 
 

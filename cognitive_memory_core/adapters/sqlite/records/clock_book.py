@@ -1,4 +1,4 @@
-"""How far the machine's clock was believed, and what it dated wrongly."""
+"""The clock's trusted state, and the correction of wrongly dated tombstones."""
 
 from __future__ import annotations
 
@@ -11,26 +11,26 @@ from ....ports.ledger import ClockState
 from ..database.database import Database
 from ..database.rows import instant_of, micros
 
-_KEY = "clock"  # beside the other facts about the file
+_KEY = "clock"  # key in the table meta
 
 
 class SqliteClockBook:
-    """The clock's book in a database."""
+    """The clock state in a database."""
 
     def __init__(self, database: Database) -> None:
-        """Keep it in a database."""
+        """Keep the clock state in a database."""
         self._database = database
 
     async def find(self) -> ClockState | None:
-        """Return what was noted last; None before the first note."""
+        """Return the state stored last; None before the first."""
         return await self._database.read(_find)
 
     async def keep(self, state: ClockState) -> None:
-        """Note how far the clock is believed."""
+        """Store the clock state."""
         await self._database.write(_keep, state)
 
     async def bring_back(self, after: datetime, to: datetime) -> int:
-        """Date tombstones anew that lie after an instant; answers how many."""
+        """Redate tombstones later than ``after`` to ``to``; returns their number."""
         if not await self._database.read(_lie_after, after):
             return 0
         return await self._database.write(_bring_back, after, to)

@@ -1,4 +1,4 @@
-"""Who wants to be left out, and where the memory is switched."""
+"""Opt-outs, profile sharing and switches of places."""
 
 from __future__ import annotations
 
@@ -14,52 +14,52 @@ from .event_rows import opted_out
 
 
 class SqliteConsent:
-    """The wishes in a database."""
+    """The consent settings in a database."""
 
     def __init__(self, database: Database) -> None:
-        """Keep wishes in a database."""
+        """Keep consent settings in a database."""
         self._database = database
 
     async def opt_out(self, user_id: str, at: datetime) -> None:
-        """Remember that a person wants to be left out."""
+        """Record a person's opt-out."""
         await self._database.write(add_opt_out, user_id, at)
 
     async def opt_in(self, user_id: str) -> None:
-        """Forget that wish."""
+        """Remove a person's opt-out."""
         await self._database.write(_opt_in, user_id)
 
     async def opted_out(self) -> frozenset[str]:
-        """Give everybody who wants to be left out."""
+        """Return the ids of all persons who opted out."""
         return await self._database.read(opted_out)
 
     async def set_switch(self, scope: Scope, switch: Switch) -> None:
-        """Switch a place."""
+        """Set the switch of a place."""
         await self._database.write(_set_switch, scope, switch)
 
     async def switches(self) -> Mapping[Scope, Switch]:
-        """Give every place that is not simply on."""
+        """Return the switch of every place where it is not "on"."""
         return await self._database.read(_switches)
 
     async def set_sharing(self, user_id: str, *, shared: bool, at: datetime) -> None:
-        """Remember that a person opened their own portrait, or closed it again."""
+        """Record whether a person shares their own profile."""
         if shared:
             await self._database.write(add_sharing, user_id, at)
         else:
             await self._database.write(_end_sharing, user_id)
 
     async def shared(self) -> frozenset[str]:
-        """Give everybody who opened theirs."""
+        """Return the ids of all persons who share their profile."""
         return await self._database.read(_shared)
 
 
 def add_opt_out(connection: Connection, user_id: str, at: datetime) -> bool:
-    """Write a wish that is not known; tells whether it was."""
+    """Write an opt-out if it is not known; returns whether it was written."""
     query = "INSERT INTO opt_outs (user_id, at_us) VALUES (?, ?) ON CONFLICT DO NOTHING"
     return connection.execute(query, bound(user_id, micros(at))).rowcount > 0
 
 
 def add_sharing(connection: Connection, user_id: str, at: datetime) -> bool:
-    """Write that a person opened their portrait, if it is not known; tells whether it was not."""
+    """Record that a person shares their profile; returns whether that was new."""
     query = "INSERT INTO sharing (user_id, at_us) VALUES (?, ?) ON CONFLICT DO NOTHING"
     return connection.execute(query, bound(user_id, micros(at))).rowcount > 0
 

@@ -1,4 +1,4 @@
-"""The same thing said again: one event with a count, not a second event."""
+"""Repeated statements: one event with a count, not a second event."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .event_rows import add_sources, put_anew
 
 
 def standing_twin(connection: Connection, event: Event) -> int | None:
-    """Find the seq of the standing event that says the same, in the same scope, from the same sender."""
+    """Return the seq of the standing event with the same text, scope and sender."""
     twin = connection.execute(
         "SELECT seq FROM events WHERE scope = ? AND sender_id = ? AND duplicate_key = ? AND retired_at IS NULL",
         bound(event.scope.key, event.sender_id, digest(event.text)),
@@ -22,16 +22,16 @@ def standing_twin(connection: Connection, event: Event) -> int | None:
 
 
 def named_twin(connection: Connection, event: Event, event_id: str | None) -> int | None:
-    """Find the seq of the standing event of an id, if it is of the same scope, from the same sender."""
+    """Return the seq of the standing event with this id, if its scope and sender are the same."""
     query = "SELECT seq FROM events WHERE id = ? AND scope = ? AND sender_id = ? AND retired_at IS NULL"
     twin = connection.execute(query, bound(event_id, event.scope.key, event.sender_id)).fetchone()
     return None if twin is None else twin[0]
 
 
 def is_counted(connection: Connection, event: Event, named: int | None = None) -> bool:
-    """Tell whether one that says the same, standing or retired, rests on all messages of an event already.
+    """Return whether an equal event, standing or retired, already has all source messages of this one.
 
-    The one at ``named`` says the same, however it is put.
+    The event at ``named`` counts as equal whatever its wording.
     """
     if not event.message_ids:
         return False
@@ -43,9 +43,9 @@ def is_counted(connection: Connection, event: Event, named: int | None = None) -
 
 
 def count_again(connection: Connection, seq: int, event: Event, sources: Iterable[str]) -> None:
-    """Let the standing event at ``seq`` absorb one that says the same; it rests on the messages of both then.
+    """Merge a repeated statement into the standing event at ``seq``; it then has the source messages of both.
 
-    Where either was said without a message, both were: the messages of the other are remembered as sources alone.
+    If either has no message ids, the result has none; the other's messages are kept as sources only.
     """
     standing = _at(connection, seq)
     seen = max(event.last_seen_at or event.happened_at, standing.last_seen_at or standing.happened_at)
@@ -59,9 +59,9 @@ def count_again(connection: Connection, seq: int, event: Event, sources: Iterabl
 
 
 def lift(connection: Connection, seq: int, event: Event) -> str | None:
-    """Let the standing event at ``seq`` take the words of one that says the same, where that one alone is absolute.
+    """Replace the text of the standing event at ``seq`` by that of a repeated statement if only the latter is absolute.
 
-    Answers its id, None where it stays as it is: also where another event stands in those words.
+    Returns its id; None if it is unchanged, also when another standing event has the new text.
     """
     standing = _at(connection, seq)
     better = lifted(standing, event)

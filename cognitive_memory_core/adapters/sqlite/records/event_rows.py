@@ -1,4 +1,4 @@
-"""How events come into the ledger, and how they leave its readings."""
+"""Insertion, update and retirement of event rows."""
 
 from __future__ import annotations
 
@@ -15,30 +15,30 @@ from ..search import words
 
 
 def opted_out(connection: Connection) -> frozenset[str]:
-    """Give everybody who wants to be left out."""
+    """Return the ids of all persons who opted out."""
     return frozenset(row[0] for row in connection.execute("SELECT user_id FROM opt_outs"))
 
 
 def is_known(connection: Connection, event: Event) -> bool:
-    """Tell whether an event of this id stands or stood here, or was erased after it was forgotten."""
+    """Return whether an event of this id is stored, standing or retired, or was erased after it was forgotten."""
     query = "SELECT 1 FROM events WHERE id = ?1 UNION ALL SELECT 1 FROM gone WHERE digest = ?2"
     return connection.execute(query, bound(event.id, _digest(event.id))).fetchone() is not None
 
 
 def keep_out(connection: Connection, event_ids: Iterable[str]) -> None:
-    """Let erased events never come in again."""
+    """Record erased events so that they are never stored again."""
     digests = [bound(_digest(event_id)) for event_id in event_ids]
     connection.executemany("INSERT OR IGNORE INTO gone VALUES (?)", digests)
 
 
 def rests_on_nothing(connection: Connection, event: Event) -> bool:
-    """Tell whether all messages of a known event, of which there were some, are withdrawn."""
+    """Return whether a known event had source messages and all of them are withdrawn."""
     query = "SELECT 1 FROM event_sources WHERE seq = (SELECT seq FROM events WHERE id = ?)"
     return bool(event.message_ids) and connection.execute(query, bound(event.id)).fetchone() is None
 
 
 def withdrawn_at(connection: Connection, event: Event, sources: set[str]) -> datetime | None:
-    """Tell when the last of an event's messages was withdrawn; None while one of ``sources`` is left, or had none."""
+    """Return when an event's last message was withdrawn; None if one of ``sources`` is left or it never had any."""
     if sources or not event.message_ids:
         return None
     query = select("max(at_us)", "withdrawals", f"scope = ? AND message_id IN {LISTED}")
@@ -46,25 +46,25 @@ def withdrawn_at(connection: Connection, event: Event, sources: set[str]) -> dat
 
 
 def sources_left(connection: Connection, event: Event) -> set[str]:
-    """Give the messages of an event that were not withdrawn."""
+    """Return the messages of an event that were not withdrawn."""
     query = select("message_id", "withdrawals", f"scope = ? AND message_id IN {LISTED}")
     withdrawn = connection.execute(query, bound(event.scope.key, listed(event.message_ids)))
     return set(event.message_ids).difference(row[0] for row in withdrawn)
 
 
 def add(connection: Connection, event: Event, sources: Iterable[str]) -> int:
-    """Write an event that is not known, with what it is found by; answers its seq."""
+    """Write an unknown event with its index entries; returns its seq."""
     values = event_values(event)
     connection.execute(insert("events", EVENT_COLUMNS), values)
     seq = new_seq(connection)
     add_sources(connection, seq, sources)
     _add_subjects(connection, seq, event)
-    words.add_event(connection, seq, event_of(values[: len(EVENT_FIELDS)]))  # as the row will be read
+    words.add_event(connection, seq, event_of(values[: len(EVENT_FIELDS)]))  # re-read to index the row as stored
     return seq
 
 
 def put_anew(connection: Connection, seq: int, old: Event, new: Event, revision: int) -> None:
-    """Write a known event anew; where its words changed, its vector goes."""
+    """Rewrite a known event; if its texts changed, its vector is deleted."""
     values = event_values(new)
     connection.execute(update("events", (*EVENT_COLUMNS, "revision"), "seq = ?"), (*values, revision, seq))
     gone = delete("event_subjects", f"seq = ? AND subject NOT IN {LISTED}")
@@ -78,7 +78,7 @@ def put_anew(connection: Connection, seq: int, old: Event, new: Event, revision:
 
 
 def retire(connection: Connection, seqs: Iterable[int], at: datetime) -> int:
-    """Take standing events out of every reading; answers how many stood."""
+    """Retire standing events; returns how many stood."""
     return connection.execute(
         "UPDATE events SET retired_at = ?, revision = ?"
         " WHERE retired_at IS NULL AND seq IN (SELECT value FROM json_each(?))",
@@ -87,7 +87,7 @@ def retire(connection: Connection, seqs: Iterable[int], at: datetime) -> int:
 
 
 def add_sources(connection: Connection, seq: int, sources: Iterable[str]) -> None:
-    """Let an event rest on messages."""
+    """Add source messages to an event."""
     connection.executemany(
         "INSERT OR IGNORE INTO event_sources VALUES (?, ?)", [bound(seq, source) for source in sources]
     )

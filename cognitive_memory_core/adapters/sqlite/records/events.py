@@ -1,4 +1,4 @@
-"""Events, for good."""
+"""Events and committed jobs."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class SqliteEvents:
     """The events of a database."""
 
     def __init__(self, database: Database, clock: Clock) -> None:
-        """Keep events in a database; the clock dates done-marks."""
+        """Keep events in a database; the clock dates done marks of jobs."""
         self._database = database
         self._clock = clock
 
@@ -34,15 +34,15 @@ class SqliteEvents:
         await self._database.write(_commit, draft, self._clock.now())
 
     async def done(self, job_id: str) -> bool:
-        """Tell whether the job's draft was committed."""
+        """Return whether the job's draft was committed."""
         return await self._database.read(_is_done, job_id)
 
     async def find(self, event_id: str) -> Event | None:
-        """Give an event, retired or not."""
+        """Return an event, retired or not; None if it is unknown."""
         return await self._database.read(_find, event_id)
 
     async def fetch(self, event_ids: Sequence[str]) -> list[Event]:
-        """Give those of the events that stand, in the order asked for."""
+        """Return the standing events among these, in the order asked for."""
         return await self._database.read(_fetch, event_ids)
 
     async def recent(self, reading: Reading, limit: int, offset: int = 0) -> list[Event]:
@@ -50,17 +50,17 @@ class SqliteEvents:
         return await self._database.read(_recent, reading, bounded(limit), bounded(offset))
 
     async def retire(self, event_id: str, at: datetime) -> None:
-        """Take an event out of every reading."""
+        """Retire an event: no reading returns it any more."""
         await self._database.write(_retire, event_id, at)
 
     async def restore(self, event_id: str) -> Event | None:
-        """Let a retired event stand again, or answer the equal one that stands; None where all is withdrawn."""
+        """Restore a retired event, or return the equal one that stands; None if unknown or all its messages are withdrawn."""
         return await self._database.write(_restore, event_id)
 
 
 @dataclass(frozen=True)
 class _CommittedEvent:
-    """The standing event that one of a draft became; facts are kept where it is new, or what it says is."""
+    """The standing event that a draft's event became; ``facts_of`` is set if it is new or its text was replaced."""
 
     seq: int
     facts_of: str | None
@@ -85,7 +85,7 @@ def _commit(connection: Connection, draft: Draft, now: datetime) -> None:
 
 
 def _enter(connection: Connection, event: Event, named: str | None) -> _CommittedEvent | None:
-    """Write an event, or count it with its twin; None where it did nothing, or does not stand."""
+    """Write an event, or count it with its twin; None if nothing was written or the event is retired."""
     if event_rows.is_known(connection, event):
         return None
     named_twin = duplicates.named_twin(connection, event, named)

@@ -1,4 +1,4 @@
-"""Facts that wait for profiles, and which observation became which event."""
+"""Facts that wait for a merge into profiles, and the event of each recorded observation."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _COLUMNS = ("id", *KEY_COLUMNS, "event_seq", "text", "kind", "happened_at", "not
 _KEY = ", ".join(f"f.{name}" for name in KEY_COLUMNS)
 _WITH_EVENTS = "facts f INDEXED BY facts_waiting CROSS JOIN events e ON e.seq = f.event_seq"
 _STANDING = "e.retired_at IS NULL"
-_WAITS = "f.merged = f.fallen"  # neither: to come in; both: to leave
+_WAITS = "f.merged = f.fallen"  # both false: to be merged; both true: to be removed
 _WITHDRAWN = "merged = 1 AND fallen = 1"
 _MAY_WAIT = "(merged = 0 OR fallen = 1)"
 _OF_NOBODY_OUT = (
@@ -38,65 +38,65 @@ class SqliteFacts:
     """The facts in a database."""
 
     def __init__(self, database: Database) -> None:
-        """Read and settle facts in a database; they come in with their events."""
+        """Read and settle facts in a database; they are written with their events."""
         self._database = database
 
     async def waiting(self) -> list[PendingFacts]:
-        """Tell for whom facts wait, longest first."""
+        """List the profiles with waiting facts, longest waiting first."""
         return await self._database.read(_waiting)
 
     async def facts(self, key: ProfileKey, limit: int) -> list[Fact]:
-        """Give the facts that wait for one profile: the withdrawn ones first, then the new ones, oldest first."""
+        """Return the facts that wait for one profile: the withdrawn ones first, then the new ones, oldest first."""
         return await self._database.read(_facts, key, bounded(limit))
 
     async def settle(self, key: ProfileKey, facts: Collection[Fact]) -> None:
-        """Note which facts are in their profile now and which have left it, and forget the profile's failures."""
+        """Record which facts were merged into their profile or removed from it, and clear the profile's failures."""
         await self._database.write(_settle, key, facts)
 
     async def withdrawing(self) -> frozenset[ProfileKey]:
-        """Name the profiles that hold something whose event is retired."""
+        """Return the profiles that contain a fact whose event is retired."""
         return await self._database.read(_withdrawing)
 
     async def fail(self, key: ProfileKey, error: str, at: datetime) -> None:
-        """Remember that a merge failed, where something waits for it: whoever was erased meanwhile left nothing."""
+        """Record a failed merge if a fact waits for the profile; an erased profile has none."""
         await self._database.write(_fail, key, error, at)
 
     async def fed_by(self, scope: Scope) -> frozenset[ProfileKey]:
-        """Name the profiles for which there are facts that were learned in a place."""
+        """Return the profiles with facts learned in a place."""
         return await self._database.read(fed_by, scope)
 
     async def heard(self, scope: Scope, sender_id: str, observations: Sequence[str]) -> Mapping[str, Event]:
-        """Give, by observation, the standing event that the same words became here before."""
+        """Return, by observation, the standing event that the same words became earlier in this scope."""
         return await self._database.read(_heard, scope, sender_id, observations)
 
 
 def fed_by(connection: Connection, scope: Scope) -> frozenset[ProfileKey]:
-    """Name the profiles for which there are facts that were learned in a place."""
+    """Return the profiles with facts learned in a place."""
     source = "events e JOIN facts f ON f.event_seq = e.seq"
     rows = connection.execute(select(f"DISTINCT {_KEY}", source, "e.scope = ?"), bound(scope.key))
     return frozenset(ProfileKey(*row) for row in rows)
 
 
 def wait_again(connection: Connection, keys: Iterable[ProfileKey]) -> None:
-    """Let all facts of profiles that are gone wait for the next ones."""
+    """Reset all facts of deleted profiles to waiting."""
     connection.executemany(update("facts", ("merged",), OF_KEY), [(False, *key_values(key)) for key in keys])
 
 
 def keep(connection: Connection, fact: Fact, event_seq: int, now: datetime) -> None:
-    """Let a fact of an event that was just written wait; a second of the same event and profile changes nothing."""
+    """Store a fact of an event that was just written; a second fact of the same event and profile is ignored."""
     values = (*bound(fact.text, fact.kind), fact.happened_at.isoformat(), micros(now))
     query = insert("facts", _COLUMNS, "ON CONFLICT DO NOTHING")
     connection.execute(query, (fact.id, *key_values(fact.key), event_seq, *values))
 
 
 def is_kept(fact: Fact, left_out: Collection[str], erased: Tombstones) -> bool:
-    """Tell whether the person of a fact's profile is neither left out nor erased after it."""
+    """Return whether the person of a fact's profile is neither opted out nor erased after the fact."""
     person = fact.key.user_id
     return person not in left_out and not erased.covers_person(person, fact.happened_at)
 
 
 def remember_heard(connection: Connection, event: Event, event_seq: int, observation: str) -> None:
-    """Remember which standing event words became; the latest counts."""
+    """Record which standing event an observation became, replacing an earlier record."""
     if observation.strip():
         connection.execute(
             "INSERT OR REPLACE INTO heard VALUES (?, ?, ?, ?)",
@@ -105,7 +105,7 @@ def remember_heard(connection: Connection, event: Event, event_seq: int, observa
 
 
 def _given(connection: Connection) -> str:
-    """Compile which facts are given: subjects are looked at only where somebody is left out."""
+    """Compile which facts are returned; subjects are checked only if somebody opted out."""
     return f"{_WAITS} AND {_OF_NOBODY_OUT}" if opted_out(connection) else _WAITS
 
 

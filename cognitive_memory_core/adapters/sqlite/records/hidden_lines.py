@@ -1,4 +1,4 @@
-"""Lines of the log that are shown to nobody while an event is forgotten, by the seq of the message."""
+"""Lines of the log that are hidden while an event is forgotten, by the seq of the message."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ..search import words
 from ..search.filters import UNVEILED
 from . import event_rows
 
-FORM = 1  # of the rule by which lines are found: another one is applied to all lines at the next start
+FORM = 1  # version of the rule that finds hidden lines; another one is applied to all lines at the next start
 STANDS_AGAIN = select(
     "1",
     "events t",
@@ -39,7 +39,7 @@ _SOURCES = (
 
 
 def forget(connection: Connection, event_id: str, at: datetime) -> None:
-    """Retire an event because somebody asked for it, and veil the lines that tell it."""
+    """Retire an event on request, and hide the lines that retell it."""
     for row in connection.execute("SELECT seq FROM events WHERE id = ?", bound(event_id)).fetchall():
         event_rows.retire(connection, row, at)
         connection.execute("INSERT OR IGNORE INTO forgotten VALUES (?)", row)
@@ -47,27 +47,27 @@ def forget(connection: Connection, event_id: str, at: datetime) -> None:
 
 
 def lift(connection: Connection, event_id: str) -> None:
-    """Show the lines that tell a forgotten event again, though an equal one stands in its place."""
+    """Show the lines that retell a forgotten event again while the event stays retired in favour of an equal one."""
     of_event = "DELETE FROM veils WHERE event_seq = (SELECT seq FROM events WHERE id = ?)"
     connection.execute(of_event, bound(event_id))
 
 
 def note(connection: Connection, lines: Iterable[tuple[int, Message]]) -> None:
-    """Veil those of some new lines that tell a forgotten event."""
+    """Hide the new lines that retell a forgotten event."""
     if _is_anything_forgotten(connection):
         for seq, message in lines:
             connection.executemany(_PUT, [(seq, event_seq) for event_seq in _told_by(connection, message)])
 
 
 def shown(connection: Connection, messages: Sequence[Message]) -> list[Message]:
-    """Leave out lines, written or not yet, that were withdrawn or tell a forgotten event."""
+    """Return the lines, stored or not, except those that were withdrawn or retell a forgotten event."""
     is_anything = _is_anything_forgotten(connection)
     left = (message for message in messages if not _is_out(connection, message))
     return [message for message in left if not (is_anything and _told_by(connection, message))]
 
 
 def refresh(connection: Connection) -> None:
-    """Find the lines of all forgotten events anew where that is done by another rule now."""
+    """Recompute the lines of all forgotten events if the rule changed."""
     known = connection.execute("SELECT value FROM meta WHERE key = 'veils'").fetchone()[0]
     if known != FORM:
         for row in connection.execute("SELECT seq FROM forgotten").fetchall():
@@ -83,11 +83,11 @@ def _veil(connection: Connection, seq: int) -> None:
 
 
 def _alike(connection: Connection, event: Event) -> list[tuple[int, Message]]:
-    """Find the lines that share words with an event, by the bot or by its sender."""
+    """Return the lines by the bot or the event's sender that share words with an event."""
     expression = words.match(sorted(statement_of(event).trace.terms), Reading(Scene.operator(event.agent)))
     if expression is None:
         return []
-    source = f"{words.MESSAGE_WORDS} w CROSS JOIN messages e ON e.seq = w.rowid"  # CROSS: the words first
+    source = f"{words.MESSAGE_WORDS} w CROSS JOIN messages e ON e.seq = w.rowid"  # CROSS forces the word index first
     voiced = "(e.is_bot = 1 OR (e.scope = ? AND e.sender_id = ?))"
     query = select(_LINE, source, f"{words.MESSAGE_WORDS} MATCH ? AND {voiced}")
     rows = connection.execute(query, (expression, *bound(event.scope.key, event.sender_id)))
@@ -95,7 +95,7 @@ def _alike(connection: Connection, event: Event) -> list[tuple[int, Message]]:
 
 
 def _told_by(connection: Connection, message: Message) -> list[int]:
-    """Give the forgotten events that a line was a source of, or tells again; not what stands again in equal words."""
+    """Return the forgotten events that a line is a source of or retells, except events of which an equal one stands."""
     scope, sources = message.scene.scope.key, "forgotten f JOIN events e ON e.seq = f.seq"
     resting = f"{sources} JOIN event_sources s ON s.seq = e.seq"
     query = select("e.seq", resting, "s.message_id = ? AND e.scope = ?")
@@ -108,7 +108,7 @@ def _told_by(connection: Connection, message: Message) -> list[int]:
 
 
 def _is_out(connection: Connection, message: Message) -> bool:
-    """Tell whether a line was withdrawn, or is known and veiled."""
+    """Return whether a line was withdrawn, or is stored and hidden."""
     place = bound(message.scene.scope.key, message.id)
     found = connection.execute(f"{_WITHDRAWN} UNION ALL {_VEILED}", (*place, *place))
     return found.fetchone() is not None
@@ -119,6 +119,6 @@ def _is_anything_forgotten(connection: Connection) -> bool:
 
 
 def veiled_ids(connection: Connection, seqs: Sequence[int]) -> list[int]:
-    """Give the seqs of the lines that are veiled because of some events."""
+    """Return the seqs of the lines that are hidden because of some events."""
     query = "SELECT DISTINCT seq FROM veils WHERE event_seq IN (SELECT value FROM json_each(?))"
     return [row[0] for row in connection.execute(query, (listed(seqs),))]

@@ -21,7 +21,7 @@ from . import event_rows, hidden_lines
 from .tombstones import tombstones_of
 
 log = logging.getLogger(__name__)
-PRUNED_TOGETHER = 500  # messages a transaction, so that nobody waits long behind a daily clean-up
+PRUNED_TOGETHER = 500  # messages per transaction, which bounds how long writes wait behind the daily clean-up
 _FIELDS = ", ".join(MESSAGE_FIELDS)
 
 
@@ -33,36 +33,36 @@ class SqliteLog:
         self._database = database
 
     async def append(self, messages: Sequence[Message]) -> None:
-        """Keep messages, all in one transaction; known, withdrawn and erased ones change nothing."""
+        """Store messages in one transaction; known, withdrawn and erased ones are skipped."""
         if messages:
             await self._database.write(_append_all, messages)
 
     async def recent(self, scope: Scope, limit: int, *, before: datetime | None = None) -> list[Message]:
-        """Give the newest messages of a place, oldest first; with ``before`` only older ones."""
+        """Return the newest messages of a place, oldest first; with ``before`` only older ones."""
         return await self._database.read(_recent, scope, bounded(limit), before)
 
     async def find(self, scope: Scope, message_ids: Collection[str]) -> list[Message]:
-        """Return those of the messages of a place that are known, oldest first."""
+        """Return the known messages of a place among these, oldest first."""
         return await self._database.read(_find, scope, message_ids)
 
     async def learned(self, scope: Scope, message_ids: Collection[str]) -> frozenset[str]:
-        """Return those of the messages of a place that an event rests on."""
+        """Return the messages of a place among these that an event has as a source."""
         return await self._database.read(_learned, scope, message_ids)
 
     async def around(self, messages: Sequence[Message], reading: Reading, reach: int) -> list[Passage]:
-        """Give the talk round messages, as far as the reading admits it."""
+        """Return the lines around messages, as far as the reading admits them."""
         return await self._database.read(passages_around, messages, reading, bounded(reach))
 
     async def shown(self, messages: Sequence[Message]) -> list[Message]:
-        """Leave out lines that were withdrawn or tell a forgotten event."""
+        """Return the lines except those that were withdrawn or retell a forgotten event."""
         return await self._database.read(hidden_lines.shown, messages)
 
     async def withdraw(self, scope: Scope, message_id: str, at: datetime) -> int:
-        """Take a message out for good; answers how many events rested on it alone and were retired."""
+        """Withdraw a message for good; returns the number of events that had no other source and were retired."""
         return await self._database.write(_withdraw, scope, message_id, at)
 
     async def prune(self, before: datetime) -> int:
-        """Drop what is older: messages, withdrawal marks, done-marks; answers how many messages."""
+        """Delete older messages, withdrawals and done marks of jobs; returns the number of messages."""
         await self._database.write(_prune_marks, micros(before))
         pruned = 0
         while dropped := await self._database.write(_prune_some, micros(before)):
@@ -71,7 +71,7 @@ class SqliteLog:
 
 
 def append(connection: Connection, messages: Iterable[Message]) -> int:
-    """Write messages that are neither known nor withdrawn; answers how many."""
+    """Write messages that are neither known nor withdrawn; returns their number."""
     return sum(_append(connection, message) for message in messages)
 
 
@@ -125,7 +125,7 @@ def _withdraw(connection: Connection, scope: Scope, message_id: str, at: datetim
 
 
 def _without_source(connection: Connection, seqs: Sequence[int], message_id: str) -> list[int]:
-    """Take a message from under events; answers which of those that had only messages rest on nothing now."""
+    """Remove a message from the sources of events; returns the events left without any source."""
     connection.executemany(
         "DELETE FROM event_sources WHERE seq = ? AND message_id = ?", [(seq, message_id) for seq in seqs]
     )
@@ -145,7 +145,7 @@ def _prune_some(connection: Connection, before_us: int) -> int:
 
 
 def drop(connection: Connection, seqs: Sequence[int]) -> int:
-    """Take messages out of the log and out of its words; answers how many."""
+    """Delete messages from the log and from the word index; returns their number."""
     query = select(f"seq, {_FIELDS}", "messages", f"seq IN {LISTED}")
     rows = [(row[0], message_of(row[1:])) for row in connection.execute(query, (listed(seqs),)).fetchall()]
     words.drop_messages(connection, rows)

@@ -1,4 +1,4 @@
-"""What people are and were called, by place."""
+"""Current and former names of people, by place."""
 
 from __future__ import annotations
 
@@ -31,34 +31,34 @@ class SqliteNames:
         self._database = database
 
     async def note(self, scope: Scope, user_id: str, name: str, at: datetime) -> None:
-        """Remember that a person goes by this name here; blank names are ignored."""
+        """Record a person's name in a place; blank names are ignored."""
         if name.strip():
             await self._database.write(_note, [Alias(scope, user_id, name, at, at)])
 
     async def note_all(self, sightings: Sequence[Alias]) -> None:
-        """Remember several in one transaction, or in none where all of them are known and were seen of late."""
+        """Record several names in one transaction; write nothing if all are known and were seen recently."""
         named = [alias for alias in sightings if alias.name.strip()]
         if await self._database.read(_tell_news, named):
             await self._database.write(_note, named)
 
     async def people(self, scope: Scope, user_ids: Iterable[str] = ()) -> list[Person]:
-        """Give the people known in a place with their latest names, latest seen first; all, or those asked for.
+        """Return the people known in a place with their latest names, latest seen first; all, or those asked for.
 
-        ``aliases`` are at most :data:`MOST_ALIASES` of the other names that they bore here, latest first.
+        ``aliases`` are at most :data:`MOST_ALIASES` of a person's other names in this place, latest first.
         """
         return await self._database.read(_people, scope, list(user_ids))
 
     async def names_of(self, user_ids: Iterable[str]) -> list[str]:
-        """Give the names that these people have or had, anywhere; of each the :data:`MOST_NAMES` last seen."""
+        """Return the current and former names of these people in any place; per person the :data:`MOST_NAMES` last seen."""
         return await self._database.read(_names_of, list(user_ids))
 
     async def shared(self, user_ids: Iterable[str]) -> list[str]:
-        """Give those of their names that somebody else bears, too, in a place where one of them bears it."""
+        """Return those of their names that another person also has in the same place."""
         return await self._database.read(_shared, list(user_ids))
 
 
 def add_alias(connection: Connection, alias: Alias) -> bool:
-    """Write a name that is not known; tells whether it was."""
+    """Write a name that is not known; returns whether it was written."""
     query = insert("names", _COLUMNS, "ON CONFLICT DO NOTHING")
     seen = (micros(alias.first_seen_at), micros(alias.last_seen_at))
     return connection.execute(query, bound(alias.scope.key, alias.user_id, alias.name, *seen)).rowcount > 0

@@ -23,42 +23,42 @@ class SqliteNotes:
         self._database = database
 
     async def write_memo(self, memo: Memo) -> None:
-        """Keep a memo; the same id twice is one."""
+        """Store a memo; a second one with the same id is ignored."""
         await self._database.write(_write_memo, memo)
 
     async def memos(self, scope: Scope, limit: int) -> list[Memo]:
-        """Give the newest memos of a place, newest last."""
+        """Return the newest memos of a place, newest last."""
         return await self._database.read(_memos, scope, bounded(limit))
 
     async def latest_memos(self, limit: int) -> list[Memo]:
-        """Give the newest memos of all places, newest last."""
+        """Return the newest memos of all places, newest last."""
         return await self._database.read(_latest, bounded(limit))
 
     async def memo_ids(self, user_id: str) -> list[str]:
-        """Give the ids of the memos of a person's turns."""
+        """Return the ids of the memos of a person's turns."""
         return await self._database.read(_memo_ids, user_id)
 
     async def write_pin(self, pin: Pin) -> None:
-        """Keep a pin, or replace text and author of the pin of this id."""
+        """Store a pin, or replace text and author of the pin with this id."""
         await self._database.write(_write_pin, pin)
 
     async def pins(self, scope: Scope) -> list[Pin]:
-        """Give all pins of a place, oldest first."""
+        """Return all pins of a place, oldest first."""
         return await self._database.read(_pins, scope)
 
     async def erase_pin(self, pin_id: str) -> None:
-        """Drop a pin, if there is one."""
+        """Delete a pin, if it exists."""
         await self._database.write(_erase_pin, pin_id)
 
 
 def add_memo(connection: Connection, memo: Memo) -> bool:
-    """Write a memo that is not known; tells whether it was."""
+    """Write a memo that is not known; returns whether it was written."""
     query = insert("memos", MEMO_COLUMNS, "ON CONFLICT DO NOTHING")
     return connection.execute(query, memo_values(memo)).rowcount > 0
 
 
 def add_pin(connection: Connection, pin: Pin) -> bool:
-    """Write a pin that is not known; tells whether it was."""
+    """Write a pin that is not known; returns whether it was written."""
     query = insert("pins", PIN_COLUMNS, "ON CONFLICT DO NOTHING")
     return connection.execute(query, pin_values(pin)).rowcount > 0
 

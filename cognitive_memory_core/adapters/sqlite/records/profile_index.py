@@ -1,4 +1,4 @@
-"""A copy of the portraits, to be searched."""
+"""A searchable copy of the profiles."""
 
 from __future__ import annotations
 
@@ -22,50 +22,50 @@ from ..search.vectors import has_direction
 
 PROFILE_FIELDS = (*KEY_COLUMNS, "name", "tags", "summary", "updated_at", "source_event_id", "version")
 _COLUMNS = (*PROFILE_FIELDS, "words")
-_OF_OTHER_MODELS = "(p.embedded_as < ?1 OR p.embedded_as > ?1)"  # what <> says, in a form that an index serves
+_OF_OTHER_MODELS = "(p.embedded_as < ?1 OR p.embedded_as > ?1)"  # equivalent to <>, in a form that uses an index
 _FIELDS = ", ".join(f"p.{name}" for name in PROFILE_FIELDS)
 
 
 class SqliteProfiles:
-    """The portraits in a database."""
+    """The profiles in a database."""
 
     def __init__(self, database: Database) -> None:
-        """Keep portraits in a database."""
+        """Keep profiles in a database."""
         self._database = database
 
     async def put(self, profile: Profile) -> None:
-        """Take in a portrait; its vector stays where its words are the same."""
+        """Store a profile; its vector is kept if its words are unchanged."""
         await self._database.write(_put, profile)
 
     async def remove(self, keys: Sequence[ProfileKey]) -> None:
-        """Leave portraits out."""
+        """Delete profiles."""
         await self._database.write(_remove, keys)
 
     async def waiting(self, fingerprint: str, limit: int) -> list[Profile]:
-        """Give portraits that have no vector of this fingerprint, those first that were taken in first."""
+        """Return profiles without a vector of this fingerprint, in order of insertion."""
         return await self._database.read(_waiting, fingerprint, bounded(limit))
 
     async def store(self, fingerprint: str, profile: Profile, vector: Vector) -> None:
-        """Keep a vector where the words are still the same; one without a direction is refused."""
+        """Store a vector if the profile's words are unchanged; raises BadArgument for one without a direction."""
         if not has_direction(vector):
             raise BadArgument(sentences.bad_value("vector", profile.key, sentences.vector_with_direction()))
         await self._database.write(_store, fingerprint, profile, vector)
 
     async def readable(self, scene: Scene, shared: Collection[str] | None, fingerprint: str) -> list[IndexedProfile]:
-        """Give the portraits that a scene may read; ``shared`` opened theirs, None is everybody."""
+        """Return the profiles that a scene may read; ``shared`` are the persons who share theirs, None means everybody."""
         return await self._database.read(_readable, scene, shared, fingerprint)
 
     async def versions(self) -> Mapping[ProfileKey, str]:
-        """Give the version of every portrait that was taken in."""
+        """Return the version of every stored profile."""
         return await self._database.read(_versions)
 
     async def portrayed(self, keys: Collection[ProfileKey]) -> frozenset[ProfileKey]:
-        """Tell of which of these a portrait was taken in."""
+        """Return the keys among these that have a stored profile."""
         return await self._database.read(_portrayed, keys)
 
 
 def reword(connection: Connection, seq: int, profile: Profile) -> None:
-    """Write a portrait anew; where its words changed, its vector goes."""
+    """Rewrite a profile; if its words changed, its vector is deleted."""
     values = _values(profile)
     words = connection.execute("SELECT words FROM profiles WHERE seq = ?", (seq,)).fetchone()[0]
     connection.execute(update("profiles", _COLUMNS, "seq = ?"), (*values, seq))
@@ -75,7 +75,7 @@ def reword(connection: Connection, seq: int, profile: Profile) -> None:
 
 
 def found(connection: Connection, which: Filter) -> list[tuple[int, Profile]]:
-    """Read portraits of ``profiles p``, each with its seq."""
+    """Return profiles of ``profiles p``, each with its seq."""
     rows = connection.execute(select(f"p.seq, {_FIELDS}", "profiles p", which[0], "ORDER BY p.seq"), which[1])
     return [(row[0], _profile_of(row[1:])) for row in rows.fetchall()]
 
@@ -116,7 +116,7 @@ def _readable(
 
 
 def _readable_filter(scene: Scene, shared: Collection[str] | None) -> Filter:
-    """Compile who is readable in a scene, over ``profiles p``; whoever is open asks, or is known there by name."""
+    """Compile which ``profiles p`` a scene may read; a shared profile needs a person who asks or is named in the group."""
     if scene.kind == "operator":
         return "p.agent = ?", bound(scene.agent)
     if scene.kind == "private":
@@ -162,5 +162,5 @@ def _indexed_of(row: Row) -> IndexedProfile:
 
 
 def _words(profile: Profile) -> str:
-    """Give the short form of what a vector is made of."""
+    """Return the digest of the text that a profile's vector is made of."""
     return derived_id(json.dumps(bound(profile.name, *profile.tags)), *bound(profile.summary))

@@ -1,4 +1,4 @@
-"""What is known of what was erased: keyed hashes, and whether its bytes are still there."""
+"""Tombstones: keyed hashes of what was erased, and whether a purge is due."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from ..database.rows import instant_of, micros
 
 
 def tombstones_of(connection: Connection) -> Tombstones:
-    """Read all tombstones; while there is none this is one look into an empty table."""
+    """Read all tombstones; without any, this is one query of an empty table."""
     found = connection.execute("SELECT digest, at_us FROM erasures").fetchall()
     marks = {digest: instant_of(at_us) for digest, at_us in found}
     return Tombstones(_key(connection), marks) if marks else Tombstones()
 
 
 def keyed(connection: Connection) -> Tombstones:
-    """Read all tombstones with the key, also where there is none yet."""
+    """Read all tombstones with the key, even if there are none yet."""
     return Tombstones(_key(connection), tombstones_of(connection).marks)
 
 
 def lay(connection: Connection, digest: str, at: datetime) -> None:
-    """Remember an erasure, and that its bytes are still there."""
+    """Record an erasure, and that a purge is due."""
     standing = tombstones_of(connection).marks.get(digest)
     query = "INSERT INTO erasures VALUES (?, ?) ON CONFLICT (digest) DO UPDATE SET at_us = excluded.at_us"
     connection.execute(query, (digest, micros(covered_until(at, standing))))
@@ -31,17 +31,17 @@ def lay(connection: Connection, digest: str, at: datetime) -> None:
 
 
 def lay_due(connection: Connection, at: datetime) -> None:
-    """Remember that bytes of what was erased are still there."""
+    """Record that a purge is due."""
     connection.execute("UPDATE meta SET value = min(coalesce(value, ?1), ?1) WHERE key = 'purge_due_us'", (micros(at),))
 
 
 def purge_state(connection: Connection) -> PurgeState:
-    """Tell since when a purge is due, and when the last one was."""
+    """Return since when a purge is due, and when the last one was."""
     return PurgeState(_moment(connection, "purge_due_us"), _moment(connection, "purged_us"))
 
 
 def purged(connection: Connection, at: datetime) -> None:
-    """Remember that the bytes of all that was erased are gone."""
+    """Record that the bytes of all erased rows are removed."""
     connection.execute("UPDATE meta SET value = NULL WHERE key = 'purge_due_us'")
     connection.execute("UPDATE meta SET value = ? WHERE key = 'purged_us'", (micros(at),))
 

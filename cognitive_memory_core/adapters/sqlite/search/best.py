@@ -1,4 +1,4 @@
-"""The best of many rows by their scores."""
+"""Top rows by score."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 
 def best(seqs: NDArray[np.int64], scores: NDArray[Any], limit: int) -> dict[int, float]:
-    """Give the seqs of the highest scores with these, best first; of equal ones the newest."""
+    """Return the highest scores by seq, best first; equal scores are ordered newest first."""
     among = np.arange(len(seqs))
     if 0 < limit < len(seqs):
         least = np.partition(scores, len(seqs) - limit)[len(seqs) - limit]

@@ -1,4 +1,4 @@
-"""What became of the events' vectors, in the order of change: for indexes that follow the ledger from afar."""
+"""Changes of the events' vectors in order, for external indexes that replicate the ledger."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ....ports.ledger import Change, Checkpoint, EmbeddedEvent
 from ..database.rows import EVENT_FIELDS, Row, bound, event_of, vector_of
 from ..database.statements import select
 
-_BEGINNING = Checkpoint(1)  # events that nothing has happened to yet have revision 0
+_BEGINNING = Checkpoint(1)  # events without any change have revision 0
 _FLOAT_BYTES = 4
 _LATER = "(e.revision, e.seq) > (?, ?)"
 _STANDING = "e.embedded_as = ? AND e.retired_at IS NULL"
@@ -16,9 +16,9 @@ _COLUMNS = ", ".join(f"e.{name}" for name in ("revision", "seq", *EVENT_FIELDS))
 
 
 def dimensions_of(connection: Connection, fingerprint: str) -> int:
-    """Give the length of the oldest standing event's vector of a model; 0 while there is none.
+    """Return the vector length of a model's oldest standing event; 0 if there is none.
 
-    Not the newest one's: whatever comes in later is measured by what was there before.
+    The oldest one is used so that later vectors are checked against those already stored.
     """
     source = "events e CROSS JOIN vectors v ON v.seq = e.seq"
     query = select("length(v.vector)", source, _STANDING, "ORDER BY e.seq LIMIT 1")
@@ -27,7 +27,7 @@ def dimensions_of(connection: Connection, fingerprint: str) -> int:
 
 
 def changes_after(connection: Connection, fingerprint: str, after: Checkpoint, limit: int) -> list[Change]:
-    """Read what changed after a mark, each event as it is now."""
+    """Return the changes after a checkpoint, each with the event's current state."""
     vector = f"CASE WHEN {_STANDING} THEN v.vector END"
     source = "events e LEFT JOIN vectors v ON v.seq = e.seq"
     query = select(f"{_COLUMNS}, {vector}", source, _LATER, "ORDER BY e.revision, e.seq LIMIT ?")
@@ -36,12 +36,12 @@ def changes_after(connection: Connection, fingerprint: str, after: Checkpoint, l
 
 
 def changes_left(connection: Connection, after: Checkpoint) -> int:
-    """Count what :func:`changes_after` has left to read."""
+    """Count the changes that :func:`changes_after` has yet to return."""
     return connection.execute(select("count(*)", "events e", _LATER), _place(after)).fetchone()[0]
 
 
 def embedded_ids(connection: Connection, fingerprint: str) -> frozenset[str]:
-    """Give the ids of all standing events with a vector of a model."""
+    """Return the ids of all standing events with a vector of a model."""
     rows = connection.execute(select("e.id", "events e", _STANDING), bound(fingerprint)) if fingerprint else ()
     return frozenset(row[0] for row in rows)
 

@@ -1,4 +1,4 @@
-"""How far each generation of a vector store has come."""
+"""The checkpoint of each generation of a vector store."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from ..database.rows import bound
 
 
 class SqliteCheckpoints:
-    """The marks in a database."""
+    """The checkpoints in a database."""
 
     def __init__(self, database: Database) -> None:
-        """Keep marks in a database."""
+        """Keep checkpoints in a database."""
         self._database = database
 
     async def mark(self, birth: str) -> Checkpoint | None:
-        """Give the mark of a generation; None for one that was never noted."""
+        """Return the checkpoint of a generation; None if there is none."""
         return await self._database.read(_mark, birth)
 
     async def note(self, birth: str, mark: Checkpoint) -> None:
-        """Remember a generation's mark."""
+        """Store a generation's checkpoint."""
         await self._database.write(_note, birth, mark)
 
     async def keep_only(self, birth: str) -> None:
-        """Forget the marks of all generations but one."""
+        """Delete the checkpoints of all generations but one."""
         await self._database.write(_keep_only, birth)
 
 

@@ -1,4 +1,4 @@
-"""The two things that can be searched, and the one door through which their rows leave the ledger."""
+"""The two searchable corpora, and the access check that every row read by a search passes."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Corpus(Generic[T]):
-    """Events, or the log: their tables, how a row is read, and who may see it.
+    """Events, or the log: their tables, conversion and access rule.
 
-    ``standing`` holds for rows that may be shown to anybody. ``terms_of`` gives the terms of a row of ``words_from``;
-    ``place_of`` gives the place that holds all that a reading admits, where it can be read apart from the rest.
+    ``standing`` selects rows that may be shown at all. ``terms_of`` returns the terms of a row of ``words_from``;
+    ``place_of`` returns the place that holds all that a reading admits, or None if it cannot be read separately.
     """
 
     table: str
@@ -42,22 +42,22 @@ class Corpus(Generic[T]):
 
     @property
     def columns(self) -> str:
-        """What :meth:`admitted` takes: seq and the fields, from the table as ``e``."""
+        """The columns for :meth:`admitted`: seq and the fields, from the table as ``e``."""
         return ", ".join(f"e.{name}" for name in ("seq", *self.fields))
 
     def admitted(self, reading: Reading, rows: Iterable[Row]) -> dict[int, T]:
-        """Read rows, and leave out what the reading does not admit whatever the query let through."""
+        """Convert rows, and drop those that the reading does not admit, whatever the query returned."""
         found = ((row[0], self.read(row[1:])) for row in rows)
         return {seq: item for seq, item in found if self.admits(reading, item)}
 
     def at(self, connection: Connection, reading: Reading, seqs: Sequence[int]) -> dict[int, T]:
-        """Give those of the rows that the reading admits, by seq, in the order asked for."""
+        """Return the rows that the reading admits, by seq, in the order asked for."""
         query = select(self.columns, f"{self.table} e", f"e.seq IN {LISTED} AND {self.standing}")
         found = self.admitted(reading, connection.execute(query, (listed(seqs),)))
         return {seq: found[seq] for seq in seqs if seq in found}
 
     def seqs_within(self, connection: Connection, reading: Reading) -> NDArray[np.int64]:
-        """Give the seqs of all that the reading admits."""
+        """Return the seqs of all rows that the reading admits."""
         clause, values = self.filter_of(reading)
         found = connection.execute(select("e.seq", f"{self.table} e", clause), values).fetchall()
         return np.fromiter((row[0] for row in found), np.int64, len(found))
@@ -77,7 +77,7 @@ def _place_of_events(reading: Reading) -> Filter | None:
 
 
 def _place_of_messages(reading: Reading) -> Filter | None:
-    """What somebody said in groups lies strewn over the log: no index leads to it but that of the words."""
+    """Return the place of messages; None for a private scene, whose group lines only the word index can find."""
     return _place_of_events(reading) if reading.scene.kind != "private" else None
 
 

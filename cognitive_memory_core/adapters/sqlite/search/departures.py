@@ -1,6 +1,6 @@
-"""What left the lexical index lately, so that whoever holds words in memory lets go of them, too.
+"""Recent removals from the lexical index, so that in-memory caches drop the same rows.
 
-Noted in the transaction that takes the words out, so that a reader sees both or neither. Only numbers of rows are kept.
+Recorded in the transaction that removes the words, so that a reader sees both or neither. Only row numbers are stored.
 """
 
 from __future__ import annotations
@@ -11,26 +11,26 @@ from sqlite3 import Connection
 
 from ..database.statements import listed
 
-KEPT = 64  # departures that are known one by one; whoever missed more reads anew
-_SLOTS = 2 * KEPT  # one that is being read is not overwritten meanwhile
+KEPT = 64  # removals kept one by one; a cache that is further behind is rebuilt
+_SLOTS = 2 * KEPT  # twice as many, so that a slot being read is not overwritten
 _PUT = "INSERT OR REPLACE INTO meta VALUES (?, ?)"
 
 
 def note(connection: Connection, table: str, seqs: Iterable[int]) -> None:
-    """Remember that rows left the index that is kept in a table."""
+    """Record that rows were removed from the index of a table."""
     number = latest(connection, table) + 1
     connection.execute(_PUT, (table, number))
     connection.execute(_PUT, (_slot(table, number), listed(seqs)))
 
 
 def latest(connection: Connection, table: str) -> int:
-    """Give the number of the last departure; 0 while there was none."""
+    """Return the number of the last removal; 0 if there was none."""
     row = connection.execute("SELECT value FROM meta WHERE key = ?", (table,)).fetchone()
     return 0 if row is None else row[0]
 
 
 def between(connection: Connection, table: str, after: int, last: int) -> set[int] | None:
-    """Give the rows that left with the departures after one and up to another; None where too many did."""
+    """Return the rows of the removals after ``after`` up to ``last``; None if there were more than :data:`KEPT`."""
     if last - after > KEPT:
         return None
     slots = listed(_slot(table, number) for number in range(after + 1, last + 1))

@@ -1,4 +1,4 @@
-"""Exact search over the vectors that the ledger holds: a place's own, from memory where they fit."""
+"""Exact search over the vectors in the ledger, in memory for the places that fit."""
 
 from __future__ import annotations
 
@@ -23,32 +23,32 @@ from .vector_cache import Cosines, Seqs, Slice, bounds, cosines, possible, round
 from .vector_rows import FLOAT_BYTES, Form, VectorPlace, bytes_of, changes_of, compared, scanned
 
 HELD_BYTES = 64 * 1024 * 1024
-SPARE = 8  # nearest rows looked at beyond the limit, before a narrow reading pays for a query
+SPARE = 8  # extra rows fetched beyond the limit before a narrow reading costs a second query
 COST_OF_A_FILTER = 4  # measured: 15,431 rows of 100,000 take 182 ms from the disk and 349 through Chroma's filter
-_SAVED = 3  # how many times larger a place may be that is held rounded; room for what comes is in it
+_SAVED = 3  # a place held rounded may be this many times larger; includes room to grow
 _FORMS = (whole, rounded)
 
 
 class SqliteExactSearch:
-    """Cosine over all that a reading admits, of vectors of one model: the one that is followed."""
+    """Cosine search over all events that a reading admits, among vectors of the current model."""
 
     def __init__(self, database: Database, *, held_bytes: int = HELD_BYTES) -> None:
-        """Search a database's vectors, holding at most ``held_bytes`` of them in memory."""
+        """Search a database's vectors, caching at most ``held_bytes`` of them."""
         self._database = database
         self._cache: PlaceCache[Slice] = PlaceCache(held_bytes)
         self._fingerprint = ""
         self._dimensions = 0
 
     def follow(self, fingerprint: str) -> None:
-        """Compare only vectors of this model from now on."""
+        """Set the model whose vectors are compared from now on."""
         self._fingerprint = fingerprint
 
     def clear_caches(self) -> None:
-        """Hold nothing in memory: what was erased must not stay there."""
+        """Drop all cached vectors: erased data must not stay in memory."""
         self._cache.clear()
 
     async def nearest(self, vector: Vector, reading: Reading, limit: int) -> list[tuple[Event, float]]:
-        """Give events with their cosine, best first; [] for a vector of another length, or no direction."""
+        """Return events with their cosine, best first; [] for a vector of another length, or without a direction."""
         asked = _direction(vector)
         if asked is None or limit <= 0 or not self._fingerprint:
             return []
@@ -57,9 +57,9 @@ class SqliteExactSearch:
         return await self._database.read(self._nearest, asked, place, reading, bounded(limit))
 
     async def is_wide(self, reading: Reading) -> bool:
-        """Tell whether a search would read more vectors from the disk than a store of neighbours would cost.
+        """Return whether a search would read more vectors from disk than an approximate index would cost.
 
-        A store walks a filter row by row: a place pays for it only from several times the size that memory holds.
+        Such an index applies a filter row by row: for a filtered place it pays only from several times the cache limit.
         """
         place = VectorPlace(self._fingerprint, self._dimensions, place_filter(reading))
         if self._held_form(place) is not None:
@@ -72,7 +72,7 @@ class SqliteExactSearch:
         return bytes_of(connection, place.filter, dimensions_of(connection, place.fingerprint)) > bound
 
     def _held_form(self, place: VectorPlace) -> Form | None:
-        """Name the form in which a place is held; one that outgrew its form is let go, before it drives out others."""
+        """Return the form in which a place is cached; drop a place that outgrew its form before it evicts others."""
         for form in _FORMS:
             held = self._cache.find((form, place))
             if held is not None and held.size * place.dimensions * FLOAT_BYTES <= self._most(form):
@@ -81,12 +81,12 @@ class SqliteExactSearch:
         return None
 
     def _form(self, connection: Connection, place: VectorPlace) -> Form | None:
-        """Choose how to hold a place; None where there is no room for it."""
+        """Choose the form in which to cache a place; None if it is too large."""
         size = bytes_of(connection, place.filter, place.dimensions)
         return next((form for form in _FORMS if size <= self._most(form)), None)
 
     def _most(self, form: Form) -> int:
-        """Give the bytes of vectors up to which a place is held in a form; one does not fill all of the room."""
+        """Return the size in bytes up to which a place is cached in a form; one place must not fill the whole cache."""
         return self._cache.limit // 2 if form is whole else self._cache.limit * _SAVED
 
     def _nearest(
@@ -119,20 +119,20 @@ class _Compared:
     cosines: Cosines
 
     def best(self, limit: int) -> dict[int, float]:
-        """Give the nearest."""
+        """Return the nearest rows."""
         return best(self.seqs, self.cosines, limit)
 
     def within(self, seqs: Seqs) -> _Compared:
-        """Leave out all others."""
+        """Keep only the given rows."""
         inside = np.isin(self.seqs, seqs)
         return _Compared(self.seqs[inside], self.cosines[inside])
 
 
 @dataclass(frozen=True)
 class _Bounded:
-    """Rows between whose bounds their cosines lie; those that may be among the nearest are read from the ledger.
+    """Rows with bounds of their cosines; candidates for the nearest are read from the ledger.
 
-    The more of them lie as close together as rounding takes away, the more are read: at worst all.
+    The closer together the cosines lie relative to the rounding error, the more are read: at worst all.
     """
 
     connection: Connection
@@ -143,12 +143,12 @@ class _Bounded:
     high: Cosines
 
     def best(self, limit: int) -> dict[int, float]:
-        """Give the nearest, by their true cosines."""
+        """Return the nearest rows, by their exact cosines."""
         seqs = self.seqs[possible(self.low, self.high, limit)]
         return best(*compared(self.connection, self.place, seqs, self.asked), limit)
 
     def within(self, seqs: Seqs) -> _Bounded:
-        """Leave out all others."""
+        """Keep only the given rows."""
         inside = np.isin(self.seqs, seqs)
         return _Bounded(self.connection, self.place, self.asked, self.seqs[inside], self.low[inside], self.high[inside])
 

@@ -1,4 +1,4 @@
-"""The scope rule and its narrowings as SQL: pure, from typed readings only, never from anybody's text."""
+"""The scope rule and its narrowings as SQL, compiled from typed readings only, never from user text."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from ..database.statements import LISTED, listed, select
 Filter = tuple[str, tuple[str | int, ...]]
 
 _SPEAKS_OF = f"EXISTS ({select('1', 'event_subjects s', 's.seq = e.seq AND s.subject IN ' + LISTED)})"
-UNVEILED = f"NOT EXISTS ({select('1', 'veils v', 'v.seq = e.seq')})"  # a line that tells no forgotten event
+UNVEILED = f"NOT EXISTS ({select('1', 'veils v', 'v.seq = e.seq')})"  # lines that are not hidden
 _NOTHING: Filter = ("0", ())
 
 
 def sql_filter(reading: Reading) -> Filter:
-    """Compile a reading over ``events e``: the clause holds for exactly the rows that the reading admits."""
+    """Compile a reading over ``events e``: the clause selects exactly the rows that the reading admits."""
     parts: list[Filter] = [scene_filter(reading.scene), ("e.retired_at IS NULL", ()), *_common(reading)]
     if reading.user_id:
         person = reading.user_id
@@ -30,7 +30,7 @@ def sql_filter(reading: Reading) -> Filter:
 
 
 def message_filter(reading: Reading) -> Filter:
-    """Compile a reading over ``messages e``; a bot's own line speaks of the person it was said to."""
+    """Compile a reading over ``messages e``; a line of the bot counts for the person it was addressed to."""
     parts: list[Filter] = [scene_filter(reading.scene), (UNVEILED, ()), *_common(reading)]
     if reading.user_id:
         parts.append(("e.user_id = ?", (reading.user_id,)))
@@ -52,7 +52,7 @@ def scene_filter(scene: Scene) -> Filter:
 
 
 def place_filter(reading: Reading) -> Filter:
-    """Compile the smallest whole place that holds all that a reading admits: what is worth keeping in memory."""
+    """Compile the smallest whole place that holds all that a reading admits: the unit of caching."""
     scene = reading.scene
     if scene.kind == "operator" and reading.group_id:
         scene = Scene.operator(scene.agent, group_id=reading.group_id)

@@ -1,4 +1,4 @@
-"""Whose profile a row belongs to, as columns."""
+"""Profile keys as columns."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ OF_KEY = " AND ".join(f"{name} = ?" for name in KEY_COLUMNS)
 
 
 def key_values(key: ProfileKey) -> tuple[str, ...]:
-    """Give a key's values in the order of :data:`KEY_COLUMNS`."""
+    """Return a key's values in the order of :data:`KEY_COLUMNS`."""
     return bound(key.agent, key.entity_type, key.group_id, key.user_id)
 
 
 def keys_in(scope: Scope) -> Filter:
-    """Compile what belongs to a place: a group with its members, or the person of a private chat."""
+    """Compile the profiles of a place: a group with its members, or the person of a private chat."""
     if scope.kind == "group":
         return "agent = ? AND entity_type IN ('group', 'member') AND group_id = ?", bound(scope.agent, scope.place_id)
     return "agent = ? AND entity_type = 'user' AND user_id = ?", bound(scope.agent, scope.place_id)

@@ -1,4 +1,4 @@
-"""Search by words: over a place's own postings where they fit into memory, over FTS5 for what is wider."""
+"""Search by words: over a place's own postings if they fit into memory, else over FTS5."""
 
 from __future__ import annotations
 
@@ -23,36 +23,36 @@ from .postings import Postings
 from .postings_cache import HELD_BYTES, PostingsCache
 from .words import match
 
-SPARE = 8  # best matches looked at beyond the limit, before a narrow reading pays for a query of its own
+SPARE = 8  # extra matches fetched beyond the limit before a narrow reading costs a second query
 T = TypeVar("T")
 Found = list[tuple[T, float]]
 _Place = tuple[Corpus[Any], Filter]
 
 
 class SqliteLexical:
-    """BM25. A place's words are taken into memory when it is asked; FTS5 answers until all are there."""
+    """BM25 search. A place's postings are loaded on its first search; FTS5 serves until they are complete."""
 
     def __init__(self, database: Database, *, held_bytes: int = HELD_BYTES) -> None:
-        """Search a database, holding the words of places in at most ``held_bytes`` of memory."""
+        """Search a database, caching postings of places in at most ``held_bytes``."""
         self._database = database
         self._hot = PostingsCache(held_bytes)
         self._loading: dict[_Place, asyncio.Task[None]] = {}
         self._turns = asyncio.Lock()
 
     async def events(self, terms: Sequence[str], reading: Reading, limit: int) -> Found[Event]:
-        """Find events that share terms, best first."""
+        """Return events that share terms, best first."""
         return await self._search(EVENTS, terms, reading, bounded(limit))
 
     async def messages(self, terms: Sequence[str], reading: Reading, limit: int) -> Found[Message]:
-        """Find messages that share terms, best first."""
+        """Return messages that share terms, best first."""
         return await self._search(MESSAGES, terms, reading, bounded(limit))
 
     def clear_caches(self) -> None:
-        """Hold nothing in memory: what was erased must not stay there."""
+        """Drop all cached postings: erased data must not stay in memory."""
         self._hot.clear_caches()
 
     async def loaded(self) -> None:
-        """Wait until the words of all places that were asked are in memory."""
+        """Wait until the postings of all places searched so far are loaded."""
         await asyncio.gather(*self._loading.values())
 
     async def _search(self, corpus: Corpus[T], terms: Sequence[str], reading: Reading, limit: int) -> Found[T]:
@@ -65,13 +65,13 @@ class SqliteLexical:
         return found
 
     async def _load(self, corpus: Corpus[Any], place: Filter) -> None:
-        """Take in a place's words some rows at a time, so that whoever reads meanwhile waits for few of them."""
+        """Load a place's postings in small batches, so that concurrent reads wait for few rows only."""
         is_loading = True
         try:
-            async with self._turns:  # one place after the other: those that do not fit together would evict each other
+            async with self._turns:  # one place at a time: places that do not fit together would evict each other
                 while is_loading:
                     is_loading = await self._database.read(_is_loading, self._hot, corpus, place)
-        except UnavailableError:  # closed, or unreadable: whoever asks next is told
+        except UnavailableError:  # closed or unreadable: the next search reports it
             pass
         finally:
             del self._loading[corpus, place]
@@ -79,7 +79,7 @@ class SqliteLexical:
 
 @dataclass(frozen=True)
 class _LexicalQuestion(Generic[T]):
-    """What is asked for, where, and how much of it."""
+    """The parameters of one search."""
 
     corpus: Corpus[T]
     terms: Sequence[str]
@@ -91,16 +91,16 @@ class _Ranking(Protocol):
     """Rows by their scores."""
 
     def best(self, limit: int) -> dict[int, float]:
-        """Give the best of the place, of which a narrow reading may not admit all."""
+        """Return the best rows of the place; a narrow reading may not admit all of them."""
         ...
 
     def best_within(self, limit: int) -> dict[int, float]:
-        """Give the best of what the reading admits; it costs more."""
+        """Return the best rows that the reading admits; it costs more."""
         ...
 
 
 class _OwnWords:
-    """The ranking of a place's own postings."""
+    """The ranking by a place's own postings."""
 
     def __init__(self, connection: Connection, question: _LexicalQuestion[Any], postings: Postings) -> None:
         self._connection, self._question = connection, question
@@ -117,7 +117,7 @@ class _OwnWords:
 
 
 class _FullText:
-    """FTS5's ranking."""
+    """The ranking by FTS5."""
 
     def __init__(self, connection: Connection, question: _LexicalQuestion[Any], expression: str) -> None:
         self._connection, self._question, self._expression = connection, question, expression
@@ -130,14 +130,14 @@ class _FullText:
     def best_within(self, limit: int) -> dict[int, float]:
         corpus = self._question.corpus
         clause, values = corpus.filter_of(self._question.reading)
-        source = f"{corpus.words} w CROSS JOIN {corpus.table} e ON e.seq = w.rowid"  # CROSS: the words first
+        source = f"{corpus.words} w CROSS JOIN {corpus.table} e ON e.seq = w.rowid"  # CROSS forces the word index first
         where = f"{corpus.words} MATCH ? AND {clause}"
         query = select("w.rowid, -w.rank", source, where, "ORDER BY w.rank LIMIT ?")
         return dict(self._connection.execute(query, (self._expression, *values, limit)))
 
 
 def _searched(connection: Connection, hot: PostingsCache, question: _LexicalQuestion[T]) -> tuple[Found[T], bool]:
-    """Find rows, and tell whether the words of their place are still to be loaded."""
+    """Return rows, and whether the postings of their place are still to be loaded."""
     place = question.corpus.place_of(question.reading)
     words = hot.advance(connection, question.corpus, place) if place else None
     if words is not None and not len(words.missing):

@@ -1,4 +1,4 @@
-"""The talk round lines of the log."""
+"""The lines around messages of the log."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..database.rows import bound
 from ..database.statements import select
 from .corpus import MESSAGES
 
-_Place = tuple[int, int]  # at_us and seq: the order of a log
+_Place = tuple[int, int]  # at_us and seq: the order of the log
 _BEFORE = select(
     "at_us, seq", "messages", "scope = ? AND (at_us, seq) < (?, ?)", "ORDER BY at_us DESC, seq DESC LIMIT ?"
 )
@@ -19,7 +19,7 @@ _AFTER = select("at_us, seq", "messages", "scope = ? AND (at_us, seq) > (?, ?)",
 
 
 def passages_around(connection: Connection, messages: Sequence[Message], reading: Reading, reach: int) -> list[Passage]:
-    """Give with each message the lines round it; only what the reading admits is read."""
+    """Return the lines around each message; only messages and lines that the reading admits are read."""
     admitted = sorted({(line.scene.scope, line.id) for line in messages if reading.admits(line.as_event())})
     windows: dict[str, list[list[_Place]]] = {}
     for scope, message_id in admitted:
@@ -38,7 +38,7 @@ def _window(connection: Connection, key: str, at: _Place, reach: int) -> list[_P
 
 
 def _joined(windows: Iterable[list[_Place]]) -> list[list[_Place]]:
-    """Join the windows of one place that have a line in common."""
+    """Join the windows of one place that share a line."""
     runs: list[list[_Place]] = []
     for window in sorted(windows):
         if runs and window[0] <= runs[-1][-1]:

@@ -1,4 +1,4 @@
-"""What is held in memory of recently asked places, within a bound."""
+"""A size-bounded LRU cache of recently searched places."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from collections.abc import Callable, Hashable
 from threading import Lock
 from typing import Generic, Protocol, TypeVar
 
-_OVERHEAD = 1024  # bytes that even an empty place counts for, so that their number is bounded, too
+_OVERHEAD = 1024  # bytes counted for every place, so that the number of empty places is bounded, too
 
 
 class Sized(Protocol):
-    """Something whose size in memory is known."""
+    """An object of known size in memory."""
 
     @property
     def bytes(self) -> int:
-        """What it takes in memory."""
+        """Its size in bytes."""
         ...
 
 
@@ -23,7 +23,7 @@ S = TypeVar("S", bound=Sized)
 
 
 class _CachedPlace(Generic[S]):
-    """What is held of one place, the lock under which it is brought up to date, and what the cache counts for it."""
+    """The cached content of one place, the lock that serialises its updates, and its counted size."""
 
     def __init__(self, content: S) -> None:
         self.lock = Lock()
@@ -32,7 +32,7 @@ class _CachedPlace(Generic[S]):
 
 
 class PlaceCache(Generic[S]):
-    """Contents by key, the least recently asked let go when together they are over ``limit`` bytes."""
+    """Contents by key; the least recently used ones are evicted when the total exceeds ``limit`` bytes."""
 
     def __init__(self, limit: int) -> None:
         """Hold at most ``limit`` bytes between calls."""
@@ -43,21 +43,21 @@ class PlaceCache(Generic[S]):
 
     @property
     def bytes(self) -> int:
-        """What is held."""
+        """The total size of the cached contents in bytes."""
         return self._bytes
 
     def fits(self, size: int) -> bool:
-        """Tell whether a place of so many bytes could be held at all, were it alone."""
+        """Return whether a place of this size fits into an otherwise empty cache."""
         return size + _OVERHEAD <= self.limit
 
     def find(self, key: Hashable) -> S | None:
-        """Give what is held as it was left."""
+        """Return the cached content without updating it."""
         with self._lock:
             held = self._held.get(key)
         return None if held is None else held.content
 
     def fresh(self, key: Hashable, empty: Callable[[], S], renewed: Callable[[S], S]) -> S:
-        """Give the content of a key brought up to date by ``renewed``, from any thread; one at a time for each key."""
+        """Return the content of a key updated by ``renewed``; thread-safe, with one update at a time per key."""
         with self._lock:
             held = self._held.get(key) or self._held.setdefault(key, _CachedPlace(empty()))
             self._held.move_to_end(key)
@@ -67,13 +67,13 @@ class PlaceCache(Generic[S]):
         return fresh
 
     def drop(self, key: Hashable) -> None:
-        """Let go of one place."""
+        """Drop one place."""
         with self._lock:
             held = self._held.pop(key, None)
             self._bytes -= held.counted if held else 0
 
     def clear(self) -> None:
-        """Let go of everything; what is being loaded is given to whoever asked, and not held."""
+        """Drop everything; content that is being loaded is returned to its caller, but not cached."""
         with self._lock:
             self._held.clear()
             self._bytes = 0
@@ -81,7 +81,7 @@ class PlaceCache(Generic[S]):
     def _count(self, key: Hashable, held: _CachedPlace[S]) -> None:
         with self._lock:
             size = held.content.bytes + _OVERHEAD
-            if self._held.get(key) is held:  # else it was let go meanwhile
+            if self._held.get(key) is held:  # otherwise it was dropped in the meantime
                 self._bytes += size - held.counted
                 held.counted = size
             while self._bytes > self.limit and self._held:
