@@ -50,7 +50,7 @@ class RequestBatches:
     """
 
     def __init__(self, executor: Executor, carry_out: Callable[[Sequence[Request[Any]]], None], *, most: int) -> None:
-        """Run at most ``most`` requests per batch through ``carry_out`` in a thread; its failure fails the whole batch."""
+        """Run at most ``most`` requests a batch through ``carry_out`` in a thread; if it raises, the batch fails."""
         self._executor = executor
         self._carry_out = carry_out
         self._most = most

@@ -39,7 +39,7 @@ class Rewording:
     places: Sequence[str]
 
     def events(self, connection: Connection, revision: int) -> tuple[int, list[str]]:
-        """Hide the person in events; returns the number of changed texts, and the ids of events joined to an equal one."""
+        """Hide the person in events; returns the number of changed texts, and the ids of events joined to another."""
         texts = f"{_EVENT_TEXTS} || char(10) || coalesce(e.perspective, '')"
         named, values = self._within(texts)
         which = (f"e.user_id = ? OR {_SPEAKS_OF} OR {named}", (*bound(self.user_id, self.user_id), *values))

@@ -54,7 +54,7 @@ class SqliteEvents:
         await self._database.write(_retire, event_id, at)
 
     async def restore(self, event_id: str) -> Event | None:
-        """Restore a retired event, or return the equal one that stands; None if unknown or all its messages are withdrawn."""
+        """Restore a retired event, or return its standing equal; None if unknown or all its messages are withdrawn."""
         return await self._database.write(_restore, event_id)
 
 

@@ -49,7 +49,7 @@ class SqliteNames:
         return await self._database.read(_people, scope, list(user_ids))
 
     async def names_of(self, user_ids: Iterable[str]) -> list[str]:
-        """Return the current and former names of these people in any place; per person the :data:`MOST_NAMES` last seen."""
+        """Return all names of these people in any place; the :data:`MOST_NAMES` last seen of each."""
         return await self._database.read(_names_of, list(user_ids))
 
     async def shared(self, user_ids: Iterable[str]) -> list[str]:

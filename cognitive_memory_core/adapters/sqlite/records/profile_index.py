@@ -52,7 +52,7 @@ class SqliteProfiles:
         await self._database.write(_store, fingerprint, profile, vector)
 
     async def readable(self, scene: Scene, shared: Collection[str] | None, fingerprint: str) -> list[IndexedProfile]:
-        """Return the profiles that a scene may read; ``shared`` are the persons who share theirs, None means everybody."""
+        """Return the profiles that a scene may read; ``shared`` are the persons who share theirs, None means all."""
         return await self._database.read(_readable, scene, shared, fingerprint)
 
     async def versions(self) -> Mapping[ProfileKey, str]:
@@ -116,7 +116,7 @@ def _readable(
 
 
 def _readable_filter(scene: Scene, shared: Collection[str] | None) -> Filter:
-    """Compile which ``profiles p`` a scene may read; a shared profile needs a person who asks or is named in the group."""
+    """Compile which ``profiles p`` a scene may read; a shared one only of the asker or of people named there."""
     if scene.kind == "operator":
         return "p.agent = ?", bound(scene.agent)
     if scene.kind == "private":
