@@ -16,7 +16,7 @@ from ..domain.message import Message
 from ..errors import Busy, CognitiveMemoryError, UnavailableError
 from ..ports.ledger import EmbeddedEvent, LexicalIndex
 from ..ports.models import Ask, Chat, Reranker, Vector
-from ..ports.vectors import Generation, VectorStore
+from ..ports.vectors import Generation, SleepingStore
 
 log = logging.getLogger(__name__)
 State = Literal["uninitialised", "ready", "failed"]
@@ -164,7 +164,7 @@ class GuardedLexical:
 class GuardedStore:
     """A vector store behind a breaker."""
 
-    def __init__(self, store: VectorStore, breaker: Breaker, *, overdue: float = OVERDUE) -> None:
+    def __init__(self, store: SleepingStore, breaker: Breaker, *, overdue: float = OVERDUE) -> None:
         """Guard a store; work that takes longer than ``overdue`` seconds keeps nobody else waiting."""
         self._store = store
         self._breaker = breaker
@@ -199,6 +199,14 @@ class GuardedStore:
     ) -> list[tuple[str, float]]:
         """Search one generation."""
         return await self._breaker.call(lambda: self._store.nearest(generation, vector, reading, limit))
+
+    async def is_there(self) -> bool:
+        """Tell whether a generation is in use, which is asked of the disk alone."""
+        return await self._store.is_there()
+
+    async def sleep(self) -> None:
+        """End what runs; a store that is away can be ended, too, and that tells nothing of how it is."""
+        await self._store.sleep()
 
     async def _working(self, act: Callable[[], Awaitable[T]]) -> T:
         return await self._breaker.call(act, overdue=self._overdue)

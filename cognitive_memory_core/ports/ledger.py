@@ -254,6 +254,10 @@ class CheckpointBook(Protocol):
         """Give the mark of a generation; None for one that was never noted."""
         ...
 
+    async def furthest(self) -> Checkpoint | None:
+        """Return the furthest mark of all generations; None where none was noted."""
+        ...
+
     async def note(self, birth: str, mark: Checkpoint) -> None:
         """Remember a generation's mark; every other generation's is kept."""
         ...

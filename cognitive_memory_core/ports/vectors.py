@@ -83,3 +83,15 @@ class VectorStore(Protocol):
     ) -> list[tuple[str, float]]:
         """Search one generation as an index does; BadArgument for a vector that :meth:`upsert` would refuse."""
         ...
+
+
+class SleepingStore(VectorStore, Protocol):
+    """A vector store that holds much memory while it runs. Any call of VectorStore's starts it."""
+
+    async def is_there(self) -> bool:
+        """Tell, without starting anything, whether a generation is in use; a lost one may look as if it were there."""
+        ...
+
+    async def sleep(self) -> None:
+        """End what runs, when what is in hand is done, and free its memory and locks; idempotent, raises nothing."""
+        ...

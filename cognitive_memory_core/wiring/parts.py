@@ -45,7 +45,7 @@ from ..ports.models import Embedder, Reranker
 from ..ports.overrides import Overrides
 from ..ports.profiles import ProfileEraser, ProfileStore
 from ..ports.queue import JobQueue, QueueEraser, QueueView
-from ..ports.vectors import VectorStore
+from ..ports.vectors import SleepingStore
 from ..recall.calibration import Calibrating
 from ..recall.nearest import ExactSearch
 from ..settings import Live, Settings, VectorStoreSettings
@@ -80,7 +80,7 @@ class Parts:
     lexical: LexicalIndex
     shelf: VectorLedger
     exact: ExactSearch
-    store: VectorStore | None
+    store: SleepingStore | None
     book: CheckpointBook
     log: VeiledLog
     notes: NoteBook
@@ -146,7 +146,7 @@ class _Outside:
     mirror: EndSummaries
     embedding: Embedding
     reranking: Reranking
-    store: VectorStore | None
+    store: SleepingStore | None
     profiles: FileProfiles
     thinkers: Thinkers
     meter: SpendingMeter
@@ -205,8 +205,8 @@ async def _ledger(data_dir: Path, clock: Clock, owner: DirectoryOwner, stack: As
     return ledger
 
 
-async def _store(vector_store: VectorStoreSettings, folder: Path, stack: AsyncExitStack) -> VectorStore | None:
-    """Give the vector store, which starts with the first row to index; None where exact search alone is wanted."""
+async def _store(vector_store: VectorStoreSettings, folder: Path, stack: AsyncExitStack) -> SleepingStore | None:
+    """Give the vector store, which runs only while it is needed; None where exact search alone is wanted."""
     if vector_store.url or vector_store.backend == "exact":
         await asyncio.to_thread(clear_generations, folder)
     if vector_store.backend == "exact":

@@ -25,7 +25,7 @@ from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE, an_eve
 from tests.support.clock import NOON
 from tests.support.ledgers import MODEL, a_vector
 from tests.support.sizes import sized
-from tests.support.vector_stores import Shop, row, rows, shop_of
+from tests.support.vector_stores import Shop, chroma_children, row, rows, shop_of
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -143,6 +143,29 @@ async def test_a_generation_in_use_is_the_same_after_reopening(shop: Shop, gener
     assert await shop.store.open() == generation
     assert await shop.store.listed(generation) == {event.id for event in events}
     assert set(await found(shop.store, generation, GROUP)) == {event.id for event in events}
+
+
+async def test_a_store_sleeps_until_it_is_asked(shop: Shop, generation: Generation) -> None:
+    """A sleeping store runs no process, keeps what it has, and is started by the next call, whichever that is."""
+    east, late = an_event("甲"), an_event("乙")
+    await shop.store.upsert(generation, rows([(east, EAST)]))
+    await shop.store.put_in_use(generation)
+    for _ in range(2):
+        await shop.store.sleep()
+        assert not chroma_children()
+        assert await shop.store.is_there()
+    await shop.store.upsert(generation, rows([(late, NORTH)]))
+    await shop.store.sleep()
+    assert await shop.store.open() == generation
+    assert await found(shop.store, generation, EVERYTHING) == [east.id, late.id]
+
+
+async def test_what_was_never_put_in_use_is_not_there(shop: Shop, tmp_path: Path) -> None:
+    """A new store, and one with a generation that only grows, say without being started that nothing is in use."""
+    async with shop.another(tmp_path) as new:
+        assert not await new.is_there()
+        await new.begin(MODEL, 2)
+        assert not await new.is_there()
 
 
 async def test_an_attempt_that_was_given_up_is_replaced(shop: Shop, generation: Generation) -> None:

@@ -216,10 +216,12 @@ async def test_what_stands_decides_the_length_of_a_model(ledger: Ledger) -> None
 async def test_an_index_book_keeps_the_mark_of_each_generation(ledger: Ledger) -> None:
     """Marks of different generations never meet, and old ones can be forgotten."""
     assert await ledger.book.mark("one") is None
+    assert await ledger.book.furthest() is None
     await ledger.book.note("one", Checkpoint(3, 4))
     await ledger.book.note("two", Checkpoint(1, 1))
     await ledger.book.note("one", Checkpoint(5, 1))
     assert [await ledger.book.mark(birth) for birth in ("one", "two")] == [Checkpoint(5, 1), Checkpoint(1, 1)]
+    assert await ledger.book.furthest() == Checkpoint(5, 1)
     await ledger.book.keep_only("two")
     assert [await ledger.book.mark(birth) for birth in ("one", "two")] == [None, Checkpoint(1, 1)]
 

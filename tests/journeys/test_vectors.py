@@ -7,6 +7,7 @@ import re
 import shutil
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -15,11 +16,19 @@ import pytest
 from cognitive_memory_core import (
     CognitiveMemory,
     EmbeddingSettings,
+    Event,
     ModelsSettings,
     Settings,
     Turn,
     VectorStoreSettings,
 )
+from cognitive_memory_core.domain.hit import Reading
+from cognitive_memory_core.engine import Engine
+from cognitive_memory_core.ports.given import Given
+from cognitive_memory_core.ports.models import Vector
+from cognitive_memory_core.recall.nearest import ExactSearch
+from cognitive_memory_core.settings import Live
+from cognitive_memory_core.wiring import parts_of
 from tests.support import model_server
 from tests.support.model_server import Behaviour, ModelServer
 from tests.support.telling import READING, tell
@@ -34,6 +43,21 @@ def with_model(server: ModelServer, *, name: str = "bge-test", store: VectorStor
     """Set an embedding model, and no vector store unless one is named."""
     embedding = EmbeddingSettings.model_validate({"api_url": server.url, "api_key": "sk-canary", "model_name": name})
     return Settings(models=ModelsSettings(embedding=embedding), vector_store=store)
+
+
+@dataclass
+class Wide:
+    """An exact index to which every question is too wide."""
+
+    index: ExactSearch
+
+    async def is_wide(self, reading: Reading) -> bool:  # everything is
+        """Return True."""
+        return True
+
+    async def nearest(self, vector: Vector, reading: Reading, limit: int) -> list[tuple[Event, float]]:
+        """Answer all the same."""
+        return await self.index.nearest(vector, reading, limit)
 
 
 @asynccontextmanager
@@ -125,6 +149,53 @@ async def test_another_model_is_moved_to_by_itself(tmp_path: Path) -> None:
             assert (status.index_lag, status.index.generation, status.index.behind) == (0, 2, 0)
 
 
+async def test_few_facts_start_no_process(tmp_path: Path) -> None:
+    """A bot with little to index starts no process: exact search answers, and status counts what the index lacks."""
+    async with CognitiveMemory.open(Settings(), tmp_path) as memory:
+        await memory.remember(Turn(READING, observations=FACTS))
+        await until(lambda: _is_behind(memory, 5))
+        assert await _are_found(memory, 5)
+        status = await memory.status()
+        assert (status.index.activity, status.index.generation, status.failing) == ("asleep", 0, ())
+        assert not chroma_children()
+        assert not (tmp_path / "chromadb").exists()
+        assert await memory.drain(PATIENCE)
+        status = await memory.status()
+        assert (status.index.activity, status.index.behind) == ("awake", 0)
+        assert len(chroma_children()) == 1
+
+
+async def test_a_restarted_bot_leaves_a_whole_index_asleep(tmp_path: Path) -> None:
+    """A bot that is started again over an index that lacks nothing starts no process, drained or not."""
+    async with CognitiveMemory.open(Settings(), tmp_path) as memory:
+        await tell(memory, READING, *FACTS)
+    async with CognitiveMemory.open(Settings(), tmp_path) as memory:
+        assert await memory.drain(PATIENCE)
+        status = await memory.status()
+        assert (status.index.activity, status.index.behind) == ("asleep", 0)
+        assert not chroma_children()
+
+
+async def test_a_wide_question_wakes_the_process_and_does_not_wait(tmp_path: Path) -> None:
+    """What exact search finds too wide is answered by it all the same until the process runs, and by that then."""
+    live = Live(Settings())
+    parts = await parts_of(live, tmp_path, Given())
+    engine = Engine(replace(parts, exact=Wide(parts.exact)), live)
+    memory = CognitiveMemory(live.current, engine)
+    try:
+        engine.start()
+        await memory.remember(Turn(READING, observations=FACTS))
+        await until(lambda: _is_behind(memory, 5))
+        assert not chroma_children()
+        assert await _are_found(memory, 5)
+        await until(lambda: _is_awake(memory))
+        assert await _are_found(memory, 5)
+        assert len(chroma_children()) == 1
+        assert (await memory.status()).index.behind == 0
+    finally:
+        await engine.close()
+
+
 async def test_a_deleted_index_is_built_anew(tmp_path: Path) -> None:
     """Whoever deletes chromadb/, at rest or at work, costs nobody an answer; it is whole again by itself."""
     async with CognitiveMemory.open(Settings(), tmp_path) as memory:
@@ -164,9 +235,11 @@ async def test_a_server_that_goes_away_and_comes_back(tmp_path: Path) -> None:
     async with CognitiveMemory.open(settings, tmp_path / "data") as memory, asked_all_the_time(memory) as answers:
         await memory.remember(Turn(READING, observations=FACTS[3:]))
         await until(lambda: _are_found(memory, 5))
+        draining = asyncio.create_task(memory.drain(PATIENCE))  # which starts the process, to no server
+        await until(lambda: _is_failing(memory))
         assert (await memory.status()).index.behind > 0
         with chroma_server(tmp_path / "server", urlsplit(url).port or 0):
-            assert await memory.drain(PATIENCE)
+            assert await draining
             assert (await memory.status()).index.generation == 1
     assert min(answers) >= 3
     assert not list((tmp_path / "data" / "chromadb").glob("[0-9]*"))
@@ -174,6 +247,18 @@ async def test_a_server_that_goes_away_and_comes_back(tmp_path: Path) -> None:
 
 async def _degraded(memory: CognitiveMemory) -> bool:
     return bool((await memory.context(READING, "桂花糕")).degraded)
+
+
+async def _is_failing(memory: CognitiveMemory) -> bool:
+    return bool((await memory.status()).failing)
+
+
+async def _is_behind(memory: CognitiveMemory, rows: int) -> bool:
+    return (await memory.status()).index.behind == rows
+
+
+async def _is_awake(memory: CognitiveMemory) -> bool:
+    return (await memory.status()).index.activity == "awake"
 
 
 async def _are_found(memory: CognitiveMemory, count: int) -> bool:

@@ -20,7 +20,7 @@ from cognitive_memory_core.adapters.inmemory.vector_store import InMemoryVectorS
 from cognitive_memory_core.domain.event import Event
 from cognitive_memory_core.ports.ledger import EmbeddedEvent
 from cognitive_memory_core.ports.models import Vector
-from cognitive_memory_core.ports.vectors import VectorStore
+from cognitive_memory_core.ports.vectors import SleepingStore
 from cognitive_memory_core.settings import VectorStoreSettings
 
 from .ledgers import MODEL
@@ -36,7 +36,7 @@ class Shop:
     """A store that is open, and can be opened anew over what it left."""
 
     make: Make
-    store: VectorStore
+    store: SleepingStore
     folder: Path
     url: str = ""
 
@@ -47,7 +47,7 @@ class Shop:
             self.store = chroma_store(self.folder, self.url)
 
     @asynccontextmanager
-    async def another(self, folder: Path) -> AsyncIterator[VectorStore]:
+    async def another(self, folder: Path) -> AsyncIterator[SleepingStore]:
         """Open an empty store of the same make; on a server, in a database of its own."""
         is_chroma = isinstance(self.store, ChromaStore)
         database = f"another-{folder.name}" if self.url else ""

@@ -12,7 +12,7 @@ import pytest
 
 import cognitive_memory_core as core
 from tests.support.builders import GROUP
-from tests.support.waiting import until
+from tests.support.waiting import PATIENCE, until
 
 
 class Silent:
@@ -47,6 +47,7 @@ async def test_a_server_that_never_answers_is_seen(tmp_path: Path, caplog: pytes
         with caplog.at_level(logging.WARNING):
             async with core.CognitiveMemory.open(settings, tmp_path) as memory:
                 await memory.remember(core.Turn(GROUP, observations=("小明（2000001）喜欢乌龙茶",)))
+                draining = asyncio.create_task(memory.drain(PATIENCE))  # one row alone would not start the store
                 await until(lambda: silent.asked > 0)
                 await until(lambda: _says_why(memory))
                 status = await memory.status()
@@ -57,6 +58,8 @@ async def test_a_server_that_never_answers_is_seen(tmp_path: Path, caplog: pytes
                 ]
                 lines = [record for record in caplog.records if "vectors" in record.getMessage()]
                 assert len(lines) == 1
+                draining.cancel()
+                await asyncio.gather(draining, return_exceptions=True)
 
 
 async def _says_why(memory: core.CognitiveMemory) -> bool:

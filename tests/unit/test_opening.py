@@ -72,6 +72,23 @@ async def test_cancelled_closing_ends_chromas_process(tmp_path: Path) -> None:
             break
 
 
+async def slept(supervisor: Supervisor) -> None:
+    """Start a process and put it to sleep."""
+    await supervisor.write(asked("pid"))
+    await supervisor.sleep()
+
+
+async def test_a_cancelled_sleep_leaves_no_process(tmp_path: Path) -> None:
+    """A process whose way to sleep is cancelled is ended all the same, or else by the closing."""
+    for at in range(1, 30):
+        supervisor = Supervisor(Start(str(tmp_path)), Bounds(closing=3.0), COMMAND)
+        went_so_far = await cancelled_at(lambda it=supervisor: slept(it), at)  # type: ignore[misc]
+        await supervisor.close()
+        await until_nothing_is_left(tmp_path)
+        if not went_so_far:
+            break
+
+
 async def requested(supervisor: Supervisor, asking: str) -> None:
     """Ask the process for its number, as a write or as a search; a search does not wait for a slow start."""
     with suppress(core.UnavailableError):

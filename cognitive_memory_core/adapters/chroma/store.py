@@ -19,6 +19,7 @@ from ...ports.models import Vector
 from ...ports.vectors import Generation
 from ...settings import VectorStoreSettings
 from .filters import chroma_filter, event_metadata
+from .leftovers import seems_in_use
 from .protocol import (
     Answer,
     Begin,
@@ -64,6 +65,7 @@ class ChromaStore:
 
     def __init__(self, folder: Path, settings: VectorStoreSettings, bounds: Bounds | None = None) -> None:
         """Touch nothing yet."""
+        self._folder, self._is_embedded = folder, not settings.url
         self._bounds = bounds or Bounds()
         self._supervisor = Supervisor(_start(folder, settings, self._bounds), self._bounds)
         self._open: dict[int, tuple[int, str]] = {}
@@ -135,6 +137,14 @@ class ChromaStore:
         answer = await self._noted(generation, request, self._supervisor.search(request))
         found = _expected(NearestIds, answer)
         return [(row, _cosine(distance)) for row, distance in zip(found.ids, found.distances, strict=True)]
+
+    async def is_there(self) -> bool:
+        """Look for the generation in use on the disk; of a server only the name of the generation is known here."""
+        return await asyncio.to_thread(seems_in_use, self._folder, is_embedded=self._is_embedded)
+
+    async def sleep(self) -> None:
+        """End Chroma's process until something is asked."""
+        await self._supervisor.sleep()
 
     async def close(self) -> None:
         """End Chroma's process; nothing can be asked any more, and what was asked is refused."""

@@ -140,6 +140,12 @@ class Supervisor:
         """Let it start at once again: why it died is known, and will not be asked for again."""
         self._health.deaths, self._health.start_at = 0, 0.0
 
+    async def sleep(self) -> None:
+        """Let the request in hand finish within its limit, then end the process; the next request starts another."""
+        async with self._turn:
+            if not self._is_closed and self._child is not None:
+                await self._let_go()
+
     async def close(self) -> None:
         """Let the request in hand finish for a while, then end the process; nothing can be asked any more."""
         self._is_closed = True

@@ -17,6 +17,10 @@ class InMemoryBook:
         """Give the mark of a generation; None for one that was never noted."""
         return self._state.index_marks.get(birth)
 
+    async def furthest(self) -> Checkpoint | None:
+        """Return the furthest mark of all generations."""
+        return max(self._state.index_marks.values(), default=None)
+
     async def note(self, birth: str, mark: Checkpoint) -> None:
         """Remember a generation's mark."""
         self._state.index_marks[birth] = mark

@@ -77,6 +77,13 @@ class InMemoryVectorStore:
         scored = [(event.id, sum(map(mul, asked, unit))) for event, unit in rows if reading.admits(event)]
         return sorted(scored, key=lambda pair: -pair[1])[: max(limit, 0)]
 
+    async def is_there(self) -> bool:
+        """Tell whether a generation is in use."""
+        return self._in_use is not None
+
+    async def sleep(self) -> None:
+        """Go on: there is no process to end."""
+
     def _copy(self, generation: Generation) -> _HeldGeneration:
         for copy in (self._in_use, self._growing):
             if copy is not None and copy.generation.birth == generation.birth:

@@ -1,5 +1,8 @@
 """Keeps a vector store the same as the ledger: follows its changes, and builds the next generation where one is needed.
 
+It also starts the store and puts it to sleep: see :mod:`.index_sleep`. What came while it slept is written before it
+answers again.
+
 A generation of another model, one that is damaged or lost, one of another version of the store, one that holds what was
 erased: all are the same, and the answer is the next generation, built behind whatever serves meanwhile.
 """
@@ -12,15 +15,17 @@ import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from ... import sentences
-from ...background import BackgroundLoop
+from ...background import UNTIL_NUDGED, BackgroundLoop
 from ...domain.hit import Reading
 from ...errors import Busy, UnavailableError
 from ...ports.ledger import Change, Checkpoint, CheckpointBook, EmbeddedEvent, VectorLedger
 from ...ports.models import Vector
-from ...ports.vectors import Generation, VectorStore
+from ...ports.vectors import Generation, SleepingStore
 from .index_check import ASKED_A_DAY, IndexCheck
+from .index_sleep import IndexSleep
 
 log = logging.getLogger(__name__)
 BATCH = 300  # rows an upsert: more would keep a question waiting for long
@@ -30,19 +35,23 @@ LONGEST_PAUSE = 60.0  # seconds
 FRUITLESS = 3  # times that a generation opens well and cannot be brought up to date before it is given up
 MOST_ASTRAY = 1  # rows of a slice that are written anew; more mean a damaged index
 WORTH_MENDING = 0.1  # share of missing rows from which on building anew is cheaper than mending
+Activity = Literal["off", "asleep", "waking", "awake"]
 
 
 @dataclass(frozen=True)
 class IndexState:
     """``generation`` is the one that answers, 0 while none does; ``behind`` rows are not in it yet.
 
-    ``built`` of ``to_build`` rows are in the next one; both are 0 while none is being built.
+    ``built`` of ``to_build`` rows are in the next one; both are 0 while none is being built. ``activity`` is "off"
+    without a vector store, "asleep" while none is needed, "waking" until it answers, and "awake" while it does; exact
+    search answers whenever it does not.
     """
 
     generation: int = 0
     behind: int = 0
     built: int = 0
     to_build: int = 0
+    activity: Activity = "off"
 
 
 @dataclass
@@ -59,7 +68,7 @@ class IndexReconciler:
 
     def __init__(
         self,
-        store: VectorStore,
+        store: SleepingStore,
         shelf: VectorLedger,
         book: CheckpointBook,
         fingerprint: str,
@@ -74,6 +83,8 @@ class IndexReconciler:
         self._fingerprint = fingerprint
         self._check = IndexCheck(store, shelf, book, fingerprint)
         self._elapsed = elapsed
+        self._sleep = IndexSleep(elapsed)
+        self._slept = ""  # birth of the generation that was whole when the store was put to sleep
         self._serving: _GenerationInUse | None = None  # a generation that is known to be whole
         self._growing: _GenerationInUse | None = None
         self._to_build = 0
@@ -90,32 +101,55 @@ class IndexReconciler:
         self._begun = 0  # builds so far
         self._finished = 0  # the last of them that was put in use
         self.loop = BackgroundLoop(
-            "vector index", self._round, gathered=GATHERED, longest_pause=LONGEST_PAUSE, on_failure=self._distrust
+            "vector index", self.round, gathered=GATHERED, longest_pause=LONGEST_PAUSE, on_failure=self._distrust
         )
-        self.nudge, self.hurry, self.run = self.loop.nudge, self.loop.hurry, self.loop.run
+        self.nudge, self.run = self.loop.nudge, self.loop.run
+
+    def hurry(self) -> None:
+        """Request an index that is up to date now, for which the store is started if it lacks a row."""
+        self._sleep.hurry()
+        self.loop.hurry()
 
     async def nearest(self, vector: Vector, reading: Reading, limit: int) -> list[tuple[str, float]]:
-        """Search the generation in use; UnavailableError while it may lack something."""
+        """Search the generation in use; UnavailableError while it may lack something.
+
+        A sleeping store is started for the questions that follow; this one is refused without waiting for that.
+        """
+        self._sleep.note_question()
         serving = self._serving
         if serving is None:
+            if self._sleep.is_asleep:
+                self.loop.hurry()
             raise UnavailableError(sentences.index_not_whole())
         return await self._store.nearest(serving.generation, vector, reading, limit)
 
     async def lag(self) -> int:
-        """Count the rows that the generation in use lacks; all of them while there is none."""
+        """Count the rows that the generation in use lacks, also while it sleeps; all of them while there is none."""
         serving = self._serving
         if serving is None and not await self._shelf.dimensions(self._fingerprint):
             return 0
-        return await self._shelf.behind(self._fingerprint, serving.mark if serving else Checkpoint())
+        return await self._shelf.behind(self._fingerprint, serving.mark if serving else await self._mark_asleep())
+
+    async def _mark_asleep(self) -> Checkpoint:
+        """Return how far a sleeping index is by the book; one that is lost, or is being opened, has nothing."""
+        if not self._sleep.is_asleep or not await self._store.is_there():
+            return Checkpoint()
+        return await self._book.furthest() or Checkpoint()
 
     async def state(self) -> IndexState:
         """Say how far the index is."""
         serving, growing = self._serving, self._growing
         building = (growing.rows, max(self._to_build, growing.rows)) if growing is not None else (0, 0)
-        return IndexState(serving.generation.number if serving else 0, await self.lag(), *building)
+        number = serving.generation.number if serving else 0
+        return IndexState(number, await self.lag(), *building, activity=self._activity())
+
+    def _activity(self) -> Activity:
+        if self._sleep.is_asleep:
+            return "asleep"
+        return "awake" if self._serving is not None else "waking"
 
     async def follow(self) -> None:
-        """Bring the index up to the ledger: open, build or ship, whichever is needed."""
+        """Bring the index up to the ledger: start the store, open, build or ship, whichever is needed."""
         if not self._is_needed(await self._dimensions()):
             return  # nothing to index yet: the store need not even start
         if not self._is_opened or self._is_unfit(await self._dimensions()):
@@ -140,6 +174,7 @@ class IndexReconciler:
             if self._finished < wanted:
                 await self._open_once()
                 await self._build()
+        self.nudge()  # the store was started, and has to be put to sleep again
         return self._serving.rows if self._serving else 0
 
     async def reconcile(self) -> int:
@@ -217,6 +252,7 @@ class IndexReconciler:
 
     async def _open(self) -> None:
         """Find out what lies in the store; what is not whole, or not of this model, does not serve."""
+        self._sleep.wake()
         self._distrust()
         generation = await self._store.open()
         serving = await self._trusted(generation) if generation is not None else None
@@ -229,12 +265,27 @@ class IndexReconciler:
             return None
         copy = _GenerationInUse(generation, mark)
         try:
-            is_whole = await self._check.sample_is_found(generation, mark) and (await self._compared(copy))[1]
+            is_whole = await self._is_as_it_slept(copy) or await self._is_whole(copy)
         except UnavailableError:
             self._refused[generation.birth] += 1
             raise
         self._refused.clear()
         return copy if is_whole else None
+
+    async def _is_as_it_slept(self, copy: _GenerationInUse) -> bool:
+        """Bring the generation that was put to sleep up to date; nobody but its store can have changed it meanwhile.
+
+        The store itself has tried it when it was opened, and the daily comparison still comes.
+        """
+        slept, self._slept = self._slept, ""
+        if slept != copy.generation.birth:
+            return False
+        async with self._turn:
+            await self._ship_all(copy)
+        return True
+
+    async def _is_whole(self, copy: _GenerationInUse) -> bool:
+        return await self._check.sample_is_found(copy.generation, copy.mark) and (await self._compared(copy))[1]
 
     async def _dimensions(self) -> int:
         return await self._shelf.dimensions(self._fingerprint)
@@ -270,11 +321,13 @@ class IndexReconciler:
         return len(missing) + len(extra), is_worth_mending
 
     async def _build(self) -> None:
+        self._sleep.wake()
         dimensions = await self._dimensions() or self._dimensions_found or 1
         try:
             await self._grow(dimensions)
         finally:
             self._growing = None
+            self._sleep.note_need()
 
     async def _grow(self, dimensions: int) -> None:
         self._begun += 1
@@ -323,6 +376,8 @@ class IndexReconciler:
         await self._write(copy, changes)
         await self._book.note(copy.generation.birth, changes[-1].mark)
         copy.mark = changes[-1].mark
+        if len(changes) >= BATCH:
+            self._sleep.note_need()  # more comes in than a start for each batch would be worth
         return True
 
     async def _write(self, copy: _GenerationInUse, changes: Sequence[Change]) -> None:
@@ -343,9 +398,24 @@ class IndexReconciler:
             await self._write(copy, [change for change in changes if change.event_id in missing])
             mark = changes[-1].mark
 
-    async def _round(self) -> float:
-        """Bring the index up to date; once a day compare it with the ledger, and ask for some rows."""
+    async def round(self) -> float:
+        """Do what is due, and return for how many seconds nothing will be.
+
+        A sleeping store is left alone until it is due. While it runs, it is brought up to date, compared with the
+        ledger once a day, asked for some rows, and put to sleep when nobody needs it. Neither the comparison nor the
+        rows start it or keep it running: what nobody asks need not be checked.
+        """
+        if self._sleep.is_asleep and (left := self._sleep.sleep_left(await self.lag())):
+            return min(left, UNTIL_NUDGED)
         await self.follow()
+        if self._sleep.is_asleep:  # there was nothing to index
+            return UNTIL_NUDGED
+        if not self._sleep.idle_left():
+            await self._put_to_sleep()
+            return 0.0
+        return min(await self._until_checked(), self._sleep.idle_left())
+
+    async def _until_checked(self) -> float:
         until_compared = self._compared_at + EVERY_DAY - self._elapsed()
         if until_compared <= 0:
             self._compared_at = self._elapsed()
@@ -355,3 +425,12 @@ class IndexReconciler:
         else:
             return until_compared
         return GATHERED
+
+    async def _put_to_sleep(self) -> None:
+        async with self._building, self._turn:  # nothing is asked of the store while it ends
+            if self._sleep.idle_left():  # somebody built meanwhile
+                return
+            self._slept = self._serving.generation.birth if self._serving else ""
+            self._distrust()
+            self._sleep.fall_asleep()
+            await self._store.sleep()

@@ -63,6 +63,51 @@ async def test_the_process_lives_from_the_first_request_to_the_close() -> None:
         await supervisor.write(PID)
 
 
+async def test_the_process_sleeps_until_the_next_request() -> None:
+    """A sleeping process is gone and has not failed; the next request is answered by another one at once."""
+    async with supervised() as supervisor:
+        await supervisor.sleep()
+        assert (supervisor.state, supervisor.incarnation) == ("off", 0)
+        first = await pid_of(supervisor)
+        for _ in range(2):
+            await supervisor.sleep()
+            assert (supervisor.state, supervisor.pid, supervisor.last_error) == ("off", None, "")
+        assert not psutil.pid_exists(first)
+        assert await pid_of(supervisor) != first
+        assert supervisor.incarnation == 2
+
+
+async def test_a_request_in_hand_is_finished_before_the_sleep() -> None:
+    """Whoever waits for an answer gets it though the process is put to sleep meanwhile."""
+    async with supervised() as supervisor:
+        await pid_of(supervisor)
+        work = asyncio.create_task(supervisor.write(asked("sleep", 200)))
+        await until(lambda: supervisor.queueing_left() < BOUNDS.queueing)  # it is in hand
+        await supervisor.sleep()
+        assert await work == Done()
+        assert supervisor.state == "off"
+
+
+async def test_a_process_that_hangs_is_put_to_sleep_as_well() -> None:
+    """A request without an answer ends with its limit, and the sleep waits no longer than that."""
+    async with supervised() as supervisor:
+        hung = asyncio.create_task(supervisor.write(asked("sleep", 60_000), 0.2))
+        await until(lambda: supervisor.queueing_left() < BOUNDS.queueing)
+        await supervisor.sleep()
+        assert supervisor.pid is None
+        with pytest.raises(ProcessDied):
+            await hung
+
+
+async def test_a_closed_supervisor_is_asleep_already() -> None:
+    """Putting to sleep what is closed raises nothing, also while it is being closed."""
+    async with supervised() as supervisor:
+        await pid_of(supervisor)
+        await asyncio.gather(supervisor.close(), supervisor.sleep())
+        await supervisor.sleep()
+        assert supervisor.pid is None
+
+
 async def test_what_a_library_prints_is_no_answer() -> None:
     """Text on the process's standard output goes elsewhere and disturbs no frame."""
     async with supervised() as supervisor:

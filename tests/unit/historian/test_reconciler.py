@@ -104,7 +104,7 @@ async def test_an_index_is_built_from_the_ledger_and_then_followed() -> None:
     await follower.follow()
     assert await found(follower) == {event.id for event in (*first[1:], *later)}
     assert sorted(store.upserted) == sorted(event.id for event in (*first, *later))
-    assert await follower.state() == IndexState(generation=1)
+    assert await follower.state() == IndexState(generation=1, activity="awake")
 
 
 async def test_an_empty_memory_starts_no_store() -> None:
@@ -230,7 +230,7 @@ async def test_one_slow_search_while_opening_is_no_reason_to_give_up() -> None:
     with pytest.raises(UnavailableError):
         await follower.follow()
     await follower.follow()
-    assert (await follower.state(), store.begun) == (IndexState(generation=1), 1)
+    assert (await follower.state(), store.begun) == (IndexState(generation=1, activity="awake"), 1)
 
 
 class ReadOnly(TroubledStore):
@@ -299,6 +299,7 @@ async def test_a_busy_bot_compares_once_a_day() -> None:
     follower = IndexReconciler(store, ledger.shelf, ledger.book, MODEL, clock.elapsed)
     events = await some(ledger, 20)
     running = asyncio.create_task(follower.run())
+    follower.hurry()
     await until_not(follower.lag)
     generation = await store.open()
     assert generation is not None

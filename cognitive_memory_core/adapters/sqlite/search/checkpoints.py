@@ -20,6 +20,10 @@ class SqliteCheckpoints:
         """Return the checkpoint of a generation; None if there is none."""
         return await self._database.read(_mark, birth)
 
+    async def furthest(self) -> Checkpoint | None:
+        """Return the furthest mark of all generations."""
+        return await self._database.read(_furthest)
+
     async def note(self, birth: str, mark: Checkpoint) -> None:
         """Store a generation's checkpoint."""
         await self._database.write(_note, birth, mark)
@@ -31,6 +35,13 @@ class SqliteCheckpoints:
 
 def _mark(connection: Connection, birth: str) -> Checkpoint | None:
     row = connection.execute("SELECT revision, seq FROM index_marks WHERE birth = ?", bound(birth)).fetchone()
+    return None if row is None else Checkpoint(*row)
+
+
+def _furthest(connection: Connection) -> Checkpoint | None:
+    row = connection.execute(
+        "SELECT revision, seq FROM index_marks ORDER BY revision DESC, seq DESC LIMIT 1"
+    ).fetchone()
     return None if row is None else Checkpoint(*row)
 
 
