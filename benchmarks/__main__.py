@@ -19,6 +19,7 @@ BENCHMARKS = {
     "import": "importing",
     "memory": "resident",
     "growth": "growth",
+    "idle": "idle",
     "stall": "stall",
     "isolation": "isolation",
     "kills": "kills",
