@@ -1,1 +1,1 @@
-"""The nouns of memory and their rules: standard library only, frozen, synchronous."""
+"""Domain objects and pure rules: standard library only, frozen, synchronous."""

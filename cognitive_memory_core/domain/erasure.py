@@ -1,4 +1,4 @@
-"""What remains of what was erased: enough to keep it out, too little to tell who it was."""
+"""Tombstones: keyed hashes that keep erased data out without revealing whose it was."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from datetime import datetime, timedelta
 from .profile import Profile
 from .scope import Scope
 
-_NUMBER = re.compile("[0-9]{5,}")  # what may be somebody's id; shorter ones are days and counts
-RESTORABLE = timedelta(days=30)  # after it was forgotten an event can be restored for so long
-_WRONG = timedelta(days=1)  # a tombstone so far ahead of now was laid by a wrong clock
+_NUMBER = re.compile("[0-9]{5,}")  # a possible user id; shorter numbers are days and counts
+RESTORABLE = timedelta(days=30)  # how long a forgotten event can be restored
+_WRONG = timedelta(days=1)  # a tombstone further ahead of now than this was dated by a wrong clock
 
 
 @dataclass(frozen=True)
 class Erasure:
-    """What was forgotten, counted. ``reworded`` texts of others name nobody now.
+    """Counts of what was erased. ``reworded`` counts other people's texts from which the person was removed.
 
-    ``purged`` tells whether the bytes are gone from the disk already; else they go with the next purge, and the
-    status says when. ``copies`` names the exports and backups that were made before and that only people can remove.
+    ``purged`` is true once the bytes are gone from the disk; until then the next purge removes them, and the status
+    reports when. ``copies`` lists earlier exports and backups, which only people can delete.
     """
 
     events: int = 0
@@ -38,7 +38,7 @@ class Erasure:
 
 
 def covered_until(at: datetime, standing: datetime | None) -> datetime:
-    """Give the instant of a tombstone that is laid once more: the later, unless a clock was wrong the first time."""
+    """Return the instant of a renewed tombstone: the later one, unless the standing one is over a day ahead."""
     return at if standing is None or not at < standing <= at + _WRONG else standing
 
 
@@ -50,15 +50,15 @@ class Tombstones:
     marks: Mapping[str, datetime] = field(default_factory=dict[str, datetime])
 
     def covers_person(self, user_id: str, at: datetime) -> bool:
-        """Tell whether what this person said, or what happened with them, at ``at`` was erased."""
+        """Return whether this person's statements and events dated ``at`` were erased."""
         return self._covers(self.of_person(user_id), at) if self.marks else False
 
     def covers_place(self, scope: Scope, at: datetime) -> bool:
-        """Tell whether what was said in a place at ``at`` was erased."""
+        """Return whether what was said in a place at ``at`` was erased."""
         return self._covers(self.of_place(scope), at) if self.marks else False
 
     def covers_profile(self, profile: Profile) -> bool:
-        """Tell whether whom a portrait is of, its group, or somebody whose number it holds was erased after it."""
+        """Return whether a profile's person, its group or a person whose id it contains was erased after its update."""
         if not self.marks:
             return False
         key, at = profile.key, profile.updated_at
@@ -68,11 +68,11 @@ class Tombstones:
         return self.covers_place(place, at) or any(self.covers_person(person, at) for person in people)
 
     def of_person(self, user_id: str) -> str:
-        """Give the hash of a person."""
+        """Return the hash of a person."""
         return self._digest("person", user_id)
 
     def of_place(self, scope: Scope) -> str:
-        """Give the hash of a place."""
+        """Return the hash of a place."""
         return self._digest("place", scope.key)
 
     def _covers(self, digest: str, at: datetime) -> bool:

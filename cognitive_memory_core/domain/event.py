@@ -1,4 +1,4 @@
-"""What the memory holds: absolute statements, and how a job's answer becomes them."""
+"""Events, the absolute statements that the memory stores, and the drafts that a job produces."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ MEMORY_KINDS: tuple[EventKind, ...] = ("event", "preference", "knowledge", "expe
 
 @dataclass(frozen=True)
 class Event:
-    """A statement that happened or holds.
+    """A stored statement: something that happened or that holds.
 
-    ``user_id`` is the person of the scene, ``sender_id`` who said it, ``subjects`` of whom it speaks; ``group_id`` is
-    "" in private. ``pain``, ``solution`` and ``outcome`` are an experience's. A hit on the raw log carries an Event of
-    kind "message" whose id is the message's.
+    ``user_id`` is the person of the scene, ``sender_id`` the speaker, ``subjects`` the ids of the people it is about;
+    ``group_id`` is "" in private. ``pain``, ``solution`` and ``outcome`` are set for kind "experience" only. A hit on
+    the raw log carries an Event of kind "message" with the message's id.
     """
 
     id: str
@@ -55,11 +55,11 @@ class Event:
 
 @dataclass(frozen=True)
 class Statement:
-    """One thing that a historian says is so; not yet an event. ``speaker`` is an id out of the anchors, or "".
+    """One statement returned by a historian, before it becomes an event. ``speaker`` is an id from the anchors, or "".
 
-    ``is_own`` says that code, and no model, knows the speaker to have said it: only such words reach a person's
-    profile. ``is_of_place`` says that it speaks of the group as a whole. ``repeats`` is the id of a neighbour in the
-    anchors that says the same; ``heard_as`` is the observation that it was made of, "" where it was none.
+    ``is_own``: code, not a model, established that the speaker said it; only such statements reach a person's profile.
+    ``is_of_place``: it is about the group as a whole. ``repeats`` is the id of a neighbour in the anchors with the same
+    content; ``heard_as`` is the observation that it was made from, or "".
     """
 
     text: str
@@ -81,10 +81,10 @@ class Statement:
 
 @dataclass(frozen=True)
 class Draft:
-    """Everything a job will write but its memo, unwritten. Writing it twice is writing it once.
+    """Everything that a job writes except its memo. Committing it is idempotent.
 
-    ``facts`` wait for profiles together with the events they come from. ``repeats`` names, by a new event's id, the
-    standing event that says the same; ``heard`` the observation that it was made of.
+    ``facts`` wait to be merged into profiles. ``repeats`` maps a new event's id to the standing event with the same
+    content, ``heard`` a new event's id to the observation that it was made from.
     """
 
     job_id: str
@@ -95,7 +95,7 @@ class Draft:
 
 
 def lifted(standing: Event, again: Event) -> Event:
-    """Give what stands in the words of one that says the same, where that one alone is absolute."""
+    """Return the standing event with the content of its repetition if only the repetition is absolute."""
     if standing.is_absolute or not again.is_absolute:
         return standing
     return replace(
@@ -112,7 +112,7 @@ def lifted(standing: Event, again: Event) -> Event:
 
 
 def duplicate_key(text: str) -> str:
-    """Reduce a text to what makes it the same statement: NFKC, no case, no spaces, no punctuation."""
+    """Return the key under which equal statements match: NFKC, case-folded, without spaces and punctuation."""
     folded = unicodedata.normalize("NFKC", text).casefold()
     kept = "".join(char for char in folded if unicodedata.category(char)[0] in "LNMS")
     return kept or folded

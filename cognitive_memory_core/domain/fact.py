@@ -1,4 +1,4 @@
-"""What an event says of one person or group, on its way into their profile."""
+"""Facts: statements about one person or group that wait to be merged into a profile."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ EventKind = Literal["event", "preference", "knowledge", "experience", "message"]
 
 @dataclass(frozen=True)
 class Fact:
-    """One statement that waits for one profile. Code chose the profile: from where it was said, and by whom.
+    """One statement to be merged into one profile. Code chooses the profile from the place and the speaker.
 
-    One that ``is_withdrawn`` is in the profile already and must leave it: its event stands no more.
+    If ``is_withdrawn``, the profile already contains it and the merge must remove it, because its event was retired.
     """
 
     key: ProfileKey
@@ -28,6 +28,6 @@ class Fact:
 
     @property
     def id(self) -> str:
-        """The same for the same event and profile."""
+        """An id derived from the event and the profile, hence stable."""
         key = self.key
         return derived_id("fact", self.event_id, key.agent, key.entity_type, key.group_id, key.user_id)

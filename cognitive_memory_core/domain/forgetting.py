@@ -1,4 +1,4 @@
-"""The rules of forgetting, pure: whose something is, what is left of what others said, and what stays out for good."""
+"""Pure rules of erasure: ownership, removal of a person from other people's texts, and tombstone checks."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from .note import Memo, Pin
 from .profile import ProfileKey
 from .scope import Scope
 
-_NUMBER = re.compile("[0-9]{5,}")  # what may be somebody's id; shorter ones are days and counts
+_NUMBER = re.compile("[0-9]{5,}")  # a possible user id; shorter numbers are days and counts
 
 Said = Event | Message | Memo | Pin
 
 
 def is_of_person(event: Event, user_id: str) -> bool:
-    """Tell whether an event goes with a person: they said it, or it was said in their private chat."""
+    """Return whether an event is erased with a person: they said it, or it was said in their private chat."""
     return event.sender_id == user_id or (event.request_type == "private" and event.user_id == user_id)
 
 
 def without_person(event: Event, user_id: str, hide: Callable[[str], str]) -> Event:
-    """Give what is left of another's event when a person is forgotten; the very event when nothing changes."""
+    """Return another person's event with a forgotten person removed; the same object if nothing changes."""
     left = replace(
         event,
         text=hide(event.text),
@@ -40,19 +40,19 @@ def without_person(event: Event, user_id: str, hide: Callable[[str], str]) -> Ev
 
 
 def texts_of(said: Said) -> tuple[str, ...]:
-    """Give everything that people wrote in something."""
+    """Return all texts of an item that people wrote."""
     if isinstance(said, Event):
         return said.text, said.pain, said.solution, said.outcome, said.perspective or ""
     return (said.text,)
 
 
 def stays_out(tombstones: Tombstones, said: Said) -> bool:
-    """Tell whether something belongs to, or speaks of, a person or place that was erased after it."""
+    """Return whether an item belongs to, or is about, a person or place that was erased after the item's date."""
     return bool(tombstones.marks) and is_covered(tombstones, _place_of(said), _people_of(said), _time_of(said))
 
 
 def is_covered(tombstones: Tombstones, scope: Scope, people: Iterable[str], at: datetime) -> bool:
-    """Tell whether a place, the person of a private chat, or one of these people was erased at ``at`` or later."""
+    """Return whether the place, the person of a private chat, or one of ``people`` was erased at ``at`` or later."""
     if tombstones.covers_place(scope, at):
         return True
     there = (scope.place_id,) if scope.kind == "private" else ()
@@ -60,7 +60,7 @@ def is_covered(tombstones: Tombstones, scope: Scope, people: Iterable[str], at: 
 
 
 def names_erased(tombstones: Tombstones, said: Said) -> bool:
-    """Tell whether a text holds the number of a person who was erased after it."""
+    """Return whether an item's text contains the id of a person who was erased after the item's date."""
     if not tombstones.marks:
         return False
     numbers = {number for text in texts_of(said) for number in _NUMBER.findall(text)}
@@ -68,7 +68,7 @@ def names_erased(tombstones: Tombstones, said: Said) -> bool:
 
 
 def keys_of(event: Event) -> Iterator[ProfileKey]:
-    """Name the portraits into which an event may have gone."""
+    """Return the keys of the profiles that an event may have been merged into."""
     for person in _people(event):
         yield ProfileKey.user(person, event.agent)
         if event.group_id:

@@ -1,4 +1,4 @@
-"""What is asked of the stores, and what a search answers."""
+"""Read filters and search results."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from .scope import Scene
 
 @dataclass(frozen=True)
 class Reading:
-    """What a scene asks to read. The scene bounds it; everything else only narrows.
+    """A read filter. The scene sets the access bounds; all other fields only narrow it.
 
-    ``user_id`` keeps what that person said, was there for, or is spoken of in; ``without`` names people whose words
-    and mentions are left out (they opted out).
+    ``user_id`` keeps events whose sender, scene person or subject is that person; ``without`` holds the ids of people
+    (opted out) whose statements and mentions are excluded.
     """
 
     scene: Scene
@@ -26,7 +26,7 @@ class Reading:
     without: frozenset[str] = field(default=frozenset())
 
     def admits(self, event: Event) -> bool:
-        """Tell whether an event may be shown: the choke point that every row passes, whatever store it came from."""
+        """Return whether an event may be shown. Every row passes this check, whichever store returned it."""
         return (
             event.scope.readable_by(self.scene, sender_id=event.sender_id)
             and event.retired_at is None
@@ -48,8 +48,7 @@ class Hit:
     """One event that a search found.
 
     ``score`` orders the list. ``similarity`` and ``lexical`` are the two legs' own scores and ``relevance`` their
-    fusion before decay; each in [0, 1]. A line of the log comes with the lines round it, as far as they may be read:
-    ``neighbours``, oldest first.
+    fusion before decay; each in [0, 1]. ``neighbours`` are the readable lines around a hit on the log, oldest first.
     """
 
     event: Event

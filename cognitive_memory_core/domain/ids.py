@@ -14,28 +14,28 @@ _SAFE_COMPONENT = re.compile(r"[0-9][0-9a-z_-]{0,63}")
 
 
 def checked_id(value: object, what: str) -> str:
-    """Give the id back when it is 1 to 128 characters of text without control characters; else raise BadArgument."""
+    """Return the id if it is 1 to 128 characters of text without control characters; raise BadArgument otherwise."""
     if not isinstance(value, str) or not 0 < len(value) <= ID_LENGTH or any(_is_control(char) for char in value):
         raise BadArgument(sentences.bad_id(what, value))
     return value
 
 
 def checked_text(value: object, what: str) -> str:
-    """Give the text back when it is one; else raise BadArgument."""
+    """Return the value if it is a text; raise BadArgument otherwise."""
     if not isinstance(value, str):
         raise BadArgument(sentences.bad_value(what, value, "文本"))
     return value
 
 
 def path_component(identifier: str) -> str:
-    """Name the one file or folder of an id: the id where that is safe on every system, else a hash of it."""
+    """Return the file or folder name of an id: the id itself if every file system accepts it, else a hash of it."""
     if _SAFE_COMPONENT.fullmatch(identifier):
         return identifier
     return "x-" + hashlib.sha256(identifier.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
 def derived_id(*parts: object) -> str:
-    """Make the same 128-bit id of the same parts, so that doing something twice writes it once."""
+    """Return a 128-bit id derived from the parts; equal parts give equal ids, which makes writes idempotent."""
     joined = "\x1f".join(str(part) for part in parts)
     return hashlib.sha256(joined.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 

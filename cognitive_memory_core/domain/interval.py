@@ -1,4 +1,4 @@
-"""Stretches of time."""
+"""Half-open time intervals and checks of instants."""
 
 from __future__ import annotations
 
@@ -8,28 +8,28 @@ from datetime import datetime
 from .. import sentences
 from ..errors import BadArgument
 
-FIRST_YEAR, LAST_YEAR = 2, 9998  # a day beyond them, some zone has no date
+FIRST_YEAR, LAST_YEAR = 2, 9998  # outside of them a conversion to another zone can overflow
 
 
 @dataclass(frozen=True)
 class Interval:
-    """The half-open stretch ``[start, stop)``; both ends carry a zone."""
+    """The half-open interval ``[start, stop)``; both ends have a time zone."""
 
     start: datetime
     stop: datetime
 
     def __post_init__(self) -> None:
-        """Refuse ends without a zone."""
+        """Reject ends without a time zone."""
         checked_instant(self.start, "start")
         checked_instant(self.stop, "stop")
 
     def __contains__(self, instant: datetime) -> bool:
-        """Tell whether the instant lies inside; the stop itself lies outside."""
+        """Return whether the instant lies inside; ``stop`` itself is outside."""
         return self.start <= instant < self.stop
 
 
 def checked_instant(value: object, what: str) -> datetime:
-    """Give the instant back when it carries a zone and every zone can tell it; else raise BadArgument."""
+    """Return the instant if it has a time zone and a year that every zone can represent; else raise BadArgument."""
     instant = checked_zoned(value, what)
     if not FIRST_YEAR <= instant.year <= LAST_YEAR:
         raise BadArgument(sentences.bad_value(what, instant.year, f" {FIRST_YEAR} 到 {LAST_YEAR} 年之间的时间"))
@@ -37,7 +37,7 @@ def checked_instant(value: object, what: str) -> datetime:
 
 
 def checked_zoned(value: object, what: str) -> datetime:
-    """Give the time back when it carries a zone; else raise BadArgument."""
+    """Return the time if it has a time zone; raise BadArgument otherwise."""
     if not isinstance(value, datetime) or value.tzinfo is None or value.utcoffset() is None:
         raise BadArgument(sentences.naive_instant(what))
     return value

@@ -1,4 +1,4 @@
-"""The durable envelope of work that the historian has yet to do."""
+"""Jobs: durable records of work that the historian has yet to do."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .turn import Dialogue, Turn
 
 @dataclass(frozen=True)
 class Job:
-    """One piece of accepted work. ``trimmed`` says that something was cut to the size bounds when it was taken."""
+    """One piece of accepted work. ``trimmed`` is true if it was cut to the size limits on acceptance."""
 
     id: str
     work: Turn | Dialogue
@@ -20,12 +20,12 @@ class Job:
 
     @property
     def scope(self) -> Scope:
-        """Whose memory the work will become; jobs of one scope run in order."""
+        """The scope that the results are written to; jobs of one scope run in order."""
         return self.work.scene.scope
 
     @property
     def happened_at(self) -> datetime:
-        """When it took place, as far as anybody said."""
+        """When it took place: as given, else the last message's time, else the time of acceptance."""
         if isinstance(self.work, Turn):
             return self.work.happened_at or self.accepted_at
         return self.work.messages[-1].sent_at if self.work.messages else self.accepted_at
@@ -33,7 +33,7 @@ class Job:
 
 @dataclass(frozen=True)
 class FailedJob:
-    """A buried job: its last error in one line, how often it was tried, and when it was given up."""
+    """A failed job: its last error in one line, the number of attempts, and when it was buried."""
 
     id: str
     error: str
@@ -44,7 +44,7 @@ class FailedJob:
 
 @dataclass(frozen=True)
 class QueueCounts:
-    """How many jobs are in each state, and how many bytes wait."""
+    """The number of jobs in each state, and the size of the pending ones in bytes."""
 
     pending: int = 0
     processing: int = 0

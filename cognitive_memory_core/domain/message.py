@@ -27,7 +27,7 @@ class Message:
     addressed_to_bot: bool = field(default=False, kw_only=True)
 
     def __post_init__(self) -> None:
-        """Refuse what no log could keep."""
+        """Reject invalid ids, scenes, times and texts."""
         checked_id(self.id, "message id")
         checked_scene(self.scene)
         checked_instant(self.sent_at, "sent_at")
@@ -41,9 +41,9 @@ class Message:
         return "" if self.is_bot else self.scene.user_id
 
     def as_event(self) -> Event:
-        """Give the line as an Event of kind "message" whose id is the message's.
+        """Return the line as an Event of kind "message" with the message's id.
 
-        A bot's own line speaks of the person it was said to, so that it is left out with them.
+        A bot's own line has the addressed person as its subject, so that their opt-out excludes it too.
         """
         scene = self.scene
         return Event(

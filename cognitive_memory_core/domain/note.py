@@ -10,7 +10,7 @@ from .scope import Scope
 
 @dataclass(frozen=True)
 class Memo:
-    """A short note on what the bot did in one turn; injected by recency, never recalled."""
+    """A short note on what the bot did in one turn; injected by recency, never searched."""
 
     id: str
     scope: Scope
@@ -21,10 +21,9 @@ class Memo:
 
 @dataclass(frozen=True)
 class Pin:
-    """A fact that a person wrote down to be always injected.
+    """A fact that a person wrote by hand and that is always injected.
 
-    ``owner_id`` is "" for a pin of the whole group; ``author_id`` is who wrote it, "" for an operator and where that
-    is not known.
+    ``owner_id`` is "" for a pin of the whole group; ``author_id`` is "" for an operator or an unknown author.
     """
 
     id: str

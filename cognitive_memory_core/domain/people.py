@@ -1,4 +1,4 @@
-"""Who is who: the fixed points that a historian may lean on."""
+"""People and anchors: the verified context that a historian works with."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .scope import Scope
 
 @dataclass(frozen=True)
 class Person:
-    """A known person: the id counts, the name is what they are called here now, ``aliases`` what they were called."""
+    """A known person: ``name`` is the current name in this place, ``aliases`` are earlier ones; equality is by id."""
 
     id: str
     name: str = ""
@@ -25,11 +25,11 @@ class Person:
 
 @dataclass(frozen=True)
 class Anchors:
-    """What is known for sure around a job: when (with zone), where, who spoke, who was there.
+    """The verified context of a job: time (with zone), place, speaker and participants.
 
-    ``people`` are those who took part or are known in the place. ``neighbours`` are standing events of the same place
-    that may say the same; nothing of another place is among the anchors. On its ``is_last_try`` a job whose model
-    answers badly, or too late, is done without it.
+    ``people`` took part or are known in the place. ``neighbours`` are standing events of the same place that may have
+    the same content; anchors hold nothing from other places. If ``is_last_try`` and the model answers badly or too
+    late, the job is completed without the model.
     """
 
     when: datetime
@@ -48,5 +48,5 @@ class Anchors:
         return tuple(name for name in named if name)
 
     def named(self, user_id: str) -> Person:
-        """Give the known person of an id, nameless if nobody knows the name."""
+        """Return the known person with this id, or one without a name."""
         return next((person for person in (self.speaker, *self.people) if person.id == user_id), Person(user_id))

@@ -1,4 +1,4 @@
-"""Current portraits of people and groups: who a profile is of."""
+"""Profiles of people and groups: keys, current content, revisions."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from .scope import DEFAULT_AGENT, Scene
 
 EntityType = Literal["user", "member", "group"]
 _REVISION_ID = re.compile(r"(?:19|2[0-2])[0-9]{6}T[0-9]{6}\.[0-9]{6}Z", re.ASCII)
-_LATEST = datetime(2255, 1, 1, tzinfo=timezone.utc)  # what lies beyond came from no clock
+_LATEST = datetime(2255, 1, 1, tzinfo=timezone.utc)  # later instants are clock errors
 _EARLIEST = datetime(1970, 1, 1, tzinfo=timezone.utc)
 
 
 @dataclass(frozen=True, order=True)
 class ProfileKey:
-    """Of whom a profile is: a user, a member in a group, or a group, of one agent."""
+    """The subject of a profile: a user, a member of a group, or a group, of one agent."""
 
     agent: str
     entity_type: EntityType
@@ -29,22 +29,22 @@ class ProfileKey:
 
     @classmethod
     def user(cls, user_id: str, agent: str = DEFAULT_AGENT) -> ProfileKey:
-        """Name a person's profile."""
+        """Return the key of a person's profile."""
         return cls(agent, "user", user_id=checked_id(user_id, "user_id"))
 
     @classmethod
     def member(cls, group_id: str, user_id: str, agent: str = DEFAULT_AGENT) -> ProfileKey:
-        """Name a person's profile inside one group."""
+        """Return the key of a person's profile inside one group."""
         return cls(agent, "member", checked_id(group_id, "group_id"), checked_id(user_id, "user_id"))
 
     @classmethod
     def group(cls, group_id: str, agent: str = DEFAULT_AGENT) -> ProfileKey:
-        """Name a group's profile."""
+        """Return the key of a group's profile."""
         return cls(agent, "group", checked_id(group_id, "group_id"))
 
     @classmethod
     def asked(cls, scene: Scene, entity_type: object, entity_id: object) -> ProfileKey:
-        """Read what was asked for in a scene: "user" in a group means the member there, "member" is "group/user"."""
+        """Resolve a request in a scene: "user" in a group means the member there; a "member" id is "group/user"."""
         if entity_type not in get_args(EntityType):
             raise BadArgument(sentences.bad_value("entity_type", entity_type, " user、member 或 group"))
         identifier = checked_id(entity_id, "entity_id")
@@ -58,7 +58,7 @@ class ProfileKey:
         return cls.user(identifier, scene.agent)
 
     def readable_by(self, scene: Scene, *, shared: bool = False) -> bool:
-        """Tell whether a scene may read the profile; ``shared`` says that its person, or the operator, opened it."""
+        """Return whether a scene may read the profile; ``shared``: its person, or the operator, has shared it."""
         if scene.agent != self.agent or scene.kind == "operator":
             return scene.agent == self.agent
         if self.entity_type == "user":
@@ -70,10 +70,10 @@ class ProfileKey:
 
 @dataclass(frozen=True)
 class Profile:
-    """The current portrait: ``tags`` and a Markdown ``summary``.
+    """The current profile: ``tags`` and a Markdown ``summary``.
 
-    ``source_event_id`` is the last event that went into it. ``version`` changes with every change of what is kept,
-    from whatever hand; "" for a portrait that nobody has kept yet.
+    ``source_event_id`` is the last event merged into it. ``version`` changes with every change of the stored file,
+    including manual edits; it is "" until the profile is first stored.
     """
 
     key: ProfileKey
@@ -87,7 +87,7 @@ class Profile:
 
 @dataclass(frozen=True)
 class Revision:
-    """A past portrait; ``id`` is the instant at which the next one took its place."""
+    """A past version of a profile; ``id`` is the instant at which the next version replaced it."""
 
     id: str
     profile: Profile
@@ -102,7 +102,7 @@ class ProfileHit:
 
 
 def revision_id(at: datetime, last: str = "") -> str:
-    """Write an instant as a revision's id (20260222T103000.123456Z); always after the last one, whatever the clock."""
+    """Format an instant as a revision id (20260222T103000.123456Z), at least 1 µs after ``last`` whatever the clock."""
     instant = min(max(at.astimezone(timezone.utc), _EARLIEST), _LATEST)
     if last:
         instant = max(instant, _instant_of(last) + timedelta(microseconds=1))
@@ -110,7 +110,7 @@ def revision_id(at: datetime, last: str = "") -> str:
 
 
 def is_revision_id(text: str) -> bool:
-    """Tell whether a text is the id of a revision."""
+    """Return whether a text is a valid revision id."""
     try:
         return _REVISION_ID.fullmatch(text) is not None and bool(_instant_of(text))
     except ValueError:

@@ -1,4 +1,4 @@
-"""Whose memory something is, where we are now, and the one rule that joins the two."""
+"""Scopes (where something was learned), scenes (where it is read), and the access rule between them."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ DEFAULT_AGENT = "default"
 NAME_LENGTH = 128
 SceneKind = Literal["group", "private", "operator"]
 PlaceKind = Literal["group", "private"]
-_SEPARATOR = "\x1f"  # a control character: no id can hold it, so no two scopes share a key
+_SEPARATOR = "\x1f"  # a control character, which ids must not contain; hence keys are unique
 
 
 @dataclass(frozen=True)
 class Scene:
-    """Where we are now and who asks; made by :meth:`group`, :meth:`private`, :meth:`operator`. Names are decoration."""
+    """The current place and asker; use :meth:`group`, :meth:`private`, :meth:`operator`. Names do not affect access."""
 
     kind: SceneKind
     agent: str
@@ -28,7 +28,7 @@ class Scene:
     group_name: str = field(default="", compare=False)
 
     def __post_init__(self) -> None:
-        """Refuse ids that no scene could have, and cut names, which nobody vouches for."""
+        """Reject invalid ids and truncate names, which are unverified."""
         if self.kind not in get_args(SceneKind):
             raise BadArgument(sentences.bad_value("kind", self.kind, " group、private 或 operator"))
         object.__setattr__(self, "user_name", _name(self.user_name))
@@ -43,22 +43,22 @@ class Scene:
     def group(
         cls, group_id: str, user_id: str, *, user_name: str = "", group_name: str = "", agent: str = DEFAULT_AGENT
     ) -> Scene:
-        """Stand in a group, with the person who speaks or asks."""
+        """Return the scene of a group with the person who speaks or asks."""
         return cls("group", agent, checked_id(group_id, "group_id"), user_id, user_name, group_name)
 
     @classmethod
     def private(cls, user_id: str, *, user_name: str = "", agent: str = DEFAULT_AGENT) -> Scene:
-        """Stand in the private chat with a person."""
+        """Return the scene of the private chat with a person."""
         return cls("private", agent, "", user_id, user_name)
 
     @classmethod
     def operator(cls, agent: str = DEFAULT_AGENT, *, group_id: str | None = None) -> Scene:
-        """Stand behind the counter: reads everything of its agent; ``group_id`` says where something is written."""
+        """Return the operator's scene: it reads everything of its agent and writes to ``group_id``, if given."""
         return cls("operator", agent, "" if group_id is None else checked_id(group_id, "group_id"))
 
     @property
     def scope(self) -> Scope:
-        """Whose memory is made here; an operator without a group stands nowhere (BadArgument)."""
+        """The scope that writes in this scene go to; BadArgument for an operator without a group."""
         if self.kind == "private":
             return Scope(self.agent, "private", self.user_id)
         if not self.group_id:
@@ -66,7 +66,7 @@ class Scene:
         return Scope(self.agent, "group", self.group_id)
 
     def permit(self, *, user_id: str | None = None, group_id: str | None = None) -> None:
-        """Raise NotPermitted when a target lies outside what this scene may read: arguments narrow, never widen."""
+        """Raise NotPermitted if a target is outside what this scene may read: arguments narrow access, never widen."""
         if self.kind == "operator":
             return
         if group_id and self.kind == "group" and group_id != self.group_id:
@@ -85,7 +85,7 @@ class Scope:
 
     @classmethod
     def of_key(cls, key: str) -> Scope:
-        """Read a scope back from its key."""
+        """Parse a scope from its key; raise BadArgument for an unknown kind."""
         agent, kind, place_id = key.split(_SEPARATOR)
         if kind not in ("group", "private"):
             raise BadArgument(sentences.bad_value("scope", key, "group 或 private"))
@@ -93,7 +93,7 @@ class Scope:
 
     @property
     def key(self) -> str:
-        """One text for one scope, for stores."""
+        """A unique text for the scope, used by stores."""
         return _SEPARATOR.join((self.agent, self.kind, self.place_id))
 
     @property
@@ -102,7 +102,7 @@ class Scope:
         return self.place_id if self.kind == "group" else ""
 
     def readable_by(self, scene: Scene, *, sender_id: str = "") -> bool:
-        """Tell whether ``scene`` may read what ``sender_id`` said here. This is the whole rule.
+        """Return whether ``scene`` may read what ``sender_id`` said here. This is the whole access rule.
 
         In a group: what was learned in that group. In private: what was learned in that chat, and what the same
         person said in groups. An operator: everything of the agent. Agents never read each other.
@@ -119,7 +119,7 @@ class Scope:
 
 
 def checked_scene(value: object, *, placed: bool = False) -> Scene:
-    """Give the scene back when it is one, and stands in a place where that is needed; else raise BadArgument."""
+    """Return the scene; raise BadArgument if it is none, or if ``placed`` and it is an operator's."""
     if not isinstance(value, Scene):
         raise BadArgument(sentences.bad_value("scene", value, " Scene"))
     if placed and value.kind == "operator":

@@ -1,4 +1,4 @@
-"""What a chat plugin hands in: a finished exchange, or a dialogue to be judged."""
+"""Input of a chat plugin: a finished turn, or a dialogue for triage."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ PERSPECTIVE = 64  # characters
 
 @dataclass(frozen=True)
 class TurnLimits:
-    """Bounds of what one turn may hold: characters, observations, lines."""
+    """Size limits of one turn: characters, observations, lines."""
 
     text: int = 500
     observations: int = 20
@@ -33,7 +33,7 @@ class TurnLimits:
 class Turn:
     """One finished exchange: a memo of what was done and raw observations of what was learned.
 
-    ``recent_messages`` may be Message objects or plain lines. ``request_id`` makes handing it in twice one job.
+    ``recent_messages`` may be Message objects or plain lines. Turns with equal ``request_id`` become one job.
     """
 
     scene: Scene
@@ -48,7 +48,7 @@ class Turn:
     happened_at: datetime | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
-        """Refuse what could not be written down, drop blank observations, and read None as nothing."""
+        """Reject invalid values, drop blank observations and treat None as empty."""
         checked_scene(self.scene, placed=True)
         if self.happened_at is not None:
             checked_instant(self.happened_at, "happened_at")
@@ -66,16 +66,16 @@ class Turn:
             object.__setattr__(self, name, value)
 
     def _is_here(self, line: Message | str) -> bool:
-        """Tell whether a line is of this place; what was said elsewhere helps nobody here."""
+        """Return whether a line belongs to this place; lines of other places are dropped."""
         return isinstance(line, str) or line.scene.scope == self.scene.scope
 
     @property
     def is_blank(self) -> bool:
-        """Whether there is nothing to write down."""
+        """Whether it has neither a memo nor observations."""
         return not self.memo and not self.observations
 
     def within(self, limits: TurnLimits) -> tuple[Turn, bool]:
-        """Cut to the limits (what is cut ends in "…"); the flag says whether anything was."""
+        """Return the turn cut to the limits (cut texts end in "…"), and whether anything was cut."""
         recent = self.recent_messages[-limits.recent_messages :] if limits.recent_messages else ()
         cut = replace(
             self,
@@ -89,26 +89,26 @@ class Turn:
 
 @dataclass(frozen=True)
 class Dialogue:
-    """A stretch of chat handed in to be judged: is anything in it worth remembering?"""
+    """A part of a chat submitted for triage: is anything in it worth remembering?"""
 
     scene: Scene
     messages: Sequence[Message]
 
     def __post_init__(self) -> None:
-        """Refuse a dialogue that took place nowhere; lines of other places are no part of it."""
+        """Reject a dialogue without a place and drop lines of other places."""
         checked_scene(self.scene, placed=True)
         lines = tuple(_line(item) for item in _listed(self.messages))
         here = (line for line in lines if isinstance(line, Message) and line.scene.scope == self.scene.scope)
         object.__setattr__(self, "messages", tuple(here))
 
     def within(self, limits: TurnLimits) -> tuple[Dialogue, bool]:
-        """Cut each line to the limit of a turn's text; the flag says whether anything was."""
+        """Return the dialogue with each line cut to ``limits.text``, and whether anything was cut."""
         lines = tuple(replace(line, text=shortened(line.text, limits.text)) for line in self.messages)
         return replace(self, messages=lines), lines != self.messages
 
 
 def shortened(text: str, limit: int) -> str:
-    """Cut a text to at most ``limit`` characters; what is cut ends in "…"."""
+    """Cut a text to at most ``limit`` characters; a cut text ends in "…"."""
     return text if len(text) <= limit else text[: max(limit - 1, 0)] + ELLIPSIS
 
 
