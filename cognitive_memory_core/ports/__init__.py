@@ -1,1 +1,1 @@
-"""What the core asks of the world: Protocols of at most seven methods, domain objects in and out."""
+"""Ports: Protocols of at most seven methods that adapters implement; arguments and results are domain objects."""

@@ -1,4 +1,4 @@
-"""Time, as the core sees it."""
+"""The clock port."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Protocol
 
 
 class Clock(Protocol):
-    """Tells the time; replaced in tests."""
+    """Source of the current time; replaced in tests."""
 
     def now(self) -> datetime:
-        """Give the present instant, with a zone."""
+        """Return the current instant, with a time zone."""
         ...

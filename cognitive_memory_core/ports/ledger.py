@@ -1,4 +1,4 @@
-"""The truth: what must outlive every index. One Protocol a noun; absent things are None or left out, never errors.
+"""The ledger: the source of truth for all indexes. One Protocol per noun; a missing row is None or omitted, no error.
 
 Every method may raise StorageRefused (a write) or UnavailableError (a read). Every write is durable when it returns.
 """
@@ -22,72 +22,72 @@ from ..domain.profile import Profile, ProfileKey
 from ..domain.scope import Scene, Scope
 from .models import Vector
 
-MOST_NAMES = 64  # of one person that are hidden; whoever wears more is known by the latest
-MOST_ALIASES = 8  # of one person in one place that are told beside their name
+MOST_NAMES = 64  # of one person that are hidden; the latest ones where there are more
+MOST_ALIASES = 8  # of one person in one place that are returned beside their name
 Switch = Literal["on", "off", "record_only", "recall_only"]
 
 
 class EventLedger(Protocol):
-    """Events, for good."""
+    """Stored events."""
 
     async def commit(self, draft: Draft) -> None:
-        """Write a draft in one transaction and mark its job done; a job that is marked done is not written again.
+        """Write a draft in one transaction and mark its job done; does nothing for a job already marked done.
 
-        An active event of equal :func:`duplicate_key` in the same scope from the same sender absorbs a new one: its
-        count and last-seen time rise. An event whose messages one of equal key, standing or retired, rests on already
-        does nothing; joined with one that was said without a message, an event rests on none. An event all of whose
-        messages are withdrawn is written retired. Events whose sender has opted out are left out.
+        An active event with equal :func:`duplicate_key`, scope and sender absorbs a new one: its count and last-seen
+        time are raised. A new event is ignored if an event of equal key, active or retired, has its messages as sources
+        already. Merging with an event that has no source messages leaves none. An event all of whose messages are
+        withdrawn is written as retired. Events of opted-out senders are skipped.
 
-        An event that ``draft.repeats`` names a twin for is absorbed in the same way, if the twin stands in the same
-        scope, from the same sender. An absolute event lifts the twin that absorbs it and is not: the twin takes its
-        words, kind, subjects and confidence, unless another event stands in those words. A fact is kept when its own
-        event was written and stands, or lifted its twin: it is that one's fact then. What ``draft.heard`` says an event
-        was made of is remembered for :class:`FactBook`, also where a twin absorbed it.
+        An event for which ``draft.repeats`` names an event is absorbed by that one in the same way, if it is active in
+        the same scope and from the same sender. If only the new event is absolute, the absorbing one takes its text,
+        kind, subjects and confidence, unless another active event has that text. A fact is kept if its own event was
+        written and is active, or gave its text to the absorbing event, whose fact it then becomes. The observations in
+        ``draft.heard`` are recorded for :class:`FactBook`, also for absorbed events.
         """
         ...
 
     async def done(self, job_id: str) -> bool:
-        """Tell whether the job's draft was committed within the time that the ledger remembers jobs."""
+        """Return whether the job's draft was committed within the ledger's retention time for done jobs."""
         ...
 
     async def find(self, event_id: str) -> Event | None:
-        """Give an event, retired or not."""
+        """Return an event, active or retired; None if there is none."""
         ...
 
     async def fetch(self, event_ids: Sequence[str]) -> list[Event]:
-        """Give those of the events that stand, in the order asked for."""
+        """Return the active ones among the events, in the given order."""
         ...
 
     async def recent(self, reading: Reading, limit: int, offset: int = 0) -> list[Event]:
-        """List what the reading admits, newest first by the time it happened."""
+        """Return events that the reading admits, newest first by the time they happened."""
         ...
 
     async def retire(self, event_id: str, at: datetime) -> None:
-        """Take an event out of every reading; nothing is erased."""
+        """Exclude an event from every reading; nothing is erased."""
         ...
 
     async def restore(self, event_id: str) -> Event | None:
-        """Let a retired event stand again, or give the equal one that stands; None where its messages are withdrawn."""
+        """Reactivate a retired event, or return the active equal one; None if its messages are withdrawn."""
         ...
 
 
 class LexicalIndex(Protocol):
-    """Words to events and messages, within what a reading admits."""
+    """Full-text search over events and messages, within what a reading admits."""
 
     async def events(self, terms: Sequence[str], reading: Reading, limit: int) -> list[tuple[Event, float]]:
-        """Find events that share terms, best first, with BM25 (higher is better, unbounded)."""
+        """Return events that share terms, best first, with their BM25 score (higher is better, unbounded)."""
         ...
 
     async def messages(self, terms: Sequence[str], reading: Reading, limit: int) -> list[tuple[Message, float]]:
-        """The same over the log."""
+        """Return messages of the log that share terms, as :meth:`events` does."""
         ...
 
 
 @dataclass(frozen=True)
 class PendingFacts:
-    """How many facts wait for one profile and since when; ``attempts`` merges failed so far, the last as told.
+    """How many facts wait for one profile and since when; ``attempts`` counts its failed merges, ``error`` is the last.
 
-    ``withdrawn`` of the facts are withdrawn: the profile is shown to nobody until they left it.
+    ``withdrawn`` counts the withdrawn facts among them: while there are any, the profile is not shown.
     """
 
     key: ProfileKey
@@ -100,95 +100,95 @@ class PendingFacts:
 
 
 class FactBook(Protocol):
-    """Facts that wait for profiles, and which observation became which event."""
+    """Facts that wait for a merge, and the event that each observation became."""
 
     async def waiting(self) -> list[PendingFacts]:
-        """Tell for whom facts wait, longest first.
+        """Return the profiles with waiting facts, the longest waiting first.
 
-        A fact waits while its event stands and it was not settled; and, as one that is withdrawn, from when the event
-        of a settled one stands no more until it is settled again.
+        A fact waits while its event is active and the fact is not settled. A settled fact whose event is retired waits
+        as a withdrawn one until it is settled again.
         """
         ...
 
     async def facts(self, key: ProfileKey, limit: int) -> list[Fact]:
-        """Give the facts that wait for one profile: the withdrawn ones first, then the new ones, oldest first."""
+        """Return the waiting facts of one profile: withdrawn ones first, then new ones, oldest first."""
         ...
 
     async def settle(self, key: ProfileKey, facts: Collection[Fact]) -> None:
-        """Note that facts are in their profile, or, where they were withdrawn, have left it; forget its failures.
+        """Record that facts were merged into their profile, or removed if withdrawn; reset its failure count.
 
-        What counts is how a fact was given: what became of its event since is for the next merge. An event that is
-        restored later brings a fact that has left its profile back.
+        The state that counts is the one in which :meth:`facts` returned a fact; later changes of its event are left to
+        the next merge. If an event is restored later, its removed fact waits again.
         """
         ...
 
     async def withdrawing(self) -> frozenset[ProfileKey]:
-        """Name the profiles that hold something withdrawn: nobody may see them before it has left them."""
+        """Return the profiles that contain withdrawn facts; they must not be shown until those are removed."""
         ...
 
     async def fail(self, key: ProfileKey, error: str, at: datetime) -> None:
-        """Remember that a merge failed; the facts go on waiting. Nothing is remembered where none waits any more."""
+        """Record a failed merge; the facts keep waiting. Does nothing if the profile has no waiting facts."""
         ...
 
     async def fed_by(self, scope: Scope) -> frozenset[ProfileKey]:
-        """Name the profiles for which there are facts that were learned in a place, waiting or merged."""
+        """Return the profiles that have facts, waiting or merged, from a place."""
         ...
 
     async def heard(self, scope: Scope, sender_id: str, observations: Sequence[str]) -> Mapping[str, Event]:
-        """Give, by observation, the standing event that the same words of the same sender became here before.
+        """Return, by observation, the active event that an equal observation of the sender became in this scope.
 
-        Words are the same when their :func:`duplicate_key` is.
+        Observations are equal if their :func:`duplicate_key` is.
         """
         ...
 
 
 @dataclass(frozen=True)
 class IndexedProfile:
-    """A portrait as it is found, with its vector, None while it has none of the fingerprint asked for."""
+    """A profile in the index, with its vector; None while it has none of the requested fingerprint."""
 
     profile: Profile
     vector: Vector | None = None
 
 
 class ProfileIndex(Protocol):
-    """A copy of the portraits to be searched. The files are the truth."""
+    """A searchable copy of the profiles. The profile files are the source of truth."""
 
     async def put(self, profile: Profile) -> None:
-        """Take in a portrait; its vector stays where its words are the same."""
+        """Insert or replace a profile; its vector is kept if its text is unchanged."""
         ...
 
     async def remove(self, keys: Sequence[ProfileKey]) -> None:
-        """Leave portraits out."""
+        """Remove profiles from the index."""
         ...
 
     async def waiting(self, fingerprint: str, limit: int) -> list[Profile]:
-        """Give portraits that have no vector of this fingerprint."""
+        """Return profiles without a vector of this fingerprint."""
         ...
 
     async def store(self, fingerprint: str, profile: Profile, vector: Vector) -> None:
-        """Keep a vector; nothing happens where the portrait's words have changed since."""
+        """Store a vector; does nothing if the profile's text has changed since."""
         ...
 
     async def readable(self, scene: Scene, shared: Collection[str] | None, fingerprint: str) -> list[IndexedProfile]:
-        """Give the portraits that a scene may read (:meth:`ProfileKey.readable_by`); ``shared`` opened theirs.
+        """Return the profiles that a scene may read (:meth:`ProfileKey.readable_by`).
 
-        None means that everybody's is open. In a group, somebody's open portrait is given where it is they who ask, or
-        where they are known there by name; in private with somebody else it is not given.
+        ``shared`` holds the ids of people who share their profile; None means everybody. In a group a shared profile is
+        returned if its person asks or is known there by name; it is not returned in a private chat with another person.
         """
         ...
 
     async def versions(self) -> Mapping[ProfileKey, str]:
-        """Give the version of every portrait that was taken in."""
+        """Return the version of every indexed profile."""
         ...
 
     async def portrayed(self, keys: Collection[ProfileKey]) -> frozenset[ProfileKey]:
-        """Tell of which of these a portrait was taken in; costs what the question does, not what the index holds."""
+        """Return those of the keys that are indexed; the cost grows with ``keys``, not with the index."""
         ...
 
 
 @dataclass(frozen=True)
 class VectorRow:
-    """A vector on its way to the ledger, with the text that it was made of (None where nobody can have changed it)."""
+    """A vector to be stored, with the text that it was made from (None if the text cannot have changed)."""
 
     event_id: str
     vector: Vector
@@ -197,7 +197,7 @@ class VectorRow:
 
 @dataclass(frozen=True, order=True)
 class Checkpoint:
-    """How far something has followed the ledger's changes: it knows all up to this one."""
+    """A position in the ledger's sequence of changes: all changes up to it are applied."""
 
     revision: int = 0
     seq: int = 0
@@ -205,7 +205,7 @@ class Checkpoint:
 
 @dataclass(frozen=True)
 class Change:
-    """What became of one event's vector; ``row`` is None where the event is not to be found by vector any more."""
+    """A change of one event's vector; ``row`` is None if vector search must no longer find the event."""
 
     mark: Checkpoint
     event_id: str
@@ -213,45 +213,45 @@ class Change:
 
 
 class VectorLedger(Protocol):
-    """Each event's vector beside it, so that an index can be rebuilt without paying for embedding again."""
+    """Vectors stored with their events, so that an index is rebuilt without embedding again."""
 
     async def waiting(self, fingerprint: str, limit: int) -> list[tuple[str, str]]:
-        """Give ids and texts of standing events that have no vector of this fingerprint, oldest first."""
+        """Return ids and texts of active events without a vector of this fingerprint, oldest first."""
         ...
 
     async def store(self, fingerprint: str, rows: Sequence[VectorRow]) -> None:
-        """Keep vectors; a row of an event that is gone, or reads otherwise now, is dropped."""
+        """Store vectors; drop rows whose event is gone or has another text now."""
         ...
 
     async def lag(self, fingerprint: str) -> int:
-        """Count what :meth:`waiting` would give."""
+        """Return the number of events that :meth:`waiting` would return without a limit."""
         ...
 
     async def dimensions(self, fingerprint: str) -> int:
-        """Give the length of the vectors of a model that are kept; 0 while there is none."""
+        """Return the length of the stored vectors of a fingerprint; 0 if there are none."""
         ...
 
     async def changes(self, fingerprint: str, after: Checkpoint, limit: int) -> list[Change]:
-        """Give what changed after a mark, in the order of change; a row stands and has a vector of the fingerprint.
+        """Return changes after a checkpoint, in order; a ``row`` is active and has a vector of the fingerprint.
 
-        Each event is given once, as it is now. An erased event is given no more; :class:`Eraser` names those.
+        Each event occurs once, in its current state. Erased events do not occur; :class:`Eraser` returns their ids.
         """
         ...
 
     async def behind(self, fingerprint: str, after: Checkpoint) -> int:
-        """Count what :meth:`changes` has left to give."""
+        """Return the number of changes after a checkpoint."""
         ...
 
     async def embedded_ids(self, fingerprint: str) -> frozenset[str]:
-        """Give the ids of all standing events with a vector of the fingerprint."""
+        """Return the ids of all active events with a vector of the fingerprint."""
         ...
 
 
 class CheckpointBook(Protocol):
-    """How far each generation of a vector store has come, kept where it cannot get ahead of the truth."""
+    """The checkpoint of each generation of a vector store, kept in the ledger so that it cannot get ahead of it."""
 
     async def mark(self, birth: str) -> Checkpoint | None:
-        """Give the mark of a generation; None for one that was never noted."""
+        """Return the checkpoint of a generation; None if none was stored."""
         ...
 
     async def furthest(self) -> Checkpoint | None:
@@ -259,19 +259,19 @@ class CheckpointBook(Protocol):
         ...
 
     async def note(self, birth: str, mark: Checkpoint) -> None:
-        """Remember a generation's mark; every other generation's is kept."""
+        """Store a generation's checkpoint; those of other generations are kept."""
         ...
 
     async def keep_only(self, birth: str) -> None:
-        """Forget the marks of all generations but one."""
+        """Delete the checkpoints of all generations but one."""
         ...
 
 
 @dataclass(frozen=True)
 class ClockState:
-    """Up to when the machine's clock was believed, None while it never was, and what it showed last.
+    """The latest trusted instant of the machine's clock (None before the first) and the instant seen last.
 
-    ``steady_seconds`` are how long it has run without a jump.
+    ``steady_seconds`` is the time for which it has run without a jump.
     """
 
     believed_at: datetime | None
@@ -280,18 +280,18 @@ class ClockState:
 
 
 class ClockBook(Protocol):
-    """How far the machine's clock was believed, and what it dated wrongly."""
+    """The trust state of the machine's clock, and the correction of wrongly dated tombstones."""
 
     async def find(self) -> ClockState | None:
-        """Return what was noted last; None before the first note."""
+        """Return the stored state; None before the first :meth:`keep`."""
         ...
 
     async def keep(self, state: ClockState) -> None:
-        """Note how far the clock is believed."""
+        """Store the state."""
         ...
 
     async def bring_back(self, after: datetime, to: datetime) -> int:
-        """Give tombstones that lie after an instant another one; answers how many."""
+        """Set the instant of tombstones dated later than ``after`` to ``to``; return how many."""
         ...
 
 
@@ -299,11 +299,11 @@ class MessageLog(Protocol):
     """The recent-message log."""
 
     async def append(self, messages: Sequence[Message]) -> None:
-        """Keep messages; one that stands already (same scope and id) is left as it is, a withdrawn one stays out."""
+        """Store messages; an existing one (same scope and id) is unchanged, a withdrawn one is skipped."""
         ...
 
     async def recent(self, scope: Scope, limit: int, *, before: datetime | None = None) -> list[Message]:
-        """Give the newest messages of a place, oldest first; with ``before`` only older ones."""
+        """Return the newest messages of a place, oldest first; with ``before``, only older ones."""
         ...
 
     async def find(self, scope: Scope, message_ids: Collection[str]) -> list[Message]:
@@ -311,63 +311,63 @@ class MessageLog(Protocol):
         ...
 
     async def learned(self, scope: Scope, message_ids: Collection[str]) -> frozenset[str]:
-        """Return those of the messages of a place that an event rests on, standing or retired."""
+        """Return those of the messages of a place that are sources of an event, active or retired."""
         ...
 
     async def around(self, messages: Sequence[Message], reading: Reading, reach: int) -> list[Passage]:
-        """Give the talk round messages: with each, of the ``reach`` lines before and after it those that are admitted.
+        """Return each message with the admitted ones of the ``reach`` lines before and after it.
 
-        Passages have no line in common: what meets is one. A message that is gone, or not admitted, has none.
+        Overlapping passages are merged. A message that is gone or not admitted has no passage.
         """
         ...
 
     async def withdraw(self, scope: Scope, message_id: str, at: datetime) -> int:
-        """Take a message out and remember that it was withdrawn; retire events all of whose messages are.
+        """Remove a message, record it as withdrawn, and retire events all of whose messages are withdrawn.
 
-        Answers how many events were retired. Works for messages that were never seen.
+        Returns the number of retired events. Also accepts messages that are not in the log.
         """
         ...
 
     async def prune(self, before: datetime) -> int:
-        """Drop messages sent before, and withdrawal marks and done-marks as old; answer how many messages."""
+        """Delete messages, withdrawal records and done-job records older than ``before``; return the message count."""
         ...
 
 
 class VeiledLog(MessageLog, Protocol):
-    """A log that knows which lines may be shown."""
+    """A message log that filters out hidden lines."""
 
     async def shown(self, messages: Sequence[Message]) -> list[Message]:
-        """Leave out those of some lines, kept or not, that were withdrawn or tell a forgotten event (EventEraser)."""
+        """Return the lines, stored or not, that are neither withdrawn nor tell a forgotten event (EventEraser)."""
         ...
 
 
 class EventEraser(Protocol):
-    """Forgetting single events: hidden until they are restored, and erased when they cannot be any more.
+    """Forgetting of single events: hidden while they can be restored, erased afterwards.
 
-    While an event is forgotten no line of the log that it was made of, or that retells it (:func:`retells`), is given
-    by any port but :meth:`MessageLog.append`'s own; that holds for lines that come later, too. EventLedger.restore
-    ends it. A line that came in while an equal event stands again is shown.
+    While an event is forgotten, no port returns log lines that it was made from or that retell it (:func:`retells`),
+    including lines appended later; :meth:`MessageLog.append` still accepts them. EventLedger.restore ends this. A line
+    that arrives while an equal event is active again is shown.
     """
 
     async def forget(self, event_id: str, at: datetime) -> None:
-        """Retire an event and hide the lines that tell it, at one stroke; nothing happens where there is none."""
+        """Retire an event and hide the lines that tell it, atomically; does nothing if there is no such event."""
         ...
 
     async def untold(self) -> list[Event]:
-        """Give what nothing may tell: forgotten events, and those all of whose messages were withdrawn.
+        """Return events that no text may repeat: forgotten ones, and those all of whose messages were withdrawn.
 
-        Those that stand again in equal words are left out.
+        Events for which an equal one is active again are left out.
         """
         ...
 
     async def expired(self, before: datetime) -> list[Event]:
-        """Give the same as :meth:`untold`, whatever stands again, of which was retired before an instant."""
+        """Return the events of :meth:`untold` that were retired before an instant, including those active again."""
         ...
 
     async def erase(self, event_ids: Sequence[str], at: datetime) -> Wiped:
-        """Erase such events, and the lines hidden because of them, from everything; neither comes in again.
+        """Erase forgotten events and the lines hidden because of them; neither can be stored again.
 
-        Those that stand are left alone. A purge is due then.
+        Active events are skipped. A purge is due afterwards.
         """
         ...
 
@@ -376,96 +376,96 @@ class NoteBook(Protocol):
     """Memos and pins."""
 
     async def write_memo(self, memo: Memo) -> None:
-        """Keep a memo; writing the same id twice keeps one."""
+        """Store a memo; writing the same id twice stores one."""
         ...
 
     async def memos(self, scope: Scope, limit: int) -> list[Memo]:
-        """Give the newest memos of a place, newest last."""
+        """Return the newest memos of a place, newest last."""
         ...
 
     async def latest_memos(self, limit: int) -> list[Memo]:
-        """Give the newest memos of all places, newest last."""
+        """Return the newest memos of all places, newest last."""
         ...
 
     async def memo_ids(self, user_id: str) -> list[str]:
-        """Give the ids of the memos of a person's turns, everywhere."""
+        """Return the ids of the memos of a person's turns, in all places."""
         ...
 
     async def write_pin(self, pin: Pin) -> None:
-        """Keep a pin, or replace text and author of the pin of this id."""
+        """Store a pin, or replace text and author of the pin with this id."""
         ...
 
     async def pins(self, scope: Scope) -> list[Pin]:
-        """Give all pins of a place, oldest first, whoever owns them."""
+        """Return all pins of a place, of every owner, oldest first."""
         ...
 
     async def erase_pin(self, pin_id: str) -> None:
-        """Drop a pin; dropping one that is gone is fine."""
+        """Delete a pin; does nothing if there is none."""
         ...
 
 
 class ConsentBook(Protocol):
-    """Who wants to be left out, and where the memory is switched."""
+    """Opt-outs, sharing consents, and the switch of each place."""
 
     async def opt_out(self, user_id: str, at: datetime) -> None:
-        """Remember that a person wants to be left out, everywhere."""
+        """Record that a person opts out, in all places."""
         ...
 
     async def opt_in(self, user_id: str) -> None:
-        """Forget that wish."""
+        """Remove a person's opt-out."""
         ...
 
     async def opted_out(self) -> frozenset[str]:
-        """Give everybody who wants to be left out."""
+        """Return the ids of all people who opted out."""
         ...
 
     async def set_switch(self, scope: Scope, switch: Switch) -> None:
-        """Switch a place."""
+        """Set the switch of a place."""
         ...
 
     async def switches(self) -> Mapping[Scope, Switch]:
-        """Give every place that is not simply on."""
+        """Return every place whose switch is not "on"."""
         ...
 
     async def set_sharing(self, user_id: str, *, shared: bool, at: datetime) -> None:
-        """Remember that a person opened their own portrait to every place, or closed it again."""
+        """Record whether a person shares their own profile with all places."""
         ...
 
     async def shared(self) -> frozenset[str]:
-        """Give everybody who opened theirs."""
+        """Return the ids of all people who share their profile."""
         ...
 
 
 class NameBook(Protocol):
-    """What people are and were called, by place."""
+    """Current and earlier names of people, by place."""
 
     async def note(self, scope: Scope, user_id: str, name: str, at: datetime) -> None:
-        """Remember that a person goes by this name here; blank names are ignored."""
+        """Record a person's name in a place; blank names are ignored."""
         ...
 
     async def note_all(self, sightings: Sequence[Alias]) -> None:
-        """Remember several at once; nothing is written while it would move last-seen times by under an hour only."""
+        """Record several names; skips the write if it would only move last-seen times by less than an hour."""
         ...
 
     async def people(self, scope: Scope, user_ids: Iterable[str] = ()) -> list[Person]:
-        """Give the people known in a place with their latest names, latest seen first; all, or those asked for.
+        """Return the people known in a place with their latest names, latest seen first; all, or those in ``user_ids``.
 
-        ``aliases`` are the other names that they bore in this very place, latest first, :data:`MOST_ALIASES` at most.
+        ``aliases`` are their other names in this place, latest first, at most :data:`MOST_ALIASES`.
         """
         ...
 
     async def names_of(self, user_ids: Iterable[str]) -> list[str]:
-        """Give the names that these people have or had, anywhere; of each the :data:`MOST_NAMES` last seen."""
+        """Return current and earlier names of these people in all places; of each the :data:`MOST_NAMES` last seen."""
         ...
 
     async def shared(self, user_ids: Iterable[str]) -> list[str]:
-        """Give those of their names that somebody else bears, too, in a place where one of them bears it."""
+        """Return those of their names that another person also has in a place where one of them has it."""
         ...
 
 
 @dataclass(frozen=True)
 class Spending:
-    """What a purpose cost on a day, and how often its model was ``unreachable`` or answered badly (``bad``)."""
+    """Cost of one purpose on one day, and how often its model was ``unreachable`` or answered badly (``bad``)."""
 
     purpose: str
     calls: int = 0
@@ -474,7 +474,7 @@ class Spending:
     bad: int = 0
 
     def plus(self, more: Spending) -> Spending:
-        """Add two for one purpose."""
+        """Return the sum of two spendings of one purpose."""
         return Spending(
             self.purpose,
             self.calls + more.calls,
@@ -488,17 +488,17 @@ class Accounts(Protocol):
     """Model calls and tokens by purpose and day."""
 
     async def spend(self, day: date, spending: Spending) -> None:
-        """Add to a day."""
+        """Add spending to a day."""
         ...
 
     async def spent(self, day: date) -> list[Spending]:
-        """Give a day's spending by purpose."""
+        """Return a day's spending by purpose."""
         ...
 
 
 @dataclass(frozen=True)
 class Alias:
-    """One name that a person had in one place, as it is exported."""
+    """One name of a person in one place, as exported."""
 
     scope: Scope
     user_id: str
@@ -509,7 +509,7 @@ class Alias:
 
 @dataclass(frozen=True)
 class OptOut:
-    """One person's wish to be left out, as it is exported."""
+    """One person's opt-out, as exported."""
 
     user_id: str
     at: datetime
@@ -517,7 +517,7 @@ class OptOut:
 
 @dataclass(frozen=True)
 class EmbeddedEvent:
-    """An event with its vector, as it is exported; ``fingerprint`` is "" where there is none."""
+    """An event with its vector, as exported; ``fingerprint`` is "" if there is no vector."""
 
     event: Event
     fingerprint: str = ""
@@ -526,7 +526,7 @@ class EmbeddedEvent:
 
 @dataclass(frozen=True)
 class Shared:
-    """One person's wish to show their own portrait in every place, as it is exported."""
+    """One person's consent to show their own profile in every place, as exported."""
 
     user_id: str
     at: datetime
@@ -537,7 +537,7 @@ ArchiveRow = EmbeddedEvent | Message | Memo | Pin | Alias | OptOut | Shared
 
 @dataclass(frozen=True)
 class Totals:
-    """How much the ledger holds: standing events, retired ones, messages, memos, pins."""
+    """Row counts of the ledger: active events, retired events, messages, memos, pins."""
 
     events: int = 0
     retired: int = 0
@@ -547,24 +547,24 @@ class Totals:
 
 
 class Archive(Protocol):
-    """Everything, row by row, for export, import and status."""
+    """All rows, for export, import and status."""
 
     def rows(self, *, user_id: str | None = None) -> AsyncIterator[ArchiveRow]:
-        """Stream all standing rows, or what one person said and the pins they own or wrote, some at a time."""
+        """Stream all active rows in batches, or only what one person said and the pins they own or wrote."""
         ...
 
     async def absorb(self, rows: Sequence[ArchiveRow]) -> int:
-        """Write rows in one transaction; rows whose id stands already change nothing. Answers how many were new."""
+        """Write rows in one transaction; skip rows whose id exists. Returns the number of new rows."""
         ...
 
     async def totals(self) -> Totals:
-        """Count what there is."""
+        """Return the row counts."""
         ...
 
 
 @dataclass(frozen=True)
 class Wiped:
-    """What left the ledger: counts by noun, how many texts of others were reworded, and the ids of erased events."""
+    """What was erased: counts by noun, the number of reworded texts of others, ids of erased events and memos."""
 
     events: int = 0
     messages: int = 0
@@ -578,7 +578,7 @@ class Wiped:
 
 @dataclass(frozen=True)
 class Copy:
-    """A copy of memory that was made for people: an export or a backup."""
+    """A copy of the memory made for people: an export or a backup."""
 
     path: str
     kind: Literal["export", "backup"]
@@ -586,58 +586,58 @@ class Copy:
 
 
 class Eraser(Protocol):
-    """Forgetting for good. Unfindable when a method returns; the bytes go with :meth:`purge`."""
+    """Permanent erasure. Erased data cannot be read once a method returns; :meth:`purge` removes the bytes."""
 
     async def forget_person(self, user_id: str, at: datetime, hide: Callable[[str], str]) -> Wiped:
-        """Erase what a person said, their names, memos and pins, and their private chat, of every agent.
+        """Erase what a person said, their names, memos and pins, and their private chat, for every agent.
 
-        A pin is theirs when they own it or wrote it, also for a whole group.
+        A pin is theirs if they own it or wrote it, also for a whole group.
 
-        With it goes what waits for their profiles, the indexed copy of those, and their wish to share them; in facts
-        and copies of others they are hidden, and a reworded copy loses its vector, too.
-        An event is theirs when they are its sender or the person of its private chat; in all other texts (and in
-        subjects) they are hidden: ``hide`` gives a text without them, and a reworded event loses its vector. A
-        tombstone of the id (a keyed hash) keeps out for ever what is said, or happened, at ``at`` or before; one that
-        lies more than a day later is taken for the work of a wrong clock, and replaced. Without their id they are
-        hidden only in places where they were seen.
+        The facts waiting for their profiles, the indexed copies of those and their sharing consent are erased too; in
+        facts and profile copies of others they are hidden, and a reworded copy loses its vector.
+        An event is theirs if they are its sender or the person of its private chat; in all other texts and subjects
+        they are hidden: ``hide`` returns a text without them, and a reworded event loses its vector. A tombstone of
+        the id (a keyed hash) permanently rejects data dated ``at`` or earlier; an existing tombstone dated more than a
+        day after ``at`` is attributed to a wrong clock and replaced. Mentions by name instead of id are hidden only in
+        places where the person was seen.
         """
         ...
 
     async def forget_place(self, scope: Scope, at: datetime) -> Wiped:
-        """Erase everything of a place, as durably, its profiles' facts and copies, too; its switch stays.
+        """Erase everything of a place permanently, including its profiles' facts and copies; its switch is kept.
 
-        A profile of somebody that takes facts from other places, too (:meth:`FactBook.fed_by`), loses its copy, and
-        the facts that it has left wait again: it is to be drawn anew from those.
+        A profile that also has facts from other places (:meth:`FactBook.fed_by`) loses its indexed copy, and its
+        remaining facts wait again, to rebuild it.
         """
         ...
 
     async def tombstones(self) -> Tombstones:
-        """Give all tombstones with the key of their hashes."""
+        """Return all tombstones with the key of their hashes."""
         ...
 
     async def purge(self, at: datetime, *, is_over: bool = True) -> None:
-        """Remove the bytes of what was erased from every file of the ledger, copies of migrations included.
+        """Remove the bytes of erased data from every file of the ledger, including migration copies.
 
-        Unless it ``is_over``, a purge stays due: the bytes are still somewhere else.
+        With ``is_over`` false the purge stays due, because other files still hold the bytes.
         """
         ...
 
     async def purge_due(self) -> PurgeState:
-        """Tell whether something was erased whose bytes are still there, and when the last purge was."""
+        """Return since when erased bytes remain on disk, if any, and when the last purge was."""
         ...
 
     async def copy_to(self, path: Path, at: datetime, *, name: Path | None = None) -> None:
-        """Write a consistent copy of the ledger to a new file, durably; noted as ``name`` where it will be renamed."""
+        """Write a consistent, durable copy of the ledger to a new file; recorded as ``name`` if it is renamed later."""
         ...
 
     async def copies(self, *, made: Copy | None = None) -> list[Copy]:
-        """List the copies that were made for people, after noting ``made``; of one path the latest counts."""
+        """Return the recorded exports and backups, after recording ``made``; one per path, the latest."""
         ...
 
 
 @dataclass(frozen=True)
 class PurgeState:
-    """``erased_at``: when the oldest erasure whose bytes remain was made; None when none remain."""
+    """``erased_at`` is the time of the oldest erasure whose bytes remain on disk; None if none remain."""
 
     erased_at: datetime | None = None
     purged_at: datetime | None = None

@@ -1,4 +1,4 @@
-"""A second copy of memos, for the mode that reads nothing else."""
+"""A second copy of memos, which remains readable while the memory is switched off."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ class MemoMirror(Protocol):
     """Dual write of memos into ``end_summaries.json``, so that switching the memory off loses nothing."""
 
     async def copy(self, memo: Memo) -> None:
-        """Take a memo (the same id twice is one entry); written at most every few seconds, never raises for a disk."""
+        """Accept a memo (one entry per id) for a write every few seconds at most; disk errors are not raised."""
         ...
 
     async def flush(self) -> None:
-        """Write what was taken and is not written yet."""
+        """Write all memos that were accepted and not written yet."""
         ...
 
     async def erase(self, memo_ids: Collection[str], place: Scope, hide: Callable[[str], str]) -> int:
-        """Take memos out by their ids and by their place, of every agent, also out of every copy kept beside.
+        """Remove memos by id and by place, for every agent, also from every copy beside the file.
 
-        In all other entries ``hide`` gives a text without a person. A copy that cannot be read goes when it tells of
-        the place, or of who is hidden. Durable when this returns; StorageRefused when the disk refuses. Doing it twice
-        is doing it once. Answers how many files changed.
+        In all other entries ``hide`` removes a person from the text. An unreadable copy is deleted if it mentions the
+        place or the hidden person. Durable on return; raises StorageRefused when the disk refuses. Idempotent. Returns
+        the number of changed files.
         """
         ...

@@ -21,12 +21,12 @@ else:  # array("f"): compact, the standard library's, and numpy reads it without
 
 
 T = TypeVar("T")
-LEAST_SPREAD = 0.02  # between the two medians; what lies nearer together is measured noise
+LEAST_SPREAD = 0.02  # between the two medians; a smaller spread is noise
 
 
 @dataclass(frozen=True)
 class Calibration:
-    """Where an embedder's cosines lie: the median of unrelated pairs and of paraphrases."""
+    """The scale of an embedder's cosines: the medians of unrelated pairs and of paraphrases."""
 
     unrelated: float
     paraphrase: float
@@ -37,7 +37,7 @@ class Calibration:
 
     @property
     def is_usable(self) -> bool:
-        """Tell whether it is a scale at all: paraphrases clearly nearer than strangers, both where cosines can be."""
+        """Whether both medians are valid cosines and paraphrases exceed unrelated pairs by ``LEAST_SPREAD``."""
         return -1.0 <= self.unrelated < self.unrelated + LEAST_SPREAD <= self.paraphrase <= 1.0
 
 
@@ -45,19 +45,19 @@ GUESS = Calibration(unrelated=0.2, paraphrase=0.75)  # between what current mode
 
 
 class CalibrationBook(Protocol):
-    """What was measured of each embedder, by its fingerprint."""
+    """Measured calibrations by the embedder's fingerprint."""
 
     async def find(self, fingerprint: str) -> Calibration | None:
-        """Give what was measured; None for what was never."""
+        """Return the stored calibration; None if there is none."""
         ...
 
     async def keep(self, fingerprint: str, calibration: Calibration) -> None:
-        """Remember what was measured, in the place of what was known before."""
+        """Store a calibration, replacing an earlier one."""
         ...
 
 
 class Embedder(Protocol):
-    """Texts to unit vectors of one length, as many as texts; a vector is finite and not nothing.
+    """An embedding model: returns one finite, non-zero unit vector per text, all of one length.
 
     Raises UnavailableError when the model cannot be reached, BadAnswer when it answered badly, PermanentError when it
     refuses these very texts.
@@ -65,20 +65,20 @@ class Embedder(Protocol):
 
     @property
     def fingerprint(self) -> str:
-        """Name model, dimensions and instruction: vectors of different fingerprints never meet."""
+        """Identifier of model, dimensions and instruction; only vectors of equal fingerprints are compared."""
         ...
 
     @property
     def calibration(self) -> Calibration:
-        """Say where its cosines lie."""
+        """The calibration in force for this embedder's cosines."""
         ...
 
     async def embed_documents(self, texts: Sequence[str]) -> list[Vector]:
-        """Embed what is to be found."""
+        """Embed the texts that a search is to find."""
         ...
 
     async def embed_query(self, text: str) -> Vector:
-        """Embed what is asked."""
+        """Embed a search query."""
         ...
 
 
@@ -86,17 +86,17 @@ class Meter(Protocol):
     """Counts what models cost."""
 
     def count(self, purpose: str, tokens: int) -> None:
-        """Note one call for a purpose; never raises, never waits."""
+        """Count one call for a purpose; never raises or blocks."""
         ...
 
 
 @dataclass(frozen=True)
 class Ask(Generic[T]):
-    """One question to a chat model, with its own answer's form and reading.
+    """One request to a chat model, with the schema and the parser of its answer.
 
-    ``schema`` is the JSON schema of the answer and ``name`` what the tool is called that a model answers through;
-    ``parse`` reads the answer's JSON text and raises BadAnswer for one that it cannot use. A ``strict`` one, whose
-    answer takes the place of something, is never mended: what is not JSON to the letter is a BadAnswer.
+    ``schema`` is the JSON schema of the answer and ``name`` the name of the tool call that carries it; ``parse`` reads
+    the answer's JSON text and raises BadAnswer if it is unusable. A ``strict`` answer replaces stored data and is never
+    repaired: invalid JSON is a BadAnswer.
     """
 
     purpose: str
@@ -112,48 +112,48 @@ class Chat(Protocol):
     """A chat model."""
 
     async def ask(self, ask: Ask[T]) -> T:
-        """Give the parsed answer.
+        """Return the parsed answer.
 
-        Raises UnavailableError when the model cannot be reached (with its own wish when to come back), BadAnswer when
-        it answered badly, PermanentError when it refuses this very question.
+        Raises UnavailableError if the model cannot be reached (with its requested retry delay), BadAnswer if the answer
+        is unusable, PermanentError if the model refuses this request.
         """
         ...
 
 
 class Reranker(Protocol):
-    """A model that scores texts against a question."""
+    """A model that scores texts against a query."""
 
     async def scores(self, query: str, texts: Sequence[str]) -> list[float]:
-        """Give a score in [0, 1] for each text, in the order given; raises as :meth:`Chat.ask` does."""
+        """Return a score in [0, 1] for each text, in the given order; raises as :meth:`Chat.ask` does."""
         ...
 
 
 @dataclass(frozen=True)
 class Portrait:
-    """What a merger answers: the new content of a profile, never whose it is."""
+    """The result of a merge: the new content of a profile, without its key."""
 
     tags: tuple[str, ...]
     summary: str
 
 
 class Merger(Protocol):
-    """From a portrait and new facts to the next portrait. Touches nothing."""
+    """Merges new facts into a profile. Has no side effects."""
 
     async def merge(self, person: Person, profile: Profile | None, facts: Sequence[Fact], now: datetime) -> Portrait:
-        """Give the portrait with the facts worked in; the same one where nothing in them lasts.
+        """Return the profile content with the facts merged in; unchanged if none of them is of lasting interest.
 
-        ``person`` is whose portrait it is, a group too. Raises UnavailableError, BadAnswer, PermanentError.
+        ``person`` is the subject of the profile, possibly a group. Raises UnavailableError, BadAnswer, PermanentError.
         """
         ...
 
 
 class Historian(Protocol):
-    """From what was said to what is so. Touches nothing; raises UnavailableError, BadAnswer or PermanentError."""
+    """Derives statements from conversation. No side effects; raises UnavailableError, BadAnswer or PermanentError."""
 
     async def rewrite(self, turn: Turn, anchors: Anchors) -> list[Statement]:
-        """Turn each observation into an absolute statement, or into itself marked as not absolute; none is dropped."""
+        """Rewrite each observation as an absolute statement, or return it marked as not absolute; none is dropped."""
         ...
 
     async def triage(self, dialogue: Dialogue, anchors: Anchors) -> list[Statement]:
-        """Find what in a dialogue is worth remembering; often nothing."""
+        """Return what in a dialogue is worth remembering; often nothing."""
         ...

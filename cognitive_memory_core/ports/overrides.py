@@ -1,4 +1,4 @@
-"""What whoever opens a memory may put in the place of its own parts."""
+"""Components that the caller may supply when a memory is opened."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .models import Chat, Embedder, Reranker
 
 @dataclass(frozen=True)
 class Overrides:
-    """A clock, an embedder, a chat model for every purpose, a reranker; None where the memory makes its own."""
+    """A clock, an embedder, a chat model for every purpose, a reranker; None for the memory's own."""
 
     clock: Clock | None = None
     embedder: Embedder | None = None

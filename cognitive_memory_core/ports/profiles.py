@@ -1,4 +1,4 @@
-"""Portraits, kept as files that people can read and mend. Every write is durable when it returns.
+"""Profiles, stored as files that people can read and edit. Every write is durable when it returns.
 
 Every method may raise StorageRefused (a write) or UnavailableError (a read).
 """
@@ -15,68 +15,68 @@ from ..errors import TransientError
 
 
 class Overtaken(TransientError):
-    """The portrait changed since it was read: read it again and begin anew."""
+    """The profile changed since it was read: read it again and retry."""
 
 
 class ProfileStore(Protocol):
-    """One portrait a key, and its past."""
+    """One current profile per key, with its revisions."""
 
     async def find(self, key: ProfileKey) -> Profile | None:
-        """Give the portrait of now; None when there is none.
+        """Return the current profile; None if there is none.
 
-        A file that cannot be read is put aside and the latest revision that can stands in its place.
+        An unreadable file is moved aside and replaced by the latest readable revision.
         """
         ...
 
     async def write(self, profile: Profile) -> Profile:
-        """Put a portrait in the place of the one whose ``version`` it bears ("" where there was none).
+        """Replace the profile that has this one's ``version`` ("" if there was none) and return it as stored.
 
-        The old one becomes a revision first; of the revisions the latest ``revision_keep`` are kept. Keys of the file
-        that nobody here knows stay. Gives the portrait as it is kept, with its new version. Raises Overtaken when
-        another one was written meanwhile, by whomever; nothing is changed then.
+        The old one becomes a revision first; the latest ``revision_keep`` revisions are kept. Unknown keys of the file
+        are preserved. The result has the new version. Raises Overtaken, changing nothing, if the file was changed in
+        the meantime, also by hand.
         """
         ...
 
     async def rename(self, key: ProfileKey, name: str) -> Profile | None:
-        """Change the name alone, without a revision; None when there is no portrait."""
+        """Change only the name, without a revision; None if there is no profile."""
         ...
 
     async def revisions(self, key: ProfileKey) -> list[Revision]:
-        """Give the past portraits, newest first."""
+        """Return the revisions, newest first."""
         ...
 
     async def restore(
         self, key: ProfileKey, revision_id: str, at: datetime, without: Callable[[str], str] = str
     ) -> Profile:
-        """Let a past portrait be the one of now; that of now becomes a revision. Raises UnknownRevision.
+        """Make a revision the current profile; the current one becomes a revision. Raises UnknownRevision.
 
-        ``without`` gives a text of it without what it may not tell any more.
+        ``without`` returns a text of the revision without content that must no longer be shown.
         """
         ...
 
     async def keys(self) -> list[ProfileKey]:
-        """Name everybody who has a portrait, of every agent."""
+        """Return the keys of all profiles, of every agent."""
         ...
 
 
 class ProfileEraser(Protocol):
-    """Forgetting in portraits and their past, for good and durably; doing it again does no harm."""
+    """Permanent, durable and idempotent erasure in profiles and their revisions."""
 
     async def erase_person(self, user_id: str, hide: Callable[[str], str]) -> list[ProfileKey]:
-        """Remove a person's own portraits with their past, of every agent; hide them in all others'.
+        """Remove a person's own profiles with their revisions, for every agent; hide the person in all others.
 
-        ``hide`` gives a text without them. Answers the keys that were removed or reworded.
+        ``hide`` returns a text without the person. Returns the keys of removed or reworded profiles.
         """
         ...
 
     async def reword(self, key: ProfileKey, without: Callable[[str], str]) -> bool:
-        """Put a portrait and its past in the words that ``without`` leaves of them; tells whether anything changed."""
+        """Apply ``without`` to the texts of a profile and its revisions; return whether anything changed."""
         ...
 
     async def erase(self, keys: Collection[ProfileKey]) -> list[ProfileKey]:
-        """Remove these portraits with their past; answers those of which there was anything."""
+        """Remove these profiles with their revisions; return the keys for which anything existed."""
         ...
 
     async def erase_place(self, scope: Scope) -> list[ProfileKey]:
-        """Remove the portraits of a group and of its members, or of the person of a private chat, of one agent."""
+        """Remove the profiles of a group and its members, or of the person of a private chat, for one agent."""
         ...

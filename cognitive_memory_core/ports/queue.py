@@ -1,4 +1,4 @@
-"""Accepted work that must not be lost."""
+"""The durable job queue."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..domain.scope import Scope
 
 @dataclass(frozen=True)
 class Claim:
-    """A job in hand. ``attempts`` counts this one; ``ticket`` is the queue's own and means nothing to others."""
+    """A claimed job. ``attempts`` includes this one; ``ticket`` is opaque to the caller."""
 
     job: Job
     attempts: int
@@ -28,99 +28,98 @@ class JobQueue(Protocol):
     """
 
     async def enqueue(self, job: Job) -> None:
-        """Return once the job would survive a power cut; raise QueueFull or StorageRefused with nothing written."""
+        """Store the job durably before returning; raise QueueFull or StorageRefused with nothing written."""
         ...
 
     async def claim(self) -> Claim | None:
-        """Take the next job, its attempt counted durably first; None when nothing may be claimed now."""
+        """Claim the next job after durably counting the attempt; None if no job is claimable now."""
         ...
 
     async def complete(self, claim: Claim) -> None:
-        """Forget a job whose effects are stored."""
+        """Delete a job whose effects are stored."""
         ...
 
     async def requeue(self, claim: Claim, *, delay: float, counted: bool) -> None:
-        """Put the job back at its place, claimable after ``delay`` seconds; uncounted, the attempt is taken back."""
+        """Return the job to its place, claimable after ``delay`` seconds; not ``counted``, the attempt is undone."""
         ...
 
     async def bury(self, claim: Claim, error: str) -> None:
-        """Give the job up, its content and error kept for :meth:`revive`."""
+        """Move the job to failed; its content and error are kept for :meth:`revive`."""
         ...
 
     async def recover(self) -> int:
-        """Put back what a dead process held; answer how many. Called once, by the owner, before the first claim."""
+        """Requeue a dead process's claims and return how many. Called once, by the owner, before the first claim."""
         ...
 
     async def revive(self, job_id: str | None = None) -> int:
-        """Put one buried job, or all, back to pending with no attempts; answer how many."""
+        """Return one failed job, or all, to pending with zero attempts; return how many."""
         ...
 
 
 class QueueView(Protocol):
-    """What can be seen of the queue without claiming."""
+    """Read access to the queue without claims, and withdrawal of messages."""
 
     def knows(self, job_id: str) -> bool:
-        """Tell whether the job is pending, processing or failed."""
+        """Return whether the job is pending, processing or failed."""
         ...
 
     async def holding(self, scope: Scope, message_ids: Collection[str]) -> frozenset[str]:
-        """Return those of the messages of a scope that jobs of any state will learn from.
+        """Return those of the messages of a scope that are input of jobs in any state.
 
-        These are the messages that a turn names as its own and the lines of a dialogue, not a turn's recent lines.
+        These are a turn's ``message_ids`` and the lines of a dialogue, not a turn's recent lines.
         """
         ...
 
     def counts(self) -> QueueCounts:
-        """Count the jobs by state, from memory."""
+        """Return the job counts by state, without I/O."""
         ...
 
     def waiting_memos(self, scope: Scope) -> list[Memo]:
-        """Give the memos of pending and processing jobs of a scope, oldest first; a memo's id is its job's."""
+        """Return the memos of pending and processing jobs of a scope, oldest first; a memo's id is its job's."""
         ...
 
     async def failed(self) -> list[FailedJob]:
-        """List the buried jobs, oldest first, also those that cannot be read."""
+        """Return the failed jobs, oldest first, including unreadable ones."""
         ...
 
     async def withdraw(self, scope: Scope, message_id: str) -> int:
-        """Take a withdrawn message out of the jobs that hold it, in every state; it is gone from disk then.
+        """Remove a withdrawn message from the jobs that contain it, in every state, and from disk.
 
-        A dialogue loses the line, a turn its recent line. A turn all of whose ``message_ids``, or a dialogue all of
-        whose people's lines, are withdrawn leaves the queue, its memo with it; one in hand leaves when it is put down,
-        whichever way. Answers how many jobs changed.
+        A dialogue loses the line, a turn its recent line. A turn all of whose ``message_ids`` are withdrawn, or a
+        dialogue without remaining lines of people, is deleted with its memo; a claimed one is deleted when its claim
+        ends in any way. Returns the number of changed jobs.
         """
         ...
 
     async def refresh(self) -> None:
-        """Notice jobs that somebody put into the queue from outside."""
+        """Load jobs that were put into the queue from outside."""
         ...
 
 
 class QueueEraser(Protocol):
-    """Forgetting for good, and copying, in every state. Durable when a method returns; doing it twice is doing it once.
+    """Permanent erasure and copying of jobs in every state. Durable on return and idempotent.
 
-    What is gone from a job is gone from every file of the queue, also from what lies there that is no job. A job in
-    hand of which nothing is left leaves when it is put down, as with :meth:`QueueView.withdraw`.
+    Erased content is removed from every file of the queue, including files that are no jobs. A claimed job that becomes
+    empty is deleted when its claim ends, as with :meth:`QueueView.withdraw`.
     """
 
     async def names_of(self, user_id: str) -> set[str]:
-        """Give the names that a person bears in jobs, which no ledger may know yet."""
+        """Return the names that a person has in jobs; the ledger may not have them yet."""
         ...
 
     async def erase_person(self, user_id: str, hide: Callable[[str], str]) -> int:
-        """Take a person out of all jobs, of every agent; answer how many changed.
+        """Remove a person from all jobs, of every agent; return how many changed.
 
-        A turn whose person they are, and what is of their private chat, goes as a whole; a dialogue of others, or in
-        a group, loses their lines and what the bot said to them, and goes when no person's line is left; a turn of
-        others loses their recent lines. In all other texts, and in errors, they are hidden: ``hide`` gives a text
-        without them. A job that cannot be read goes when it tells of them.
+        Their own turns and jobs of their private chat are deleted. Other dialogues lose their lines and what the bot
+        said to them, and are deleted if no person's line remains; other turns lose their recent lines. In all other
+        texts and in errors ``hide`` removes the person. An unreadable job that mentions them is deleted.
         """
         ...
 
     async def erase_place(self, scope: Scope) -> int:
-        """Take all jobs of a place away, and those that cannot be read and tell of it; answer how many."""
+        """Delete all jobs of a place, and unreadable ones that mention it; return how many."""
         ...
 
     async def copy_to(self, folder: Path) -> None:
-        """Copy all jobs as they stand at one moment into a folder, whence a queue can be opened; durably."""
+        """Write a durable, consistent copy of all jobs to a folder from which a queue can be opened."""
         ...

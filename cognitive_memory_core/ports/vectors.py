@@ -1,4 +1,4 @@
-"""Indexes of vectors: derived, and rebuildable from the ledger."""
+"""Vector indexes: derived data, rebuildable from the ledger."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from .models import Vector
 
 
 class VectorIndex(Protocol):
-    """Vectors to events, within what a reading admits."""
+    """Nearest-neighbour search over events, within what a reading admits."""
 
     async def nearest(self, vector: Vector, reading: Reading, limit: int) -> list[tuple[str, float]]:
-        """Give event ids with their cosine to a unit vector, best first; never one that the reading does not admit.
+        """Return admitted event ids with their cosine to a unit vector, best first.
 
         Raises UnavailableError while it cannot answer for the whole of the ledger.
         """
@@ -24,10 +24,10 @@ class VectorIndex(Protocol):
 
 
 class NearbyEvents(Protocol):
-    """Vectors to events as the ledger has them now, within what a reading admits."""
+    """Nearest-neighbour search that returns events in the ledger's current state, within what a reading admits."""
 
     async def nearest(self, vector: Vector, reading: Reading, limit: int) -> list[tuple[Event, float]]:
-        """Give standing events with their cosine to a unit vector, best first; none that the reading does not admit.
+        """Return admitted active events with their cosine to a unit vector, best first.
 
         Raises UnavailableError while it cannot answer for the whole of the ledger.
         """
@@ -36,9 +36,9 @@ class NearbyEvents(Protocol):
 
 @dataclass(frozen=True)
 class Generation:
-    """One whole copy of the ledger's vectors of one model.
+    """One complete copy of the ledger's vectors of one model.
 
-    ``number`` names its place in the store, ``birth`` the copy itself: a random id, never used twice.
+    ``number`` identifies its place in the store; ``birth`` is a random id of this copy, never reused.
     """
 
     number: int
@@ -50,38 +50,38 @@ class Generation:
 class VectorStore(Protocol):
     """A store outside the ledger that keeps vectors in generations: one is in use, the next may grow beside it.
 
-    Every method raises UnavailableError when the store is away, slow beyond its deadline, or refuses; what it was
-    asked to write may then have been written or not, and writing it again is harmless.
+    Every method raises UnavailableError when the store is unreachable, exceeds its deadline or refuses; a write may
+    still have been applied, and repeating it is harmless.
     """
 
     async def open(self) -> Generation | None:
-        """Give the generation in use, warmed; None where there is none, or it is damaged or of another version."""
+        """Return the generation in use, loaded; None if there is none or it is damaged or of another version."""
         ...
 
     async def begin(self, fingerprint: str, dimensions: int) -> Generation:
-        """Make an empty generation behind the one in use; what an earlier attempt left is removed."""
+        """Create an empty generation beside the one in use; remains of an earlier attempt are removed."""
         ...
 
     async def put_in_use(self, generation: Generation) -> None:
-        """Let a generation be the one in use, durably; all others are removed from the disk, or the server."""
+        """Switch to a generation durably; all others are removed from the disk or the server."""
         ...
 
     async def upsert(self, generation: Generation, rows: Sequence[EmbeddedEvent]) -> None:
-        """Take in rows that have vectors; BadArgument for a vector that is not finite, not nothing, of its length."""
+        """Insert or replace rows that have vectors; BadArgument for a non-finite, zero or wrongly sized vector."""
         ...
 
     async def remove(self, generation: Generation, event_ids: Sequence[str]) -> None:
-        """Take rows out; one that is not there is fine."""
+        """Remove rows; missing ones are ignored."""
         ...
 
     async def listed(self, generation: Generation) -> frozenset[str]:
-        """Give the ids of all rows."""
+        """Return the ids of all rows."""
         ...
 
     async def nearest(
         self, generation: Generation, vector: Vector, reading: Reading, limit: int
     ) -> list[tuple[str, float]]:
-        """Search one generation as an index does; BadArgument for a vector that :meth:`upsert` would refuse."""
+        """Search one generation as :class:`VectorIndex` does; BadArgument for a vector that :meth:`upsert` rejects."""
         ...
 
 
