@@ -1,0 +1,52 @@
+"""The guides for developers name what is there."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from .sources import CORE, ROOT
+
+GUIDES = ["docs/architecture.md", "CONTRIBUTING.md", "docs/glossary.md"]
+CODE = re.compile(r"`([\w.-]+(?:/[\w.-]+)+|[\w-]+\.(?:md|py|toml))`")
+LINK = re.compile(r"\]\(([^)#:]+)\)")
+ROOMS = ["historian", "text", "adapters/sqlite"]
+
+
+def text_of(guide: str) -> str:
+    """Read a guide."""
+    return (ROOT / guide).read_text("utf-8")
+
+
+@pytest.mark.parametrize("guide", GUIDES)
+def test_every_path_exists(guide: str) -> None:
+    """Each path that a guide names or links to is one of the repository's."""
+    text, folder = text_of(guide), (ROOT / guide).parent
+    named = [*(ROOT / path for path in CODE.findall(text)), *(folder / path for path in LINK.findall(text))]
+    assert named
+    assert not [path for path in named if not path.exists()]
+
+
+def test_the_picture_shows_the_layers() -> None:
+    """The diagram of the architecture has the layers of the import contract, in their order."""
+    listed = re.search(r"^layers = \[(.*?)\]", text_of("pyproject.toml"), re.MULTILINE | re.DOTALL)
+    assert listed
+    drawn = re.findall(r'\bL\d+\["([^"]+)"\]', text_of("docs/architecture.md"))
+    assert drawn == re.findall(r'"([^"]+)"', listed[1])
+
+
+def test_every_folder_is_explained() -> None:
+    """The table of the architecture has a row for each folder below historian, text and the SQLite adapter."""
+    found = {
+        path.parent.relative_to(ROOT).as_posix()
+        for room in ROOMS
+        for path in (ROOT / CORE / room).glob("*/__init__.py")
+    }
+    assert found == set(re.findall(r"^\| `([^`]+)` \|", text_of("docs/architecture.md"), re.MULTILINE))
+
+
+@pytest.mark.parametrize("readme", ["README.md", "README.en.md"])
+def test_the_guides_are_linked(readme: str) -> None:
+    """Both READMEs link to every guide."""
+    assert set(GUIDES) <= set(LINK.findall(text_of(readme)))
