@@ -39,16 +39,16 @@ class SqliteEventEraser:
         await self._database.write(hidden_lines.forget, event_id, at)
 
     async def untold(self) -> list[Event]:
-        """Return the forgotten events of which no equal event stands."""
+        """Return the forgotten or withdrawn events of which no equal event stands."""
         return await self._database.read(_gone, f"NOT EXISTS ({hidden_lines.STANDS_AGAIN})")
 
     async def expired(self, before: datetime) -> list[Event]:
-        """Return the forgotten events that were retired before an instant."""
+        """Return the forgotten or withdrawn events that were retired before an instant."""
         found = await self._database.read(_gone, "TRUE")
         return [event for event in found if event.retired_at is not None and event.retired_at < before]
 
     async def erase(self, event_ids: Sequence[str], at: datetime) -> Wiped:
-        """Erase forgotten events and the lines hidden with them, in one transaction."""
+        """Erase forgotten or withdrawn events and the lines hidden with them, in one transaction."""
         try:
             return await self._database.write(_erase, event_ids, at)
         finally:

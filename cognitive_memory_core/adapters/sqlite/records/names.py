@@ -49,7 +49,7 @@ class SqliteNames:
         return await self._database.read(_people, scope, list(user_ids))
 
     async def names_of(self, user_ids: Iterable[str]) -> list[str]:
-        """Return all names of these people in any place; the :data:`MOST_NAMES` last seen of each."""
+        """Return the names that these people have or had in any place: of each the :data:`MOST_NAMES` last seen."""
         return await self._database.read(_names_of, list(user_ids))
 
     async def shared(self, user_ids: Iterable[str]) -> list[str]:

@@ -1,7 +1,7 @@
-"""A place's own postings, and BM25 over them: which rows hold a term, and how often.
+"""Postings of a place and BM25 over them: which rows contain a term, and how often.
 
-Pure, and what a value shows never changes. Terms are kept as numbers of 64 bits, which other processes cannot make the
-same: no text stands here.
+Immutable and pure. Terms are stored as 64-bit hashes that differ between processes: no text is kept
+here.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-SATURATION, LENGTH_SHARE = 1.2, 0.75  # k1 and b of BM25, as FTS5 has them
+SATURATION, LENGTH_SHARE = 1.2, 0.75  # k1 and b of BM25, with the values of FTS5
 _MOST_COUNTED = np.iinfo(np.uint16).max
 Terms = NDArray[np.int64]
 Seqs = NDArray[np.int64]
@@ -25,7 +25,7 @@ Scores = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Segment:
-    """Postings of some rows: ``terms`` in order, and from ``starts[i]`` to ``starts[i + 1]`` who holds the i-th."""
+    """Postings of some rows: sorted ``terms``; the i-th one's are at ``starts[i]`` up to ``starts[i + 1]``."""
 
     terms: Terms
     starts: Rows
@@ -34,11 +34,11 @@ class Segment:
 
     @property
     def bytes(self) -> int:
-        """What it takes in memory."""
+        """The size in bytes."""
         return self.terms.nbytes + self.starts.nbytes + self.rows.nbytes + self.counts.nbytes
 
     def runs(self, asked: Terms) -> tuple[Rows, Rows]:
-        """Tell for each term asked for where its postings begin and end; the same twice for one that nobody holds."""
+        """Return the start and stop of each term's postings; both are equal for a term that no row contains."""
         if not len(self.terms):
             return np.zeros(len(asked), np.int32), np.zeros(len(asked), np.int32)
         at = np.minimum(np.searchsorted(self.terms, asked), len(self.terms) - 1)
@@ -46,14 +46,14 @@ class Segment:
         return begin, np.where(self.terms[at] == asked, end, begin)
 
     def after(self, stays: NDArray[np.bool_], numbers: Rows) -> Segment:
-        """Keep the postings of rows that stay, by their new numbers."""
+        """Keep the postings of the rows in ``stays``, renumbered."""
         kept = stays[self.rows]
         return _grouped(_spread(self)[kept], numbers[self.rows[kept]], self.counts[kept])
 
 
 @dataclass(frozen=True)
 class Postings:
-    """The postings of a place's rows, known by their seqs, with each row's number of terms."""
+    """The postings of a place's rows, identified by seq, with each row's number of terms."""
 
     seqs: Seqs = field(default_factory=lambda: np.empty(0, np.int64))
     lengths: Rows = field(default_factory=lambda: np.empty(0, np.int32))
@@ -61,19 +61,19 @@ class Postings:
 
     @property
     def size(self) -> int:
-        """What they take in memory without the terms themselves, of which a place has only so many."""
+        """The size in bytes without the terms themselves, whose number per place is limited."""
         return sum(segment.rows.nbytes + segment.counts.nbytes for segment in self.segments)
 
     @property
     def bytes(self) -> int:
-        """What they take in memory."""
+        """The size in bytes."""
         return self.seqs.nbytes + self.lengths.nbytes + sum(segment.bytes for segment in self.segments)
 
     def having(self, rows: Sequence[tuple[int, Sequence[str]]]) -> Postings:
-        """Take in rows that are not there, each a seq and its terms.
+        """Add rows that are not contained yet, each a seq and its terms.
 
-        They become a segment of their own, which takes in those before it that are not much larger: adding one by one
-        costs little, and there are never more than a few.
+        They form a new segment, which absorbs preceding segments that are not much larger: adding rows one by one
+        costs little, and the number of segments stays small.
         """
         if not rows:
             return self
@@ -87,7 +87,7 @@ class Postings:
         return Postings(np.concatenate((self.seqs, seqs)), np.concatenate((self.lengths, lengths)), (*segments, new))
 
     def without(self, seqs: Iterable[int]) -> Postings:
-        """Leave rows out, those that are there."""
+        """Remove the rows that are contained."""
         stays = ~np.isin(self.seqs, np.fromiter(seqs, np.int64))
         if stays.all():
             return self
@@ -97,7 +97,7 @@ class Postings:
         return replace(self, seqs=self.seqs[stays], lengths=self.lengths[stays], segments=left)
 
     def scores(self, terms: Iterable[str]) -> Scores:
-        """Give each row's BM25, 0 where it shares no term; statistics are the place's own, and rarity is above 0."""
+        """Return each row's BM25 score, 0 if it shares no term; statistics are per place, and every IDF is above 0."""
         asked = np.fromiter(map(hash, dict.fromkeys(terms)), np.int64)
         scores = np.zeros(len(self.seqs))
         runs = [segment.runs(asked) for segment in self.segments]
@@ -117,14 +117,14 @@ class Postings:
 
 
 def _each(begin: Rows, end: Rows) -> NDArray[np.int64]:
-    """List every position between each beginning and its end, one after the other."""
+    """List all positions between each begin and its end, in order."""
     lengths = (end - begin).astype(np.int64)
     before = np.cumsum(lengths) - lengths
     return np.repeat(begin - before, lengths) + np.arange(lengths.sum(), dtype=np.int64)
 
 
 def _counted(terms: Terms, rows: Rows) -> Segment:
-    """Count how often each row, in order, holds each term."""
+    """Count how often each row contains each term; rows are in order."""
     order = np.argsort(terms, kind="stable")
     terms, rows = terms[order], rows[order]
     first = np.flatnonzero(_differs(terms) | _differs(rows))
@@ -149,7 +149,7 @@ def _spread(segment: Segment) -> Terms:
 
 
 def _differs(values: NDArray[np.int64] | NDArray[np.int32]) -> NDArray[np.bool_]:
-    """Tell which values are not the one before them; the first never is."""
+    """Return which values differ from the preceding one; the first always does."""
     differs = np.ones(len(values), np.bool_)
     np.not_equal(values[1:], values[:-1], out=differs[1:])
     return differs

@@ -1,4 +1,4 @@
-"""The words of recently asked places, in memory: brought up to date from the ledger by what was written since."""
+"""Cached postings of recently searched places, updated incrementally from the ledger."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from .place_cache import PlaceCache
 from .postings import Postings, Seqs
 
 HELD_BYTES = 32 * 1024 * 1024
-TOGETHER = 250  # rows whose words are made at a time, in about ten milliseconds
-AGAIN = 64  # asks after which a refused place is looked at again, if anything left the index meanwhile
+TOGETHER = 250  # rows tokenised per step, about ten milliseconds
+AGAIN = 64  # searches after which a refused place is tried again, if rows left the index in the meantime
 _MOST_REFUSED = 1024
 _NONE: Seqs = np.empty(0, np.int64)
 
 
 @dataclass(frozen=True)
 class PlacePostings:
-    """A place's postings, all rows up to ``last`` and departures up to ``departed`` being in, but for ``missing``."""
+    """A place's postings: all rows up to ``last`` and removals up to ``departed``, except the ``missing`` rows."""
 
     postings: Postings = field(default_factory=Postings)
     missing: Seqs = field(default_factory=lambda: _NONE)
@@ -35,12 +35,12 @@ class PlacePostings:
 
     @property
     def bytes(self) -> int:
-        """What they take in memory."""
+        """The size in bytes."""
         return self.postings.bytes + self.missing.nbytes
 
     @property
     def at_least(self) -> int:
-        """What they will take in memory, when all are in, or more."""
+        """A lower bound of the size in bytes once all rows are loaded."""
         rows = len(self.postings.seqs)
         expected = self.postings.size * (rows + len(self.missing)) // rows if rows else 0
         return max(self.bytes, expected)
@@ -48,14 +48,14 @@ class PlacePostings:
 
 @dataclass(frozen=True)
 class _Refusal:
-    """A place that did not fit, how many departures there were by then, and how often it was asked since."""
+    """A place that did not fit, the number of removals at that time, and the number of searches since."""
 
     departed: int
     asks: int = 0
 
 
 class PostingsCache:
-    """Postings of places by what their readings admit; a place that would not fit into memory has none."""
+    """Postings by corpus and place; a place that does not fit into memory has none."""
 
     def __init__(self, limit: int = HELD_BYTES) -> None:
         """Hold at most ``limit`` bytes between calls."""
@@ -64,16 +64,16 @@ class PostingsCache:
 
     @property
     def bytes(self) -> int:
-        """What is held."""
+        """The total size of the cached postings in bytes."""
         return self._cache.bytes
 
     def clear_caches(self) -> None:
-        """Hold nothing in memory: what was erased must not stay there."""
+        """Drop all cached postings: erased data must not stay in memory."""
         self._cache.clear()
         self._refused.clear()
 
     def advance(self, connection: Connection, corpus: Corpus[Any], place: Filter) -> PlacePostings | None:
-        """Bring a place's words forward by some rows; None where they are not to be held."""
+        """Load some more of a place's rows; returns None if the place is not cached."""
         key = (corpus.table, place)
         if self._is_refused(key, departures.latest(connection, corpus.words)):
             return None
@@ -87,7 +87,7 @@ class PostingsCache:
         return None
 
     def _is_refused(self, key: Hashable, departed: int) -> bool:
-        """Tell whether a place was refused, and is not to be looked at again: only departures make one smaller."""
+        """Return whether a place stays refused: only removals make a place smaller."""
         refusal = self._refused.pop(key, None)
         if refusal is None or (refusal.asks >= AGAIN and refusal.departed != departed):
             return False
@@ -96,7 +96,7 @@ class PostingsCache:
 
 
 def _advanced(connection: Connection, corpus: Corpus[Any], place: Filter, old: PlacePostings) -> PlacePostings:
-    """Note what changed, in an order in which nothing is missed, and take in some of the rows that are missing."""
+    """Record changes, in an order that misses none, and load some of the missing rows."""
     current = _noted(connection, corpus, place, old)
     if not len(current.missing):
         return current
@@ -127,7 +127,7 @@ def _last(connection: Connection, corpus: Corpus[Any]) -> int:
 
 
 def _new_seqs(connection: Connection, corpus: Corpus[Any], place: Filter, old: PlacePostings, last: int) -> list[int]:
-    """Find a place's new rows: among all new ones while those are few, else among all of the place's."""
+    """Return a place's new rows: from all new rows while those are few, else from the place's index."""
     is_short = last - old.last <= max(len(old.postings.seqs), TOGETHER)
     source = f"{corpus.table} e{' NOT INDEXED' if is_short else ''}"
     after = "e.seq" if is_short else "+e.seq"

@@ -1,4 +1,4 @@
-"""The vectors of one place in memory: as they are, or, of a large place, rounded to a quarter of their size."""
+"""The vectors of one place in memory: exact, or, for a large place, rounded to a quarter of their size."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-_STEPS = 127  # what a number is rounded to: so many steps on each side of 0
-_TOGETHER = 256  # rounded rows that are multiplied at a time: as many as stay near the processor
-_EPSILON = 2.0**-23  # of a number of 32 bits
-_PAGED = 64 * 1024  # bytes from which on a column gets pages of its own
+_STEPS = 127  # rounding steps on each side of 0
+_TOGETHER = 256  # rounded rows multiplied per block, chosen to fit the CPU cache
+_EPSILON = 2.0**-23  # machine epsilon of 32-bit floats
+_PAGED = 64 * 1024  # bytes from which a column gets its own memory mapping
 Matrix = NDArray[np.float32]
 Seqs = NDArray[np.int64]
 Cosines = NDArray[np.float32]
-Columns = tuple[NDArray[Any], ...]  # the seqs first; one row is one vector
+Columns = tuple[NDArray[Any], ...]  # seqs first; one row per vector
 
 
 @dataclass(frozen=True)
 class Changes:
-    """What became different of a place's vectors: seqs to leave out from now on, and rows to take in."""
+    """Changes of a place's vectors: seqs to remove, and rows to add."""
 
     revision: int
     touched: Seqs
@@ -32,7 +32,7 @@ class Changes:
 
 @dataclass(frozen=True)
 class Slice:
-    """Rows of one place. What a slice shows never changes; a later slice may share its memory and go on behind.
+    """Rows of one place. A slice is immutable; a later slice may share its memory and append behind it.
 
     ``room`` holds ``size`` rows and space for more.
     """
@@ -43,26 +43,26 @@ class Slice:
 
     @classmethod
     def of(cls, columns: Columns) -> Slice:
-        """Begin with the rows of such columns; none of their memory is shared."""
+        """Create a slice from columns; their memory is copied."""
         return cls(0, 0, tuple(column[:0] for column in columns)).after(Changes(0, columns[0], columns))
 
     @property
     def columns(self) -> Columns:
-        """The rows."""
+        """The rows in use."""
         return tuple(column[: self.size] for column in self.room)
 
     @property
     def seqs(self) -> Seqs:
-        """The events, row by row."""
+        """The seqs of the events, row by row."""
         return self.room[0][: self.size]
 
     @property
     def bytes(self) -> int:
-        """What it takes in memory."""
+        """The size in bytes."""
         return sum(column.nbytes for column in self.room)
 
     def after(self, changes: Changes) -> Slice:
-        """Give the slice with changes in it; call it once for each slice, since the next one writes behind this one."""
+        """Return the slice with changes applied; call it once per slice, since the result appends to its memory."""
         kept = _without(self, changes.touched)
         size = kept.size + len(changes.columns[0])
         kept = _with_room(kept, size)
@@ -72,12 +72,12 @@ class Slice:
 
 
 def whole(seqs: Seqs, matrix: Matrix) -> Columns:
-    """Keep unit vectors as they are."""
+    """Return unit vectors unchanged."""
     return seqs, matrix
 
 
 def rounded(seqs: Seqs, matrix: Matrix) -> Columns:
-    """Keep unit vectors in steps of their own size, with what that took away at most from any cosine."""
+    """Round unit vectors to steps scaled per vector; the last column bounds the error of any cosine."""
     largest = np.abs(matrix).max(axis=1, initial=0.0)
     steps = (np.where(largest > 0, largest, 1.0) / _STEPS).astype(np.float32)
     near = np.rint(matrix / steps[:, np.newaxis]).astype(np.int8)
@@ -86,14 +86,14 @@ def rounded(seqs: Seqs, matrix: Matrix) -> Columns:
 
 
 def cosines(matrix: Matrix, asked: Cosines) -> Cosines:
-    """Multiply row by row: the threads of one big product wait for each other on a busy machine, up to 20 ms."""
+    """Multiply row by row: the threads of one large product wait up to 20 ms for each other on a busy machine."""
     return np.matmul(matrix[:, np.newaxis, :], asked[:, np.newaxis])[:, 0, 0]
 
 
 def bounds(held: Slice, asked: Cosines) -> tuple[Cosines, Cosines]:
-    """Give for each rounded vector between which bounds its cosine lies, the errors of the arithmetic included.
+    """Return lower and upper bounds of the cosine of each rounded vector, arithmetic errors included.
 
-    What rounding took away is a vector, too, and its product with a unit vector is at most its length (Cauchy-Schwarz).
+    The rounding error is a vector, and its product with a unit vector is at most its length (Cauchy-Schwarz).
     """
     near: NDArray[np.int8]
     steps: Cosines
@@ -111,7 +111,7 @@ def bounds(held: Slice, asked: Cosines) -> tuple[Cosines, Cosines]:
 
 
 def possible(low: Cosines, high: Cosines, limit: int) -> NDArray[np.intp]:
-    """Name the rows of which the best ``limit`` are some: whoever cannot reach as many others is none of them."""
+    """Return the rows that may be among the best ``limit``: their upper bound reaches the limit-th lower bound."""
     if limit >= len(low):
         return np.arange(len(low))
     least = np.partition(low, len(low) - limit)[len(low) - limit]
@@ -119,7 +119,7 @@ def possible(low: Cosines, high: Cosines, limit: int) -> NDArray[np.intp]:
 
 
 def joined(parts: Sequence[Columns]) -> Columns:
-    """Put rows together, at least one part."""
+    """Concatenate rows of at least one part."""
     return tuple(np.concatenate(columns) for columns in zip(*parts, strict=True))
 
 
@@ -145,9 +145,9 @@ def _with_room(old: Slice, rows: int) -> Slice:
 
 
 def _empty(shape: tuple[int, ...], kind: np.dtype[Any]) -> NDArray[Any]:
-    """Make room for numbers; much of it in pages of its own, which the system has back as soon as it is let go.
+    """Allocate an array; a large one gets its own memory mapping, which returns to the system when it is freed.
 
-    What comes and goes between small things leaves holes in a heap that is then never given back.
+    Large arrays allocated among small objects would fragment the heap, which is then never returned.
     """
     size = math.prod(shape) * kind.itemsize
     if size < _PAGED:

@@ -1,4 +1,4 @@
-"""The vectors of a place as the ledger holds them."""
+"""Reading the vectors of a place from the ledger."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from .filters import Filter
 from .vector_cache import Changes, Columns, Cosines, Matrix, Seqs, cosines, joined
 
 FLOAT_BYTES = 4
-CHUNK = 500  # rows read together: more would be held in memory two or three times over
+CHUNK = 500  # rows read together; more of them would be in memory two or three times over
 Form = Callable[[Seqs, Matrix], Columns]
 
 
 @dataclass(frozen=True)
 class VectorPlace:
-    """The vectors of one model, of one length, in one place."""
+    """The vectors of one model and one length in one place."""
 
     fingerprint: str
     dimensions: int
@@ -29,7 +29,7 @@ class VectorPlace:
 
 
 def changes_of(connection: Connection, place: VectorPlace, form: Form, since: int) -> Changes:
-    """Give what became different of a place's vectors after a revision."""
+    """Return the changes of a place's vectors after a revision."""
     parts = [form(*_matrix((), place.dimensions))]
     touched: list[int] = []
     revision = since
@@ -41,17 +41,17 @@ def changes_of(connection: Connection, place: VectorPlace, form: Form, since: in
 
 
 def scanned(connection: Connection, place: VectorPlace, asked: Cosines) -> tuple[Seqs, Cosines]:
-    """Compare with all vectors of a place."""
+    """Return the cosines of all vectors of a place."""
     return _compared(_rows(connection, place.fingerprint, place.filter, 0), asked)
 
 
 def compared(connection: Connection, place: VectorPlace, seqs: Seqs, asked: Cosines) -> tuple[Seqs, Cosines]:
-    """Compare with the vectors of some of a place's events, those that stand."""
+    """Return the cosines of the vectors of the given events, those that stand."""
     return _compared(_rows(connection, place.fingerprint, (f"e.seq IN {LISTED}", (listed(seqs.tolist()),)), 0), asked)
 
 
 def bytes_of(connection: Connection, place: Filter, dimensions: int) -> int:
-    """Tell what all vectors of a place take."""
+    """Return the size in bytes of all vectors of a place."""
     query = select("count(*)", "events e", f"{place[0]} AND e.revision > 0")
     return connection.execute(query, place[1]).fetchone()[0] * dimensions * FLOAT_BYTES
 
@@ -70,7 +70,7 @@ def _chunks(rows: Iterator[Row]) -> Iterator[list[Row]]:
 
 
 def _rows(connection: Connection, fingerprint: str, place: Filter, since: int) -> Iterator[Row]:
-    """Give seq, revision and vector (None where it is out) of what changed after a revision."""
+    """Read seq, revision and vector (None if removed) of the events that changed after a revision."""
     stands = "CASE WHEN e.retired_at IS NULL AND e.embedded_as = ? THEN v.vector END"
     query = select(
         f"e.seq, e.revision, {stands}",
@@ -81,7 +81,7 @@ def _rows(connection: Connection, fingerprint: str, place: Filter, since: int) -
 
 
 def _matrix(rows: Sequence[Row], dimensions: int) -> tuple[Seqs, Matrix]:
-    """Put vectors together, each made a unit; those of another length are left out."""
+    """Build a matrix of vectors scaled to unit length; those of another length are skipped."""
     fitting = [row for row in rows if row[2] is not None and len(row[2]) == dimensions * FLOAT_BYTES]
     seqs = np.fromiter((row[0] for row in fitting), np.int64, len(fitting))
     numbers = np.frombuffer(b"".join(row[2] for row in fitting), np.float32)

@@ -1,4 +1,4 @@
-"""Each event's vector beside it."""
+"""One vector per event."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from .exact_search import SqliteExactSearch
 
 
 class SqliteVectors:
-    """One vector an event; storing another model's replaces it."""
+    """One vector per event; storing one of another model replaces it."""
 
     def __init__(self, database: Database, index: SqliteExactSearch) -> None:
-        """Keep vectors in a database, and tell an index which model they are asked for by."""
+        """Keep vectors in a database, and set the current model of an index."""
         self._database = database
         self._index = index
 
     async def waiting(self, fingerprint: str, limit: int) -> list[tuple[str, str]]:
-        """Give ids and texts of standing events without a vector of this fingerprint, oldest first."""
+        """Return ids and texts of standing events without a vector of this fingerprint, oldest first."""
         self._index.follow(fingerprint)
         return await self._database.read(_waiting, fingerprint, bounded(limit))
 
     async def store(self, fingerprint: str, rows: Sequence[VectorRow]) -> None:
-        """Keep vectors; a row of an event that is gone is dropped, a vector without a direction is refused."""
+        """Store vectors; rows of missing events are dropped. Raises BadArgument for a vector without a direction."""
         for row in rows:
             if not has_direction(row.vector):
                 raise BadArgument(sentences.bad_value("vector", row.event_id, sentences.vector_with_direction()))
@@ -44,30 +44,30 @@ class SqliteVectors:
         return await self._database.read(_lag, fingerprint)
 
     async def dimensions(self, fingerprint: str) -> int:
-        """Give the length of the vectors of a model, the oldest standing event's; 0 while there is none."""
+        """Return the vector length of a model's oldest standing event; 0 if there is none."""
         return await self._database.read(changes.dimensions_of, fingerprint)
 
     async def changes(self, fingerprint: str, after: Checkpoint, limit: int) -> list[Change]:
-        """Give what changed after a mark, in the order of change, each event as it is now."""
+        """Return the changes after a checkpoint in order, each with the event's current state."""
         return await self._database.read(changes.changes_after, fingerprint, after, bounded(limit))
 
     async def behind(self, fingerprint: str, after: Checkpoint) -> int:  # noqa: ARG002  # the port's: a change is one for any model
-        """Count what :meth:`changes` has left to give."""
+        """Count the changes that :meth:`changes` has yet to return."""
         return await self._database.read(changes.changes_left, after)
 
     async def embedded_ids(self, fingerprint: str) -> frozenset[str]:
-        """Give the ids of all standing events with a vector of the fingerprint."""
+        """Return the ids of all standing events with a vector of the fingerprint."""
         return await self._database.read(changes.embedded_ids, fingerprint)
 
 
 def has_direction(vector: Vector) -> bool:
-    """Tell whether a vector points anywhere: one of zeros, or with what is no number, does not."""
+    """Return whether a vector has a finite length above 0."""
     length = math.hypot(*vector)
     return math.isfinite(length) and length > 0
 
 
 def put(connection: Connection, seq: int, fingerprint: str, vector: Vector, revision: int) -> None:
-    """Lay a vector beside an event."""
+    """Store the vector of an event."""
     connection.execute(
         "INSERT INTO vectors VALUES (?, ?) ON CONFLICT (seq) DO UPDATE SET vector = excluded.vector",
         (seq, vector.tobytes()),
@@ -98,7 +98,7 @@ def _lag(connection: Connection, fingerprint: str) -> int:
 
 
 def _other_models(connection: Connection, fingerprint: str) -> Iterator[str]:
-    """Walk the distinct models of the standing events, one jump in the index each; "" where there is no vector."""
+    """Iterate over the other models of standing events, one index seek each; "" stands for no vector."""
     query = "SELECT min(embedded_as) FROM events WHERE embedded_as > ? AND retired_at IS NULL"
     name: str | None = ""
     while name is not None:

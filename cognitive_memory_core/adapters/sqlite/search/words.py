@@ -1,8 +1,8 @@
-"""The lexical index: FTS5 over terms made in Python, contentless, the place as an indexed column of its own.
+"""The lexical index: FTS5 over terms made in Python, contentless, with the place as an indexed column.
 
-Matching the place inside the index keeps a group from paying for the others. An event keeps its row while it is
-retired; whoever reads leaves retired ones out. A contentless row can only be taken out by naming its very words: what
-is withdrawn, pruned, erased or reworded is taken out with words made anew from its old row. So what a row's words are
+Matching the place inside the index makes a search's cost independent of other groups. A retired event keeps its row;
+searches filter it out. Deleting a contentless row requires its exact words: rows that are withdrawn, pruned, erased
+or reworded are deleted with the words recomputed from the old row. Therefore the words of a row
 must never change without :data:`FORM` changing, which rebuilds the index at the next start.
 """
 
@@ -31,7 +31,7 @@ FORM = f"2/{TERMS_VERSION}/{unicodedata.unidata_version}/{forms_version()}"
 _COLUMNS = ("rowid", "place", "voice", "body")
 EVENT_WORDS_FROM = ("sender_name", "happened_at", "text", "pain", "solution", "outcome")
 MESSAGE_WORDS_FROM = ("is_bot", "user_name", "sent_at", "text")
-_IDLE_CHANGES = 1  # what FTS5 reports of a merge that had nothing to do
+_IDLE_CHANGES = 1  # total_changes of a merge without work
 Words = tuple[str, str, str]
 
 
@@ -46,31 +46,31 @@ def add_message(connection: Connection, seq: int, message: Message) -> None:
 
 
 def drop_events(connection: Connection, rows: Iterable[tuple[int, Event]]) -> None:
-    """Take events out of the index, as their rows stood when they were indexed."""
+    """Remove events from the index; rows are given as they were indexed."""
     _drop(connection, EVENT_WORDS, ((seq, *event_words(event)) for seq, event in rows))
 
 
 def drop_messages(connection: Connection, rows: Iterable[tuple[int, Message]]) -> None:
-    """Take messages out of the index, as their rows stood when they were indexed."""
+    """Remove messages from the index; rows are given as they were indexed."""
     _drop(connection, MESSAGE_WORDS, ((seq, *message_words(message)) for seq, message in rows))
 
 
 def begin_tidying(connection: Connection, pages: int) -> int:
-    """Begin to rewrite the index so that nothing is left in it of what was taken out; answers how many pages it has."""
+    """Begin to rewrite the index without the removed words; returns its number of pages."""
     for table in (EVENT_WORDS, MESSAGE_WORDS):
-        _merge(connection, table, -pages)  # below zero: all segments are to become one
+        _merge(connection, table, -pages)  # negative: merge all segments into one
     queries = (select("count(*)", f"{table}_data", "TRUE") for table in (EVENT_WORDS, MESSAGE_WORDS))
     return sum(connection.execute(query).fetchone()[0] for query in queries)
 
 
 def tidy_some(connection: Connection, pages: int) -> bool:
-    """Go on with that for so many pages; tells whether there may be more to do."""
+    """Continue the rewrite for this many pages; returns whether there may be more to do."""
     changes = [_merge(connection, table, pages) for table in (EVENT_WORDS, MESSAGE_WORDS)]
     return any(changed > _IDLE_CHANGES for changed in changes)
 
 
 def tidy(connection: Connection) -> None:
-    """Do all of that at one stroke."""
+    """Rewrite the whole index at once."""
     for table in (EVENT_WORDS, MESSAGE_WORDS):
         connection.execute(insert(table, (table,)), ("optimize",))
 
@@ -82,37 +82,37 @@ def _merge(connection: Connection, table: str, pages: int) -> int:
 
 
 def event_words(event: Event) -> Words:
-    """Give place, voice and body of an event: found by its text, its speaker's name and its date."""
+    """Return place, voice and body of an event; the body has its texts, its speaker's name and its date."""
     said = (event.text, event.pain, event.solution, event.outcome)
     return _words(event.scope, event.sender_id, _terms(event.sender_name, event.happened_at, *said))
 
 
 def message_words(message: Message) -> Words:
-    """Give place, voice and body of a message."""
+    """Return place, voice and body of a message."""
     name = "" if message.is_bot else message.scene.user_name
     return _words(message.scene.scope, message.sender_id, _terms(name, message.sent_at, message.text))
 
 
 def event_terms(row: Row) -> list[str]:
-    """Give the terms of an event's body from :data:`EVENT_WORDS_FROM`."""
+    """Return the terms of an event's body from :data:`EVENT_WORDS_FROM`."""
     name, happened_at, *said = row
     return _terms(name, moment_of(happened_at), *said)
 
 
 def message_terms(row: Row) -> list[str]:
-    """Give the terms of a message's body from :data:`MESSAGE_WORDS_FROM`."""
+    """Return the terms of a message's body from :data:`MESSAGE_WORDS_FROM`."""
     is_bot, name, sent_at, text = row
     return _terms("" if is_bot else name, moment_of(sent_at), text)
 
 
 def match(terms: Sequence[str], reading: Reading) -> str | None:
-    """Ask for any of the terms within the places of a scene; None when there is nothing to ask for."""
+    """Build a query for any of the terms within the places of a scene; None if no term is left."""
     asked = [f'"{word}"' for word in map(_plain, terms) if word]
     return f"({_where(reading)}) AND body : ({' OR '.join(asked)})" if asked else None
 
 
 def refresh(connection: Connection) -> None:
-    """Build the index anew when its words are made in another way now."""
+    """Rebuild the index if the form of its words changed."""
     known = connection.execute("SELECT value FROM meta WHERE key = 'terms'").fetchone()[0]
     if known == FORM:
         return
@@ -160,5 +160,5 @@ def _token(kind: str, *parts: str) -> str:
 
 
 def _plain(term: str) -> str:
-    """Keep of a term what can stand in the index: no quote, no NUL, nothing that the query language could read."""
+    """Keep only the characters of a term that have no meaning in FTS5's query language."""
     return "".join(char if char.isalnum() else " " for char in term).strip()
