@@ -1,1 +1,1 @@
-"""Words: times, terms, offences, tokens, names. Pure functions, needed by gate, recall and adapters alike."""
+"""Text analysis: times, terms, offences, tokens, names. Pure functions, used by gate, retrieval and adapters."""

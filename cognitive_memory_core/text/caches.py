@@ -1,4 +1,4 @@
-"""What a process remembers of texts and names to be fast: all let go of at once when somebody is forgotten."""
+"""Registry of in-memory caches of texts and names; all are cleared when a person is forgotten."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from weakref import WeakSet
 
 
 class Remembering(Protocol):
-    """A cached function, as functools makes it."""
+    """A cached function, as made by functools."""
 
     def cache_clear(self) -> None:
-        """Forget every answer."""
+        """Drop all cached results."""
         ...
 
 
 class Holder(Protocol):
-    """An object that holds texts or names in memory only."""
+    """An object that caches texts or names in memory."""
 
     def clear_caches(self) -> None:
-        """Hold nothing."""
+        """Drop everything cached."""
         ...
 
 
@@ -30,19 +30,19 @@ _turn = Lock()
 
 
 def cleared_on_erasure(function: R) -> R:
-    """Let a cached function forget with all others; to be written above ``lru_cache``."""
+    """Register a cached function to be cleared on erasure; apply it above ``lru_cache``."""
     _functions.append(function)
     return function
 
 
 def register_cache(holder: Holder) -> None:
-    """Let an object let go with all others, for as long as it lives."""
+    """Register an object to be cleared on erasure, for as long as it lives."""
     with _turn:
         _holders.add(holder)
 
 
 def clear_caches() -> None:
-    """Remember nothing: what was erased must not stay in memory."""
+    """Clear all registered caches: erased data must not stay in memory."""
     with _turn:
         holders = list(_holders)
     for holder in holders:

@@ -1,4 +1,4 @@
-"""How an error is told: in one bounded line."""
+"""Errors described in one bounded line."""
 
 from __future__ import annotations
 
@@ -9,6 +9,6 @@ ERROR_LENGTH = 300
 
 
 def described(error: BaseException) -> str:
-    """Return an error as one bounded line; our own errors speak for themselves, others with their class."""
+    """Return an error as one bounded line; errors of other libraries are prefixed with their class."""
     said = str(error) if isinstance(error, CognitiveMemoryError) and str(error) else f"{type(error).__name__}: {error}"
     return one_line(said, ERROR_LENGTH)

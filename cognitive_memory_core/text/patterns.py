@@ -1,4 +1,4 @@
-"""Patterns that are compiled when they are first used: a hundred of them would double the time of an import."""
+"""Regular expressions compiled on first use: compiling all of them at import would double the import time."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from functools import cached_property
 
 @dataclass(frozen=True)
 class Pattern:
-    """A regular expression; only the ways of asking that are needed."""
+    """A regular expression that is compiled on first use."""
 
     source: str
 
     @cached_property
     def compiled(self) -> re.Pattern[str]:
-        """The expression, ready for use."""
+        """The compiled expression."""
         return re.compile(self.source)
 
     def finditer(self, text: str) -> Iterator[re.Match[str]]:
-        """Find every match, in order, none touching another."""
+        """Find all non-overlapping matches, in order."""
         return self.compiled.finditer(text)
 
     def fullmatch(self, text: str) -> re.Match[str] | None:
-        """Match the whole text, or nothing."""
+        """Match the whole text; None if it does not match."""
         return self.compiled.fullmatch(text)

@@ -1,4 +1,4 @@
-"""Replacements in a text, found by several readers and made at once."""
+"""Replacements in a text, collected from several sources and applied together."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Edit:
-    """Put ``text`` in the place of the characters from ``start`` up to ``stop``."""
+    """The replacement of the characters from ``start`` up to ``stop`` by ``text``."""
 
     start: int
     stop: int
@@ -16,7 +16,7 @@ class Edit:
 
 
 def edited(text: str, edits: Iterable[Edit]) -> str:
-    """Make the edits; of two that overlap the one that was given first stands."""
+    """Apply edits; of two overlapping ones the first given applies."""
     taken = bytearray(len(text))
     chosen: list[Edit] = []
     for edit in edits:

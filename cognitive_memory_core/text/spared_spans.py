@@ -1,4 +1,4 @@
-"""Places of a text where words are not read as words: names, titles, quotations."""
+"""Spans of a text that are not read as words: names, titles, quotations."""
 
 from __future__ import annotations
 
@@ -15,33 +15,33 @@ _LABEL = re.compile(r"[(（][^()（）\s]{1,128}[)）]")
 
 
 class Spared:
-    """Which characters of one text are not read as words."""
+    """The characters of one text that are not read as words."""
 
     def __init__(self, length: int, spans: Iterable[Span] = ()) -> None:
-        """Spare the characters of the spans."""
+        """Mark the characters of the spans as spared."""
         self._marks = bytearray(length)
         for start, stop in spans:
             self._marks[start:stop] = b"\x01" * (min(stop, length) - start)
 
     def touches(self, start: int, stop: int) -> bool:
-        """Tell whether any of the characters is spared."""
+        """Return whether any of the characters is spared."""
         return any(self._marks[start:stop])
 
     def blanked(self, text: str) -> str:
-        """Give the text with a space for each spared character."""
+        """Return the text with each spared character replaced by a space."""
         return "".join(" " if spared else char for char, spared in zip(text, self._marks, strict=True))
 
 
 def quoted(text: str) -> Iterator[Span]:
-    """Find titles, quotations and addresses, with their marks."""
+    """Find titles, quotations and addresses, including their delimiters."""
     return (match.span() for match in _QUOTED.finditer(text))
 
 
 def named(text: str, names: Collection[str], is_word: Callable[[str], bool]) -> Iterator[Span]:
-    """Find known names, each with the id behind it.
+    """Find known names, each with the id that follows.
 
-    A name that is one character, only digits, or a word of its own (somebody who is called 昨天) counts only as
-    ``name(id)``: nobody disarms a word by taking it as a name.
+    A name that is one character, only digits, or an ordinary word (a person called 昨天) counts only as
+    ``name(id)``: otherwise choosing a word as a name would disable that word.
     """
     for name in names:
         if not name.strip() or name not in text:
@@ -54,7 +54,7 @@ def named(text: str, names: Collection[str], is_word: Callable[[str], bool]) -> 
 
 
 def occurrences(text: str, name: str) -> Iterator[Span]:
-    """Find a name where it is not a piece of a longer Latin word or number."""
+    """Find a name where it is not part of a longer Latin word or number."""
     at = text.find(name)
     while at >= 0:
         stop = at + len(name)

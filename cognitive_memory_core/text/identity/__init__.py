@@ -1,1 +1,1 @@
-"""Names and ids of people, as they stand in text."""
+"""Names and ids of people in text."""

@@ -1,4 +1,4 @@
-"""Which words call somebody: a name worn as a nickname may be a word that everybody says."""
+"""Names by which people are addressed; a nickname may also be an ordinary word."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .persons import MYSELF
 from .written_ids import spoken
 
 _SHORTEST = 2
-_SHORTEST_NUMBER = 5  # digits: of fewer, a name is a year, an amount or a time
+_SHORTEST_NUMBER = 5  # digits; a shorter number is a year, an amount or a time
 _CHINESE = (
     "今天 明天 昨天 后天 前天 今晚 明晚 昨晚 早上 上午 中午 下午 晚上 凌晨 周末 早安 晚安 午安 你好 您好 哈喽 "
     "再见 拜拜 谢谢 哈哈 嘿嘿 呵呵 "
@@ -35,14 +35,14 @@ _COMMON = frozenset((*_CHINESE.split(), *_ENGLISH.split()))
 
 
 def callname(text: str) -> str:
-    """Give a name, or a text that may hold names, in the one spelling in which both are compared."""
+    """Normalise a name, or a text that may contain names, for comparison."""
     return unicodedata.normalize("NFKC", text).casefold()
 
 
 @cleared_on_erasure
 @lru_cache(maxsize=8192)  # the people of a place are looked through again and again
 def callnames(name: str) -> tuple[str, ...]:
-    """Give by what somebody of this name is called: the name, and what others say of one that says more.
+    """Return the forms by which a person of this name is addressed: the full name and its leading word.
 
     A name of one character, a small number, or a word that everybody says calls nobody.
     """

@@ -1,4 +1,4 @@
-"""Names and lines that people write, made fit to stand in a prompt, a file or a reply."""
+"""Sanitising of names and lines from users for prompts, files and replies."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..caches import cleared_on_erasure
 from ..lexical.characters import CharacterTable
 
 NAME_LENGTH = 40
-_NAME_READ = 1_000  # of a longer name no more than this is looked at
+_NAME_READ = 1_000  # characters of a longer name that are read
 _MOST_MARKS = 3  # accents on one letter; no living script needs more
 _PLACEHOLDERS = frozenset(
     (
@@ -41,12 +41,12 @@ _CLOSING = ")❩❫⦆⟯⸩﴾"
 
 
 def clean_name(name: str, *, limit: int = NAME_LENGTH) -> str:
-    """Give the name of a person or group as it may be shown: one line of at most ``limit`` characters, or "".
+    """Return the name of a person or group for display: one line of at most ``limit`` characters, or "".
 
-    Whoever chooses a name may wish to be somebody else, and people are written ``name(id)`` everywhere. So a name
-    never breaks a line, turns text round, hides characters or holds a round bracket: brackets of every width become
-    〔 and 〕, and "12345(管理员)" cannot be taken for the label of 12345. What clients send for want of a name
-    ("QQ用户", "null") is no name.
+    A user may choose a name to pass as somebody else, and people are written ``name(id)`` everywhere. Therefore a name
+    never contains line breaks, direction or hidden characters, or round brackets: brackets of every width become
+    〔 and 〕, and "12345(管理员)" cannot be taken for the label of 12345. Placeholders that clients send
+    ("QQ用户", "null") yield "".
     """
     return _cleaned(name[:_NAME_READ], limit)
 
@@ -66,7 +66,7 @@ def one_line(text: str, limit: int | None = None) -> str:
 
 
 def clean_text(text: str) -> str:
-    r"""Drop what is not text: control, format, private and unassigned characters, lone surrogates, floods of accents.
+    r"""Remove non-text: control, format, private and unassigned characters, lone surrogates, excess accents.
 
     Line ends of every kind become \n; \n, \t and what joins emoji stay. The answer is in NFC.
     """
@@ -78,7 +78,7 @@ def clean_text(text: str) -> str:
 
 
 def _shown(char: str) -> str:
-    """Keep a character of a text, or drop it."""
+    """Return a character, or "" if it is not text."""
     if char in ("\n", "\t", _JOINER):
         return char
     is_unseen = unicodedata.category(char)[0] == "C" or char in _UNSEEN_MARKS
@@ -95,7 +95,7 @@ def _unbracketed(char: str) -> str:
 
 
 def _without_floods(text: str) -> str:
-    """Leave each letter its first few accents."""
+    """Limit the number of accents per letter."""
     marks = frozenset(char for char in set(text) if unicodedata.category(char)[0] == "M")
     if not marks:
         return text
@@ -109,7 +109,7 @@ def _without_floods(text: str) -> str:
 
 
 def _trimmed(line: str) -> str:
-    """Drop what a cut leaves hanging, and accents that would sit on what stands before the name."""
+    """Strip whitespace and dangling joiners, and leading accents that would combine with the preceding text."""
     line = line.strip().rstrip(_JOINER)
     start = next((index for index, char in enumerate(line) if unicodedata.category(char)[0] != "M"), len(line))
     return line[start:].strip()

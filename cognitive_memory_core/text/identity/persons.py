@@ -1,4 +1,4 @@
-"""Whose mouth a text is: words by which somebody means themselves, and by which somebody reports."""
+"""Attribution of statements: first-person words, and words that introduce reported speech."""
 
 from __future__ import annotations
 
@@ -37,15 +37,15 @@ _OWN = re.compile(
 
 
 def reports(text: str, user_id: str) -> bool:
-    """Tell whether a text begins a report of what somebody, written with their id, says of others: "A(1) 说 …".
+    """Return whether a text reports what the person with this id says of others: "A(1) 说 …".
 
-    What they pass on, ask for and announce is such a report, too.
+    Forwarded statements, requests and announcements count as reports, too.
     """
     return any(_SAYS.match(text, text.find(label) + len(label)) for label in _labels(user_id) if label in text)
 
 
 def unsaid(text: str, user_id: str) -> str:
-    """Leave out that, and when, somebody says what a text tells: "A(1) 2026年3月5日 说：X" is X."""
+    """Remove the introduction that a person says something, and when: "A(1) 2026年3月5日 说：X" becomes X."""
     for label in _labels(user_id):
         at = text.find(label)
         said = _SAID.match(text, at + len(label)) if at >= 0 and _BEFORE_A_NAME.fullmatch(text, 0, at) else None
@@ -56,12 +56,12 @@ def unsaid(text: str, user_id: str) -> str:
 
 
 def speaks_of_others(text: str) -> bool:
-    """Tell whether a line has a pronoun for a third person, and none by which somebody means themselves."""
+    """Return whether a line has a third-person pronoun and no first-person word."""
     return bool(_OTHERS.search(text)) and not _OWN.search(text)
 
 
 def leads(text: str, user_id: str, known: Iterable[str]) -> bool:
-    """Tell whether, of all whom a text names with their ids, somebody comes first."""
+    """Return whether this person's id is the first of the known ids labelled in a text."""
     places = {one: min((text.find(label) for label in _labels(one) if label in text), default=-1) for one in known}
     first = min((at for at in places.values() if at >= 0), default=-1)
     return first >= 0 and places.get(user_id) == first

@@ -1,4 +1,4 @@
-"""Whose a plain line is, where it begins with the name of who said it."""
+"""The speaker of a plain line that begins with a name."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _LABELLED = re.compile(r"\s*(?:\[[^\]\n]{0,64}\]\s*)?([^:：\n]{1,200})[:：]") 
 
 
 def is_said_by_hidden(line: str, hide: Callable[[str], str]) -> bool:
-    """Tell whether a line like ``[10:32] name(id): text`` is labelled with the person whom ``hide`` hides."""
+    """Return whether a line like ``[10:32] name(id): text`` is labelled with a person whom ``hide`` hides."""
     match = _LABELLED.match(line)
     if match is None:
         return False

@@ -1,4 +1,4 @@
-"""Ids that stand in a text: of known people, of nobody known, and behind the name of somebody else."""
+"""Ids written in a text: known ones, unknown ones, and ones that follow another person's name."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from ..patterns import Pattern
 from ..time.numerals import number
 from .names import clean_text
 
-BARE_ID = 5  # characters from which an id is taken for one where it stands without a name
+BARE_ID = 5  # characters; an id of at least this length is recognised without a name
 _TOKEN = re.compile("[0-9A-Za-z_-]{1,128}")
 _LABEL = re.compile(r"\(([0-9A-Za-z_-]{1,128})\)")
 _SPOKEN = re.compile(r"\w{2,}")
-_LONGEST_SPELLING = 4  # one sign may stand for a whole sentence, and a text of them for a book
+_LONGEST_SPELLING = 4  # one sign may expand to a whole sentence under NFKC
 _ADDRESS = re.compile("https?://[!-~]+")
 _NUMBER = re.compile("[0-9]+(?:[ ,][0-9]{3,4}(?![0-9]))*")
 _GAP = re.compile("[ ,]")
@@ -36,21 +36,21 @@ _WORTH = {"千": 1_000, "k": 1_000, "万": 10_000, "w": 10_000, "亿": 100_000_0
 
 
 def plain(text: str) -> str:
-    """Give a text in one spelling for ids: NFKC by character, nothing unseen, digits of every script as 0 to 9."""
+    """Normalise a text for id matching: NFKC per character, no invisible characters, all digits as 0 to 9."""
     text = clean_text(text)
     return text if text.isascii() else text.translate(_SPELLED)
 
 
 def spoken(name: str) -> str:
-    """Give what others call somebody whose card says more: 陈皮 of 陈皮〔已还魂〕."""
+    """Return the leading word of a longer display name: 陈皮 of 陈皮〔已还魂〕."""
     match = _SPOKEN.match(name)
     return match[0] if match else name
 
 
 def standing(text: str, ids: Iterable[str], names: Iterable[str]) -> list[str]:
-    """Give those of the ids that stand in a plain text, with a name or, from five characters on, without.
+    """Return the ids that occur in a plain text: labelled, or bare from :data:`BARE_ID` characters on.
 
-    What stands inside a known name is no id: nobody becomes somebody else by wearing their number.
+    An id inside a known name does not count: a name cannot impersonate another person's id.
     """
     for name in names:
         if name in text and _TOKEN.search(name):
@@ -60,7 +60,7 @@ def standing(text: str, ids: Iterable[str], names: Iterable[str]) -> list[str]:
 
 
 def unnamed(text: str, bearers: Mapping[str, Collection[str]]) -> str:
-    """Give a plain text with names taken out where the id of a bearer stands behind: digits that are worn are no id."""
+    """Remove names that are followed by their bearer's id from a plain text: digits in a name are not an id."""
     for name in sorted(bearers, key=len, reverse=True):
         if _TOKEN.search(name) and f"{name}(" in text:
             for user_id in bearers[name]:
@@ -69,10 +69,10 @@ def unnamed(text: str, bearers: Mapping[str, Collection[str]]) -> str:
 
 
 def strange_numbers(text: str, source: str, known: Collection[str]) -> list[str]:
-    """Give the numbers of five or more digits in a plain text that may be ids and that nobody gave.
+    """Return numbers of five or more digits in a plain text that may be ids and are in neither source.
 
-    ``source`` is all that was given, plain; ``known`` are the ids that are known anyway. Amounts with a unit, dates,
-    decimals, pieces of addresses, of codes and of versions are no ids unless they stand in brackets.
+    ``source`` is the whole input, plain; ``known`` are further known ids. Amounts with a unit, dates,
+    decimals and parts of addresses, codes and versions are not ids unless they stand in brackets.
     """
     found = [match for match in _NUMBER.finditer(_ADDRESS.sub(" ", text)) if len(match[0]) >= BARE_ID]
     if not found:
@@ -84,9 +84,9 @@ def strange_numbers(text: str, source: str, known: Collection[str]) -> list[str]
 
 
 def mislabelled(text: str, bearers: Mapping[str, Collection[str]], ids: Collection[str]) -> list[str]:
-    """Give the known ids of a plain text that stand behind a name which only others bear.
+    """Return the known ids in a plain text that follow a name which only other people have.
 
-    ``bearers`` are the ids of those who bear or bore a name. The longest name that ends at the bracket counts.
+    ``bearers`` maps a name to the ids of all who have or had it. The longest name that ends at the bracket counts.
     """
     longest = max(map(len, bearers), default=0)
     found = (match for match in _LABEL.finditer(text) if match[1] in ids)
@@ -111,7 +111,7 @@ def _is_of_others(text: str, match: re.Match[str], bearers: Mapping[str, Collect
 
 
 def _is_tail(text: str, start: int, name: str) -> bool:
-    """Tell whether a name is only the end of a longer word."""
+    """Return whether a name is only the end of a longer word."""
     before = text[start - 1 : start]
     if len(name) == 1:
         return before.isalnum()
@@ -119,7 +119,7 @@ def _is_tail(text: str, start: int, name: str) -> bool:
 
 
 def _numbers_of(source: str) -> Iterator[str]:
-    """Give the numbers of a text as they are written, without their gaps, and worked out (1.2万)."""
+    """Return the numbers of a text as written, without separators, and evaluated (1.2万)."""
     for match in _NUMBER.finditer(source):
         pieces = _GAP.split(match[0])
         yield "".join(pieces)
@@ -133,7 +133,7 @@ def _worked_out(match: re.Match[str]) -> int:
     rest = number(match[3]) * worth // 10 if match[3] else 0
     try:
         return round((float(match[1]) if match[1].isascii() else number(match[1])) * worth) + rest
-    except ValueError:  # 三五万: no one number
+    except ValueError:  # 三五万 is not a single number
         return 0
 
 
@@ -170,7 +170,7 @@ def _is_code(before: str, after: str) -> bool:
 
 
 def _is_day(digits: str) -> bool:
-    """Tell whether eight digits, or twelve or fourteen with the time of day, are a day of our times."""
+    """Return whether eight, twelve or fourteen digits begin with a date between 1900 and 2100."""
     if len(digits) not in (8, 12, 14) or not "1900" <= digits[:4] <= "2100":
         return False
     try:

@@ -1,1 +1,1 @@
-"""Characters, words and terms: what is indexed and counted."""
+"""Characters, words and terms for indexing and counting."""

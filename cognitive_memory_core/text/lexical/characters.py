@@ -1,22 +1,22 @@
-"""Tables from single characters to what stands for them, filled as characters come along."""
+"""Character translation tables that are filled on demand."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-_REMEMBERED = 20_000  # more than a busy chat uses, and a bound against text that holds every character there is
+_REMEMBERED = 20_000  # more than a busy chat uses; bounds memory for text with very many distinct characters
 
 
 class CharacterTable(dict[int, str]):
-    """A table for ``str.translate`` that asks ``rule`` once for each character it meets."""
+    """A table for ``str.translate`` that calls ``rule`` once per character and caches the result."""
 
     def __init__(self, rule: Callable[[str], str]) -> None:
-        """Begin empty."""
+        """Create an empty table."""
         super().__init__()
         self._rule = rule
 
     def __missing__(self, code: int) -> str:
-        """Ask the rule, and remember its answer."""
+        """Call the rule and cache its result."""
         if len(self) >= _REMEMBERED:
             self.clear()
         self[code] = answer = self._rule(chr(code))

@@ -1,4 +1,4 @@
-"""What a model writes round and into a summary that nobody asked for."""
+"""Removal of what a model adds to a summary unasked."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ _TOLD = Pattern(
 
 
 def bare_summary(text: str) -> str:
-    """Give a summary of one line without Markdown, preface, offers, and sentences that tell its reader what to do.
+    """Return a one-line summary without Markdown, preface, offers, and sentences that instruct the reader.
 
-    A summary speaks of people by their names: whom it calls 你, outside a quotation or a title, is who reads it.
+    A summary refers to people by name: an unquoted 你 addresses the reader of the summary.
     """
     plain = _without_marks(text)
     preface = _PREFACE.compiled.match(plain)

@@ -1,4 +1,4 @@
-"""One spelling for patterns: half width, simplified, small, without accents; every character keeps its place."""
+"""One spelling for patterns: half width, simplified, lower case, no accents; positions are preserved."""
 
 from __future__ import annotations
 
@@ -15,5 +15,5 @@ _TABLE = {code: char.lower() for code, char in _WIDE.items()} | _PAIRS | _SMALL
 
 
 def folded(text: str) -> str:
-    """Give the text in the one spelling, as long as it was, so that a place found in it is a place in the text."""
+    """Return the folded text; it has the same length, so that positions apply to both texts."""
     return text.translate(_TABLE)

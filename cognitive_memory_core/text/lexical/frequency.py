@@ -1,10 +1,10 @@
-"""Which characters and words are in every other sentence, and so tell little about what a text is about."""
+"""Frequent characters and words, which say little about the topic of a text."""
 
 from __future__ import annotations
 
 import math
 
-# Modern Chinese, the commonest first, with the particles of chat moved to the front.
+# Modern Chinese by descending frequency, with the particles of chat moved to the front.
 COMMON_CHARACTERS = (
     "的一是不了在人有我他这个们中来上大为和国地到以说时要就出会可也你对生能而子那得于着下自之年过发后作里吗呢吧啊呀嘛哦嗯哈哪谁怎什么把又"
     "用道行所然家种事成方多经去法学如都同现当没动面起看定天分还进好小部其些主样理心她本前开但因只从想实日军者意无力它与长机十民第公此已工使情"
@@ -27,7 +27,7 @@ _CHINESE = (
 )
 FUNCTION_WORDS = frozenset((*_ENGLISH.split(), *_CHINESE.split()))
 
-# How people ask about a conversation, whatever it was about.
+# Words of questions about a conversation, independent of its topic.
 _ASKING = (
     "according agree agreed describe described discuss discussed discusses discussing discussion discussions elaborate "
     "explain explained introduce introduced mention mentioned mentions opinion opinions participants regarding said "
@@ -45,5 +45,5 @@ _WEIGHT = {char: _weight(rank) for char, rank in _RANK.items()}
 
 
 def telling(char: str) -> float:
-    """Return how much a character tells, in (0, 1]; one that is not among the commonest few hundred weighs 1."""
+    """Return the weight of a character, in (0, 1]; 1 if it is not among the few hundred most frequent."""
     return _WEIGHT.get(char, 1.0)

@@ -1,4 +1,4 @@
-"""What of a statement or a line of chat is looked for by words."""
+"""The text under which a statement or a line of chat is indexed."""
 
 from __future__ import annotations
 
@@ -6,5 +6,5 @@ from datetime import datetime
 
 
 def indexed_text(speaker: str, at: datetime, said: str) -> str:
-    """Put together who said it, its day in the two ways that people write it, and what was said."""
+    """Combine the speaker, the day in both usual notations, and the text."""
     return f"{speaker}\n{at.date().isoformat()}\n{at.month}月{at.day}日\n{said}"

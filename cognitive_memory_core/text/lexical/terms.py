@@ -1,8 +1,8 @@
-"""What a text is found by: the terms of the lexical index, the same on both sides of a search.
+"""The terms under which a text is indexed and searched, the same on both sides of a search.
 
-Chinese, Japanese and Korean run on without spaces, so pairs of neighbouring characters stand for words there, in
-simplified characters; other words are kept by their stem. A term holds only characters that SQLite's unicode61 takes
-for letters and leaves as they are, so that one term is one token of the index.
+Chinese, Japanese and Korean are written without spaces, so pairs of neighbouring characters serve as words, in
+simplified characters; other words are reduced to their stem. A term has only characters that SQLite's unicode61
+treats as letters and leaves unchanged, so that one term is one token of the index.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from .frequency import ASKING_WORDS, FUNCTION_WORDS, telling
 from .word_forms import simplified, stem
 
 TERMS_VERSION = 2
-_READ = 8_000  # characters of a text that are looked at
+_READ = 8_000  # characters of a text that are read
 _INDEXED = 4_000  # terms of a text: 2,000 characters of Chinese
 _ASKED = 64
-LEAST_TELLING = 0.5  # of a character that is asked for beside pairs
+LEAST_TELLING = 0.5  # minimum weight of a single character searched beside pairs
 _WORD_LENGTH = 64
 _LAST_OF_16_BITS = "\uffff"
 _FIRST_WITHOUT_ACCENTS = "\u2000"
@@ -36,7 +36,7 @@ _CODE = re.compile(r"([^\W\d_]{2,})(\d{2,})")
 
 
 def index_terms(text: str) -> list[str]:
-    """Give the terms under which a text is found, as often as they occur: characters, pairs, words and emoji."""
+    """Return the terms of a text with repetitions: characters, pairs, words and emoji."""
     terms: list[str] = []
     for run, word in pieces_of(text):
         if word:
@@ -51,11 +51,11 @@ def index_terms(text: str) -> list[str]:
 
 
 def query_terms(text: str, *, characters: bool = False) -> list[str]:
-    """Give the terms of a question, each once, in order: pairs and words, and characters where there is no pair at all.
+    """Return the distinct terms of a question in order: pairs and words, or single characters if there are no pairs.
 
-    What stands in every other sentence, and how people ask, is asked for only where there is nothing else.
-    ``characters`` asks for those beside the pairs, too, but for the very commonest: short lines of chat share them
-    where they share no pair.
+    Very frequent terms and question words are used only if nothing else is left. With ``characters`` single characters
+    are added beside the pairs, except the most frequent: short lines of chat may share characters
+    without sharing a pair.
     """
     pieces = pieces_of(text)
     has_pairs = any(len(run) > 1 for run, _ in pieces)
@@ -75,13 +75,13 @@ def query_terms(text: str, *, characters: bool = False) -> list[str]:
 
 
 def pieces_of(text: str) -> list[tuple[str, str]]:
-    """Split a text, folded, into runs of characters without spaces between, and words; one of each two is ""."""
+    """Split a folded text into (run, word) tuples: a run of unspaced script or a word; the other one is ""."""
     folded = unicodedata.normalize("NFKC", text[:_READ]).casefold()
     return _PIECE.findall(folded.translate(_FOLDED))
 
 
 def _spelled(run: str) -> list[str]:
-    """Give each character as a term; those beyond 16 bits by their number."""
+    """Return each character as a term; those beyond 16 bits by their code point."""
     return (
         list(run)
         if max(run) <= _LAST_OF_16_BITS
@@ -99,7 +99,7 @@ def _idle_terms() -> frozenset[str]:
 
 
 def _words(word: str) -> list[str]:
-    """Give a word's stem, then its parts' stems: v2.3.1 as v231, v2, 3 and 1; rtx4090 also as rtx and 4090."""
+    """Return a word's stem, then its parts' stems: v2.3.1 as v231, v2, 3 and 1; rtx4090 also as rtx and 4090."""
     if word.isalpha():
         return [stem(word[:_WORD_LENGTH])]
     parts = [stem(part[:_WORD_LENGTH]) for part in _PARTS.findall(word)]
@@ -115,7 +115,7 @@ def _asked(word: str) -> list[str]:
 
 
 def _folded(char: str) -> str:
-    """Fold a character to what unicode61 leaves alone: accents go, an emoji is a word, other signs part words."""
+    """Fold a character as unicode61 needs it: no accents, an emoji becomes a word, other signs separate words."""
     category = unicodedata.category(char)
     if category[0] == "M":
         return ""

@@ -1,4 +1,4 @@
-"""What a text costs a model, estimated, and where it may be cut."""
+"""Estimated token counts, and sentence boundaries."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from .frequency import COMMON_CHARACTERS
 _HUNDREDTHS = {"h": 100, "H": 160, "R": 210, "e": 400, "o": 100, "a": 25, "A": 50, "0": 100, ".": 100, " ": 10}
 _COMMON = frozenset(COMMON_CHARACTERS)
 _FIRST_HAN, _LAST_HAN = "\u3400", "\u9fff"
-_FIRST_RARE = b"\xd8"  # GB 2312 lists what people write first, by sound, and from here on the rest
+_FIRST_RARE = b"\xd8"  # GB 2312 lists the most frequent characters first, by sound, and the others from here on
 _FIRST_SYMBOL, _LAST_SYMBOL = "\u2600", "\u27bf"
 _SENTENCE = re.compile(r"[^。！？!?\r\n]*(?:[。！？!?]+[”’」』】〕）)\"']*|\r\n|[\r\n]|$)")
 
 
 def token_count(text: str) -> int:
-    """Estimate how many tokens a text is, rather too many than too few.
+    """Estimate the number of tokens of a text; the estimate is high rather than low.
 
     Each sort of character counts what it takes in the dearest of the vocabularies in use, of which none is dear in
     everything (``python -m benchmarks tokens``): a Chinese character 1 where it is one of the commonest, 1.6 where it
@@ -28,7 +28,7 @@ def token_count(text: str) -> int:
 
 
 def sentences_of(text: str) -> list[str]:
-    """Split a text after 。！？!? with the quotes and brackets they close, and at line ends; joined it is the text."""
+    """Split a text after 。！？!? with closing quotes and brackets, and at line ends; joined, they are the text."""
     return [part for part in _SENTENCE.findall(text) if part]
 
 

@@ -1,7 +1,7 @@
-"""One form for words that mean the same: simplified for traditional characters, the stem for an English word.
+"""Normal forms of words: simplified characters for traditional ones, the stem of an English word.
 
-Both libraries are imported when the first such word comes along, which takes some fifty milliseconds: whoever opens a
-memory calls :func:`prepare` in a thread.
+Both libraries are imported on first use, which takes about fifty milliseconds: callers on an event loop
+call :func:`prepare` in a thread first.
 """
 
 from __future__ import annotations
@@ -15,47 +15,47 @@ from typing import Protocol, cast
 from ..caches import cleared_on_erasure
 
 _REMEMBERED = 20_000
-_SHORTEST = 4  # letters of a word that has an ending to lose
+_SHORTEST = 4  # minimum letters of a word that is stemmed
 _LONGEST = 32
-_stemming = Lock()  # a stemmer holds the word that it is at
+_stemming = Lock()  # a stemmer keeps state while it works on a word
 
 
 class _Converter(Protocol):
-    """What one library, which has no types, gives."""
+    """The interface of the untyped library opencc."""
 
     def convert(self, text: str) -> str:
-        """Give a text in simplified characters."""
+        """Convert a text to simplified characters."""
         ...
 
 
 class _Stemmer(Protocol):
-    """What the other gives."""
+    """The interface of the untyped library snowballstemmer."""
 
     def stemWord(self, word: str) -> str:  # noqa: N802  # the library's name
-        """Give a word without its ending."""
+        """Return the stem of a word."""
         ...
 
 
 def prepare() -> None:
-    """Import what the other functions need."""
+    """Import and initialise both libraries."""
     simplified("龍")
     stem("words")
 
 
 def forms_version() -> str:
-    """Name the libraries' releases: another one may give other forms."""
+    """Return the versions of both libraries, since another version may produce other forms."""
     return "/".join(map(version, ("opencc", "snowballstemmer")))
 
 
 def simplified(char: str) -> str:
-    """Give the simplified form of one character."""
+    """Return the simplified form of one character."""
     return _converter().convert(char)
 
 
 @cleared_on_erasure
 @lru_cache(maxsize=_REMEMBERED)
 def stem(word: str) -> str:
-    """Give an English word, in small letters, without its ending; other words, codes and short words as they are."""
+    """Return the stem of a lower-case English word; other words, codes and short words are unchanged."""
     if not (_SHORTEST <= len(word) <= _LONGEST and word.isascii() and word.isalpha()):
         return word
     with _stemming:

@@ -1,1 +1,1 @@
-"""Keeping stored text harmless: fences, redaction, the bot's own recitals."""
+"""Safety of stored text: fences, redaction, and lines that repeat forgotten events."""

@@ -1,4 +1,4 @@
-"""Stored text made harmless inside a prompt."""
+"""Neutralising stored text inside a prompt."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ _ENTITY = re.compile("[&＆﹠][#＃﹟]?\\w{1,32}[;；﹔︔\u037e]?")
 
 
 def defused(text: str) -> str:
-    """Give a text as one line that can neither close the block it stands in nor pass for another part of a prompt.
+    """Return a text as one line that can neither close its block nor pass for another part of a prompt.
 
-    Every angle and square bracket, of any width and likeness, becomes one that opens nothing, and backticks become
-    quotes: no tag, chat-template token, [INST], 【系统】, [CQ:…] or code fence is left, nor does NFKC bring one back.
-    The first sign of &lt; and the like is turned over, so that reading entities brings none back either. There is no
-    list of bad words to walk round. Signs are swapped, not escaped: the text grows no longer, a second
-    pass changes nothing, and no reader can unescape it. Whoever shows the line writes something of their own before
-    it, so that it cannot begin with "system:".
+    Angle and square brackets of every width and lookalike are replaced by harmless ones, and backticks by
+    quotes: no tag, chat-template token, [INST], 【系统】, [CQ:…] or code fence is left, nor does NFKC restore one.
+    The first sign of &lt; and similar entities is replaced, so that decoding entities restores none either. There is no
+    list of forbidden words to evade. Signs are replaced, not escaped: the text does not grow, a second
+    pass changes nothing, and no reader can unescape it. The caller must write a prefix before the line,
+    so that it cannot begin with "system:".
     """
     line = one_line(text).translate(_HARMLESS)
     return _ENTITY.sub(_unread, line) if _AMPERSANDS.intersection(line) else line
@@ -47,7 +47,7 @@ def full_width(text: str) -> str:
 
 
 def _unread(entity: re.Match[str]) -> str:
-    """Break what would be read as a sign that is swapped, or as the beginning of another entity."""
+    """Break an entity that decodes to a replaced sign, or to the beginning of another entity."""
     plain = unicodedata.normalize("NFKC", entity[0])
     read = html.unescape(plain)
     is_sign = read != plain and (read[:1] in {"", "&"} or read.translate(_HARMLESS) != read)

@@ -1,4 +1,4 @@
-"""Which lines of the log tell an event again: those that it was made of, and those of the bot that repeat it."""
+"""Detection of lines that retell an event: its source messages, and lines of the bot that repeat it."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ _LABEL = re.compile(r"[^\s，。！？、：；,.!?:;()（）]{1,32}[(（][0-9]{
 
 
 def retells(message: Message, event: Event) -> bool:
-    """Tell whether a line, by its words, tells an event again.
+    """Return whether a line retells an event by its words.
 
-    Lines of the bot do that where the event was learned, and towards whoever it was learned from. Where an event rests
-    on no message, so do the lines that its sender said there before it was forgotten.
+    Lines of the bot count in the event's scope and towards its sender. If an event has no source messages, earlier
+    lines of its sender in that scope count, too.
     """
     if message.is_bot:
         is_there = message.scene.scope == event.scope or _is_towards_sender(message, event)
@@ -28,7 +28,7 @@ def retells(message: Message, event: Event) -> bool:
 
 
 def untelling(events: Iterable[Event]) -> Callable[[str], str]:
-    """Give what takes out of a text the sentences that tell one of these events."""
+    """Return a function that removes the sentences retelling one of these events from a text."""
     statements = [statement_of(event) for event in events]
 
     def is_told(piece: str) -> bool:
@@ -38,7 +38,7 @@ def untelling(events: Iterable[Event]) -> Callable[[str], str]:
 
 
 def statement_of(event: Event) -> WithdrawnClaim:
-    """Give what an event tells, without the names of people, which any line may hold."""
+    """Return the claim of an event, without the names of people, which any line may contain."""
     return _statement(event.text, event.sender_name, event.sender_id)
 
 

@@ -1,4 +1,4 @@
-"""Answers that are none: nothing, a refusal, "nothing new" where a rewrite was asked for."""
+"""Detection of empty model answers: no text, a refusal, or "nothing new" where a rewrite was requested."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import re
 
 from ..patterns import Pattern
 
-_READ = 160  # characters of an answer; whoever refuses begins with it
-_TELLING = 4  # characters; less stands in every other sentence
+_READ = 160  # characters of an answer; a refusal is at its beginning
+_TELLING = 4  # characters; shorter answers occur in ordinary sentences
 _LABELLED = re.compile(r"[^()（）\s]{0,40}[(（][0-9A-Za-z_-]{1,128}[)）]\s*[:：]")
 _NO_WORD = re.compile(r"[\W_]+")
 _NOTHING = Pattern(
@@ -32,9 +32,9 @@ _REFUSAL = Pattern(
 
 
 def says_nothing(text: str, heard: str) -> bool:
-    """Tell an empty answer, a refusal and "nothing new" from an observation that says such words itself.
+    """Return whether an answer is empty, a refusal or "nothing new", unless the observation itself says so.
 
-    ``text`` is what came back for ``heard``; a name with its id and a colon before the answer does not count.
+    ``text`` is the answer to ``heard``; a leading name with its id and a colon is ignored.
     """
     answer = _words_of(_LABELLED.sub("", text[:_READ]))
     if not answer:

@@ -1,1 +1,1 @@
-"""What a statement says: offences, sameness, amounts, intent."""
+"""Analysis of statements: offences, sameness, amounts, intent."""

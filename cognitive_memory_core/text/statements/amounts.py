@@ -1,4 +1,4 @@
-"""Amounts of money that a text names although nobody gave them: 67块5 is no 675元."""
+"""Amounts of money in a text that its source does not contain: 67块5 is not 675元."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _FEW = 10  # 三块蛋糕
 
 
 class _Amount(NamedTuple):
-    """The parts of one number with what stands behind it: 1万8, 67块5."""
+    """The parts of one number with its suffixes: 1万8, 67块5."""
 
     number: str
     scale: str
@@ -32,28 +32,28 @@ class _Amount(NamedTuple):
 
     @property
     def is_money(self) -> bool:
-        """Whether it can hardly be anything else."""
+        """Whether it is almost certainly money."""
         if self.unit:
             return self.unit != "块" or self.whole >= _FEW
         return "万" in self.scale and self.number.replace(".", "").isdecimal()
 
     @property
     def whole(self) -> float:
-        """What it is worth, 67.5 of 67块5."""
+        """The full value, 67.5 for 67块5."""
         if not (self.part and self.unit):
             return self.scaled
         return self.scaled + (0.5 if self.part == _HALF else _number(self.part) / 10)
 
     @property
     def scaled(self) -> float:
-        """What it is worth without the part behind the unit."""
+        """The value without the part after the unit."""
         scale = prod(_SCALES[char] for char in self.scale)
         rest = _number(self.rest) * scale / 10 if self.rest and scale > 1 else 0
         return _number(self.number) * scale + rest
 
     @property
     def readings(self) -> Iterator[float]:
-        """All that it may mean: with and without what stands behind it, and each of 三五千."""
+        """All possible values: with and without the suffixes, and each of 三五千."""
         yield from (_number(self.number), self.scaled, self.whole)
         if not self.number[0].isascii():
             last = _number(self.number[-1]) if self.number[-1] in _UNITS else 1
@@ -61,9 +61,9 @@ class _Amount(NamedTuple):
 
 
 def strange_amounts(text: str, given: str) -> list[str]:
-    """Give the amounts of money in a text that nobody named; both are in plain spelling.
+    """Return the amounts of money in a text that are not in ``given``; both are in plain spelling.
 
-    Any number that was given may be an amount, in any of the ways it can be read; nothing is added up.
+    Any number in ``given`` may be an amount, in each of its possible readings; sums are not computed.
     """
     written = {match[0].strip(): _Amount(*match.groups("")) for match in _AMOUNT.finditer(text.lower())}
     told = {word: amount for word, amount in written.items() if amount.is_money}

@@ -1,4 +1,4 @@
-"""Words by which somebody puts right or changes what stood before."""
+"""Words that mark a correction or change of an earlier statement."""
 
 from __future__ import annotations
 
@@ -12,5 +12,5 @@ _CORRECTION = re.compile(
 
 
 def puts_right(text: str) -> bool:
-    """Tell whether a text has a word of correction or change; it may have one and correct nothing."""
+    """Return whether a text has a word of correction or change; the text need not be a correction."""
     return bool(_CORRECTION.search(text))

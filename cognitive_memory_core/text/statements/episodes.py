@@ -1,4 +1,4 @@
-"""What happened once, or will, and may happen again: no state that lasts."""
+"""Events that happened or will happen once, as opposed to lasting states."""
 
 from __future__ import annotations
 
@@ -10,5 +10,5 @@ _HAPPENS = re.compile("了|过(?!敏)|要|将|准备|打算|计划|决定|改到
 
 
 def is_episode(text: str) -> bool:
-    """Tell whether a text tells of something that happened or will; of a state now and then, too (需要, 为了)."""
+    """Return whether a text describes a past or future event; some states match, too (需要, 为了)."""
     return _HAPPENS.search(folded(text)) is not None

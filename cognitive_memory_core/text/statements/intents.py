@@ -1,4 +1,4 @@
-"""What kind of answer a question is after, told by its words."""
+"""The intent of a question, recognised by its words."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ..lexical.folding import folded
 from ..patterns import Pattern
 
 Intent = Literal["identity", "code", "preference", "experience", "knowledge", "general"]
-READ = 400  # characters of a question that are looked at
+READ = 400  # characters of a question that are read
 
 _END = r"[\s。．.！!？?~～呀啊呢吗嘛吧不没么了]*$"
 _KNOWN = "(?:记得|认得|认识|知道|了解|晓得)"
@@ -90,13 +90,13 @@ _ONESELF = Pattern(
 
 
 def prepare() -> None:
-    """Compile what would else hold up the first question; takes a hundredth of a second."""
+    """Compile the patterns ahead of the first question; takes about ten milliseconds."""
     for pattern in (*(pattern for _, pattern in _RULES), _SPARED, _ONESELF):
-        pattern.compiled  # noqa: B018  # compiled when it is first looked at
+        pattern.compiled  # noqa: B018  # compiled on first access
 
 
 def intent_of(said: str) -> Intent:
-    """Tell what a question is after: the first that its words speak for, "general" where they speak for none."""
+    """Return the first intent whose words occur in a question, "general" if there is none."""
     text = folded(said[:READ]).strip()
     for intent, pattern in _RULES:
         if pattern.compiled.search(_SPARED.compiled.sub(" ", text) if intent == "preference" else text):
@@ -105,5 +105,5 @@ def intent_of(said: str) -> Intent:
 
 
 def speaks_of_asker(said: str) -> bool:
-    """Tell whether whoever asks means themselves, too: 我对什么过敏, and not 告诉我谁过敏."""
+    """Return whether a question is about the asker, too: 我对什么过敏, but not 告诉我谁过敏."""
     return bool(_ONESELF.compiled.search(folded(said[:READ])))

@@ -1,4 +1,4 @@
-"""What keeps a statement from being absolute: words that mean something else in another mouth, day or place."""
+"""Words that depend on speaker, day or place and so keep a statement from being absolute."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Kind = Literal["pronoun", "time", "place"]
 
 @dataclass(frozen=True)
 class Offence:
-    """One word that leans on its moment; ``word`` is as it stands in the text."""
+    """One context-dependent word; ``word`` is as written in the text."""
 
     kind: Kind
     word: str
@@ -26,7 +26,7 @@ class Offence:
 
 @dataclass(frozen=True)
 class Sighting:
-    """An offence and where it stands, from ``start`` up to ``stop``."""
+    """An offence with its position, from ``start`` up to ``stop``."""
 
     start: int
     stop: int
@@ -42,7 +42,7 @@ _PERSONS = (
     "|[这那]个?人(?![物数群气设格工民选称头力员机体类才口均间生家道马潮性缘脉品])|[这那](?:家伙|货(?![币物车运架品])|谁|位(?![置数于移]))"
     "|(?<![一-龥a-z0-9)）〕])本人|(?<![一-龥])人家|(?<![a-z0-9])ta们?(?![a-z0-9])"
 )
-_NOBODY = (  # the character belongs to a word, a saying or a title that points to nobody
+_NOBODY = (  # the character is part of a word, saying or title that refers to nobody
     "其[他它](?<!尤其[他它])|吉他|维他|利他|排他|他人|他乡|他国|他杀|他山|他律|无他|犹他|马耳他|他汀|他克莫司|他妈的|他娘的|他奶奶的"
     "|她经济|她力量|她时代|她理财|他趣|他信"
     "|自我(?<![来出源发选]自我)(?!们)|忘我|无我|[超本]我(?<!根本我)(?=[，、。和与]|$)|真我(?<![认当]真我)|敌我|唯我独尊|舍我其谁"
@@ -65,7 +65,7 @@ _PLACES = (
     "|在(?:附近|隔壁|对面|旁边|楼[上下])"
 )
 
-_GROUP_NOUN = f"{_ALONE}群[里内]"  # points to nothing, an event belongs to its group; yet the group's name says more
+_GROUP_NOUN = f"{_ALONE}群[里内]"  # unambiguous, since an event has its group; the group's name is more precise
 
 # --- English -----------------------------------------------------------------------------------------------------
 
@@ -87,7 +87,7 @@ _FINE = Pattern(f"{_NOBODY}|{_ENGLISH_NOBODY}")
 
 
 def offences(text: str, *, names: Collection[str] = ()) -> tuple[Offence, ...]:
-    """Find what keeps a statement from being absolute, in the order of the text.
+    """Find the words that keep a statement from being absolute, in the order of the text.
 
     Known names (also as ``name(id)``), titles and quotations are not read as words. The first 2,000 characters count.
     """
@@ -96,20 +96,20 @@ def offences(text: str, *, names: Collection[str] = ()) -> tuple[Offence, ...]:
 
 
 def sightings(text: str, spared: Spared) -> list[Sighting]:
-    """Find the offences outside of what is spared, and 群里, with their places, in the order of the text."""
+    """Find the offences and 群里 outside the spared spans, with positions, in the order of the text."""
     found = [*_offending(text, spared), *_words(text, spared, (("place", _GROUP),))]
     return sorted(found, key=lambda sighting: sighting.start)
 
 
 def spared_in(text: str, names: Collection[str] = ()) -> Spared:
-    """Say where words of a text are not read as words: known names, titles and quotations."""
+    """Return the spans that are not read as words: known names, titles and quotations."""
     return Spared(len(text), [*quoted(text), *named(text, names, is_leaning_word)])
 
 
 @cleared_on_erasure
-@lru_cache(maxsize=10_000)  # the names of a busy bot's groups, asked again with every line
+@lru_cache(maxsize=10_000)  # the names of a busy bot's groups are looked up for every line
 def is_leaning_word(word: str) -> bool:
-    """Tell whether a word, standing alone, is an offence or a time expression."""
+    """Return whether a word by itself is an offence or a time expression."""
     return any(pattern.fullmatch(word) for pattern in (_PERSON, _PLACE, _GROUP)) or is_time(word)
 
 
@@ -135,6 +135,6 @@ def _times(text: str, spared: Spared) -> Iterator[Sighting]:
 
 
 def _is_acronym(text: str, start: int, stop: int) -> bool:
-    """Tell US, ME and MY of the map from us, me and my, where not everything is shouted."""
+    """Return whether a match is an acronym (US, ME, MY) in a text that is not all upper case."""
     word = text[start:stop]
     return word.isascii() and word.isupper() and len(word) > 1 and not text.isupper()

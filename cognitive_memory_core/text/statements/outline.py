@@ -1,28 +1,28 @@
-"""A Markdown text as its sections; written again it is what it was."""
+"""A Markdown text as sections; parsing and writing round-trip."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-_MARK = "##"  # a single # heads a whole text, not a part of it
+_MARK = "##"  # a single # heads the whole text, not a section
 
 
 @dataclass(frozen=True)
 class OutlineSection:
-    """A heading, as it is written, and the lines under it; the first section of a text has no heading."""
+    """A heading as written, and the lines below it; the first section of a text has no heading."""
 
     heading: str
     lines: tuple[str, ...] = ()
 
     @property
     def title(self) -> str:
-        """The words of the heading."""
+        """The heading's text."""
         return self.heading.strip("# \t")
 
     @property
     def text(self) -> str:
-        """The lines in one, without blank ones around."""
+        """The joined lines, without surrounding blank ones."""
         return "\n".join(self.lines).strip()
 
 
@@ -38,7 +38,7 @@ def sections_of(text: str) -> list[OutlineSection]:
 
 
 def written(sections: Iterable[OutlineSection]) -> str:
-    """Put sections together again."""
+    """Join sections to a text."""
     lines = [line for one in sections for line in ((one.heading, *one.lines) if one.heading else one.lines)]
     return "\n".join(lines)
 

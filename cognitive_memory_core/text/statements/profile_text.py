@@ -1,4 +1,4 @@
-"""Portraits as they may be kept: whatever a model or an editor wrote, one name, plain tags, clean text."""
+"""Profiles in stored form: one name, plain tags, clean text, whatever a model or an editor wrote."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from ..identity.names import NAME_LENGTH, clean_name, clean_text, one_line
 
 
 def tidy(profile: Profile) -> Profile:
-    """Give a portrait whose words break no line, file or prompt; the very words where they are fine."""
+    """Return a profile with sanitised name, tags and summary; clean text is unchanged."""
     tags = tuple(tag for tag in map(one_line, profile.tags) if tag)
     return replace(profile, name=_name(profile.name), tags=tags, summary=clean_text(profile.summary).strip())
 
 
 def _name(name: str) -> str:
-    """Clean a name, and keep one that looks like a placeholder: who put it here meant it."""
+    """Clean a name; one that looks like a placeholder is kept, since it was set deliberately."""
     return clean_name(name) or one_line(name, NAME_LENGTH)

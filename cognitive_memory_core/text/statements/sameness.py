@@ -1,6 +1,6 @@
-"""A guard for those who take two statements for one: what differs by a no, a number or a name is never the same.
+"""A guard against false duplicates: statements that differ in a negation, number or name are never the same.
 
-It tells nothing of statements that are simply about different things; similarity has to propose, this may only refuse.
+It does not detect unrelated statements: similarity proposes a pair, this can only reject it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ..patterns import Pattern
 from ..time.numerals import worth
 from ..time.timewords import mentions
 
-_READ = 1_000  # characters of a text that are looked at
+_READ = 1_000  # characters of a text that are read
 _A_NO = 2  # tokens: 没有
 _LABEL = re.compile(r"\(([0-9a-z_-]{1,128})\)")
 _MOST_NAMES = 8
@@ -141,11 +141,11 @@ _FIRST = re.compile("先(?!生|前|后|进|锋|知|天)(.{2})")
 
 
 def may_be_same(a: str, b: str, speaker: str = "") -> bool:
-    """Tell whether two statements may say the same; False where they differ in what turns a statement round.
+    """Return whether two statements may mean the same; False if they differ in something that changes the meaning.
 
-    That is: a negation, an opposite, before and after, numbers and dates, people and their order, how sure it is, or a
-    single word that was exchanged. A name means the same with its id and without. Where somebody said both, it does not
-    matter which of them says so, and when. The first 1,000 characters of each count.
+    That is: a negation, an opposite, before and after, numbers and dates, people and their order, certainty, or one
+    replaced word. A name means the same with its id and without. If ``speaker`` said both, an introduction that names
+    the speaker and a date is ignored. The first 1,000 characters of each count.
     """
     a, b = (unsaid(text[:_READ], speaker) if speaker else text[:_READ] for text in (a, b))
     one, other = _StatementReading.of(_labelled_like(a, b)), _StatementReading.of(_labelled_like(b, a))
@@ -155,9 +155,9 @@ def may_be_same(a: str, b: str, speaker: str = "") -> bool:
 
 
 def contradicts(a: str, b: str) -> bool:
-    """Tell whether two clauses about the same thing cannot both be true: one denies the other, or numbers differ.
+    """Return whether two clauses about the same thing cannot both be true: one denies the other, or numbers differ.
 
-    Unlike :func:`may_be_same` it lets a clause say more or less than the other: that is no contradiction.
+    Unlike :func:`may_be_same`, it allows a clause to contain more or less than the other.
     """
     one, other = _StatementReading.of(a), _StatementReading.of(b)
     mine, theirs = set(one.numbers), set(other.numbers)
@@ -168,14 +168,14 @@ def contradicts(a: str, b: str) -> bool:
 
 @dataclass(frozen=True)
 class _StatementReading:
-    """What one statement says, without its labels, and whom it names in order."""
+    """A statement without its labels, and the ids that it names in order."""
 
     words: str
     people: tuple[str, ...]
 
     @classmethod
     def of(cls, text: str) -> _StatementReading:
-        """Read a statement."""
+        """Parse a statement."""
         text = folded(unicodedata.normalize("NFKC", text[:_READ]))[:_READ]
         people = (*_LABEL.findall(text), *_BARE_ID.findall(_LABEL.sub(" ", text)))
         words = _BARE_ID.sub(" ", _LABEL.sub("", text))
@@ -195,28 +195,28 @@ class _StatementReading:
 
     @cached_property
     def negations(self) -> int:
-        """How often it says no."""
+        """The number of negations."""
         return sum(1 for _ in _NEGATION.finditer(self.denied))
 
     @cached_property
     def negated(self) -> frozenset[str]:
-        """What each no stands before."""
+        """The word after each negation."""
         return frozenset(match["head"] for match in _NEGATED.finditer(self.denied))
 
     @cached_property
     def numbers(self) -> tuple[str, ...]:
-        """Its numbers in order; one is no number, it is in every other word."""
+        """The numbers in order, except 1, which is too frequent as a word."""
         return tuple(dict.fromkeys(_numbers(self.words)))
 
     @cached_property
     def calendar(self) -> frozenset[str]:
-        """Days and months by name, and days as seen from a day."""
+        """Names of days and months, and relative time expressions."""
         relative = {self.words[one.start : one.stop] for one in mentions(self.words) if one.kind == "relative"}
         return frozenset({*_CALENDAR.findall(self.words), *relative})
 
     @cached_property
     def timeless(self) -> list[str]:
-        """Its tokens without times, numbers and what links them."""
+        """The tokens without times, numbers and link words."""
         words = list(self.words)
         for mention in mentions(self.words):
             words[mention.start : mention.stop] = " " * (mention.stop - mention.start)
@@ -224,12 +224,12 @@ class _StatementReading:
 
     @cached_property
     def head(self) -> str:
-        """What it begins with, times left out: two characters or a word."""
+        """The beginning without times: two characters or a word."""
         return self.timeless[0] if self.timeless and self.timeless[0].isascii() else "".join(self.timeless[:2])
 
 
 def _labelled_like(text: str, model: str) -> str:
-    """Give names in a text the ids that they bear in another, where all around them is the same."""
+    """Add the ids of names in ``model`` to the same names in ``text`` where the surrounding characters agree."""
     for name in islice(_NAMED.finditer(model), _MOST_NAMES):
         follows = re.escape(name["next"]) or f"(?:[{_PARTED}]|$)"
         bare = f"(?<![^{_PARTED}]){re.escape(name['name'])}(?= ?{follows})"
@@ -254,7 +254,7 @@ def _denies_otherwise(one: _StatementReading, other: _StatementReading) -> bool:
 
 
 def _is_denied(one: _StatementReading, other: _StatementReading) -> bool:
-    """Tell whether one affirms what the other denies, or is the other but for a no."""
+    """Return whether one affirms what the other denies, or differs from it only by a negation."""
     if one.negations == other.negations:
         return False
     is_bare = len(set(one.tokens) ^ set(other.tokens)) <= _A_NO
@@ -266,7 +266,7 @@ def _affirms_denied(one: _StatementReading, other: _StatementReading) -> bool:
 
 
 def _is_among(word: str, words: frozenset[str]) -> bool:
-    """Tell whether one of the words is the word itself or another form of it (drink, drinks)."""
+    """Return whether a word or another form of it (drink, drinks) is among the words."""
     return any(one.startswith(word) or word.startswith(one) for one in words)
 
 
@@ -279,14 +279,14 @@ def _is_of_another_sort(one: _StatementReading, other: _StatementReading) -> boo
 
 
 def _is_turned_round(one: _StatementReading, other: _StatementReading) -> bool:
-    """Tell the same words in another order from other words: who does it and to whom, or what comes first."""
+    """Return whether order changes the meaning: the same words in another order, or exchanged beginnings."""
     if sorted(one.tokens) == sorted(other.tokens):
         return one.timeless != other.timeless
     return _changed_places(one.head, other.head, one, other) or _changed_places(_first(one), _first(other), one, other)
 
 
 def _exchanges_a_word(one: _StatementReading, other: _StatementReading) -> bool:
-    """Tell whether all but one word is equal, and the words are not known to mean the same."""
+    """Return whether exactly one word differs, and the two words are not known synonyms."""
     mine, theirs = _trimmed(one.tokens, other.tokens)
     if not mine or not theirs or any(_is_among(word, frozenset(theirs)) for word in mine):
         return False
@@ -308,7 +308,7 @@ _DIFFERENCES: tuple[Callable[[_StatementReading, _StatementReading], bool], ...]
 
 
 def _sides(reading: _StatementReading, sides: tuple[Pattern, Pattern]) -> list[int]:
-    """Give the sides that a statement takes, in order, each run once."""
+    """Return the sides of a contrast that a statement takes, in order, without consecutive repetitions."""
     found = [(match.start(), side) for side, pattern in enumerate(sides) for match in pattern.finditer(reading.words)]
     return [side for side, _ in groupby(side for _, side in sorted(found))]
 
@@ -327,7 +327,7 @@ def _changed_places(mine: str, theirs: str, one: _StatementReading, other: _Stat
 
 
 def _trimmed(mine: list[str], theirs: list[str]) -> tuple[list[str], list[str]]:
-    """Drop what two lists share at both ends."""
+    """Remove the common beginning and end of two lists."""
     start = 0
     while start < min(len(mine), len(theirs)) and mine[start] == theirs[start]:
         start += 1

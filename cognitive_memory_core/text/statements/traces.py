@@ -1,7 +1,7 @@
-"""Whether a text still tells a statement, in these or similar words: by pairs of characters, and words, that both have.
+"""Detection of a statement in a text in the same or similar words, by shared character pairs and words.
 
-Times are left out, since who puts something in other words leaves them out first, and so are the names of whom it is
-told. What is told in other words altogether leaves no trace.
+Times are ignored, since a paraphrase usually drops them, and so are the names of the people concerned.
+A paraphrase in entirely different words is not detected.
 """
 
 from __future__ import annotations
@@ -15,61 +15,61 @@ from ..lexical.frequency import FUNCTION_WORDS, telling
 from ..lexical.terms import index_terms
 from ..time.timewords import mentions
 
-MOST = 0.5  # share of a statement from which on a text tells it
-RECITED = 0.4  # share from which on a line of chat repeats it; see docs/decisions/0019-forgotten-lines.md
+MOST = 0.5  # share of a statement from which a text contains it
+RECITED = 0.4  # share from which a line of chat repeats it; see docs/decisions/0019-forgotten-lines.md
 _FRAME = frozenset("不没也很最更太喜欢爱讨厌怕吃喝看玩听说想会要能在住做是有去来过着了打算计划习惯经常每天觉得最近正")
-_OF_FRAME = 0.1  # weight of what opens a statement of any sort: 不喜欢吃, 打算, 住在
+_OF_FRAME = 0.1  # weight of generic openings: 不喜欢吃, 打算, 住在
 _SPLIT = re.compile(r"(?<=[。！？!?；;\n])")
-_MARKS = "-*+•>· \t"  # what may stand before a line
+_MARKS = "-*+•>· \t"  # characters before the text of a line
 _PIECE = 1_000  # characters that are split into terms at once
 
 
 @dataclass(frozen=True)
 class Trace:
-    """What a text is recognised by."""
+    """The terms by which a text is recognised."""
 
     terms: frozenset[str]
 
     @classmethod
     def of(cls, text: str, but: Iterable[str] = ()) -> Trace:
-        """Give the trace of a text, without what stands in other texts, too."""
+        """Return the trace of a text, without the terms of the texts in ``but``."""
         return cls(_telling(_terms(_timeless(text))) - frozenset(term for other in but for term in _terms(other)))
 
     @property
     def weight(self) -> float:
-        """How much there is to be recognised."""
+        """The total weight of the terms."""
         return sum(map(_weight, self.terms))
 
     def share_in(self, other: Trace) -> float:
-        """Tell how much of it is in another, from 0 to 1; 0 where nothing is to be recognised."""
+        """Return the share of this trace's weight in another, from 0 to 1; 0 if this trace is empty."""
         return Trace(self.terms & other.terms).weight / (self.weight or 1.0)
 
 
 @dataclass(frozen=True)
 class WithdrawnClaim:
-    """Something that must not be told any more, though ``but`` these may, and who it is of may be named."""
+    """A statement that must no longer be repeated; the texts in ``but`` and the names in them may be."""
 
     text: str
     but: tuple[str, ...] = ()
 
     @cached_property
     def trace(self) -> Trace:
-        """What it is recognised by."""
+        """The trace of the claim."""
         return Trace.of(self.text, self.but)
 
     def is_told_by(self, text: str) -> bool:
-        """Tell whether a text says most of it, or says mostly what stands in it."""
+        """Return whether a text contains most of the claim, or consists mostly of it."""
         said = Trace.of(text, self.but)
         return self.trace.share_in(said) > MOST or said.share_in(self._whole) > MOST
 
     def is_recited_by(self, line: str) -> bool:
-        """Tell whether a line of chat repeats it: most of its weight, and more than one word where it has more."""
+        """Return whether a line of chat repeats the claim: a sufficient share, and two terms if it has as many."""
         said = Trace.of(line, self.but)
         shared = self.trace.terms & said.terms
         return len(shared) >= min(len(self.trace.terms), 2) > 0 and self.trace.share_in(said) > RECITED
 
     def is_told_throughout(self, texts: Iterable[str]) -> bool:
-        """Tell whether many texts say most of it together."""
+        """Return whether several texts together contain most of the claim."""
         said = frozenset(term for text in texts for term in Trace.of(text).terms)
         return self.trace.share_in(Trace(said)) > MOST
 
@@ -79,12 +79,12 @@ class WithdrawnClaim:
 
 
 def pieces(text: str) -> list[str]:
-    """Split a text after each sentence, clause between semicolons, and line; joined it is the text."""
+    """Split a text after each sentence, semicolon and line; joined, the parts are the text."""
     return [part for part in _SPLIT.split(text) if part]
 
 
 def without(text: str, goes: Callable[[str], bool]) -> str:
-    """Give a text without the pieces for which ``goes`` says so; a line of which all went goes, too."""
+    """Remove the pieces of a text for which ``goes`` is true; a line without remaining pieces is removed."""
     kept = (_spared(line, goes) for line in text.split("\n"))
     return "\n".join(line for line in kept if line is not None)
 
@@ -111,7 +111,7 @@ def _terms(text: str) -> frozenset[str]:
 
 
 def _telling(terms: frozenset[str]) -> frozenset[str]:
-    """Leave characters out where there are pairs of them."""
+    """Remove single characters if there are pairs."""
     pairs = frozenset(term for term in terms if len(term) > 1 or term.isascii()) - FUNCTION_WORDS
     return pairs or terms
 

@@ -1,1 +1,1 @@
-"""Time expressions: which window a text names, and relative words resolved to dates."""
+"""Time expressions: the window that a text names, and the dates of relative words."""

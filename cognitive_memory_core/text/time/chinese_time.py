@@ -1,4 +1,4 @@
-"""The time words of Chinese: what they look like, and where they lie on a calendar."""
+"""Chinese time expressions: their patterns, and the calendar spans that they denote."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _UNITS: dict[str, Unit] = {
     "月": "month",
     "年": "year",
 }
-_PARTS = {  # what a part of a day, month or year is called by its calendar
+_PARTS = {  # normalised names of parts of a day, month or year
     "清早": "清晨",
     "晨": "清晨",
     "一早": "早上",
@@ -263,7 +263,7 @@ _EVERY = (
     f"(?:(?:1[0-2]|[1-9])月)?(?:(?:{_ARABIC_DAY}|{_CN_DAY})[日号])?"
     f"|[逢隔]{_WEEK_WORD}[一二三四五六日天末]?|[一二两三四五六七八九十几0-9]{_WEEK_WORD}[一两二三四五六][次天场节回遍]"
 )
-_OTHER_WORDS = (  # 晚上周杰伦, 以后天天, 日本周边: the character belongs to the word before it
+_OTHER_WORDS = (  # 晚上周杰伦, 以后天天, 日本周边: the character belongs to the preceding word
     "晚上|早上|马上|路上|网上|线上|身上|手上|头上|桌上|墙上|以上|加上|天上|世上|地上|楼上|车上|船上|班上|床上|岸上|会上"
     "|台上|山上|海上|基本上|事实上|楼下|天下|以下|余下|剩下|手下|留下|地下|乡下|当下|线下|名下|私下|脚下|之下|放下|一下"
     "|版本|样本|成本|资本|日本|文本|剧本|课本|书本|脚本|基本|根本|副本|标本|原本|绘本|账本|读本"
@@ -271,7 +271,7 @@ _OTHER_WORDS = (  # 晚上周杰伦, 以后天天, 日本周边: the character b
     "|过去|失去|出去|回去|进去|聪明|光明|文明|透明|证明|声明|附近|将近|接近|临近|超过|经过|通过|不过|路过|度过|难过|错过"
     "|如今|当今|至今|迄今"
 )
-_LOOK_ALIKES = (  # words and names with a time word inside
+_LOOK_ALIKES = (  # words and names that contain a time word
     "后天(?:性|免疫|形成|培养|努力|习得|因素)|明日方舟|明日香|今日头条|今日说法|昨日重现|昨日青空|明天会更好|明天系"
     "|五月天|六月雪|七月与安生|十月革命|八月长安|四月是你的谎言|三月的狮子|十月怀胎|周一围|周末愉快|三月兔|今日份"
     f"|(?:十[一二]?|[一二三四五六七八九])月{_CN_DAY}(?![日号月十一二三四五六七八九])"

@@ -1,4 +1,4 @@
-"""Days that people call by a name: those of the solar and the lunar calendar that a chat speaks of."""
+"""Named holidays of the solar and the lunar calendar that occur in chats."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from .lunar_calendar import lunar_feast
 from .time_spans import DAY, Stretch, days
 from .timerule import RELATIVE_YEARS, Rule, TimeFrame, rule
 
-_NEAR = 14 * DAY  # what is said to be before or after a feast
-_FEASTS: dict[str, tuple[int, int, int]] = {  # month, day, how many days it lasts
+_NEAR = 14 * DAY  # range of "before" and "after" a holiday
+_FEASTS: dict[str, tuple[int, int, int]] = {  # month, day, length in days
     "元旦": (1, 1, 1),
     "情人节": (2, 14, 1),
     "妇女节": (3, 8, 1),
@@ -34,7 +34,7 @@ _FEASTS: dict[str, tuple[int, int, int]] = {  # month, day, how many days it las
     "圣诞": (12, 24, 2),
     "圣诞节": (12, 24, 2),
 }
-_LUNAR: dict[str, tuple[str, int, int]] = {  # feast of the table, days after it, how many days it lasts
+_LUNAR: dict[str, tuple[str, int, int]] = {  # holiday of the table, days after it, length in days
     "春节": ("春节", 0, 7),
     "除夕": ("春节", -1, 1),
     "除夕夜": ("春节", -1, 1),
@@ -64,7 +64,7 @@ def _feast(match: re.Match[str], frame: TimeFrame) -> Stretch:
     elif match["after"]:
         stretch = days(last + DAY, last + _NEAR)
     said = f"{first.year}年{feast}{match['before'] or match['after'] or ''}" if match.groupdict().get("ry") else ""
-    return Stretch(stretch.start, stretch.stop, said)  # without a relative year the feast says itself when it is
+    return Stretch(stretch.start, stretch.stop, said)  # without a relative year the holiday's name is precise enough
 
 
 def _year_named(match: re.Match[str], frame: TimeFrame) -> int | None:
@@ -83,7 +83,7 @@ def _first_day(feast: str, year: int) -> date:
 
 
 def _begun(feast: str, today: date) -> date:
-    """Return the first day of the latest one that has begun."""
+    """Return the first day of the latest occurrence that has begun."""
     first = _first_day(feast, today.year)
     return first if first <= today else _first_day(feast, today.year - 1)
 

@@ -1,4 +1,4 @@
-"""Hours that a question names: 下午三点, 傍晚, at 3pm, midnight; beside a day, or of the latest day that has them."""
+"""Hours in a question: 下午三点, 傍晚, at 3pm, midnight; of a day that is named, or of the latest matching day."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .time_spans import DAY, Stretch, hours_of
 _HOUR = timedelta(hours=1)
 _MINUTE = timedelta(minutes=1)
 _NOON = 12
-_LATE = 5  # an hour up to this one is of the night where an evening or a night is named
+_LATE = 5  # hours up to this one belong to the following night if an evening or a night is named
 _PARTS = {
     "正午": "中午",
     "noon": "中午",
@@ -67,14 +67,14 @@ _HABIT = Pattern(
     "|(?<![a-z])(?:every|each|usually|always|often|normally|typically|daily|mondays|weekdays)(?![a-z])"
 )
 _LOOKS_BACK = Pattern("[说聊讲了]|(?<![超通经路度难])过(?![来去年节生])|发生|提到|发的|那[次个条场张]|来着")
-_READ_BEFORE = 32  # characters before a day in which its hour may stand
-_SHORTEST = 3 * _HOUR  # of a day or part of one that has hours: 两小时前 has none
+_READ_BEFORE = 32  # characters before a day that may contain its hour
+_SHORTEST = 3 * _HOUR  # minimum span of a day or part of one that has hours: 两小时前 has none
 
 
 def hours_in(text: str) -> Iterator[re.Match[str]]:
-    """Give the hours that a folded text names by themselves.
+    """Find the hours in a folded text that are named without a day.
 
-    Habits are left out, and so is a part of a day without a clock (中午吃什么) unless the clause looks back.
+    Habits are excluded, and so is a part of a day without a clock time (中午吃什么) unless the clause looks back.
     """
     whole = _WHOLE.fullmatch(text)
     found = [whole] if whole else _ALONE.finditer(text)
@@ -85,7 +85,7 @@ def hours_in(text: str) -> Iterator[re.Match[str]]:
 
 
 def latest(match: re.Match[str], now: datetime, *, ahead: bool) -> Stretch | None:
-    """Find the hours on the latest day on which they have begun, or the next one on which they are not over."""
+    """Return the hours on the latest day on which they have begun, or with ``ahead`` on the next with some left."""
     span = _span(match, "")
     if span is None:
         return None
@@ -98,7 +98,7 @@ def latest(match: re.Match[str], now: datetime, *, ahead: bool) -> Stretch | Non
 
 
 def narrowed(stretch: Stretch, text: str, start: int, stop: int, part: str) -> Stretch:
-    """Narrow a day, or the named part of one, to the hours that stand beside it in a folded text; else leave it."""
+    """Narrow a day, or a named part of one, to the hours beside it in a folded text; otherwise return it unchanged."""
     if not _SHORTEST <= stretch.stop - stretch.start <= DAY:
         return stretch
     match = _BESIDE.compiled.match(text, stop) or _before(text, start)
@@ -128,7 +128,7 @@ def _asks_back(match: re.Match[str], clause: str) -> bool:
 
 
 def _span(match: re.Match[str], part: str) -> tuple[timedelta, timedelta] | None:
-    """Read the hours of a day, counted from its midnight; None where morning and evening would both do."""
+    """Return the start and stop of the hours, counted from midnight; None if both morning and evening are possible."""
     found = match.groupdict()
     word = found.get("bare") or found.get("word")
     if word in _MIDNIGHT:

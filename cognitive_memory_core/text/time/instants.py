@@ -1,4 +1,4 @@
-"""Times as tools and people write them: ISO 8601, with or without a zone, or only a date."""
+"""Parsing of instants: ISO 8601, with or without a zone, or a date only."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _TICK = timedelta(microseconds=1)
 
 
 def interval_of(time_from: datetime | str | None, time_to: datetime | str | None, zone: tzinfo) -> Interval | None:
-    """Make the window between two times, both included; None when neither is given.
+    """Build the window between two times, both included; None if neither is given.
 
     Naive values are read in ``zone``, a bare date at the end includes its day, reversed ends are swapped with a
-    warning. Raises BadArgument for what is no time.
+    warning. Raises BadArgument for an invalid time.
     """
     if _blank(time_from) and _blank(time_to):
         return None
@@ -33,7 +33,7 @@ def interval_of(time_from: datetime | str | None, time_to: datetime | str | None
 
 
 def instant_of(value: object, zone: tzinfo, what: str, *, end: bool = False) -> datetime:
-    """Read one time; with ``end`` a bare date means the last instant of its day."""
+    """Parse one time; with ``end`` a bare date means the last instant of its day. Raises BadArgument."""
     if isinstance(value, datetime):
         return _zoned(value, zone)
     if not isinstance(value, str) or len(value) > LONGEST_TEXT:
@@ -47,7 +47,7 @@ def instant_of(value: object, zone: tzinfo, what: str, *, end: bool = False) -> 
 
 
 def _parsed(text: str, zone: tzinfo, what: str, value: str) -> datetime:
-    try:  # Python 3.10 reads no "Z"
+    try:  # Python 3.10 does not parse "Z"
         return _zoned(datetime.fromisoformat(text[:-1] + "+00:00" if text[-1:] in "Zz" else text), zone)
     except ValueError:
         raise BadArgument(sentences.bad_time(what, value)) from None

@@ -1,4 +1,4 @@
-"""Where the lunar calendar's feasts lie in the solar years 2000 to 2049, as a table: the rule is astronomy."""
+"""Dates of lunar holidays in the solar years 2000 to 2049, as a table: computing them requires astronomy."""
 
 from __future__ import annotations
 

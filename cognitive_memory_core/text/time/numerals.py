@@ -1,4 +1,4 @@
-"""Numbers as people write them in Chinese and in English."""
+"""Chinese and English numerals."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _WORDS = {"a": 1, "an": 1} | {word: value for value, word in enumerate(_UP_TO_TW
 
 
 def number(text: str) -> int:
-    """Read digits, Chinese numerals below a thousand, or an English word up to twelve; else raise ValueError."""
+    """Parse digits, Chinese numerals below a thousand, or an English word up to twelve; raise ValueError otherwise."""
     word = text.casefold()
     if word.isascii():
         return _WORDS[word] if word in _WORDS else int(word)
@@ -18,12 +18,12 @@ def number(text: str) -> int:
 
 
 def digits(text: str) -> int:
-    """Read a number that is spelt digit by digit (二零二五); else raise ValueError."""
+    """Parse a number spelt digit by digit (二零二五); raise ValueError otherwise."""
     return int("".join(str(_DIGITS[char]) if char in _DIGITS else char for char in text))
 
 
 def worth(numeral: str) -> str:
-    """Write a number in digits; 二零二六 and 两千四 are read as they are said."""
+    """Return a numeral in digits; spelt digits (二零二六) and short forms (两千四) are supported."""
     if numeral.isascii():
         return numeral.lstrip("0") or "0"
     if all(char in _DIGITS for char in numeral):
@@ -50,6 +50,6 @@ def _chinese(text: str) -> int:
             digit = None
         elif digit in (None, 0) and char in _DIGITS:
             digit = _DIGITS[char]
-        else:  # 两三天: two digits side by side are no number
+        else:  # 两三天: two adjacent digits are not a number
             raise ValueError(text)
     return total + (digit or 0)

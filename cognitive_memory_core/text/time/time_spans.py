@@ -1,4 +1,4 @@
-"""Stretches of the calendar, on the wall clock of one place, and how each is written in Chinese."""
+"""Calendar spans in local wall-clock time, and their Chinese wording."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _HOURS = {
     "中午": (11, 14),
     "下午": (12, 19),
     "傍晚": (16, 20),
-    "晚上": (17, 29),  # an evening lasts into the night, and so does the talk about it
+    "晚上": (17, 29),  # an evening extends into the night
     "夜里": (20, 30),
 }
 _MONTHS_OF = {
@@ -39,7 +39,7 @@ _DAYS_OF = {"初": (1, 10), "上旬": (1, 10), "中": (11, 20), "中旬": (11, 2
 
 @dataclass(frozen=True)
 class Stretch:
-    """``[start, stop)`` without a zone. ``text`` says it in Chinese, or is "" where that would say too much."""
+    """``[start, stop)`` without a zone. ``text`` is its Chinese wording, or "" where a wording would be too precise."""
 
     start: datetime
     stop: datetime
@@ -47,19 +47,19 @@ class Stretch:
 
 
 def hours_of(part: str) -> tuple[int, int]:
-    """Return the hours of a named part of a day, counted from midnight; the whole day's where it has no such part."""
+    """Return the hours of a part of a day, counted from midnight; those of the whole day for an unknown part."""
     return _HOURS.get(part, (0, 24))
 
 
 def day(when: date, part: str = "") -> Stretch:
-    """Give a day, or the part of it that is named (上午, 晚上)."""
+    """Return a day, or a named part of it (上午, 晚上)."""
     start = datetime.combine(when, time())
     first, last = hours_of(part)
     return Stretch(start + timedelta(hours=first), start + timedelta(hours=last), written(when) + part)
 
 
 def days(first: date, last: date) -> Stretch:
-    """Give the days from the first to the last, both included."""
+    """Return the days from the first to the last, both included."""
     start, stop = datetime.combine(first, time()), datetime.combine(last, time()) + DAY
     end = written(last)
     if first.year == last.year:
@@ -69,17 +69,17 @@ def days(first: date, last: date) -> Stretch:
 
 
 def week(monday: date) -> Stretch:
-    """Give the week that begins on a Monday."""
+    """Return the week that begins on a Monday."""
     return days(monday, monday + 6 * DAY)
 
 
 def weekend(monday: date) -> Stretch:
-    """Give Saturday and Sunday of the week that begins on a Monday."""
+    """Return Saturday and Sunday of the week that begins on a Monday."""
     return days(monday + 5 * DAY, monday + 6 * DAY)
 
 
 def month(first: date, part: str = "") -> Stretch:
-    """Give the month of a day, or the third of it that is named (初, 中旬, 底)."""
+    """Return the month of a day, or a named third of it (初, 中旬, 底)."""
     length = monthrange(first.year, first.month)[1]
     start, last = _DAYS_OF.get(part, (1, 31))
     stretch = days(first.replace(day=start), first.replace(day=min(last, length)))
@@ -87,7 +87,7 @@ def month(first: date, part: str = "") -> Stretch:
 
 
 def year(number: int, part: str = "") -> Stretch:
-    """Give a year, or what is named of it (初, 上半年, 夏天)."""
+    """Return a year, or a named part of it (初, 上半年, 夏天)."""
     start, length = _MONTHS_OF.get(part, (1, 12))
     first = date(number, start, 1)
     last = shifted(first, length) - DAY
@@ -95,21 +95,21 @@ def year(number: int, part: str = "") -> Stretch:
 
 
 def moment(when: datetime, margin: timedelta) -> Stretch:
-    """Give what lies around an instant."""
+    """Return the span of ``margin`` on both sides of an instant."""
     return Stretch(when - margin, when + margin, f"{written(when)}{when.hour}:{when.minute:02d}左右")
 
 
 def shifted(when: date, months: int) -> date:
-    """Go on by months; a day that the month does not have is its last."""
+    """Add months to a date; the day is limited to the last of the month."""
     years, index = divmod(when.year * 12 + when.month - 1 + months, 12)
     return date(years, index + 1, min(when.day, monthrange(years, index + 1)[1]))
 
 
 def monday_of(when: date) -> date:
-    """Give the Monday on which the week of a day begins."""
+    """Return the Monday of a day's week."""
     return when - when.weekday() * DAY
 
 
 def written(when: date) -> str:
-    """Write a day out in Chinese."""
+    """Return a day in Chinese."""
     return f"{when.year}年{when.month}月{when.day}日"

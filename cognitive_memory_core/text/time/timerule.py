@@ -1,4 +1,4 @@
-"""What a rule of the time grammar is: words, what kind of time they name, and how that is found on a calendar."""
+"""Rules of the time grammar: a pattern, the kind of expression, and its calendar span."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from .time_spans import DAY, WEEK, Stretch, day, days, moment, monday_of, month,
 
 Kind = Literal[
     "absolute",  # 2026年3月4日: names its year
-    "yearless",  # 3月4日, 三月: stands on its own for people, needs a year on a calendar
-    "relative",  # 昨天, 两周前: leans on the day on which it is said
-    "now",  # 现在: leans on that day too, but asks for no window of time
-    "open",  # 周三, 14号: which one is left to whoever reads it
-    "habit",  # 周一到周五: as a rule, not on a day
-    "vague",  # 最近, 改天: no calendar has it
-    "decoy",  # 以前, 三月七: hides what only looks like time
+    "yearless",  # 3月4日, 三月: complete for people, needs a year on a calendar
+    "relative",  # 昨天, 两周前: relative to the day on which it is said
+    "now",  # 现在: relative to that day, too, but names no window of time
+    "open",  # 周三, 14号: ambiguous between several days
+    "habit",  # 周一到周五: recurring, not on one day
+    "vague",  # 最近, 改天: no calendar span
+    "decoy",  # 以前, 三月七: hides what only looks like a time
 ]
 Unit = Literal["second", "minute", "hour", "day", "week", "month", "year"]
 Lean = Literal["back", "past", "ahead"]
@@ -36,14 +36,14 @@ _SPANS: dict[Unit, timedelta] = {
     "month": 30 * DAY,
     "year": 365 * DAY,
 }
-_MARGINS: dict[Unit, int] = {"week": 3, "month": 15}  # days on either side of what lies weeks or months away
+_MARGINS: dict[Unit, int] = {"week": 3, "month": 15}  # days on either side of a day that is weeks or months away
 
 
 @dataclass(frozen=True)
 class TimeFrame:
-    """Where a time word is read from: the wall clock, and which of several days an open word means.
+    """The reference for a time expression: the wall clock, and which of several days an open expression means.
 
-    "back" is the latest one that has begun, today's included; "past" and "ahead" leave today's out.
+    "back" is the latest one that has begun, today's included; "past" and "ahead" exclude today's.
     """
 
     now: datetime
@@ -51,7 +51,7 @@ class TimeFrame:
 
     @property
     def today(self) -> date:
-        """The day of the wall clock."""
+        """The date of the wall clock."""
         return self.now.date()
 
 
@@ -60,7 +60,7 @@ Reading = Callable[[re.Match[str], TimeFrame], Stretch | None]
 
 @dataclass(frozen=True)
 class Rule:
-    """One pattern of one kind; ``reading`` may raise ValueError or OverflowError for what no calendar has."""
+    """A pattern of one kind; ``reading`` may raise ValueError or OverflowError for an impossible date."""
 
     kind: Kind
     pattern: Pattern
@@ -68,15 +68,15 @@ class Rule:
 
 
 def rule(kind: Kind, pattern: str, reading: Reading | None = None) -> Rule:
-    """Make a rule. Patterns repeat within bounds only, so that a text costs what it is long."""
+    """Create a rule. Patterns must have bounded repetitions only, so that matching is linear in the text."""
     return Rule(kind, Pattern(pattern), reading)
 
 
 def ago(amount: float, unit: Unit, frame: TimeFrame) -> Stretch:
-    """Find what lies so long ago; before the present when the amount is negative.
+    """Return the span that lies an amount of units back, or ahead if the amount is negative.
 
-    Hours and days are met to the hour and the day. Weeks, months and years mean about that day: the window is one unit
-    wide with the day in its middle, half as wide where half a unit is counted, and its text is as rough.
+    Hours and days are exact to the hour and the day. Weeks, months and years are approximate: the span is one unit
+    wide around the day, or half as wide if half units are counted, and its wording is equally rough.
     """
     if unit in ("second", "minute", "hour"):
         return moment(frame.now - amount * _SPANS[unit], _HOUR / 2)
@@ -90,7 +90,7 @@ def ago(amount: float, unit: Unit, frame: TimeFrame) -> Stretch:
 
 
 def some(unit: Unit, frame: TimeFrame, *, most: int = 5, least: int = 2) -> Stretch:
-    """Find what lies a few units back; a negative count lies ahead. No date says it without saying too much."""
+    """Return the span of a few units back; negative counts lie ahead. It has no wording: any date is too precise."""
     first, last = frame.now - most * _SPANS[unit], frame.now - least * _SPANS[unit]
     if unit in ("second", "minute", "hour"):
         return Stretch(min(first, last), max(first, last))
@@ -99,7 +99,7 @@ def some(unit: Unit, frame: TimeFrame, *, most: int = 5, least: int = 2) -> Stre
 
 
 def lately(amount: float, unit: Unit, frame: TimeFrame) -> Stretch:
-    """Find the last so many units, today included; the coming ones when the amount is negative."""
+    """Return the span of the last units, today included, or of the coming ones if the amount is negative."""
     if unit in ("second", "minute", "hour"):
         other = frame.now - amount * _SPANS[unit]
         return Stretch(min(other, frame.now), max(other, frame.now) + _SPANS["minute"])
@@ -108,7 +108,7 @@ def lately(amount: float, unit: Unit, frame: TimeFrame) -> Stretch:
 
 
 def weekday(index: int, frame: TimeFrame) -> date:
-    """Find the day of the week (Monday is 0) that is meant; ValueError where today's could be meant too."""
+    """Return the intended day of the week (Monday is 0); raise ValueError if today's could be meant, too."""
     if frame.lean == "back":
         return frame.today - (frame.today.weekday() - index) % 7 * DAY
     if frame.today.weekday() == index:
@@ -117,7 +117,7 @@ def weekday(index: int, frame: TimeFrame) -> date:
 
 
 def open_weekend(frame: TimeFrame) -> Stretch:
-    """Find the weekend that is meant."""
+    """Return the intended weekend; raise ValueError if the current one could be meant, too."""
     monday = monday_of(frame.today)
     if frame.today.weekday() >= _SATURDAY:
         if frame.lean == "past":
@@ -127,7 +127,7 @@ def open_weekend(frame: TimeFrame) -> Stretch:
 
 
 def day_of_month(number: int, frame: TimeFrame) -> date:
-    """Find the day of that number that is meant."""
+    """Return the intended day of the month; raise ValueError if today could be meant, too."""
     if frame.lean != "back" and frame.today.day == number:
         raise ValueError(number)
     first = frame.today.replace(day=1)
@@ -137,7 +137,7 @@ def day_of_month(number: int, frame: TimeFrame) -> date:
 
 
 def dated(number: int | None, month_number: int, day_number: int, frame: TimeFrame) -> date:
-    """Find a day of the calendar; without a year the latest one that has begun."""
+    """Return a date; without a year the latest one that has begun."""
     if number is not None:
         return date(number, month_number, day_number)
     if (month_number, day_number) == (2, 29):
@@ -147,19 +147,19 @@ def dated(number: int | None, month_number: int, day_number: int, frame: TimeFra
 
 
 def quarter_of(named: int | None, number: int, frame: TimeFrame) -> Stretch:
-    """Find a quarter of a year; without a year the latest one that has begun."""
+    """Return a quarter of a year; without a year the latest one that has begun."""
     first = dated(named, 3 * number - 2, 1, frame)
     return year(first.year, QUARTERS[number - 1])
 
 
 def stepped_quarter(step: int, frame: TimeFrame) -> Stretch:
-    """Find the quarter so many quarters after the present one."""
+    """Return the quarter ``step`` quarters after the current one."""
     first = shifted(frame.today.replace(day=1), 3 * step)
     return year(first.year, QUARTERS[(first.month - 1) // 3])
 
 
 def month_of(number: int | None, month_number: int, frame: TimeFrame, part: str = "") -> Stretch:
-    """Find a month of the calendar; without a year the latest one that has begun."""
+    """Return a month; without a year the latest one that has begun."""
     return month(dated(number, month_number, 1, frame), part)
 
 

@@ -1,4 +1,4 @@
-"""What a text says about when: found once, read by gate, rules and recall alike."""
+"""Time expressions of a text, parsed once and used by gate, rules and retrieval."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .time_spans import DAY, Stretch
 from .timerule import Kind, Lean, Rule, TimeFrame
 from .western_time import WESTERN
 
-READ = 2_000  # characters of a text that are looked at
+READ = 2_000  # characters of a text that are read
 _RULES = CHINESE + FEASTS + WESTERN
 _JOINED = re.compile(r" ?(?:到|至|~|—|–|-|to|until|till|through|and) ?", re.IGNORECASE)
 _BESIDE = " (（,，、)）的"
@@ -30,7 +30,7 @@ _HABIT_AFTER = re.compile(
     "[^，。！？!?；;\n]{0,3}?(?:都|一般|通常|经常|常|总|照例|照旧|固定|习惯|例会)"
     "|[^。！？!?；;\n]{0,12}除外"  # what has exceptions is a rule
 )
-_FROM_THEN_ON = re.compile(  # 以后周六打本, 从2026年5月9日起改为周六, 周五局能不能挪到周六: a rule, not a day
+_FROM_THEN_ON = re.compile(  # 以后周六打本, 从2026年5月9日起改为周六, 周五局能不能挪到周六: recurring, not one day
     "(?:(?:(?<![一-龥])|(?<=[说定局议]))(?:以后|今后|往后|从此)[^，。！？!?；;\n]{0,6}"
     "|(?:以后|今后|往后|从此|[日号天周月年]起)[就都]?(?:统一|一律|固定)?[改定挪调换移][为成到在至]?"
     "|(?<!这次)(?<!这回)周[一二三四五六日天]局(?:[(（][^()（）\\s]{1,40}[)）])?[^，。！？!?；;\n这本次]{0,8}[改挪调换移][为成到在至]?)$"
@@ -39,7 +39,7 @@ _CALLED = re.compile("(?:名叫|叫做|叫作|名为|[取起改]名叫?|(?:外�
 _NAME_ENDS = re.compile("$|[，。！？!?；;,、\n]")
 _CLAUSE_END = re.compile("[。！？!?；;，,\n]|(?<=[一-龥]) +(?=[一-龥0-9])")
 _HABIT_READ = 64
-_TENSE_READ = 40  # characters on either side that are looked at
+_TENSE_READ = 40  # characters on either side that are read
 _PAST = re.compile("了|(?<![超通经路度难])过(?![两几来去年会不节日敏])|已经|曾|当时|没[来去到交做]")
 _AHEAD = re.compile(
     "(?<![需主重])要(?!求|不|是|么)|(?<![开聚宴晚年社机误体周例大展议工班协学委集])会(?![议员长上场])|准备|打算|计划|将|想去|截止"
@@ -49,7 +49,7 @@ _AHEAD = re.compile(
 
 @dataclass(frozen=True)
 class Mention:
-    """One time expression of a text, from ``start`` up to ``stop``."""
+    """A time expression in a text, from ``start`` up to ``stop``."""
 
     start: int
     stop: int
@@ -59,11 +59,11 @@ class Mention:
 
     @property
     def part(self) -> str:
-        """The part of a day that it names, as it was said (下午, evening); "" where there is none."""
+        """The part of a day as written (下午, evening); "" if there is none."""
         return self._match.groupdict().get("part") or ""
 
     def at(self, now: datetime, lean: Lean = "back") -> Stretch | None:
-        """Find it on the calendar, read at a wall-clock time; None for what no calendar has."""
+        """Return its span relative to a wall-clock time; None if it has none."""
         if self._rule.reading is None:
             return None
         try:
@@ -73,23 +73,23 @@ class Mention:
 
 
 def mentions(text: str) -> list[Mention]:
-    """Find the time expressions of a text in order, the longest of those that begin at one place."""
+    """Find the time expressions of a text in order; of those that begin at one position the longest."""
     return list(_mentioned(text))
 
 
 @cleared_on_erasure
 @lru_cache(maxsize=256)
 def _mentioned(text: str) -> tuple[Mention, ...]:
-    """Remember what gate, rules and index ask one after the other of the same text."""
+    """Cache the mentions of a text, which gate, rules and index request in turn."""
     return tuple(_mentions(text))
 
 
 def time_window(text: str, reference: datetime) -> Interval | None:
-    """Read the window that a query names, in the zone of ``reference``; None where it names none.
+    """Return the window that a query names, in the zone of ``reference``; None if it names none.
 
-    The first time expression counts, together with a second one that it is joined to (3月1日到3月5日, 三月底四月初).
-    A month, date or weekday without more looks backwards, today included. Hours beside a day narrow it; hours alone are
-    those of the latest day on which they have begun, or of the coming one where the clause looks ahead. Raises
+    The first time expression counts, together with a second one joined to it (3月1日到3月5日, 三月底四月初).
+    A bare month, date or weekday refers to the past, today included. Hours beside a day narrow it; hours alone are
+    those of the latest day on which they have begun, or of the next one if the clause looks ahead. Raises
     BadArgument for a reference without a zone.
     """
     checked_zoned(reference, "reference")
@@ -107,16 +107,16 @@ def time_window(text: str, reference: datetime) -> Interval | None:
 
 
 def with_dates(text: str, when: datetime, names: Collection[str] = ()) -> str:
-    """Write the dates that a statement made at ``when`` means; what cannot be told stays as it is.
+    """Replace the relative times of a statement made at ``when`` by dates; ambiguous ones are unchanged.
 
-    Names, and what stands in quotation marks, are not touched.
+    Names and quotations are not changed.
     """
     spared = Spared(len(text), [*quoted(text), *named(text, names, is_time)])
     return edited(text, datings(text, when, spared))
 
 
 def datings(text: str, when: datetime, spared: Spared) -> list[Edit]:
-    """Give the replacements that :func:`with_dates` makes."""
+    """Return the replacements made by :func:`with_dates`."""
     now = when.replace(tzinfo=None)
     found = [mention for mention in leaning(text) if not spared.touches(mention.start, mention.stop)]
     told = [(mention, _told(mention, text, now)) for mention in found]
@@ -124,12 +124,12 @@ def datings(text: str, when: datetime, spared: Spared) -> list[Edit]:
 
 
 def is_time(word: str) -> bool:
-    """Tell whether a word is a time expression and nothing else."""
+    """Return whether a word is a time expression and nothing else."""
     return any(mention.start == 0 and mention.stop == len(word) for mention in mentions(word))
 
 
 def leaning(text: str) -> Iterator[Mention]:
-    """Give the time expressions that mean another time when they are read on another day."""
+    """Find the time expressions whose meaning depends on the day on which they are read."""
     found = [mention for mention in mentions(text) if not _is_name(text, mention)]
     for index, mention in enumerate(found):
         if mention.kind in ("relative", "now"):
@@ -158,12 +158,12 @@ def _asked(mention: Mention, now: datetime) -> Stretch | None:
 
 
 def _touch(first: tuple[Mention, Stretch], second: tuple[Mention, Stretch]) -> bool:
-    """Tell whether one begins where the other ends, in the text and on the calendar."""
+    """Return whether one begins where the other ends, in the text and on the calendar."""
     return first[0].stop == second[0].start and first[1].stop == second[1].start
 
 
 def _joined(first: Stretch, mention: Mention, last: Stretch) -> Stretch:
-    """Join two ends; a second date without a year belongs to the year that begins with the first."""
+    """Join two spans; a second date without a year falls into the year that begins with the first."""
     if last.stop <= first.start and mention.kind in ("yearless", "open"):
         last = mention.at(first.start + 364 * DAY) or last
     return Stretch(first.start, last.stop) if last.stop > first.start else first
@@ -177,7 +177,7 @@ def _told(mention: Mention, text: str, now: datetime) -> Stretch | None:
 
 
 def _tense(text: str, start: int, stop: int) -> Lean | None:
-    """Tell whether the clause around a weekday looks back or ahead; None where it does both or neither."""
+    """Return whether the clause around an expression is past or ahead; None if both or neither."""
     before = _CLAUSE_END.split(text[max(start - _TENSE_READ, 0) : start])[-1]
     after = _CLAUSE_END.split(text[stop : stop + _TENSE_READ])[0]
     is_past, is_ahead = (bool(marks.search(before) or marks.search(after)) for marks in (_PAST, _AHEAD))
@@ -187,7 +187,7 @@ def _tense(text: str, start: int, stop: int) -> Lean | None:
 
 
 def _is_name(text: str, mention: Mention) -> bool:
-    """Tell a cat that is called 昨日 from yesterday."""
+    """Return whether a mention is a name, as of a cat called 昨日."""
     is_end = _NAME_ENDS.match(text, mention.stop)
     return bool(is_end and _CALLED.search(text[max(mention.start - 4, 0) : mention.start]))
 
@@ -199,7 +199,7 @@ def _is_habit(text: str, mention: Mention) -> bool:
 
 
 def _dated_beside(text: str, found: list[Mention], index: int) -> bool:
-    """Tell whether a full date stands directly beside: 2026年3月4日（周三）."""
+    """Return whether a full date is directly adjacent: 2026年3月4日（周三）."""
     here = found[index]
     gaps = [
         (other, text[min(other.stop, here.stop) : max(other.start, here.start)])

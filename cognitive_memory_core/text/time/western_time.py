@@ -1,4 +1,4 @@
-"""The time words of English, and the commonest of its neighbours: month names, yesterday, last week, five days ago."""
+"""English time expressions and the most common ones of other European languages: month names, last week, days ago."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ _UNIT_NAMES: dict[Unit, str] = {
     "month": "month months monat monate monaten mois mes meses mese mesi",
     "year": "year years jahr jahre jahren an ans annee annees ano anos anno anni",
 }
-_SHORT_NAMES: dict[Unit, str] = {  # 2mos ago; only with digits
+_SHORT_NAMES: dict[Unit, str] = {  # 2mos ago; only after digits
     "second": "s sec secs",
     "minute": "m min mins",
     "hour": "h hr hrs",
@@ -71,7 +71,7 @@ _QUARTER_WORDS = {
     for words in ("first second third fourth", "1st 2nd 3rd 4th", "q1 q2 q3 q4")
     for index, word in enumerate(words.split(), 1)
 }
-_FEASTS: dict[str, tuple[int, int, int]] = {  # month, day, how many days it lasts
+_FEASTS: dict[str, tuple[int, int, int]] = {  # month, day, length in days
     "new year's day": (1, 1, 1),
     "valentine's day": (2, 14, 1),
     "halloween": (10, 31, 1),
@@ -86,7 +86,7 @@ def _either(words: Iterable[str]) -> str:
     return "|".join(sorted(words, key=len, reverse=True))
 
 
-_FROM = "(?=[a-z0-9])(?<![a-z0-9_])"  # a Chinese character beside a word ends it; the cheap half is asked first
+_FROM = "(?=[a-z0-9])(?<![a-z0-9_])"  # a Chinese character ends a Latin word; the cheap lookahead comes first
 _TO = "(?![a-z0-9_])"
 _UNIT = f"(?P<unit>{_either(_UNITS)}){_TO}"
 _MONTH = f"(?P<month>{_either(_MONTHS)})\\.?"
@@ -136,7 +136,7 @@ def _part_of_day(match: re.Match[str], frame: TimeFrame) -> Stretch:
 
 def _stepped(unit: str, step: int, frame: TimeFrame) -> Stretch:
     monday = monday_of(frame.today) + step * WEEK
-    if unit in _WEEKEND.split("|"):  # the weekend that lies behind may be this one
+    if unit in _WEEKEND.split("|"):  # the last weekend may be the current one
         return open_weekend(frame) if step < 0 else weekend(monday)
     if unit in _WEEK.split("|"):
         return week(monday)
@@ -154,7 +154,7 @@ def _last(match: re.Match[str], frame: TimeFrame) -> Stretch:
 
 
 def _season(match: re.Match[str], frame: TimeFrame) -> Stretch:
-    """Read a season of this year, the next one, or the last one that is over."""
+    """Return a season of the named year or of this year; "next" and "last" mean the next and the last complete one."""
     season = _SEASONS[_word(match, "season")]
     named = int(match["y"]) if match.groupdict().get("y") else frame.today.year
     found = year(named, season)
@@ -167,7 +167,7 @@ def _season(match: re.Match[str], frame: TimeFrame) -> Stretch:
 
 
 def _feast(match: re.Match[str], frame: TimeFrame) -> Stretch:
-    """Read a feast of the year that is named, else the latest one that has begun, or the coming one."""
+    """Return a holiday of the named year, or the latest one that has begun; "next" means the following one."""
     number_of_month, number_of_day, length = _FEASTS[_word(match, "feast")]
     named = match.groupdict().get("y")
     first = dated(int(named) if named else None, number_of_month, number_of_day, frame)
@@ -232,7 +232,7 @@ def _numeric(match: re.Match[str], frame: TimeFrame) -> Stretch:
 
 
 def _day_or_month_first(match: re.Match[str], frame: TimeFrame) -> Stretch:
-    """Read 01/15/2024 and 15/01/2024; where both would do the month stands first, but before dots the day."""
+    """Parse 01/15/2024 and 15/01/2024; if both are possible, the month comes first, but before dots the day."""
     first, second, named = int(match["a"]), int(match["b"]), _full_year(match["y"])
     is_day_first = first > _MONTHS_OF_A_YEAR or match["s"] == "."
     number_of_month, number_of_day = (second, first) if is_day_first else (first, second)
