@@ -1,1 +1,1 @@
-"""The world: one folder a technology, none knows another."""
+"""Adapters: one folder per technology; none imports another."""

@@ -1,4 +1,4 @@
-"""Three-state wrappers round whatever can be away: after five failures in a row nobody waits for the sixth."""
+"""Circuit breakers for models and stores: after five failures in a row, calls are refused at once."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ log = logging.getLogger(__name__)
 State = Literal["uninitialised", "ready", "failed"]
 TOLERATED = 5  # failures in a row
 FIRST_PAUSE, LONGEST_PAUSE = 2.0, 300.0
-OVERDUE = 10.0  # seconds after which a store that does not answer is not waited for by others
+OVERDUE = 10.0  # seconds after which other calls no longer wait for a store that does not answer
 T = TypeVar("T")
 
 
 class Breaker:
-    """Counts a part's failures to be there. Failed, it refuses at once for a growing pause, then lets one call try.
+    """Counts a part's failures to be available; then refuses at once for a growing pause and lets one call probe.
 
     Only UnavailableError counts, and Busy does not: a part that answers, however badly, is there. One that says when to
-    come back is left alone until then by everybody, from its first word on.
+    come back is not called until then, from the first such failure on.
     """
 
     def __init__(self, name: str, *, elapsed: Callable[[], float] = time.monotonic) -> None:
-        """Stand round the part of this name; ``elapsed`` gives seconds that never jump."""
+        """Guard the part of this name; ``elapsed`` returns monotonic seconds."""
         self.name = name
         self.state: State = "uninitialised"
         self.last_error = ""
@@ -46,7 +46,7 @@ class Breaker:
         self._hanging = 0
 
     async def call(self, act: Callable[[], Awaitable[T]], *, overdue: float | None = None) -> T:
-        """Let the part act, or raise UnavailableError at once while it rests.
+        """Run the part's action, or raise UnavailableError at once while the breaker is open.
 
         A call without an answer for ``overdue`` seconds counts as failed from then on, though its caller still waits.
         """
@@ -77,7 +77,7 @@ class Breaker:
 
     @contextmanager
     def _watched(self, overdue: float | None) -> Generator[None, None, None]:
-        """Note a call that is overdue while it is: nobody hears of it otherwise until it ends."""
+        """Count a call as failed as soon as it is overdue, before it ends."""
         noted: list[float] = []
 
         def note() -> None:
@@ -127,7 +127,7 @@ class GuardedChat:
         self._breaker = breaker
 
     async def ask(self, ask: Ask[T]) -> T:
-        """Give the parsed answer."""
+        """Return the parsed answer."""
         return await self._breaker.call(lambda: self._chat.ask(ask))
 
 
@@ -140,7 +140,7 @@ class GuardedReranker:
         self._breaker = breaker
 
     async def scores(self, query: str, texts: Sequence[str]) -> list[float]:
-        """Give a score for each text."""
+        """Return a score for each text."""
         return await self._breaker.call(lambda: self._reranker.scores(query, texts))
 
 
@@ -165,13 +165,13 @@ class GuardedStore:
     """A vector store behind a breaker."""
 
     def __init__(self, store: SleepingStore, breaker: Breaker, *, overdue: float = OVERDUE) -> None:
-        """Guard a store; work that takes longer than ``overdue`` seconds keeps nobody else waiting."""
+        """Guard a store; a call that takes longer than ``overdue`` seconds does not block the others."""
         self._store = store
         self._breaker = breaker
         self._overdue = overdue
 
     async def open(self) -> Generation | None:
-        """Give the generation in use."""
+        """Return the generation in use."""
         return await self._working(self._store.open)
 
     async def begin(self, fingerprint: str, dimensions: int) -> Generation:
@@ -179,19 +179,19 @@ class GuardedStore:
         return await self._working(lambda: self._store.begin(fingerprint, dimensions))
 
     async def put_in_use(self, generation: Generation) -> None:
-        """Let a generation be the one in use."""
+        """Put a generation in use."""
         await self._working(lambda: self._store.put_in_use(generation))
 
     async def upsert(self, generation: Generation, rows: Sequence[EmbeddedEvent]) -> None:
-        """Take in rows that have vectors."""
+        """Write rows that have vectors."""
         await self._working(lambda: self._store.upsert(generation, rows))
 
     async def remove(self, generation: Generation, event_ids: Sequence[str]) -> None:
-        """Take rows out."""
+        """Remove rows."""
         await self._working(lambda: self._store.remove(generation, event_ids))
 
     async def listed(self, generation: Generation) -> frozenset[str]:
-        """Give the ids of all rows."""
+        """Return the ids of all rows."""
         return await self._working(lambda: self._store.listed(generation))
 
     async def nearest(
@@ -201,7 +201,7 @@ class GuardedStore:
         return await self._breaker.call(lambda: self._store.nearest(generation, vector, reading, limit))
 
     async def is_there(self) -> bool:
-        """Tell whether a generation is in use, which is asked of the disk alone."""
+        """Return whether a generation is in use, which is asked of the disk alone."""
         return await self._store.is_there()
 
     async def sleep(self) -> None:

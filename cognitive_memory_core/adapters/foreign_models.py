@@ -1,4 +1,4 @@
-"""Models that somebody else wrote, held to their ports: our errors, our form of vectors, within a time."""
+"""Caller-supplied models, wrapped to keep their ports: our errors, our form of vectors, a deadline."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ FAILURES = (
     asyncio.TimeoutError,
 )
 T = TypeVar("T")
-_abandoned: set[asyncio.Future[Any]] = set()  # still at it, though nobody waits; the event loop holds tasks weakly
+_abandoned: set[asyncio.Future[Any]] = set()  # abandoned calls that still run; the event loop holds tasks weakly
 
 
 class CancelledFromWithin(RuntimeError):
@@ -37,13 +37,13 @@ class ForeignEmbedder:
     """Turns whatever an embedder raises into our errors, and whatever numbers it answers into usable vectors."""
 
     def __init__(self, embedder: Embedder) -> None:
-        """Stand round an embedder."""
+        """Wrap an embedder."""
         self._embedder = embedder
         self.fingerprint: str = embedder.fingerprint
         self.calibration: Calibration = getattr(embedder, "calibration", GUESS)
 
     async def embed_documents(self, texts: Sequence[str]) -> list[Vector]:
-        """Embed what is to be found; as many vectors as texts, or BadAnswer."""
+        """Embed documents; raise BadAnswer unless there are as many vectors as texts."""
         answer = await _embedded(lambda: self._embedder.embed_documents(texts))
         vectors = _listed(answer, sentences.embedder_failed)
         if len(vectors) != len(texts):
@@ -51,7 +51,7 @@ class ForeignEmbedder:
         return [_vector(numbers) for numbers in vectors]
 
     async def embed_query(self, text: str) -> Vector:
-        """Embed what is asked."""
+        """Embed queries."""
         return _vector(await _embedded(lambda: self._embedder.embed_query(text)))
 
 
@@ -59,11 +59,11 @@ class ForeignReranker:
     """Turns whatever a reranker raises into our errors, and whatever it answers into a score for each text."""
 
     def __init__(self, reranker: Reranker) -> None:
-        """Stand round a reranker."""
+        """Wrap a reranker."""
         self._reranker = reranker
 
     async def scores(self, query: str, texts: Sequence[str]) -> list[float]:
-        """Give a score in [0, 1] for each text, or BadAnswer."""
+        """Return a score in [0, 1] for each text, or BadAnswer."""
         if not texts:
             return []
         said = sentences.reranker_failed
@@ -78,12 +78,12 @@ class ForeignChat:
     """Turns whatever a chat model raises into our errors."""
 
     def __init__(self, chat: Chat, seconds: float) -> None:
-        """Stand round a chat model, whose answers may take so many seconds."""
+        """Wrap a chat model whose answers may take this many seconds."""
         self._chat = chat
         self._seconds = seconds
 
     async def ask(self, ask: Ask[T]) -> T:
-        """Give the parsed answer."""
+        """Return the parsed answer."""
         return await _translated(lambda: self._chat.ask(ask), self._seconds, sentences.chat_failed)
 
 
@@ -101,7 +101,7 @@ async def _translated(act: Callable[[], Awaitable[T]], seconds: float, said: Cal
 
 
 async def _bounded(act: Callable[[], Awaitable[T]], seconds: float) -> T:
-    """Await a call for so long; whatever it makes of being cancelled, nobody waits for it afterwards.
+    """Await a call up to a deadline; afterwards it is abandoned, even if it ignores its cancellation.
 
     A call that raises CancelledError by itself failed like any other: only the caller's own cancellation is raised.
     """
@@ -148,7 +148,7 @@ def _vector(numbers: Sequence[float]) -> Vector:
 
 
 def _score(value: float) -> float:
-    """Read a score of any number's type; one outside [0, 1] says nothing on our scale."""
+    """Read a score of any numeric type; reject one outside [0, 1]."""
     try:
         score = float(value)
     except (TypeError, ValueError, OverflowError) as unfit:

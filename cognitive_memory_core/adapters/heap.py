@@ -11,7 +11,7 @@ _MMAP_THRESHOLD, _ARENA_MAX = -3, -8  # mallopt's numbers in malloc.h
 
 
 def return_large_blocks() -> None:
-    """Let blocks of a megabyte have pages of their own from now on; nothing happens where there is no glibc.
+    """Make blocks of a megabyte get pages of their own from now on; do nothing without glibc.
 
     Vectors and postings are copied as they grow: without this the process keeps the room of the largest copies.
     """

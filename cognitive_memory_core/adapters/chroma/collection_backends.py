@@ -63,7 +63,7 @@ class Collection(Protocol):
         ...
 
     def delete(self, ids: list[str]) -> object:
-        """Take rows out."""
+        """Remove rows."""
         ...
 
 
@@ -86,7 +86,7 @@ class CollectionBackend(Protocol):
     """Generations by number."""
 
     def numbers(self) -> set[int]:
-        """Give the numbers of all that is there, whole or not."""
+        """Return the numbers of all that is there, whole or not."""
         ...
 
     def create(self, number: int, birth: Birth) -> Collection:
@@ -94,19 +94,19 @@ class CollectionBackend(Protocol):
         ...
 
     def open(self, number: int) -> Collection | None:
-        """Give a generation's events; None where it is not there, or was made by another version of Chroma."""
+        """Return a generation's events; None where it is not there, or was made by another version of Chroma."""
         ...
 
     def is_there(self, number: int) -> bool:
-        """Tell whether what was opened is still what lies there."""
+        """Return whether what was opened is still what lies there."""
         ...
 
     def is_away(self, error: Exception) -> bool:
-        """Tell whether an error speaks of the way to the place, and of no generation."""
+        """Return whether an error speaks of the way to the place, and of no generation."""
         ...
 
     def close(self, number: int) -> None:
-        """Let go of its files."""
+        """Close its files."""
         ...
 
     def remove(self, number: int) -> bool:
@@ -130,7 +130,7 @@ class FolderBackend:
 
     def numbers(self) -> set[int]:
         """List the folders."""
-        self._root.mkdir(mode=0o700, parents=True, exist_ok=True)  # somebody may have taken all of it away
+        self._root.mkdir(mode=0o700, parents=True, exist_ok=True)  # the folder may have been removed
         return {int(path.name) for path in self._root.iterdir() if _FOLDER.fullmatch(path.name)}
 
     def create(self, number: int, birth: Birth) -> Collection:
@@ -207,7 +207,7 @@ class ServerBackend:
         return self._own(EVENTS + _ending(number))
 
     def is_there(self, number: int) -> bool:
-        """Believe it: the server itself refuses what is gone."""
+        """Return whether there is a number: the server itself refuses a collection that is gone."""
         return number > 0
 
     def is_away(self, error: Exception) -> bool:
@@ -215,7 +215,7 @@ class ServerBackend:
         return isinstance(error, (Foreign, httpx.HTTPError, ChromaAuthError, AuthorizationError, RateLimitError))
 
     def close(self, number: int) -> None:
-        """Keep the connection, which is everybody's."""
+        """Do nothing: all generations share the connection."""
 
     def remove(self, number: int) -> bool:
         """Delete rows, and the collections that have none left."""
@@ -289,7 +289,7 @@ def database_of(start: Start) -> str:
 
 
 def address_of(url: str) -> str:
-    """Give a server's whole address; where only a host is named, Chroma's own port is meant."""
+    """Return a server's whole address; where only a host is named, Chroma's own port is meant."""
     parts = urlsplit(url if "://" in url else f"{PLAIN}://{url}")
     port = f":{PORT}" if "://" not in url and parts.port is None else ""
     return f"{parts.scheme}://{parts.netloc}{port}{parts.path}".rstrip("/")

@@ -29,7 +29,7 @@ def chroma_filter(reading: Reading) -> Where:
 
 
 def event_metadata(event: Event) -> Metadata:
-    """Give what stands beside an event's vector (seed 001's ten fields, kind, agent and subjects); no key is None."""
+    """Return what stands beside an event's vector (seed 001's ten fields, kind, agent and subjects); no key is None."""
     metadata: Metadata = {
         "user_id": event.user_id,
         "group_id": event.group_id,

@@ -35,7 +35,7 @@ class Frame:
 
 
 def encoded(frame: Frame) -> bytes:
-    """Give a frame's bytes; BadFrame for a header that is no JSON, or a frame that is too large."""
+    """Return a frame's bytes; BadFrame for a header that is no JSON, or a frame that is too large."""
     try:
         header = orjson.dumps(frame.header)
     except TypeError as refused:  # half of a surrogate pair, a number of more than 64 bits

@@ -133,7 +133,7 @@ class GenerationRequests:
         return all(self._place.remove(number) for number in others)
 
     def events(self, generation: Generation) -> Collection:
-        """Give a generation's collection; Gone when another one, or none, lies in its place."""
+        """Return a generation's collection; Gone when another one, or none, lies in its place."""
         copy = self._copies.get(generation.number)
         if copy is None or copy.generation.birth != generation.birth or not self._place.is_there(generation.number):
             raise Gone

@@ -14,7 +14,7 @@ _GENERATION = re.compile(r"[0-9]{4,9}")
 
 
 def seems_in_use(folder: Path, *, is_embedded: bool) -> bool:
-    """Tell whether a generation is named as the one in use and, in the embedded store, lies there; blocking."""
+    """Return whether a generation is named as the one in use and, in the embedded store, lies there; blocking."""
     number = Pointer(folder).read()
     return number is not None and (not is_embedded or (folder / f"{number:04d}" / DATABASE).is_file())
 

@@ -18,11 +18,11 @@ class Pointer:
     """The file ``current``; blocking."""
 
     def __init__(self, folder: Path) -> None:
-        """Touch nothing yet."""
+        """Initialise without touching the disk."""
         self._file = folder / _NAME
 
     def read(self) -> int | None:
-        """Give the number; None where the file is missing, cannot be read or holds something else."""
+        """Return the number; None where the file is missing, cannot be read or holds something else."""
         try:
             with self._file.open("rb") as file:
                 text = file.read(16).decode("ascii").strip()
@@ -31,7 +31,7 @@ class Pointer:
         return int(text) if _NUMBER.fullmatch(text) else None
 
     def write(self, number: int) -> None:
-        """Name another generation, durably; OSError when the disk refuses."""
+        """Write another generation's number, durably; OSError when the disk refuses."""
         temp = self._file.with_name(f"{_NAME}.tmp")
         with temp.open("wb") as file:
             file.write(b"%04d\n" % number)

@@ -33,7 +33,7 @@ class ProcessEnded(Exception):
 
 
 def clean_environment(environment: Mapping[str, str], import_path: Sequence[str]) -> dict[str, str]:
-    """Give what Python needs to start and to find the same modules, and nothing of the bot's settings or keys."""
+    """Return what Python needs to start and to find the same modules, and nothing of the bot's settings or keys."""
     kept = {name: environment[name] for name in _PASSED_ON if name in environment}
     found = [os.path.abspath(entry) for entry in import_path if entry]  # noqa: PTH100  # links stay links
     path = dict.fromkeys([*found, str(_ROOT)])
@@ -70,7 +70,7 @@ class ChildProcess:
         return self._process.pid
 
     def has_ended(self) -> bool:
-        """Look whether it has ended by itself; does not block."""
+        """Return whether it has ended by itself; does not block."""
         return self._process.poll() is not None
 
     def exchange(self, letter: Letter) -> Letter:

@@ -46,7 +46,7 @@ class Begin:
 
 @dataclass(frozen=True)
 class PutInUse:
-    """Let a generation be the one in use."""
+    """Put a generation in use."""
 
     generation: Generation
 
@@ -69,7 +69,7 @@ class Upsert:
 
 @dataclass(frozen=True)
 class Remove:
-    """Take rows out."""
+    """Remove rows."""
 
     generation: Generation
     ids: list[str]

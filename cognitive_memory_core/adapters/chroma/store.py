@@ -1,4 +1,4 @@
-"""The vector store over Chroma's process: rows in, ids out, and nothing that it says is taken for the truth."""
+"""The vector store over Chroma's process: rows in, ids out; its answers are never the source of truth."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class ChromaStore:
     """Generations in ``folder``, or on the server that the settings name; their process starts with the first call."""
 
     def __init__(self, folder: Path, settings: VectorStoreSettings, bounds: Bounds | None = None) -> None:
-        """Touch nothing yet."""
+        """Initialise without touching the disk."""
         self._folder, self._is_embedded = folder, not settings.url
         self._bounds = bounds or Bounds()
         self._supervisor = Supervisor(_start(folder, settings, self._bounds), self._bounds)
@@ -75,21 +75,21 @@ class ChromaStore:
 
     @property
     def state(self) -> str:
-        """Say in a word how it is: "off", "ready", or "failed: " and why."""
+        """Return the state: "off", "ready", or "failed: " with the reason."""
         return self._supervisor.state
 
     @property
     def last_error(self) -> str:
-        """Say what is wrong; "" while nothing is."""
+        """Return the last error; "" while there is none."""
         return self._supervisor.last_error or self._refusal
 
     @property
     def pid(self) -> int | None:
-        """Give the number of Chroma's process; None while there is none."""
+        """Return the number of Chroma's process; None while there is none."""
         return self._supervisor.pid
 
     async def open(self) -> Generation | None:
-        """Give the generation in use, tried and warmed."""
+        """Return the generation in use, tried and warmed."""
         number = _expected(InUse, await self._supervisor.write(FindInUse())).number
         return None if number is None else await self._opened(number)
 
@@ -104,7 +104,7 @@ class ChromaStore:
         return opened.generation
 
     async def put_in_use(self, generation: Generation) -> None:
-        """Let a generation be the only one."""
+        """Put a generation in use and drop the others."""
         await self._written(generation, PutInUse(generation))
         self._open = {number: birth for number, birth in self._open.items() if number == generation.number}
         await self._swept()
@@ -117,12 +117,12 @@ class ChromaStore:
         await self.remove(generation, retired)
 
     async def remove(self, generation: Generation, event_ids: Sequence[str]) -> None:
-        """Take rows out."""
+        """Remove rows."""
         for ids in _batches(list(dict.fromkeys(event_ids)), ROWS_AT_ONCE):
             await self._written(generation, Remove(generation, list(ids)))
 
     async def listed(self, generation: Generation) -> frozenset[str]:
-        """Give the ids of all rows."""
+        """Return the ids of all rows."""
         return frozenset(_expected(Listed, await self._written(generation, Listing(generation))).ids)
 
     async def nearest(
@@ -147,7 +147,7 @@ class ChromaStore:
         await self._supervisor.sleep()
 
     async def close(self) -> None:
-        """End Chroma's process; nothing can be asked any more, and what was asked is refused."""
+        """End Chroma's process; waiting and later requests are refused."""
         await self._supervisor.close()
         while self._opening:  # nobody cancelled those who wait for these: a process that is gone ends them
             await asyncio.wait(set(self._opening.values()))
@@ -218,7 +218,7 @@ class ChromaStore:
     def _is_over(self, number: int, task: asyncio.Task[Generation | None]) -> None:
         self._opening.pop(number, None)
         if not task.cancelled():
-            task.exception()  # whoever waited for it may have gone
+            task.exception()  # its caller may be gone
 
     async def _tried(self, number: int) -> Generation | None:
         while not self._is_deadly(number):
@@ -259,7 +259,7 @@ def _start(folder: Path, settings: VectorStoreSettings, bounds: Bounds) -> Start
 
 
 def _granted(answer: Answer) -> Answer:
-    """Give what was answered; UnavailableError for a refusal, and the one place where these are translated."""
+    """Return what was answered; UnavailableError for a refusal, and the one place where these are translated."""
     if isinstance(answer, Failed):
         raise UnavailableError(_why_not(answer))
     return answer
@@ -281,7 +281,7 @@ def _expected(kind: type[A], answer: Answer) -> A:
 
 
 def _checked(generation: Generation, rows: Sequence[EmbeddedEvent]) -> tuple[list[_StoreRow], list[str]]:
-    """Give the rows to write and the ids to take out; the last of each id counts."""
+    """Return the rows to write and the ids to take out; the last of each id counts."""
     last = {row.event.id: (row, _single(row.vector, generation, row.event.id)) for row in rows}
     retired = [event_id for event_id, (row, _) in last.items() if row.event.retired_at is not None]
     standing = [_row(row, vector) for row, vector in last.values() if row.event.retired_at is None]
@@ -297,7 +297,7 @@ def _row(row: EmbeddedEvent, vector: bytes) -> _StoreRow:
 
 
 def _single(vector: Vector | None, generation: Generation, whose: str) -> bytes:
-    """Give a vector's bytes in single precision; BadArgument for one without a direction, or of another length."""
+    """Return a vector's bytes in single precision; BadArgument for one without a direction, or of another length."""
     single = array("f", vector or ())
     length = math.hypot(*single)  # not finite if any of its numbers is not
     if len(single) != generation.dimensions or not math.isfinite(length) or not length:

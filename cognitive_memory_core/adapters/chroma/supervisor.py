@@ -78,7 +78,7 @@ class Supervisor:
     """Starts the process with the first request. One request is in hand at a time; the others wait their turn."""
 
     def __init__(self, start: Start, bounds: Bounds | None = None, command: Sequence[str] = COMMAND) -> None:
-        """Start nothing."""
+        """Initialise without starting the process."""
         self._start = start
         self._bounds = bounds or Bounds()
         self._command = command
@@ -95,39 +95,39 @@ class Supervisor:
 
     @property
     def state(self) -> str:
-        """Say in a word how it is: "off", "ready", or "failed: " and why."""
+        """Return the state: "off", "ready", or "failed: " with the reason."""
         if self._health.error:
             return f"failed: {self._health.error}"
         return "ready" if self.is_running else "off"
 
     @property
     def last_error(self) -> str:
-        """Say why it is not ready; "" while it is."""
+        """Return why it is not ready; "" while it is."""
         return self._health.error
 
     @property
     def is_running(self) -> bool:
-        """Tell whether there is a process that can be asked, as far as is known."""
+        """Return whether there is a process that can be asked, as far as is known."""
         return self._child is not None and self._health.is_ready
 
     @property
     def pid(self) -> int | None:
-        """Give the process's number; None while there is none."""
+        """Return the process's number; None while there is none."""
         return None if self._child is None else self._child.pid
 
     async def write(self, request: Request, limit: float | None = None) -> Answer:
-        """Have something done, however long others take before it.
+        """Run a request, however long earlier ones take.
 
         Past the limit the process is killed and ProcessDied raised: nobody knows then whether it was done.
         """
         return await self._finished(_Call(request, limit or self._bounds.writing), None)
 
     async def search(self, request: Request) -> Answer:
-        """Have something looked up soon, or raise UnavailableError; a process that is only slow lives on."""
+        """Run a lookup within its deadline, or raise UnavailableError; a slow process is not killed."""
         return await self._finished(_Call(request, self._bounds.hanging), self._bounds.searching)
 
     def queueing_left(self) -> float:
-        """Tell for how many seconds a search should still wait for what is in hand; 0.0 when that is long already."""
+        """Return how many more seconds a search should wait for the current request; 0.0 when that is long already."""
         if self._in_hand_since is None:
             return self._bounds.queueing
         return max(0.0, self._in_hand_since + self._bounds.queueing - time.monotonic())
@@ -137,7 +137,7 @@ class Supervisor:
         self._health.settled = self._health.resident
 
     def forgive(self) -> None:
-        """Let it start at once again: why it died is known, and will not be asked for again."""
+        """Allow an immediate restart: the cause of death is known and will not be requested again."""
         self._health.deaths, self._health.start_at = 0, 0.0
 
     async def sleep(self) -> None:
@@ -196,11 +196,11 @@ class Supervisor:
     def _over(self, task: asyncio.Task[Answer]) -> None:
         self._calls.discard(task)
         if not task.cancelled():
-            task.exception()  # whoever asked may have gone
+            task.exception()  # its caller may be gone
 
     async def _exchange(self, call: _Call) -> Answer:
         async with self._turn:
-            call.has_turn = True  # from here on it runs to its end, whoever still waits for it
+            call.has_turn = True  # from here on it runs to its end, also without a caller
             self._in_hand_since = time.monotonic()
             try:
                 return await self._done(call)

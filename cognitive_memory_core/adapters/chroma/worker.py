@@ -1,4 +1,4 @@
-"""One thread that may block, and that a process can end without."""
+"""One daemon thread for blocking calls."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Worker:
         return self._last is not None and not self._last.done()
 
     def submit(self, call: Callable[[], T]) -> Future[T]:
-        """Have a call made; what it raises is the future's."""
+        """Submit a call; the future carries its result or exception."""
         future: Future[T] = Future()
         self._last = future
         self._calls.put(lambda: _settle(future, call))
@@ -38,7 +38,7 @@ class Worker:
         return future
 
     def end(self) -> None:
-        """Let the thread end after the calls that it has; one that is submitted later is never made."""
+        """End the thread after the queued calls; a call submitted later never runs."""
         self.has_ended = True
         self._calls.put(None)
 

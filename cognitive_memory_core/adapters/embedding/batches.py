@@ -1,4 +1,4 @@
-"""Texts that nobody waits for, on their way to an embedder: together, and behind every question."""
+"""Background texts on their way to an embedder: in batches, and after every query."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ LONGEST_GIVING_WAY = 10.0  # seconds; where somebody always asks, the background
 
 @dataclass(frozen=True, eq=False)
 class _EmbeddingRequest:
-    """Some texts of one caller, and where their vectors are waited for."""
+    """Some texts of one caller, with the future of their vectors."""
 
     caller: object
     texts: Sequence[str]
@@ -33,7 +33,7 @@ class _BatchLimits:
     """How many texts go together, as far as is known of a model."""
 
     def __init__(self, most: int) -> None:
-        """Begin small, and go no further than ``most``."""
+        """Start with the smallest size; grow to at most ``most``."""
         self.smallest = min(SMALLEST, most)
         doubled = (self.smallest << power for power in range(most.bit_length()))
         self._rooms = [*(room for room in doubled if room < most), most]
@@ -51,7 +51,7 @@ class _BatchLimits:
         return AT_ONCE if self._at or len(self._rooms) == 1 else 1
 
     def learn(self, room: int, count: int, seconds: float) -> None:
-        """Go to a larger size where that saves time or costs little waiting, and back where it does neither."""
+        """Grow the size where that saves time or adds little latency; shrink it where it does neither."""
         at = self._rooms.index(room)
         if count * 2 <= room or at != self._at:  # far from full, or begun before the last change
             return
@@ -62,13 +62,13 @@ class _BatchLimits:
             self._at += 1
 
     def _gains(self, at: int) -> bool:
-        """Tell whether a size takes clearly less time a text than the one below; what was never tried may."""
+        """Return whether a size takes clearly less time per text than the one below; an untried size may."""
         smaller, larger = self._seconds[at - 1], self._seconds[at]
         return smaller is None or larger is None or larger <= GAIN * smaller
 
 
 class Batches:
-    """Sends texts in batches of at most ``most``, two at once, none setting out while a question is asked.
+    """Sends texts in batches of at most ``most``, two at once; no batch starts while a query is under way.
 
     What several callers ask at once goes together. A model that works through one text after another, and needs long,
     gets 16 texts and one batch at a time, since a question may have to wait behind them; one that is merely far away
@@ -84,7 +84,7 @@ class Batches:
         patience: float = LONGEST_GIVING_WAY,
         elapsed: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Let ``embed`` embed batches; while ``is_quiet`` is not set they wait, for ``patience`` seconds at most."""
+        """Embed batches with ``embed``; while ``is_quiet`` is not set they wait, ``patience`` seconds at most."""
         self._patience = patience
         self._embed = embed
         self._pace = _BatchLimits(most)
@@ -95,7 +95,7 @@ class Batches:
         self._is_closed = False
 
     async def vectors(self, texts: Sequence[str]) -> list[Vector]:
-        """Give a vector a text, in order; raises what the embedder raises for a batch with some of them.
+        """Return one vector per text, in order; raises what the embedder raises for a batch with some of them.
 
         Whoever leaves, or fails, takes along what of theirs has not set out; batches of others go on. Raises
         UnavailableError when closed, also to those who wait.
@@ -112,7 +112,7 @@ class Batches:
         return [vector for vectors in answers for vector in vectors]
 
     async def close(self) -> None:
-        """Tell whoever waits that nobody answers any more, and stop every call."""
+        """Fail all waiting callers with UnavailableError, and cancel every call."""
         self._is_closed = True
         _fail([*self._waiting, *(wish for batch in self._under_way.values() for wish in batch)], _closed())
         self._waiting.clear()
@@ -124,7 +124,7 @@ class Batches:
         return [_EmbeddingRequest(caller, part, loop.create_future()) for part in parts]
 
     def _leave(self, wishes: Sequence[_EmbeddingRequest]) -> None:
-        """Take back what is not answered, and stop the calls that nobody waits for any more."""
+        """Withdraw unanswered requests, and cancel the calls that have no caller left."""
         for wish in wishes:
             wish.answer.cancel()
         for call, batch in self._under_way.items():
@@ -139,14 +139,14 @@ class Batches:
             call.add_done_callback(self._came_back)
 
     async def _carry(self, batch: list[_EmbeddingRequest]) -> None:
-        """Fill a batch when it is time to go, and go."""
+        """Wait until a batch may start, fill it, and send it."""
         await self._give_way()
         batch += self._taken()
         if not batch:
             return
         try:
             await self._deliver(batch)
-        except (PermanentError, TransientError) as refused:  # one caller's fault, perhaps
+        except (PermanentError, TransientError) as refused:  # possibly caused by one caller's texts
             await self._deliver_apart(batch, refused)
 
     async def _give_way(self) -> None:
@@ -158,7 +158,7 @@ class Batches:
             waiter.cancel()
 
     def _taken(self) -> list[_EmbeddingRequest]:
-        """Take the next wishes that fit into one batch; those whose callers left are passed over."""
+        """Take the next requests that fit into one batch; skip those whose callers left."""
         batch: list[_EmbeddingRequest] = []
         room = self._pace.room
         while self._waiting and len(self._waiting[0].texts) <= room:
@@ -180,7 +180,7 @@ class Batches:
             at += len(wish.texts)
 
     async def _deliver_apart(self, batch: Sequence[_EmbeddingRequest], refused: CognitiveMemoryError) -> None:
-        """Ask for each caller's texts by themselves, where several shared what was refused."""
+        """Retry each caller's texts separately where several shared a refused batch."""
         own: dict[object, list[_EmbeddingRequest]] = {}
         for wish in batch:
             own.setdefault(wish.caller, []).append(wish)

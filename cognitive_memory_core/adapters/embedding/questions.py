@@ -1,4 +1,4 @@
-"""Questions on their way to an embedder: equal ones share a call, and its answer for a minute."""
+"""Queries on their way to an embedder: equal ones share one call, and its answer for a minute."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ class _PendingQuestion:
     answer: asyncio.Future[Vector]
 
     def serves(self, now: datetime) -> bool:
-        """Tell whether the call runs still, or was answered within the last minute."""
+        """Return whether the call still runs, or was answered within the last minute."""
         if not self.answer.done():
             return True
         return self.answer.exception() is None and timedelta(0) <= now - self.asked_at < LIFETIME
 
 
 class Questions:
-    """Asks at most eight questions at once; holds at most 256 answers. ``is_quiet`` is set while none is under way."""
+    """Runs at most eight queries at once; caches at most 256 answers. ``is_quiet`` is set while none is under way."""
 
     def __init__(self, ask: Callable[[str], Awaitable[Vector]], clock: Clock) -> None:
-        """Let ``ask`` embed each."""
+        """Embed each query with ``ask``."""
         self._ask = ask
         self._clock = clock
         self._asked: dict[str, _PendingQuestion] = {}
@@ -51,7 +51,7 @@ class Questions:
         self.is_quiet.set()
 
     async def vector(self, text: str) -> Vector:
-        """Give the vector of a question; raises BadAnswer for what is no usable vector, UnavailableError when closed.
+        """Return the vector of a question; raises BadAnswer for what is no usable vector, UnavailableError when closed.
 
         A caller that is cancelled leaves the call running for the others.
         """
@@ -66,11 +66,11 @@ class Questions:
         return await asyncio.shield(asked.answer)
 
     def clear_caches(self) -> None:
-        """Hold no question and no answer; a call under way goes on for those who wait for it."""
+        """Clear the cached queries and answers; a call under way continues for its callers."""
         self._asked.clear()
 
     async def close(self) -> None:
-        """Tell whoever waits that nobody answers any more, and stop every call."""
+        """Fail all waiting callers with UnavailableError, and cancel every call."""
         self._is_closed = True
         for answer in self._calls.values():
             if not answer.done():
@@ -78,7 +78,7 @@ class Questions:
         await stopped(self._calls)
 
     def _let_go_of_old(self, now: datetime) -> None:
-        """Forget the answers least recently asked for that serve nobody any more, or are too many."""
+        """Evict the least recently used answers that have expired or exceed the bound."""
         while self._asked:
             oldest = next(iter(self._asked))
             if self._asked[oldest].serves(now) and len(self._asked) <= REMEMBERED:
@@ -109,7 +109,7 @@ class Questions:
             self.is_quiet.set()
 
     def _checked(self, vector: Vector) -> Vector:
-        """Refuse what has no direction, and the odd one of another length; one that changed for good is believed."""
+        """Reject a vector without direction or of an unexpected length; accept a length that changed for good."""
         length, self._length = self._length or len(vector), len(vector)
         norm = math.hypot(*vector)
         if len(vector) != length or not math.isfinite(norm) or not norm:
@@ -118,7 +118,7 @@ class Questions:
 
 
 async def stopped(tasks: Iterable[asyncio.Task[None]]) -> None:
-    """Cancel tasks and wait for their end, but not for one that takes no notice."""
+    """Cancel tasks and wait for their end, for a bounded time where one ignores its cancellation."""
     ending = list(tasks)
     for task in ending:
         task.cancel()
@@ -127,5 +127,5 @@ async def stopped(tasks: Iterable[asyncio.Task[None]]) -> None:
 
 
 def _seen(answer: asyncio.Future[Vector]) -> None:
-    """Let a failure that nobody waits for any more be no complaint of the loop's."""
+    """Retrieve the exception so that asyncio does not log it."""
     answer.exception()

@@ -1,4 +1,4 @@
-"""An embedder behind one queue, so that whoever waits for an answer waits for nobody who does not."""
+"""An embedder behind one queue, so that interactive queries never wait for background texts."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ async def unguarded(act: Callable[[], Awaitable[Vector]]) -> Vector:
 
 
 class EmbeddingQueue:
-    """Questions go at once, past every batch that has not set out; equal ones are one call, for a minute.
+    """Queries go first, before every batch that has not started; equal ones share one call for a minute.
 
-    Only questions go through the ``guard`` (a breaker's call): a text that always fails must not keep them away, and
-    whoever embeds in the background waits by himself.
+    Only queries go through the ``guard`` (a breaker's call): a text that always fails must not block them, and
+    background callers pause by themselves.
     """
 
     def __init__(
@@ -36,7 +36,7 @@ class EmbeddingQueue:
         guard: Guard = unguarded,
         elapsed: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Stand before an embedder, whose cosines lie where ``calibration`` says by now."""
+        """Wrap an embedder; ``calibration`` returns how its cosines are distributed."""
         self.fingerprint: str = embedder.fingerprint
         self._calibration = calibration
         self._questions = Questions(lambda text: guard(lambda: embedder.embed_query(text)), clock)
@@ -47,23 +47,23 @@ class EmbeddingQueue:
 
     @property
     def calibration(self) -> Calibration:
-        """Say where its cosines lie, as far as that is known."""
+        """Return how its cosines are distributed, as far as that is known."""
         return self._calibration.current
 
     async def embed_documents(self, texts: Sequence[str]) -> list[Vector]:
-        """Embed what is to be found; raises as any Embedder, and UnavailableError to those who wait when it closes."""
+        """Embed documents; raises as any Embedder, and UnavailableError in waiting calls when it closes."""
         return await self._batches.vectors(texts)
 
     async def embed_query(self, text: str) -> Vector:
-        """Embed what is asked, as :meth:`embed_documents`; a caller that is cancelled leaves the call to the others."""
+        """Embed a query, as :meth:`embed_documents`; cancelling one caller leaves the call to the others."""
         return await self._questions.vector(text)
 
     async def embed_queries(self, texts: Sequence[str]) -> list[Vector]:
-        """Embed questions that nobody waits for, behind all others and past the guard; raises as the others."""
+        """Embed background queries, after all others and without the guard; raises as the others."""
         return await self._unhurried.vectors(texts)
 
     async def close(self) -> None:
-        """Tell whoever waits that nobody answers any more; nothing runs afterwards, and nobody is asked again."""
+        """Close: fail all waiting callers, cancel what runs, and refuse later calls."""
         await self._batches.close()
         await self._unhurried.close()
         await self._questions.close()

@@ -48,7 +48,7 @@ _WRITTEN_SCENE = ("kind", "agent", "group_id", "user_id", "user_name", "group_na
 _TEXTS_ONLY = (str,) * len(_WRITTEN_SCENE)
 _PLAIN_ID = re.compile(r"[!-~]{1,128}")
 _INSTANTS = ("happened_at", "accepted_at")  # in the order in which they tell when a memo was made
-_BOM = b"\xef\xbb\xbf"  # editors on Windows put it before what an operator mends by hand
+_BOM = b"\xef\xbb\xbf"  # editors on Windows put it before what an operator edits by hand
 
 
 def encoded(job: Job) -> bytes:
@@ -153,7 +153,7 @@ def message_ids_of(work: Turn | Dialogue) -> Marks:
 
 
 def memo_of(job: Job) -> Memo | None:
-    """Give the memo that waits in a job; its id is the job's."""
+    """Return the memo that waits in a job; its id is the job's."""
     if not isinstance(job.work, Turn) or not job.work.memo:
         return None
     return Memo(
@@ -163,12 +163,12 @@ def memo_of(job: Job) -> Memo | None:
 
 @lru_cache(maxsize=4096)
 def _shared(scope: Scope) -> Scope:
-    """Give one object for equal scopes: each object of a long backlog holds up the loop when garbage is collected."""
+    """Return one object for equal scopes: each object of a long backlog holds up the loop when garbage is collected."""
     return scope
 
 
 def _plain(instant: datetime) -> datetime:
-    """Give the instant with a zone that is no garbage collector's business, unlike those of pydantic."""
+    """Return the instant with a zone that is no garbage collector's business, unlike those of pydantic."""
     offset = instant.utcoffset()
     return instant if offset is None else instant.replace(tzinfo=timezone(offset))
 
@@ -250,7 +250,7 @@ def _is_too_deep(value: object) -> bool:
 
 
 def _inner(outer: object) -> list[object]:
-    """Give the lists and objects right inside one."""
+    """Return the lists and objects right inside one."""
     items: Iterable[object] = ()
     if isinstance(outer, dict):
         items = cast("Body", outer).values()

@@ -31,7 +31,7 @@ class DirectoryOwner:
     """Holds a data directory from :meth:`acquire` to :meth:`release` or to the end of the process."""
 
     def __init__(self, data_dir: Path) -> None:
-        """Touch nothing yet."""
+        """Initialise without touching the disk."""
         self._data_dir = data_dir
         self._lock: _OwnerLock = FileLock(data_dir / LOCK, mode=0o600, thread_local=False)
         self._known: dict[Path, tuple[int, int] | None] = {}
@@ -72,14 +72,14 @@ class DirectoryOwner:
             await asyncio.sleep(_PAUSE)
 
     def release(self) -> None:
-        """Let the directory go; one that is not held is left alone."""
+        """Release the directory; do nothing where it is not held."""
         self._lock.release()
 
     async def _has_got(self) -> bool:
         try:
             return await completed(asyncio.to_thread(self._try_to_get))
         except asyncio.CancelledError:
-            self.release()  # nobody is left who would
+            self.release()  # its caller is gone and cannot release it
             raise
 
     def _try_to_get(self) -> bool:

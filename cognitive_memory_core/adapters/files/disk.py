@@ -81,7 +81,7 @@ class Disk:
             return self.act("list", os.listdir, folder)
 
     def find(self, path: Path) -> FoundFile | None:
-        """Look at a plain file; None when there is none: links, pipes and folders are not followed or opened."""
+        """Return a plain file's entry; None when there is none: links, pipes and folders are not followed or opened."""
         with refusals(path), contextlib.suppress(FileNotFoundError):
             state = self.act("stat", os.lstat, path)
             if stat.S_ISREG(state.st_mode):
@@ -89,7 +89,7 @@ class Disk:
         return None
 
     def changed_at(self, folder: Path) -> int:
-        """Tell when a name in a folder was last added or removed, in nanoseconds since 1970."""
+        """Return when a name in a folder was last added or removed, in nanoseconds since 1970."""
         with refusals(folder):
             return self.act("stat", os.stat, folder).st_mtime_ns
 
@@ -179,7 +179,7 @@ class Disk:
             self.act("utime", os.utime, path)
 
     def read(self, path: Path | str) -> bytes:
-        """Give a file's content; PermanentError when it cannot be read or has over :data:`MAX_BYTES`.
+        """Return a file's content; PermanentError when it cannot be read or has over :data:`MAX_BYTES`.
 
         Vanished when it is gone; StorageRefused when the process is short of file handles or memory.
         """
@@ -288,11 +288,11 @@ def _pieces(path: Path) -> Generator[bytes, None, None]:
 
 
 def is_withheld(unreadable: PermanentError) -> bool:
-    """Tell whether the disk did not give a file that may be whole: it can be read another time. A link never is."""
+    """Return whether the disk did not give a file that may be whole: it can be read another time. A link never is."""
     cause = unreadable.__cause__
     return isinstance(cause, OSError) and cause.errno != errno.ELOOP
 
 
 def reason_of(error: OSError) -> str:
-    """Say in a few words what the system objects to."""
+    """Describe the system's error in a few words."""
     return error.strerror or type(error).__name__

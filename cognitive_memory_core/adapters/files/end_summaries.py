@@ -39,7 +39,7 @@ class EndSummaries:
     """MemoMirror into one file. While :attr:`loop` runs, the file is at most :data:`PAUSE` seconds behind."""
 
     def __init__(self, path: Path, clock: Clock, *, disk: Disk | None = None) -> None:
-        """Touch nothing yet."""
+        """Initialise without touching the disk."""
         self._path = path
         self._clock = clock
         self._disk = disk or Disk()
@@ -48,7 +48,7 @@ class EndSummaries:
         self.loop = BackgroundLoop(path.name, self._round, gathered=0.0, spacing=PAUSE, longest_pause=LONGEST_PAUSE)
 
     async def copy(self, memo: Memo) -> None:
-        """Take a memo, to be written soon."""
+        """Queue a memo to be written soon."""
         self._wait(_row(memo))
         self.loop.nudge()
 

@@ -103,13 +103,13 @@ def summaries_without(data: bytes, *, memo_ids: Collection[str], place: Scope, h
 
 
 def rows_without(rows: Iterable[object], *, memo_ids: Collection[str], place: Scope, hide: Hide) -> list[object]:
-    """Give the rows that are left, without a person."""
+    """Return the rows that are left, without a person."""
     erasure = _JobErasure("", hide)
     return [erasure.of(row, "") for row in rows if not _is_summary_of(row, memo_ids, place)]
 
 
 def names_of(data: bytes, user_id: str) -> set[str]:
-    """Give the names that a person bears in a job, as they stand there."""
+    """Return the names that a person bears in a job, as they stand there."""
     if user_id not in data.decode("utf-8", "replace"):
         return set()
     try:
@@ -124,7 +124,7 @@ class _JobErasure:
     hide: Hide
 
     def job(self, body: Body) -> Body | None:
-        """Give a job without them; None when it is theirs, or nothing that a person said is left."""
+        """Return a job without them; None when it is theirs, or nothing that a person said is left."""
         is_theirs, is_dialogue = self.is_theirs(body), _is_group_dialogue(body)
         if is_theirs and not is_dialogue:
             return None
@@ -135,14 +135,14 @@ class _JobErasure:
         return rest
 
     def is_theirs(self, item: object) -> bool:
-        """Tell whether a turn, a line or a scene is of the person, in whichever form."""
+        """Return whether a turn, a line or a scene is of the person, in whichever form."""
         if not self.user_id or not isinstance(item, dict):
             return False
         fields = cast("Body", item)
         return self.user_id in _owners(fields) or self.is_theirs(fields.get("scene"))
 
     def of(self, value: object, key: str) -> object:
-        """Give what stands under a key without them."""
+        """Return what stands under a key without them."""
         if isinstance(value, str):
             return self.hide(value) if not (key.endswith("id") and value == self.user_id) else sentences.somebody()
         if isinstance(value, dict):
@@ -167,12 +167,12 @@ class _JobErasure:
 
 
 def _owners(fields: Body) -> list[str]:
-    """Give who is named as the person of a turn, line or scene."""
+    """Return who is named as the person of a turn, line or scene."""
     return [str(fields[key]) for key, _ in _BEARERS if fields.get(key)]
 
 
 def _is_group_dialogue(body: Body) -> bool:
-    """Tell whether several people speak in a job."""
+    """Return whether several people speak in a job."""
     scene = body.get("scene")
     is_group = isinstance(scene, dict) and cast("Body", scene).get("kind") == "group"
     return is_group and body.get("kind") == "dialogue" and isinstance(body.get("messages"), list)
@@ -186,7 +186,7 @@ def _has_person(line: object) -> bool:
 
 
 def _is_summary_of(row: object, memo_ids: Collection[str], place: Scope) -> bool:
-    """Tell by ids alone: names are borne by more than one."""
+    """Decide by ids alone: several people may share a name."""
     if not isinstance(row, dict):
         return False
     fields = cast("Body", row)
@@ -217,7 +217,7 @@ def _mended(data: bytes) -> object:
 
 
 def _texts_of(data: bytes) -> Iterator[str]:
-    """Give what bytes say in the encodings that they can be of, the likeliest first."""
+    """Return what bytes say in the encodings that they can be of, the likeliest first."""
     has_halves = b"\x00" in data[:_LOOKED_AT] or data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
     for encoding in ("utf-8", *(_UTF_16 if has_halves else ("gb18030",))):
         try:
@@ -249,7 +249,7 @@ def _quoted(text: str) -> set[str]:
 
 
 def _torn_text(data: bytes) -> Iterator[str]:
-    """Give the text of bytes that were cut off inside a character."""
+    """Return the text of bytes that were cut off inside a character."""
     text = data.decode("utf-8", "replace")
     if text.count("\ufffd") <= TORN * len(text):
         yield text
@@ -262,18 +262,18 @@ def _unescaped(match: re.Match[str]) -> str:
 
 
 def _may_tell(data: bytes, user_id: str, hide: Hide) -> bool:
-    """Tell quickly whether it is worth reading a job: what is escaped could be anything."""
+    """Return whether a job must be parsed, by a fast look: escaped text could be anything."""
     text = data.decode("utf-8", "replace")
     return any(char in text for char in "\\\ufffd\0") or user_id in text or hide(text) != text
 
 
 def _tells(data: bytes, identifier: str, hide: Hide) -> bool:
-    """Tell whether bytes that nobody can read as a job hold the id or what is to be hidden."""
+    """Return whether bytes that nobody can read as a job hold the id or what is to be hidden."""
     return any(f'"{identifier}"' in text or hide(text) != text for text in _readings(data))
 
 
 def _readings(data: bytes) -> Iterator[str]:
-    """Give what bytes may say: as UTF-8, or where they are none in every encoding; escapes resolved."""
+    """Return what bytes may say: as UTF-8, or where they are none in every encoding; escapes resolved."""
     try:
         texts = [data.decode("utf-8")]
     except UnicodeDecodeError:

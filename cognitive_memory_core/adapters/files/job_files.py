@@ -30,7 +30,7 @@ log = logging.getLogger(__name__)
 PENDING, PROCESSING, FAILED = "pending", "processing", "failed"
 _STATES = {PENDING: JobState.WAITING, PROCESSING: JobState.HELD, FAILED: JobState.FAILED}
 _STRAYS = (TEMP, ".lock")  # older versions left a .lock beside each job
-_SETTLED_AFTER = 1.0  # seconds without a write: nobody is copying any more
+_SETTLED_AFTER = 1.0  # seconds without a write, after which a copy is complete
 
 
 class JobFiles:
@@ -152,7 +152,7 @@ class JobFiles:
         return rest
 
     def listed(self) -> list[tuple[str, str]]:
-        """Name every file, with its folder."""
+        """List every file, with its folder."""
         return [(folder, name) for folder in _STATES for name in self._disk.names(self._root / folder)]
 
     def clean_files(self, files: Iterable[tuple[str, str]], cleaning: Cleaning) -> int:
@@ -168,7 +168,7 @@ class JobFiles:
         return changed
 
     def sync(self) -> None:
-        """Let no power cut undo what was done: old words would come back with an earlier move."""
+        """Sync the folders: a power cut that undid an earlier move would bring erased text back."""
         for folder in _STATES:
             self._disk.sync_folder(self._root / folder)
 
@@ -234,7 +234,7 @@ class JobFiles:
         return entry
 
     def is_there(self, entry: JobEntry) -> bool:
-        """Tell whether a job's file still stands where it was left."""
+        """Return whether a job's file still exists where it was left."""
         return self._disk.find(self._path(entry)) is not None
 
     def _names_in(self, folder: str) -> list[str]:
@@ -280,7 +280,7 @@ class JobFiles:
         return _entry(folder, name, found)
 
     def _label(self, entry: JobEntry) -> None:
-        """Read what the index wants to know; of what cannot be read nothing is known."""
+        """Read the fields of the index; leave them blank where the file is unreadable."""
         with contextlib.suppress(PermanentError, Vanished):
             self._note_label(entry, self._disk.read(self._path(entry)))
 

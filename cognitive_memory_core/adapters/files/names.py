@@ -19,7 +19,7 @@ _OURS = re.compile(r"([0-9]{16})-([0-9A-Za-z_-]{1,64})\.([0-9]{1,6})\.json")
 
 @dataclass(frozen=True)
 class JobName:
-    """What a file's name says about its job."""
+    """The fields of a job that its file name carries."""
 
     instant: int
     job_id: str
@@ -30,7 +30,7 @@ class JobName:
 
 
 def parsed(name: str) -> JobName | None:
-    """Read a name of ours; None for any other."""
+    """Parse a file name of this queue; None for any other."""
     match = _OURS.fullmatch(name)
     if match is None or int(match[1]) > LATEST:
         return None
@@ -44,7 +44,7 @@ def job_id_of(name: str) -> str:
 
 
 def is_job_id(text: str) -> bool:
-    """Tell whether a job's id can stand in a file's name on every system."""
+    """Return whether a job's id can stand in a file's name on every system."""
     return _JOB_ID.fullmatch(text) is not None
 
 
@@ -54,7 +54,7 @@ def microseconds(instant: datetime) -> int:
 
 
 def moment(instant: int) -> datetime:
-    """Give the instant of a count of microseconds since 1970."""
+    """Return the instant of a count of microseconds since 1970."""
     return _EPOCH + instant * _MICROSECOND
 
 
@@ -62,7 +62,7 @@ class Instants:
     """Issues instants that only rise, whatever the clock does, so that sorted names are in order of arrival."""
 
     def __init__(self) -> None:
-        """Begin with the clock."""
+        """Start from the clock."""
         self._last = 0
 
     def note(self, instant: int) -> None:
@@ -70,6 +70,6 @@ class Instants:
         self._last = max(self._last, instant)
 
     def issued(self, now: datetime) -> int:
-        """Give the instant of now, or the one after the last."""
+        """Return the instant of now, or the one after the last."""
         self._last = max(microseconds(now), self._last + 1)
         return self._last

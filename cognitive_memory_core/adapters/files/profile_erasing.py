@@ -1,4 +1,4 @@
-"""Taking people and places out of the files of portraits, whoever wrote them; blocking."""
+"""Taking people and places out of the files of profiles, whoever wrote them; blocking."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class ProfileErasing:
     mend: Callable[[Spot], object]
 
     def person(self, user_id: str, hide: Hide) -> list[ProfileKey]:
-        """Remove a person's own files, and hide them in all others'; answers whose portraits that changed."""
+        """Remove a person's own files, and hide them in all others'; answers whose profiles that changed."""
         name, touched = path_component(user_id), set[ProfileKey]()
         for spot in self.paths.spots():
             with self.held(spot):
@@ -57,13 +57,13 @@ class ProfileErasing:
         return sorted(touched)
 
     def reword(self, key: ProfileKey, hide: Hide) -> bool:
-        """Take something out of one portrait and its past; tells whether anything was there."""
+        """Take something out of one profile and its past; tells whether anything was there."""
         spot = Spot.of(self.paths.root, key)
         with self.held(spot):
             return bool(self._reworded(spot, "", hide))
 
     def those(self, keys: Iterable[ProfileKey]) -> list[ProfileKey]:
-        """Remove the files of some portraits; answers those of which there were any."""
+        """Remove the files of some profiles; answers those of which there were any."""
         touched = set[ProfileKey]()
         for key in keys:
             spot = Spot.of(self.paths.root, key)
@@ -114,7 +114,7 @@ class ProfileErasing:
             return False
 
     def _without(self, data: bytes, *, spot: Spot, user_id: str, hide: Hide) -> bytes | None:
-        """Give what is left of a file; None where it tells of nobody who is to be forgotten."""
+        """Return what is left of a file; None where it tells of nobody who is to be forgotten."""
         if _is_plain(data) and not _tells(data, user_id, hide):
             return None
         try:
@@ -132,7 +132,7 @@ class ProfileErasing:
         yield from (spot.history / name for name in self.paths.listed(spot.history))
 
     def _there(self, spot: Spot) -> Iterator[Path]:
-        """Name the file, its drafts, and what was put aside or copied beside it."""
+        """List the file, its drafts, and what was put aside or copied beside it."""
         names = self.paths.listed(spot.folder)
         yield from (spot.folder / name for name in names if name.partition(".")[0] == spot.name)
 
@@ -152,7 +152,7 @@ class ProfileErasing:
 
 
 def _is_plain(data: bytes) -> bool:
-    """Tell whether a file says what it says just as it stands: nothing is escaped, folded or unseen."""
+    """Return whether a file says what it says just as it stands: nothing is escaped, folded or unseen."""
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError:
@@ -162,7 +162,7 @@ def _is_plain(data: bytes) -> bool:
 
 
 def _tells(data: bytes, user_id: str, hide: Hide) -> bool:
-    """Tell whether bytes hold an id, or anything that is to be hidden, in whichever encoding they are."""
+    """Return whether bytes hold an id, or anything that is to be hidden, in whichever encoding they are."""
     try:
         texts = [data.decode("utf-8")]
         if "\0" in texts[0]:

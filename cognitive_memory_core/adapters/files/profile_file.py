@@ -1,7 +1,7 @@
-"""Portraits to bytes and back: YAML front matter and Markdown, which people mend by hand and models fill.
+"""Profiles to bytes and back: YAML front matter and Markdown, which people mend by hand and models fill.
 
 Nothing in a file is more than text: no number, date, alias or tag of YAML means anything, and keys that nobody here
-knows are carried along as they were written. Who a portrait is of hangs on where it lies.
+knows are carried along as they were written. Who a profile is of hangs on where it lies.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ _ODD_LINE_END = re.compile("[\r\x85\u2028\u2029]")
 
 @dataclass(frozen=True)
 class ProfileFile:
-    """What a file says: a portrait, and what else stands in its front matter."""
+    """What a file says: a profile, and what else stands in its front matter."""
 
     profile: Profile
     others: tuple[Pair, ...] = ()
@@ -74,7 +74,7 @@ class ProfileFile:
     def read(cls, data: bytes, spot: Spot, zone: tzinfo, written_at: datetime) -> ProfileFile:
         """Read a file of a spot. Times without a zone are of ``zone``; ``written_at`` stands in where there is none.
 
-        PermanentError with a reason in Chinese for what is no portrait, or another's.
+        PermanentError with a reason in Chinese for what is no profile, or another's.
         """
         if len(data) > LARGEST:
             raise _damaged(sentences.profile_too_large(len(data), LARGEST))
@@ -96,7 +96,7 @@ class ProfileFile:
         return cls(tidy(profile), tuple(pair for name, pair in front.items() if name not in known))
 
     def written(self) -> bytes:
-        """Give the file's bytes; LimitReached when nobody could read them back."""
+        """Return the file's bytes; LimitReached when nobody could read them back."""
         stamped = [(_scalar(name), node) for name, node in _stamped(self.profile).items()]
         post = frontmatter.Post(self.profile.summary)
         post.metadata.update({str(key.value): (key, node) for key, node in (*stamped, *self.others)})
@@ -107,7 +107,7 @@ class ProfileFile:
         return data
 
     def without(self, hide: Hide) -> ProfileFile:
-        """Give the file without somebody; another person's name stays theirs."""
+        """Return the file without somebody; another person's name stays theirs."""
         profile = self.profile
         tags = tuple(dict.fromkeys(map(hide, profile.tags)))
         name = profile.name if profile.key.user_id else hide(profile.name)
@@ -116,7 +116,7 @@ class ProfileFile:
 
 
 def version_of(data: bytes) -> str:
-    """Give what tells the content of a file from every other."""
+    """Return what tells the content of a file from every other."""
     return hashlib.sha256(data).hexdigest()[:32]
 
 
@@ -193,7 +193,7 @@ def _check(front: str) -> None:
 
 
 def _text(front: Mapping[str, Pair], name: str) -> str:
-    """Give a value as it is written; "" where there is none."""
+    """Return a value as it is written; "" where there is none."""
     if name not in front:
         return ""
     node = front[name][1]
@@ -229,7 +229,7 @@ def _instant(text: str, zone: tzinfo, written_at: datetime) -> datetime:
 
 
 def _stamped(profile: Profile) -> dict[str, yaml.Node]:
-    """Write what a file says of a portrait; the ids are the key's, whatever stood there."""
+    """Write what a file says of a profile; the ids are the key's, whatever stood there."""
     key = profile.key
     return {
         "entity_type": _scalar(key.entity_type),
@@ -249,7 +249,7 @@ def _scalar(text: str, style: str | None = None) -> yaml.ScalarNode:
 
 
 def _rest_of(node: yaml.Node, hide: Hide) -> yaml.Node:
-    """Give a value without somebody; quoted where an odd end of a line would not come back as it was."""
+    """Return a value without somebody; quoted where an odd end of a line would not come back as it was."""
     if isinstance(node, yaml.ScalarNode):
         return _hidden(node, hide)
     if isinstance(node, yaml.MappingNode):

@@ -1,4 +1,4 @@
-"""Where portraits lie: the one place that builds their paths."""
+"""Where profiles lie: the one place that builds their paths."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Ids:
 
 @dataclass(frozen=True)
 class Spot:
-    """Where one portrait lies, with its past. ``agent``, ``group`` and ``name`` are path components, or ""."""
+    """Where one profile lies, with its past. ``agent``, ``group`` and ``name`` are path components, or ""."""
 
     root: Path
     agent: str
@@ -43,7 +43,7 @@ class Spot:
 
     @classmethod
     def of(cls, root: Path, key: ProfileKey) -> Spot:
-        """Give the spot of a key under a data directory."""
+        """Return the spot of a key under a data directory."""
         agent = "" if key.agent == DEFAULT_AGENT else path_component(key.agent)
         if key.entity_type == "group":
             return cls(root, agent, "group", "", path_component(key.group_id))
@@ -57,7 +57,7 @@ class Spot:
 
     @cached_property
     def file(self) -> Path:
-        """The portrait of now."""
+        """The profile of now."""
         return self.folder / (self.name + SUFFIX)
 
     @cached_property
@@ -66,15 +66,15 @@ class Spot:
         return _base(self.root, self.agent) / HISTORY / FOLDERS[self.entity_type] / self.group / self.name
 
     def revision(self, revision_id: str) -> Path:
-        """Give the file of a revision."""
+        """Return the file of a revision."""
         return self.history / (revision_id + SUFFIX)
 
     def aside(self, revision_id: str) -> Path:
-        """Give the place for what was put aside, as of an instant."""
+        """Return the place for what was put aside, as of an instant."""
         return self.folder / f"{self.name}.damaged-{revision_id}"
 
     def key(self, ids: Ids) -> ProfileKey:
-        """Tell whose portrait lies here, by its path and by what its file says; PermanentError where they disagree."""
+        """Return whose profile lies here, by its path and its file; PermanentError where they disagree."""
         agent = _id_of(self.agent, ids.agent) if self.agent else DEFAULT_AGENT
         name = _id_of(self.name, ids.entity_id)
         try:
@@ -93,19 +93,19 @@ class ProfilePaths:
     disk: Disk
 
     def spots(self) -> Iterator[Spot]:
-        """Name every spot where there is anything, of every agent; also what no key has."""
+        """List every spot that holds anything, of every agent, also those of no key."""
         for agent in ("", *filter(_is_component, self.listed(self.root / AGENTS))):
             for entity_type in FOLDERS:
                 yield from self._spots_of(agent, entity_type)
 
     def in_group(self, agent_id: str, group_id: str) -> Iterator[Spot]:
-        """Name the spots of a group and of its members."""
+        """List the spots of a group and of its members."""
         whole = Spot.of(self.root, ProfileKey.group(group_id, agent_id))
         yield whole
         yield from (spot for spot in self._spots_of(whole.agent, "member") if spot.group == whole.name)
 
     def emptied(self, agent_id: str, group_id: str) -> tuple[Path, ...]:
-        """Name the folders of a group's members, which nothing lies in when they are forgotten."""
+        """List the folders of a group's members, which are empty when they are forgotten."""
         member = Spot.of(self.root, ProfileKey.member(group_id, "0", agent_id))
         return member.history.parent, member.folder
 
@@ -135,7 +135,7 @@ def _is_component(name: str) -> bool:
 
 
 def _id_of(component: str, stated: str) -> str:
-    """Give the id that a path component stands for; a hash tells none, so the file must."""
+    """Return the id that a path component stands for; a hash tells none, so the file must."""
     identifier = stated or (component if _PLAIN.fullmatch(component) else "")
     if path_component(identifier) != component:
         raise PermanentError(sentences.profile_of_another(component, stated))

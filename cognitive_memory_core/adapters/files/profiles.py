@@ -1,4 +1,4 @@
-"""Portraits as files under ``profiles/``, each with its past beside it."""
+"""Profiles as files under ``profiles/``, each with its past beside it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from .profile_paths import SUFFIX, ProfilePaths, Spot
 log = logging.getLogger(__name__)
 _LOCKS = 64
 _REMEMBERED = 10_000  # folders
-_RECENT, _SMALL = 256, 32 * 1024  # portraits of so many bytes that were read last: who writes one has just read it
+_RECENT, _SMALL = 256, 32 * 1024  # profiles of so many bytes that were read last: who writes one has just read it
 
 
 @dataclass(frozen=True)
@@ -41,12 +41,12 @@ class _Standing:
 
     @property
     def profile(self) -> Profile:
-        """The portrait in it."""
+        """The profile in it."""
         return self.file.profile
 
 
 class FileProfiles:
-    """ProfileStore and ProfileEraser. One portrait is written by one thread at a time; a reader waits for nobody.
+    """ProfileStore and ProfileEraser. One profile is written by one thread at a time; a reader waits for nobody.
 
     People may edit the files meanwhile: what they write is found, never overwritten unseen.
     """
@@ -64,12 +64,12 @@ class FileProfiles:
         self._erasing = ProfileErasing(self._paths, self._disk, self._read, self._held, self._standing)
 
     async def find(self, key: ProfileKey) -> Profile | None:
-        """Give the portrait of now."""
+        """Return the profile of now."""
         standing = await asyncio.to_thread(self._standing, self._spot(key))
         return standing and standing.profile
 
     async def write(self, profile: Profile) -> Profile:
-        """Put a portrait in the place of the one whose version it bears."""
+        """Put a profile in the place of the one whose version it bears."""
         return await asyncio.to_thread(self._write, profile)
 
     async def rename(self, key: ProfileKey, name: str) -> Profile | None:
@@ -77,46 +77,46 @@ class FileProfiles:
         return await asyncio.to_thread(self._rename, key, clean_name(name))
 
     async def revisions(self, key: ProfileKey) -> list[Revision]:
-        """Give the past portraits, newest first."""
+        """Return the past profiles, newest first."""
         return await asyncio.to_thread(self._revisions, self._spot(key))
 
     async def restore(
         self, key: ProfileKey, revision_id: str, at: datetime, without: Callable[[str], str] = str
     ) -> Profile:
-        """Let a past portrait be the one of now, under the name of now."""
+        """Restore a past profile under the current name."""
         return await asyncio.to_thread(self._restore, key, revision_id, at, without)
 
     async def keys(self) -> list[ProfileKey]:
-        """Name everybody who has a portrait."""
+        """List the keys of all profiles."""
         return await asyncio.to_thread(lambda: sorted(filter(None, map(self._key, self._paths.spots()))))
 
     async def add_revision(self, revision: Revision) -> bool:
-        """Keep a past portrait from elsewhere; False where it is known, or older than those that are kept."""
+        """Keep a past profile from elsewhere; False where it is known, or older than those that are kept."""
         return await asyncio.to_thread(self._add_revision, revision)
 
     async def erase_person(self, user_id: str, hide: Callable[[str], str]) -> list[ProfileKey]:
-        """Remove a person's portraits with their past; hide them in all others'."""
+        """Remove a person's profiles with their past; hide them in all others'."""
         try:
             return await asyncio.to_thread(self._erasing.person, user_id, hide)
         finally:
             self._recent.clear()
 
     async def reword(self, key: ProfileKey, without: Callable[[str], str]) -> bool:
-        """Put a portrait and its past in other words."""
+        """Put a profile and its past in other words."""
         try:
             return await asyncio.to_thread(self._erasing.reword, key, without)
         finally:
             self._recent.clear()
 
     async def erase(self, keys: Collection[ProfileKey]) -> list[ProfileKey]:
-        """Remove these portraits with their past."""
+        """Remove these profiles with their past."""
         try:
             return await asyncio.to_thread(self._erasing.those, keys)
         finally:
             self._recent.clear()
 
     async def erase_place(self, scope: Scope) -> list[ProfileKey]:
-        """Remove the portraits of a place."""
+        """Remove the profiles of a place."""
         try:
             return await asyncio.to_thread(self._erasing.place, scope)
         finally:
@@ -157,7 +157,7 @@ class FileProfiles:
             return self._succeed(spot, standing, replace(rest, name=name, updated_at=at))
 
     def _succeed(self, spot: Spot, standing: _Standing | None, profile: Profile) -> Profile:
-        """Let a portrait take the place of what stands, which becomes a revision before anything else happens."""
+        """Replace the current profile, which becomes a revision first."""
         profile = tidy(profile)
         if standing and profile == standing.profile:
             return standing.profile
@@ -168,7 +168,7 @@ class FileProfiles:
         return kept
 
     def _replace(self, spot: Spot, standing: _Standing | None, profile: Profile) -> Profile:
-        """Write a file of a tidy portrait at one stroke, unless it was changed at the last moment."""
+        """Write a file of a tidy profile at one stroke, unless it was changed at the last moment."""
         data = ProfileFile(profile, standing.file.others if standing else ()).written()
         self._make_room(spot.folder, is_first=standing is None)
         draft = spot.file.with_name(spot.file.name + TEMP)
@@ -213,13 +213,13 @@ class FileProfiles:
             self._disk.create(spot.revision(revision_id(self._clock.now(), ids[0] if ids else "")), data)
 
     def _drop_twin(self, spot: Spot, data: bytes) -> None:
-        """Remove a revision that a crash left of the very portrait that stands."""
+        """Remove a revision that a crash left of the very profile that stands."""
         newest = self._revision_ids(spot)[:1]
         if newest and self._holds(spot, newest[0], data):
             self._disk.remove(spot.revision(newest[0]))
 
     def _holds(self, spot: Spot, past: str, data: bytes) -> bool:
-        """Tell whether a revision is of these very bytes."""
+        """Return whether a revision is of these very bytes."""
         with contextlib.suppress(PermanentError):
             return self._bytes(spot.revision(past)) == data
         return False
@@ -265,7 +265,7 @@ class FileProfiles:
             return True
 
     def _standing(self, spot: Spot) -> _Standing | None:
-        """Read the portrait of now; what cannot be read is put aside first."""
+        """Read the profile of now; what cannot be read is put aside first."""
         try:
             return self._read_standing(spot)
         except PermanentError:
@@ -325,7 +325,7 @@ class FileProfiles:
         return ProfileFile.read(data, spot, self._zone, self._clock.now())
 
     def _bytes(self, path: Path) -> bytes | None:
-        """Give a file's bytes, None where there is none. PermanentError for what nobody may read as a file."""
+        """Return a file's bytes, None where there is none. PermanentError for what nobody may read as a file."""
         try:
             return self._disk.read(path)
         except Vanished:
@@ -337,11 +337,11 @@ class FileProfiles:
             raise
 
     def _key(self, spot: Spot) -> ProfileKey | None:
-        """Tell whose portrait stands at a spot; None where none does, or nobody can tell."""
+        """Return whose profile stands at a spot; None where there is none or its owner is unknown."""
         return self._erasing.key_at(spot) if self._disk.find(spot.file) else None
 
 
 def _revisions_among(names: Iterable[str]) -> list[str]:
-    """Give the ids of the revisions among the names in a folder, newest first."""
+    """Return the ids of the revisions among the names in a folder, newest first."""
     stems = (name.removesuffix(SUFFIX) for name in names if name.endswith(SUFFIX))
     return sorted(filter(is_revision_id, stems), reverse=True)

@@ -1,4 +1,4 @@
-"""The durable queue: one JSON file a job, in pending, processing or failed; an index in memory says who is next."""
+"""The durable queue: one JSON file per job, in pending, processing or failed; an in-memory index orders them."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class FileQueue:
     def __init__(
         self, spool: JobFiles, settings: QueueSettings, clock: Clock, elapsed: Elapsed = time.monotonic
     ) -> None:
-        """Stand before a spool that is not indexed yet; use :meth:`open`."""
+        """Wrap job files that are not indexed yet; use :meth:`open`."""
         self._elapsed = elapsed
         self._spool = spool
         self._settings = settings
@@ -95,7 +95,7 @@ class FileQueue:
         return queue
 
     async def close(self) -> None:
-        """Finish what is under way; the files stay."""
+        """Wait for what is under way; the files stay."""
         try:
             while self._running:
                 await asyncio.wait(self._running)
@@ -113,7 +113,7 @@ class FileQueue:
         try:
             return await asyncio.shield(task)
         except asyncio.CancelledError:
-            task.add_done_callback(self._give_back)  # nobody is left who would complete it
+            task.add_done_callback(self._give_back)  # its caller is gone and cannot complete it
             raise
 
     async def complete(self, claim: Claim) -> None:
@@ -125,7 +125,7 @@ class FileQueue:
         await self._finished(self._requeue(claim, delay=delay, counted=counted))
 
     async def bury(self, claim: Claim, error: str) -> None:
-        """Give the job up, with its error."""
+        """Move the job to failed, with its error."""
         await self._finished(self._bury_claim(claim, error))
 
     async def recover(self) -> int:
@@ -137,7 +137,7 @@ class FileQueue:
         return await self._finished(self._revive(job_id))
 
     def knows(self, job_id: str) -> bool:
-        """Tell whether the job is pending, processing or failed."""
+        """Return whether the job is pending, processing or failed."""
         entry = self._backlog.find(job_id)
         return entry is not None and entry.state is not JobState.ARRIVING
 
@@ -150,7 +150,7 @@ class FileQueue:
         return self._backlog.counts()
 
     def waiting_memos(self, scope: Scope) -> list[Memo]:
-        """Give the memos that no ledger holds yet, oldest first."""
+        """Return the memos that no ledger holds yet, oldest first."""
         return self._backlog.memos(scope)
 
     async def failed(self) -> list[FailedJob]:
@@ -166,7 +166,7 @@ class FileQueue:
         return await self._finished(self._withdraw(scope, message_id))
 
     async def names_of(self, user_id: str) -> set[str]:
-        """Give the names that a person bears in jobs, which no ledger may know yet."""
+        """Return the names that a person bears in jobs, which no ledger may know yet."""
         return await self._finished(self._names_of(user_id))
 
     async def erase_person(self, user_id: str, hide: Callable[[str], str]) -> int:
@@ -184,7 +184,7 @@ class FileQueue:
         await self._finished(self._copy_to(folder))
 
     async def refresh(self) -> None:
-        """Take in what somebody put into pending by hand."""
+        """Adopt files that were put into pending by hand."""
         await self._finished(self._refresh())
 
     async def _enqueue(self, job: Job) -> None:
@@ -269,7 +269,7 @@ class FileQueue:
             raise
 
     def _held(self, claim: Claim) -> JobEntry | None:
-        """Give the job of a claim while it is in hand; what was settled meanwhile is nobody's."""
+        """Return the job of a claim while the claim is held; None once it was settled."""
         entry = self._backlog.find(claim.job.id)
         return entry if entry is not None and entry.state is JobState.HELD and entry.name == claim.ticket else None
 
@@ -398,7 +398,7 @@ class FileQueue:
         return changed
 
     async def _nobodys_files(self) -> list[tuple[str, str]]:
-        """List what lies in the folders besides jobs; whatever arrives meanwhile is on its way, or not listed yet."""
+        """List the files that are no jobs; an arriving job is known to the index or not listed yet."""
         listed = await self._run(self._spool.listed)
         known = {(entry.folder, entry.name) for entry in self._backlog.all()}
         arriving = {entry.name + TEMP for entry in self._backlog.all() if entry.state is JobState.ARRIVING}
@@ -409,7 +409,7 @@ class FileQueue:
             await self._run(self._spool.copy_to, folder, self._there())
 
     def _there(self) -> list[JobEntry]:
-        """Give the jobs that are on the disk."""
+        """Return the jobs that are on the disk."""
         return [entry for entry in self._backlog.all() if entry.state is not JobState.ARRIVING]
 
     async def _all_arrived(self, scope: Scope | None = None) -> None:
@@ -433,7 +433,7 @@ class FileQueue:
         return rest is not None
 
     def _let_go(self, entry: JobEntry) -> None:
-        """Forget a job whose file is gone; one in hand keeps its scope busy until it is put down."""
+        """Forget a job whose file is gone; a claimed one keeps its scope busy until it is released."""
         if entry.state is JobState.HELD:
             entry.memo = None
         else:
@@ -464,7 +464,7 @@ class FileQueue:
             log.warning("queue: buried jobs removed: %s", " ".join(gone))
 
     def _is_indexed(self, name: str) -> bool:
-        """Tell quickly, of fifty thousand names, whether a file in pending is known; called in the executor."""
+        """Return whether a file in pending is known; fast for fifty thousand names, called in the executor."""
         entry = self._backlog.find(name[INSTANT_WIDTH:].partition(".")[0])
         if entry is None or entry.state is JobState.FAILED:  # a failed one may have been moved by hand
             return False
@@ -503,4 +503,4 @@ class FileQueue:
     def _ended(self, task: asyncio.Task[T]) -> None:
         self._running.discard(task)
         if not task.cancelled():
-            task.exception()  # seen, also where the caller has gone
+            task.exception()  # retrieved, so that asyncio does not log it

@@ -1,4 +1,4 @@
-"""What people wait for goes first; what works in the background lets it pass, for a moment."""
+"""Interactive writes go before background writes, which give way for a bounded time."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class RightOfWay:
     """Of one event loop. On one disk, and under one interpreter lock, two at once take longer than one by one."""
 
     def __init__(self, calm: float = CALM, looks: int = LOOKS) -> None:
-        """Let nothing be under way."""
+        """Initialise with no write under way."""
         self._calm = calm
         self._looks = looks
         self._under_way = 0
@@ -23,7 +23,7 @@ class RightOfWay:
 
     @contextmanager
     def taken(self) -> Generator[None, None, None]:
-        """Go first while the block runs."""
+        """Take precedence while the block runs."""
         self._under_way += 1
         try:
             yield
@@ -32,7 +32,7 @@ class RightOfWay:
             self._ended_at = time.monotonic()
 
     async def given(self) -> None:
-        """Wait until it is calm, or patience ends."""
+        """Wait until no interactive write is under way, or the bound is reached."""
         for _ in range(self._looks):
             if self._is_calm():
                 return

@@ -1,4 +1,4 @@
-"""The queue as it stands, in memory: who is next costs the same at fifty jobs and at fifty thousand."""
+"""The queue's index in memory: finding the next job costs the same at fifty jobs and at fifty thousand."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _CENTURY = 36_500  # days; what is set beyond it means the same
 
 
 class JobState(Enum):
-    """What is known of a job: on its way to the disk, waiting, in hand, given up."""
+    """A job's state: being written, waiting, claimed, failed."""
 
     ARRIVING = auto()
     WAITING = auto()
@@ -89,7 +89,7 @@ class ScheduleIndex:
     """Every job that is not done, by id, by scope and by turn. Not thread-safe: one event loop changes it."""
 
     def __init__(self) -> None:
-        """Begin empty."""
+        """Initialise an empty index."""
         self._entries: dict[str, JobEntry] = {}
         self._failed: dict[str, JobEntry] = {}
         self._lanes: dict[Scope | str, _Lane] = {}
@@ -101,15 +101,15 @@ class ScheduleIndex:
         self._alone: JobEntry | None = None  # the suspect in hand
 
     def find(self, job_id: str) -> JobEntry | None:
-        """Give the job of an id, in whatever state."""
+        """Return the job of an id, in whatever state."""
         return self._entries.get(job_id)
 
     def failed(self) -> list[JobEntry]:
-        """Give the buried jobs in order of arrival."""
+        """Return the buried jobs in order of arrival."""
         return sorted(self._failed.values(), key=lambda entry: entry.place)
 
     def expired(self, now: datetime, max_age_days: int, max_files: int) -> list[JobEntry]:
-        """Give the buried jobs beyond a bound, the longest buried first; a bound of 0 is none."""
+        """Return the buried jobs beyond a bound, the longest buried first; a bound of 0 is none."""
         failed = sorted(self.failed(), key=lambda entry: entry.failed_at or now)
         excess = len(failed) - max_files if max_files else 0
         oldest = now - timedelta(days=min(max_age_days, _CENTURY)) if max_age_days else None
@@ -120,11 +120,11 @@ class ScheduleIndex:
         ]
 
     def held(self) -> list[JobEntry]:
-        """Give the jobs in hand, in order of arrival."""
+        """Return the claimed jobs, in order of arrival."""
         return sorted((entry for lane in self._lanes.values() for entry in lane.held), key=lambda entry: entry.place)
 
     def waiting_in(self, scope: Scope) -> list[JobEntry]:
-        """Give the jobs that wait in a scope, in order."""
+        """Return the jobs that wait in a scope, in order."""
         lane = self._lanes.get(scope)
         return [entry for entry in lane.waiting if entry.state is JobState.WAITING] if lane else []
 
@@ -139,11 +139,11 @@ class ScheduleIndex:
         return [entry for entry in there if may_hold(entry.message_ids, message_id)]
 
     def all(self) -> list[JobEntry]:
-        """Give every job, also those on their way."""
+        """Return every job, also those on their way."""
         return list(self._entries.values())
 
     def memos(self, scope: Scope) -> list[Memo]:
-        """Give the memos of waiting jobs and of those in hand, oldest first."""
+        """Return the memos of waiting jobs and of those in hand, oldest first."""
         lane = self._lanes.get(scope)
         held = sorted(lane.held, key=lambda entry: entry.place) if lane else []
         return [entry.memo for entry in (*held, *self.waiting_in(scope)) if entry.memo is not None]
@@ -154,13 +154,13 @@ class ScheduleIndex:
         return QueueCounts(waiting, held, self._numbers[JobState.FAILED], self._bytes)
 
     def load(self, scope: Scope) -> tuple[int, int, int]:
-        """Give what bounds are about: jobs waiting or arriving, those of a scope, and their bytes."""
+        """Return what bounds are about: jobs waiting or arriving, those of a scope, and their bytes."""
         lane = self._lanes.get(scope)
         total = self._numbers[JobState.WAITING] + self._numbers[JobState.ARRIVING]
         return total, len(lane.waiting) if lane else 0, self._bytes
 
     def admit(self, entry: JobEntry) -> None:
-        """Take a job in, in its state; one that arrives keeps its place but is not seen yet."""
+        """Add a job in its state; an arriving one reserves its place but is not yet visible to claims."""
         self._entries[entry.job_id] = entry
         self._count(entry, 1)
         if entry.state is JobState.HELD:
@@ -171,12 +171,12 @@ class ScheduleIndex:
             self._queue(entry)
 
     def settle(self, entry: JobEntry) -> None:
-        """Let an arriving job wait: it is durable now."""
+        """Make an arriving job visible: it is durable now."""
         self._turn_to(entry, JobState.WAITING)
         self._offer(self._lane(entry))
 
     def take(self, elapsed: float) -> JobEntry | None:
-        """Put the next job in hand, scopes taking turns; None when none may be taken now.
+        """Claim the next job, scopes in rotation; None when none may be claimed now.
 
         A suspect whose turn has come waits for what is in hand, and all others wait for it.
         """
@@ -195,7 +195,7 @@ class ScheduleIndex:
         return None
 
     def put_back(self, entry: JobEntry, rests_until: float | None = None) -> None:
-        """Let a job in hand wait again at its place; its scope rests with it."""
+        """Return a claimed job to its place; its scope pauses with it."""
         lane = self._let_go(entry)
         if rests_until is not None:
             lane.rests_until = rests_until
@@ -204,7 +204,7 @@ class ScheduleIndex:
         self._queue(entry)
 
     def fail(self, entry: JobEntry, at: datetime) -> None:
-        """Keep a job in hand as given up."""
+        """Mark a claimed job as failed."""
         lane = self._let_go(entry)
         entry.failed_at, entry.is_suspect = at, False
         self._turn_to(entry, JobState.FAILED)
@@ -229,7 +229,7 @@ class ScheduleIndex:
 
     @contextmanager
     def kept(self, entry: JobEntry) -> Generator[None, None, None]:
-        """Let nobody claim a waiting job while the block runs; other scopes are served meanwhile."""
+        """Withhold a waiting job from claims while the block runs; other scopes are served meanwhile."""
         entry.is_kept = True
         try:
             yield
@@ -271,7 +271,7 @@ class ScheduleIndex:
             self._lanes.pop(lane.key, None)
 
     def _wake(self, elapsed: float) -> None:
-        """End the rests that are over."""
+        """End the pauses that are over."""
         while self._resting and self._resting[0][0] <= elapsed:
             until, _, lane = heapq.heappop(self._resting)
             if lane.rests_until == until:

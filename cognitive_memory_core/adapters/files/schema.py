@@ -18,14 +18,14 @@ SEED_ZONE = timezone(timedelta(hours=8))  # local times of seed 001 are of Asia/
 
 
 def form_of(body: Mapping[str, Any]) -> type[TurnFile | DialogueFile | SeedFile]:
-    """Tell in which form a job's object is written."""
+    """Return in which form a job's object is written."""
     if "scene" not in body:
         return SeedFile
     return DialogueFile if body.get("kind") == "dialogue" else TurnFile
 
 
 def written_job(job: Job) -> dict[str, object]:
-    """Give the object of a job in version 1."""
+    """Return the object of a job in version 1."""
     kind = "turn" if isinstance(job.work, Turn) else "dialogue"
     head = {"schema_version": VERSION, "id": job.id, "kind": kind, "accepted_at": written_instant(job.accepted_at)}
     work = _written_turn(job.work) if isinstance(job.work, Turn) else _written_dialogue(job.work)

@@ -15,7 +15,7 @@ _UNREADABLE = ""
 
 
 def read_templates(folder: Path, names: Iterable[str] = KNOWN, disk: Disk | None = None) -> Mapping[str, str]:
-    """Give the text of each ``{name}.md`` that stands in a folder, by name; blocking, bounded in size, never raises.
+    """Return the text of each ``{name}.md`` that stands in a folder, by name; blocking, bounded in size, never raises.
 
     Whoever uses them judges them: what stands there and is no plain file, too large or not to be read is given as "",
     and what is not UTF-8 holds U+FFFD. Links are not followed; other files are not looked at.

@@ -20,5 +20,5 @@ class InMemoryAccounts:
         self._spent[day, spending.purpose] = before.plus(spending)
 
     async def spent(self, day: date) -> list[Spending]:
-        """Give a day's spending by purpose."""
+        """Return a day's spending by purpose."""
         return [self._spent[key] for key in sorted(self._spent) if key[0] == day]

@@ -28,7 +28,7 @@ class InMemoryArchive:
         self._state = state
 
     async def rows(self, *, user_id: str | None = None) -> AsyncIterator[ArchiveRow]:
-        """Stream all standing rows, or one person's; wishes first, since they decide what an import takes."""
+        """Stream all standing rows, or one person's; requests first, since they decide what an import takes."""
         for row in list(self._all() if user_id is None else self._said_by(user_id)):
             yield row
 
@@ -67,7 +67,7 @@ class InMemoryArchive:
         yield from (pin for pin in self._state.pins.values() if user_id in (pin.owner_id, pin.author_id))
 
     def _lines(self) -> Iterator[Message]:
-        """Give the lines that tell no forgotten event."""
+        """Return the lines that tell no forgotten event."""
         yield from (line for place, line in self._state.messages.items() if place not in self._state.hidden_lines)
 
     def _events(self) -> Iterator[EmbeddedEvent]:
@@ -103,7 +103,7 @@ class InMemoryArchive:
 
 
 def _lengths(state: InMemoryState, rows: Sequence[ArchiveRow]) -> Mapping[str, int]:
-    """Give each model's length of vectors: that of what stands, or while nothing does, of most of what comes."""
+    """Return each model's length of vectors: that of what stands, or while nothing does, of most of what comes."""
     whole = (row for row in rows if isinstance(row, EmbeddedEvent) and row.vector and has_direction(row.vector))
     times = Counter((row.fingerprint, len(row.vector or ())) for row in whole)
     usual = {model: length for (model, length), _ in reversed(times.most_common())}

@@ -13,7 +13,7 @@ class InMemoryCalibrations:
         self._measured: dict[str, Calibration] = {}
 
     async def find(self, fingerprint: str) -> Calibration | None:
-        """Give what was measured; None for what was never."""
+        """Return what was measured; None for what was never."""
         return self._measured.get(fingerprint)
 
     async def keep(self, fingerprint: str, calibration: Calibration) -> None:

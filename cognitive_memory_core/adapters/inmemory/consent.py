@@ -11,7 +11,7 @@ from .state import InMemoryState
 
 
 class InMemoryConsent:
-    """The wishes of a state."""
+    """The requests of a state."""
 
     def __init__(self, state: InMemoryState) -> None:
         """Share a state with the other ports."""
@@ -26,7 +26,7 @@ class InMemoryConsent:
         self._state.opted_out.pop(user_id, None)
 
     async def opted_out(self) -> frozenset[str]:
-        """Give everybody who wants to be left out."""
+        """Return everybody who wants to be left out."""
         return frozenset(self._state.opted_out)
 
     async def set_switch(self, scope: Scope, switch: Switch) -> None:
@@ -36,16 +36,16 @@ class InMemoryConsent:
             self._state.switches[scope] = switch
 
     async def switches(self) -> Mapping[Scope, Switch]:
-        """Give every place that is not simply on."""
+        """Return every place that is not simply on."""
         return dict(self._state.switches)
 
     async def set_sharing(self, user_id: str, *, shared: bool, at: datetime) -> None:
-        """Remember that a person opened their own portrait, or closed it again."""
+        """Remember that a person opened their own profile, or closed it again."""
         if shared:
             self._state.sharing.setdefault(user_id, at)
         else:
             self._state.sharing.pop(user_id, None)
 
     async def shared(self) -> frozenset[str]:
-        """Give everybody who opened theirs."""
+        """Return everybody who opened theirs."""
         return frozenset(self._state.sharing)

@@ -34,7 +34,7 @@ class _WhereSeen:
     hide: Callable[[str], str]
 
     def of(self, said: Event | Message | Memo | Pin) -> Callable[[str], str]:
-        """Give how to hide them in something: not at all where they were never seen and their id does not stand."""
+        """Return how to hide them in something: not at all where they were never seen and their id does not stand."""
         place = said.scene.scope if isinstance(said, Message) else said.scope
         subjects = said.subjects if isinstance(said, Event) else ()
         is_meant = place in self.places or any(self.user_id in text for text in (*texts_of(said), *subjects))
@@ -84,7 +84,7 @@ class InMemoryEraser:
         return wiped
 
     async def tombstones(self) -> Tombstones:
-        """Give all tombstones with the key of their hashes."""
+        """Return all tombstones with the key of their hashes."""
         return self._state.erased
 
     async def purge(self, at: datetime, *, is_over: bool = True) -> None:
@@ -93,7 +93,7 @@ class InMemoryEraser:
             self._state.purge_state = PurgeState(purged_at=at)
 
     async def purge_due(self) -> PurgeState:
-        """Tell whether something was erased since the last purge."""
+        """Return whether something was erased since the last purge."""
         return self._state.purge_state
 
     async def copy_to(self, path: Path, at: datetime, *, name: Path | None = None) -> None:  # noqa: ARG002  # the port's
@@ -142,7 +142,7 @@ class InMemoryEraser:
         )
 
     def _places(self, user_id: str) -> frozenset[Scope]:
-        """Give the places where a person was seen: elsewhere their name is somebody else's."""
+        """Return the places where a person was seen: elsewhere their name is somebody else's."""
         state = self._state
         events = {event.scope for event in state.events.values() if user_id in (event.sender_id, event.user_id)}
         lines = {line.scene.scope for line in state.messages.values() if line.scene.user_id == user_id}
@@ -179,7 +179,7 @@ class InMemoryEraser:
 
 
 def _without_person(profile: Profile, hide: Callable[[str], str]) -> Profile:
-    """Give a portrait without somebody; another person's name stays theirs."""
+    """Return a profile without somebody; another person's name stays theirs."""
     name = profile.name if profile.key.user_id else hide(profile.name)
     tags = tuple(dict.fromkeys(map(hide, profile.tags)))
     return replace(profile, name=name, tags=tags, summary=hide(profile.summary))

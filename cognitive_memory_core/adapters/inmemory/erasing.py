@@ -14,14 +14,14 @@ Hide = Callable[[str], str]
 
 
 def without_person(work: Turn | Dialogue, user_id: str, hide: Hide) -> Turn | Dialogue | None:
-    """Give what is left of a turn or a dialogue without a person; None when nothing is."""
+    """Return what is left of a turn or a dialogue without a person; None when nothing is."""
     if isinstance(work, Dialogue):
         return _dialogue(work, user_id, hide)
     return None if work.scene.user_id == user_id else _turn(work, user_id, hide)
 
 
 def names_of(work: Turn | Dialogue, user_id: str) -> set[str]:
-    """Give the names that a person bears in it."""
+    """Return the names that a person bears in it."""
     return {scene.user_name for scene in _scenes(work) if scene.user_id == user_id and scene.user_name}
 
 

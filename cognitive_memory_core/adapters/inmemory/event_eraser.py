@@ -25,11 +25,11 @@ class InMemoryEventEraser:
             self._state.veil(self._state.events[event_id])
 
     async def untold(self) -> list[Event]:
-        """Give the retired events that nothing may tell."""
+        """Return the retired events that nothing may tell."""
         return [event for event in self._gone() if self._state.standing_twin(event) is None]
 
     async def expired(self, before: datetime) -> list[Event]:
-        """Give the retired events that were retired before an instant."""
+        """Return the retired events that were retired before an instant."""
         return [event for event in self._gone() if event.retired_at is not None and event.retired_at < before]
 
     async def erase(self, event_ids: Sequence[str], at: datetime) -> Wiped:

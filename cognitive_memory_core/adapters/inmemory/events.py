@@ -39,15 +39,15 @@ class InMemoryEvents:
         state.done[draft.job_id] = state.clock.now()
 
     async def done(self, job_id: str) -> bool:
-        """Tell whether the job's draft was committed."""
+        """Return whether the job's draft was committed."""
         return job_id in self._state.done
 
     async def find(self, event_id: str) -> Event | None:
-        """Give an event, retired or not."""
+        """Return an event, retired or not."""
         return self._state.events.get(event_id)
 
     async def fetch(self, event_ids: Sequence[str]) -> list[Event]:
-        """Give those of the events that stand, in the order asked for."""
+        """Return those of the events that stand, in the order asked for."""
         events = self._state.events
         found = [events[event_id] for event_id in event_ids if event_id in events]
         return [event for event in found if event.retired_at is None]

@@ -22,12 +22,12 @@ class InMemoryFacts:
         self._state = state
 
     async def waiting(self) -> list[PendingFacts]:
-        """Tell for whom facts wait, longest first."""
+        """List the profiles for which facts wait, longest first."""
         facts = self._state.facts
         return counted(filter(self._is_given, facts.facts.values()), facts.failures)
 
     async def facts(self, key: ProfileKey, limit: int) -> list[Fact]:
-        """Give the facts that wait for one profile: the withdrawn ones first, then the new ones, oldest first."""
+        """Return the facts that wait for one profile: the withdrawn ones first, then the new ones, oldest first."""
         given = [noted.shown for noted in self._state.facts.of(key) if self._is_given(noted)]
         return sorted(given, key=lambda fact: not fact.is_withdrawn)[: max(limit, 0)]
 
@@ -41,7 +41,7 @@ class InMemoryFacts:
         book.failures.pop(key, None)
 
     async def withdrawing(self) -> frozenset[ProfileKey]:
-        """Name the profiles that hold something whose event is retired."""
+        """List the profiles that hold something whose event is retired."""
         facts = self._state.facts.facts.values()
         return frozenset(noted.fact.key for noted in facts if noted.is_merged and self._is_fallen(noted))
 
@@ -51,7 +51,7 @@ class InMemoryFacts:
             self._state.facts.fail(key, error, at)
 
     async def fed_by(self, scope: Scope) -> frozenset[ProfileKey]:
-        """Name the profiles for which there are facts that were learned in a place."""
+        """List the profiles for which there are facts that were learned in a place."""
         return self._state.fed_by(scope)
 
     async def heard(self, scope: Scope, sender_id: str, observations: Sequence[str]) -> Mapping[str, Event]:

@@ -14,7 +14,7 @@ class InMemoryBook:
         self._state = state
 
     async def mark(self, birth: str) -> Checkpoint | None:
-        """Give the mark of a generation; None for one that was never noted."""
+        """Return the mark of a generation; None for one that was never noted."""
         return self._state.index_marks.get(birth)
 
     async def furthest(self) -> Checkpoint | None:

@@ -30,7 +30,7 @@ class InMemoryLog:
                 add_message(self._state, message)
 
     async def recent(self, scope: Scope, limit: int, *, before: datetime | None = None) -> list[Message]:
-        """Give the newest messages of a place, oldest first; with ``before`` only older ones."""
+        """Return the newest messages of a place, oldest first; with ``before`` only older ones."""
         lines = self._state.messages.items()
         here = (message for place, message in lines if place[0] == scope and place not in self._state.hidden_lines)
         older = [message for message in here if before is None or message.sent_at < before]
@@ -50,7 +50,7 @@ class InMemoryLog:
         return frozenset(message_ids) & set[str]().union(*sources)
 
     async def around(self, messages: Sequence[Message], reading: Reading, reach: int) -> list[Passage]:
-        """Give the talk round messages, as far as the reading admits it."""
+        """Return the talk round messages, as far as the reading admits it."""
         admitted = {(line.scene.scope, line.id) for line in messages if reading.admits(line.as_event())}
         passages: list[Passage] = []
         for scope in dict.fromkeys(scope for scope, _ in sorted(admitted)):

@@ -36,7 +36,7 @@ class InMemoryNames:
                 await self.note(alias.scope, alias.user_id, alias.name, alias.last_seen_at)
 
     async def people(self, scope: Scope, user_ids: Iterable[str] = ()) -> list[Person]:
-        """Give the people known in a place with their latest names, latest seen first; all, or those asked for.
+        """Return the people known in a place with their latest names, latest seen first; all, or those asked for.
 
         ``aliases`` are at most :data:`MOST_ALIASES` of the other names that they bore here, latest first.
         """
@@ -48,7 +48,7 @@ class InMemoryNames:
         return [Person(user_id, names[0], tuple(names[1 : 1 + MOST_ALIASES])) for user_id, names in borne.items()]
 
     async def names_of(self, user_ids: Iterable[str]) -> list[str]:
-        """Give the names that these people have or had, anywhere; of each the :data:`MOST_NAMES` last seen."""
+        """Return the names that these people have or had, anywhere; of each the :data:`MOST_NAMES` last seen."""
         latest: dict[str, dict[str, None]] = {user_id: {} for user_id in user_ids}
         for alias in sorted(self._state.names.values(), key=lambda one: one.last_seen_at, reverse=True):
             if alias.user_id in latest:
@@ -56,7 +56,7 @@ class InMemoryNames:
         return list(dict.fromkeys(name for names in latest.values() for name in list(names)[:MOST_NAMES]))
 
     async def shared(self, user_ids: Iterable[str]) -> list[str]:
-        """Give those of their names that somebody else bears, too, in a place where one of them bears it."""
+        """Return those of their names that somebody else bears, too, in a place where one of them bears it."""
         asked = frozenset(user_ids)
         borne = {(alias.scope, alias.name) for alias in self._state.names.values() if alias.user_id in asked}
         others = {(alias.scope, alias.name) for alias in self._state.names.values() if alias.user_id not in asked}

@@ -23,17 +23,17 @@ class InMemoryNotes:
             self._state.memos.setdefault(memo.id, memo)
 
     async def memos(self, scope: Scope, limit: int) -> list[Memo]:
-        """Give the newest memos of a place, newest last."""
+        """Return the newest memos of a place, newest last."""
         here = [memo for memo in self._state.memos.values() if memo.scope == scope]
         return sorted(here, key=lambda memo: memo.written_at)[max(len(here) - max(limit, 0), 0) :]
 
     async def latest_memos(self, limit: int) -> list[Memo]:
-        """Give the newest memos of all places, newest last."""
+        """Return the newest memos of all places, newest last."""
         memos = list(self._state.memos.values())
         return memos[len(memos) - min(limit, len(memos)) :]
 
     async def memo_ids(self, user_id: str) -> list[str]:
-        """Give the ids of the memos of a person's turns."""
+        """Return the ids of the memos of a person's turns."""
         return [memo.id for memo in self._state.memos.values() if memo.user_id == user_id]
 
     async def write_pin(self, pin: Pin) -> None:
@@ -46,7 +46,7 @@ class InMemoryNotes:
         )
 
     async def pins(self, scope: Scope) -> list[Pin]:
-        """Give all pins of a place, oldest first."""
+        """Return all pins of a place, oldest first."""
         here = [pin for pin in self._state.pins.values() if pin.scope == scope]
         return sorted(here, key=lambda pin: pin.pinned_at)
 

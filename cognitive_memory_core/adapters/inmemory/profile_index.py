@@ -1,4 +1,4 @@
-"""A copy of the portraits, to be searched."""
+"""A copy of the profiles, to be searched."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from .vectors import has_direction
 
 
 class InMemoryProfileIndex:
-    """The portraits of a state."""
+    """The profiles of a state."""
 
     def __init__(self, state: InMemoryState) -> None:
         """Share a state with the other ports."""
         self._state = state
 
     async def put(self, profile: Profile) -> None:
-        """Take in a portrait; its vector stays where its words are the same."""
+        """Take in a profile; its vector stays where its words are the same."""
         self._state.put_portrait(profile)
 
     async def remove(self, keys: Sequence[ProfileKey]) -> None:
-        """Leave portraits out."""
+        """Leave profiles out."""
         self._state.drop_portraits(keys)
 
     async def waiting(self, fingerprint: str, limit: int) -> list[Profile]:
-        """Give portraits that have no vector of this fingerprint, those first that were taken in first."""
+        """Return profiles that have no vector of this fingerprint, those first that were taken in first."""
         state = self._state
         models = ((one, state.portrait_vectors.get(key, ("",))[0]) for key, one in state.portraits.items())
         return [profile for profile, model in models if model != fingerprint][: max(limit, 0)]
@@ -44,7 +44,7 @@ class InMemoryProfileIndex:
             self._state.portrait_vectors[profile.key] = (fingerprint, vector)
 
     async def readable(self, scene: Scene, shared: Collection[str] | None, fingerprint: str) -> list[IndexedProfile]:
-        """Give the portraits that a scene may read; ``shared`` opened theirs, None is everybody."""
+        """Return the profiles that a scene may read; ``shared`` opened theirs, None is everybody."""
         known = self._known(scene)
         is_open = known if shared is None else known.intersection(shared)
         found = self._state.portraits.items()
@@ -55,11 +55,11 @@ class InMemoryProfileIndex:
         ]
 
     async def versions(self) -> Mapping[ProfileKey, str]:
-        """Give the version of every portrait that was taken in."""
+        """Return the version of every profile that was taken in."""
         return {key: profile.version for key, profile in self._state.portraits.items()}
 
     async def portrayed(self, keys: Collection[ProfileKey]) -> frozenset[ProfileKey]:
-        """Tell of which of these a portrait was taken in."""
+        """Tell of which of these a profile was taken in."""
         return frozenset(key for key in keys if key in self._state.portraits)
 
     def _known(self, scene: Scene) -> frozenset[str]:

@@ -1,4 +1,4 @@
-"""Portraits that end with the process."""
+"""Profiles that end with the process."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class InMemoryProfiles:
     """ProfileStore and ProfileEraser over two dictionaries."""
 
     def __init__(self, keep: int, clock: Clock) -> None:
-        """Begin with nobody; so many revisions are kept."""
+        """Start empty; keep this many revisions."""
         self._keep = keep
         self._clock = clock
         self._standing: dict[ProfileKey, Profile] = {}
@@ -29,11 +29,11 @@ class InMemoryProfiles:
         self._versions = map(str, count(1))
 
     async def find(self, key: ProfileKey) -> Profile | None:
-        """Give the portrait of now."""
+        """Return the profile of now."""
         return self._standing.get(key)
 
     async def write(self, profile: Profile) -> Profile:
-        """Put a portrait in the place of the one whose version it bears."""
+        """Put a profile in the place of the one whose version it bears."""
         standing = self._standing.get(profile.key)
         if profile.version != (standing.version if standing else ""):
             raise Overtaken(sentences.profile_overtaken())
@@ -47,24 +47,24 @@ class InMemoryProfiles:
         return self._put(replace(standing, name=name))
 
     async def revisions(self, key: ProfileKey) -> list[Revision]:
-        """Give the past portraits, newest first."""
+        """Return the past profiles, newest first."""
         return [Revision(past, profile) for past, profile in sorted(self._past_of(key).items(), reverse=True)]
 
     async def restore(
         self, key: ProfileKey, revision_id: str, at: datetime, without: Callable[[str], str] = str
     ) -> Profile:
-        """Let a past portrait be the one of now, under the name of now."""
+        """Restore a past profile under the current name."""
         past, standing = self._past_of(key).get(revision_id), self._standing.get(key)
         if past is None:
             raise UnknownRevision(sentences.unknown_revision(revision_id))
         return self._succeed(replace(_without(past, without), name=(standing or past).name, updated_at=at))
 
     async def keys(self) -> list[ProfileKey]:
-        """Name everybody who has a portrait."""
+        """List the keys of all profiles."""
         return sorted(self._standing)
 
     async def add_revision(self, revision: Revision) -> bool:
-        """Keep a past portrait from elsewhere; False where it is known, or older than those that are kept."""
+        """Keep a past profile from elsewhere; False where it is known, or older than those that are kept."""
         profile = revision.profile
         past = self._past_of(profile.key)
         kept = sorted({revision.id, *past}, reverse=True)[: self._keep]
@@ -74,21 +74,21 @@ class InMemoryProfiles:
         return True
 
     async def erase_person(self, user_id: str, hide: Callable[[str], str]) -> list[ProfileKey]:
-        """Remove a person's portraits with their past; hide them in all others'."""
+        """Remove a person's profiles with their past; hide them in all others'."""
         there = self._standing.keys() | self._past.keys()
         return sorted(self._removed([key for key in there if key.user_id == user_id]) + self._reworded(hide))
 
     async def reword(self, key: ProfileKey, without: Callable[[str], str]) -> bool:
-        """Put a portrait and its past in other words."""
+        """Put a profile and its past in other words."""
         return bool(self._reworded(without, {key}))
 
     async def erase(self, keys: Collection[ProfileKey]) -> list[ProfileKey]:
-        """Remove these portraits with their past."""
+        """Remove these profiles with their past."""
         there = self._standing.keys() | self._past.keys()
         return sorted(self._removed([key for key in there if key in keys]))
 
     async def erase_place(self, scope: Scope) -> list[ProfileKey]:
-        """Remove the portraits of a place."""
+        """Remove the profiles of a place."""
         there = self._standing.keys() | self._past.keys()
         return sorted(self._removed([key for key in there if _is_of(key, scope)]))
 
@@ -96,7 +96,7 @@ class InMemoryProfiles:
         return self._past.get(key, {})
 
     def _succeed(self, profile: Profile) -> Profile:
-        """Let a portrait take the place of what stands, which becomes a revision."""
+        """Replace the current profile, which becomes a revision."""
         key, profile = profile.key, tidy(profile)
         standing, past = self._standing.get(key), self._past_of(profile.key)
         if standing is not None and standing == profile:
@@ -141,7 +141,7 @@ def _is_of(key: ProfileKey, scope: Scope) -> bool:
 
 
 def _without(profile: Profile, hide: Callable[[str], str]) -> Profile:
-    """Give a portrait without somebody; another person's name stays theirs."""
+    """Return a profile without somebody; another person's name stays theirs."""
     tags = tuple(dict.fromkeys(map(hide, profile.tags)))
     name = profile.name if profile.key.user_id else hide(profile.name)
     return tidy(replace(profile, name=name, tags=tags, summary=hide(profile.summary)))

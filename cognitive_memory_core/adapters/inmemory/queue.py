@@ -54,7 +54,7 @@ class InMemoryQueue:
     _claims: int = field(default=0, init=False)
 
     async def enqueue(self, job: Job) -> None:
-        """Take a job; one of a known id is there already."""
+        """Add a job, unless its id is known."""
         if job.id not in self._rows:
             self._check_bounds(job)
             self._rows[job.id] = _JobRow(job, next(self._numbers))
@@ -107,7 +107,7 @@ class InMemoryQueue:
         return len(rows)
 
     def knows(self, job_id: str) -> bool:
-        """Tell whether the job is pending, processing or failed."""
+        """Return whether the job is pending, processing or failed."""
         return job_id in self._rows
 
     async def holding(self, scope: Scope, message_ids: Collection[str]) -> frozenset[str]:
@@ -122,7 +122,7 @@ class InMemoryQueue:
         return QueueCounts(len(pending), len(self._in("processing")), len(self._in("failed")), weight)
 
     def waiting_memos(self, scope: Scope) -> list[Memo]:
-        """Give the memos of pending and processing jobs of a scope, oldest first."""
+        """Return the memos of pending and processing jobs of a scope, oldest first."""
         rows = [row for row in self._in("pending", "processing") if row.job.scope == scope and not row.is_emptied]
         return [memo for row in rows if (memo := _memo_of(row.job)) is not None]
 
@@ -143,7 +143,7 @@ class InMemoryQueue:
         return sum([self._has_lost(row, message_id) for row in rows])
 
     async def names_of(self, user_id: str) -> set[str]:
-        """Give the names that a person bears in jobs."""
+        """Return the names that a person bears in jobs."""
         return set[str]().union(*(erasing.names_of(row.job.work, user_id) for row in self._rows.values()))
 
     async def erase_person(self, user_id: str, hide: Callable[[str], str]) -> int:
@@ -184,7 +184,7 @@ class InMemoryQueue:
         return sorted((row for row in self._rows.values() if row.state in states), key=lambda row: row.place)
 
     def _heads(self) -> list[_JobRow]:
-        """Give the oldest pending job of each scope that has none in hand."""
+        """Return the oldest pending job of each scope that has none in hand."""
         busy = {row.job.scope for row in self._in("processing")}
         heads: dict[Scope, _JobRow] = {}
         for row in self._in("pending"):

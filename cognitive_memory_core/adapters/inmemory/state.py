@@ -79,17 +79,17 @@ class InMemoryState:
         self.changed[event_id] = revision
 
     def dimensions(self, fingerprint: str) -> int:
-        """Give the length of the oldest standing event's vector of a model; 0 while there is none."""
+        """Return the length of the oldest standing event's vector of a model; 0 while there is none."""
         known = (self.vectors[event.id] for event in self.standing() if event.id in self.vectors)
         return next((len(vector) for model, vector in known if model == fingerprint), 0)
 
     def next_revision(self) -> int:
-        """Give a number higher than any before."""
+        """Return a number higher than any before."""
         self.revision += 1
         return self.revision
 
     def standing(self) -> list[Event]:
-        """Give the events that are not retired."""
+        """Return the events that are not retired."""
         return [event for event in self.events.values() if event.retired_at is None]
 
     def add(self, event: Event) -> None:
@@ -151,25 +151,25 @@ class InMemoryState:
             self.vectors.pop(event.id, None)
 
     def put_portrait(self, profile: Profile) -> None:
-        """Take in a portrait; where its words changed, its vector goes."""
+        """Take in a profile; where its words changed, its vector goes."""
         old = self.portraits.get(profile.key)
         self.portraits[profile.key] = profile
         if old is not None and words_of(old) != words_of(profile):
             self.portrait_vectors.pop(profile.key, None)
 
     def fed_by(self, scope: Scope) -> frozenset[ProfileKey]:
-        """Name the profiles for which there are facts that were learned in a place."""
+        """List the profiles for which there are facts that were learned in a place."""
         known = (noted.fact for noted in self.facts.facts.values())
         return frozenset(fact.key for fact in known if self.events[fact.event_id].scope == scope)
 
     def drop_portraits(self, keys: Iterable[ProfileKey]) -> None:
-        """Leave portraits out."""
+        """Leave profiles out."""
         for key in keys:
             self.portraits.pop(key, None)
             self.portrait_vectors.pop(key, None)
 
     def is_counted(self, event: Event, named: Event | None = None) -> bool:
-        """Tell whether one that says the same, standing or retired, rests on all messages of an event already.
+        """Return whether one that says the same, standing or retired, rests on all messages of an event already.
 
         The one that is ``named`` says the same, however it is put.
         """
@@ -178,11 +178,11 @@ class InMemoryState:
         return bool(event.message_ids) and any(messages.issuperset(event.message_ids) for messages in known)
 
     def rests_on_nothing(self, event: Event) -> bool:
-        """Tell whether all messages of a known event, of which there were some, are withdrawn."""
+        """Return whether all messages of a known event, of which there were some, are withdrawn."""
         return bool(event.message_ids) and not self.sources[event.id]
 
     def is_withdrawn(self, event: Event) -> bool:
-        """Tell whether all messages of an event are withdrawn."""
+        """Return whether all messages of an event are withdrawn."""
         places = [(event.scope, message_id) for message_id in event.message_ids]
         return bool(places) and all(place in self.withdrawn for place in places)
 
@@ -196,7 +196,7 @@ class InMemoryState:
         return True
 
     def restore(self, event: Event) -> Event:
-        """Let a retired event stand again."""
+        """Restore a retired event."""
         restored = replace(event, retired_at=None)
         self._put(restored)
         self.changed[event.id] = self.next_revision()
@@ -217,7 +217,7 @@ class InMemoryState:
         self.hidden_lines = {place: because for place, because in left.items() if because}
 
     def told_by(self, message: Message) -> set[str]:
-        """Give the forgotten events that a line was a source of, or tells again while they do not stand again."""
+        """Return the forgotten events that a line was a source of, or tells again while they do not stand again."""
         place = (message.scene.scope, message.id)
         known = [self.events[one] for one in self.forgotten]
         again = (event for event in known if self.standing_twin(event) is None and retells(message, event))
@@ -242,7 +242,7 @@ class InMemoryState:
 
 
 def words_of(profile: Profile) -> tuple[str, tuple[str, ...], str]:
-    """Give what a portrait's vector is made of."""
+    """Return what a profile's vector is made of."""
     return profile.name, profile.tags, profile.summary
 
 

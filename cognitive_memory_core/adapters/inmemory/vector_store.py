@@ -36,7 +36,7 @@ class InMemoryVectorStore:
         self._growing: _HeldGeneration | None = None
 
     async def open(self) -> Generation | None:
-        """Give the generation in use."""
+        """Return the generation in use."""
         return None if self._in_use is None else self._in_use.generation
 
     async def begin(self, fingerprint: str, dimensions: int) -> Generation:
@@ -46,11 +46,11 @@ class InMemoryVectorStore:
         return self._growing.generation
 
     async def put_in_use(self, generation: Generation) -> None:
-        """Let a generation be the only one."""
+        """Put a generation in use and drop the others."""
         self._in_use, self._growing = self._copy(generation), None
 
     async def upsert(self, generation: Generation, rows: Sequence[EmbeddedEvent]) -> None:
-        """Take in rows that have vectors; one that is retired is taken out."""
+        """Write rows that have vectors; remove retired ones."""
         held = self._copy(generation).rows
         taken = {row.event.id: (row.event, _unit(row.vector, generation, row.event.id)) for row in rows}
         for event_id, (event, vector) in taken.items():
@@ -59,26 +59,26 @@ class InMemoryVectorStore:
                 held[event_id] = (event, vector)
 
     async def remove(self, generation: Generation, event_ids: Sequence[str]) -> None:
-        """Take rows out."""
+        """Remove rows."""
         held = self._copy(generation).rows
         for event_id in event_ids:
             held.pop(event_id, None)
 
     async def listed(self, generation: Generation) -> frozenset[str]:
-        """Give the ids of all rows."""
+        """Return the ids of all rows."""
         return frozenset(self._copy(generation).rows)
 
     async def nearest(
         self, generation: Generation, vector: Vector, reading: Reading, limit: int
     ) -> list[tuple[str, float]]:
-        """Give event ids with their cosine, best first."""
+        """Return event ids with their cosine, best first."""
         asked = _unit(vector, generation, "query")
         rows = self._copy(generation).rows.values()
         scored = [(event.id, sum(map(mul, asked, unit))) for event, unit in rows if reading.admits(event)]
         return sorted(scored, key=lambda pair: -pair[1])[: max(limit, 0)]
 
     async def is_there(self) -> bool:
-        """Tell whether a generation is in use."""
+        """Return whether a generation is in use."""
         return self._in_use is not None
 
     async def sleep(self) -> None:
@@ -92,7 +92,7 @@ class InMemoryVectorStore:
 
 
 def _unit(vector: Vector | None, generation: Generation, whose: str) -> Vector:
-    """Give the direction of a vector that has one, and the generation's length."""
+    """Return the direction of a vector that has one, and the generation's length."""
     single = array("f", vector or ())  # what is infinite in single precision is refused
     length = math.hypot(*single)
     if len(single) != generation.dimensions or not has_direction(single):

@@ -23,7 +23,7 @@ class InMemoryShelf:
         self._state = state
 
     async def waiting(self, fingerprint: str, limit: int) -> list[tuple[str, str]]:
-        """Give ids and texts of standing events without a vector of this fingerprint, oldest first."""
+        """Return ids and texts of standing events without a vector of this fingerprint, oldest first."""
         self._state.fingerprint = fingerprint
         return [(event.id, event.text) for event in self._waiting(fingerprint)][: max(limit, 0)]
 
@@ -45,11 +45,11 @@ class InMemoryShelf:
         return len(self._waiting(fingerprint))
 
     async def dimensions(self, fingerprint: str) -> int:
-        """Give the length of the vectors of a model, the oldest standing event's; 0 while there is none."""
+        """Return the length of the vectors of a model, the oldest standing event's; 0 while there is none."""
         return self._state.dimensions(fingerprint)
 
     async def changes(self, fingerprint: str, after: Checkpoint, limit: int) -> list[Change]:
-        """Give what changed after a mark, in the order of change, each event as it is now."""
+        """Return what changed after a mark, in the order of change, each event as it is now."""
         rows = {row.event.id: row for row in self._embedded(fingerprint)}
         return [Change(mark, one, rows.get(one)) for mark, one in self._later(after)[: max(limit, 0)]]
 
@@ -58,7 +58,7 @@ class InMemoryShelf:
         return len(self._later(after))
 
     async def embedded_ids(self, fingerprint: str) -> frozenset[str]:
-        """Give the ids of all standing events with a vector of the fingerprint."""
+        """Return the ids of all standing events with a vector of the fingerprint."""
         return frozenset(row.event.id for row in self._embedded(fingerprint))
 
     def _embedded(self, fingerprint: str) -> list[EmbeddedEvent]:
@@ -87,7 +87,7 @@ class InMemoryIndex:
         self._state.fingerprint = fingerprint
 
     async def nearest(self, vector: Vector, reading: Reading, limit: int) -> list[tuple[Event, float]]:
-        """Give events with their cosine, best first; [] for a vector of another length, or no direction."""
+        """Return events with their cosine, best first; [] for a vector of another length, or no direction."""
         if not self._state.fingerprint or not has_direction(vector):
             return []
         admitted = (event for event in reversed(self._state.events.values()) if reading.admits(event))
@@ -95,7 +95,7 @@ class InMemoryIndex:
         return sorted(scored, key=lambda pair: -pair[1])[: max(limit, 0)]
 
     async def is_wide(self, reading: Reading) -> bool:  # noqa: ARG002  # as the other ledger's
-        """Tell whether a search would read from a disk: never."""
+        """Return whether a search would read from a disk: never."""
         return False
 
     def _like(self, vector: Vector, event_id: str) -> Vector | None:
@@ -105,7 +105,7 @@ class InMemoryIndex:
 
 
 def has_direction(vector: Vector) -> bool:
-    """Tell whether a vector points anywhere: one of zeros, or with what is no number, does not."""
+    """Return whether a vector points anywhere: one of zeros, or with what is no number, does not."""
     length = math.hypot(*vector)
     return math.isfinite(length) and length > 0
 

@@ -1,4 +1,4 @@
-"""What the in-memory ledger holds on the way from events to portraits."""
+"""What the in-memory ledger holds on the way from events to profiles."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ class WaitingFacts:
     heard: dict[Heard, str] = field(default_factory=dict[Heard, str])
 
     def keep(self, fact: Fact, at: datetime) -> None:
-        """Let a fact wait; a second of the same event and profile changes nothing."""
+        """Add a waiting fact; a second of the same event and profile changes nothing."""
         self.facts.setdefault(fact.id, Noted(fact, at))
 
     def of(self, key: ProfileKey) -> list[Noted]:
-        """Give what is kept for one profile, whether it waits or not."""
+        """Return what is kept for one profile, whether it waits or not."""
         return [noted for noted in self.facts.values() if noted.fact.key == key]
 
     def settle(self, fact: Fact) -> None:
@@ -88,7 +88,7 @@ class WaitingFacts:
 
 
 def goes_with(key: ProfileKey, scope: Scope) -> bool:
-    """Tell whether a profile belongs to a place: a group with its members, or the person of a private chat."""
+    """Return whether a profile belongs to a place: a group with its members, or the person of a private chat."""
     if scope.agent != key.agent:
         return False
     if scope.kind == "private":
@@ -97,7 +97,7 @@ def goes_with(key: ProfileKey, scope: Scope) -> bool:
 
 
 def counted(given: Iterable[Noted], failures: dict[ProfileKey, PendingFacts]) -> list[PendingFacts]:
-    """Tell for whom facts wait, longest first."""
+    """List the profiles for which facts wait, longest first."""
     found: dict[ProfileKey, list[Noted]] = {}
     for noted in given:
         found.setdefault(noted.fact.key, []).append(noted)

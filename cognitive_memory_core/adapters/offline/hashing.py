@@ -50,17 +50,17 @@ class HashingEmbedder:
 
     @property
     def calibration(self) -> Calibration:
-        """Give the medians measured on the pairs of the test suite."""
+        """Return the medians measured on the pairs of the test suite."""
         return _CALIBRATION
 
     async def embed_documents(self, texts: Sequence[str]) -> list[Vector]:
-        """Embed what is to be found."""
+        """Embed documents."""
         if len(texts) <= _BATCH:
             return self._documents(texts)
         return await asyncio.to_thread(self._documents, texts)
 
     async def embed_query(self, text: str) -> Vector:
-        """Embed what is asked."""
+        """Embed a query."""
         return self._vector(self._sums(text))
 
     def _documents(self, texts: Sequence[str]) -> list[Vector]:

@@ -57,12 +57,12 @@ class Cast:
         return sorted((name for name in self.names if _TOKEN.search(name)), key=len, reverse=True)
 
     def person(self, user_id: str) -> Person:
-        """Give the known person of an id by the first name that was given, nameless if nobody knows one."""
+        """Return the known person of an id by the first name that was given, nameless if nobody knows one."""
         names = self._called.get(user_id)
         return Person(user_id, names[0] if names else "")
 
     def standing_in(self, text: str) -> tuple[str, ...]:
-        """Give the ids of the known people who stand in a text, with or without a name.
+        """Return the ids of the known people who stand in a text, with or without a name.
 
         What stands inside a name is no id: nobody becomes somebody else by wearing their number.
         """
@@ -72,7 +72,7 @@ class Cast:
         return tuple(user_id for user_id in self._called if _stands(user_id, text, tokens))
 
     def is_of_place(self, text: str) -> bool:
-        """Tell whether a text speaks of the group itself: it begins with the group's label."""
+        """Return whether a text speaks of the group itself: it begins with the group's label."""
         return bool(self.place.id) and text.startswith(self.place.label)
 
 
@@ -81,12 +81,12 @@ def _stands(user_id: str, text: str, tokens: frozenset[str]) -> bool:
 
 
 def _spoken(name: str) -> str:
-    """Give what others call somebody whose card says more: 陈皮 of 陈皮〔已还魂〕, 饺子 of 饺子🥟."""
+    """Return what others call somebody whose card says more: 陈皮 of 陈皮〔已还魂〕, 饺子 of 饺子🥟."""
     spoken = _SPOKEN.match(name)
     return spoken[0] if spoken else name
 
 
 def _is_telling(name: str) -> bool:
-    """Tell whether a name says who is meant wherever it stands."""
+    """Return whether a name says who is meant wherever it stands."""
     is_plain = len(name) > 1 and not _NUMERALS.fullmatch(name) and any(char.isalnum() for char in name)
     return is_plain and name.casefold() not in _COMMON and not is_leaning_word(name)

@@ -35,7 +35,7 @@ _PAUSES = frozenset("，。：；、,.:;!?！？「“\"'")
 class RuleMerger:
     """Adds what was said and judges nothing: of two facts that contradict each other both stand, dated.
 
-    A portrait over ``profile.max_chars`` loses the oldest of the lines that were written here, and says how many; what
+    A profile over ``profile.max_chars`` loses the oldest of the lines that were written here, and says how many; what
     a model or a person wrote stays. Tags are left as they are.
 
     Of what is withdrawn the line goes, and every sentence or tag of a model's or person's that tells most of it.
@@ -44,7 +44,7 @@ class RuleMerger:
     settings: Live[Settings]
 
     async def merge(self, person: Person, profile: Profile | None, facts: Sequence[Fact], now: datetime) -> Portrait:
-        """Give the portrait with the facts as lines, newest last; the same one where none of them is of the person."""
+        """Return the profile with the facts as lines, newest last; the same one where none of them is of the person."""
         settings = self.settings.current
         page, tags = _Page(sections_of(profile.summary if profile else "")), profile.tags if profile else ()
         for said, gone in _withdrawn(person, facts):
@@ -59,7 +59,7 @@ class RuleMerger:
 
 
 class _Page:
-    """The body of a portrait while lines are added."""
+    """The body of a profile while lines are added."""
 
     def __init__(self, sections: Sequence[OutlineSection]) -> None:
         self._sections = [(one.heading, list(one.lines)) for one in sections]
@@ -125,7 +125,7 @@ class _Page:
         return found
 
     def _ours(self) -> Iterator[tuple[str, int, int]]:
-        """Give the day and the place of each line that was written here."""
+        """Return the day and the place of each line that was written here."""
         for number, (_, lines) in enumerate(self._sections):
             for index, line in enumerate(lines):
                 if noted := sentences.noted(line):
@@ -170,7 +170,7 @@ def _withdrawn(person: Person, facts: Sequence[Fact]) -> Iterator[tuple[str, Wit
 
 
 def _said_of(person: Person, fact: Fact) -> str:
-    """Give what a fact says of the person, without their label; "" where it reports what they said of the world."""
+    """Return what a fact says of the person, without their label; "" where it reports what they said of the world."""
     text = fact.text.strip()
     at = text.find(f"({person.id})")
     name = text[:at]

@@ -44,7 +44,7 @@ class Phrasing:
         return shortened(edited(text, edits), STATEMENT_LENGTH)
 
     def is_absolute(self, text: str) -> bool:
-        """Tell whether nothing in the text leans on its moment."""
+        """Return whether nothing in the text leans on its moment."""
         return not offences(text, names=self.cast.names)
 
     def _links(self, text: str) -> Iterator[Edit]:
@@ -65,7 +65,7 @@ class Phrasing:
         return sorted(spans, key=lambda span: (span[0], -span[1]))
 
     def _is_me(self, person: Person) -> bool:
-        """Tell whether somebody names themselves, which nobody does: 木鱼 who says 敲木鱼 means the thing."""
+        """Return whether somebody names themselves, which nobody does: 木鱼 who says 敲木鱼 means the thing."""
         return self.me is not None and self.me.id == person.id
 
     def _persons(self, text: str, found: Iterable[Sighting]) -> Iterator[Edit]:

@@ -95,7 +95,7 @@ _DATED = re.compile("[0-9]{4}年[0-9]{1,2}月")
 
 
 def worthy(message: str, names: Collection[str] = ()) -> list[str]:
-    """Give the sentences of a message that are worth remembering, without the questions among them.
+    """Return the sentences of a message that are worth remembering, without the questions among them.
 
     ``names`` are those of other people: what is claimed of them is kept too.
     """
@@ -161,6 +161,6 @@ def _is_dated(said: str) -> bool:
 
 
 def _claims(said: str, names: Collection[str]) -> bool:
-    """Tell whether something is said of a person who is named."""
+    """Return whether something is said of a person who is named."""
     found = ((name, said.find(folded(name))) for name in names)
     return any(at >= 0 and _CLAIM.match(said, at + len(name)) for name, at in found)

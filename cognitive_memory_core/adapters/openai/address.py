@@ -52,7 +52,7 @@ class Address:
         return urlsplit(self.url).hostname or ""
 
     def fault(self) -> str:
-        """Tell the operator what must be mended before anything can be asked; "" for nothing."""
+        """Return what the operator must correct before a request can be sent; "" for nothing."""
         try:
             parts = urlsplit(self.url)
             is_whole = parts.port != 0 and _is_whole(parts)
@@ -76,7 +76,7 @@ def _is_whole(parts: SplitResult) -> bool:
 
 
 def is_forbidden(host: str) -> bool:
-    """Tell a link-local address or a cloud's metadata service, which hands out credentials, from a model's host."""
+    """Return whether a host is link-local or a cloud's metadata service, which hands out credentials."""
     host = host.rstrip(".").lower()
     if host in _METADATA_HOSTS:
         return True

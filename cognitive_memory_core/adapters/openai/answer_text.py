@@ -31,7 +31,7 @@ _BRACKET = re.compile(r"[\[\]{}]")
 
 
 def object_in(text: str, *, is_strict: bool = False) -> str:
-    """Give the object in an answer, as plain JSON text; raises BadAnswer for none, several, or one that harms.
+    """Return the object in an answer, as plain JSON text; raises BadAnswer for none, several, or one that harms.
 
     Nothing is repaired where the answer ``is_strict``: it takes the place of something that stands.
     """
@@ -55,7 +55,7 @@ def _unwrapped(text: str) -> str:
 
 
 def _fenced(said: str) -> str:
-    """Give the lines between the first fence and the next one that begins a line; everything where one is missing."""
+    """Return the lines between the first fence and the next one that begins a line; everything where one is missing."""
     lines = said.split("\n")
     fences = (at for at, line in enumerate(lines) if _OPENS.search(line))
     opening = next(fences, len(lines))
@@ -87,7 +87,7 @@ def _repaired(piece: str) -> object:
 
 
 def _is_closed(piece: str) -> bool:
-    """Tell whether brackets, also those in strings, close at the very end and not before."""
+    """Return whether brackets, also those in strings, close at the very end and not before."""
     depth = 0
     for bracket in _BRACKET.finditer(piece):
         depth += _STEPS[bracket[0]]

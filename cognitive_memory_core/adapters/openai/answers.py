@@ -19,7 +19,7 @@ _MOST_TOKENS = 1_000_000_000
 
 
 async def answered(client: ModelClient, question: PostedRequest, meter: Meter, purpose: str) -> Mapping[str, Any]:
-    """Give an answer's JSON object; every call that may have been paid for is counted, with or without its tokens."""
+    """Return an answer's JSON object; every call that may have been paid for is counted, with or without its tokens."""
     tokens, is_paid = 0, True
     try:
         raw = await client.post(question)

@@ -46,7 +46,7 @@ class OpenAIChat:
         self._is_proven = False
 
     async def ask(self, ask: Ask[T]) -> T:
-        """Give the parsed answer; raises as the port says."""
+        """Return the parsed answer; raises as the port says."""
         refused: BadAnswer | PermanentError | None = None
         for number in range(self._first, len(_WAYS)):
             try:
@@ -114,7 +114,7 @@ def _in_words(ask: Ask[Any]) -> str:
 
 
 def _written(answer: Mapping[str, Any], name: str) -> tuple[str, bool]:
-    """Give what the model wrote, and whether through the tool; raises for an answer that was cut off or filtered."""
+    """Return what the model wrote, and whether through the tool; raises for an answer that was cut off or filtered."""
     choices = rows(answer.get("choices"))
     choice = choices[0] if choices else None
     reason = member(choice, "finish_reason")

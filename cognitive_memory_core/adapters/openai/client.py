@@ -60,7 +60,7 @@ class ModelClient:
         self._vendor = None if self._fault else _vendor(self._address, limit, proxy)
 
     async def post(self, question: PostedRequest) -> bytes:
-        """Give the body of a successful answer, unread.
+        """Return the body of a successful answer, unread.
 
         Raises UnavailableError for everything that is away or to be configured, PermanentError where this very
         question was refused, BadAnswer for an answer over the limit.
@@ -74,7 +74,7 @@ class ModelClient:
             raise TooSlow(sentences.model_too_slow(self._address.role, seconds)) from None
 
     async def close(self) -> None:
-        """Close every connection; whoever asks afterwards hears that nobody answers."""
+        """Close every connection; later calls raise UnavailableError."""
         if self._vendor is not None:
             vendor, self._vendor = self._vendor, None
             self._fault = sentences.model_unreachable(self._address.role)

@@ -50,16 +50,16 @@ class OpenAIEmbedder:
 
     @property
     def calibration(self) -> Calibration:
-        """Give what fits models in general: nobody knows this one's before it was measured."""
+        """Return defaults for models in general: this model's calibration is not measured yet."""
         return GUESS
 
     async def embed_documents(self, texts: Sequence[str]) -> list[Vector]:
-        """Embed what is to be found, in one request."""
+        """Embed documents, in one request."""
         prefixed = [self._settings.document_instruction + text for text in texts]
         return await self._vectors(prefixed, self._seconds) if texts else []
 
     async def embed_query(self, text: str) -> Vector:
-        """Embed what is asked."""
+        """Embed a query."""
         return (await self._vectors([self._settings.query_instruction + text], self._query_seconds))[0]
 
     async def _vectors(self, texts: Sequence[str], seconds: float) -> list[Vector]:

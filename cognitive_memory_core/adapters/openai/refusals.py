@@ -1,4 +1,4 @@
-"""What a refusal means for whoever asked, by its status and, where providers differ, by its words."""
+"""Translates a refusal into an error, by its status and, where providers differ, by its text."""
 
 from __future__ import annotations
 

@@ -25,14 +25,14 @@ class HttpReranker:
     def __init__(
         self, settings: RerankSettings, client: ModelClient, meter: Meter, *, seconds: float = SECONDS
     ) -> None:
-        """Ask one model; somebody waits for the answer, so it has not long."""
+        """Call one model, with a short deadline because a caller waits."""
         self._settings = settings
         self._client = client
         self._meter = meter
         self._seconds = seconds
 
     async def scores(self, query: str, texts: Sequence[str]) -> list[float]:
-        """Give a score in [0, 1] for each text, in the order given."""
+        """Return a score in [0, 1] for each text, in the order given."""
         if not texts:
             return []
         body = {
@@ -53,7 +53,7 @@ def _scores(answer: Mapping[str, Any], count: int) -> list[float]:
 
 
 def _score(value: object) -> float:
-    """Read a score; one outside [0, 1] is a logit or worse, and says nothing on our scale."""
+    """Read a score; reject one outside [0, 1], such as a logit."""
     if not isinstance(value, int | float) or isinstance(value, bool) or not math.isfinite(value):
         raise BadAnswer(sentences.score_unusable())
     if not -_ROUNDING <= value <= 1 + _ROUNDING:

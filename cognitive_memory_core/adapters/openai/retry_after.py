@@ -1,4 +1,4 @@
-"""When a server wants to be asked again."""
+"""When a server accepts the next request."""
 
 from __future__ import annotations
 

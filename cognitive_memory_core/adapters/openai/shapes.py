@@ -10,19 +10,19 @@ from ...errors import BadAnswer
 
 
 def member(value: object, key: str) -> object:
-    """Give a member of what should be an object, None where there is none."""
+    """Return a member of what should be an object, None where there is none."""
     return cast("Mapping[str, object]", value).get(key) if isinstance(value, dict) else None
 
 
 def rows(value: object) -> list[object]:
-    """Give a list's items; raises BadAnswer for anything else."""
+    """Return a list's items; raises BadAnswer for anything else."""
     if not isinstance(value, list):
         raise BadAnswer(sentences.answer_malformed())
     return cast("list[object]", value)
 
 
 def place(row: object, count: int, taken: Mapping[int, object]) -> int:
-    """Give the ``index`` of a row; raises BadAnswer for none, one out of range, or one that was given before."""
+    """Return the ``index`` of a row; raises BadAnswer for none, one out of range, or one that was given before."""
     index = member(row, "index")
     if not isinstance(index, int) or isinstance(index, bool) or not 0 <= index < count or index in taken:
         raise BadAnswer(sentences.answer_malformed())

@@ -34,7 +34,7 @@ class BoundedTransport(httpx.AsyncBaseTransport):
         self._limit = limit
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        """Give an answer that is here already."""
+        """Return an answer that is here already."""
         response = await self._inner.handle_async_request(self._bare(request))
         try:
             body = await self._body(response)

@@ -24,7 +24,7 @@ Numbers = NDArray[np.float64]
 
 
 def vectors_of(answer: Mapping[str, Any], count: int, length: int) -> list[Vector]:
-    """Give ``count`` unit vectors in the order of the inputs, all of one length: ``length``, where that is known."""
+    """Return ``count`` unit vectors in the order of the inputs, all of one length: ``length``, where that is known."""
     found: dict[int, Numbers] = {}
     items = rows(answer.get("data"))
     if len(items) != count:
