@@ -24,8 +24,8 @@ from cognitive_memory_core import (
 )
 from cognitive_memory_core.domain.hit import Reading
 from cognitive_memory_core.engine import Engine
-from cognitive_memory_core.ports.given import Given
 from cognitive_memory_core.ports.models import Vector
+from cognitive_memory_core.ports.overrides import Overrides
 from cognitive_memory_core.recall.nearest import ExactSearch
 from cognitive_memory_core.settings import Live
 from cognitive_memory_core.wiring import parts_of
@@ -179,7 +179,7 @@ async def test_a_restarted_bot_leaves_a_whole_index_asleep(tmp_path: Path) -> No
 async def test_a_wide_question_wakes_the_process_and_does_not_wait(tmp_path: Path) -> None:
     """What exact search finds too wide is answered by it all the same until the process runs, and by that then."""
     live = Live(Settings())
-    parts = await parts_of(live, tmp_path, Given())
+    parts = await parts_of(live, tmp_path, Overrides())
     engine = Engine(replace(parts, exact=Wide(parts.exact)), live)
     memory = CognitiveMemory(live.current, engine)
     try:
