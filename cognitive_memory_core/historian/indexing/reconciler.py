@@ -3,8 +3,8 @@
 It also starts the store and puts it to sleep: see :mod:`.index_sleep`. What came while it slept is written before it
 answers again.
 
-A generation of another model, one that is damaged or lost, one of another version of the store, one that holds what was
-erased: all are the same, and the answer is the next generation, built behind whatever serves meanwhile.
+A new generation replaces one of another model, one that is damaged or lost, one of another store version, and one that
+holds erased rows. It is built while the old one serves.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ Activity = Literal["off", "asleep", "waking", "awake"]
 class IndexState:
     """``generation`` is the number in use, 0 if none is; ``behind`` rows are not in it yet.
 
-    ``built`` of ``to_build`` rows are in the next generation; both are 0 while none is being built. ``activity`` is "off"
+    ``built`` of ``to_build`` rows are in the next generation; both are 0 if none is being built. ``activity`` is "off"
     without a vector store, "asleep" while none is needed, "waking" until it answers, and "awake" while it does; exact
     search answers whenever it does not.
     """
