@@ -1,4 +1,4 @@
-"""One door for arguments: a value of the wrong type is refused before a method sees it."""
+"""Type checks for the arguments of public methods, run before the method body."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from . import sentences
 from .errors import BadArgument
 
 C = TypeVar("C", bound=type[Any])
-_ALSO: Mapping[object, tuple[type, ...]] = {float: (int,), Path: (str,)}  # what is taken where the type is asked for
+_ALSO: Mapping[object, tuple[type, ...]] = {float: (int,), Path: (str,)}  # further types accepted for a hint
 
 
 def checks_arguments(cls: C) -> C:
-    """Check every argument of a class's public coroutine methods against its annotation; BadArgument where it is not.
+    """Check the arguments of a class's public coroutine methods against their annotations; raise BadArgument if wrong.
 
-    None stands for the default where there is one.
+    None is replaced by the default if there is one.
     """
     for name, member in list(vars(cls).items()):
         if not name.startswith("_") and inspect.iscoroutinefunction(member):
@@ -30,7 +30,7 @@ def checks_arguments(cls: C) -> C:
 
 @dataclass(frozen=True)
 class _Parameter:
-    """What may be given for one parameter."""
+    """One parameter's name, type hint and default."""
 
     name: str
     hint: object
@@ -66,13 +66,13 @@ def _fits(value: object, hint: object) -> bool:
         return any(_fits(value, one) for one in get_args(hint))
     if origin is Literal:
         return isinstance(value, str) and value in get_args(hint)
-    if origin is Sequence:  # its items are looked at by who uses them
+    if origin is Sequence:  # items are checked where they are used
         return isinstance(value, Iterable) and not isinstance(value, Mapping | bytes)
     return isinstance(hint, type) and isinstance(value, (hint, *_ALSO.get(hint, ())))
 
 
 def _names(hint: object) -> list[str]:
-    """Name what fits, None left out."""
+    """Return the names of the accepted types or literals, without None."""
     origin = get_origin(hint)
     if origin in (Union, UnionType):
         return [name for one in get_args(hint) if one is not NoneType for name in _names(one)]

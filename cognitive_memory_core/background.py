@@ -1,4 +1,4 @@
-"""The one loop that all background work runs in: when it runs, how it fails, and how that is seen."""
+"""The loop that runs all background work: scheduling, retries, and error reporting."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from .text.failures import described
 
 log = logging.getLogger(__name__)
 FIRST_PAUSE, LONGEST_PAUSE = 1.0, 300.0  # seconds
-GATHERED = 0.1  # seconds in which what is new comes together: a call and a commit cost the same for one and for many
-UNTIL_NUDGED = 3600.0  # seconds that a loop rests which only ever has work when it is nudged
+GATHERED = 0.1  # seconds in which new work is collected: a call and a commit cost the same for one item as for many
+UNTIL_NUDGED = 3600.0  # seconds of rest for a loop that has work only after a nudge
 _order = itertools.count(1)
 T = TypeVar("T")
 
 
 class Trouble:
-    """What is wrong with a part at present. Logs a line when that begins and when it ends, and none between."""
+    """The present error of a component. Logs one line when it begins and one when it ends."""
 
     def __init__(self, name: str) -> None:
-        """Begin well; ``name`` begins every line."""
+        """Start without an error; ``name`` is the prefix of every log line."""
         self.name = name
         self.error = ""
         self.began = 0  # later troubles have higher numbers
@@ -34,31 +34,31 @@ class Trouble:
         self.tell(described(error))
 
     def tell(self, said: str, *, is_logged: bool = False) -> None:
-        """Record a failure that is described already; no line for one that the caller has logged."""
+        """Record a failure by its description; nothing is logged if ``is_logged`` is set."""
         if said == self.error:
             return
-        if not (is_logged or self.error):  # else it is known to fail, for whatever reason it says now
+        if not (is_logged or self.error):  # a known outage is not logged again when its error text changes
             log.warning("%s: %s", self.name, said)
         self.error, self.began = said, next(_order)
 
     def end(self) -> None:
-        """Record that the part works."""
+        """Record that the component works."""
         if self.error:
             log.info("%s: works again", self.name)
         self.error = ""
 
 
 def latest(troubles: list[Trouble]) -> str:
-    """Return the error that began last of all that last still; "" when all is well."""
+    """Return the most recent lasting error; "" if there is none."""
     lasting = [trouble for trouble in troubles if trouble.error]
     return max(lasting, key=lambda trouble: trouble.began).error if lasting else ""
 
 
 class BackgroundLoop:
-    """Runs rounds one after another until it is cancelled; nothing but a cancellation of :meth:`run` ends it.
+    """Runs rounds one after another; only the cancellation of :meth:`run` ends it.
 
-    A round that fails, whatever it raises, is repeated after a growing pause, at least as long as the error asks for;
-    the failure stands in ``last_error`` until a round succeeds. A nudge during a round leads to another one.
+    A round that raises is repeated after a growing pause of at least the error's ``retry_after``. ``last_error`` holds
+    the failure until a round succeeds. A nudge during a round leads to another round.
     """
 
     def __init__(
@@ -102,7 +102,7 @@ class BackgroundLoop:
         self._wake.set()
 
     async def run(self) -> None:
-        """Work until cancelled."""
+        """Run rounds until cancelled."""
         pause = self._first_pause
         while True:
             try:
@@ -128,9 +128,9 @@ class BackgroundLoop:
 
 
 async def isolated(work: Coroutine[Any, Any, T]) -> T:
-    """Await something that may raise a cancellation of its own: that becomes a TransientError.
+    """Await work in a task of its own; a cancellation that the work itself raises becomes a TransientError.
 
-    When the caller is cancelled, the work is, too, and has ended when the cancellation is raised.
+    When the caller is cancelled, the work is cancelled too and has ended before the cancellation is raised.
     """
     task = asyncio.ensure_future(work)
     try:
@@ -146,15 +146,15 @@ async def isolated(work: Coroutine[Any, Any, T]) -> T:
 
 
 def seen(task: asyncio.Future[Any]) -> None:
-    """Retrieve the exception of a task that nobody awaits any more, so that asyncio does not log it."""
+    """Retrieve the exception of a task that is no longer awaited, so that asyncio does not log it."""
     if not task.cancelled():
         task.exception()
 
 
 async def signalled(event: asyncio.Event, seconds: float) -> bool:
-    """Wait for an event for at most so long; returns whether it came, and clears it.
+    """Wait for an event for at most ``seconds``; return whether it was set, and clear it.
 
-    ``asyncio.wait_for`` loses a cancellation that comes together with the event, before Python 3.12.
+    Before Python 3.12, ``asyncio.wait_for`` loses a cancellation that coincides with the event.
     """
     waiter = asyncio.ensure_future(event.wait())
     try:

@@ -1,4 +1,4 @@
-"""Work that a cancellation must not cut in two: releasing what is held, above all."""
+"""Runs work to completion despite cancellation, e.g. the release of resources."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ T = TypeVar("T")
 
 
 async def completed(work: Coroutine[Any, Any, T]) -> T:
-    """Run work to its end in a task of its own; a cancellation, however often it comes, goes on only after that."""
+    """Run work to its end in a task of its own; cancellations of the caller are raised only after that."""
     task = asyncio.ensure_future(work)
     cancelled: asyncio.CancelledError | None = None
     while not task.done():
@@ -22,15 +22,15 @@ async def completed(work: Coroutine[Any, Any, T]) -> T:
     if cancelled is None:
         return task.result()
     if not task.cancelled():
-        task.exception()  # retrieved: the cancellation is what the caller hears of
+        task.exception()  # retrieved for asyncio; the caller gets the cancellation
     raise cancelled
 
 
 @asynccontextmanager
 async def released_on_failure() -> AsyncGenerator[AsyncExitStack, None]:
-    """Collect what is opened in the block; where it fails or is cancelled, all of it is released before that goes on.
+    """Yield an exit stack; if the block fails or is cancelled, close it to the end before the error is raised.
 
-    Where the block succeeds, the stack is the caller's to close.
+    If the block succeeds, the caller must close the stack.
     """
     stack = AsyncExitStack()
     try:

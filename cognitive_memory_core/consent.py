@@ -1,4 +1,4 @@
-"""Who and where may be recorded and recalled, kept in memory beside its book."""
+"""Recording and retrieval permissions per person and place, cached in memory."""
 
 from __future__ import annotations
 
@@ -22,27 +22,27 @@ from .text.safety.redaction import Redaction
 
 RECORDING: frozenset[Switch] = frozenset({"on", "record_only"})
 RECALLING: frozenset[Switch] = frozenset({"on", "recall_only"})
-HANDFUL = 1_000  # ids and names; more are sorted in another thread
+HANDFUL = 1_000  # ids and names; larger sets are prepared in a thread
 Worded = TypeVar("Worded", Event, Message, Memo, Pin)
 
 
 class Consent:
-    """Answers from memory; every change is durable before it is in force."""
+    """Answers permission checks from memory; every change is stored before it takes effect."""
 
     def __init__(self, book: ConsentBook, names: NameBook, eraser: Eraser | None = None) -> None:
-        """Begin with nobody left out; :meth:`load` reads the book, and whom an eraser erased."""
+        """Start without restrictions; :meth:`load` reads the book and the eraser's tombstones."""
         self._book = book
         self._names = names
         self._eraser = eraser
         self._tombstones = Tombstones()
-        self._changing = asyncio.Lock()  # what is read of the book is in force before the book changes
+        self._changing = asyncio.Lock()  # what is read of the book takes effect before the book changes
         self._switches: dict[Scope, Switch] = {}
         self.opted_out: frozenset[str] = frozenset()
         self.shared: frozenset[str] = frozenset()
         self._hide = Redaction()
 
     async def load(self) -> None:
-        """Read the book, and who was erased; changes that are made meanwhile come before or after."""
+        """Load the book and the tombstones; serialised with changes."""
         async with self._changing:
             if self._eraser is not None:
                 self._tombstones = await self._eraser.tombstones()
@@ -51,43 +51,43 @@ class Consent:
             await self._leave_out(await self._book.opted_out())
 
     def switch(self, scope: Scope) -> Switch:
-        """Tell how a place is switched."""
+        """Return the switch of a place; "on" by default."""
         return self._switches.get(scope, "on")
 
     def may_record(self, scene: Scene) -> bool:
-        """Tell whether what this person says here may be written down."""
+        """Return whether what this person says here may be stored."""
         return scene.user_id not in self.opted_out and self.is_recorded(scene.scope)
 
     def is_recorded(self, scope: Scope) -> bool:
-        """Tell whether anything said in a place may be written down."""
+        """Return whether anything said in a place may be stored."""
         return self.switch(scope) in RECORDING
 
     def may_recall(self, scene: Scene) -> bool:
-        """Tell whether memory may be shown here; an operator always sees it."""
+        """Return whether memory may be retrieved here; always True for an operator."""
         return scene.kind == "operator" or self.switch(scene.scope) in RECALLING
 
     def is_erased(self, scene: Scene, at: datetime) -> bool:
-        """Tell whether what this person said, or what was said in this place, was erased at ``at`` or later."""
+        """Return whether an erasure of this person or this place, at ``at`` or later, covers the scene."""
         return is_covered(self._tombstones, scene.scope, (scene.user_id,), at)
 
     def keeps_out(self, profile: Profile) -> bool:
-        """Tell whether a portrait from elsewhere may not come in: its person left, or they or its place were erased."""
+        """Return whether an imported profile must be rejected: its person opted out, or person or place was erased."""
         return profile.key.user_id in self.opted_out or self._tombstones.covers_profile(profile)
 
     async def opt_out(self, user_id: str, at: datetime) -> None:
-        """Leave a person out from now on, everywhere."""
+        """Stop recording a person everywhere, and redact them in the words of others."""
         async with self._changing:
             await self._book.opt_out(user_id, at)
             await self._leave_out(self.opted_out | {user_id})
 
     async def opt_in(self, user_id: str) -> None:
-        """Let a person in again."""
+        """Undo :meth:`opt_out`."""
         async with self._changing:
             await self._book.opt_in(user_id)
             await self._leave_out(self.opted_out - {user_id})
 
     async def set_sharing(self, user_id: str, shared: bool, at: datetime) -> None:
-        """Open a person's own portrait to every place, or close it again."""
+        """Share a person's own profile with every place, or stop sharing it."""
         async with self._changing:
             await self._book.set_sharing(user_id, shared=shared, at=at)
             self.shared = self.shared | {user_id} if shared else self.shared - {user_id}
@@ -99,20 +99,20 @@ class Consent:
             self._switches[scope] = switch
 
     def hidden(self, text: str) -> str:
-        """Give a text without the people who want to be left out, by every name they had."""
+        """Return a text with people who opted out redacted, by every name they had."""
         return self._hide(text)
 
     def worded(self, item: Worded) -> Worded:
-        """Give something stored without them."""
+        """Return a stored item with people who opted out redacted."""
         text = self._hide(item.text)
         return item if text == item.text else replace(item, text=text)
 
     def worded_hit(self, hit: Hit) -> Hit:
-        """Give a hit, and the lines round it, without them."""
+        """Return a hit and its neighbouring lines with people who opted out redacted."""
         return replace(hit, event=self.worded(hit.event), neighbours=tuple(map(self.worded, hit.neighbours)))
 
     def admitted(self, work: Turn | Dialogue) -> Turn | Dialogue:
-        """Give a turn or dialogue without their lines and mentions, and without lines that were erased since."""
+        """Return a turn or dialogue without lines and mentions of people who opted out, and without erased lines."""
         work = self._standing(work)
         if not self.opted_out:
             return work
@@ -148,13 +148,16 @@ class Consent:
         return replace(dialogue, messages=tuple(replace(line, text=hide(line.text)) for line in kept))
 
     def _hiding(self, lines: Iterable[Message | str]) -> Redaction:
-        """Know also the names that they bear in these very lines."""
+        """Return the redaction, extended by the names that people who opted out have in these lines."""
         scenes = [line.scene for line in lines if isinstance(line, Message)]
         borne = [scene.user_name for scene in scenes if scene.user_id in self.opted_out]
         return self._hide.knowing(borne) if borne else self._hide
 
     async def _leave_out(self, user_ids: frozenset[str]) -> None:
-        self.opted_out, self._hide = user_ids, self._hide.hiding(user_ids)  # in force, whatever comes next
+        self.opted_out, self._hide = (
+            user_ids,
+            self._hide.hiding(user_ids),
+        )  # takes effect even if reading the names fails
         names, shared = await self._names.names_of(user_ids), await self._names.shared(user_ids)
         if len(user_ids) + len(names) > HANDFUL:
             known = await asyncio.to_thread(Redaction.of, user_ids, names, shared)

@@ -1,4 +1,4 @@
-"""The parts put together and set in motion: one object owns every background loop."""
+"""Assembles the components and owns every background loop."""
 
 from __future__ import annotations
 
@@ -42,15 +42,15 @@ from .settings import Live, Settings
 from .status import Status
 from .wiring import Parts, parts_of
 
-MIRRORED_AGAIN = 200  # memos: far more than are made in a pause
-DRAIN_POLL, LONGEST_POLL = 0.01, 0.25  # seconds: each look counts rows, and what takes long may be looked at less often
+MIRRORED_AGAIN = 200  # memos; far more than are made between two writes of the mirror
+DRAIN_POLL, LONGEST_POLL = 0.01, 0.25  # seconds; each poll counts rows, so the interval grows
 
 
 class Engine:
-    """An open memory's insides. :meth:`start` and :meth:`stop` are idempotent."""
+    """The running components of an open memory. :meth:`start` and :meth:`stop` are idempotent."""
 
     def __init__(self, parts: Parts, settings: Live[Settings]) -> None:
-        """Put parts together."""
+        """Assemble the components from parts."""
         self.parts = parts
         self.settings = settings
         self.consent = Consent(parts.consent, parts.names, parts.eraser)
@@ -86,7 +86,7 @@ class Engine:
 
     @classmethod
     async def open(cls, settings: Live[Settings], data_dir: Path, given: Overrides) -> Engine:
-        """Open a data directory as its owner; the parts' resources are the caller's to close."""
+        """Open a data directory as its owner; the caller must call :meth:`close`."""
         engine = cls(await parts_of(settings, data_dir, given), settings)
         try:
             await engine.consent.load()
@@ -97,12 +97,12 @@ class Engine:
         return engine
 
     async def mirror_last_memos(self) -> None:
-        """Copy what a process that was killed in the pause between two writes did not come to copy."""
+        """Copy the latest memos to the mirror, which lacks some if a process was killed between two writes."""
         for memo in await self.parts.notes.latest_memos(MIRRORED_AGAIN):
             await self.parts.mirror.copy(memo)
 
     def start(self) -> None:
-        """Set the loops going; a memory that is switched off only keeps its log and memos."""
+        """Start the loops; with ``enabled=false`` only those of log, names, memos and housekeeping."""
         if self._loops:
             return
         wanted = [self.journal.run(), self.sightings.run(), self.upkeep.run()]
@@ -114,7 +114,7 @@ class Engine:
         self._loops = [asyncio.create_task(loop) for loop in wanted]
 
     async def stop(self) -> None:
-        """End the loops; jobs in hand get ``shutdown_seconds``."""
+        """Stop the loops; running jobs get ``shutdown_seconds`` to end."""
         await asyncio.gather(self.worker.stop(), self.merging.stop())
         for loop in self._loops:
             loop.cancel()
@@ -123,7 +123,7 @@ class Engine:
         await self.journal.settle()
 
     async def close(self) -> None:
-        """Stop, and let go of files and directory, whatever happens."""
+        """Stop, and release files and directory even if stopping fails."""
         async with self.parts.resources:
             try:
                 await self.stop()
@@ -131,17 +131,17 @@ class Engine:
                 await self.purge.close()
 
     def pause(self) -> None:
-        """Claim no more jobs and begin no more merges."""
+        """Stop claiming jobs and starting merges."""
         self.worker.paused = self.merging.paused = True
 
     def resume(self) -> None:
-        """Work on."""
+        """Continue claiming jobs and starting merges."""
         self.worker.paused = self.merging.paused = False
         self.worker.nudge()
         self.merging.nudge()
 
     async def drain(self, seconds: float) -> bool:
-        """Wait until nothing waits any more; False when that takes longer. Works without the background, too."""
+        """Wait until no work is left; return False after ``seconds``. Starts the loops if they are not running."""
         resting = not self._loops
         self.start()
         try:
@@ -153,12 +153,12 @@ class Engine:
                 await self.stop()
 
     def follow(self) -> None:
-        """Let the vector store take note that vectors changed."""
+        """Notify the vector index that vectors changed."""
         if self.follower:
             self.follower.nudge()
 
     async def reindex(self) -> int:
-        """Put a new generation of the vector store in use, and take the portraits in again; answers how many rows."""
+        """Rebuild the vector index and refresh the profile index; return the number of vectors."""
         await self.profile_indexer.refresh()
         self.portraits.forget()
         if self.follower:
@@ -166,7 +166,7 @@ class Engine:
         return len(await self.parts.shelf.embedded_ids(self.parts.embedder.fingerprint))
 
     async def status(self) -> Status:
-        """Say how everything is; a ledger that is away leaves its figures at zero and says so."""
+        """Return the status; if the ledger is unavailable, its figures are zero and ``last_error`` says so."""
         worker, parts, failing = self.worker, self.parts, self._failing()
         status = Status(
             is_running=self.settings.current.enabled,
@@ -209,7 +209,7 @@ class Engine:
         return True
 
     def _hurry(self) -> None:
-        """Let each part end what it waits with; who writes what others take in goes first, so that they batch it."""
+        """Skip the waits of each stage; a stage that feeds others goes first, so that they can batch its output."""
         self.worker.nudge()
         if not self.worker.is_idle:
             return
@@ -240,7 +240,7 @@ class Engine:
         return (*((trouble.name, trouble.error) for trouble in lasting), *(one for one in away if one[1]))
 
     def _troubles(self) -> list[Trouble]:
-        """Return what can go wrong in the background."""
+        """Return the error states of all background components."""
         loops = [self.journal.loop, self.sightings.loop, self.upkeep.loop, *self.parts.loops]
         loops += [self.indexer.loop] + ([self.follower.loop] if self.follower else [])
         parts = [self.journal.reading, self.journal.crowding, self.sightings.renaming.trouble, self.parts.watch.trouble]
@@ -296,7 +296,7 @@ class Engine:
 
     async def _unindex(self, event_ids: Sequence[str]) -> None:
         self.indexer.nudge()  # reworded texts have no vector
-        self.merging.nudge()  # portraits that lost a place are drawn anew
+        self.merging.nudge()  # profiles that lost a place are merged anew
         if self.follower:
             await self.follower.unindex(event_ids)
 
@@ -336,7 +336,7 @@ class Engine:
 
     @asynccontextmanager
     async def _held(self) -> AsyncGenerator[None, None]:
-        """Let neither jobs nor merges be in work until the block is left."""
+        """Run neither jobs nor merges inside the block."""
         async with self.worker.held(), self.merging.held():
             yield
 
@@ -386,7 +386,7 @@ class Engine:
         )
 
     def _name_of(self, key: ProfileKey) -> str:
-        """Name a group; and a person of one portrait everywhere, who has no name of their own in private."""
+        """Return the seen name of a group, or of a person if profiles are shared; else ""."""
         is_wanted = key.entity_type == "group" or self.settings.current.sharing == "shared"
         return self.sightings.name_of(key) if is_wanted else ""
 

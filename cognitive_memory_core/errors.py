@@ -1,4 +1,4 @@
-"""What can go wrong, named for what whoever catches it does.
+"""The errors of this library, grouped by what the catching code does.
 
 ::
 
@@ -7,8 +7,8 @@
     │   └── BadAnswer         a model answered, but not with what was asked for
     ├── PermanentError        trying again cannot help (bury)
     ├── UnavailableError      go on with less (degrade)
-    │   ├── Busy              something long is in hand; ask again soon
-    │   ├── TooSlow           it was asked and did not answer in time
+    │   ├── Busy              a long operation is running; ask again soon
+    │   ├── TooSlow           the request timed out
     │   ├── QueueFull         the queue is at its bound; nothing was written
     │   ├── StorageRefused    the disk refused; nothing half-written remains
     │   └── DirectoryInUse    another process owns the data directory
@@ -31,10 +31,10 @@ class CognitiveMemoryError(Exception):
 
 
 class TransientError(CognitiveMemoryError):
-    """Worth another try later; ``retry_after`` is the other side's own wish, in seconds."""
+    """Another try later may succeed; ``retry_after`` is the pause the remote side asks for, in seconds."""
 
     def __init__(self, message: str = "", *, retry_after: float | None = None) -> None:
-        """Keep the other side's wish beside the message."""
+        """Store message and ``retry_after``."""
         super().__init__(message)
         self.retry_after = retry_after
 
@@ -48,24 +48,24 @@ class PermanentError(CognitiveMemoryError):
 
 
 class UnavailableError(CognitiveMemoryError):
-    """Something is away; go on with less. ``retry_after`` is the other side's own wish, in seconds."""
+    """A component is unavailable; go on with less. ``retry_after`` is the pause it asks for, in seconds."""
 
     def __init__(self, message: str = "", *, retry_after: float | None = None) -> None:
-        """Keep the other side's wish beside the message."""
+        """Store message and ``retry_after``."""
         super().__init__(message)
         self.retry_after = retry_after
 
 
 class Busy(UnavailableError):
-    """Something long is in hand: nothing is broken, and the same call may go through soon."""
+    """A long operation is running: nothing is broken, and the same call may succeed soon."""
 
 
 class TooSlow(UnavailableError):
-    """It was asked and did not answer in time: it may be at it still, and what it did may have to be paid for."""
+    """The request timed out; it may still complete and be billed."""
 
 
 class QueueFull(UnavailableError):
-    """The queue is at its bound and took nothing."""
+    """The queue is at its bound; nothing was written."""
 
 
 class StorageRefused(UnavailableError):
@@ -77,7 +77,7 @@ class DirectoryInUse(UnavailableError):
 
 
 class MistakeError(CognitiveMemoryError):
-    """The caller asked for something that cannot be."""
+    """The caller's request is invalid; the same call will fail again."""
 
 
 class NotPermitted(MistakeError):
@@ -85,7 +85,7 @@ class NotPermitted(MistakeError):
 
 
 class LimitReached(MistakeError):
-    """A bound that the operator set stands in the way."""
+    """The call would exceed a bound that the operator set."""
 
 
 class AlreadyEvolving(MistakeError):
@@ -93,15 +93,15 @@ class AlreadyEvolving(MistakeError):
 
 
 class UnknownEvent(MistakeError):
-    """No event of this id can be seen from the scene."""
+    """The scene can read no event of this id."""
 
 
 class UnknownPin(MistakeError):
-    """No pin of this id can be seen from the scene."""
+    """The scene can read no pin of this id."""
 
 
 class UnknownBelief(MistakeError):
-    """No belief of this id can be seen from the scene."""
+    """The scene can read no belief of this id."""
 
 
 class UnknownRevision(MistakeError):

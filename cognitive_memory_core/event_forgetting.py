@@ -1,4 +1,4 @@
-"""Forgetting single events: hidden with the lines that tell them, and erased when nobody can restore them any more."""
+"""Forgets single events: hides them with the lines that tell them, and erases them when the restore period ends."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class EventForgetting:
-    """Forgets events, and erases them after the days in which they can be restored.
+    """Forgets events, and erases them after the restore period.
 
-    ``horizon`` gives an instant that has passed for sure. ``held`` keeps jobs and merges from writing meanwhile;
-    ``unindex`` takes ids out of the vector index; ``unportray`` lets go of what is remembered of changed portraits.
+    ``horizon`` returns an instant that has certainly passed. ``held`` keeps jobs and merges from writing meanwhile.
+    ``unindex`` removes ids from the vector index. ``unportray`` refreshes index and caches of changed profiles.
     """
 
     journal: MessageBuffer
@@ -43,14 +43,14 @@ class EventForgetting:
     unportray: Callable[[Sequence[ProfileKey]], Awaitable[None]]
 
     async def forget(self, event: Event) -> None:
-        """Retire an event and hide the lines that tell it, also those that are not written yet."""
+        """Retire an event and hide the lines that tell it, including unwritten ones."""
         await self.journal.settle()
         await self.eraser.forget(event.id, self.clock.now())
 
     async def erase_expired(self) -> int:
-        """Erase what nobody can restore any more, and let the purge take its bytes; answers how many events.
+        """Erase events whose restore period is over and schedule a purge; return how many events.
 
-        Never raises for a store that is away: the next call goes on from there.
+        An unavailable store does not raise: the next call continues.
         """
         try:
             return await self._erase_expired()
@@ -64,14 +64,16 @@ class EventForgetting:
             return 0
         async with self.purge.erasing():
             async with self.held():
-                await self.unportray(await self._reworded(expired))  # the ledger comes last: it knows what must go
+                await self.unportray(
+                    await self._reworded(expired)
+                )  # the ledger comes last: it records what must be erased
                 erased = await self.eraser.erase([event.id for event in expired], self.clock.now())
             await self.unindex(erased.event_ids)
         self.purge.begin(await self.purge.state())
         return erased.events
 
     async def _reworded(self, expired: Sequence[Event]) -> list[ProfileKey]:
-        """Take what these events tell out of portraits and their past."""
+        """Remove what these events tell from profiles and their revisions; return the changed keys."""
         told: dict[ProfileKey, list[Event]] = {}
         for event in expired:
             for key in keys_of(event):

@@ -1,4 +1,4 @@
-"""Forgetting for good: a person or a place leaves every store at once, and their bytes leave the disk soon after."""
+"""Permanent erasure of a person or a place: from every store at once, and from the disk by a purge soon after."""
 
 from __future__ import annotations
 
@@ -39,32 +39,34 @@ from .text.safety.redaction import Redaction
 
 log = logging.getLogger(__name__)
 EVERY = timedelta(hours=1)
-TRIES = 3  # generations built in a row while others are forgotten meanwhile
+TRIES = 3  # rebuilds in a row while further erasures happen
 
 
 class Purge:
-    """Takes the bytes of what was erased off the disk, at most once an hour.
+    """Removes the bytes of erased data from the disk, at most once an hour.
 
-    The index comes first and the ledger last: the ledger remembers that a purge is due until both are done. An index
-    that is away does not keep the bytes in the ledger.
+    The index comes first and the ledger last: the ledger records that a purge is due until both are done. If the index
+    is unavailable, the ledger is purged alone.
     """
 
     def __init__(self, eraser: Eraser, clock: Clock, rebuild: Callable[[], Awaitable[object]]) -> None:
-        """Purge a ledger, and an index by building it anew without what was erased."""
+        """Purge a ledger, and an index by ``rebuild``, which leaves out what was erased."""
         self._eraser = eraser
         self._clock = clock
         self._rebuild = rebuild
         self._running = asyncio.Lock()
-        self._turn = asyncio.Lock()  # no erasure slips in between an index that is whole and the end of its purge
+        self._turn = asyncio.Lock()  # no erasure between the rebuild of the index and the end of the purge
         self._erasures = 0
-        self._apart: tuple[int, datetime] | None = None  # how much was erased, and when the ledger alone was purged
+        self._apart: tuple[int, datetime] | None = (
+            None  # number of erasures, and time, of the last purge of the ledger alone
+        )
         self._task: asyncio.Task[bool] | None = None
 
     @asynccontextmanager
     async def erasing(self) -> AsyncGenerator[None, None]:
-        """Erase one after the other; a purge that began earlier does not count for what is erased here.
+        """Run one erasure at a time; a purge that started earlier does not count for it.
 
-        What is remembered in memory goes with it.
+        Caches are cleared at the end.
         """
         async with self._turn:
             try:
@@ -75,29 +77,29 @@ class Purge:
 
     @asynccontextmanager
     async def undisturbed(self) -> AsyncGenerator[None, None]:
-        """Let nothing be erased until the block is left."""
+        """Run no erasure inside the block."""
         async with self._turn:
             yield
 
     async def state(self) -> PurgeState:
-        """Tell since when bytes wait to be removed, and when they last were."""
+        """Return since when bytes wait to be removed, and when the last purge was."""
         return await self._eraser.purge_due()
 
     def begin(self, state: PurgeState) -> None:
-        """Purge in the background as soon as a purge is due."""
+        """Schedule a purge in the background for when it is due."""
         if self._task is None or self._task.done():
             self._task = asyncio.get_running_loop().create_task(self._run_after(self._rest(state)), name="purge")
 
     async def close(self) -> None:
-        """End what runs in the background; it is due again at the next start."""
+        """Cancel the background purge; it stays due for the next start."""
         if self._task is not None:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
 
     async def run_if_due(self) -> bool:
-        """Purge, unless nothing waits for it or the last one is less than an hour ago; tells whether it was done.
+        """Purge if anything waits for it and the last purge is at least an hour ago; return whether it was done.
 
-        Never raises for a store that is away: the purge stays due.
+        An unavailable store does not raise: the purge stays due.
         """
         try:
             async with self._running:
@@ -115,13 +117,13 @@ class Purge:
         return state.erased_at is not None and not self._rest(state)
 
     def _rest(self, state: PurgeState) -> float:
-        """Give the seconds until the hour after the last purge is over; a purge in the future counts for nothing."""
+        """Return the seconds until a purge is allowed again; a last purge dated in the future is ignored."""
         passed = EVERY if state.purged_at is None else self._clock.now() - state.purged_at
         return (EVERY - passed).total_seconds() if timedelta() <= passed < EVERY else 0.0
 
     async def _has_purged(self) -> bool:
         for _ in range(TRIES):
-            async with self._turn:  # an erasure that is under way ends before the index is built, or counts after it
+            async with self._turn:  # waits for a running erasure, so that the rebuild sees it
                 erasures = self._erasures
             try:
                 await self._rebuild()
@@ -131,12 +133,12 @@ class Purge:
             async with self._turn:
                 if erasures == self._erasures:
                     await self._eraser.purge(self._clock.now(), is_over=True)
-                    caches.clear_caches()  # also what a question remembered that was under way during an erasure
+                    caches.clear_caches()  # entries cached by searches that ran during an erasure
                     return True
         return False
 
     async def _purge_ledger_only(self) -> None:
-        """Leave nothing in the ledger while the index is away, for which the purge stays due; once an hour at most."""
+        """Purge only the ledger while the index is unavailable, at most once an hour; the purge stays due."""
         async with self._turn:
             now, (erasures, at) = self._clock.now(), self._apart or (-1, None)
             if erasures == self._erasures or (at is not None and timedelta() <= now - at < EVERY):
@@ -147,11 +149,11 @@ class Purge:
 
 @dataclass(frozen=True)
 class Forgetting:
-    """What must happen, in an order in which it may break off anywhere and be done again.
+    """Erases persons and places in an order that can be interrupted anywhere and repeated.
 
-    What others' words are cleaned by, names and the ids of memos, stands in the ledger: so the ledger comes last, and
-    by one transaction. It is cleaned after once more what others may have written into meanwhile. ``held`` keeps those
-    from writing who make events and portraits; ``unportray`` lets go of what is remembered of portraits that changed.
+    The ledger holds the names and memo ids needed to clean the other stores, so it is erased last, in one transaction.
+    Stores that may have been written meanwhile are cleaned once more after it. ``held`` keeps jobs and merges from
+    writing. ``unportray`` refreshes index and caches of changed profiles.
     """
 
     journal: MessageBuffer
@@ -171,7 +173,7 @@ class Forgetting:
     facts: FactBook
 
     async def forget_person(self, scene: Scene, user_id: str) -> Erasure:
-        """Forget a person everywhere, of every agent; only they themselves may ask for it, and an operator."""
+        """Erase a person everywhere, for every agent; raise NotPermitted unless they or an operator ask."""
         if scene.kind != "operator" and scene.user_id != user_id:
             raise NotPermitted(sentences.others_stay())
         async with self.purge.erasing():
@@ -184,9 +186,9 @@ class Forgetting:
         return await self._erasure(done)
 
     async def forget_place(self, scene: Scene) -> Erasure:
-        """Forget a group, or a private chat, of this agent; its switch stays as it is.
+        """Erase a group or a private chat of this agent; its switch is kept.
 
-        Who may ask for a whole group is the caller's to judge: for this layer everybody in a group is alike.
+        The caller must check who may erase a group: this layer knows no roles.
         """
         scope = scene.scope
         async with self.purge.erasing():
@@ -221,7 +223,7 @@ class Forgetting:
         return _ErasedParts(jobs, wiped, len(keys), len(keys))
 
     async def _erase_portraits_of(self, scope: Scope, fed: Collection[ProfileKey]) -> set[ProfileKey]:
-        """Remove the portraits of a place, and those of people that hold something of it: they are drawn anew."""
+        """Remove the profiles of a place, and those of people that hold facts from it, which are merged anew."""
         keys = await self._erase_portraits(self.portraits.erase_place(scope))
         return keys | await self._erase_portraits(self.portraits.erase(fed))
 
@@ -231,9 +233,9 @@ class Forgetting:
         return set(keys)
 
     async def _hiding(self, scene: Scene, user_id: str) -> Redaction:
-        """Know a person by the names that stand anywhere, written as they are and as they are shown.
+        """Return the redaction of a person by all their stored names, in raw and in displayed form.
 
-        What only journal, queue or caller know is written down first: after a crash nobody else would know it any more.
+        Names known only to buffer, queue or caller are stored first, since a crash would lose them.
         """
         known = await self.names.names_of([user_id])
         waiting = self.journal.names_of(user_id) | await self.queue.names_of(user_id)
@@ -248,7 +250,7 @@ class Forgetting:
         return Redaction.of({user_id}, {*borne, *shown}, shared | theirs)
 
     async def _names_borne(self, user_id: str) -> list[str]:
-        """Find the names that a person bears in what they said, latest first."""
+        """Return a person's names in their own events and messages, latest first."""
         latest: dict[str, datetime] = {}
         async for row in self.archive.rows(user_id=user_id):
             if isinstance(row, EmbeddedEvent):
@@ -280,7 +282,7 @@ class Forgetting:
 
 @dataclass(frozen=True)
 class _ErasedParts:
-    """What was erased: jobs, what left the ledger, and how many portraits went, of all that went or were reworded."""
+    """What was erased: jobs, ledger rows, ``profiles`` removed, out of ``portraits`` removed or reworded."""
 
     jobs: int
     wiped: Wiped
@@ -289,5 +291,5 @@ class _ErasedParts:
 
 
 def _chat_with(user_id: str) -> Scope:
-    """Give the private chat with a person, of whichever agent: all of them are forgotten."""
+    """Return the private chat with a person; the agent is irrelevant, since all are erased."""
     return Scope(DEFAULT_AGENT, "private", user_id)

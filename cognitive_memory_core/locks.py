@@ -1,4 +1,4 @@
-"""Locks by key: steps on different things run at once, steps on the same thing one by one."""
+"""Locks by key: work on different keys runs concurrently, work on the same key one at a time."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from contextlib import asynccontextmanager
 
 
 class KeyedLock:
-    """One lock a key, kept only while somebody holds it or waits for it. First come, first served; of one event loop.
+    """One FIFO lock per key, kept only while it is held or awaited; for one event loop.
 
-    :meth:`all` excludes every key: it waits for those that are held, and those that come later wait for it. A task
-    that holds one of these locks must take no other of them.
+    :meth:`all` excludes every key: it waits for held locks, and later callers wait for it. A task that holds one of
+    these locks must not take another.
     """
 
     def __init__(self) -> None:
-        """Begin with no key."""
+        """Start without keys."""
         self._locks: dict[Hashable, asyncio.Lock] = {}
         self._users = Counter[Hashable]()
         self._whole = asyncio.Lock()

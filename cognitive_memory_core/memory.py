@@ -1,4 +1,4 @@
-"""The façade: everything that can be asked of the memory, one thin method a wish."""
+"""The façade of the memory: one thin method per operation."""
 
 from __future__ import annotations
 
@@ -49,22 +49,22 @@ NOTHING = Context("", (), 0, ("disabled",))
 
 @checks_arguments
 class CognitiveMemory:
-    """The memory of bots. Made by :meth:`open`, or by :meth:`absent` where there is none.
+    """The memory of bots. Created by :meth:`open`, or by :meth:`absent` as a stand-in without storage.
 
-    All methods but :meth:`absent` are coroutines of one event loop. Reading gives less where a part is away; writing
-    raises StorageRefused or QueueFull with nothing half-written; a mistake raises a MistakeError that says what to do,
-    an argument of the wrong type BadArgument, from every method.
+    All methods but :meth:`absent` are coroutines of one event loop. Reads return less while a component is unavailable.
+    Writes raise StorageRefused or QueueFull with nothing half-written. An invalid request raises a MistakeError that
+    says what to do; an argument of the wrong type raises BadArgument from every method.
     """
 
     def __init__(self, settings: Settings, engine: Engine | None = None, reason: str = "") -> None:
-        """Stand in front of an engine; use :meth:`open` instead."""
+        """Wrap an engine; use :meth:`open` instead."""
         self._settings = Live(settings) if engine is None else engine.settings
         self._engine = engine
         self._reason = reason
 
     @classmethod
     def absent(cls, reason: str = "") -> CognitiveMemory:
-        """Give a memory that stores and recalls nothing, and says so; touches no disk."""
+        """Return a memory that stores and returns nothing and reports ``reason``; touches no disk."""
         return cls(Settings(enabled=False), None, reason or sentences.not_running())
 
     @classmethod
@@ -80,11 +80,11 @@ class CognitiveMemory:
         chat: Chat | None = None,
         reranker: Reranker | None = None,
     ) -> AsyncGenerator[CognitiveMemory, None]:
-        """Own a data directory and work on it until the block is left; nothing accepted is lost.
+        """Open a data directory as its only owner until the block is left; nothing accepted is lost.
 
-        Raises DirectoryInUse when another process holds it for ``shutdown_seconds`` + 5 s, StorageRefused when the
-        disk refuses it. With ``background=False`` jobs wait for :meth:`drain`. A ``chat`` takes the place of every chat
-        model that is set, ``embedder`` and ``reranker`` that of theirs; what cannot be asked raises BadArgument.
+        Raises DirectoryInUse if another process holds it for ``shutdown_seconds`` + 5 s, StorageRefused if the disk
+        refuses it. With ``background=False`` jobs wait for :meth:`drain`. ``chat`` replaces every chat model that is
+        set, ``embedder`` and ``reranker`` theirs; an object without the needed method raises BadArgument.
         """
         if chat is not None and not callable(getattr(chat, "ask", None)):
             raise BadArgument(sentences.bad_value("chat", chat, "有 ask 方法的对话模型"))
@@ -113,14 +113,14 @@ class CognitiveMemory:
         return "" if self.is_running else self._reason or sentences.not_running()
 
     async def observe(self, message: Message) -> None:
-        """Log a message: visible to searches and windows at once, written within half a second; raises for no log."""
+        """Log a message: searches and windows see it at once; written within 0.5 s. A failing log is no error."""
         if self.is_running:
             self._open.intake.observe(message)
 
     async def remember(self, turn: Turn) -> str | None:
-        """Make a turn durable before returning its job's id (its memo's, where there is nothing else).
+        """Store a turn durably, then return its job's id, or its memo's id if there is nothing else.
 
-        None when it is blank, the place is switched off or the person opted out. Raises QueueFull, StorageRefused.
+        None if it is blank, the place is switched off or the person opted out. Raises QueueFull, StorageRefused.
         """
         if self._engine is None:
             return None
@@ -129,7 +129,7 @@ class CognitiveMemory:
         return stored
 
     async def consider(self, scene: Scene, messages: Sequence[Message]) -> str | None:
-        """Queue a dialogue to be judged, as durably as :meth:`remember`; None when there is nothing to judge."""
+        """Queue a dialogue for triage, as durably as :meth:`remember`; None if there is nothing to triage."""
         if self._engine is None:
             return None
         stored = await self._engine.intake.consider(scene, messages)
@@ -137,17 +137,17 @@ class CognitiveMemory:
         return stored
 
     async def recall_message(self, scene: Scene, message_id: str) -> None:
-        """Withdraw a message: from the log, from jobs not yet processed, and events that rest on it alone retire."""
+        """Withdraw a message from the log and from unprocessed jobs, and retire the events that rest on it alone."""
         engine, message_id = self._open, checked_id(message_id, "message_id")
         engine.journal.drop(scene.scope, message_id)
         try:
             await engine.parts.log.withdraw(scene.scope, message_id, engine.parts.clock.now())
         finally:
             await engine.parts.view.withdraw(scene.scope, message_id)
-            engine.merging.nudge()  # what a portrait holds of it must leave
+            engine.merging.nudge()  # profiles must lose what they hold of it
 
     async def context(self, scene: Scene, query: str, *, budget: int | None = None) -> Context:
-        """Build the block for the model; what a failing part would have given is missing and named in ``degraded``."""
+        """Build the context block for the model; failing components are left out and listed in ``degraded``."""
         query, engine = query[:MAX_QUERY], self._engine
         if engine is None or not _recalls(engine, scene):
             return NOTHING
@@ -167,11 +167,11 @@ class CognitiveMemory:
         time_from: datetime | str | None = None,
         time_to: datetime | str | None = None,
     ) -> list[Hit]:
-        """Search what the scene may read, best first: events, of any kind where none is named.
+        """Search the events that the scene may read, best first; an empty ``kinds`` means every kind of event.
 
-        ``kinds=("message",)`` searches the raw log; with other kinds beside it both are searched. A target outside the
-        scene raises NotPermitted. Times: aware datetimes, or ISO text read in the configured zone where naive; a bare
-        end date includes its day.
+        ``kinds=("message",)`` searches the raw log; with further kinds, both are searched. A target outside the scene
+        raises NotPermitted. Times are aware datetimes or ISO text, read in the configured zone if naive; a bare end
+        date includes its day.
         """
         reading = self._reading(scene, user_id, group_id, kinds)
         reading = replace(reading, window=interval_of(time_from, time_to, self._settings.current.zone))
@@ -183,7 +183,7 @@ class CognitiveMemory:
         return [engine.consent.worded_hit(hit) for hit in found.hits]
 
     async def events(self, scene: Scene, *, limit: int = 20, offset: int = 0) -> list[Event]:
-        """List what the scene may read, newest first."""
+        """Return the events that the scene may read, newest first."""
         engine = self._engine
         if engine is None or not _recalls(engine, scene):
             return []
@@ -194,7 +194,7 @@ class CognitiveMemory:
     async def recent_messages(
         self, scene: Scene, limit: int | None = None, *, until: datetime | None = None
     ) -> list[Message]:
-        """Give the newest logged messages of the place, oldest first, without people who opted out."""
+        """Return the newest logged messages of the place, oldest first, without people who opted out."""
         engine = self._engine
         if engine is None or not _recalls(engine, scene):
             return []
@@ -204,9 +204,9 @@ class CognitiveMemory:
         return [consent.worded(message) for message in found if message.scene.user_id not in consent.opted_out]
 
     async def find_messages(self, scene: Scene, message_ids: Sequence[str]) -> list[Message]:
-        """Return those of the messages of the place that the log holds, oldest first, without people who opted out.
+        """Return those of the given messages that the place's log holds, oldest first, without people who opted out.
 
-        None of a place that is switched off. Raises UnavailableError when the log cannot be read.
+        Empty for a place that is switched off. Raises UnavailableError if the log cannot be read.
         """
         engine, wanted = self._engine, _checked_ids(message_ids)
         if engine is None or not (_recalls(engine, scene) or engine.consent.is_recorded(scene.scope)):
@@ -215,18 +215,20 @@ class CognitiveMemory:
         return [consent.worded(message) for message in found if message.scene.user_id not in consent.opted_out]
 
     async def learned_messages(self, scene: Scene, message_ids: Sequence[str]) -> frozenset[str]:
-        """Return those of the messages of the place that a job of any state or an event already rests on.
+        """Return those of the given messages of the place that a job of any state or an event already rests on.
 
-        A caller that was killed asks this before it hands in what it had noted down as not yet considered.
+        For a caller that restarts after a crash and must not submit considered messages again.
         """
         engine, wanted = self._engine, _checked_ids(message_ids)
         if engine is None or not wanted:
             return frozenset()
-        waiting = await engine.parts.view.holding(scene.scope, wanted)  # first: a job is gone once its events stand
+        waiting = await engine.parts.view.holding(
+            scene.scope, wanted
+        )  # first: a job disappears once its events are stored
         return waiting | await engine.parts.log.learned(scene.scope, wanted - waiting)
 
     async def memos(self, scene: Scene, limit: int | None = None) -> list[Memo]:
-        """Give the newest memos of the place, newest last, also those whose job still waits."""
+        """Return the newest memos of the place, newest last, including those whose job still waits."""
         engine = self._engine
         if engine is None or not _recalls(engine, scene):
             return []
@@ -235,9 +237,9 @@ class CognitiveMemory:
         return [engine.consent.worded(memo) for memo in found if memo.user_id not in engine.consent.opted_out]
 
     async def get_profile(self, scene: Scene, entity_type: EntityType, entity_id: str) -> Profile | None:
-        """Give a portrait; "user" in a group is the member there, or the person's one portrait where that is shared.
+        """Return a profile; "user" in a group means the member's, or the person's own profile if profiles are shared.
 
-        One that the scene may not read raises NotPermitted.
+        Raises NotPermitted for one that the scene may not read.
         """
         asked, engine = ProfileKey.asked(scene, entity_type, entity_id), self._engine
         if engine is None or not self.is_running or not _recalls(engine, scene):
@@ -249,7 +251,7 @@ class CognitiveMemory:
     async def search_profiles(
         self, scene: Scene, query: str, *, entity_type: EntityType | None = None, top_k: int | None = None
     ) -> list[ProfileHit]:
-        """Search the portraits that the scene may read, best first."""
+        """Search the profiles that the scene may read, best first."""
         query = query[:MAX_QUERY]
         limit = max(_count(top_k, self._settings.current.query.profile_top_k), 1)
         engine = self._engine
@@ -258,29 +260,28 @@ class CognitiveMemory:
         return await engine.portraits.search(scene, query, entity_type=entity_type, top_k=limit)
 
     async def profile_revisions(self, scene: Scene, key: ProfileKey) -> list[Revision]:
-        """Give the past portraits of the one who asks, or of the group, newest first; an operator sees everybody's."""
+        """Return the past profiles of the asker or of the group, newest first; an operator may read all."""
         engine = self._engine
         if engine is None or not self.is_running or not _recalls(engine, scene):
             return []
         return await engine.history.revisions(scene, key)
 
     async def restore_profile(self, scene: Scene, key: ProfileKey, revision_id: str) -> Profile:
-        """Let a past portrait be the one of now; that of now becomes a revision, so that this can be undone.
+        """Restore a past profile; the present one becomes a revision, so that this can be undone.
 
-        For the person themselves, for a group in the group, and for an operator; others raise NotPermitted. Who may
-        ask for a group is for commands to guard, as with its pins. Raises UnknownRevision.
+        Permitted to the person themselves, in a group for the group's profile, and to an operator; others raise
+        NotPermitted. Callers must check who may do it for a group, as with its pins. Raises UnknownRevision.
         """
         return await self._open.history.restore(scene, key, checked_id(revision_id, "revision_id"))
 
     async def set_sharing(self, user_id: str, shared: bool) -> None:
-        """Open a person's own portrait, learned in private, to every place where they are, or close it again."""
+        """Share a person's own profile, learned in private, with every place where they are, or stop sharing it."""
         await self._open.consent.set_sharing(checked_id(user_id, "user_id"), shared, self._open.parts.clock.now())
 
     async def forget_event(self, scene: Scene, event_id: str) -> None:
-        """Forget an event that the scene may read; :meth:`restore_event` brings it back within 30 days.
+        """Forget an event that the scene may read; :meth:`restore_event` undoes this within 30 days.
 
-        Until then the lines that it was made of, and the bot's own that repeat it, are shown nowhere. After that all of
-        it is erased.
+        Meanwhile its source lines, and the bot's lines that repeat it, are hidden. After that all of it is erased.
         """
         engine = self._open
         event = await self._readable(scene, event_id)
@@ -289,7 +290,7 @@ class CognitiveMemory:
             engine.merging.nudge()
 
     async def restore_event(self, scene: Scene, event_id: str) -> Event:
-        """Let a retired event stand again."""
+        """Restore a retired event; raises UnknownEvent after 30 days."""
         engine = self._open
         event = await self._readable(scene, event_id)
         if event.retired_at is not None and event.retired_at < engine.parts.clock.now() - RESTORABLE:
@@ -301,22 +302,22 @@ class CognitiveMemory:
         return restored
 
     async def forget_user(self, scene: Scene, user_id: str) -> Erasure:
-        """Forget a person for good, everywhere: nothing of it can be found when this returns, or be brought back.
+        """Erase a person everywhere; when this returns, nothing of it can be found or restored.
 
-        What they said goes, and in what others said they are 某位成员. Only they themselves may ask for it, or an
-        operator (NotPermitted). Raises StorageRefused where the disk refuses; asking again goes on from there.
+        What they said is removed, and in what others said they become 某位成员. Raises NotPermitted unless they or an
+        operator ask, StorageRefused if the disk refuses; another call continues from there.
         """
         return await self._open.forgetting.forget_person(scene, checked_id(user_id, "user_id"))
 
     async def forget_scene(self, scene: Scene) -> Erasure:
-        """Forget a place for good, as durably: a group, or a private chat.
+        """Erase a place, a group or a private chat, as permanently as :meth:`forget_user`.
 
-        Who may ask for a group, as for its pins, is for tools and commands to guard: the memory knows no admins.
+        Tools and commands must check who may erase a group, as with its pins: the memory knows no admins.
         """
         return await self._open.forgetting.forget_place(scene)
 
     async def pin(self, scene: Scene, text: str, *, for_group: bool = False) -> Pin:
-        """Pin a fact; an exact duplicate is the pin that stands; over ``pins.max`` raises LimitReached."""
+        """Store a pin; return the existing one for an exact duplicate; raise LimitReached over ``pins.max``."""
         engine, limit = self._open, self._settings.current.pins.max
         return await engine.pinboard.pin(scene, _admitted(engine, text), for_group=for_group, limit=limit)
 
@@ -325,11 +326,11 @@ class CognitiveMemory:
         return await self._open.pinboard.update(scene, pin_id, _admitted(self._open, text))
 
     async def unpin(self, scene: Scene, pin_id: str) -> None:
-        """Take a pin down."""
+        """Remove a pin."""
         await self._open.pinboard.unpin(scene, pin_id)
 
     async def pins(self, scene: Scene) -> list[Pin]:
-        """Give the group's pins and the asker's own there, oldest first."""
+        """Return the group's pins and the asker's own there, oldest first."""
         engine = self._engine
         return [] if engine is None else [engine.consent.worded(pin) for pin in await engine.pinboard.pins(scene)]
 
@@ -338,20 +339,20 @@ class CognitiveMemory:
         engine = self._open
         engine.journal.forget_person(checked_id(user_id, "user_id"))
         await engine.consent.opt_out(user_id, engine.parts.clock.now())
-        engine.journal.forget_person(user_id)  # what came in while the wish was written down
+        engine.journal.forget_person(user_id)  # messages that arrived during the write
 
     async def opt_in(self, user_id: str) -> None:
-        """Take :meth:`opt_out` back."""
+        """Undo :meth:`opt_out`."""
         await self._open.consent.opt_in(checked_id(user_id, "user_id"))
 
     async def set_switch(self, scene: Scene, switch: Switch) -> None:
-        """Switch a place: "on", "off", "record_only" or "recall_only"."""
+        """Set the switch of a place: "on", "off", "record_only" or "recall_only"."""
         await self._open.consent.set_switch(scene.scope, switch)
 
     async def compress(self, messages: Sequence[Message], *, budget: int) -> str:
-        """Shorten a dialogue to at most ``budget`` tokens: what is older summed up, the last lines as they were said.
+        """Shorten a dialogue to at most ``budget`` tokens: older lines summarised, the last lines verbatim.
 
-        Without a model, or where it fails, the newest lines that fit. Whoever opted out is left out.
+        Without a model, or if it fails, the newest lines that fit. People who opted out are left out.
         """
         lines, room, engine = checked_dialogue(messages), budget, self._engine
         if engine is None:
@@ -361,45 +362,45 @@ class CognitiveMemory:
         return await compressor.compress(admitted(lines, engine.consent.admitted), room)
 
     async def status(self) -> Status:
-        """Say how everything is; never raises for a failing store."""
+        """Return the status; a failing store does not raise."""
         if self._engine is None:
             return Status(is_running=False, reason=self.reason)
         return replace(await self._engine.status(), reason=self.reason)
 
     async def failed_jobs(self) -> list[FailedJob]:
-        """List the buried jobs with their errors, oldest first."""
+        """Return the buried jobs with their errors, oldest first."""
         return [] if self._engine is None else await self._engine.parts.view.failed()
 
     async def revive(self, job_id: str | None = None) -> int:
-        """Queue one buried job again, or all; answers how many."""
+        """Queue one buried job again, or all; return how many."""
         revived = await self._open.parts.queue.revive(job_id)
         self._open.worker.nudge()
         return revived
 
     async def pause(self) -> None:
-        """Claim no more jobs until :meth:`resume`; what is accepted meanwhile waits."""
+        """Stop claiming jobs until :meth:`resume`; jobs accepted meanwhile wait."""
         self._open.pause()
 
     async def resume(self) -> None:
-        """Work on."""
+        """Continue after :meth:`pause`."""
         self._open.resume()
 
     async def drain(self, timeout: float) -> bool:
-        """Wait until queue and indexer are idle; False when ``timeout`` seconds were not enough."""
+        """Wait until queue and indexes are idle; return False after ``timeout`` seconds."""
         return True if self._engine is None else await self._engine.drain(timeout)
 
     async def reindex(self) -> int:
-        """Build the vector index anew from the ledger, the old one serving meanwhile; answers how many vectors.
+        """Rebuild the vector index from the ledger while the old one serves; return the number of vectors.
 
-        Nothing is embedded anew. Raises UnavailableError when the vector store cannot be reached.
+        Embeds nothing anew. Raises UnavailableError if the vector store cannot be reached.
         """
         return await self._open.reindex()
 
     async def export(self, path: Path, *, user_id: str | None = None) -> int:
-        """Write JSON Lines of everything, or of what one person said and pinned; answers how many rows.
+        """Write everything, or what one person said and pinned, as JSON Lines; return the number of rows.
 
-        The file is whole or as it was before. A path inside the data directory, or of anything but a new or a regular
-        file, raises BadArgument; a disk that refuses, StorageRefused.
+        The file is complete or unchanged. Raises BadArgument for a path inside the data directory or of anything but a
+        new or regular file, StorageRefused if the disk refuses.
         """
         engine, transfer = self._open, await asyncio.to_thread(_transfer)
         target = await asyncio.to_thread(transfer.checked_target, Path(path), engine.parts.data_dir)
@@ -414,10 +415,10 @@ class CognitiveMemory:
         )
 
     async def backup(self, path: Path) -> None:
-        """Copy everything, as it stands now, into a new or empty directory that can be opened as a data directory.
+        """Copy the present state into a new or empty directory that can be opened as a data directory.
 
-        A path inside the data directory, or one that holds something, raises BadArgument; a disk that refuses,
-        StorageRefused with nothing half-made. Indexes are left out and built anew where the copy is opened.
+        Raises BadArgument for a path inside the data directory or one that is not empty, StorageRefused if the disk
+        refuses, with nothing half-made. Indexes are left out and rebuilt when the copy is opened.
         """
         engine, transfer = self._open, await asyncio.to_thread(_transfer)
         await engine.journal.settle()
@@ -433,7 +434,7 @@ class CognitiveMemory:
             )
 
     async def import_(self, path: Path) -> int:
-        """Read an export back, idempotent by id; bad lines are logged by number and left out. Answers how many rows."""
+        """Import an export, idempotent by id; bad lines are logged by number and skipped. Return the number of rows."""
         engine, transfer = self._open, await asyncio.to_thread(_transfer)
         absorbed = await transfer.imported(
             engine.parts.archive, Path(path), profiles=engine.parts.profiles, stays_out=engine.consent.keeps_out
@@ -470,16 +471,16 @@ class CognitiveMemory:
 
 
 def _engine_class() -> type[Engine]:
-    from .engine import Engine  # noqa: PLC0415  # numpy and SQLite cost nothing until a memory is opened, off the loop
+    from .engine import Engine  # noqa: PLC0415  # numpy and SQLite load only when a memory is opened, off the event loop
 
-    offences(".")  # compiles what would else hold up the first message
+    offences(".")  # compiles patterns that would otherwise delay the first message
     word_forms.prepare()
     intents.prepare()
     return Engine
 
 
 def _transfer() -> ModuleType:
-    from . import transfer  # noqa: PLC0415  # not needed by a bot that never exports, imports or backs up
+    from . import transfer  # noqa: PLC0415  # only needed for export, import and backup
 
     return transfer
 
@@ -493,7 +494,7 @@ def _admitted(engine: Engine, text: str) -> str:
 
 
 def _count(value: int | None, default: int, *, most: int = MAX_RESULTS) -> int:
-    """Read a count: None is the default, what is too large or negative is brought in."""
+    """Return a count within 0 and ``most``; None means the default."""
     return min(default if value is None else max(value, 0), most)
 
 

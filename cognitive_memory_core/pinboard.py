@@ -1,4 +1,4 @@
-"""Pins: facts that people wrote down themselves, always injected where they were pinned."""
+"""Pins: facts that people enter themselves, always injected in the place where they were pinned."""
 
 from __future__ import annotations
 
@@ -19,20 +19,23 @@ PIN_LENGTH = 500
 
 
 class Pinboard:
-    """The pins that a scene may see: the group's, and the asker's own there; an operator sees all of a place."""
+    """Reads and writes the pins visible to a scene: the group's and the asker's own; all of a place for an operator."""
 
     def __init__(self, notes: NoteBook, clock: Clock) -> None:
-        """Pin into a notebook."""
+        """Store pins in a notebook."""
         self._notes = notes
         self._clock = clock
         self._turn = asyncio.Lock()
 
     async def pins(self, scene: Scene) -> list[Pin]:
-        """Give the pins that the scene may see, oldest first."""
+        """Return the pins that the scene may see, oldest first."""
         return [pin for pin in await self._notes.pins(scene.scope) if _visible(pin, scene)]
 
     async def pin(self, scene: Scene, text: str, *, for_group: bool, limit: int) -> Pin:
-        """Pin a fact; an exact duplicate of the same owner is the pin that stands."""
+        """Store a pin; for an exact duplicate of the same owner, return the existing pin.
+
+        Raises LimitReached if the owner already has ``limit`` pins here, BadArgument for a blank text.
+        """
         text = _checked(text)
         owner_id = "" if for_group or scene.kind == "operator" else scene.user_id
         async with self._turn:
@@ -54,7 +57,7 @@ class Pinboard:
         return pin
 
     async def unpin(self, scene: Scene, pin_id: str) -> None:
-        """Take a pin down that the scene may see."""
+        """Remove a pin that the scene may see."""
         async with self._turn:
             await self._notes.erase_pin((await self._get(scene, pin_id)).id)
 

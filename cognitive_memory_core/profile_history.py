@@ -1,4 +1,4 @@
-"""Past portraits: who may see them, and putting one back."""
+"""Past profile revisions: access checks, listing and restoring."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .text.safety.recitals import untelling
 
 @dataclass(frozen=True)
 class ProfileHistory:
-    """What portraits were; ``on_restored`` is told after one was put back."""
+    """Lists and restores past profiles; ``on_restored`` is called after a restore."""
 
     store: ProfileStore
     index: ProfileIndex
@@ -32,9 +32,9 @@ class ProfileHistory:
     events: EventEraser
 
     async def revisions(self, scene: Scene, key: ProfileKey) -> list[Revision]:
-        """Give the past portraits of a group, or of the one who asks, newest first; raises NotPermitted.
+        """Return the past profiles of a group, or of the asker, newest first; raises NotPermitted.
 
-        What somebody was is nobody else's: sharing opens the portrait of now. An operator sees everybody's.
+        Sharing opens only the present profile to others, not its past. An operator may read all.
         """
         await self._permit(scene, key)
         if key.user_id in self.consent.opted_out:
@@ -43,9 +43,9 @@ class ProfileHistory:
         return [replace(one, profile=self._worded(one.profile, untold)) for one in await self.store.revisions(key)]
 
     async def restore(self, scene: Scene, key: ProfileKey, revision_id: str) -> Profile:
-        """Put a past portrait in the place of the one of now; raises NotPermitted, UnknownRevision.
+        """Restore a past profile as the present one; raises NotPermitted, UnknownRevision.
 
-        What it told of a forgotten event is left out: only restoring the event brings that back.
+        What it told of a forgotten event is left out; only restoring the event brings that back.
         """
         await self._permit(scene, key)
         restored = await self.store.restore(key, revision_id, self.clock.now(), await self._untold(key))
@@ -55,11 +55,11 @@ class ProfileHistory:
         return self._worded(restored, str)
 
     async def exported(self, profile: Profile) -> Profile:
-        """Give a portrait, of now or of the past, without what it may not tell any more."""
+        """Return a present or past profile without what forgotten events told."""
         return _without(profile, await self._untold(profile.key))
 
     async def _untold(self, key: ProfileKey) -> Callable[[str], str]:
-        """Give what leaves out of a text of this portrait what forgotten events told."""
+        """Return a function that removes from this profile's text what forgotten events told."""
         return untelling([event for event in await self.events.untold() if key in keys_of(event)])
 
     async def _permit(self, scene: Scene, key: ProfileKey) -> None:
@@ -68,7 +68,7 @@ class ProfileHistory:
             raise NotPermitted(sentences.not_your_profile())
 
     def _worded(self, profile: Profile, untold: Callable[[str], str]) -> Profile:
-        """Give a portrait without what may not be told, and without those who want to be left out."""
+        """Return a profile without what forgotten events told, with people who opted out redacted."""
         return _without(_without(profile, untold), self.consent.hidden)
 
 

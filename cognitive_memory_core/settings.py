@@ -1,7 +1,7 @@
 """Every setting, frozen, with its default. Reads no file and no environment.
 
-A default exists once, here. Keys under :data:`DORMANT` are named already but steer nothing in this version; whoever
-sets one is told so.
+Each default is defined once, here. Keys under :data:`DORMANT` are reserved and have no effect in this version; setting
+one is reported.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ DORMANT = (
 
 
 def _as_text(value: object) -> object:
-    """Take a number or a truth value where text is meant: NoneBot decodes .env values as JSON first."""
+    """Convert a number or boolean to text, since NoneBot decodes .env values as JSON first."""
     if isinstance(value, bool):
         return str(value).lower()
     return str(value) if isinstance(value, int | float) else value
 
 
 def _as_ids(value: object) -> object:
-    """Take one id, or ids separated by commas, where a list is meant; numbers become text."""
+    """Convert one id, ids separated by commas, or a list of them to a tuple of text."""
     if isinstance(value, str):
         return _filled(value.replace("，", ",").split(","))
     if isinstance(value, int):
@@ -80,7 +80,7 @@ class _Group(BaseModel):
 
 @dataclass(frozen=True)
 class Decay:
-    """How much newness lifts a hit: ``relevance * (1 + boost * 0.5 ** (age / half_life))`` from ``floor`` on."""
+    """Recency boost: ``relevance * (1 + boost * 0.5 ** (age / half_life))`` for relevance from ``floor`` on."""
 
     half_life_days: float
     boost: float
@@ -100,7 +100,7 @@ class ModelSettings(_Group):
 
 
 class EmbeddingSettings(_Group):
-    """The embedding model; without a name the local hashing embedder works."""
+    """The embedding model; without ``model_name`` the local hashing embedder is used."""
 
     api_url: Text = ""
     api_key: Secret = SecretStr("")
@@ -112,7 +112,7 @@ class EmbeddingSettings(_Group):
 
 
 class RerankSettings(_Group):
-    """A reranking model of Jina's or Cohere's form; without a name what was found stays as it is ranked."""
+    """A reranking model with Jina's or Cohere's API; without ``model_name`` results are not reranked."""
 
     api_url: Text = ""
     api_key: Secret = SecretStr("")
@@ -130,7 +130,7 @@ class ModelsSettings(_Group):
     rerank: RerankSettings = RerankSettings()
 
     def of(self, role: ChatRole) -> ModelSettings:
-        """Give the chat model of a role: what is not set for it is the historian's."""
+        """Return the chat model settings of a role; keys that are not set are the historian's."""
         own: ModelSettings = getattr(self, role)
         return self.historian.model_copy(update={key: getattr(own, key) for key in own.model_fields_set})
 
@@ -242,7 +242,7 @@ class EvolutionSettings(_Group):
 
 
 class VectorStoreSettings(_Group):
-    """Where vectors are indexed; "exact" runs no store at all and compares with every vector in the ledger."""
+    """Where vectors are indexed; "exact" runs no store and compares with every vector in the ledger."""
 
     backend: Literal["chroma", "exact"] = "chroma"
     url: Text = ""
@@ -294,12 +294,12 @@ class Settings(_Group):
 
     @property
     def zone(self) -> ZoneInfo:
-        """The zone in which people here speak of time."""
+        """The zone in which times are read and shown."""
         return ZoneInfo(self.timezone)
 
     @classmethod
     def from_mapping(cls, mapping: Mapping[str, Any]) -> Settings:
-        """Read nested settings as .env gives them; a bad value raises BadArgument with one line that names the key."""
+        """Parse nested settings as .env gives them; a bad value raises BadArgument with one line that names the key."""
         try:
             return cls.model_validate(dict(mapping))
         except ValidationError as refused:
@@ -310,12 +310,12 @@ class Settings(_Group):
 
 
 def unknown_keys(mapping: Mapping[str, Any]) -> tuple[str, ...]:
-    """Name the keys of a mapping that no setting has, dotted."""
+    """Return the keys of a mapping that are no settings, dotted."""
     return tuple(_unknown(Settings, mapping, ""))
 
 
 def dormant_keys(settings: Settings) -> tuple[str, ...]:
-    """Name the settings that were set to something else than their default and steer nothing in this version."""
+    """Return the :data:`DORMANT` settings that differ from their defaults, dotted; they have no effect."""
     return tuple(key for key in DORMANT if _at(settings, key) != _at(Settings(), key))
 
 
@@ -343,17 +343,17 @@ T = TypeVar("T")
 
 
 class Live(Generic[T]):
-    """A value that is replaced whole while running; read ``current`` once at the start of a call."""
+    """A value that is replaced as a whole at run time; read ``current`` once at the start of a call."""
 
     def __init__(self, current: T) -> None:
-        """Begin with a value."""
+        """Start with a value."""
         self._current = current
 
     @property
     def current(self) -> T:
-        """The value of now."""
+        """The present value."""
         return self._current
 
     def replace(self, value: T) -> None:
-        """Put another value in force; a running call ends with what it began with."""
+        """Replace the value; running calls keep the one they read."""
         self._current = value

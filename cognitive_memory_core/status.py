@@ -1,4 +1,4 @@
-"""What the memory says of itself."""
+"""The status report of the memory."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from .ports.ledger import PurgeState, Spending, Totals
 
 @dataclass(frozen=True)
 class Status:
-    """How the memory is. ``index_lag`` counts events without a vector; ``without_model`` names what runs on rules.
+    """State and figures of the memory. ``index_lag`` counts events that wait for a vector.
 
-    ``breakers`` pairs each guarded store or model with its state: "uninitialised", "ready" or "failed". ``index`` says
-    how far the vector store is; while it lacks rows, or is away, exact search answers. ``purge`` says since when bytes
-    of what was erased wait to be removed, and when the last were. ``merges`` counts the facts that wait for profiles.
-    ``refused`` counts the turns and dialogues that were not taken since the start, each with a QueueFull to its caller.
-    ``dropped_messages`` counts the lines that were not written into the log since the start: its buffer was full.
-    ``failing`` pairs each part that fails at present with its error, and ``last_error`` is the latest of those.
-    ``is_over_daily_calls``: the day's model calls are spent, and the rules work on.
+    ``without_model`` lists "historian" and "embedding" where no model is set. ``breakers`` pairs each guarded store or
+    model with its state: "uninitialised", "ready" or "failed". ``index`` is the progress of the vector store; while it
+    lacks rows or is unavailable, exact search answers. ``purge`` holds since when erased bytes wait to be removed, and
+    when the last purge was. ``merges`` counts the facts that wait for profiles. ``refused`` counts turns and dialogues
+    rejected with QueueFull since the start. ``dropped_messages`` counts messages dropped since the start because the
+    log's buffer was full. ``failing`` pairs each failing component with its error; ``last_error`` is the latest error.
+    ``is_over_daily_calls``: the day's model calls are spent, and the rules take over.
     """
 
     is_running: bool
@@ -43,14 +43,14 @@ class Status:
 
     @property
     def calls_today(self) -> int:
-        """Model calls of the day."""
+        """Number of model calls today."""
         return sum(spending.calls for spending in self.spent_today)
 
     @property
     def tokens_today(self) -> int:
-        """Tokens of the day."""
+        """Number of tokens used today."""
         return sum(spending.tokens for spending in self.spent_today)
 
     def with_error(self, error: str) -> Status:
-        """Say what went wrong while asking."""
+        """Return the status with another ``last_error``."""
         return replace(self, last_error=error)

@@ -1,4 +1,4 @@
-"""Whether the machine's clock can be believed, before anything is dropped because it is old."""
+"""Decides whether the machine's clock is trusted, before anything is deleted for its age."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from ..errors import UnavailableError
 from ..ports.ambient import Clock
 from ..ports.ledger import ClockBook, ClockState
 
-JUMP = timedelta(days=2)  # more than this at once, and the clock was set, or nothing ran for as long
-STEADY = 86_400.0  # seconds that a clock has to run on after a jump before it is believed
-POLL = 10.0  # seconds between two looks at the clock
-KEPT_EVERY = 600.0  # seconds between two notes of how far it is believed
+JUMP = timedelta(days=2)  # a larger difference means that the clock was set, or that nothing ran for as long
+STEADY = 86_400.0  # seconds that a clock must run steadily after a jump before it is trusted
+POLL = 10.0  # seconds between two readings of the clock
+KEPT_EVERY = 600.0  # seconds between two writes of the trusted time
 NEVER = datetime.fromtimestamp(0, timezone.utc)
-SINCE = timedelta(seconds=5)  # what was said so shortly before a tombstone is brought back is not erased
+SINCE = timedelta(seconds=5)  # a redated tombstone is set this much earlier, to spare what was just said
 
 
 class ClockWatch:
-    """Compares the clock with how far it was believed before, across openings, and with the time that has passed.
+    """Compares the clock with the stored trusted time, across restarts, and with a monotonic timer.
 
-    A clock that jumped by more than :data:`JUMP`, or that nobody has watched yet, is believed once it has run steadily
-    for :data:`STEADY` seconds, over several openings if need be. Until then nothing grows older by it.
+    A clock that jumped by more than :data:`JUMP`, or that has no history, is trusted once it has run steadily for
+    :data:`STEADY` seconds, over several restarts if needed. Until then it makes nothing older.
     """
 
     def __init__(self, clock: Clock, book: ClockBook, *, elapsed: Callable[[], float] = time.monotonic) -> None:
-        """Watch a clock; ``elapsed`` gives seconds that never jump."""
+        """Watch a clock; ``elapsed`` returns monotonic seconds."""
         self._clock = clock
         self._book = book
         self._elapsed = elapsed
@@ -38,15 +38,15 @@ class ClockWatch:
         now = clock.now()
         self._believed: datetime | None = None
         self._seen, self._steady = now, 0.0
-        self._has_history = False  # whether an earlier opening watched a clock
+        self._has_history = False  # whether an earlier process stored a state
         self.on_brought_back: Callable[[], Awaitable[object]] | None = None
         self.trouble = Trouble("clock")
         self.loop = BackgroundLoop("clock watch", self._round)
 
     async def load(self) -> None:
-        """Read how far the clock was believed; what is dated by a clock that is corrected by now is dated anew.
+        """Load the trusted time; redate tombstones that a wrong clock dated, once it is corrected.
 
-        A book that is away is no error: the loop tries again.
+        If the book is unavailable, the loop tries again.
         """
         try:
             state = await self._book.find()
@@ -58,22 +58,22 @@ class ClockWatch:
             self.loop.trouble.note(away)
 
     def now(self) -> datetime:
-        """Return an instant that no earlier act lies after, as far as is known: for what must cover the past."""
+        """Return the later of clock and trusted time, so that it lies after every recorded act as far as is known."""
         now = self._clock.now()
         return now if self._believed is None else max(now, self._believed)
 
     def horizon(self) -> datetime:
-        """Return an instant that has passed for sure: what is dropped for its age is measured from here."""
+        """Return an instant that has certainly passed; ages that lead to deletion are measured from it."""
         self._look()
         return NEVER if self._believed is None else min(self._clock.now(), self._believed)
 
     async def close(self) -> None:
-        """Note how far the clock is believed, if the disk takes it."""
+        """Store the trusted time, if the ledger is available."""
         with suppress(UnavailableError):
             await self.keep()
 
     async def keep(self) -> None:
-        """Note how far the clock is believed."""
+        """Store the trusted time."""
         self._look()
         await self._book.keep(ClockState(self._believed, self._seen, self._steady))
         self._kept_at = self._elapsed()
@@ -88,11 +88,11 @@ class ClockWatch:
 
     @property
     def _may_date_anew(self) -> bool:
-        """Whether what lies in the future now was dated by a clock that was wrong, and not by one that was right."""
+        """Whether dates in the future come from a wrong clock of the past, so that they may be corrected."""
         return self._has_history if self._believed is None else self._believed == self._seen
 
     def _look(self) -> bool:
-        """Take note of the time; returns whether the clock has jumped."""
+        """Read the clock and update the trusted time; return whether the clock has jumped."""
         now, elapsed = self._clock.now(), self._elapsed()
         passed = elapsed - self._looked_at
         has_jumped = abs(now - self._seen - timedelta(seconds=passed)) > JUMP

@@ -1,4 +1,4 @@
-"""What becomes of a job that went wrong: a value, decided by a pure function."""
+"""The retry decision for a failed job: a value, made by a pure function."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ LONGEST_PAUSE = 300.0
 
 @dataclass(frozen=True)
 class Requeue:
-    """Try again after ``delay`` seconds; ``counted=False`` where the job is not to blame."""
+    """Try again after ``delay`` seconds; ``counted=False`` if the attempt does not count against the job."""
 
     delay: float
     counted: bool
@@ -29,8 +29,8 @@ class Bury:
 def decision(error: Exception, attempts: int, *, retries: int, spread: float) -> Requeue | Bury:
     """Decide after the ``attempts``-th try failed; ``spread`` in [0, 1] is the jitter.
 
-    A store or endpoint that is away burns no attempts; everything else does, also errors nobody foresaw, and an answer
-    that did not come in time: it was paid for, and may never come.
+    An unavailable store or endpoint does not count as an attempt. Every other error does, including unexpected ones
+    and a timed-out answer, which may be billed and may never arrive.
     """
     is_away = isinstance(error, UnavailableError) and not isinstance(error, TooSlow)
     if not is_away and (isinstance(error, PermanentError) or attempts > retries):

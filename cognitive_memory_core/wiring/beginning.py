@@ -1,4 +1,4 @@
-"""The first start of a data directory, told from one that has lost its ledger."""
+"""Distinguishes the first start of a data directory from one that has lost its ledger."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from ..adapters.sqlite.database.schema import copies_of, is_blank
 from ..errors import UnavailableError
 
 LEDGER = "ledger.db"
-CONSENT = "ledger.new"  # an empty file by which the operator asks for a new ledger beside what an older one left
+CONSENT = "ledger.new"  # an empty file with which the operator requests a new ledger despite remains of an older one
 _WAL = "-wal"
 _SQLITE = b"SQLite format 3\0"
 
 
 def refuse_lost_ledger(data_dir: Path) -> None:
-    """Raise UnavailableError where there is no ledger but what only a memory with a ledger leaves; blocking.
+    """Raise UnavailableError if there is no ledger but traces that only one with a ledger leaves; blocking.
 
-    Jobs, end_summaries.json, settings and templates may lie there before the first start. Where the operator asked for
-    a new ledger, what is left of the old one gets a name under which the next purge finds it.
+    Jobs, end_summaries.json, settings and templates may exist before the first start. If the operator requested a new
+    ledger, the old WAL file is renamed so that the next purge finds it.
     """
     ledger = data_dir / LEDGER
     if not is_blank(ledger):
@@ -37,13 +37,13 @@ def refuse_lost_ledger(data_dir: Path) -> None:
 
 
 def forget_consent_to_begin_anew(data_dir: Path) -> None:
-    """Remove the operator's consent, which is for one start; blocking."""
+    """Remove the operator's request, which is valid for one start; blocking."""
     with suppress(OSError):
         (data_dir / CONSENT).unlink(missing_ok=True)
 
 
 def _traces(data_dir: Path) -> Iterator[str]:
-    """Name what only a memory with a ledger has written."""
+    """Yield the traces that only a memory with a ledger leaves."""
     if _size(data_dir / (LEDGER + _WAL)):
         yield LEDGER + _WAL
     for copy in _kept(data_dir):
@@ -55,7 +55,7 @@ def _traces(data_dir: Path) -> Iterator[str]:
 
 
 def _copies(data_dir: Path) -> Iterator[Path]:
-    """Name the copies that migrations kept, and backups in directories beside this one: they were never owned."""
+    """Yield ledger copies kept by migrations, and backups in sibling directories, which have no lock file."""
     yield from _kept(data_dir)
     with suppress(OSError):
         for place in sorted(data_dir.absolute().parent.iterdir()):

@@ -1,4 +1,4 @@
-"""Who embeds, and how its cosines are read: the model that is set, the one that was given, or the local one."""
+"""Builds the embedder and its calibration: the given one, the model that is set, or the local one."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Embedding:
-    """The one embedder that everybody asks, the breaker round its questions, and who measures it where that is due."""
+    """The shared embedder, its breaker, and its calibration task if one is due."""
 
     embedder: EmbeddingQueue
     breaker: Breaker
@@ -40,7 +40,7 @@ async def embedding_of(
     clock: Clock,
     given: Embedder | None,
 ) -> Embedding:
-    """Put a queue before the embedder; when the stack is closed whoever waits hears so, and nothing runs."""
+    """Wrap the embedder in a queue; closing the stack fails waiting requests and stops it."""
     wanted, breaker = settings.models.embedding, Breaker("embedding")
     inner = ForeignEmbedder(given) if given else await _chosen(wanted, ledger, meter, stack)
     is_known = inner.calibration.is_usable and (given is not None or not wanted.model_name)
@@ -51,13 +51,13 @@ async def embedding_of(
 
 
 async def _calibrating(queue: EmbeddingQueue, ledger: SqliteLedger, current: Live[Calibration]) -> Calibrating | None:
-    """Put in force what was measured before; give who will measure where nothing was."""
+    """Apply the stored calibration; return the calibration task if there is none."""
     calibrating = Calibrating(queue, ledger.calibrations, current)
     return None if await calibrating.recall() else calibrating
 
 
 async def _chosen(wanted: EmbeddingSettings, ledger: SqliteLedger, meter: Meter, stack: AsyncExitStack) -> Embedder:
-    """Give the embedding model that is set, held to the length of the vectors it gave before, or the local one."""
+    """Return the embedding model that is set, bound to the dimensions of its stored vectors, or the local one."""
     if not wanted.model_name:
         return HashingEmbedder()
     client, make = await asyncio.to_thread(_model, wanted)
@@ -67,7 +67,7 @@ async def _chosen(wanted: EmbeddingSettings, ledger: SqliteLedger, meter: Meter,
 
 
 def _model(wanted: EmbeddingSettings) -> tuple[ModelClient, type[OpenAIEmbedder]]:
-    """Import what takes half a second, and read certificates, only where a model is set; call it in a thread."""
+    """Build a client; imports and certificates take half a second, so call it in a thread and only for a set model."""
     from ..adapters.openai.client import EMBEDDING_LIMIT, ModelClient  # noqa: PLC0415  # see above
     from ..adapters.openai.embedder import OpenAIEmbedder  # noqa: PLC0415  # see above
 

@@ -1,4 +1,4 @@
-"""Everything under a data directory, opened and named by its port."""
+"""Opens everything under a data directory and names it by port."""
 
 from __future__ import annotations
 
@@ -54,20 +54,20 @@ from .embedding import Embedding, embedding_of
 from .reranking import Reranking, reranking_of
 from .thinkers import Thinkers, thinkers_of
 
-GRACE = 5.0  # seconds beyond shutdown_seconds that a dying predecessor is given to let go of the directory
+GRACE = 5.0  # seconds beyond shutdown_seconds that the former owner gets to release the directory
 
 
 class SystemClock:
     """The machine's own time."""
 
     def now(self) -> datetime:
-        """Give the present instant, in UTC."""
+        """Return the present instant in UTC."""
         return datetime.now(timezone.utc)
 
 
 @dataclass(frozen=True)
 class Parts:
-    """Everything that the memory is put together from."""
+    """The components that a memory is assembled from."""
 
     clock: Clock
     watch: ClockWatch
@@ -106,7 +106,7 @@ class Parts:
 
 
 async def parts_of(live: Live[Settings], data_dir: Path, given: Overrides) -> Parts:
-    """Open everything under a data directory, as its owner; after DirectoryInUse or StorageRefused nothing is held."""
+    """Open everything under a data directory as its owner; on DirectoryInUse or StorageRefused, release everything."""
     settings, clock = live.current, given.clock or SystemClock()
     return_large_blocks()
     async with released_on_failure() as stack:
@@ -138,7 +138,7 @@ async def parts_of(live: Live[Settings], data_dir: Path, given: Overrides) -> Pa
 
 @dataclass(frozen=True)
 class _Outside:
-    """What is neither queue nor ledger."""
+    """The components beside queue and ledger."""
 
     clock: Clock
     owner: DirectoryOwner
@@ -154,7 +154,7 @@ class _Outside:
 
 
 def _put_together(queue: FileQueue, ledger: SqliteLedger, outside: _Outside, resources: AsyncExitStack) -> Parts:
-    """Name every part by its port, with a breaker round each that can be away."""
+    """Assign every component to its port, with a breaker around each that can be unavailable."""
     vectors, words = stores = (Breaker("vectors"), Breaker("ledger"))
     return Parts(
         clock=outside.clock,
@@ -195,7 +195,7 @@ def _put_together(queue: FileQueue, ledger: SqliteLedger, outside: _Outside, res
 
 
 async def _ledger(data_dir: Path, clock: Clock, owner: DirectoryOwner, stack: AsyncExitStack) -> SqliteLedger:
-    """Open the ledger; from then on nothing is written unless it is still the file of that name."""
+    """Open the ledger; from then on, writes are refused if the file of that name is another one."""
     path = data_dir / LEDGER
     await asyncio.to_thread(refuse_lost_ledger, data_dir)
     ledger = await SqliteLedger.open(path, clock=clock, check=owner.check)
@@ -206,7 +206,7 @@ async def _ledger(data_dir: Path, clock: Clock, owner: DirectoryOwner, stack: As
 
 
 async def _store(vector_store: VectorStoreSettings, folder: Path, stack: AsyncExitStack) -> SleepingStore | None:
-    """Give the vector store, which runs only while it is needed; None where exact search alone is wanted."""
+    """Return the vector store, which runs only while it is needed; None for exact search only."""
     if vector_store.url or vector_store.backend == "exact":
         await asyncio.to_thread(clear_generations, folder)
     if vector_store.backend == "exact":

@@ -1,4 +1,4 @@
-"""Who ranks again what was found: the model that is set or was given, or nobody."""
+"""Builds the reranker: the given one, the one that is set, or none."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Reranking:
-    """A reranking model behind its breaker; nothing where there is none."""
+    """A reranking model behind its breaker; empty if there is none."""
 
     reranker: Reranker | None = None
     breakers: tuple[Breaker, ...] = ()
@@ -28,7 +28,7 @@ class Reranking:
 async def reranking_of(
     wanted: RerankSettings, meter: Meter, stack: AsyncExitStack, given: Reranker | None
 ) -> Reranking:
-    """Give the reranker that is asked; ``given`` goes before the one that is set."""
+    """Return the reranker; ``given`` takes precedence over the one that is set."""
     if given is None and not wanted.model_name:
         return Reranking()
     inner = ForeignReranker(given) if given else await _chosen(wanted, meter, stack)
@@ -43,7 +43,7 @@ async def _chosen(wanted: RerankSettings, meter: Meter, stack: AsyncExitStack) -
 
 
 def _model(wanted: RerankSettings) -> tuple[ModelClient, type[HttpReranker]]:
-    """Import what takes half a second, and read certificates, only where a model is set; call it in a thread."""
+    """Build a client; imports and certificates take half a second, so call it in a thread and only for a set model."""
     from ..adapters.openai.client import ModelClient  # noqa: PLC0415  # see above
     from ..adapters.openai.rerank import HttpReranker  # noqa: PLC0415  # see above
 

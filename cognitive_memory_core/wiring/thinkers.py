@@ -1,4 +1,4 @@
-"""Who thinks: chat models where they are set, the rules where they are not or the day's calls are spent."""
+"""Builds historian and merger: chat models if set, and the rules without one or when the day's calls are spent."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ ROLES: tuple[ChatRole, ...] = ("historian", "triage", "merge")
 
 @dataclass(frozen=True)
 class Thinkers:
-    """Those who turn what was said into memory, and the breakers round their models."""
+    """Historian, merger and summariser, and the breakers around their models."""
 
     historian: Historian
     merger: Merger
@@ -46,13 +46,13 @@ class Thinkers:
 
     @property
     def has_model(self) -> bool:
-        """Whether any chat model is asked."""
+        """Whether any chat model is used."""
         return bool(self.breakers)
 
 
 @dataclass(frozen=True)
 class _ModelInUse:
-    """A chat model with the breaker round it, and the settings that it was made of."""
+    """A chat model with its breaker and settings."""
 
     wanted: ModelSettings
     chat: Chat
@@ -62,7 +62,7 @@ class _ModelInUse:
 async def thinkers_of(
     settings: Live[Settings], prompts: Path, meter: SpendingMeter, stack: AsyncExitStack, given: Chat | None
 ) -> Thinkers:
-    """Make them. ``given`` stands for every chat model; ``prompts`` is the folder of the operator's own templates."""
+    """Build them. ``given`` replaces every chat model; ``prompts`` is the folder of the operator's templates."""
     rules, merging, budget = RuleHistorian(settings.current.zone), RuleMerger(settings), Budget(meter, settings)
     asked = _standing_for_all(given, settings.current, meter) if given else await _asked(settings.current, meter, stack)
     if not asked:
@@ -78,7 +78,7 @@ async def thinkers_of(
 
 
 def _library(folder: Path) -> PromptLibrary:
-    """Read the templates; what of the operator's own cannot be used is said, and the package's is used."""
+    """Load the templates; an unusable one of the operator is logged and replaced by the package's."""
     library = PromptLibrary(read_templates(folder))
     for problem in library.problems:
         log.warning("%s", problem)
@@ -93,7 +93,7 @@ def _standing_for_all(chat: Chat, settings: Settings, meter: SpendingMeter) -> M
 
 
 async def _asked(settings: Settings, meter: SpendingMeter, stack: AsyncExitStack) -> Mapping[ChatRole, _ModelInUse]:
-    """Make the chat models that are set; roles with equal settings share one, and its breaker."""
+    """Build the chat models that are set; roles with equal settings share one and its breaker."""
     made: dict[ChatRole, _ModelInUse] = {}
     for role in ROLES:
         wanted = settings.models.of(role)
@@ -111,7 +111,7 @@ async def _made(role: ChatRole, wanted: ModelSettings, meter: SpendingMeter, sta
 
 
 def _client(role: ChatRole, wanted: ModelSettings) -> tuple[ModelClient, type[OpenAIChat]]:
-    """Import what takes half a second, and read certificates, only where a model is set; call it in a thread."""
+    """Build a client; imports and certificates take half a second, so call it in a thread and only for a set model."""
     from ..adapters.openai.chat import OpenAIChat  # noqa: PLC0415  # see above
     from ..adapters.openai.client import ModelClient  # noqa: PLC0415  # see above
 

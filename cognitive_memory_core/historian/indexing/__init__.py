@@ -1,1 +1,1 @@
-"""Embedding events and keeping the vector store in step with the ledger."""
+"""Embeds events and keeps the vector store equal to the ledger."""

@@ -1,4 +1,4 @@
-"""Asks an index for rows by their own vectors: one that lost its vectors still counts and lists them."""
+"""Searches an index for rows by their own vectors, since a damaged index may still list rows it cannot find."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from ...domain.scope import Scene
 from ...ports.ledger import Checkpoint, CheckpointBook, EmbeddedEvent, VectorLedger
 from ...ports.vectors import Generation, VectorStore
 
-STRETCHES = 8  # equal parts of a generation, at the beginning of each of which rows are sampled when it is opened
-SAMPLED = 4  # rows of each stretch, and as many at the very end
-SLICE = 20  # rows that are asked for one after the other: others wait for the store meanwhile
+STRETCHES = 8  # equal parts of a generation; rows at the start of each are sampled when it is opened
+SAMPLED = 4  # rows sampled per stretch, and as many at the end
+SLICE = 20  # rows searched per step, while other users of the store wait
 ASKED_A_DAY = 2_000
 ALIKE = 0.999
 
 
 @dataclass(frozen=True)
 class Examined:
-    """``astray`` are the rows of a slice that their own vectors do not find; ``is_last``: it reached the end."""
+    """Result for one slice: ``astray`` rows are not found by their own vectors; ``is_last`` if it reached the end."""
 
     asked: int
     astray: tuple[EmbeddedEvent, ...]
@@ -27,10 +27,10 @@ class Examined:
 
 
 class IndexCheck:
-    """Checks a generation against the ledger: a sample all over it, and slice by slice until every row was asked for.
+    """Checks a generation against the ledger: by a sample across it, and slice by slice over all rows.
 
-    How far the slices have come stands in the index book beside the generation's own mark, so that a new process goes
-    on there; after the last row they begin again.
+    The position of the slices is stored in the checkpoint book beside the generation's checkpoint, so that a new
+    process continues there; after the last row the check starts over.
     """
 
     def __init__(self, store: VectorStore, shelf: VectorLedger, book: CheckpointBook, fingerprint: str) -> None:
@@ -41,15 +41,15 @@ class IndexCheck:
         self._fingerprint = fingerprint
 
     async def sample_is_found(self, generation: Generation, upto: Checkpoint) -> bool:
-        """Ask for rows at both ends and between them, of those that are listed and not changed after ``upto``."""
+        """Return whether sampled rows are found, of those that are listed and not changed after ``upto``."""
         listed = await self._store.listed(generation)
         rows = {row.event.id: row for row in await self._sample(upto) if row.event.id in listed}
         return not await self.astray(generation, list(rows.values()))
 
     async def examine(self, generation: Generation, upto: Checkpoint) -> Examined:
-        """Ask for the next slice of the rows that were not changed after ``upto``, and remember how far that is.
+        """Search for the next slice of the rows not changed after ``upto``, and store the position.
 
-        A slice with a row that is astray is asked for again the next time.
+        A slice with a row that is not found is checked again next time.
         """
         at = await self._book.mark(_asked(generation)) or Checkpoint()
         changes = await self._shelf.changes(self._fingerprint, at, SLICE)
@@ -62,7 +62,7 @@ class IndexCheck:
         return Examined(len(rows), tuple(astray), is_last)
 
     async def astray(self, generation: Generation, rows: Sequence[EmbeddedEvent]) -> list[EmbeddedEvent]:
-        """Name the rows that their own vectors do not find."""
+        """Return the rows that are not found by their own vectors."""
         return [row for row in rows if not await self._is_found(generation, row)]
 
     async def _sample(self, upto: Checkpoint) -> list[EmbeddedEvent]:
@@ -89,7 +89,7 @@ def _asked(generation: Generation) -> str:
 
 
 def _spread(first: Checkpoint, last: Checkpoint) -> list[Checkpoint]:
-    """Name marks before the first row, between, and before the last rows; rows of one revision are told by seq."""
+    """Return checkpoints before the first row, in between, and before the last rows; ``seq`` splits a revision."""
     revisions, seqs = last.revision - first.revision, last.seq - first.seq
     between = [
         Checkpoint(first.revision + revisions * part // STRETCHES, max(first.seq + seqs * part // STRETCHES, 0))

@@ -1,4 +1,4 @@
-"""Gives every event its vector, into the ledger; whoever keeps an index follows the ledger."""
+"""Embeds every event and stores the vector in the ledger, from which the vector index is built."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from ...text.failures import described
 
 log = logging.getLogger(__name__)
 BATCH = 64
-FRUITLESS = 2  # calls in a row that gave nothing, beyond what halving a batch down to one unusable text takes
+FRUITLESS = 2  # failed calls in a row allowed beyond those that halving a batch down to one unusable text takes
 LEFT_ALONE = 3600.0  # seconds
 PLAIN_TEXT = "hello"
-REFUSALS = (PermanentError, BadAnswer, BadArgument, TooSlow)  # what may be one text's fault
-PATIENT = 3  # batches in a row that found the model away before it is asked whether it is
+REFUSALS = (PermanentError, BadAnswer, BadArgument, TooSlow)  # errors that a single text may cause
+PATIENT = 3  # batches in a row that found the model unavailable before a plain text is tried
 Waiting = tuple[str, str]  # an event's id and text
 
 
 class Indexer:
-    """Embeds in batches what the ledger says is waiting; a failing embedder means waiting, never losing.
+    """Embeds events without a vector in batches; if the embedder fails, they wait and none is lost.
 
-    A text that the model refuses, or answers badly while it answers others well, is left alone for an hour. Vectors
-    that the ledger refused are kept and written later: nothing is embedded twice for nothing.
+    A text that the model refuses, or answers badly while others succeed, is skipped for an hour. Vectors that the
+    ledger could not store are kept and written later, so that no text is embedded twice.
     """
 
     def __init__(
@@ -38,7 +38,7 @@ class Indexer:
         batch: int = BATCH,
         elapsed: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Embed from a ledger into it, up to ``batch`` texts a step; ``on_stored`` is told of new vectors."""
+        """Embed events of a ledger, up to ``batch`` texts a step; ``on_stored`` is called after new vectors."""
         self._embedder = embedder
         self._shelf = shelf
         self._on_stored = on_stored
@@ -48,7 +48,7 @@ class Indexer:
         self.nudge, self.hurry, self.run = self.loop.nudge, self.loop.hurry, self.loop.run
         self._unsaved: list[VectorRow] = []
         self._elapsed = elapsed
-        self._refused: dict[str, float] = {}  # until when each is left alone
+        self._refused: dict[str, float] = {}  # skipped until this time
         self._suspects: list[Waiting] = []
         self._fruitless = 0
         self._away = 0
@@ -56,16 +56,16 @@ class Indexer:
 
     @property
     def last_error(self) -> str:
-        """Why nothing could be embedded the last time; "" where it could."""
+        """Why the last round failed; "" if it succeeded."""
         return self.loop.last_error
 
     async def lag(self) -> int:
-        """Count the events that will get a vector and have none."""
+        """Return the number of events that still wait for a vector."""
         self._forgive()
         return max(await self._shelf.lag(self._embedder.fingerprint) - len(self._refused), 0)
 
     async def step(self) -> int:
-        """Embed one batch; answers how many events were looked at."""
+        """Embed one batch; return how many events it held."""
         await self._save()
         self._forgive()
         waiting = await self._shelf.waiting(self._embedder.fingerprint, self._batch + len(self._refused))
@@ -81,7 +81,7 @@ class Indexer:
         return 0.0 if await self.step() else LEFT_ALONE
 
     async def _choose_whom_to_blame(self) -> None:
-        """A model that is away for every batch and well for a plain text is not away: some text of the batch is."""
+        """Blame the texts for an outage if the model fails on every batch and succeeds on a plain text."""
         self._blaming = REFUSALS
         if self._away >= PATIENT:
             await self._embedder.embed_documents([PLAIN_TEXT])
@@ -100,7 +100,7 @@ class Indexer:
             await self._keep(batch, vectors)
 
     async def _embed_halves(self, batch: Sequence[Waiting], refused: Exception) -> None:
-        """Find the one text that spoils a batch; a model that answers nothing well is asked again later."""
+        """Halve a batch to find the text that makes it fail; raise if too many calls in a row fail."""
         self._fruitless += 1
         if self._fruitless > self._fruitless_at_most:
             raise refused
@@ -121,13 +121,13 @@ class Indexer:
         try:
             await self._shelf.store(self._embedder.fingerprint, self._unsaved)
         except BadArgument:
-            self._unsaved = []  # no vectors, whoever made them: keeping them would keep all others out
+            self._unsaved = []  # invalid vectors: kept, they would block all others
             raise
         self._unsaved = []
         self._on_stored()
 
     async def _give_up_suspects(self, looked_at: int) -> None:
-        """Ask once more for each text that spoiled its batch; where none was usable a plain one first."""
+        """Embed each suspect text once more and skip those that fail; if all failed, check a plain text first."""
         if self._suspects and len(self._suspects) == looked_at:
             await self._embedder.embed_documents([PLAIN_TEXT])
         for event_id, text in self._suspects:
@@ -140,6 +140,6 @@ class Indexer:
                 await self._keep([(event_id, text)], vectors)
 
     def _forgive(self) -> None:
-        """Let texts be asked again whose hour is over."""
+        """Release the texts whose hour is over."""
         now = self._elapsed()
         self._refused = {event_id: until for event_id, until in self._refused.items() if until > now}

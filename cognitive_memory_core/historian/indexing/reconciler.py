@@ -3,8 +3,8 @@
 It also starts the store and puts it to sleep: see :mod:`.index_sleep`. What came while it slept is written before it
 answers again.
 
-A generation of another model, one that is damaged or lost, one of another version of the store, one that holds what was
-erased: all are the same, and the answer is the next generation, built behind whatever serves meanwhile.
+A new generation replaces one of another model, one that is damaged or lost, one of another store version, and one that
+holds erased rows. It is built while the old one serves.
 """
 
 from __future__ import annotations
@@ -28,21 +28,21 @@ from .index_check import ASKED_A_DAY, IndexCheck
 from .index_sleep import IndexSleep
 
 log = logging.getLogger(__name__)
-BATCH = 300  # rows an upsert: more would keep a question waiting for long
-GATHERED = 0.5  # seconds in which new rows come together: a write of one row costs the store as much as one of fifty
+BATCH = 300  # rows per upsert: a search waits for it
+GATHERED = 0.5  # seconds in which new rows are collected: writing one row costs as much as writing fifty
 EVERY_DAY = 86_400.0  # seconds between two comparisons of store and ledger
 LONGEST_PAUSE = 60.0  # seconds
-FRUITLESS = 3  # times that a generation opens well and cannot be brought up to date before it is given up
-MOST_ASTRAY = 1  # rows of a slice that are written anew; more mean a damaged index
-WORTH_MENDING = 0.1  # share of missing rows from which on building anew is cheaper than mending
+FRUITLESS = 3  # failed attempts to bring an opened generation up to date before it is replaced
+MOST_ASTRAY = 1  # unfindable rows of a slice that are rewritten; more mean a damaged index
+WORTH_MENDING = 0.1  # share of missing rows above which a rebuild is cheaper than a repair
 Activity = Literal["off", "asleep", "waking", "awake"]
 
 
 @dataclass(frozen=True)
 class IndexState:
-    """``generation`` is the one that answers, 0 while none does; ``behind`` rows are not in it yet.
+    """``generation`` is the number in use, 0 if none is; ``behind`` rows are not in it yet.
 
-    ``built`` of ``to_build`` rows are in the next one; both are 0 while none is being built. ``activity`` is "off"
+    ``built`` of ``to_build`` rows are in the next generation; both are 0 if none is being built. ``activity`` is "off"
     without a vector store, "asleep" while none is needed, "waking" until it answers, and "awake" while it does; exact
     search answers whenever it does not.
     """
@@ -56,7 +56,7 @@ class IndexState:
 
 @dataclass
 class _GenerationInUse:
-    """A generation, and how far it has come."""
+    """A generation and the checkpoint up to which it follows the ledger."""
 
     generation: Generation
     mark: Checkpoint
@@ -64,7 +64,7 @@ class _GenerationInUse:
 
 
 class IndexReconciler:
-    """A VectorIndex over the generation in use; it answers only while that is known to be whole."""
+    """A VectorIndex over the generation in use; it answers only while that is known to be complete."""
 
     def __init__(
         self,
@@ -76,7 +76,7 @@ class IndexReconciler:
         *,
         asked_a_day: int = ASKED_A_DAY,
     ) -> None:
-        """Follow a ledger's vectors of one model; each day ``asked_a_day`` rows have to find themselves."""
+        """Follow a ledger's vectors of one model; check ``asked_a_day`` rows by their own vectors each day."""
         self._store = store
         self._shelf = shelf
         self._book = book
@@ -85,21 +85,21 @@ class IndexReconciler:
         self._elapsed = elapsed
         self._sleep = IndexSleep(elapsed)
         self._slept = ""  # birth of the generation that was whole when the store was put to sleep
-        self._serving: _GenerationInUse | None = None  # a generation that is known to be whole
+        self._serving: _GenerationInUse | None = None  # a generation that is known to be complete
         self._growing: _GenerationInUse | None = None
         self._to_build = 0
-        self._is_opened = False  # whether it is known what lies in the store
-        self._dimensions_found = 0  # of what lies there, whether it serves or not
-        self._must_go = False  # what lies there is beyond mending, or holds what was erased
-        self._refused = Counter[str]()  # how often a generation that opens well could not be brought up to date
+        self._is_opened = False  # whether the store's content is known
+        self._dimensions_found = 0  # dimensions of the stored generation, in use or not
+        self._must_go = False  # the stored generation is damaged, or holds erased rows
+        self._refused = Counter[str]()  # failed attempts to bring a generation up to date, by birth
         self._compared_at = elapsed()
         self._asked_a_day = asked_a_day
-        self._left_to_ask = 0  # rows of the generation in use that are still asked for today
+        self._left_to_ask = 0  # rows still to check today
         self._vain_examinations = 0
-        self._turn = asyncio.Lock()  # one step at a time: what is read of the ledger is written before it can change
-        self._building = asyncio.Lock()  # held while it is found out what lies in the store, and while one is built
-        self._begun = 0  # builds so far
-        self._finished = 0  # the last of them that was put in use
+        self._turn = asyncio.Lock()  # one step at a time: what is read of the ledger is written before the next step
+        self._building = asyncio.Lock()  # held while the store is opened and while a generation is built
+        self._begun = 0  # builds started so far
+        self._finished = 0  # number of the last build put in use
         self.loop = BackgroundLoop(
             "vector index", self.round, gathered=GATHERED, longest_pause=LONGEST_PAUSE, on_failure=self._distrust
         )
@@ -137,7 +137,7 @@ class IndexReconciler:
         return await self._book.furthest() or Checkpoint()
 
     async def state(self) -> IndexState:
-        """Say how far the index is."""
+        """Return the progress of the index."""
         serving, growing = self._serving, self._growing
         building = (growing.rows, max(self._to_build, growing.rows)) if growing is not None else (0, 0)
         number = serving.generation.number if serving else 0
@@ -151,9 +151,9 @@ class IndexReconciler:
     async def follow(self) -> None:
         """Bring the index up to the ledger: start the store, open, build or ship, whichever is needed."""
         if not self._is_needed(await self._dimensions()):
-            return  # nothing to index yet: the store need not even start
+            return  # nothing to index yet: the store need not start
         if not self._is_opened or self._is_unfit(await self._dimensions()):
-            async with self._building:  # what somebody else builds meanwhile need not be built again
+            async with self._building:  # waits for a build that another caller has started
                 await self._open_once()
                 if self._is_unfit(await self._dimensions()):
                     await self._build()
@@ -161,12 +161,11 @@ class IndexReconciler:
             await self._ship(self._serving)
 
     async def rebuild(self, *, afresh: bool = False) -> int:
-        """Put a generation in use that is built out of the ledger; answers how many rows it holds.
+        """Build a generation from the ledger and put it in use; return its number of rows.
 
-        A build that is under way already serves everybody who asks for one; with ``afresh`` only one that begins after
-        the call does, which holds nothing that was erased before. The old generation goes on serving meanwhile, as far
-        as it can. Nothing is lost when a build is cut off: it begins anew. An empty ledger gets an empty generation, so
-        that nothing is left of what stood in the last one.
+        A call joins a build that is already running. With ``afresh`` the build starts after the call, so that it holds
+        nothing erased before. The old generation serves meanwhile if it can. An interrupted build loses nothing and
+        starts over. An empty ledger gets an empty generation, so that no row of the last one remains.
         """
         is_under_way = self._growing is not None and not afresh
         wanted = self._begun if is_under_way else self._begun + 1
@@ -178,9 +177,9 @@ class IndexReconciler:
         return self._serving.rows if self._serving else 0
 
     async def reconcile(self) -> int:
-        """Compare the generation in use with the ledger, row by row; answers how many rows were wrong.
+        """Compare the generation in use with the ledger, row by row; return how many rows were wrong.
 
-        A few are mended; where many are missing the next generation is built when :meth:`follow` comes to it.
+        A few are repaired; if many are missing, the next :meth:`follow` builds a new generation.
         """
         serving = self._serving
         if serving is None:
@@ -191,10 +190,10 @@ class IndexReconciler:
         return wrong
 
     async def examine(self) -> int:
-        """Ask for the next rows of the generation in use by their own vectors; answers for how many, 0 when done.
+        """Search for the next rows of the generation in use by their own vectors; return how many, 0 when done.
 
-        A single one that is astray is written anew. Where there are more, or the store fails at the same rows again
-        and again, the next generation is built when :meth:`follow` comes to it.
+        A single row that is not found is rewritten. If there are more, or if the store keeps failing at the same rows,
+        the next :meth:`follow` builds a new generation.
         """
         async with self._turn:
             if self._serving is None or self._left_to_ask <= 0:
@@ -220,7 +219,7 @@ class IndexReconciler:
         return seen.asked
 
     async def _is_put_right(self, serving: _GenerationInUse, astray: Sequence[EmbeddedEvent]) -> bool:
-        """Write a single row anew; more of them speak of damage, which writing would spread."""
+        """Rewrite a single row and return whether it is found now; return False for more, which mean damage."""
         if len(astray) > MOST_ASTRAY:
             return False
         await self._store.remove(serving.generation, [row.event.id for row in astray])
@@ -232,7 +231,7 @@ class IndexReconciler:
         self.nudge()
 
     async def unindex(self, event_ids: Sequence[str]) -> None:
-        """Take erased events out; where the store cannot, what it holds is not used any more."""
+        """Remove erased events; if the store fails, its generation is no longer used."""
         async with self._turn:
             for copy in (self._serving, self._growing):
                 if copy is not None and event_ids:
@@ -247,11 +246,11 @@ class IndexReconciler:
             self.loop.trouble.note(away)
 
     def _distrust(self) -> None:
-        """Look anew at what lies in the store before it is used again."""
+        """Stop serving until the store is opened again."""
         self._serving, self._is_opened = None, False
 
     async def _open(self) -> None:
-        """Find out what lies in the store; what is not whole, or not of this model, does not serve."""
+        """Open the store; use its generation only if it is complete and of this model."""
         self._sleep.wake()
         self._distrust()
         generation = await self._store.open()
@@ -294,7 +293,7 @@ class IndexReconciler:
         return bool(dimensions or self._serving or self._must_go)
 
     def _is_unfit(self, dimensions: int) -> bool:
-        """Tell whether the next generation is due; that of an empty ledger need not be of its model's length."""
+        """Return whether a new generation is needed; for an empty ledger any dimensions fit."""
         serving = self._serving
         return serving is None or self._must_go or dimensions not in (0, serving.generation.dimensions)
 
@@ -306,7 +305,7 @@ class IndexReconciler:
         return (generation.fingerprint, generation.dimensions) == (self._fingerprint, await self._dimensions())
 
     async def _compared(self, copy: _GenerationInUse) -> tuple[int, bool]:
-        """Bring a generation up to date and compare it; answers how many rows were wrong, and whether none is now."""
+        """Bring a generation up to date and compare it; return how many rows were wrong, and whether none is now."""
         async with self._turn:
             await self._ship_all(copy)
             listed = await self._store.listed(copy.generation)
@@ -347,7 +346,7 @@ class IndexReconciler:
         log.info("vector index: generation %d is in use", copy.generation.number)
 
     async def _keep_serving(self) -> None:
-        """Keep the old generation up to date while the next one grows; one that cannot be serves no more."""
+        """Keep the old generation up to date while the next one is built; on failure it stops serving."""
         if self._serving is None:
             return
         try:
@@ -361,7 +360,7 @@ class IndexReconciler:
             pass
 
     async def _has_shipped(self, copy: _GenerationInUse) -> bool:
-        """Write the next changes and remember how far that is; False when there are none."""
+        """Write the next changes and store the checkpoint; return False if there are none."""
         async with self._turn:
             return await self._has_shipped_some(copy)
 

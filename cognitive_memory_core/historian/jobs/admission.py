@@ -1,4 +1,4 @@
-"""How much of each person and each place is taken: decided before anything is cleaned or written."""
+"""Rate limits per person and per place, checked before a turn or dialogue is cleaned or written."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from ...domain.scope import Scene
 from ...errors import QueueFull
 from ...settings import Live, QueueSettings, Settings
 
-PERSON_SHARE = 0.5  # of what a place may: one person leaves room to the others of a group
+PERSON_SHARE = 0.5  # share of a place's rate that one person may use, so that the other members keep room
 LOG_PAUSE = 60.0  # seconds between two log lines about refusals
-MANY = 1_000  # buckets, before full ones are looked for
+MANY = 1_000  # buckets held before the full ones are swept
 log = logging.getLogger(__name__)
 
 
@@ -29,19 +29,19 @@ class Allowance:
 
     @property
     def interval(self) -> float:
-        """Seconds in which one token comes."""
+        """Seconds between two tokens."""
         return 60.0 / self.per_minute
 
     def share(self, part: float) -> Allowance:
-        """Return a smaller allowance that lets at least one through."""
+        """Return the allowance scaled by ``part``, with a burst of at least one."""
         return Allowance(self.per_minute * part, max(round(self.burst * part), 1))
 
 
 class TokenBuckets:
-    """A bucket a key, full at first. One instant a bucket is kept: when it is full again; a full one is forgotten."""
+    """One token bucket per key, full at first. Only the instant at which a bucket is full again is kept for each."""
 
     def __init__(self) -> None:
-        """Begin with full buckets."""
+        """Start with full buckets."""
         self._full_at: dict[Hashable, float] = {}
         self._sweep_at = MANY
 
@@ -50,13 +50,13 @@ class TokenBuckets:
         return len(self._full_at)
 
     def wait(self, key: Hashable, allowance: Allowance, now: float) -> float:
-        """Return in how many seconds the bucket has a token; 0 where it has one."""
+        """Return the seconds until the bucket has a token; 0 if it has one."""
         missing = max(self._full_at.get(key, now) - now, 0.0)
         wait = missing - (allowance.burst - 1) * allowance.interval
         return wait if wait > allowance.interval * 1e-6 else 0.0  # sums of intervals are not exact
 
     def take(self, key: Hashable, allowance: Allowance, now: float) -> None:
-        """Take a token out."""
+        """Remove a token from a bucket."""
         self._full_at[key] = max(self._full_at.get(key, now), now) + allowance.interval
         if len(self._full_at) > self._sweep_at:
             self._full_at = {key: full_at for key, full_at in self._full_at.items() if full_at > now}
@@ -67,8 +67,8 @@ class TokenBuckets:
 class Admission:
     """Admits turns and dialogues within ``queue.turns_per_minute`` and ``queue.turn_burst``; counts what is refused.
 
-    Turns are counted by place and by person, dialogues by place alone and apart from turns: what people merely say
-    takes nothing from the turns that a bot ends.
+    Turns are limited per place and per person. Dialogues are limited per place, in buckets of their own, so that they
+    do not use up the turns of a place.
     """
 
     settings: Live[Settings]
@@ -78,7 +78,7 @@ class Admission:
     _logged_at: float = field(default=-math.inf, init=False)
 
     def admit_turn(self, scene: Scene) -> None:
-        """Take a token of the place and one of the person; QueueFull, and neither is taken, where one has none."""
+        """Take a token of the place and one of the person; raise QueueFull, and take neither, if either has none."""
         bounds, now = self.settings.current.queue, self.elapsed()
         if not bounds.turns_per_minute:
             return
@@ -93,7 +93,7 @@ class Admission:
         self._buckets.take(place, here, now)
 
     def admit_dialogue(self, scene: Scene) -> None:
-        """Take a token of the place's dialogues; QueueFull where it has none."""
+        """Take a token of the place's dialogues; raise QueueFull if it has none."""
         bounds, now = self.settings.current.queue, self.elapsed()
         if not bounds.turns_per_minute:
             return
@@ -103,7 +103,7 @@ class Admission:
 
     @contextmanager
     def counting(self) -> Generator[None, None, None]:
-        """Count a turn or dialogue that is refused in the block, by these bounds or by the queue's."""
+        """Count each QueueFull raised in the block, by these limits or by the queue."""
         try:
             yield
         except QueueFull:

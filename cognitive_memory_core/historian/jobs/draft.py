@@ -1,4 +1,4 @@
-"""From statements to the events and facts that a job will write: think, then write."""
+"""Converts statements to the events and facts that a job will write; writes nothing itself."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ...text.identity.persons import reports
 
 
 def drafted(job: Job, statements: Sequence[Statement], anchors: Anchors, settings: Settings) -> Draft:
-    """Make a draft whose event ids come from the job, so that a replay writes the same rows."""
+    """Build a draft whose event ids derive from the job, so that a replay writes the same rows."""
     written = [(said, _event(job, index, said, anchors)) for index, said in enumerate(statements) if said.text]
     return Draft(
         job.id,
@@ -29,7 +29,7 @@ def drafted(job: Job, statements: Sequence[Statement], anchors: Anchors, setting
 
 
 def _facts(scene: Scene, said: Statement, event: Event, settings: Settings) -> Iterator[Fact]:
-    """Give what a statement tells of its own speaker, and of the group: nobody else's profile is ever written."""
+    """Yield the facts of a statement about its speaker and its group; it never feeds another person's profile."""
     if not said.is_absolute or said.confidence < settings.historian.min_confidence:
         return
     if _is_of_speaker(said, event):
@@ -39,7 +39,7 @@ def _facts(scene: Scene, said: Statement, event: Event, settings: Settings) -> I
 
 
 def _is_of_speaker(said: Statement, event: Event) -> bool:
-    """Tell whether it is the speaker's own word of themselves; what they report of others or of the group is not."""
+    """Return whether speakers state it of themselves; reports about others or about the group do not count."""
     speaker = event.sender_id
     if not said.is_own or said.speaker != speaker or speaker not in said.subjects:
         return False
@@ -48,7 +48,7 @@ def _is_of_speaker(said: Statement, event: Event) -> bool:
 
 
 def _own_key(scene: Scene, speaker: str, settings: Settings) -> ProfileKey:
-    """Name the profile of somebody who spoke in a scene: the place decides, and the operator."""
+    """Return the profile key of a speaker in a scene; the kind of place and ``sharing`` decide which."""
     if scene.kind == "private" or settings.sharing == "shared":
         return ProfileKey.user(speaker, scene.agent)
     return ProfileKey.member(scene.group_id, speaker, scene.agent)

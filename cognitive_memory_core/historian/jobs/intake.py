@@ -1,4 +1,4 @@
-"""What is accepted, and in which form, before it costs one durable write."""
+"""Checks and bounds turns, dialogues and messages before they are stored."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ from .pipeline import memo_of
 
 MESSAGE_LENGTH = 4000
 DIALOGUE_LINES = 200
-ROUGH_LENGTH = 8000  # characters looked at of any text; what is kept is shorter
-OBSERVATIONS = 100  # looked at; fewer are kept
-LARGE = 10_000  # characters from which cleaning leaves the event loop
+ROUGH_LENGTH = 8000  # characters read of any text; what is kept is shorter
+OBSERVATIONS = 100  # observations read of a turn; fewer are kept
+LARGE = 10_000  # characters from which cleaning runs in a thread
 
 
 @dataclass(frozen=True)
 class Intake:
-    """The door: consent first, then how much is taken of a person and a place, then size bounds, then the write."""
+    """Applies consent, then rate limits, then size limits, and stores what remains."""
 
     queue: JobQueue
     view: QueueView
@@ -49,7 +49,7 @@ class Intake:
     _requests: KeyedLock = field(default_factory=KeyedLock, init=False)
 
     def observe(self, message: Message) -> None:
-        """Take a message into the log, unless its person or place is left out."""
+        """Buffer a message for the log, unless its sender or place is not recorded."""
         scene = message.scene
         if scene.kind == "operator" or not self.consent.may_record(scene):
             return
@@ -58,7 +58,7 @@ class Intake:
             self.journal.take(replace(message, text=said))
 
     async def remember(self, turn: Turn) -> str | None:
-        """Make a turn durable: its job's id, its memo's where there is nothing else, or None."""
+        """Store a turn durably; return its job's id, the memo's id if there is only a memo, or None if rejected."""
         if turn.is_blank or not self.consent.may_record(turn.scene):
             return None
         if turn.happened_at is not None and self.consent.is_erased(turn.scene, turn.happened_at):
@@ -80,7 +80,7 @@ class Intake:
         return job.id
 
     async def consider(self, scene: Scene, messages: Sequence[Message]) -> str | None:
-        """Make a dialogue durable for triage: its job's id, or None when no person said anything in it."""
+        """Queue a dialogue durably for triage; return its job's id, or None if no person said anything in it."""
         dialogue = Dialogue(scene, messages)
         if not self.settings.current.enabled or not self.consent.is_recorded(scene.scope):
             return None
@@ -98,7 +98,7 @@ class Intake:
         return job_id
 
     async def _taken(self, work: Turn | Dialogue) -> tuple[Turn | Dialogue, bool]:
-        """Give the work as it is accepted: cleaned, without those who want to be left out, within the limits."""
+        """Return the work cleaned, without people who opted out, within the limits; and whether it was trimmed."""
         cleaned = await asyncio.to_thread(_cleaned, work) if _length(work) > LARGE else _cleaned(work)
         return self.consent.admitted(cleaned).within(self._limits)
 
@@ -152,7 +152,7 @@ def _length(work: Turn | Dialogue) -> int:
 
 
 def _rough(text: str) -> str:
-    """Clean a text that may be of any length, for what it costs to clean a long one."""
+    """Return the cleaned start of a text, so that the cost does not grow with its length."""
     return clean_text(text[:ROUGH_LENGTH])
 
 

@@ -1,4 +1,4 @@
-"""What happens to one claimed job, from memo to committed events."""
+"""Processes one claimed job, from its memo to the committed events."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ from ..rewriting.neighbours import Neighbourhood
 from ..rewriting.progress import Progress
 from .draft import drafted
 
-_UNKNOWN = datetime(1970, 1, 1, tzinfo=timezone.utc)  # of a line of which only the id is known
-KNOWN_PEOPLE = 200  # whose names are looked for in what was said
+_UNKNOWN = datetime(1970, 1, 1, tzinfo=timezone.utc)  # time of a line of which only the id is known
+KNOWN_PEOPLE = 200  # people whose names are searched for in the text
 
 
 def _no_thoughts() -> Progress[list[Statement]]:
@@ -36,9 +36,9 @@ def _no_thoughts() -> Progress[list[Statement]]:
 
 @dataclass(frozen=True)
 class Pipeline:
-    """Memo first, then thinking, then one commit. Running it twice on a job writes it once.
+    """Stores the memo, makes the statements, then commits once. Processing a job twice writes it once.
 
-    Where no model is asked, nobody looks for neighbours to show to it.
+    Neighbours are searched only if a model is asked.
     """
 
     historian: Historian
@@ -56,9 +56,9 @@ class Pipeline:
     _thoughts: Progress[list[Statement]] = field(default_factory=_no_thoughts, init=False, repr=False)
 
     async def process(self, job: Job, *, is_last_try: bool = False) -> None:
-        """Store everything that a job holds, but for people who left or were erased since it was accepted.
+        """Store everything that a job holds, except for people who opted out or were erased since it was accepted.
 
-        On its last try a job whose model answers badly, or too late, is stored as far as it goes without.
+        On the last try, a job whose model answers badly or too late is stored without that answer.
         """
         if isinstance(job.work, Turn) and self._has_left(job):
             return await self.events.commit(Draft(job.id))
@@ -69,7 +69,7 @@ class Pipeline:
         return None
 
     async def _told(self, work: Turn | Dialogue) -> Turn | Dialogue:
-        """Leave out lines that were withdrawn or tell a forgotten event, and what was learned from those alone."""
+        """Remove hidden lines, and the observations of a turn whose source lines are all hidden."""
         if isinstance(work, Dialogue):
             return replace(work, messages=await self.log.shown(work.messages))
         lines = [line for line in work.recent_messages if isinstance(line, Message)]
@@ -95,7 +95,7 @@ class Pipeline:
         self._thoughts.settle(job.id)
 
     async def _keep_memo(self, job: Job) -> None:
-        """Store the memo before any model is asked: memos never wait."""
+        """Store the memo; this precedes every model call, so that memos never wait for one."""
         if isinstance(job.work, Turn) and job.work.memo:
             memo = memo_of(job)
             await self.notes.write_memo(memo)
@@ -143,7 +143,7 @@ class Pipeline:
         )
 
     async def _people(self, job: Job) -> list[Person]:
-        """Give those who take part, and of the others in the place those who were seen last."""
+        """Return the participants, and the people of the place who were seen last."""
         here = {scene.user_id for scene in _scenes(job)}
         known = await self.sightings.names.people(job.scope)
         present = [person for person in known if person.id in here]
@@ -151,7 +151,7 @@ class Pipeline:
 
 
 def memo_of(job: Job) -> Memo:
-    """Give the memo of a turn; its id is the job's."""
+    """Return the memo of a turn; its id is the job's."""
     turn = job.work
     text = turn.memo if isinstance(turn, Turn) else ""
     return Memo(job.id, job.scope, text, job.happened_at, turn.scene.user_id)

@@ -1,4 +1,4 @@
-"""The historian at work: claims jobs, runs them, and decides what becomes of those that go wrong."""
+"""Claims jobs, runs them, and requeues or buries those that fail."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from .pipeline import Pipeline
 
 log = logging.getLogger(__name__)
 SHORTEST_POLL = 0.05
-LONGEST_PAUSE = 30.0  # seconds between two tries while the queue refuses
+LONGEST_PAUSE = 30.0  # seconds between two tries while the queue is unavailable
 NAME = "HistorianWorker"
 
 
 class HistorianWorker:
-    """One loop that keeps up to ``concurrency`` scenes in work."""
+    """Processes up to ``concurrency`` jobs at a time in one background loop."""
 
     def __init__(
         self,
@@ -36,7 +36,7 @@ class HistorianWorker:
         *,
         on_stored: Callable[[], None],
     ) -> None:
-        """Work a queue off; ``on_stored`` is told after every job whose events are stored."""
+        """Process a queue; ``on_stored`` is called after every job whose events are stored."""
         self._queue = queue
         self._view = view
         self._pipeline = pipeline
@@ -45,7 +45,7 @@ class HistorianWorker:
         self.loop = BackgroundLoop(NAME, self._round, gathered=0.0, longest_pause=LONGEST_PAUSE)
         self.outages = _Outages()
         self._is_nudged = True
-        self._unreturned: list[Claim] = []  # put down while the queue refused to take them back
+        self._unreturned: list[Claim] = []  # cancelled claims that the queue has not taken back yet
         self._hands: dict[asyncio.Task[None], Claim] = {}
         self._stopping = False
         self._claiming = asyncio.Lock()
@@ -53,32 +53,32 @@ class HistorianWorker:
 
     @property
     def last_error(self) -> str:
-        """Why the last job or look at the queue that failed did; "" when all is well again."""
+        """The latest lasting error of jobs, models or queue; "" if there is none."""
         return latest(self.troubles)
 
     @property
     def troubles(self) -> list[Trouble]:
-        """What may be wrong with jobs, models and the queue."""
+        """The error states of jobs, models, queue and loop."""
         return [self.outages.jobs, self.outages.away, self.outages.queue, self.loop.trouble]
 
     @property
     def is_idle(self) -> bool:
-        """Whether no job waits or is in work."""
+        """Whether no job is pending or running."""
         counts = self._view.counts()
         return not (counts.pending or counts.processing or self._hands)
 
     def nudge(self) -> None:
-        """Look at the queue now instead of at the next poll."""
+        """Check the queue now instead of at the next poll."""
         self._is_nudged = True
         self.loop.nudge()
 
     async def run(self) -> None:
-        """Work until cancelled."""
+        """Process jobs until cancelled."""
         self._stopping = False
         await self.loop.run()
 
     async def stop(self) -> None:
-        """Let jobs in hand end within ``shutdown_seconds``; the rest goes back to the queue, unharmed."""
+        """Wait up to ``shutdown_seconds`` for running jobs; requeue the rest without counting an attempt."""
         self._stopping = True
         if self._hands:
             await asyncio.wait(self._hands, timeout=self._historian.shutdown_seconds)
@@ -87,7 +87,7 @@ class HistorianWorker:
 
     @asynccontextmanager
     async def held(self) -> AsyncGenerator[None, None]:
-        """Let nothing be in work until the block is left: jobs in hand go back to the queue, unharmed and uncounted."""
+        """Run no job inside the block; running ones are cancelled and requeued without counting an attempt."""
         async with self._claiming:
             await self._let_go()
             yield
@@ -98,7 +98,7 @@ class HistorianWorker:
         return self._settings.current.historian
 
     async def _round(self) -> float:
-        """Claim what there is to do; unless nudged, look for files that others put into the queue first."""
+        """Claim due jobs; unless nudged, first look for job files that other processes added."""
         is_nudged, self._is_nudged = self._is_nudged, False
         await self._return()
         if not is_nudged:
@@ -118,7 +118,7 @@ class HistorianWorker:
         claim = await self._queue.claim()
         if claim is None:
             return False
-        if self._stopping:  # asked to stop while the claim was under way
+        if self._stopping:  # stop() was called during the claim
             await self._queue.requeue(claim, delay=0.0, counted=False)
             return False
         task = asyncio.create_task(self._work(claim), name=f"historian-{claim.job.id}")
@@ -131,18 +131,18 @@ class HistorianWorker:
         self.nudge()
 
     async def _let_go(self) -> None:
-        """Put everything in hand back; what is complete by now is held no longer, and stays so."""
+        """Cancel the running jobs and requeue their claims; requeueing a job that has completed has no effect."""
         in_hand = dict(self._hands)
         for task in in_hand:
             task.cancel()
         try:
             await asyncio.gather(*in_hand, return_exceptions=True)
-        finally:  # whoever asked may have gone meanwhile; the jobs must not stay in nobody's hands
+        finally:  # runs even if the caller is cancelled: every claim must return to the queue
             self._unreturned += in_hand.values()
             await completed(self._try_to_return())
 
     async def _try_to_return(self) -> None:
-        """Put back what is in nobody's hands; what the queue refuses is tried again by the loop, or recovered."""
+        """Requeue unreturned claims; if the queue refuses, the loop retries, or recovery does at the next start."""
         try:
             await self._return()
         except UnavailableError as refused:
@@ -153,13 +153,13 @@ class HistorianWorker:
         while self._unreturned:
             claim = self._unreturned[0]
             await self._queue.requeue(claim, delay=0.0, counted=False)
-            if claim in self._unreturned:  # several may be at it
+            if claim in self._unreturned:  # another call may have removed it meanwhile
                 self._unreturned.remove(claim)
 
     async def _work(self, claim: Claim) -> None:
         try:
             await self._process(claim)
-        except Exception as error:  # noqa: BLE001  # the loop runner: whatever a job raises is decided on, not passed on
+        except Exception as error:  # noqa: BLE001  # the loop runner: every error of a job leads to a retry decision
             await self._insist(partial(self._settle, claim, error))
         else:
             self.outages.forgive(claim.job.id)
@@ -185,7 +185,7 @@ class HistorianWorker:
             await self._queue.bury(claim, outcome.error)
 
     async def _insist(self, act: Callable[[], Awaitable[None]]) -> None:
-        """Repeat what only the disk can refuse; a process that ends meanwhile leaves the job to recovery."""
+        """Repeat a queue operation until the disk accepts it; on stop, the job is left to recovery."""
         while True:
             try:
                 await act()
@@ -199,14 +199,14 @@ class HistorianWorker:
 
 
 class _Outages:
-    """What goes wrong with jobs: each one's own failures, and a model or store that is away for all of them.
+    """Tracks failures of single jobs apart from outages of a model or store that affect all jobs.
 
-    An outage is one line when it begins and one when it ends, however many jobs it turns back meanwhile. It lasts until
-    one of those jobs is done, or none waits.
+    An outage logs one line when it begins and one when it ends, however many jobs it requeues. It ends when one of
+    those jobs is done, or when no job waits.
     """
 
     def __init__(self) -> None:
-        """Begin well."""
+        """Start without errors."""
         self.jobs, self.away, self.queue = Trouble(NAME), Trouble(NAME), Trouble(NAME)
         self._turned_back: set[str] = set()
 

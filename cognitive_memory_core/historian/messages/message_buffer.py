@@ -1,4 +1,4 @@
-"""Captured messages on their way to the log: visible at once, written together."""
+"""Write-behind buffer of the message log: messages are readable at once and written in batches."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from ...ports.ledger import VeiledLog
 from ..profiles.name_observer import NameObserver
 from .unwritten import UnwrittenMessages
 
-PAUSE = 0.3  # seconds between writes: well under the half second that is promised
-PIECE = 100  # messages that one transaction writes: a job's write that shares it waits for no more
-REST = 1.0  # times what a piece took: a flood of messages leaves half of the ledger and of the process to others
-LONGEST_PAUSE = 30.0  # seconds between two tries while the log refuses
+PAUSE = 0.3  # seconds between writes: below the documented half second
+PIECE = 100  # messages per transaction, which bounds how long another write of the ledger waits
+REST = 1.0  # pause after a piece as a multiple of its duration: during a flood, half of the time remains for other work
+LONGEST_PAUSE = 30.0  # seconds between two tries while the log is unavailable
 
 
 class MessageBuffer:
-    """Never raises for a full or failing log; what cannot be written waits, up to a bound, and is counted beyond it."""
+    """Buffers messages until they are written; never raises on capture. Beyond its capacity, drops are counted."""
 
     def __init__(
         self, message_log: VeiledLog, sightings: NameObserver, unwritten: UnwrittenMessages | None = None
     ) -> None:
-        """Write into a log, and note the names that people are seen with."""
+        """Write to a log, and record the senders' names."""
         self._log = message_log
         self._sightings = sightings
         self._unwritten = UnwrittenMessages() if unwritten is None else unwritten
@@ -40,19 +40,19 @@ class MessageBuffer:
 
     @property
     def dropped(self) -> int:
-        """How many messages were dropped unwritten since the start, because the buffer was full."""
+        """Number of messages dropped unwritten since the start because the buffer was full."""
         return self._unwritten.dropped
 
     def take(self, message: Message) -> None:
-        """Take a message; from now on windows and searches see it."""
+        """Add a message; it is visible to windows and searches from now on."""
         if not self._unwritten.add(message):
             self.crowding.tell(sentences.messages_dropped())
         self.loop.nudge()
 
     async def settle(self) -> bool:
-        """Write everything that waits now; False when the log refuses, and then it goes on waiting.
+        """Write everything that is buffered now; return False if the log is unavailable, and keep it buffered then.
 
-        It is written in pieces, so that other writes of the ledger come between them.
+        It is written in pieces, so that other writes of the ledger can run between them.
         """
         try:
             await self._write(rest=0.0)
@@ -63,7 +63,7 @@ class MessageBuffer:
         return True
 
     async def recent(self, scope: Scope, limit: int, *, before: datetime | None = None) -> list[Message]:
-        """Give the newest messages of a place, oldest first, the unwritten ones too; nobody waits for a write."""
+        """Return the newest messages of a place, oldest first, including unwritten ones; does not wait for a write."""
         if limit <= 0:
             return []
         unwritten = self._unwritten.of(scope)
@@ -79,7 +79,7 @@ class MessageBuffer:
         return [*found, *await self._shown(unwritten)][-limit:]
 
     async def _shown(self, unwritten: list[Message]) -> list[Message]:
-        """Leave out what tells a forgotten event; where nobody can tell, nothing of the bot's is shown."""
+        """Remove hidden lines; if the log is unavailable, remove all lines of the bot."""
         try:
             return await self._log.shown(unwritten) if unwritten else []
         except UnavailableError as refused:
@@ -87,9 +87,9 @@ class MessageBuffer:
             return [item for item in unwritten if not item.is_bot]
 
     async def find(self, scope: Scope, message_ids: Collection[str]) -> list[Message]:
-        """Return those of the messages of a place that are logged, oldest first, the unwritten ones too.
+        """Return those of the given messages of a place that exist, oldest first, including unwritten ones.
 
-        Raises UnavailableError: a message that cannot be read now is not one that is gone.
+        Raises UnavailableError if the log cannot be read, so that an unread message is not taken for a missing one.
         """
         wanted = frozenset(message_ids)
         unwritten = [item for item in self._unwritten.of(scope) if item.id in wanted]
@@ -99,25 +99,25 @@ class MessageBuffer:
         return sorted(found, key=lambda message: message.sent_at)
 
     def drop(self, scope: Scope, message_id: str) -> None:
-        """Forget an unwritten message that was withdrawn."""
+        """Remove an unwritten message that its sender withdrew."""
         self._unwritten.keep(lambda item: item.id != message_id or item.scene.scope != scope)
 
     def forget_person(self, user_id: str) -> None:
-        """Forget the unwritten lines of a person who left."""
+        """Remove the unwritten messages of a person."""
         self._unwritten.keep(lambda item: item.scene.user_id != user_id)
 
     def names_of(self, user_id: str) -> set[str]:
-        """Give the names that a person bears in unwritten lines."""
+        """Return the names of a person in unwritten messages."""
         return {item.scene.user_name for item in self._unwritten if item.scene.user_id == user_id}
 
     async def erase_person(self, user_id: str, hide: Callable[[str], str]) -> None:
-        """Forget the unwritten lines of a person, and hide them in what others said."""
+        """Remove the unwritten messages of a person, and redact the person in those of others."""
         async with self._turn:
             self.forget_person(user_id)
             self._unwritten.reword(hide)
 
     async def erase_place(self, scope: Scope) -> None:
-        """Forget the unwritten lines of a place."""
+        """Remove the unwritten messages of a place."""
         async with self._turn:
             self._unwritten.keep(lambda item: item.scene.scope != scope)
 
@@ -126,7 +126,7 @@ class MessageBuffer:
         return UNTIL_NUDGED
 
     async def _write(self, *, rest: float) -> None:
-        """Write what has come so far, and rest between two pieces for ``rest`` times what the last one took."""
+        """Write what is buffered now, pausing after each piece for ``rest`` times its duration."""
         newest, started = self._unwritten.newest, time.monotonic()
         while self._unwritten.has_waited(newest):
             async with self._turn:

@@ -1,4 +1,4 @@
-"""Messages that are not in the log yet, by place: each place has its share of a bounded buffer."""
+"""Messages that are not in the log yet, grouped by place in a bounded buffer."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ _Numbered = tuple[int, Message]
 
 
 class UnwrittenMessages:
-    """A bounded buffer; where it is full, the oldest message of the fullest place is dropped and counted."""
+    """A bounded buffer; when it is full, the oldest message of the fullest place is dropped and counted."""
 
     def __init__(self, capacity: int = CAPACITY, place_capacity: int = PLACE_CAPACITY) -> None:
-        """Hold so many messages in all, and so many of one place."""
+        """Hold up to ``capacity`` messages in all and ``place_capacity`` of one place."""
         self.dropped = 0  # since the start
-        self.newest = 0  # the number of the last message that came
+        self.newest = 0  # number of the last message added
         self._capacity = capacity
         self._place_capacity = place_capacity
-        self._places: dict[Scope, deque[_Numbered]] = {}  # those that wait longest for their turn first; none is empty
+        self._places: dict[Scope, deque[_Numbered]] = {}  # in the order in which they are served; none is empty
         self._held = 0
 
     def __len__(self) -> int:
-        """Count the messages."""
+        """Return the number of messages."""
         return self._held
 
     def __iter__(self) -> Iterator[Message]:
@@ -36,7 +36,7 @@ class UnwrittenMessages:
         return (message for lines in self._places.values() for _, message in lines)
 
     def add(self, message: Message) -> bool:
-        """Take a message; returns False when an older one was dropped for it."""
+        """Add a message; return False if an older one was dropped for it."""
         lines = self._places.setdefault(message.scene.scope, deque())
         self.newest += 1
         lines.append((self.newest, message))
@@ -62,27 +62,27 @@ class UnwrittenMessages:
         return [message for _, message in self._places.get(scope, ())]
 
     def has_waited(self, number: int) -> bool:
-        """Return whether a message is still here that came no later than the one of this number."""
+        """Return whether a message with this number or a lower one is still buffered."""
         return any(lines[0][0] <= number for lines in self._places.values())
 
     def piece(self, limit: int) -> list[Message]:
-        """Return the next messages to write: one of each place in turn, oldest first."""
+        """Return the next messages to write, round-robin over the places, oldest first."""
         turns = chain.from_iterable(zip_longest(*self._places.values()))
         return [message for _, message in islice(filter(None, turns), limit)]
 
     def remove(self, written: Sequence[Message]) -> None:
-        """Remove a piece that was written; other places are served before its places next time."""
+        """Remove a written piece; its places move behind all others."""
         identities = {id(message) for message in written}
         for scope in {message.scene.scope: None for message in written}:
             lines = self._places.pop(scope, None)
-            while lines and id(lines[0][1]) in identities:  # what was withdrawn meanwhile has left already
+            while lines and id(lines[0][1]) in identities:  # withdrawn ones are gone already
                 lines.popleft()
                 self._held -= 1
             if lines:
                 self._places[scope] = lines
 
     def keep(self, stays: Callable[[Message], bool]) -> None:
-        """Remove the messages that a condition does not hold for."""
+        """Keep only the messages for which ``stays`` returns True."""
         kept = {
             scope: deque((number, message) for number, message in lines if stays(message))
             for scope, lines in self._places.items()

@@ -1,4 +1,4 @@
-"""Housekeeping by the clock: what is older than the log's days goes."""
+"""Hourly housekeeping: prunes the message log by age."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ EVERY = 3600.0  # seconds
 
 
 class Upkeep:
-    """Prunes the message log once an hour, and purges what was erased."""
+    """Prunes the message log once an hour, and runs the purge of erased data."""
 
     def __init__(
         self,
@@ -22,9 +22,9 @@ class Upkeep:
         horizon: Callable[[], datetime],
         purge: Callable[[], Awaitable[object]] | None = None,
     ) -> None:
-        """Prune a log by its age at ``horizon``, an instant that has passed for sure.
+        """Prune a log by its age at ``horizon``, an instant that has certainly passed.
 
-        ``purge`` decides by itself whether there is anything to do, and does not raise.
+        ``purge`` decides itself whether it is due, and does not raise.
         """
         self._purge = purge
         self._log = message_log
@@ -34,7 +34,7 @@ class Upkeep:
         self.run = self.loop.run
 
     async def _round(self) -> float:
-        """Prune and purge; a log that refuses is asked again soon, and keeps no purge waiting."""
+        """Prune and purge; the purge also runs if pruning fails, which the loop retries soon."""
         try:
             await self.prune()
         finally:
@@ -43,5 +43,5 @@ class Upkeep:
         return EVERY
 
     async def prune(self) -> None:
-        """Drop what is older than ``capture.log_days``."""
+        """Delete messages older than ``capture.log_days``."""
         await self._log.prune(self._horizon() - timedelta(days=self._settings.current.capture.log_days))

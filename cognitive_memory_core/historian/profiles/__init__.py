@@ -1,1 +1,1 @@
-"""From facts to profiles: merging, its guards, names, the profile index."""
+"""From facts to profiles: merging, its guards, names and the profile index."""

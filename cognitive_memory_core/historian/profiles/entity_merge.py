@@ -1,4 +1,4 @@
-"""One portrait brought up to date: read, drawn anew, written, and only then its facts settled."""
+"""Updates one profile: reads it, merges the facts, writes it, and only then settles the facts."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ from ...settings import Live, Settings
 from ...text.identity.names import clean_name
 from .profile_indexer import taken_in
 
-AT_ONCE = 4  # times merge_max_facts: as many facts go into one merge
-MOST_AT_ONCE = 48  # fewer than a prompt shows
-TRIES = 3  # where somebody else writes the portrait meanwhile
+AT_ONCE = 4  # a merge takes up to this many times merge_max_facts
+MOST_AT_ONCE = 48  # facts of one merge; below the number that a prompt can show
+TRIES = 3  # attempts if the profile is written by someone else meanwhile
 NOTHING = Portrait((), "")
 
 
 @dataclass(frozen=True)
 class EntityMerge:
-    """Merges one entity at a time; whoever calls sees to it that nobody else merges the same.
+    """Merges one entity; the caller must not merge the same entity twice at a time.
 
-    ``name_of`` gives what a group is called, and people whom no name book knows there, or ""; ``is_left_out`` says
-    whose facts must wait; ``on_written`` is told of every new portrait.
+    ``name_of`` returns the name of a group, or of a person whom the name book does not know there, or "".
+    ``is_left_out`` returns whether the facts of a key must wait. ``on_written`` is called after every profile write.
     """
 
     merger: Merger
@@ -46,9 +46,9 @@ class EntityMerge:
     on_written: Callable[[], None]
 
     async def merge(self, key: ProfileKey) -> None:
-        """Work the facts that wait into their portrait; raises what merger and stores raise, and nothing is lost then.
+        """Merge the waiting facts into their profile; errors of merger and stores pass through and lose no fact.
 
-        The file comes first and the facts are settled last, so that whatever ends in between is done again.
+        The file is written first and the facts are settled last, so that an interrupted merge is repeated.
         """
         facts = await self.book.facts(key, self._at_once)
         if not facts or self.is_left_out(key):
@@ -73,7 +73,7 @@ class EntityMerge:
         old = Portrait(profile.tags, profile.summary) if profile else NOTHING
         asked = [fact for fact in facts if not fact.is_withdrawn] if old == NOTHING else facts
         portrait = await self.merger.merge(person, profile, asked, now) if asked else old
-        if self.is_left_out(key):  # since the model was asked
+        if self.is_left_out(key):  # the person may have opted out during the model call
             return
         if portrait == NOTHING != old and not any(fact.is_withdrawn for fact in facts):
             raise BadAnswer(sentences.portrait_stays())
@@ -96,12 +96,12 @@ class EntityMerge:
     async def _keep(self, key: ProfileKey, changed: Profile | None, facts: Sequence[Fact]) -> None:
         if changed:
             await self.store.write(changed)
-            await taken_in(self.store, self.index, key)  # also what others write meanwhile
+            await taken_in(self.store, self.index, key)  # includes concurrent writes
             self.on_written()
         await self.book.settle(key, facts)
 
     async def _name(self, key: ProfileKey, profile: Profile | None) -> str:
-        """Name whom the portrait is of as they are called there now, and as it names them where nobody knows."""
+        """Return the current name there, or the name in the profile if none is known."""
         known = clean_name(await self._known_name(key)) or clean_name(self.name_of(key))
         return known or (profile.name if profile else "")
 
@@ -115,19 +115,19 @@ class EntityMerge:
 
 
 def _source(facts: Sequence[Fact], old: Profile | None) -> str:
-    """Name the last event that a portrait rests on, "" where that was withdrawn and nothing came after it."""
+    """Return the id of the last event that a profile rests on and that is not withdrawn; "" if there is none."""
     gone = {fact.event_id for fact in facts if fact.is_withdrawn}
     known = [old.source_event_id if old else "", *(fact.event_id for fact in facts)]
     return next((one for one in reversed(known) if one not in gone), "")
 
 
 async def _completed(writing: Coroutine[object, object, None]) -> None:
-    """Let a write that began come to its end, also when whoever waits for it is cancelled."""
+    """Await a write to its end even if the caller is cancelled; the cancellation is raised afterwards."""
     task = asyncio.ensure_future(writing)
     try:
         await asyncio.shield(task)
     except asyncio.CancelledError:
         await asyncio.wait({task})
         if task.done() and not task.cancelled():
-            task.exception()  # whatever it was: the facts wait, and it is done again
+            task.exception()  # retrieved for asyncio; the facts still wait, so the merge is repeated
         raise

@@ -1,4 +1,4 @@
-"""How far a new portrait may lie from the old one: no further than the new facts can explain."""
+"""Rejects a new profile that differs from the old one by more than the new facts explain."""
 
 from __future__ import annotations
 
@@ -18,29 +18,27 @@ from ...text.lexical.tokens import sentences_of
 from ...text.statements.sameness import contradicts
 
 Kind = Literal["emptied", "unrelated", "overgrown", "destructive", "strangers", "contrary"]
-SUPPORTED = 0.12  # least share of a portrait that must come from old portrait and facts: honest ones have 0.15 and more
+SUPPORTED = 0.12  # least share of a profile that must come from old profile and facts: correct ones have 0.15 and more
 SENTENCE_SUPPORTED, SENTENCE = 0.1, 18.0  # the same for each sentence of that weight or more
-KEPT = 0.5  # least share of the old one that must be left
-KEPT_OF_LITTLE = 0.25  # the same where the old one is so short that one changed fact is a large share of it
-LITTLE = 60.0  # weight of such a short one: some forty characters
-KEPT_OF_NOTES = 0.12  # the same of lines noted as they were said, which a portrait puts in fewer and other words
-PLAY = (
-    40.0  # weight of words that may come from nowhere, beside PER_FACT times the facts' and PER_OLD times the old one's
-)
+KEPT = 0.5  # least share of the old profile that must remain
+KEPT_OF_LITTLE = 0.25  # the same for an old profile so short that one changed fact is a large share of it
+LITTLE = 60.0  # weight of such a short profile: about forty characters
+KEPT_OF_NOTES = 0.12  # the same for lines noted verbatim, which a profile condenses and rewords
+PLAY = 40.0  # unexplained weight allowed beside PER_FACT times that of the facts and PER_OLD times that of the old
 PER_FACT, PER_OLD = 1.5, 0.4
-ROOM = 200  # characters by which a portrait may grow, beside three times those of the facts
-SEAMS = 3.0  # weight of what stands around something withdrawn and goes with it
+ROOM = 200  # characters by which a profile may grow beside three times those of the facts
+SEAMS = 3.0  # weight of words next to a withdrawn claim that may be removed with it
 _PIECE = 1_000  # characters that are split into terms at once
-_SHOWN = 3  # strange ids that are named
-SAME_THING = 0.5  # least share of its words, pairs of characters, that a clause has in common with one it contradicts
-_CLAUSE, _CLAUSES = 3, 300  # characters of one that may be denied, and how many are compared with as many
+_SHOWN = 3  # unknown ids listed in the feedback
+SAME_THING = 0.5  # least share of words (pairs of characters) that two contradicting clauses have in common
+_CLAUSE, _CLAUSES = 3, 300  # least characters of a clause, and the number of clauses compared on each side
 _CLAUSE_ENDS = re.compile("[，。；！？,;!?\n]+")
-_QUOTED = 40  # characters of a clause that a model is shown again
+_QUOTED = 40  # characters of a clause quoted in the feedback
 
 
 @dataclass(frozen=True)
 class Objection:
-    """Why a portrait is refused, and how its painter is told."""
+    """Why a profile is rejected, and the feedback for the model."""
 
     kind: Kind
     feedback: str
@@ -48,10 +46,10 @@ class Objection:
 
 @dataclass(frozen=True)
 class Grounds:
-    """What a new portrait may rest on: the old one, the new facts, and who is portrayed (names and ids).
+    """What a new profile may rest on: the old profile, the new facts, and the subject's names and ids (``who``).
 
-    ``limit`` is how many characters a portrait may have; an old one over it may be condensed. ``notes`` are lines of
-    the old one that nobody has put into words yet. What is ``withdrawn`` must go, in whatever words it was put.
+    ``limit`` is the maximum of characters; an old profile over it may be condensed. ``notes`` are lines of the old
+    profile noted verbatim by the rules. What is ``withdrawn`` must be removed, however it is worded.
     """
 
     old: str
@@ -63,12 +61,12 @@ class Grounds:
 
     @property
     def given(self) -> tuple[str, ...]:
-        """All that may be put into other words."""
+        """Everything that may be reworded."""
         return (*self.facts, *self.notes)
 
 
 def objection(new: str, grounds: Grounds) -> Objection | None:
-    """Say why a portrait must not take the place of the old one; None where it may."""
+    """Return why a profile must not replace the old one; None if it may."""
     content = _Content.of(new, grounds)
     if (content.owed or content.notes) and not content.new:
         return Objection("emptied", sentences.portrait_emptied())
@@ -92,7 +90,7 @@ def _contrary(new: str, grounds: Grounds) -> Objection | None:
 
 
 def _turned_round(new: str, grounds: Grounds) -> tuple[str, str] | None:
-    """Give a clause that says the contrary of one in the old portrait, and that one, where no fact speaks of it."""
+    """Return a clause that contradicts one in the old profile, and the old clause, if no fact explains the change."""
     names = _terms(grounds.who)
     explained = _words((*grounds.given, *grounds.withdrawn)) - names
     before = {clause: _words([clause]) - names for clause in _clauses(grounds.old)}
@@ -110,7 +108,7 @@ def _likeness(words: frozenset[str], others: frozenset[str]) -> float:
 
 
 def _clauses(text: str) -> Iterator[str]:
-    """Give the parts of a portrait's lines, without bullets; one of two characters says nothing that can be denied."""
+    """Yield the clauses of a profile without bullets; those under three characters are skipped."""
     parts = (part.strip("-*+• \t") for part in _CLAUSE_ENDS.split(text))
     yield from islice(dict.fromkeys(part for part in parts if len(part) >= _CLAUSE), _CLAUSES)
 
@@ -121,9 +119,9 @@ def _words(texts: Iterable[str]) -> frozenset[str]:
 
 @dataclass(frozen=True)
 class _Content:
-    """The terms of new portrait, old one, notes in it, notes and facts together, and what is withdrawn.
+    """The terms of the new profile, the old one, its notes, notes and facts together, and the withdrawn claims.
 
-    Names say nothing. Notes that are withdrawn are none.
+    Names are excluded. Withdrawn notes do not count as notes.
     """
 
     new: frozenset[str]
@@ -134,7 +132,7 @@ class _Content:
 
     @classmethod
     def of(cls, new: str, grounds: Grounds) -> _Content:
-        """Leave out the names, which everything about somebody holds."""
+        """Collect the terms without names, which every text about the subject holds."""
         names = _terms(grounds.who)
         gone = _terms(grounds.withdrawn) - names
         texts = ([new], [grounds.old], grounds.given)
@@ -143,29 +141,29 @@ class _Content:
 
     @property
     def is_unrelated(self) -> bool:
-        """Whether next to nothing in it comes from what was given."""
+        """Whether too little of the new profile comes from the old one or the facts."""
         return _weight(self.new & (self.old | self.given)) < SUPPORTED * _weight(self.new)
 
     @property
     def is_overgrown(self) -> bool:
-        """Whether more in it comes from nowhere than rewording brings along."""
+        """Whether more of the new profile is unexplained than rewording accounts for."""
         unexplained = _weight(self.new - self.old - self.given)
         return unexplained > PLAY + PER_FACT * _weight(self.given) + PER_OLD * _weight(self.old)
 
     @property
     def owed(self) -> float:
-        """What of the old one must be accounted for: what is withdrawn and stands there in other words may go, too."""
+        """Weight of the old profile that must be accounted for, less withdrawn claims, also reworded ones."""
         excused = _weight(self.gone - self.old) + SEAMS if self.gone else 0.0
         return max(_weight(self.old - self.gone) - excused, 0.0)
 
     @property
     def kept(self) -> float:
-        """How much of the old one is left, beside what is withdrawn."""
+        """Weight of the old profile that remains, without withdrawn claims."""
         return _weight((self.old & self.new) - self.gone)
 
     @property
     def has_lost_notes(self) -> bool:
-        """Whether next to nothing is left of many notes."""
+        """Whether there were many notes and hardly any of them remain."""
         weight = _weight(self.notes)
         return weight > LITTLE and _weight(self.notes & self.new) < KEPT_OF_NOTES * weight
 
@@ -187,13 +185,13 @@ def _strangers(new: str, grounds: Grounds) -> list[str]:
 
 
 def _terms(texts: Iterable[str]) -> frozenset[str]:
-    """Give characters, pairs of them, and words; common words of no content are left out."""
+    """Return characters, pairs of characters and words, without function words."""
     pieces = (text[start : start + _PIECE] for text in texts for start in range(0, len(text), _PIECE))
     return frozenset(term for piece in pieces for term in index_terms(piece)) - FUNCTION_WORDS
 
 
 def _weight(terms: Iterable[str]) -> float:
-    """Weigh terms by how much they tell: 的 next to nothing, a rare character or a word 1."""
+    """Return the sum of the terms' information weights: near 0 for 的, 1 for a rare character or a word."""
     return sum(map(_weight_of, terms))
 
 

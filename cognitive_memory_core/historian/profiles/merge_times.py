@@ -1,4 +1,4 @@
-"""When a portrait is due to be merged."""
+"""When the facts of a profile are due to be merged."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from datetime import datetime, timedelta
 from ...ports.ledger import PendingFacts
 from ...settings import ProfileSettings
 
-FIRST_DELAY = 20.0  # seconds that the first facts about somebody wait
-PAUSES = (60.0, 3600.0, 86400.0)  # seconds after the first failure in a row, the second, and every other
-LONGEST_HIDDEN = 3600.0  # seconds between two tries where a portrait is shown to nobody meanwhile
-_LONGEST_DELAY = 1e8  # seconds; more is for ever, too, and no date can bear it
+FIRST_DELAY = 20.0  # seconds that facts wait if there is no profile yet
+PAUSES = (60.0, 3600.0, 86400.0)  # seconds after the first failure in a row, the second, and every further one
+LONGEST_HIDDEN = 3600.0  # seconds between two tries while the profile is hidden for a withdrawn fact
+_LONGEST_DELAY = 1e8  # seconds; a longer delay would overflow a date
 
 
 def due_at(
     waiting: PendingFacts, settings: ProfileSettings, now: datetime, *, is_first: bool, is_hurried: bool
 ) -> datetime:
-    """Tell when the facts of one portrait are due; an instant ahead of the clock was told by a wrong one and is past.
+    """Return when the facts of one profile are due; stored instants in the future are wrong and count as past.
 
-    What is withdrawn must go at once. A hurry shortens the waiting for more facts; neither does the pause after a
+    Withdrawn facts are due at once. ``is_hurried`` skips the wait for more facts. Neither skips the pause after a
     failure.
     """
     delay = _delay(waiting, settings, is_first=is_first, is_hurried=is_hurried)
@@ -31,7 +31,7 @@ def due_at(
 
 
 def pause_after(failures: int) -> float:
-    """Give the seconds that a portrait is left alone after so many failures in a row."""
+    """Return the seconds to pause after so many failures in a row."""
     return PAUSES[min(max(failures, 1), len(PAUSES)) - 1]
 
 

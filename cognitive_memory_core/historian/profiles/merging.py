@@ -1,4 +1,4 @@
-"""Brings waiting facts into portraits: who is due, several entities at once, none twice, and what went wrong waits."""
+"""Schedules profile merges: due entities run concurrently, each at most once, and failed ones are retried."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from .entity_merge import EntityMerge
 from .merge_times import due_at
 
 log = logging.getLogger(__name__)
-POLL = 0.25  # seconds between two looks at the clock, which nobody hears of when it is set
-GATHERED = 0.1  # seconds in which new facts come together
-LOOKS = 60.0  # seconds between two looks at the ledger that nothing called for
-FIRST_PAUSE, LONGEST_PAUSE = 1.0, 300.0  # seconds, where model or store is away
+POLL = 0.25  # seconds between two readings of the clock, since setting it raises no event
+GATHERED = 0.1  # seconds in which new facts are collected
+LOOKS = 60.0  # seconds between two checks of the ledger without a nudge
+FIRST_PAUSE, LONGEST_PAUSE = 1.0, 300.0  # seconds, while model or store is unavailable
 
 
 @dataclass(frozen=True)
 class MergeState:
-    """For how many ``profiles`` how many ``facts`` wait; ``failing`` of those profiles could not be merged so far."""
+    """Counts of waiting ``facts`` and their ``profiles``; ``failing`` of those profiles had a failed merge."""
 
     profiles: int = 0
     facts: int = 0
@@ -38,15 +38,15 @@ class MergeState:
 
 
 class ProfileMerging:
-    """One loop that keeps up to ``historian.concurrency`` entities in work; facts wait until their portrait is written.
+    """Merges up to ``historian.concurrency`` entities at a time; facts wait until their profile is written.
 
-    An entity is due with ``merge_max_facts`` facts or after ``merge_delay_seconds`` (its first portrait sooner), by
-    the clock. A merge that fails is repeated after a growing pause, which is kept in the ledger; where model or store
-    is away, nothing is counted and all wait.
+    An entity is due with ``merge_max_facts`` facts or after ``merge_delay_seconds`` by the clock, sooner if it has no
+    profile yet. A failed merge is repeated after a growing pause, which is stored in the ledger. While model or store
+    is unavailable, no failure is counted and all merges wait.
     """
 
     def __init__(self, entity: EntityMerge, *, elapsed: Callable[[], float] = time.monotonic) -> None:
-        """Merge entities; ``elapsed`` times the pauses while something is away."""
+        """Merge entities; ``elapsed`` measures the pauses during an outage."""
         self._entity = entity
         self._elapsed = elapsed
         self.trouble = Trouble("historian_profile_merge")
@@ -57,7 +57,7 @@ class ProfileMerging:
         self._due: deque[ProfileKey] = deque()
         self._next_due: datetime | None = None
         self._looked_at = 0.0
-        self._unlucky: set[ProfileKey] = set()  # whose last merge found model or store away
+        self._unlucky: set[ProfileKey] = set()  # keys whose last merge found model or store unavailable
         self._pause = FIRST_PAUSE
         self._rests_until = 0.0
         self._is_called = self._is_hurried = self._stopping = False
@@ -65,36 +65,36 @@ class ProfileMerging:
 
     @property
     def last_error(self) -> str:
-        """Why the last merge that went wrong did; "" when none waits for another try."""
+        """The latest lasting error of a merge or of the loop; "" if there is none."""
         return latest(self.troubles)
 
     @property
     def troubles(self) -> list[Trouble]:
-        """What may be wrong with merges, and with looking for them."""
+        """The error states of merges and of the loop."""
         return [self.trouble, self.loop.trouble]
 
     @property
     def is_idle(self) -> bool:
-        """Whether no merge is in hand; facts may wait all the same."""
+        """Whether no merge is running; facts may still wait."""
         return not self._hands
 
     def nudge(self) -> None:
-        """Look for new facts soon."""
+        """Check for new facts soon."""
         self._call()
         self.loop.nudge()
 
     def hurry(self) -> None:
-        """Merge at once whatever waits, but what failed within its pause; call it when no more facts are to come."""
+        """Merge waiting facts at once, except during a failure's pause; for use when no more facts are expected."""
         self._is_hurried = True
         self._call()
         self.loop.hurry()
 
     async def waiting(self) -> int:
-        """Count the facts that wait, also while they are being merged; those of people left out are not counted."""
+        """Return the number of waiting facts, including those being merged, without people who opted out."""
         return sum(one.facts for one in await self._waiting())
 
     async def state(self) -> MergeState:
-        """Say for the status what waits and what went wrong."""
+        """Return counts and the latest error for the status."""
         waiting = await self._waiting()
         error = next((one.error for one in waiting if one.attempts and one.error), "")
         failing = sum(1 for one in waiting if one.attempts)
@@ -109,7 +109,7 @@ class ProfileMerging:
             await self._let_go()
 
     async def stop(self) -> None:
-        """Let merges in hand end within ``shutdown_seconds``; what does not is done again another time."""
+        """Wait up to ``shutdown_seconds`` for running merges; cancelled ones are repeated at the next start."""
         self._stopping = True
         if self._hands:
             await asyncio.wait(self._hands, timeout=self._entity.settings.current.historian.shutdown_seconds)
@@ -119,7 +119,7 @@ class ProfileMerging:
 
     @asynccontextmanager
     async def held(self) -> AsyncGenerator[None, None]:
-        """Let nothing be in work until the block is left; what is being written is written first."""
+        """Run no merge inside the block; a merge that is writing completes its write first."""
         async with self._beginning:
             await self._let_go()
             self._due.clear()
@@ -127,7 +127,7 @@ class ProfileMerging:
         self.nudge()
 
     async def _round(self) -> float:
-        """Look for work when called, or when something is due; the clock is looked at every moment."""
+        """Check for work when called or when something is due; the clock is polled."""
         if self._is_called or self._is_time():
             self._is_called = False
             await self._look()
@@ -151,7 +151,7 @@ class ProfileMerging:
             self._begin(self._due.popleft())
 
     async def _finds_due(self) -> bool:
-        """Look who is due, longest waiting first; all of them have their turn before anybody's next."""
+        """Collect the due keys, longest waiting first; each is merged once before any is merged again."""
         self._looked_at = self._elapsed()
         waiting = await self._waiting()
         now, in_work = self._entity.clock.now(), self._in_work()
@@ -162,7 +162,7 @@ class ProfileMerging:
         self._next_due = min((at for at in when.values() if at > now), default=None)
         self._is_hurried = self._is_hurried and bool(due)
         self._unlucky &= when.keys() | in_work
-        if not self._unlucky:  # the ledger answers, and nobody misses anything else
+        if not self._unlucky:  # no outage is left
             self._pause = FIRST_PAUSE
             if not any(one.attempts for one in waiting):
                 self.trouble.end()
@@ -198,7 +198,7 @@ class ProfileMerging:
         await asyncio.gather(*in_hand, return_exceptions=True)
 
     async def _decide(self) -> None:
-        """Draw the conclusions from merges that ended; what cannot be noted down is noted later."""
+        """Record the results of ended merges; those that cannot be stored now are recorded later."""
         while self._ended:
             await self._conclude(*self._ended[0])
             self._ended.popleft()
@@ -219,7 +219,7 @@ class ProfileMerging:
         self._unlucky.discard(key)
 
     def _be_patient(self, error: Exception) -> None:
-        """Leave a model or store that is away alone for a while, as long as it wishes itself."""
+        """Pause all merges during an outage, at least for the error's ``retry_after``."""
         wished = error.retry_after if isinstance(error, TransientError | UnavailableError) else None
         self._rests_until = self._elapsed() + min(max(self._pause, wished or 0.0), LONGEST_PAUSE)
         self._pause = min(self._pause * 2, LONGEST_PAUSE)
@@ -233,11 +233,11 @@ class ProfileMerging:
 
 
 def _told(error: BaseException) -> str:
-    """Say an error in one line; of one that nobody foresaw only its class, since it may quote somebody."""
+    """Describe an error in one line; of an unexpected one only the class, since its text may quote a person."""
     return described(error) if isinstance(error, CognitiveMemoryError) else type(error).__name__
 
 
 def _whose(key: ProfileKey) -> str:
-    """Name a portrait by kind and ids."""
+    """Return kind and ids of a profile for the log."""
     ids = " ".join(f"{what}={value}" for what, value in (("group", key.group_id), ("user", key.user_id)) if value)
     return f"{key.entity_type} {ids}"

@@ -1,4 +1,4 @@
-"""The next portrait of somebody, as a model draws it and code composes it: bounded, never emptied, never cut."""
+"""Merges a profile with a chat model; code composes and checks the result: bounded, never emptied, never cut."""
 
 from __future__ import annotations
 
@@ -27,23 +27,23 @@ from .merge_guard import Grounds, objection
 
 MOST_TAGS, TAG_LENGTH = 12, 24
 LINE_LENGTH = 120
-TOLERATED = 1.25  # times max_chars: what a model that was asked to condense may still have
-_QUOTED = 40  # characters of what must go that a model is shown again
-_SAYS_NOTHING = 40  # characters of a summary that may mean "nothing new"
+TOLERATED = 1.25  # times the limit: accepted length after the model was asked to condense
+_QUOTED = 40  # characters of a line quoted in the feedback
+_SAYS_NOTHING = 40  # longest summary that may mean "nothing new"
 _RULES = frozenset("-*_=~` \t")
 _BULLETS = "-*+•·#> \t"
 _TITLES = frozenset(sentences.PORTRAIT_HEADINGS.values())
 _LASTING = _TITLES - {sentences.PORTRAIT_HEADINGS["topics"]}
-_NAMED = 8  # lost lines
-_MANY = 3  # times what is lost: more than all lines
-_HARDLY = 0.25  # of the words of a line: with less of them left it is gone
+_NAMED = 8  # lost lines listed in the feedback
+_MANY = 3  # more than 1/_MANY of the lines lost is too much
+_HARDLY = 0.25  # share of a line's words; with fewer of them left the line counts as lost
 
 
 @dataclass(frozen=True)
 class ModelMerger:
-    """Asks a chat model for a portrait, and once more, with the reason, where it cannot be used.
+    """Asks a chat model for a profile, and once more with feedback if the answer is rejected.
 
-    What is withdrawn is gone from every portrait that it gives; one of which nothing else is left is empty.
+    No returned profile tells a withdrawn claim; one that told nothing else becomes empty.
     """
 
     chat: Chat
@@ -51,7 +51,7 @@ class ModelMerger:
     settings: Live[Settings]
 
     async def merge(self, person: Person, profile: Profile | None, facts: Sequence[Fact], now: datetime) -> Portrait:
-        """Give the portrait with the facts worked in; raises BadAnswer where both tries would do harm."""
+        """Return the profile text with the facts merged in; raises BadAnswer if both answers are rejected."""
         sitting = _MergeSession(person, profile, facts, now, self.settings.current.profile.max_chars)
         first, complaint = await self._drawn(sitting)
         if complaint is None:
@@ -60,7 +60,7 @@ class ModelMerger:
         return await asyncio.to_thread(sitting.better, first, second)
 
     async def _drawn(self, sitting: _MergeSession, feedback: str = "") -> tuple[Portrait | None, _Complaint | None]:
-        """Ask once; gives no portrait where there is nothing new, and what is wrong with one."""
+        """Ask once; return the profile, None if there is nothing new, and the complaint about it."""
         ask = self.prompts.merge(
             sitting.person, sitting.shown, sitting.facts, sitting.now, max_chars=sitting.limit, feedback=feedback
         )
@@ -69,7 +69,7 @@ class ModelMerger:
 
 @dataclass(frozen=True)
 class _Complaint:
-    """What is wrong with a portrait, in a few words and in words for the model."""
+    """What is wrong with a profile: a fault key, and the feedback for the model."""
 
     fault: str
     feedback: str
@@ -77,9 +77,9 @@ class _Complaint:
 
 @dataclass(frozen=True)
 class _MergeSession:
-    """One person, their portrait so far, and what is new.
+    """One entity, its profile so far, and the new facts.
 
-    Sections under headings that no portrait of ours has were put there by people: no model sees or changes them.
+    Sections under other headings than those of this library were written by people: no model sees or changes them.
     """
 
     person: Person
@@ -90,12 +90,12 @@ class _MergeSession:
 
     @cached_property
     def old(self) -> Portrait:
-        """What stands."""
+        """The present profile text."""
         return Portrait(self.profile.tags, self.profile.summary) if self.profile else Portrait((), "")
 
     @property
     def unchanged(self) -> Portrait:
-        """What stands, but for what people wrote of something that is withdrawn."""
+        """The present profile text without withdrawn claims in people's own sections."""
         if self._others == self._of_people:
             return self.old
         body = (written(self._own).strip(), self._others)
@@ -103,16 +103,16 @@ class _MergeSession:
 
     @cached_property
     def limit(self) -> int:
-        """How many characters the model has: at least half of them, whatever people wrote."""
+        """Characters left to the model beside people's own sections; at least half of ``max_chars``."""
         return max(self.max_chars - len(self._others), self.max_chars // 2, 1)
 
     @cached_property
     def shown(self) -> Profile | None:
-        """The portrait as the model sees it."""
+        """The profile as the model sees it."""
         return replace(self.profile, summary=written(self._own).strip()) if self.profile else None
 
     def judged(self, drawn: Drawn) -> tuple[Portrait | None, _Complaint | None]:
-        """Compose a portrait and find its faults; takes too long for the event loop."""
+        """Compose a profile and check it; too slow for the event loop."""
         if not self._is_idle(drawn):
             portrait = self.composed(drawn)
         elif self.withdrawn:
@@ -122,26 +122,26 @@ class _MergeSession:
         return portrait, self.complaint(portrait)
 
     def _is_idle(self, drawn: Drawn) -> bool:
-        """Tell whether a model has nothing new; where it says so, and draws what the facts tell, the drawing counts."""
+        """Return whether the answer holds nothing new; ``nothing_new`` is ignored if it has words of the new facts."""
         if drawn.nothing_new:
             return self._news.isdisjoint(_words(self.composed(drawn).summary))
         return not self.withdrawn and _is_blank(drawn)
 
     @property
     def _news(self) -> set[str]:
-        """The words of the new facts that the old portrait has not."""
+        """The words of the new facts that the old profile lacks."""
         new = (fact.text for fact in self.facts if not fact.is_withdrawn)
         return _words("\n".join(new)) - _words("\n".join((self.old.summary, *self._who)))
 
     @property
     def _wanted(self) -> _Complaint | None:
-        """Nothing new of somebody who has no portrait yet is hard to believe: that is worth a second question."""
+        """The complaint about "nothing new" when there is no profile yet; None if there is one."""
         return None if self.old.summary else _Complaint("contradiction", sentences.portrait_wanted())
 
     def composed(self, drawn: Drawn) -> Portrait:
-        """Write what the model drew as tags and Markdown; tags and a summary that it left out stay.
+        """Compose tags and Markdown from the answer; omitted tags and an omitted summary are kept from the old profile.
 
-        Where something is withdrawn they go: what they told may be just that.
+        If a claim is withdrawn they are not kept, since they may tell it.
         """
         listed = [(title, lines) for title, lines in _listed(drawn) if lines]
         parts = [self._lead(drawn), *(_section(title, lines) for title, lines in listed), self._others]
@@ -149,7 +149,7 @@ class _MergeSession:
         return Portrait(_tags(drawn.tags) or stays, "\n\n".join(part for part in parts if part))
 
     def complaint(self, portrait: Portrait) -> _Complaint | None:
-        """Say what is wrong with a portrait."""
+        """Return what is wrong with a profile; None if it is acceptable."""
         refused = objection(self._drawn_part(portrait), self._grounds)
         if refused:
             return _Complaint(refused.kind, refused.feedback)
@@ -164,7 +164,10 @@ class _MergeSession:
         return None
 
     def better(self, first: Portrait | None, second: Portrait | None) -> Portrait:
-        """Choose between a first try with a fault and the second; None says that there is nothing new."""
+        """Return the better of a faulty first answer and the second; None stands for "nothing new".
+
+        Raises BadAnswer if neither is tolerable.
+        """
         if first is None and second is None:
             return self.old
         usable = [one for one in (second, first) if one is not None and self._is_tolerable(one)]
@@ -176,12 +179,12 @@ class _MergeSession:
 
     @cached_property
     def withdrawn(self) -> list[WithdrawnClaim]:
-        """What must leave the portrait; what new facts tell, too, may stay."""
+        """The claims that must leave the profile; words that new facts also tell may stay."""
         new = tuple(fact.text for fact in self.facts if not fact.is_withdrawn)
         return [WithdrawnClaim(fact.text, (*new, *self._who)) for fact in self.facts if fact.is_withdrawn]
 
     def _told_of_withdrawn(self, portrait: Portrait) -> str:
-        """Quote something withdrawn that a portrait tells; "" for one that tells nothing of it."""
+        """Return the part of a profile that tells a withdrawn claim; "" if none does."""
         parts = [*portrait.tags, *(piece.strip("-*+• \t\n") for piece in pieces(_bare(portrait.summary)))]
         for gone in self.withdrawn:
             if told := next(filter(gone.is_told_by, filter(None, parts)), ""):
@@ -200,9 +203,9 @@ class _MergeSession:
         return complaint.fault == "too_long" and self._length(portrait) <= TOLERATED * self.limit
 
     def _lost(self, portrait: Portrait) -> list[str]:
-        """Give the lines that vanished for no reason: those of a whole section, or many.
+        """Return the lines lost without a reason, if a whole section or more than a third of all lines is lost.
 
-        One that a fact, new or withdrawn, speaks of went for a reason. Topics pass, and a full portrait is condensed.
+        A line whose words a new or withdrawn fact holds has a reason. Topics may pass, and a full profile is condensed.
         """
         if self._length(self.old) + sum(len(fact.text) for fact in self.facts) > self.limit:
             return []
@@ -260,7 +263,7 @@ class _MergeSession:
         return tuple({one for fact in self.facts for one in (fact.key.group_id, fact.key.user_id)})
 
     def _drawn_part(self, portrait: Portrait) -> str:
-        """Give what of a portrait the model is answerable for, without headings, which are the same in all."""
+        """Return the part of a profile that the model writes, without headings."""
         own = [one for one in sections_of(portrait.summary) if not one.heading or one.title in _TITLES]
         return "\n".join(filter(None, (*portrait.tags, *(one.text for one in own))))
 
@@ -270,13 +273,13 @@ def _is_blank(drawn: Drawn) -> bool:
 
 
 def _worded(text: str) -> list[str]:
-    """Give the lines of a section that somebody put into words, without bullets."""
+    """Return the worded lines of a section without bullets; verbatim notes and counts of left-out lines are skipped."""
     lines = (line.strip(_BULLETS) for line in text.split("\n"))
     return [line for line in lines if line and not sentences.noted(line) and sentences.left_out_count(line) is None]
 
 
 def _words(text: str) -> set[str]:
-    """Give the terms of a text that are more than a single character."""
+    """Return the terms of a text longer than one character, without function words."""
     return {term for term in index_terms(text) if len(term) > 1} - FUNCTION_WORDS
 
 
@@ -286,7 +289,7 @@ def _says_nothing(summary: str) -> bool:
 
 
 def _listed(drawn: Drawn) -> Iterator[tuple[str, list[str]]]:
-    """Give the heading and the lines of each section, each line once."""
+    """Yield heading and lines of each section, each line once."""
     seen: set[str] = set()
     for field, title in sentences.PORTRAIT_HEADINGS.items():
         lines: list[str] = getattr(drawn, field)
@@ -306,18 +309,18 @@ def _section(title: str, lines: Iterable[str]) -> str:
 
 
 def _tags(given: Iterable[str]) -> tuple[str, ...]:
-    """Give the tags, each once; what is longer than a tag is none."""
+    """Return the distinct tags; those over :data:`TAG_LENGTH` are dropped."""
     clean = (one_line(tag).strip("#＃ ") for tag in given)
     return tuple(_fresh((tag for tag in clean if len(tag) <= TAG_LENGTH), set()))[:MOST_TAGS]
 
 
 def _bare(text: str) -> str:
-    """Give a body without its headings."""
+    """Return a profile text without its headings."""
     return "\n".join(one.text for one in sections_of(text))
 
 
 def _paragraphs(summary: str) -> str:
-    """Give a summary as plain paragraphs: no heading, rule or fence of a model's own."""
+    """Return a summary as plain paragraphs, without headings, rules and fences."""
     lines = (" ".join(line.split()) for line in clean_text(summary).split("\n"))
     kept = (line.lstrip("# ") for line in lines if not (line and set(line) <= _RULES))
     return "\n".join(kept).strip()

@@ -1,4 +1,4 @@
-"""Who goes by which name, as scenes show it: into the book of names, and onto portraits."""
+"""Records the names of people and groups seen in scenes, and passes them on to profiles."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from ...text.identity.names import clean_name
 from .renaming import Renaming
 
 REMEMBERED = 10_000  # groups, and people
-HELD = 20_000  # sightings that wait to reach portraits; of more the oldest are dropped
-PAUSE = 0.3  # seconds in which sightings come together
+HELD = 20_000  # observations that wait to reach profiles; beyond that the oldest are dropped
+PAUSE = 0.3  # seconds in which observations are collected
 Seen = tuple[Scene, datetime]
 
 
 def sighting(scene: Scene, at: datetime) -> Alias:
-    """Give the name that the person of a scene bears there; blank where they bear none."""
+    """Return the name of a scene's person in that place; blank if there is none."""
     return Alias(scene.scope, scene.user_id, clean_name(scene.user_name), at, at)
 
 
 class NameObserver:
-    """Notes names at once, and lets portraits bear them soon after: nobody waits for a portrait to be renamed."""
+    """Records names at once; a background loop renames profiles, so that callers do not wait for it."""
 
     def __init__(self, names: NameBook, renaming: Renaming, clock: Clock) -> None:
-        """Write into a book; whatever a message says, nobody is seen later than the clock's now."""
+        """Write to a name book; observation times are capped at the clock's present."""
         self.names = names
         self.renaming = renaming
         self._clock = clock
@@ -40,7 +40,7 @@ class NameObserver:
         self._people: OrderedDict[Hashable, str] = OrderedDict()
 
     async def note(self, seen: Sequence[Seen]) -> None:
-        """Write names into their book; raises StorageRefused, UnavailableError."""
+        """Store names in the name book; raises StorageRefused, UnavailableError."""
         now = self._clock.now()
         past = [(scene, min(at, now)) for scene, at in seen]
         for scene, _ in past:
@@ -51,7 +51,7 @@ class NameObserver:
         self.loop.nudge()
 
     async def settle(self) -> None:
-        """Let portraits bear the names that wait for them; a disk that refuses is said in the log."""
+        """Rename the profiles of all waiting observations; a failing disk is logged."""
         seen = [self._waiting.popleft() for _ in range(len(self._waiting))]
         await self.renaming.note([sighting(scene, at) for scene, at in seen])
         for scene, at in {scene.scope: (scene, at) for scene, at in seen if scene.group_name}.values():
@@ -62,13 +62,13 @@ class NameObserver:
         return UNTIL_NUDGED
 
     def forget(self, keys: Sequence[ProfileKey]) -> None:
-        """Forget what these are called."""
+        """Forget the names of these profiles' people."""
         self.renaming.forget(keys)
         for key in keys:
             self._people.pop((key.agent, key.user_id), None)
 
     def name_of(self, key: ProfileKey) -> str:
-        """Give what the group or person of a key was last called since this process began, "" where nobody said."""
+        """Return the last name seen in this process for a key's group or person; "" if there is none."""
         if key.entity_type == "group":
             return self._groups.get(Scope(key.agent, "group", key.group_id), "")
         return self._people.get((key.agent, key.user_id), "")

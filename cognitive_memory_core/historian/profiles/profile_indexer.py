@@ -1,4 +1,4 @@
-"""Keeps the searched copy of the portraits as the files are, and gives each its vector."""
+"""Keeps the profile index equal to the profile files, and embeds each profile."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from ...text.statements.outline import sections_of
 log = logging.getLogger(__name__)
 BATCH = 16
 LEFT_ALONE = 3600.0  # seconds
-READ_AGAIN = 300.0  # seconds, for what could not be read
-TRIES = 3  # where a portrait goes on changing while it is taken in
-REFUSALS = (PermanentError, BadAnswer, BadArgument)  # what may be one portrait's fault
+READ_AGAIN = 300.0  # seconds until an unreadable profile is read again
+TRIES = 3  # attempts while a profile keeps changing
+REFUSALS = (PermanentError, BadAnswer, BadArgument)  # errors that a single profile may cause
 
 
 class ProfileIndexer:
-    """Embeds portraits without a vector; at its start it takes in what was written, mended or removed by hand.
+    """Embeds profiles without a vector; at the start it indexes files that were added, edited or removed by hand.
 
-    A portrait that the model refuses, or answers badly, is left alone for an hour, or until it changes; one that
-    cannot be read is tried again every few minutes. Neither holds the others up, or whoever waits for the index.
+    A profile that the model refuses, or answers badly, is skipped for an hour or until it changes. An unreadable one
+    is tried again every few minutes. Neither delays other profiles, nor callers that wait for the index.
     """
 
     def __init__(
@@ -39,7 +39,7 @@ class ProfileIndexer:
         elapsed: Callable[[], float] = time.monotonic,
         read_again: float = READ_AGAIN,
     ) -> None:
-        """Follow a store with an index; what could not be read is tried again after ``read_again`` seconds."""
+        """Follow a store with an index; unreadable profiles are tried again after ``read_again`` seconds."""
         self._read_again = read_again
         self._store = store
         self._index = index
@@ -47,28 +47,28 @@ class ProfileIndexer:
         self._elapsed = elapsed
         self.loop = BackgroundLoop("profile index", self._round)
         self.nudge, self.hurry, self.run = self.loop.nudge, self.loop.hurry, self.loop.run
-        self._refused: dict[tuple[ProfileKey, str], float] = {}  # until when each is left alone
-        self._unread: dict[ProfileKey, str] = {}  # why each could not be taken in
+        self._refused: dict[tuple[ProfileKey, str], float] = {}  # skipped until this time
+        self._unread: dict[ProfileKey, str] = {}  # errors of unreadable profiles
         self._reading = Trouble("profile index")
         self._read_again_at = 0.0
         self._is_fresh = False
 
     @property
     def last_error(self) -> str:
-        """Why nothing could be embedded the last time, or what cannot be read; "" where all is well."""
+        """The latest lasting error of embedding or reading; "" if there is none."""
         return latest(self.troubles)
 
     @property
     def troubles(self) -> list[Trouble]:
-        """What may be wrong with embedding portraits, and with reading them."""
+        """The error states of embedding and of reading profiles."""
         return [self.loop.trouble, self._reading]
 
     async def has_lag(self) -> bool:
-        """Tell whether any portrait will get a vector and has none."""
+        """Return whether any profile still waits for a vector."""
         return not self._is_fresh or bool(await self._batch())
 
     async def refresh(self) -> None:
-        """Make the index the same as the files: take in what is missing or another version, leave out what is gone."""
+        """Make the index equal to the files: index new and changed profiles, remove deleted ones."""
         known = await self._index.versions()
         keys = await self._store.keys()
         for key in keys:
@@ -79,7 +79,7 @@ class ProfileIndexer:
         self._read_again_at = self._elapsed() + self._read_again
 
     async def _take_in(self, key: ProfileKey, known: str | None = None) -> None:
-        """Take one portrait in, where it is not the version that is known; what cannot be read is said once."""
+        """Index one profile unless its version is ``known``; an unreadable one is logged once."""
         try:
             profile = await self._store.find(key)
             if profile is None or profile.version != known:
@@ -95,7 +95,7 @@ class ProfileIndexer:
                 self._reading.end()
 
     async def step(self) -> int:
-        """Embed some portraits; answers how many were looked at."""
+        """Embed one batch of profiles; return how many it held."""
         batch = await self._batch()
         if batch:
             try:
@@ -136,7 +136,7 @@ class ProfileIndexer:
 
 
 async def taken_in(store: ProfileStore, index: ProfileIndex, key: ProfileKey) -> Profile | None:
-    """Make one portrait in the index what it is in the store, also where it changes or goes meanwhile."""
+    """Copy one profile from store to index, or remove it there, even if it changes meanwhile; return it."""
     profile = await store.find(key)
     for _ in range(TRIES):
         await (index.put(profile) if profile else index.remove([key]))
@@ -148,7 +148,7 @@ async def taken_in(store: ProfileStore, index: ProfileIndex, key: ProfileKey) ->
 
 
 def words_of(profile: Profile) -> str:
-    """Give what a portrait is found by: name, tags, and the text without Markdown's marks."""
+    """Return the searchable text of a profile: name, tags, and the summary without Markdown marks."""
     lines = [profile.name, " ".join(profile.tags)]
     for section in sections_of(profile.summary):
         lines += [section.title, *(line.lstrip("-*# \t") for line in section.lines)]

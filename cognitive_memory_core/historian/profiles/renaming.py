@@ -1,4 +1,4 @@
-"""People and groups change their names; their portraits bear the new one at once, without a revision."""
+"""Writes changed names of people and groups to their profiles, without a new revision."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ REMEMBERED = 20_000  # names
 
 @dataclass
 class Renaming:
-    """Remembers who is known to bear which name, so that a name that did not change costs nothing."""
+    """Renames profiles; known names are cached, so that an unchanged name costs no read."""
 
     store: ProfileStore
     index: ProfileIndex
@@ -31,21 +31,21 @@ class Renaming:
     )
 
     async def note(self, sightings: Sequence[Alias]) -> None:
-        """Let portraits bear the names that people were seen with; of several the newest. Never raises for a disk.
+        """Rename the profiles of observed people to their newest names; a failing disk does not raise.
 
-        In a group that is the member's portrait, in private the user's; blank names and placeholders are no names.
+        In a group this is the member's profile, in private the user's. Blank names and placeholders are skipped.
         """
         newest = {_key_of(seen): seen for seen in sorted(sightings, key=lambda one: one.last_seen_at) if seen.name}
         for key, seen in newest.items():
             await self._note(key, seen.name, seen.last_seen_at)
 
     async def note_group(self, scope: Scope, group_name: str, at: datetime) -> None:
-        """Let a group's portrait bear the name that it was seen with."""
+        """Rename a group's profile to the observed name."""
         if scope.kind == "group":
             await self._note(ProfileKey.group(scope.place_id, scope.agent), group_name, at)
 
     def forget(self, keys: Iterable[ProfileKey]) -> None:
-        """Forget what these are called."""
+        """Forget the cached names of these profiles."""
         for key in keys:
             self._known.pop(key, None)
 
@@ -56,7 +56,7 @@ class Renaming:
             return
         try:
             await self._rename(key, name)
-        except CognitiveMemoryError as refused:  # whoever edits the file now, or made it too long, keeps the name
+        except CognitiveMemoryError as refused:  # e.g. a file that is being edited or is too long keeps its name
             self.trouble.note(refused)
             return
         self._known[key] = (name, at)

@@ -1,4 +1,4 @@
-"""One fact that a model refuses does not keep the others out of a portrait."""
+"""Merges facts even if a model refuses one of them: the refused fact is isolated and left out."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from ...errors import PermanentError
 from ...ports.models import Merger, Portrait
 
 log = logging.getLogger(__name__)
-MOST_REFUSALS = 16  # a merge: enough to find two among 48 facts, and what a person can make it cost
+MOST_REFUSALS = 16  # refusals per merge: enough to find two among 48 facts, and a bound on the cost
 
 
 @dataclass(frozen=True)
 class SiftingMerger:
-    """Halves facts that the model refuses until the refused one stands alone; the others go in without it.
+    """Halves refused facts until the one that is refused is found; the others are merged without it.
 
-    One that stands alone is left out of the portrait, since it would have every later portrait refused; its event
-    stays. One that is withdrawn is taken out by the rules. Where the model took none of several, or refused too
-    often, the rules work in what is left.
+    A refused fact is left out of the profile, since later merges would be refused with it; its event stays. If it is a
+    withdrawn fact, the rules remove it. If the model accepted none of several, or refused too often, the rules merge
+    what is left.
     """
 
     model: Merger
     rules: Merger
 
     async def merge(self, person: Person, profile: Profile | None, facts: Sequence[Fact], now: datetime) -> Portrait:
-        """Give the portrait with the facts worked in; raises UnavailableError, BadAnswer."""
+        """Return the profile text with the facts merged in; raises UnavailableError, BadAnswer."""
         sieve, parts = _Sieve(person, profile, now), deque([facts])
         while parts and sieve.refusals < MOST_REFUSALS:
             part = parts.popleft()
@@ -51,7 +51,7 @@ class SiftingMerger:
         return sieve.portrait
 
     async def _end(self, sieve: _Sieve, left: Sequence[Fact], *, is_alone: bool) -> None:
-        """Let the rules go on, and say what is left out: by its ids, and by no word of it."""
+        """Merge the rest by the rules, and log the left-out facts by id, without their text."""
         if not (sieve.has_taken or is_alone):
             left, sieve.refused = [*sieve.refused, *left], []
         if left:
@@ -62,7 +62,7 @@ class SiftingMerger:
 
 @dataclass
 class _Sieve:
-    """A portrait while parts of the facts go in."""
+    """The profile while parts of the facts are merged."""
 
     person: Person
     profile: Profile | None
@@ -73,11 +73,11 @@ class _Sieve:
 
     @property
     def portrait(self) -> Portrait:
-        """What stands by now."""
+        """The profile text so far."""
         return Portrait(self.profile.tags, self.profile.summary) if self.profile else Portrait((), "")
 
     async def take(self, merger: Merger, facts: Sequence[Fact]) -> None:
-        """Let a merger work facts in."""
+        """Merge facts with a merger."""
         drawn = await merger.merge(self.person, self.profile, facts, self.now)
         if drawn != self.portrait:
             standing = self.profile or Profile(facts[0].key, self.person.name, (), "", updated_at=self.now)

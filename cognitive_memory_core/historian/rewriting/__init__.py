@@ -1,1 +1,1 @@
-"""From what was said to checked statements: triage, rewriting, attribution, the gate."""
+"""From messages and observations to checked statements: triage, rewriting, attribution and the gate."""

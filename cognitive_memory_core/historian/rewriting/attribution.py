@@ -1,4 +1,4 @@
-"""Who said it, and of whom it speaks: decided from what is known, with the model's word as a hint at most."""
+"""Attributes statements to speakers and subjects from known data; the model's answer is a hint only."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from ...text.lexical.frequency import FUNCTION_WORDS
 from ...text.lexical.terms import index_terms
 from ...text.statements.sameness import may_be_same
 
-READ = 2_000  # characters of an answer that are looked at
-_HEARD = 8_000  # of what somebody said
+READ = 2_000  # characters read of an answer
+_HEARD = 8_000  # characters read of a person's lines
 _LABEL = re.compile(r"[(（][^()（）\s]{1,128}[)）]")
 _HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff]")
 _LATIN_WORD = re.compile("[A-Za-z]{2,}")
@@ -30,11 +30,11 @@ _FEW_WORDS = 3
 
 @dataclass(frozen=True)
 class RewriteTask:
-    """One thing to be put into words that stand on their own: an observation, or what a triage found.
+    """One observation or triage finding to be rewritten so that it stands on its own.
 
-    ``text`` is what is rewritten and ``heard`` what was really said. ``speakers`` are those who may have said it, the
-    likeliest first, with the ``lines`` of theirs that are in sight, and ``own`` is whom code, and no model, knows to
-    have said it of themselves, "" where it knows nobody.
+    ``text`` is what is rewritten and ``heard`` what was actually said. ``speakers`` are the ids of those who may have
+    said it, the likeliest first; ``lines`` maps them to their visible lines. ``own`` is the id of the person known by
+    code, not by a model, to have said it themselves; "" if unknown.
     """
 
     number: int
@@ -49,7 +49,7 @@ class RewriteTask:
 
 
 def stated(matter: RewriteTask, said: Said, anchors: Anchors) -> Statement:
-    """Make the statement of what a model said of a matter; whether it may be stored is the gate's to judge."""
+    """Build the statement of a model's answer to a task; the gate decides separately whether it may be stored."""
     text = one_line(said.text[:READ])
     speaker = _speaker(said, text, matter, anchors)
     is_founded = echoes(text, matter.heard, anchors)
@@ -75,7 +75,7 @@ def stated(matter: RewriteTask, said: Said, anchors: Anchors) -> Statement:
 
 
 def unworded(matter: RewriteTask, text: str, anchors: Anchors) -> Statement:
-    """Make the statement of what nobody could put into other words: it stays as it is, and is not absolute."""
+    """Build the statement of a text that could not be rewritten: it is kept as it is, and is not absolute."""
     speaker = matter.speakers[0]
     return Statement(
         text,
@@ -89,7 +89,7 @@ def unworded(matter: RewriteTask, text: str, anchors: Anchors) -> Statement:
 
 
 def repeated(event: Event, message_ids: Sequence[str]) -> Statement:
-    """Make the statement that says once more, by the same person, what stands already."""
+    """Build the statement of a person who repeats an event that is already stored."""
     return Statement(
         event.text,
         event.kind,
@@ -107,7 +107,7 @@ def repeated(event: Event, message_ids: Sequence[str]) -> Statement:
 
 
 def said_by(lines: Iterable[Message]) -> dict[str, str]:
-    """Give what each sender said, in the order of their first lines; lines of the bot have no sender."""
+    """Return the text of each sender, in the order of their first lines; lines of the bot have no sender."""
     spoken: dict[str, list[str]] = {}
     for line in lines:
         spoken.setdefault(line.sender_id, []).append(line.text)
@@ -115,14 +115,14 @@ def said_by(lines: Iterable[Message]) -> dict[str, str]:
 
 
 def called(anchors: Anchors) -> tuple[str, ...]:
-    """Give every name of everybody and of the place, those they bore before and the short ones, too."""
+    """Return all names of people and place, including former and short forms."""
     borne = (name for person in (anchors.speaker, *anchors.people) for name in (person.name, *person.aliases))
     names = [name for name in (*borne, anchors.place_name) if name]
     return tuple(dict.fromkeys((*names, *map(spoken, names))))
 
 
 def _speaker(said: Said, text: str, matter: RewriteTask, anchors: Anchors) -> str:
-    """Take the model's word for who said it only where a line of theirs holds a word of it."""
+    """Return the speaker the model names if one of their lines shares a word with the text, else the likeliest one."""
     likeliest = matter.speakers[0]
     if said.speaker == likeliest or said.speaker not in matter.speakers:
         return likeliest
@@ -130,7 +130,7 @@ def _speaker(said: Said, text: str, matter: RewriteTask, anchors: Anchors) -> st
 
 
 def _means(named: str, speaker: Person) -> bool:
-    """Tell whether a model that named a speaker, by id, name or both, or nobody, meant this one."""
+    """Return whether the model named this speaker, by id, name or both, or named none."""
     called = (speaker.name, *speaker.aliases)
     return named in ("", speaker.id, *called) or plain(named) in {f"{plain(name)}({speaker.id})" for name in called}
 
@@ -146,11 +146,10 @@ def _clamped(confidence: float) -> float:
 
 
 def _subjects(listed: Iterable[str], text: str, speaker: str, anchors: Anchors) -> tuple[str, ...]:
-    """Give the known people whom the model lists, and those whom it forgot: they stand in the text as name(id).
+    """Return the known people whom the model lists, and those in the text as name(id) whom it omitted.
 
-    A group's number may be a person's, too: the model's word for it means the group. Who speaks makes a fact of their
-    own: unless the model says so, a text is of its speaker only where it begins with them, and is neither a report nor,
-    in the model's word, about the group.
+    An id that is both a group's and a person's means the group in the model's list. A speaker whom the model does not
+    list is a subject only if the text begins with them, is no report, and is not about the group by the model's list.
     """
     listed, place = tuple(listed), anchors.place.group_id
     known = {person.id: person for person in (anchors.speaker, *anchors.people) if person.id}
@@ -168,7 +167,7 @@ def _stands(person: Person, written: str, anchors: Anchors) -> bool:
 
 
 def _repeated(number: int, text: str, speaker: str, anchors: Anchors) -> str:
-    """Give the neighbour that the model says is the same, where it can be: same person, same place, no word against."""
+    """Return the id of the neighbour that the model calls the same, if person, place and words allow it; else ""."""
     if not 0 < number <= len(anchors.neighbours):
         return ""
     neighbour = anchors.neighbours[number - 1]
@@ -178,10 +177,10 @@ def _repeated(number: int, text: str, speaker: str, anchors: Anchors) -> str:
 
 
 def echoes(text: str, heard: str, anchors: Anchors) -> bool:
-    """Tell whether a text takes up at least a word of what was said, names and labels aside.
+    """Return whether a text shares at least one word with what was said, names and labels aside.
 
-    What shares nothing with somebody's own words is nothing that they said, whatever line is cited: 150 of 152 true
-    statements take up a word of their lines, and 1 of 85 lines chosen at random holds one of a statement.
+    A text that shares none was not said by that person, whichever line is cited: of 152 true statements 150 share a
+    word with their lines, and of 85 lines chosen at random 1 shares a word with a statement.
     """
     own, source = _content(text, anchors), _content(heard, anchors)
     words, heard_words = _words(own), _words(source)
@@ -191,7 +190,7 @@ def echoes(text: str, heard: str, anchors: Anchors) -> bool:
 
 
 def is_translated(text: str, heard: str) -> bool:
-    """Tell whether a text came into Chinese from words of another language, of which it can hold none."""
+    """Return whether a text is Chinese while what was said is in another language, so that no words can match."""
     return bool(_HAN.search(text)) and not _HAN.search(heard) and len(_LATIN_WORD.findall(heard)) >= _FEW_WORDS
 
 
@@ -204,5 +203,5 @@ def _content(text: str, anchors: Anchors) -> set[str]:
 
 
 def _words(terms: Iterable[str]) -> set[str]:
-    """Give the terms that are more than a single character, of which hundreds stand in every other sentence."""
+    """Return the terms longer than one character; single characters are too common to tell anything."""
     return {term for term in terms if len(term) > 1 and term not in FUNCTION_WORDS}

@@ -1,4 +1,4 @@
-"""The gate: only what stands on its own counts as absolute, and nothing may come out that did not go in."""
+"""The gate: checks that a rewritten text stands on its own and adds nothing to what the model was given."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ from ...text.time.timewords import mentions
 
 Fault = Literal["empty", "too_long", "unfounded", "language", "amount"]
 
-READ = 2_000  # characters of a text that are looked at
-_GIVEN_READ = 32_000  # of all that the model was given
+READ = 2_000  # characters read of a text
+_GIVEN_READ = 32_000  # characters read of everything that the model was given
 _LONG, _TIMES_HEARD = 500, 3
-_JUDGED_TERMS, _LEAST_SHARED = 4, 0.05  # measured: 1 of 152 true rewrites falls below, 93 to 97 of 100 exchanged ones
+_JUDGED_TERMS, _LEAST_SHARED = 4, 0.05  # measured: 1 of 152 true rewrites is below, and 93 to 97 of 100 swapped ones
 _HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff]")
 _LATIN = re.compile("[A-Za-z]")
 _LATIN_WORD = re.compile("[A-Za-z]{2,}")
@@ -38,11 +38,11 @@ _WORD = re.compile(r"[^\W_]")
 
 @dataclass(frozen=True)
 class Verdict:
-    """What is wrong with one statement of a model; nothing where it may pass.
+    """What is wrong with one statement of a model; empty if it passes.
 
-    ``lost_ids`` are known ids that stood in what was heard and are gone; ``foreign_ids`` are numbers of five or more
-    digits that stand nowhere in what the model was given, and known ids behind the name of somebody else. ``faults``
-    make a text no rewrite at all.
+    ``lost_ids`` are known ids of the observation that the text lacks. ``foreign_ids`` are numbers of five or more
+    digits that the model was not given, and known ids behind another person's name. With any of ``faults`` the text
+    is not a rewrite of the observation.
     """
 
     offences: tuple[Offence, ...] = ()
@@ -52,7 +52,7 @@ class Verdict:
 
     @property
     def has_drift(self) -> bool:
-        """Whether it speaks of somebody else than what was heard: no force lets that pass."""
+        """Whether the people in it differ from those in the observation; ``force`` does not override this."""
         return bool(self.lost_ids or self.foreign_ids)
 
     @property
@@ -68,13 +68,13 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Around:
-    """The texts that a model was given beside an observation, read once for all statements of a turn."""
+    """The texts that a model was given beside an observation, analysed once for all statements of a turn."""
 
     texts: tuple[str, ...]
 
     @cached_property
     def plain(self) -> str:
-        """The texts in the spelling that ids are looked for in."""
+        """The texts in plain form, for the search of ids."""
         return plain("\n".join(one[:READ] for one in self.texts)[:_GIVEN_READ])
 
     @cached_property
@@ -84,15 +84,15 @@ class Around:
 
 
 def judge(text: str, heard: str, context: Sequence[str], anchors: Anchors) -> Verdict:
-    """Judge what a model made of ``heard``, an observation, in the light of the other texts that it was given.
+    """Judge a model's rewrite of ``heard``, an observation, given the other texts that the model saw.
 
-    The first 2,000 characters of each text count; a longer one is too long anyway.
+    Only the first 2,000 characters of each text are read; a longer rewrite is too long anyway.
     """
     return judge_amid(text, heard, Around(tuple(context)), anchors)
 
 
 def judge_amid(text: str, heard: str, around: Around, anchors: Anchors) -> Verdict:
-    """Do what :func:`judge` does, for one of many statements of a turn."""
+    """Judge one of several statements of a turn, as :func:`judge` does, with shared texts."""
     read, said = text[:READ], plain(heard[:READ])
     given = _GateInput(said, around)
     known = _Known(anchors, f"{read}\n{heard[:READ]}")
@@ -113,7 +113,7 @@ def judge_amid(text: str, heard: str, around: Around, anchors: Anchors) -> Verdi
 
 
 def judged(statement: Statement, names: Collection[str]) -> Statement:
-    """Mark a statement that still leans on its moment; known names are never offences."""
+    """Return the statement, not absolute if it has offences (words that depend on the moment); names are none."""
     if statement.is_absolute and offences(statement.text, names=names):
         return replace(statement, is_absolute=False)
     return statement
@@ -121,7 +121,7 @@ def judged(statement: Statement, names: Collection[str]) -> Statement:
 
 @dataclass(frozen=True)
 class _GateInput:
-    """All that a model was given for one statement: what was ``said``, plain, and the texts around it."""
+    """Everything that a model was given for one statement: ``said`` in plain form, and the texts around it."""
 
     said: str
     around: Around
@@ -131,16 +131,16 @@ class _GateInput:
         return f"{self.said}\n{self.around.plain}"
 
     def shared(self, terms: Collection[str]) -> int:
-        """Count the terms that stand in it."""
+        """Return how many of the terms occur in it."""
         said = frozenset(_terms(self.said))
         return sum(term in self.around.terms or term in said for term in terms)
 
 
 class _Known:
-    """Whom the anchors name, by ids and by those of their names that stand in a text; the group is one of them."""
+    """The ids of the anchors' people and group, and those of their names that occur in a text."""
 
     def __init__(self, anchors: Anchors, text: str) -> None:
-        """Read the anchors; there may be thousands of people, but hardly any of them in the text."""
+        """Collect ids and names; there may be thousands of people, few of whom occur in the text."""
         self._place = Person(anchors.place.group_id, anchors.place_name)
         self._people = (anchors.speaker, *anchors.people)
         self.ids = dict.fromkeys(one.id for one in (*self._people, self._place) if one.id)
@@ -148,13 +148,13 @@ class _Known:
         self.remembered = plain("\n".join(event.text[:READ] for event in anchors.neighbours))
 
     def names_in(self, text: str) -> tuple[str, ...]:
-        """Give the names that stand in a text, in full and as others say them."""
+        """Return the names that occur in a text, in full and in spoken form."""
         called = (form for name, _ in self._named() for form in _forms(name))
         return tuple({form: None for form in called if form in text})
 
     def bearers(self, text: str) -> dict[str, set[str]]:
-        """Give the names that stand in a plain text, each with the ids of those who bear or bore it."""
-        found = {"QQ": set(self.ids)}  # what somebody without a name is called
+        """Return the names that occur in a plain text, each with the ids of its present and former bearers."""
+        found = {"QQ": set(self.ids)}  # stands for a person without a name
         for name, user_id in self._named():
             for form in _plain_forms(name):
                 if form in text:
@@ -169,9 +169,9 @@ class _Known:
 
 
 @cleared_on_erasure
-@lru_cache(maxsize=20_000)  # the names of a busy bot's groups, asked again with every statement
+@lru_cache(maxsize=20_000)  # covers the names of a busy bot's groups, which every statement needs
 def _forms(name: str) -> tuple[str, ...]:
-    """Give a name in full, as a prompt shows it, and as others say it."""
+    """Return a name in full, as a prompt shows it, and in spoken form."""
     return tuple(dict.fromkeys(form for form in (name, defused(name), spoken(name)) if form))
 
 
@@ -201,7 +201,7 @@ def _faults(text: str, heard: str, given: _GateInput, known: _Known) -> Iterator
 
 
 def _content(text: str, names: Collection[str]) -> str:
-    """Blank what is the same in every rewrite: labels, known names and times."""
+    """Return the text with labels, known names and times blanked, which every rewrite may hold."""
     spans = [match.span() for match in _LABEL.finditer(text)]
     spans += [(mention.start, mention.stop) for mention in mentions(text)]
     spared = Spared(len(text), (*spans, *named(text, names, lambda _: False)))
@@ -209,7 +209,7 @@ def _content(text: str, names: Collection[str]) -> str:
 
 
 def _is_translated(own: str, source: str, given: _GateInput, known: _Known) -> bool:
-    """Tell whether the language changed: no Han is left, or Han came where nobody wrote any."""
+    """Return whether the language changed: all Han was lost, or Han appears though none was given."""
     if _HAN.search(source):
         return bool(_LATIN.search(own)) and not _HAN.search(own)
     if len(_LATIN_WORD.findall(source)) < _FEW_WORDS or not _HAN.search(own):
@@ -218,7 +218,7 @@ def _is_translated(own: str, source: str, given: _GateInput, known: _Known) -> b
 
 
 def _is_unfounded(own: str, given: _GateInput) -> bool:
-    """Tell whether a text shares next to nothing with all that was given."""
+    """Return whether a text shares too few terms with everything that was given."""
     terms = {term for term in _terms(plain(own)) if term not in FUNCTION_WORDS}
     if len(terms) < _JUDGED_TERMS:
         return False
@@ -226,7 +226,7 @@ def _is_unfounded(own: str, given: _GateInput) -> bool:
 
 
 def _terms(text: str) -> Iterator[str]:
-    """Give the words of a text; pairs of neighbouring characters where words are not parted."""
+    """Yield the words of a text, or pairs of adjacent characters where words are not separated."""
     for run, word in pieces_of(text):
         if word:
             yield word

@@ -1,4 +1,4 @@
-"""What a place remembers already of what is about to be written: found before anything is paid for."""
+"""Finds stored events of the same place that a job may repeat, before any model is called."""
 
 from __future__ import annotations
 
@@ -21,25 +21,25 @@ from ...text.statements.episodes import is_episode
 from ...text.statements.lexicon import is_leaning_word, sightings
 from ...text.time.timewords import mentions
 
-MOST = 8  # neighbours that are shown to a model
-LOOKED_AT = 12  # events of one search; in private some of them are of groups
-SEARCHED = 20  # texts
-NEAR = 0.15  # share of what a text says; below it nobody would take two texts for the same
-NEAR_TO_CHANGE = 0.05  # what puts another text right shares with it hardly more than a word
+MOST = 8  # neighbours shown to a model
+LOOKED_AT = 12  # events per search; in private some of them are of groups
+SEARCHED = 20  # texts of a job that are searched for
+NEAR = 0.15  # least share of a text's terms that an event must have to count as near
+NEAR_TO_CHANGE = 0.05  # the same for a correction, which may share only one word with what it corrects
 _LABEL = re.compile(r"[(（][^()（）\s]{1,128}[)）]")
 
 
 @dataclass(frozen=True)
 class Neighbourhood:
-    """The standing events that a job may repeat; a store that is away knows of none."""
+    """Finds the events that a job may repeat; an unavailable store yields none."""
 
     facts: FactBook
     lexical: LexicalIndex
 
     async def heard(self, turn: Turn, names: Collection[str], without: Collection[str]) -> Mapping[str, Event]:
-        """Give, by observation, the event that the very same words of the same person became here before.
+        """Return, by observation, the event stored here before for the identical words of the same person.
 
-        Only for words that mean the same on any day: whoever says 明天去北京 twice goes twice.
+        Only for words that mean the same on any day: 明天去北京 said twice means two trips.
         """
         scene = turn.scene
         asked = [text for text in dict.fromkeys(turn.observations) if is_timeless(text, names)]
@@ -59,9 +59,9 @@ class Neighbourhood:
     async def near(
         self, work: Turn | Dialogue, without: Collection[str], names: Collection[str] = ()
     ) -> tuple[Event, ...]:
-        """Give the nearest events of the very same place by those who speak in the work, best first.
+        """Return the nearest events of the same place by speakers of the work, best first.
 
-        Times and the names of people make no two texts near.
+        Times and people's names do not count towards nearness.
         """
         reading, speakers = Reading(work.scene, without=frozenset(without)), _speakers(work)
         found: dict[str, tuple[float, Event]] = {}
@@ -87,31 +87,31 @@ class Neighbourhood:
 
 
 def is_timeless(text: str, names: Collection[str] = ()) -> bool:
-    """Tell whether the same words of the same person say the same at any time; quotations are read, too.
+    """Return whether the same words of the same person mean the same at any time; quotations count.
 
-    Whoever says 感冒了 twice is ill twice.
+    An episode is not timeless: 感冒了 said twice means two illnesses.
     """
-    if is_episode(text) or any(mention.kind == "yearless" for mention in mentions(text)):  # it comes again next year
+    if is_episode(text) or any(mention.kind == "yearless" for mention in mentions(text)):  # recurs every year
         return False
     found = sightings(text, Spared(len(text), named(text, names, is_leaning_word)))
     return all(folded(sighting.offence.word) in MYSELF for sighting in found)
 
 
 def _content(text: str, names: Collection[str]) -> str:
-    """Blank what tells nothing of the matter: labels, names and times."""
+    """Return the text with labels, names and times blanked."""
     spans = [match.span() for match in _LABEL.finditer(text)]
     spans += [(mention.start, mention.stop) for mention in mentions(text)]
     return Spared(len(text), (*spans, *named(text, names, is_leaning_word))).blanked(text)
 
 
 def is_dated_anew(text: str, heard: str) -> bool:
-    """Tell whether what was made of words names a time that they did not: said again, they mean another."""
+    """Return whether a rewrite names a time that the original words do not; repeated, they mean another time."""
     said = folded(heard)
     return any(folded(text[mention.start : mention.stop]) not in said for mention in mentions(text))
 
 
 def _nearness(terms: Collection[str], event: Event) -> float:
-    """Give the share of a text's terms that an event has."""
+    """Return the share of a text's terms that an event has."""
     return len(set(terms).intersection(query_terms(event.text))) / len(terms)
 
 
@@ -123,7 +123,7 @@ def _texts(work: Turn | Dialogue) -> list[str]:
 
 
 def _speakers(work: Turn | Dialogue) -> set[str]:
-    """Give the ids of those whose words the work may hold."""
+    """Return the ids of the people whose words the work may hold."""
     return {work.scene.user_id, *_senders(work)}
 
 

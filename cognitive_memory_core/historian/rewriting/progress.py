@@ -1,4 +1,4 @@
-"""What was thought of a job that could not be ended, so that its next try pays for nothing twice."""
+"""Keeps model results of unfinished jobs, so that the next try does not pay for them again."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ...domain.people import Anchors
 from ...domain.turn import Dialogue, Turn
 from ...text.caches import register_cache
 
-MOST = 64  # jobs: many more than are in work at once
+MOST = 64  # jobs; many more than run at once
 T = TypeVar("T")
 
 
@@ -22,25 +22,25 @@ class _Thought(Generic[T]):
 
 
 class Progress(Generic[T]):
-    """Kept by job, in memory only, of the :data:`MOST` jobs that were kept last.
+    """In-memory results by job, for the last :data:`MOST` jobs.
 
-    What was thought of other words, or with somebody who is not known any more (they were erased), is not given.
+    A result is not returned if the job's text has changed, or if a person it was made with was erased since.
     """
 
     def __init__(self) -> None:
-        """Begin with nothing."""
+        """Start empty and register for clearing on erasure."""
         self._thoughts: OrderedDict[str, _Thought[T]] = OrderedDict()
         register_cache(self)
 
     def find(self, work: Turn | Dialogue, anchors: Anchors) -> T | None:
-        """Give what was thought of a job's work."""
+        """Return the result kept for a job; None if there is no valid one."""
         thought = self._thoughts.get(anchors.job_id)
         if thought is None or thought.work != work or not thought.people <= _people(anchors):
             return None
         return thought.content
 
     def keep(self, work: Turn | Dialogue, anchors: Anchors, content: T) -> None:
-        """Keep what was thought so far, in the place of what was before; a job without an id is not kept."""
+        """Keep a job's result, replacing the former one; a job without an id is not kept."""
         if not anchors.job_id:
             return
         self._thoughts[anchors.job_id] = _Thought(work, _people(anchors), content)
@@ -49,11 +49,11 @@ class Progress(Generic[T]):
             self._thoughts.popitem(last=False)
 
     def settle(self, job_id: str) -> None:
-        """Let go of a job that is done."""
+        """Drop the result of a job that is done."""
         self._thoughts.pop(job_id, None)
 
     def clear_caches(self) -> None:
-        """Let go of every job: what is thought of again is paid for again."""
+        """Drop all results; their model calls are repeated when needed."""
         self._thoughts.clear()
 
 

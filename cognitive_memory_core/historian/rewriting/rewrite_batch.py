@@ -1,4 +1,4 @@
-"""What became of each matter so far: the best that a model wrote of it, and what is still to be asked again."""
+"""Per-task rewrite state of one job: the best answer so far, and the tasks still open."""
 
 from __future__ import annotations
 
@@ -16,26 +16,26 @@ from ...text.identity.names import one_line
 from .attribution import RewriteTask, echoes, is_translated, stated
 from .gate import Around, Verdict, judge_amid
 
-PREVIOUS = 500  # characters of a rejected text that are shown again
-NAMED = 8  # of each kind of hit in the feedback
+PREVIOUS = 500  # characters of a rejected text shown in the next prompt
+NAMED = 8  # hits of each kind listed in the feedback
 
 
 @dataclass(frozen=True)
 class Attempt:
-    """One statement that a model wrote, and what the gate says of it."""
+    """One statement that a model wrote, and the gate's verdict."""
 
     statement: Statement
     verdict: Verdict
 
     @property
     def rank(self) -> tuple[bool, int]:
-        """Order attempts: usable ones first, of those the one that leans least on its moment."""
+        """Sort key of attempts: usable ones rank higher, then those with fewer offences."""
         return (self.verdict.is_usable, -len(self.verdict.offences))
 
 
 @dataclass
 class RewriteBatch:
-    """The matters of one job with what was written of them; ``force`` takes whatever may be stored at once."""
+    """The rewrite tasks of one job with their attempts; ``force`` accepts any usable text at once."""
 
     matters: Sequence[RewriteTask]
     context: Sequence[str]
@@ -47,28 +47,28 @@ class RewriteBatch:
 
     @property
     def open(self) -> list[RewriteTask]:
-        """Give the matters of which nothing was accepted."""
+        """The tasks without an accepted text."""
         return [matter for matter in self.matters if not self._is_accepted(matter)]
 
     def tasks(self) -> list[Task]:
-        """Ask for what is open: with what was written last, and why not, where anything was."""
+        """Return the prompt tasks for the open ones, with the last rejected text and its feedback."""
         return [self._task(matter) for matter in self.open]
 
     @cached_property
     def around(self) -> Around:
-        """What the model was given beside each matter."""
+        """The texts that the model is given beside each task."""
         return Around(tuple(self.context))
 
     def tried(self, answers: Iterable[Said]) -> list[tuple[RewriteTask, Attempt]]:
-        """Judge an answer; what is missing is an empty text.
+        """Judge an answer to the open tasks; a missing item counts as an empty text.
 
-        Changes nothing, and takes a tenth of a second for many people and long texts: not for the event loop.
+        Changes no state. Takes up to 0.1 s for many people and long texts, so call it off the event loop.
         """
         said = {answer.number: answer for answer in answers}
         return [(matter, self._attempt(matter, said.get(matter.number))) for matter in self.open]
 
     def note(self, attempts: Iterable[tuple[RewriteTask, Attempt]]) -> None:
-        """Take in what was tried."""
+        """Record attempts."""
         for matter, attempt in attempts:
             self._last[matter.number] = attempt
             best = self._best.get(matter.number)
@@ -76,7 +76,7 @@ class RewriteBatch:
                 self._best[matter.number] = attempt
 
     def outcomes(self) -> Iterator[tuple[RewriteTask, Attempt | None]]:
-        """Give each matter with the best that may be stored, None where nothing may."""
+        """Yield each task with its best usable attempt; None if there is none."""
         for matter in self.matters:
             attempt = self._best.get(matter.number)
             yield matter, attempt if attempt and attempt.verdict.is_usable else None
@@ -94,7 +94,7 @@ class RewriteBatch:
         return Attempt(_marked(statement, verdict), verdict)
 
     def _founded(self, verdict: Verdict, text: str, matter: RewriteTask) -> Verdict:
-        """Fault, too, what takes up no word of what was heard: it says something else."""
+        """Add the fault "unfounded" to a text that shares no word with what was heard."""
         if verdict.faults or is_translated(text, matter.heard) or echoes(text, matter.heard, self.anchors):
             return verdict
         return replace(verdict, faults=("unfounded",))
@@ -110,7 +110,7 @@ class RewriteBatch:
 
 
 def feedback(verdict: Verdict) -> str:
-    """Say to the model what is wrong with its text, hit by hit."""
+    """Return the feedback for the model on what is wrong with its text."""
     said = [sentences.feedback_of(fault) for fault in verdict.faults]
     for kind in dict.fromkeys(offence.kind for offence in verdict.offences):
         words = dict.fromkeys(offence.word for offence in verdict.offences if offence.kind == kind)
@@ -123,7 +123,7 @@ def feedback(verdict: Verdict) -> str:
 
 
 def _marked(statement: Statement, verdict: Verdict) -> Statement:
-    """Write the verdict into the statement: what leans on its moment is neither the same as another nor remembered."""
+    """Apply the verdict: a text that is not absolute neither repeats an event nor is matched by later words."""
     if verdict.is_absolute:
         return statement
     return replace(statement, is_absolute=False, repeats="", heard_as="")

@@ -1,4 +1,4 @@
-"""The historian with a model: one call for a turn, the gate behind it, and feedback for what did not pass."""
+"""The historian with a model: one call per turn, checked by the gate, and repeated with feedback on rejection."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ from .rewrite_batch import Attempt, RewriteBatch
 from .triage import sheet_of
 
 log = logging.getLogger(__name__)
-MOST_REFUSED = 3  # observations in a row: what is left is taken for refused, too
+MOST_REFUSED = 3  # refusals in a row after which the remaining observations are taken for refused
 
 
 class ModelHistorian:
-    """Rewrites and judges with chat models. What a model answered for a job that failed later is not asked again."""
+    """Rewrites and triages with chat models. Answers for a job that fails later are kept for its next try."""
 
     def __init__(self, rewriting: Chat, judging: Chat, prompts: PromptLibrary, settings: Live[Settings]) -> None:
-        """Ask one model to rewrite and one, perhaps the same, what is worth remembering."""
+        """Use one model for rewriting and one, perhaps the same, for triage."""
         self._rewriting = rewriting
         self._judging = judging
         self._prompts = prompts
@@ -42,9 +42,9 @@ class ModelHistorian:
         self._progress: Progress[RewriteBatch] = Progress()
 
     async def rewrite(self, turn: Turn, anchors: Anchors) -> list[Statement]:
-        """Turn each observation into a statement, equal ones into equal ones.
+        """Rewrite each observation as a statement; equal observations give equal statements.
 
-        What cannot be made absolute within ``rewrite_max_retry``, or is refused, is kept as it is and marked.
+        One that is refused, or not absolute after ``rewrite_max_retry`` retries, is stored marked as not absolute.
         """
         sheet = self._progress.find(turn, anchors) or _sheet(turn, anchors)
         sheet.anchors = replace(sheet.anchors, is_last_try=anchors.is_last_try)
@@ -57,7 +57,7 @@ class ModelHistorian:
         return self._written(turn, sheet)
 
     async def triage(self, dialogue: Dialogue, anchors: Anchors) -> list[Statement]:
-        """Find what is worth remembering; each statement is the word of those whose lines it rests on."""
+        """Return what is worth remembering, each statement attributed to the senders of the lines it rests on."""
         if not any(line.sender_id and line.text.strip() for line in dialogue.messages):
             return []
         sheet = self._progress.find(dialogue, anchors)
@@ -73,10 +73,10 @@ class ModelHistorian:
     async def _insist(
         self, sheet: RewriteBatch, work: Turn | Dialogue, source: str, lines: Sequence[Message | str]
     ) -> None:
-        """Ask until everything is accepted or has been tried often enough.
+        """Ask until every task is accepted or the tries are used up.
 
-        The first answer must come, but on a job's last try; what goes wrong in a later one is a failed try, unless the
-        model is away.
+        An error of the first call is raised, except for a bad or late answer on the job's last try. An error of a later
+        call ends the tries, unless the model is unavailable.
         """
         tries = self._settings.current.historian.rewrite_max_retry + 1
         while sheet.open and sheet.calls < tries:
@@ -97,9 +97,9 @@ class ModelHistorian:
             sheet.calls += 1
 
     async def _spare(self, sheet: RewriteBatch, turn: Turn) -> None:
-        """Ask without what was shown around; where that is refused, too, ask for each observation alone.
+        """Ask without surrounding lines and neighbours; if that is refused too, ask for each observation alone.
 
-        It may be somebody else's line, or a neighbour, that a provider refuses.
+        The provider may have refused another person's line, or a neighbour.
         """
         was_bare = not (sheet.anchors.neighbours or turn.source_message or turn.recent_messages)
         sheet.anchors = replace(sheet.anchors, neighbours=())
@@ -125,9 +125,9 @@ class ModelHistorian:
         return False
 
     async def _judged(self, dialogue: Dialogue, anchors: Anchors) -> tuple[Triaged, Anchors]:
-        """Have a dialogue judged, once more without neighbours where it is refused with them.
+        """Triage a dialogue, and once more without neighbours if it is refused with them.
 
-        What a model cannot judge to the last try is refused, too.
+        A bad or late answer on the last try raises PermanentError, as a refusal does.
         """
         try:
             return await self._triaged(dialogue, anchors), anchors
@@ -173,19 +173,19 @@ class ModelHistorian:
 
 
 def _give_up(sheet: RewriteBatch, failure: BadAnswer | TooSlow) -> None:
-    """Do without a first answer on a job's last try; else let the job be tried again."""
+    """Log a missing first answer on a job's last try; otherwise raise, so that the job is retried."""
     if not sheet.anchors.is_last_try:
         raise failure
     _warn(sheet, described(failure))
 
 
 async def _note(sheet: RewriteBatch, answers: Sequence[Said]) -> None:
-    """Take an answer in; it is judged in a thread, which changes nothing, so that a job may be cancelled meanwhile."""
+    """Record an answer; it is judged in a thread that changes no state, so that the job can be cancelled meanwhile."""
     sheet.note(await asyncio.to_thread(sheet.tried, answers))
 
 
 def _sheet(turn: Turn, anchors: Anchors) -> RewriteBatch:
-    """Lay out what is to be rewritten: each observation once, in the words of the scene's person."""
+    """Build the rewrite batch of a turn: each distinct observation once, the scene's person as likeliest speaker."""
     lines = [line for line in turn.recent_messages if isinstance(line, Message) and line.sender_id]
     spoken = {turn.scene.user_id: "", **said_by(lines)}
     texts = _once(turn.observations)

@@ -1,4 +1,4 @@
-"""What a model found worth remembering in a dialogue, put down to those whose lines it rests on."""
+"""Attributes what a model found worth remembering in a dialogue to the senders of the cited lines."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ log = logging.getLogger(__name__)
 
 
 def sheet_of(triaged: Triaged, dialogue: Dialogue, anchors: Anchors) -> tuple[RewriteBatch, list[Said]]:
-    """Lay out the observations that rest on somebody's lines, with what was written of them; others are dropped."""
+    """Build the rewrite batch of the observations that cite people's lines, with their answers; drop the others."""
     said = [one for one in triaged.observations if one_line(one.text[:READ])]
     founded = [(one, lines) for one in said if (lines := _cited(one, dialogue.messages))]
-    if len(founded) < len(said):  # an invention, or the bot's own word
+    if len(founded) < len(said):  # invented, or said by the bot
         log.warning("historian_rewrite job=%s: %s", anchors.job_id, sentences.uncited(len(said) - len(founded)))
     matters = [_matter(number, one, lines) for number, (one, lines) in enumerate(founded, 1)]
     answers = [replace(one, number=number) for number, (one, _) in enumerate(founded, 1)]
@@ -32,14 +32,14 @@ def sheet_of(triaged: Triaged, dialogue: Dialogue, anchors: Anchors) -> tuple[Re
 
 
 def _cited(said: Said, messages: Sequence[Message]) -> list[Message]:
-    """Give the lines of people that an observation names, once each, in their order."""
+    """Return the distinct lines of people that an observation cites, in their order."""
     numbers = sorted({number for number in said.lines if 0 < number <= len(messages)})
     lines = (messages[number - 1] for number in numbers)
     return [line for line in lines if line.sender_id and line.text.strip()]
 
 
 def _matter(number: int, said: Said, lines: Sequence[Message]) -> RewriteTask:
-    """Put an observation down to the senders of its lines; what several said, or one of others, is no own word."""
+    """Build the task of an observation; ``own`` is empty if several people said it, or one said it of others."""
     spoken = said_by(lines)
     senders = tuple(spoken)
     return RewriteTask(
@@ -55,7 +55,7 @@ def _matter(number: int, said: Said, lines: Sequence[Message]) -> RewriteTask:
 
 
 def _is_of_others(lines: Sequence[Message]) -> bool:
-    """Tell whether somebody's lines speak of a third person, and nowhere of who speaks."""
+    """Return whether a person's lines speak of a third person and never name the speaker."""
     text = "\n".join(line.text[:READ] for line in lines)
     who = lines[0].scene
     is_named = bool(who.user_name) and who.user_name in text

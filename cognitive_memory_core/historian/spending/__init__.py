@@ -1,1 +1,1 @@
-"""What model calls cost, and the bound on a day's calls."""
+"""Metering of model calls, and the daily call limit."""

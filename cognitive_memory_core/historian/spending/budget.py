@@ -1,4 +1,4 @@
-"""``daily_calls``: how many questions to chat models a day may cost, and who works on when they are spent."""
+"""Enforces ``daily_calls``, and falls back to the rules when the day's calls are spent."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ from ...text.failures import described
 from .meter import SpendingMeter
 
 log = logging.getLogger(__name__)
-MERGE = "merge"  # the purpose of questions for portraits
+MERGE = "merge"  # purpose of profile merge calls
 T = TypeVar("T")
 
 
 class NoModel(UnavailableError):
-    """No model may be asked now, since none is set or the day's calls are spent: whoever can do without does."""
+    """No model may be called now: none is set, or the day's calls are spent. Callers fall back to the rules."""
 
 
 @dataclass
 class Budget:
-    """The calls of a day against ``daily_calls``; 0 is no limit. Calls under way count as made.
+    """Counts the calls of a day against ``daily_calls``; 0 means no limit. Running calls count as made.
 
-    The second half of a day's calls is kept from a place that took a quarter of them alone, while others ask too;
-    portraits get half of a day's calls at most.
+    Once half of the day's calls are spent, a place that took a quarter of them is refused if other places ask too.
+    Profile merges get at most half of the day's calls.
     """
 
     meter: SpendingMeter
@@ -48,17 +48,17 @@ class Budget:
 
     @property
     def is_spent(self) -> bool:
-        """Whether no more may be asked today."""
+        """Whether the day's calls are spent."""
         return 0 < self._limit <= self._calls
 
     def bears(self, purpose: str) -> bool:
-        """Tell whether a model may be asked for a purpose now."""
+        """Return whether a model may be called for a purpose now."""
         made = self.meter.calls_today(purpose) + self.under_way[purpose]
         has_had_its_share = purpose == MERGE and 0 < self._limit <= made * 2
         return not (self.is_spent or has_had_its_share)
 
     def take(self, place: Scope) -> bool:
-        """Tell whether a place may ask now, and count that it does."""
+        """Return whether a place may call a model now; if so, count the call."""
         if self._day != self.meter.today:
             self._day, self._taken = self.meter.today, Counter()
         is_scarce = 0 < self._limit <= self._calls * 2
@@ -78,13 +78,13 @@ class Budget:
 
 @dataclass(frozen=True)
 class BudgetedChat:
-    """A chat model that is asked only while the day's budget lasts; raises NoModel afterwards, or without ``chat``."""
+    """A chat model that raises NoModel when the day's budget is spent, or when ``chat`` is None."""
 
     chat: Chat | None
     budget: Budget
 
     async def ask(self, ask: Ask[T]) -> T:
-        """Give the parsed answer."""
+        """Return the parsed answer."""
         if self.chat is None:
             raise NoModel(sentences.no_chat_model())
         if not self.budget.bears(ask.purpose):
@@ -98,7 +98,7 @@ class BudgetedChat:
 
 @dataclass(frozen=True)
 class BackedHistorian:
-    """Asks the model while it may be asked, and the rules else."""
+    """Calls the model while the budget allows it, and falls back to the rules."""
 
     model: Historian
     rules: Historian
@@ -112,7 +112,7 @@ class BackedHistorian:
         return await self.rules.rewrite(turn, anchors)
 
     async def triage(self, dialogue: Dialogue, anchors: Anchors) -> list[Statement]:
-        """Find what is worth remembering, also where one line in it makes a provider refuse all of them."""
+        """Return what is worth remembering; use the rules if a provider refuses the dialogue."""
         if self.budget.take(anchors.place):
             try:
                 return await self.model.triage(dialogue, anchors)
@@ -125,13 +125,13 @@ class BackedHistorian:
 
 @dataclass(frozen=True)
 class BackedMerger:
-    """Asks the model while it may be asked, and the rules else."""
+    """Calls the model while the budget allows it, and falls back to the rules."""
 
     model: Merger
     rules: Merger
 
     async def merge(self, person: Person, profile: Profile | None, facts: Sequence[Fact], now: datetime) -> Portrait:
-        """Give the portrait with the facts worked in."""
+        """Return the profile text with the facts merged in."""
         try:
             return await self.model.merge(person, profile, facts, now)
         except NoModel:

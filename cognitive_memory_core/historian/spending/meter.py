@@ -1,4 +1,4 @@
-"""What models cost, and how often they failed, on its way to the accounts."""
+"""Counts calls, tokens and failures of models, and writes them to the accounts."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from ...ports.ambient import Clock
 from ...ports.ledger import Accounts, Spending
 from ...ports.models import Ask, Chat
 
-LONGEST_PAUSE = 30.0  # seconds between two tries while the accounts refuse
-PAUSE = 1.0  # seconds between writes: what was paid for in them is forgotten by a process that is killed
-REMEMBERED = 64  # counts of a purpose on a day
+LONGEST_PAUSE = 30.0  # seconds between two tries while the accounts are unavailable
+PAUSE = 1.0  # seconds between writes: a process that is killed loses the counts of up to this long
+REMEMBERED = 64  # counts kept, one per purpose and day
 UNMETERED = ("embedding", "rerank")  # purposes that no daily limit counts
 T = TypeVar("T")
 
 
 class SpendingMeter:
-    """Counts in memory, at once; writes together. What cannot be written waits."""
+    """Counts in memory at once and writes in batches; what cannot be written is kept and retried."""
 
     def __init__(self, accounts: Accounts, clock: Clock, zone: tzinfo) -> None:
-        """Write into accounts, by the days of a zone."""
+        """Write to accounts, by calendar day in ``zone``."""
         self._accounts = accounts
         self._clock = clock
         self._zone = zone
@@ -37,7 +37,7 @@ class SpendingMeter:
         self.run = self.loop.run
 
     async def load(self) -> None:
-        """Read what was spent today before this process began."""
+        """Load what was spent today before this process started."""
         try:
             spent = await self._accounts.spent(self.today)
         except UnavailableError as refused:
@@ -52,26 +52,26 @@ class SpendingMeter:
 
     @property
     def chat_calls_today(self) -> int:
-        """How often chat models were asked today."""
+        """Number of chat model calls today."""
         today = self.today
         return sum(calls for (day, purpose), calls in self._calls.items() if day == today and purpose not in UNMETERED)
 
     def calls_today(self, purpose: str) -> int:
-        """How often a model was asked today for one purpose."""
+        """Return the number of model calls for a purpose today."""
         return self._calls[self.today, purpose]
 
     def count(self, purpose: str, tokens: int) -> None:
-        """Note one call for a purpose."""
+        """Count one call for a purpose."""
         self._calls[self.today, purpose] += 1
         self._forget_old_days()
         self._add(Spending(purpose, 1, max(tokens, 0)))
 
     def note_failure(self, purpose: str, *, is_away: bool) -> None:
-        """Note that a model could not be reached, or answered badly: the two are counted apart."""
+        """Count a failure: an unreachable model or a bad answer, each in a counter of its own."""
         self._add(Spending(purpose, unreachable=int(is_away), bad=int(not is_away)))
 
     async def settle(self) -> None:
-        """Write everything that waits; what the ledger refuses goes on waiting."""
+        """Write everything that waits; if the ledger is unavailable, keep it for the next try."""
         try:
             await completed(self._write())
         except UnavailableError as refused:
@@ -83,7 +83,7 @@ class SpendingMeter:
         return UNTIL_NUDGED
 
     async def _write(self) -> None:
-        """Write everything that waits; call it to completion: what a cancelled write did to the ledger nobody knows."""
+        """Write everything that waits. Must run to completion: the effect of a cancelled write is unknown."""
         async with self._turn:
             for day, purpose in list(self._waiting):
                 spending = self._waiting.pop((day, purpose))
@@ -97,7 +97,7 @@ class SpendingMeter:
             self.loop.trouble.end()
 
     def _forget_old_days(self) -> None:
-        """Keep the last days that were counted, also where the clock goes to and fro."""
+        """Drop the oldest counts beyond :data:`REMEMBERED`, which also holds if the clock jumps."""
         while len(self._calls) > REMEMBERED:
             del self._calls[min(self._calls)]
 
@@ -112,7 +112,7 @@ class SpendingMeter:
 
 @dataclass(frozen=True)
 class MeteredChat:
-    """A chat model whose failures are counted; its calls too, where it ``counts_calls`` nowhere itself."""
+    """A chat model whose failures are counted; its calls are counted too if ``counts_calls`` is set."""
 
     chat: Chat
     meter: SpendingMeter
