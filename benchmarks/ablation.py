@@ -68,9 +68,15 @@ CHANGES = (
     Change("no sessions", constants={f"{WEIGHTS}.session": 0.0}, sets=OF_TALK),
     Change("short lines like long ones", constants={f"{WEIGHTS}.substance": 0.0}, sets=OF_TALK),
     Change("nobody lifted whom the question names", constants={f"{CORE}.recall.ranking:MOST_NAMED": 0.0}, sets=OF_TALK),
-    Change("no characters asked for beside pairs", constants={f"{CORE}.text.terms:LEAST_TELLING": 2.0}, sets=CHINESE),
-    Change("no stems", constants={f"{CORE}.text.terms:stem": str}, sets=("qmsum", "locomo")),
-    Change("words of asking count", constants={f"{CORE}.text.terms:ASKING_WORDS": frozenset[str]()}, sets=OF_TALK),
+    Change(
+        "no characters asked for beside pairs",
+        constants={f"{CORE}.text.lexical.terms:LEAST_TELLING": 2.0},
+        sets=CHINESE,
+    ),
+    Change("no stems", constants={f"{CORE}.text.lexical.terms:stem": str}, sets=("qmsum", "locomo")),
+    Change(
+        "words of asking count", constants={f"{CORE}.text.lexical.terms:ASKING_WORDS": frozenset[str]()}, sets=OF_TALK
+    ),
     Change("single characters like pairs", constants={f"{WEIGHTS}.single": 1.0}, sets=("groupchat",)),
 )
 SETS: Mapping[str, tuple[str, Figures]] = {

@@ -14,6 +14,7 @@ from ..domain.scope import Scene, Scope
 from ..ports.ledger import NoteBook
 from ..recall.deadlines import finished
 from ..recall.profile_reader import ProfileReader, TurnProfiles
+from ..recall.query import Query
 from ..recall.retriever import AWAY, Retriever, SearchResult
 from ..settings import Live, Settings
 from ..text.lexical.tokens import token_count
@@ -81,10 +82,11 @@ class ContextBuilder:
         ``budget`` is in tokens (None: as set); ``without`` names people who want to be left out.
         """
         settings = self._settings.current
+        query = await self._retriever.asked(text, scene)  # before the patience begins: the first one loads tables
         parts = [
             self._pins(scene, without),
             self._drawn(scene, without),
-            self._events(Reading(scene, without=without), text, settings),
+            self._events(Reading(scene, without=without), query, settings),
             self._recent_memos(scene, settings, without),
         ]
         return self._context(await self._read(parts), budget, settings)
@@ -137,7 +139,7 @@ class ContextBuilder:
 
         return _PartReader(read, lambda: shown(TurnProfiles(is_whole=False)))
 
-    def _events(self, reading: Reading, text: str, settings: Settings) -> _PartReader:
+    def _events(self, reading: Reading, query: Query, settings: Settings) -> _PartReader:
         asked = settings.query
 
         def shown(found: SearchResult) -> list[_PartRead]:
@@ -145,7 +147,6 @@ class ContextBuilder:
             return [_PartRead(Part("events", Section(sentences.title_events(), lines)), found.degraded)]
 
         async def read() -> list[_PartRead]:
-            query = await self._retriever.asked(text, reading.scene)
             found = await self._retriever.search(
                 reading, query, top_k=asked.auto_top_k, decay=asked.auto_decay, floor=asked.min_relevance
             )

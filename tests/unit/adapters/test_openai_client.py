@@ -35,12 +35,12 @@ ENVIRONMENT = {
 POSTING = """
 import asyncio, sys
 from pydantic import SecretStr
-from cognitive_memory_core.adapters.openai.client import ModelClient, Question
+from cognitive_memory_core.adapters.openai.client import ModelClient, PostedRequest
 from cognitive_memory_core.settings import EmbeddingSettings
 
 async def post():
     client = ModelClient(EmbeddingSettings(api_url=sys.argv[1], api_key=SecretStr(sys.argv[2])), "embedding")
-    await client.post(Question("/embeddings", {"model": "m", "input": ["x"]}, 20.0))
+    await client.post(PostedRequest("/embeddings", {"model": "m", "input": ["x"]}, 20.0))
     await client.close()
 
 asyncio.run(post())

@@ -255,7 +255,8 @@ import asyncio, os, sys
 from datetime import datetime, timezone
 from pathlib import Path
 
-from cognitive_memory_core.adapters.sqlite import SqliteLedger, schema
+from cognitive_memory_core.adapters.sqlite import SqliteLedger
+from cognitive_memory_core.adapters.sqlite.database import schema
 from cognitive_memory_core.adapters.sqlite.erasing.needles import FEW, Needles
 from cognitive_memory_core.adapters.sqlite.erasing.purging import purge
 
