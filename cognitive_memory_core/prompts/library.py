@@ -163,7 +163,7 @@ def _shown(task: Task) -> str:
 
 
 def _target(person: Person, profile: Profile | None, facts: Sequence[Fact]) -> str:
-    """Return whose profile it is; code chose them, by the key of the profile or the facts."""
+    """Return the line that names the subject of the profile, which code chose by the key of the profile or facts."""
     keys = [*(fact.key for fact in facts[:1]), *([profile.key] if profile else [])]
     name, is_group = defused(clean_name(person.name)), bool(keys) and keys[0].entity_type == "group"
     if is_group:

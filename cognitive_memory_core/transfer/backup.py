@@ -63,7 +63,7 @@ def _begin(draft: Path) -> None:
 
 
 def _put_in_place(draft: Path, path: Path) -> None:
-    """Return a whole draft its name; in a directory that was there the ledger, which makes it a backup, comes last."""
+    """Rename a complete draft to its target; in an existing directory the ledger, which makes it a backup, is last."""
     with _refusals(path):
         if draft.parent == path:
             for inner in sorted(draft.iterdir(), key=lambda one: one.name == LEDGER):
