@@ -78,7 +78,7 @@ announcements = Announcements(setup.data_dir / FILE) if setup.data_dir else None
 
 
 async def announce(bot: Bot, event: Event, scene: core.Scene) -> None:
-    """Tell the group of an event that the bot remembers, if it was never told; what this sends is never recorded."""
+    """Send the notice to an event's group if it was never sent there; the notice itself is not recorded."""
     is_due = setup.settings.capture.announce == "reply" and scene.kind == "group" and get_memory().is_running
     if not is_due or announcements is None:
         return

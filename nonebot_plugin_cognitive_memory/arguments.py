@@ -48,22 +48,22 @@ class Arguments:
         return cls(await _object(written, repair=repair) if written.strip() else {})
 
     def text(self, name: str) -> str:
-        """Give a text, "" where there is none; a number is text too."""
+        """Return a text, "" where there is none; a number is text too."""
         return _text(self._values.get(name), name)
 
     def wish(self, name: str) -> str:
-        """Give a text that may be left out, "" also for the words with which models say that they leave it out."""
+        """Return a text that may be left out, "" also for the words with which models say that they leave it out."""
         return _meant(self.text(name))
 
     def needed(self, name: str) -> str:
-        """Give a text that must be there."""
+        """Return a text that must be there."""
         text = self.text(name)
         if not text:
             raise BadToolArgument(replies.argument_missing(name))
         return text
 
     def texts(self, name: str) -> list[str]:
-        """Give a list of texts; one text is a list of one, unless it is a list that was written out as text."""
+        """Return a list of texts; one text is a list of one, unless it is a list that was written out as text."""
         value = _listed(self._values.get(name))
         try:
             found = [_text(item, name) for item in value[:ITEMS]]
@@ -72,7 +72,7 @@ class Arguments:
         return [text for text in found if _meant(text)]
 
     def identifier(self, name: str) -> str | None:
-        """Give an id, alone or out of name(id), as people are shown to a model; None where there is none."""
+        """Return an id, alone or out of name(id), as people are shown to a model; None where there is none."""
         value = self._values.get(name)
         if isinstance(value, float) and value.is_integer():
             value = int(value)
@@ -80,19 +80,19 @@ class Arguments:
         return (labelled[1].strip() if (labelled := _LABEL.fullmatch(text)) else text) or None
 
     def needed_identifier(self, name: str) -> str:
-        """Give an id that must be there."""
+        """Return an id that must be there."""
         identifier = self.identifier(name)
         if identifier is None:
             raise BadToolArgument(replies.argument_missing(name))
         return identifier
 
     def flag(self, name: str) -> bool:
-        """Give a truth value; everything that does not say yes says no."""
+        """Return a truth value; everything that does not say yes says no."""
         value = self._values.get(name)
         return value == 1 or (isinstance(value, str) and value.strip().lower() in _TRUE)
 
     def count(self, name: str) -> int | None:
-        """Give a number from 1 to ``MOST``, or None for everything that is no such wish."""
+        """Return a number from 1 to ``MOST``, or None for everything that is no such wish."""
         value = self._values.get(name)
         if isinstance(value, bool) or not isinstance(value, str | int | float):
             return None
@@ -108,7 +108,7 @@ def _meant(text: str) -> str:
 
 
 def _listed(value: object) -> Sequence[object]:
-    """Give a list as it stands, or out of the text that it was written as; what is none is a list of one."""
+    """Return a list as it stands, or out of the text that it was written as; what is none is a list of one."""
     if isinstance(value, str) and value.lstrip().startswith("[") and len(value) <= JSON_LENGTH:
         with suppress(ValueError, RecursionError):
             value = json.loads(value)

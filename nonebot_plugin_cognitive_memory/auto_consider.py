@@ -64,7 +64,7 @@ class Stretch:
             self.lines.pop(line_id, None)
 
     def due_at(self, capture: core.CaptureSettings) -> float:
-        """Tell when the stretch is to be considered: the grace counts from the line that makes it enough."""
+        """Return when the stretch is due: the grace period starts at the line that completes it."""
         said_at, enough = self.said_at, min(capture.consider_every, LINES)
         if not said_at:
             return math.inf
@@ -72,7 +72,7 @@ class Stretch:
         return max(due, self.not_before)
 
     def ripe(self, now: float, capture: core.CaptureSettings) -> list[core.Message]:
-        """Give the lines whose turn no chat plugin is recording just now."""
+        """Return the lines whose turn no chat plugin is recording just now."""
         latest = now - _grace(capture)
         return [line.message for line in self.lines.values() if line.heard_at <= latest]
 
@@ -126,7 +126,7 @@ class Considerer:
             self._touched.set()
 
     def fresh(self, scene: core.Scene, lines: Sequence[core.Message]) -> list[core.Message]:
-        """Give the lines that are not learned yet and echo nothing of the bot's; none where nobody else says any."""
+        """Return the lines that are not learned yet and echo nothing of the bot's; none where nobody else says any."""
         known = frozenset(self._learned.get(scene.scope, ()))
         new = [line for line in _without_echoes(lines) if line.id not in known]
         return new if _last_speaker(new) else []
@@ -228,7 +228,7 @@ class Considerer:
             waiting.cancel()
 
     def _again_in(self) -> float:
-        """Tell in how many seconds what was left from before the start is tried again."""
+        """Return the seconds until lines left from before the start are retried."""
         if not self._left:
             return math.inf
         return RETRY if self._memory().is_running else OPENING
@@ -268,7 +268,7 @@ def _grace(capture: core.CaptureSettings) -> float:
 
 
 def _last_speaker(lines: Sequence[core.Message]) -> core.Scene | None:
-    """Give the scene of whoever spoke last; None where only the bot did."""
+    """Return the scene of whoever spoke last; None where only the bot did."""
     return next((line.scene for line in reversed(lines) if not line.is_bot), None)
 
 

@@ -15,7 +15,7 @@ from .wording import worded
 
 
 def find_message(bot: Bot, event: Event) -> core.Message | None:
-    """Give the message of an event, or None where there is no message or nobody to have said it."""
+    """Return the message of an event, or None where there is no message or nobody to have said it."""
     scene = find_scene(bot, event)
     if scene is None or not isinstance(event, v11.MessageEvent | v12.MessageEvent):
         return None
@@ -31,7 +31,7 @@ def find_message(bot: Bot, event: Event) -> core.Message | None:
 
 
 def own_id(event: v11.Event | v12.BotEvent) -> str:
-    """Name the bot that heard the event."""
+    """Return the bot that heard the event."""
     return event.self.user_id if isinstance(event, v12.BotEvent) else str(event.self_id)
 
 
@@ -46,12 +46,12 @@ def sent_at(event: v11.Event | v12.Event) -> datetime:
 
 
 def plain_text(event: Event) -> str:
-    """Give the words of an event's message as chat plugins see them, "" where there are none."""
+    """Return the words of an event's message as chat plugins see them, "" where there are none."""
     return event.get_plaintext() if event.get_type() == "message" else ""
 
 
 def is_captured(scene: core.Scene) -> bool:
-    """Tell whether the operator's settings let this person and place be recorded."""
+    """Return whether the operator's settings let this person and place be recorded."""
     capture = setup.settings.capture
     if scene.user_id in capture.ignore_users:
         return False

@@ -30,18 +30,18 @@ _CALL = re.compile(rf"\s*(?P<sign>{_SIGNS})(?i:{'|'.join(NAMES)})(?:\s+(?P<word>
 
 
 def is_any_command(event: Event) -> bool:
-    """Tell whether a message starts like a command of some plugin, or is ours."""
+    """Return whether a message starts like a command of some plugin, or is ours."""
     text = event.get_plaintext().lstrip()
     return any(start and text.startswith(start) for start in _STARTS) or is_ours(text)
 
 
 def is_ours(text: str) -> bool:
-    """Tell whether a text calls ``/memory``; without a sign in front only a known subcommand makes it a call."""
+    """Return whether a text calls ``/memory``; without a sign in front only a known subcommand makes it a call."""
     call = _CALL.match(text)
     return call is not None and bool(call["sign"] or not call["word"] or called_subcommand(text))
 
 
 def called_subcommand(text: str) -> str | None:
-    """Name the subcommand that a call of ours means, or None for none that we know."""
+    """Return the subcommand that a call of ours means, or None for none that we know."""
     call = _CALL.match(text)
     return _BY_WORD.get((call["word"] or "").lower()) if call else None

@@ -58,7 +58,7 @@ class Lifetime:
 
     @asynccontextmanager
     async def in_order(self) -> AsyncGenerator[core.CognitiveMemory, None]:
-        """Give the memory; while it opens, and while earlier callers wait, wait behind them."""
+        """Return the memory; while it opens, and while earlier callers wait, wait behind them."""
         if self._opening.is_over and self._opening.is_calm:
             yield self.memory
         else:

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 else:
 
     class _Nothing:
-        """What no event and no bot is an instance of."""
+        """A class without instances."""
 
     class _Version:
         """The names of an adapter's module; while it is not loaded, none of them has an instance."""

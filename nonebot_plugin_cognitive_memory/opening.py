@@ -23,7 +23,7 @@ class Refused:
     calls: int = 0
 
     def __bool__(self) -> bool:
-        """Tell whether anything was refused."""
+        """Return whether anything was refused."""
         return bool(self.lines or self.calls)
 
 
@@ -124,7 +124,7 @@ class OpeningMemory(core.CognitiveMemory):
         return passed_on
 
     def release(self) -> None:
-        """Let the waiting calls go on, one after another."""
+        """Resume the waiting calls in order."""
         self._released.set()
 
     def refuse_calls(self) -> None:

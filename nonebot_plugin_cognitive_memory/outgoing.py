@@ -73,7 +73,7 @@ def find_own_message(bot: Bot, api: str, data: Mapping[str, Any], result: object
 
 
 def _addressed(bot: Bot, data: Mapping[str, Any]) -> core.Scene | None:
-    """Give the scene of the person who is being answered, else of the place alone."""
+    """Return the scene of the person who is being answered, else of the place alone."""
     place, asker = _place(bot, data), _asker(bot)
     is_answer = place is not None and asker is not None and asker.scope == place.scope
     return asker if is_answer else place
@@ -95,7 +95,7 @@ def _place(bot: Bot, data: Mapping[str, Any]) -> core.Scene | None:
 
 
 def _now(bot: Bot) -> datetime:
-    """Tell the time as finely as the bot's events do, lest a question seem older than the answer before it."""
+    """Return the time at the resolution of the bot's events, so that answers and questions sort correctly."""
     now = datetime.now(timezone.utc)
     return now if isinstance(bot, v12.Bot) else now.replace(microsecond=0)
 

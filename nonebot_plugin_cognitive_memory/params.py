@@ -20,7 +20,7 @@ from .tools import MemoryToolbox
 
 
 async def current_scene(bot: Bot, event: Event) -> core.Scene:
-    """Give the scene of the event, or skip the handler."""
+    """Return the scene of the event, or skip the handler."""
     return scene_of(bot, event)
 
 
@@ -28,7 +28,7 @@ Here = Annotated[core.Scene, Depends(current_scene)]
 
 
 async def running_memory(_here: Here) -> core.CognitiveMemory:
-    """Give the running memory."""
+    """Return the running memory."""
     return get_memory()
 
 
@@ -54,12 +54,12 @@ async def event_search(here: Here) -> Callable[..., Awaitable[list[core.Hit]]]:
 
 
 async def profile(here: Here) -> Callable[..., Awaitable[core.Profile | None]]:
-    """Bind the reading of portraits to the event's scene."""
+    """Bind the reading of profiles to the event's scene."""
     return partial(get_memory().get_profile, here)
 
 
 async def profile_search(here: Here) -> Callable[..., Awaitable[list[core.ProfileHit]]]:
-    """Bind the search of portraits to the event's scene."""
+    """Bind the search of profiles to the event's scene."""
     return partial(get_memory().search_profiles, here)
 
 

@@ -34,7 +34,7 @@ class Waiting:
 
     @classmethod
     def of(cls, scene: core.Scene, line_ids: Sequence[str]) -> Waiting:
-        """Name lines of the place of a scene."""
+        """Return the given lines of a scene's place."""
         return cls(scene.agent, scene.group_id, "" if scene.group_id else scene.user_id, tuple(line_ids))
 
     async def lines(self, memory: core.CognitiveMemory) -> list[core.Message]:
@@ -51,12 +51,12 @@ class Bookmark:
     """The file. A power cut may cost its last half second, or leave nothing that can be read: then nothing waits."""
 
     def __init__(self, path: Path) -> None:
-        """Name the file."""
+        """Take the path of the file."""
         self._path = path
         self._turn = threading.Lock()  # a write whose task was cancelled goes on in its thread
 
     async def read(self) -> list[Waiting]:
-        """Give what waited when the bot last stood still; nothing where the file says nothing that makes sense."""
+        """Return what waited when the bot last stood still; nothing where the file says nothing that makes sense."""
         return await asyncio.to_thread(self._read)
 
     async def write(self, waiting: Sequence[Waiting]) -> None:

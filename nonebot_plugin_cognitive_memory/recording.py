@@ -28,7 +28,7 @@ class Source:
 
     @classmethod
     def of(cls, message: core.Message) -> Source:
-        """Name a message as what was answered."""
+        """Return a message as the source of a turn."""
         return cls(message.text, (message.id,), message.sent_at)
 
 
@@ -106,7 +106,7 @@ async def consider(scene: core.Scene) -> str | None:
 
 
 async def _recent(memory: core.CognitiveMemory, scene: core.Scene) -> list[core.Message]:
-    """Give enough of the log to find the answered line and what was said before it."""
+    """Return enough of the log to find the answered line and what was said before it."""
     try:
         return await memory.recent_messages(scene, 2 * setup.settings.historian.recent_messages_inject_k)
     except core.CognitiveMemoryError:
@@ -129,7 +129,7 @@ def _own(scene: core.Scene, lines: list[core.Message]) -> Iterator[core.Message]
 
 
 def _before(lines: list[core.Message], source: Source) -> tuple[core.Message, ...]:
-    """Give what was said before the answered line, which is known by its id.
+    """Return what was said before the answered line, which is known by its id.
 
     That line itself is no recent one, unless it is a reply: then it comes last, and what it replies to is kept.
     """

@@ -18,7 +18,7 @@ _QQ = re.compile(r"[1-9][0-9]{4,19}", re.ASCII)
 
 
 def scene_of(bot: Bot, event: Event) -> core.Scene:
-    """Give the scene of an event; an event without a person or a place skips the handler that asks."""
+    """Return the scene of an event; an event without a person or a place skips the handler that asks."""
     scene = find_scene(bot, event)
     if scene is None:
         raise SkippedException
@@ -26,7 +26,7 @@ def scene_of(bot: Bot, event: Event) -> core.Scene:
 
 
 def find_scene(bot: Bot, event: Event) -> core.Scene | None:
-    """Give the scene of an event, or None: anonymous members, the bot itself and channels have none."""
+    """Return the scene of an event, or None: anonymous members, the bot itself and channels have none."""
     if isinstance(event, v11.Event):
         return _v11_scene(agent_of(bot), event)
     return _v12_scene(agent_of(bot), event) if isinstance(event, v12.Event) else None
@@ -47,18 +47,18 @@ def scene_at(
 
 
 def agent_of(bot: Bot) -> str:
-    """Name the agent whose memory this bot uses."""
+    """Return the agent whose memory this bot uses."""
     return bot.self_id if setup.settings.isolate_bots else setup.settings.agent
 
 
 def qq_id(value: object) -> str | None:
-    """Give the one text of a QQ number, or None: no sign, no zero in front, ASCII digits, 5 to 20 of them."""
+    """Return the one text of a QQ number, or None: no sign, no zero in front, ASCII digits, 5 to 20 of them."""
     text = str(value) if isinstance(value, str | int) else ""
     return text if _QQ.fullmatch(text) else None
 
 
 def text_id(value: object) -> str | None:
-    """Give an id of OneBot v12, which is text, or None."""
+    """Return an id of OneBot v12, which is text, or None."""
     return value if isinstance(value, str) and value else None
 
 

@@ -48,7 +48,7 @@ _REQUIRED: Mapping[str, tuple[str, ...]] = {
 
 
 def function_schemas(prefix: str) -> list[Schema]:
-    """Give the tools as fresh objects, so that nobody's change reaches anybody else.
+    """Return the tools as fresh objects, so that nobody's change reaches anybody else.
 
     Raises BadArgument for a prefix that makes a name which some provider refuses.
     """

@@ -1,4 +1,4 @@
-"""Warnings that may come in floods: the same one is logged once a minute."""
+"""Rate-limited warnings: the same one is logged at most once a minute."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from .lifecycle import get_memory
 from .recording import TurnEnd
 
 THIN = 3  # with fewer fitting events than this the raw log is asked too
-SUMMARY_LENGTH = 2_000  # characters of one portrait; people may write more into its file
+SUMMARY_LENGTH = 2_000  # characters of one profile; people may write more into its file
 TAGS = 32
 EntityType = Literal["user", "member", "group"]
 Answer = Mapping[str, object]
@@ -101,7 +101,7 @@ async def _memory_list(end: TurnEnd, _arguments: Arguments) -> Answer:
 
 
 async def _own_pin(scene: core.Scene, arguments: Arguments) -> core.Pin:
-    """Give a pin of the asker; the group's are seen by everybody and changed by admins alone."""
+    """Return a pin of the asker; the group's are seen by everybody and changed by admins alone."""
     wanted = arguments.needed("id")
     found = next((pin for pin in await get_memory().pins(scene) if pin.id == wanted), None)
     if found is None:
@@ -112,7 +112,7 @@ async def _own_pin(scene: core.Scene, arguments: Arguments) -> core.Pin:
 
 
 def _entity(scene: core.Scene, arguments: Arguments) -> tuple[EntityType, str]:
-    """Read of whom a portrait is wanted: an id alone, as name(id) or as group/user, whatever type stands beside it."""
+    """Read of whom a profile is wanted: an id alone, as name(id) or as group/user, whatever type stands beside it."""
     kind, identifier = _entity_type(arguments), arguments.needed_identifier("entity_id")
     group_id, slash, user_id = identifier.partition("/")
     if kind != "group" and slash and user_id and (group_id == scene.group_id or group_id.isdecimal()):

@@ -54,7 +54,7 @@ class MemoryToolbox:
 
 
 def tool_schemas(prefix: str = "") -> list[Schema]:
-    """Give OpenAI's ``tools`` list, with ``prefix`` before each name; :func:`call_tool` knows prefixes given here.
+    """Return OpenAI's ``tools`` list, with ``prefix`` before each name; :func:`call_tool` knows prefixes given here.
 
     Raises BadArgument for a prefix of other signs than letters, digits, "_" and "-", or so long that a name exceeds 64.
     """

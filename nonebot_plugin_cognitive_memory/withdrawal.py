@@ -33,7 +33,7 @@ async def withdraw(bot: Bot, event: Event) -> None:
 
 
 def find_withdrawal(bot: Bot, event: Event) -> tuple[core.Scene, str] | None:
-    """Give place and id of a message that an event says was withdrawn; in a group it matters not whose it was."""
+    """Return place and id of a message that an event says was withdrawn; in a group it matters not whose it was."""
     agent, own_id = agent_of(bot), bot.self_id
     match event:
         case v11.GroupRecallNoticeEvent(group_id=group, user_id=user, message_id=message):

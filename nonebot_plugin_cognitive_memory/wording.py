@@ -75,7 +75,7 @@ def _words(segment: MessageSegment) -> str:
 
 
 def _label(fields: Fields, *keys: str) -> str:
-    """Give the first filled field as one short line that cannot close a marker."""
+    """Return the first filled field as one short line that cannot close a marker."""
     for key in keys:
         value = fields.get(key)
         if isinstance(value, str | int) and str(value).strip():

@@ -1,4 +1,4 @@
-"""Who gets how much of a token budget, and what goes first when it is not enough."""
+"""Division of a token budget among the sections, and the order in which sentences are cut."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SHARES: Mapping[Kind, float] = MappingProxyType({"profiles": 0.35, "events": 0.3
 
 @dataclass(frozen=True)
 class Part:
-    """A section on its way into the budget: from which share it lives, and whether its newest lines stand last."""
+    """A section to be fitted: the share that it draws on, and whether its newest lines come last."""
 
     kind: Kind
     section: Section
@@ -24,7 +24,7 @@ class Part:
 
 
 def fitted(parts: Sequence[Part], budget: int) -> tuple[Section, ...]:
-    """Give the sections, in order and without empty ones, whose block has at most ``budget`` tokens.
+    """Return the sections, in order and without empty ones, whose block has at most ``budget`` tokens.
 
     Each kind has its share, and what one leaves unused flows on to whoever lacks it, in the order of the parts. Whole
     sentences go, from the least relevant end: the last lines, or the first where the newest stand last. Tokens of
@@ -58,7 +58,7 @@ def _cut(part: Part, limit: int) -> Section:
 
 
 def _head(line: str, limit: int) -> str:
-    """Give as many whole sentences of a line as fit, from its beginning."""
+    """Return as many whole sentences of a line as fit, from its beginning."""
     if _line_cost(line) <= limit:
         return line
     fitting, limit = "", limit - _line_cost("")

@@ -41,7 +41,7 @@ class _PartReader:
     away: Callable[[], list[_PartRead]]
 
     async def read(self) -> list[_PartRead]:
-        """Read the part; where a store or model is away, give what stands for it."""
+        """Read the part; return its fallback if a store or model is unavailable."""
         try:
             return await self.reading()
         except AWAY:
@@ -49,7 +49,7 @@ class _PartReader:
 
 
 class ContextBuilder:
-    """Builds the context of a turn. Whatever is away or hangs, there is less of it, in time, and never an error."""
+    """Builds the context of a turn. An unavailable or slow part is left out within the time limit, without an error."""
 
     def __init__(
         self,
@@ -100,7 +100,7 @@ class ContextBuilder:
         return self._context(found, budget, settings, "disabled")
 
     async def memos(self, scope: Scope, limit: int) -> list[Memo]:
-        """Give the newest memos of a place, newest last, with those whose job still waits."""
+        """Return the newest memos of a place, newest last, with those whose job still waits."""
         if limit <= 0:
             return []
         return _newest((*await self._notes.memos(scope, limit), *self._waiting_memos(scope)), limit)
@@ -124,7 +124,7 @@ class ContextBuilder:
         return _PartReader(read, lambda: shown((), "ledger"))
 
     def _drawn(self, scene: Scene, without: Collection[str]) -> _PartReader:
-        """Read the portraits of who asks and of the group; where one cannot be read, say so."""
+        """Read the profiles of who asks and of the group; where one cannot be read, say so."""
 
         def shown(drawn: TurnProfiles) -> list[_PartRead]:
             degraded = () if drawn.is_whole else ("profiles",)
@@ -189,6 +189,6 @@ def _has_place(scene: Scene) -> bool:
 
 
 def _newest(memos: Iterable[Memo], limit: int) -> list[Memo]:
-    """Give the newest, newest last, each once."""
+    """Return the newest, newest last, each once."""
     once = {memo.id: memo for memo in memos}
     return sorted(once.values(), key=lambda memo: memo.written_at)[-limit:]

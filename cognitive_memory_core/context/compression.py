@@ -35,7 +35,7 @@ Admit = Callable[[Turn | Dialogue], Turn | Dialogue]
 
 
 class Summariser(Protocol):
-    """Whoever can say briefly what was said at length."""
+    """A model that summarises dialogues."""
 
     async def summary(self, lines: Sequence[Message], tokens: int) -> str:
         """Sum up a dialogue in about so many tokens; raises as :meth:`Chat.ask` does."""
@@ -51,7 +51,7 @@ class Compressor:
     patience: float = PATIENCE
 
     async def compress(self, lines: Sequence[Message], budget: int) -> str:
-        """Give a dialogue as ``name(id)：text`` lines of at most ``budget`` tokens, what is older summed up before.
+        """Return a dialogue as ``name(id)：text`` lines of at most ``budget`` tokens, what is older summed up before.
 
         What a summary leaves free goes to lines, also to some that it sums up.
         """
@@ -70,7 +70,7 @@ class Compressor:
         return "\n".join(one.shown for one in kept)
 
     async def _summary(self, summariser: Summariser, lines: Sequence[Message], room: int) -> str:
-        """Give the summary as it is shown, in whole sentences and at most ``room`` tokens; "" where there is none.
+        """Return the summary as it is shown, in whole sentences and at most ``room`` tokens; "" where there is none.
 
         It stands in a quotation that it cannot end: what a chat ordered is no order to whoever reads it.
         """
@@ -104,7 +104,7 @@ class _ShownLine:
 
 
 def checked_dialogue(messages: object) -> tuple[Message, ...]:
-    """Give messages, the oldest first and each once; what is no Message, or no list of them, raises BadArgument."""
+    """Return messages, the oldest first and each once; what is no Message, or no list of them, raises BadArgument."""
     if isinstance(messages, str | bytes) or not isinstance(messages, Iterable):
         raise BadArgument(sentences.bad_value("messages", messages, "一列 Message"))
     once: dict[tuple[Scope, str], Message] = {}
@@ -116,7 +116,7 @@ def checked_dialogue(messages: object) -> tuple[Message, ...]:
 
 
 def admitted(lines: Sequence[Message], admit: Admit) -> tuple[Message, ...]:
-    """Give what ``admit`` leaves of the lines, place by place."""
+    """Return what ``admit`` leaves of the lines, place by place."""
     scopes = dict.fromkeys(line.scene.scope for line in lines)
     left: list[Message] = []
     for scope in scopes:
@@ -139,7 +139,7 @@ def _speaker(line: Message) -> str:
 
 
 def _newest(said: Sequence[_ShownLine], room: int) -> list[_ShownLine]:
-    """Give the newest lines that fit, whole."""
+    """Return the newest lines that fit, whole."""
     kept: list[_ShownLine] = []
     for one in reversed(said):
         room -= one.cost
@@ -150,12 +150,12 @@ def _newest(said: Sequence[_ShownLine], room: int) -> list[_ShownLine]:
 
 
 def _head(text: str, room: int) -> str:
-    """Give as many whole sentences of a text as fit, from its beginning."""
+    """Return as many whole sentences of a text as fit, from its beginning."""
     return _first(sentences_of(text), room)
 
 
 def _fitting(summary: str, room: int) -> str:
-    """Give as much of a summary as fits, from its beginning, to a full stop or a semicolon."""
+    """Return as much of a summary as fits, from its beginning, to a full stop or a semicolon."""
     if token_count(summary) <= room:
         return summary
     head = _first((part for one in sentences_of(summary) for part in _CLAUSE_ENDS.split(one)), room)

@@ -16,7 +16,7 @@ from ..text.identity.names import clean_name, clean_text, one_line
 from ..text.safety.fences import full_width
 
 OPENED, CLOSED = sentences.memory_fence()
-PORTRAIT_LENGTH = 4_000  # characters of a portrait that are looked at; people may write more into the file
+PORTRAIT_LENGTH = 4_000  # characters of a profile that are looked at; people may write more into the file
 PORTRAIT_TAGS = 32
 HEADING_LENGTH = 40
 _ITEM = re.compile(r"\A[-*+•·][ \t]+")
@@ -57,7 +57,7 @@ def fenced(lines: Iterable[str]) -> str:
 
 
 def heading(section: Section) -> str:
-    """Give the line that opens a section."""
+    """Return the line that opens a section."""
     return f"【{section.title}】"
 
 
@@ -72,9 +72,9 @@ def memo_lines(memos: Sequence[Memo], zone: tzinfo) -> tuple[str, ...]:
 
 
 def portrait_lines(profile: Profile, name: str = "") -> tuple[str, ...]:
-    """Show a portrait: ``name(id)`` with the tags, then its lines, each with the heading it stands under.
+    """Show a profile: ``name(id)`` with the tags, then its lines, each with the heading it stands under.
 
-    ``name`` serves where the portrait has none. A portrait that says nothing has no line.
+    ``name`` serves where the profile has none. A profile that says nothing has no line.
     """
     body = _body_lines(profile.summary[:PORTRAIT_LENGTH])
     tags = [tag for tag in map(one_line, profile.tags[:PORTRAIT_TAGS]) if tag]
@@ -105,7 +105,7 @@ def minute(instant: datetime, zone: tzinfo) -> str:
 
 
 def _body_lines(summary: str) -> list[str]:
-    """Give the lines of a Markdown text that say something; a line keeps its heading when others are cut."""
+    """Return the lines of a Markdown text that say something; a line keeps its heading when others are cut."""
     lines: list[str] = []
     heading_above = ""
     for line in clean_text(summary).split("\n"):
@@ -118,7 +118,7 @@ def _body_lines(summary: str) -> list[str]:
 
 
 def _attribution(event: Event) -> str:
-    """Say whose words it is, where nobody made them absolute, or where they do not say so themselves."""
+    """Return whose words it is, where nobody made them absolute, or where they do not say so themselves."""
     if not event.sender_id:
         return ""
     speaker = Person(event.sender_id, clean_name(event.sender_name)).label

@@ -106,7 +106,7 @@ class PromptLibrary:
         max_chars: int,
         feedback: str = "",
     ) -> Ask[Drawn]:
-        """Ask for the next portrait of one person or group; ``feedback`` says why the last answer was refused."""
+        """Ask for the next profile of one person or group; ``feedback`` says why the last answer was refused."""
         instructions, prompt = self._sheets["merge"].filled(
             {
                 "time": rendering.moment(now),
@@ -123,7 +123,7 @@ class PromptLibrary:
 
 
 def _refusal(name: str, text: str) -> str:
-    """Say why an operator's template is not used; "" for one that is."""
+    """Return why an operator's template is not used; "" for one that is."""
     if name not in _PLACEHOLDERS:
         return sentences.template_unknown(name, TEMPLATES)
     known = frozenset(_PLACEHOLDERS[name])
@@ -144,7 +144,7 @@ def _around(anchors: Anchors, roster: Roster, lines: Sequence[Message | str]) ->
 
 
 def _ids(roster: Roster, lines: Iterable[Message | str]) -> frozenset[str]:
-    """Give every id that a prompt shows as somebody's, also of those who spoke and found no room on the roster."""
+    """Return every id that a prompt shows as somebody's, also of those who spoke and found no room on the roster."""
     return roster.ids | {line.sender_id for line in lines if isinstance(line, Message) and line.sender_id}
 
 
@@ -163,7 +163,7 @@ def _shown(task: Task) -> str:
 
 
 def _target(person: Person, profile: Profile | None, facts: Sequence[Fact]) -> str:
-    """Say whose portrait it is; code chose them, by the key of the profile or the facts."""
+    """Return the line that names the subject of the profile, which code chose by the key of the profile or facts."""
     keys = [*(fact.key for fact in facts[:1]), *([profile.key] if profile else [])]
     name, is_group = defused(clean_name(person.name)), bool(keys) and keys[0].entity_type == "group"
     if is_group:

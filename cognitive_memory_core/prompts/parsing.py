@@ -54,7 +54,7 @@ class AskContents:
 
 
 def statements_in(text: str, given: AskContents) -> tuple[Said, ...]:
-    """Give at most one statement a task, in the order of the tasks; raises BadAnswer where there is none at all."""
+    """Return at most one statement a task, in the order of the tasks; raises BadAnswer where there is none at all."""
     rows = _rows(loaded(text), "statements")
     by_number: dict[int, Said] = {}
     for number, row in _numbered(rows or [], given.tasks):
@@ -65,7 +65,7 @@ def statements_in(text: str, given: AskContents) -> tuple[Said, ...]:
 
 
 def triaged_in(text: str, given: AskContents) -> Triaged:
-    """Give what is worth remembering, numbered from 1; raises BadAnswer where it says yes and then nothing."""
+    """Return what is worth remembering, numbered from 1; raises BadAnswer where it says yes and then nothing."""
     answer = row_of(loaded(text))
     rows = [row for row in rows_of(answer.get("observations")) or [] if filled(row.get("text"), LONGEST_TEXT)]
     should = flag_of(answer.get("should_remember"))
@@ -79,7 +79,7 @@ def triaged_in(text: str, given: AskContents) -> Triaged:
 
 
 def drawn_in(text: str, *, may_be_empty: bool = False) -> Drawn:
-    """Give a portrait; raises BadAnswer for one without any words, unless it says that there is nothing new.
+    """Return a profile; raises BadAnswer for one without any words, unless it says that there is nothing new.
 
     One that ``may_be_empty`` is taken as it is: there, no words say that nothing is left.
     """
@@ -95,7 +95,7 @@ def drawn_in(text: str, *, may_be_empty: bool = False) -> Drawn:
 
 
 def summary_in(text: str) -> str:
-    """Give the summary of a dialogue on one line; raises BadAnswer for one without any words."""
+    """Return the summary of a dialogue on one line; raises BadAnswer for one without any words."""
     summary = filled(row_of(loaded(text)).get("summary"), LONGEST_SUMMARY)
     if not any(map(str.isalnum, summary)):
         raise BadAnswer(sentences.answer_without("summary"))
@@ -107,7 +107,7 @@ def _says_nothing_new(summary: str) -> bool:
 
 
 def _rows(answer: object, name: str) -> list[Row] | None:
-    """Give the rows under a name, or those of an answer that is a list, or a row, itself."""
+    """Return the rows under a name, or those of an answer that is a list, or a row, itself."""
     row = row_of(answer)
     return rows_of(row.get(name) if row and "text" not in row else answer)
 
@@ -153,6 +153,6 @@ def _ids(value: object, known: Collection[str]) -> tuple[str, ...]:
 
 
 def _id(written: str, known: Collection[str]) -> str:
-    """Give the id in ``name(id)`` where it is a known one; else what was written."""
+    """Return the id in ``name(id)`` where it is a known one; else what was written."""
     inside = written.rpartition("(")[2].removesuffix(")")
     return inside if written not in known and inside in known else written

@@ -55,7 +55,7 @@ def block(title: str, content: str) -> str:
 
 
 def place(roster: Roster) -> str:
-    """Name the group with its id, or say that it is a private chat."""
+    """Return the group with its id, or say that it is a private chat."""
     return f"群聊 {roster.called_place}" if roster.place.id else "私聊"
 
 
@@ -114,7 +114,7 @@ def dated_facts(facts: Sequence[Fact], zone: tzinfo | None) -> str:
 
 
 def portrait(profile: Profile | None, limit: int) -> str:
-    """Show a portrait as it stands, line by line."""
+    """Show a profile as it stands, line by line."""
     if profile is None or not (profile.summary.strip() or profile.tags):
         return "（无）"
     tags = "、".join(cut(tag, 40) for tag in profile.tags[:30])
@@ -123,12 +123,12 @@ def portrait(profile: Profile | None, limit: int) -> str:
 
 
 def cut(text: str, limit: int) -> str:
-    """Give a text of anybody's as one harmless line within a bound."""
+    """Return a text of anybody's as one harmless line within a bound."""
     return shortened(defused(text[: limit * 2]), limit)
 
 
 def _said(text: str, limit: int) -> str:
-    """Give what a line says; what it quotes is marked as somebody else's."""
+    """Return what a line says; what it quotes is marked as somebody else's."""
     plain = clean_text(text[: limit * 2]).strip()
     quote = _QUOTED.match(plain)
     if not quote:

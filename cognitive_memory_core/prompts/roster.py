@@ -37,21 +37,21 @@ class Roster:
 
     @property
     def called_place(self) -> str:
-        """Give ``name(id)`` of the group; "" in private."""
+        """Return ``name(id)`` of the group; "" in private."""
         return f"{_shown(self.place.name) or '群'}({defused(self.place.id)})" if self.place.id else ""
 
     def called(self, user_id: str, name: str = "") -> str:
-        """Give ``name(id)`` under the one name that a person bears in this prompt; ``name`` for somebody unknown."""
+        """Return ``name(id)`` under the one name that a person bears in this prompt; ``name`` for somebody unknown."""
         known = self._by_id.get(user_id)
         return known.label if known else _clean(Person(user_id, name)).label
 
     def short(self, user_id: str, name: str = "") -> str:
-        """Give a person's name alone, where a number beside it says who is meant; ``name`` for somebody unknown."""
+        """Return a person's name alone, where a number beside it says who is meant; ``name`` for somebody unknown."""
         known = self._by_id.get(user_id)
         return (known.name if known else _shown(name)) or defused(user_id)
 
     def called_then(self, user_id: str, name: str) -> str:
-        """Give :meth:`called`, with the name that was worn then where it was another: others called them by that."""
+        """Return :meth:`called`, with the name that was worn then where it was another: others called them by that."""
         label, worn = self.called(user_id, name), _shown(name)
         return label if not worn or label.startswith(f"{worn}(") else f"{label}[当时叫{worn}]"
 
@@ -89,14 +89,14 @@ def _known(anchors: Anchors, messages: Sequence[Message]) -> dict[str, Person]:
 
 
 def _heard(texts: Iterable[str], people: Iterable[Person]) -> frozenset[str]:
-    """Give the ids and names of people that stand in the texts."""
+    """Return the ids and names of people that stand in the texts."""
     words = Vocabulary(sign for person in people for sign in _signs(person))
     said = "\n".join(text[:_LOOKED_AT] for text in texts)[:_HEARD]
     return frozenset(words.within(said.casefold()))
 
 
 def _clean(person: Person, heard: Collection[str] = ()) -> Person:
-    """Give a person as shown: names that stand in a text come first among the earlier ones."""
+    """Return a person as shown: names that stand in a text come first among the earlier ones."""
     name = _shown(person.name)
     aliases = sorted(person.aliases[:_ALIASES], key=lambda alias: not any(word in heard for word in _words(alias)))
     cleaned = dict.fromkeys(_shown(alias) for alias in aliases)
@@ -109,7 +109,7 @@ def _shown(name: str) -> str:
 
 
 def _signs(person: Person) -> Iterator[str]:
-    """Give what tells in a text that a person is meant: the id, and each name."""
+    """Return what tells in a text that a person is meant: the id, and each name."""
     if len(person.id) >= _SHORTEST_ID:
         yield person.id.casefold()
     for name in (person.name, *person.aliases[:_ALIASES]):
@@ -117,7 +117,7 @@ def _signs(person: Person) -> Iterator[str]:
 
 
 def _words(name: str) -> Iterator[str]:
-    """Give the forms in which others write a name: in full, and without what decorates it (陈皮 of 陈皮(已还魂))."""
+    """Return the forms in which others write a name: in full, and without what decorates it (陈皮 of 陈皮(已还魂))."""
     spoken = _SPOKEN.match(name)
     forms = (name, spoken[0] if spoken else "")
     return (form.casefold() for form in forms if len(form) >= _SHORTEST_NAME)

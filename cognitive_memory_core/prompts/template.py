@@ -22,7 +22,7 @@ class TemplateParts:
     prompt: str
 
     def filled(self, parts: Mapping[str, str]) -> tuple[str, str]:
-        """Give instructions and prompt with the parts in their places, without empty lines.
+        """Return instructions and prompt with the parts in their places, without empty lines.
 
         What stands in a part is never read again: a ``$`` that somebody wrote is a ``$``.
         """
@@ -44,7 +44,7 @@ def sheet_of(text: str) -> TemplateParts:
 
 
 def refusal(name: str, text: str, needed: frozenset[str], known: frozenset[str]) -> str:
-    """Say why a template cannot be used and what to do about it; "" for one that can.
+    """Return why a template cannot be used and what to do about it; "" for one that can.
 
     ``needed`` are the placeholders that it must hold, ``known`` all that it may hold.
     """
@@ -71,7 +71,7 @@ def _separators(lines: list[str]) -> list[int]:
 
 
 def _placeholders(text: str) -> tuple[frozenset[str], bool]:
-    """Give the names after ``$``, and whether there is a ``$`` that is neither a name's nor doubled."""
+    """Return the names after ``$``, and whether there is a ``$`` that is neither a name's nor doubled."""
     found = list(Template.pattern.finditer(text))
     names = frozenset(name for match in found if (name := match["named"] or match["braced"]))
     return names, any(match["invalid"] is not None for match in found)

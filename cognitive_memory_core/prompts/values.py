@@ -34,12 +34,12 @@ def loaded(text: str) -> object:
 
 
 def row_of(value: object) -> Row:
-    """Give an object's members, none for what is no object."""
+    """Return an object's members, none for what is no object."""
     return cast("Row", value) if isinstance(value, dict) else {}
 
 
 def rows_of(value: object) -> list[Row] | None:
-    """Give the objects of a list, or of one object or JSON text where a list is meant; None for anything else."""
+    """Return the objects of a list, or of one object or JSON text where a list is meant; None for anything else."""
     if isinstance(value, str) and value.lstrip().startswith(("[", "{")):
         value = loaded(value)
     if isinstance(value, dict):
@@ -51,7 +51,7 @@ def rows_of(value: object) -> list[Row] | None:
 
 
 def text_of(value: object, limit: int) -> str:
-    """Give a text on one line, cut to ``limit``; a number's digits; "" for anything else."""
+    """Return a text on one line, cut to ``limit``; a number's digits; "" for anything else."""
     if not _is_number_like(value):
         return ""
     written = int(value) if isinstance(value, float) and value.is_integer() else value
@@ -59,19 +59,19 @@ def text_of(value: object, limit: int) -> str:
 
 
 def filled(value: object, limit: int) -> str:
-    """Give a text as :func:`text_of` does, "" also for words that only say that there is none."""
+    """Return a text as :func:`text_of` does, "" also for words that only say that there is none."""
     text = text_of(value, limit)
     return "" if text.casefold().strip("。.") in _NOTHING else text
 
 
 def filled_list(value: object, count: int, limit: int) -> tuple[str, ...]:
-    """Give up to ``count`` different texts of a list, or of one text that names several."""
+    """Return up to ``count`` different texts of a list, or of one text that names several."""
     parts = (text_of(part, limit).lstrip(_BULLETS) for part in parts_of(value))
     return tuple(dict.fromkeys(part for part in parts if filled(part, limit)))[:count]
 
 
 def number_of(value: object) -> int:
-    """Give a whole number, also out of "2", "E2" or 2.0; 0 for anything else."""
+    """Return a whole number, also out of "2", "E2" or 2.0; 0 for anything else."""
     if isinstance(value, str):
         found = _NUMBER.fullmatch(value[:16].strip())
         return int(found[1]) if found else 0
@@ -80,13 +80,13 @@ def number_of(value: object) -> int:
 
 
 def numbers_of(value: object, count: int) -> tuple[int, ...]:
-    """Give up to ``count`` different whole numbers above 0, in the order given."""
+    """Return up to ``count`` different whole numbers above 0, in the order given."""
     numbers = (number_of(part) for part in parts_of(value))
     return tuple(dict.fromkeys(number for number in numbers if number > 0))[:count]
 
 
 def share_of(value: object, default: float) -> float:
-    """Give a number in [0, 1], the nearest for what lies outside, 0 for NaN, ``default`` where none is written."""
+    """Return a number in [0, 1], the nearest for what lies outside, 0 for NaN, ``default`` where none is written."""
     try:
         number = (
             float(_short(value)) if isinstance(value, str | int | float) and not isinstance(value, bool) else default
@@ -99,19 +99,19 @@ def share_of(value: object, default: float) -> float:
 
 
 def flag_of(value: object) -> bool | None:
-    """Give yes or no, also out of words; None where neither is said."""
+    """Return yes or no, also out of words; None where neither is said."""
     word = str(value)[:16].strip().casefold() if isinstance(value, str | int | float) else ""
     return True if word in _YES else False if word in _NO else None
 
 
 def is_plain(value: object) -> bool:
-    """Tell whether a value is a text, a number, nothing, or a list of such."""
+    """Return whether a value is a text, a number, nothing, or a list of such."""
     items = cast("list[object]", value) if isinstance(value, list) else [value]
     return all(item is None or isinstance(item, str | int | float) for item in items)
 
 
 def parts_of(value: object) -> Iterable[object]:
-    """Give the members of a list, or the parts of a text that names several things."""
+    """Return the members of a list, or the parts of a text that names several things."""
     if isinstance(value, str):
         return _SPLIT.split(value[:LONGEST_ANSWER])[:MOST_ROWS]
     if isinstance(value, list):

@@ -1,4 +1,4 @@
-"""Where an unknown model's cosines lie, measured once on pairs that this package brings along."""
+"""Calibration of an embedder's cosines, measured once per fingerprint on pairs shipped with this package."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ FIRST_PAUSE, LONGEST_PAUSE = 2.0, 3600.0
 
 @dataclass(frozen=True)
 class Pair:
-    """A question as it is asked in passing, and how its answer is written down; both in one language."""
+    """A question in chat style and the statement that answers it, in the same language."""
 
     language: str
     question: str
@@ -31,18 +31,18 @@ class Pair:
 
 
 class Unhurried(Embedder, Protocol):
-    """An Embedder that also takes questions which nobody waits for."""
+    """An Embedder that also embeds queries at low priority."""
 
     async def embed_queries(self, texts: Sequence[str]) -> list[Vector]:
-        """Embed what is asked, behind everybody's questions."""
+        """Embed queries after all interactive ones."""
         ...
 
 
 class Calibrating:
-    """Measures an embedder once for each fingerprint; until then, and where its cosines tell nothing, a guess stands.
+    """Measures an embedder once per fingerprint; until then, and if the result is unusable, a default guess applies.
 
-    Paraphrase is the median cosine of a question and its answer, unrelated that of a question and the answers to
-    others in its language: both are embedded as a search would, with the model's own instructions.
+    ``paraphrase`` is the median cosine of a question and its answer, ``unrelated`` that of a question and the answers
+    to other questions in its language. Both are embedded as in a search, with the model's own instructions.
     """
 
     def __init__(
@@ -53,22 +53,22 @@ class Calibrating:
         *,
         first_pause: float = FIRST_PAUSE,
     ) -> None:
-        """Measure an embedder, keep that in a book, and put it in force in ``current``."""
+        """Take the embedder to measure, the book to store results in, and ``current``, which holds the one in force."""
         self._embedder = embedder
         self._book = book
         self._current = current
         self._first_pause = first_pause
-        self._measured: Calibration | None = None  # what the book refused is measured only once
+        self._measured: Calibration | None = None  # kept so that a failed write does not repeat the measurement
 
     async def recall(self) -> bool:
-        """Put in force what was measured before; tells whether anything was. Raises UnavailableError."""
+        """Apply a stored calibration; return whether there was one. Raises UnavailableError."""
         kept = await self._book.find(self._embedder.fingerprint)
         if kept and kept.is_usable:
             self._current.replace(kept)
         return kept is not None
 
     async def run(self) -> None:
-        """Measure, however long the model is away: a try that fails costs one call, and they become an hour apart."""
+        """Measure, retrying until it succeeds: a failed attempt costs one call, the pause doubles up to an hour."""
         failures = 0
         while True:
             try:
@@ -78,9 +78,9 @@ class Calibrating:
                 await asyncio.sleep(pause_after(failures, failure, self._first_pause))
 
     async def measure(self) -> None:
-        """Embed the pairs, put in force what they show and keep it; raises what the embedder or the ledger raises.
+        """Embed the pairs, apply and store the result; raises what the embedder or the ledger raises.
 
-        What shows nothing is kept too, so that nobody asks again, and said once.
+        An unusable result is stored too, so that it is not measured again, and logged once.
         """
         if self._measured is None:
             self._measured = await self._medians()
@@ -98,19 +98,19 @@ class Calibrating:
 
 
 def pause_after(failures: int, last: CognitiveMemoryError, first: float = FIRST_PAUSE) -> float:
-    """Give the seconds until the next try: doubling, as long as the other side wishes, an hour at most."""
+    """Return the seconds until the next try: doubling, at least the requested retry delay, at most an hour."""
     wished = last.retry_after if isinstance(last, UnavailableError | BadAnswer) else None
     return min(max(first * 2.0 ** min(failures - 1, 20), wished or 0.0), LONGEST_PAUSE)
 
 
 def shipped() -> list[Pair]:
-    """Read the pairs of this package; blocking."""
+    """Load the pairs of this package; blocking."""
     text = (resources.files(__name__.rpartition(".")[0]) / "paraphrases.tsv").read_text("utf-8")
     return [Pair(*line.split("\t")) for line in text.splitlines()]
 
 
 def calibration_of(pairs: Sequence[Pair], questions: Sequence[Vector], statements: Sequence[Vector]) -> Calibration:
-    """Find the medians; a question of one language is no stranger to a statement of another, but far from all."""
+    """Return the medians; unrelated pairs are taken within one language, since cross-language cosines are all low."""
     rows = list(zip(pairs, questions, statements, strict=True))
     akin = [_cosine(question, statement) for _, question, statement in rows]
     strangers: list[float] = []

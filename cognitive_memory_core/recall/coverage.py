@@ -1,4 +1,4 @@
-"""How much of a question a text says: what every score by words goes by."""
+"""Term coverage of a query by a text: the basis of all lexical scores."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ HALF_WAY = 0.5
 
 
 def covered(terms: Sequence[str], texts: Sequence[frozenset[str]], among: int | None = None) -> list[float]:
-    """Give, for each text, the share of a question's weight that it says, in [0, 1].
+    """Return, for each text, the share of the query's term weight that it contains, in [0, 1].
 
-    A term weighs by how rare it is in the language and ``among`` so many texts (None: these).
+    A term's weight is its rarity in the language and among ``among`` texts (None: the given ones).
     """
     weights = {term: _weight(term, texts, len(texts) if among is None else among) for term in terms}
     whole = sum(weights.values())
@@ -21,11 +21,11 @@ def covered(terms: Sequence[str], texts: Sequence[frozenset[str]], among: int | 
 
 
 def bent(coverage: float, half_way: float = HALF_WAY) -> float:
-    """Lift the middle of [0, 1]: a good answer seldom shares more than a third of what a question says."""
+    """Raise middle values of [0, 1]: a good answer seldom contains more than a third of the query's terms."""
     return coverage * (1.0 + half_way) / (coverage + half_way)
 
 
 def _weight(term: str, texts: Sequence[frozenset[str]], among: int) -> float:
-    """What no text has is as rare as what one has."""
+    """Return a term's weight; a term found in no text counts as found in one."""
     having = sum([term in text for text in texts])
     return math.prod(map(telling, term)) * math.log1p(among / max(having, 1))

@@ -1,4 +1,4 @@
-"""Waiting no longer than is worth it."""
+"""Timeouts and deadlines for awaitables."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ T = TypeVar("T")
 
 
 async def with_timeout(seconds: float, awaitable: Awaitable[T]) -> T:
-    """Give the answer, or raise asyncio.TimeoutError once the time is over.
+    """Return the result, or raise asyncio.TimeoutError after ``seconds``.
 
-    What is late is cancelled and not waited for: it may hold on to its work for as long as it likes.
+    A late awaitable is cancelled without waiting for its cancellation to finish.
     """
     task = asyncio.ensure_future(awaitable)
     task.add_done_callback(_seen)
@@ -26,7 +26,7 @@ async def with_timeout(seconds: float, awaitable: Awaitable[T]) -> T:
 
 
 async def finished(seconds: float, tasks: Collection[asyncio.Task[Any]]) -> None:
-    """Wait until all tasks are done, at most so many seconds; cancel the late ones and do not wait for their end."""
+    """Wait until all tasks are done, at most ``seconds``; cancel late ones without waiting for them to finish."""
     for task in tasks:
         task.add_done_callback(_seen)
     try:
@@ -37,18 +37,18 @@ async def finished(seconds: float, tasks: Collection[asyncio.Task[Any]]) -> None
 
 
 async def with_deadline(instant: float, awaitable: Awaitable[T]) -> T:
-    """Give the answer as :func:`with_timeout`, waiting up to an instant of the event loop's clock."""
+    """Return the result as :func:`with_timeout` does, waiting until an instant of the event loop's clock."""
     return await with_timeout(instant - asyncio.get_running_loop().time(), awaitable)
 
 
 async def shielded(awaitable: Awaitable[T]) -> T:
-    """Give the answer; whoever waits no longer leaves the work to come to its own end, which breakers count."""
+    """Return the result; cancelling the caller leaves the work running to its end, so that breakers count it."""
     task = asyncio.ensure_future(awaitable)
     task.add_done_callback(_seen)
     return await asyncio.shield(task)
 
 
 def _seen(task: asyncio.Future[T]) -> None:
-    """Let a failure that nobody waits for any more be no complaint of the loop's."""
+    """Retrieve the exception so that asyncio does not log it."""
     if not task.cancelled():
         task.exception()

@@ -1,4 +1,4 @@
-"""What a question is after tilts its answer a little: towards a kind of memory, or towards words. It never filters."""
+"""Ranking adjustments by query intent: weights per kind of memory and for the lexical leg. They never filter."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from ..text.statements.intents import Intent
 
 @dataclass(frozen=True)
 class Tilt:
-    """By what factor each kind of memory counts, and how far words go before meaning: 0 not at all, 1 as far as can be.
+    """Score factors by kind of memory, and the extra lexical weight ``words``: 0 none, 1 the most.
 
-    Kinds that are not named count as they are.
+    Kinds that are not listed have factor 1.
     """
 
     kinds: Mapping[str, float] = field(default_factory=dict[str, float])
     words: float = 0.0
 
     def weight(self, lexical_weight: float) -> float:
-        """Give the share of words in relevance; where one leg counts for nothing, it goes on doing so."""
+        """Return the lexical share of relevance; a share of 0 or 1 is unchanged."""
         return lexical_weight + self.words * lexical_weight * (1.0 - lexical_weight)
 
 
@@ -36,6 +36,6 @@ TILTS: Mapping[Intent, Tilt] = {
 
 
 def tilt_of(intent: Intent, kinds: Collection[str] = ()) -> Tilt:
-    """Give an intent's tilt; where only one kind is asked for there is nothing between which to choose."""
+    """Return an intent's tilt, without kind factors if only one kind is requested."""
     tilt = TILTS.get(intent, UPRIGHT)
     return Tilt(words=tilt.words) if len(kinds) == 1 else tilt

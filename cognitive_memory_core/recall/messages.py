@@ -1,4 +1,4 @@
-"""The raw log as memory: lines found by their words and by the talk round them."""
+"""Search of the raw log: lines are scored by their own words and by those of the lines around them."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from .ranking import collapsed, decayed, naming, preferring
 from .retriever import MAX_RESULTS, PATIENCE, SearchResult
 from .talk import REACH, WEIGHTS, Weights, hits_of
 
-CANDIDATES = 120  # lines that share words with the question; the talk round them is looked at, too
-ASKING = timedelta(minutes=2)  # a question was logged, if at all, since then
-SETTLING = 0.2  # of the patience that lines may take to be written
+CANDIDATES = 120  # lines that share words with the query; the lines around them are scored, too
+ASKING = timedelta(minutes=2)  # lines this recent may be the query itself
+SETTLING = 0.2  # share of the patience spent on waiting for buffered lines to be written
 _AWAY = (UnavailableError, TransientError, PermanentError, asyncio.TimeoutError)
 
 
@@ -41,7 +41,7 @@ class MessageSearch:
         patience: float = PATIENCE,
         weights: Weights = WEIGHTS,
     ) -> None:
-        """Search a log by its words; ``settle`` is awaited first, so that what was said just now is found."""
+        """Search a log; ``settle`` is awaited first, so that the latest lines are written and found."""
         self._lexical = lexical
         self._log = log
         self._clock = clock
@@ -50,15 +50,15 @@ class MessageSearch:
         self._weights = weights
 
     async def search(self, reading: Reading, query: Query, *, top_k: int, decay: Decay | None) -> SearchResult:
-        """Find at most ``top_k`` (and 200) lines, best first; a hit's event is of kind "message", with the line's id.
+        """Return at most ``top_k`` (and 200) lines, best first; a hit's event has kind "message" and the line's id.
 
-        Each comes with the lines round it that the scene may read, also those that a narrower reading leaves out.
+        Each hit has the surrounding lines that the scene may read, including those that a narrower reading excludes.
         """
         limit = min(max(top_k, 0), MAX_RESULTS)
         if not (limit and query.terms):
             return SearchResult()
         end = asyncio.get_running_loop().time() + self._patience
-        with suppress(*_AWAY):  # a log that refuses to be written may be read all the same
+        with suppress(*_AWAY):  # a log whose writes fail may still be readable
             await with_timeout(self._patience * SETTLING, self._settle())
         try:
             passages = await with_deadline(end, self._talk(reading, query, max(limit, CANDIDATES)))
@@ -79,12 +79,12 @@ class MessageSearch:
 
 
 def _wide(reading: Reading) -> Reading:
-    """Give the reading of the talk round what a reading finds: all that its scene may read."""
+    """Return the reading for surrounding lines: everything that the scene may read."""
     return replace(reading, user_id="", kinds=(), window=None)
 
 
 def _readable(passages: Sequence[Passage], reading: Reading) -> list[Passage]:
-    """Leave out what may not be read, whatever store it came from."""
+    """Remove lines that the scene must not read, whichever store returned them."""
     wide = _wide(reading)
     return [tuple(line for line in passage if wide.admits(line.as_event())) for passage in passages]
 

@@ -1,4 +1,4 @@
-"""Whom a question names: by a name that they bear or bore in its place, or by their id."""
+"""Detection of the people that a query names: by a current or earlier name in its place, or by id."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from ..text.identity.callnames import callname, callnames
 from ..text.identity.written_ids import BARE_ID
 
 READ = 400  # characters of a question in which names are looked for
-MOST_PEOPLE = 1_000  # of one place, those seen last
-_BEGINNING = 2  # characters: no name is shorter
+MOST_PEOPLE = 1_000  # per place, those seen last
+_BEGINNING = 2  # characters; the minimum length of a name
 _ID = re.compile(r"(?<![0-9A-Za-z_-])(?:(@|\()\s?)?([0-9A-Za-z_-]{1,128})(?![0-9A-Za-z_-])")
 
 
 @dataclass(frozen=True)
 class Names:
-    """Who is called what in one place."""
+    """Index of the names of people in one place."""
 
     bearers: Mapping[str, frozenset[str]] = field(default_factory=dict[str, frozenset[str]])
     ids: frozenset[str] = frozenset()
@@ -34,7 +34,7 @@ class Names:
 
     @classmethod
     def of(cls, people: Iterable[Person]) -> Names:
-        """Take in people with all their names; what is only the beginning of several people's names calls nobody."""
+        """Index people with all their names; a short form shared by several people is left out."""
         full: dict[str, set[str]] = {}
         short: dict[str, set[str]] = {}
         ids: set[str] = set()
@@ -50,7 +50,7 @@ class Names:
         return cls({name: frozenset(who) for name, who in borne.items()}, frozenset(ids), lengths)
 
     def named(self, said: str) -> frozenset[str]:
-        """Give the ids of those whom a text names. The longest name counts, and a written id before any name."""
+        """Return the ids of the people that a text names. Ids take precedence over names, longer names over shorter."""
         text = callname(said[:READ])
         written = [match for match in _ID.finditer(text) if self._is_id(match[1] or "", match[2])]
         for match in reversed(written):
@@ -58,7 +58,7 @@ class Names:
         return frozenset((*(match[2] for match in written), *self._called(text)))
 
     def _is_id(self, mark: str, token: str) -> bool:
-        """Tell an id: of somebody known, or, where it is marked as one, of anybody."""
+        """Return whether a token is an id: of a known person, or, if marked by "@" or "(", any long number."""
         is_long = len(token) >= BARE_ID
         return (token in self.ids and (is_long or bool(mark))) or (bool(mark) and is_long and token.isdecimal())
 
@@ -77,20 +77,20 @@ NOBODY = Names()
 
 
 def people_named(said: str, people: Iterable[Person]) -> frozenset[str]:
-    """Give the ids of those of the people whom a text names, by a name of now or of before, or by id."""
+    """Return the ids of those of the people whom a text names, by a current or earlier name or by id."""
     return Names.of(people).named(said)
 
 
 @cleared_on_erasure
 @lru_cache(maxsize=1024)  # the same people ask again and again
 def names_of(person: Person) -> Names:
-    """Give the names of one person alone."""
+    """Return the name index of a single person."""
     return Names.of((person,))
 
 
 @dataclass(frozen=True)
 class NameReadLimits:
-    """How long a question waits for the names of its place, and how long they serve, in seconds."""
+    """Seconds that a query waits for the names of its place, seconds that they are cached, and the cache size."""
 
     patience: float = 0.25
     lifetime: float = 10.0
@@ -99,34 +99,34 @@ class NameReadLimits:
 
 @dataclass(frozen=True)
 class _NamesRead:
-    """Names that are being read, or were; times are of the event loop's clock."""
+    """A pending or finished read of names; times are of the event loop's clock."""
 
     began_at: float
     task: asyncio.Task[Names]
 
     def serves(self, now: float, lifetime: float) -> bool:
-        """Tell whether they are read still, or were lately and there were any: a place fills up at once."""
+        """Return whether the read is pending, or recent and not empty; empty results are not cached."""
         if not self.task.done():
             return True
         return now - self.began_at < lifetime and not self.task.cancelled() and self.task.result() != NOBODY
 
 
 class KnownNames:
-    """The names known in each place, read again every ten seconds; a book that is away or slow gives none."""
+    """A cache of the names known in each place, ten seconds old at most; empty if the name book fails or is slow."""
 
     def __init__(self, book: NameBook | None, pace: NameReadLimits = NameReadLimits()) -> None:
-        """Read a book; without one nobody is known."""
+        """Take the name book; without one no names are known."""
         self._book = book
         self._pace = pace
         self._reads: OrderedDict[Scope, _NamesRead] = OrderedDict()
         register_cache(self)
 
     def clear_caches(self) -> None:
-        """Hold no names: they are read again when they are asked for."""
+        """Drop all cached names."""
         self._reads.clear()
 
     async def at(self, scene: Scene) -> Names:
-        """Give the names known where a scene stands; never raises."""
+        """Return the names known in a scene's place; never raises."""
         if self._book is None or (scene.kind == "operator" and not scene.group_id):
             return NOBODY
         scope, now = scene.scope, asyncio.get_running_loop().time()
@@ -150,6 +150,6 @@ async def _read(book: NameBook, scope: Scope) -> Names:
 
 
 def _runs_on(text: str, at: int) -> bool:
-    """Tell whether one word of letters without pairs reaches across a place."""
+    """Return whether an ASCII word continues across a position."""
     pair = text[max(at - 1, 0) : at + 1]
     return len(pair) > 1 and pair.isascii() and pair.isalnum()

@@ -1,4 +1,4 @@
-"""The parts of a reading that a question names: in a large place others may outnumber what lies in them."""
+"""Narrower readings for the time and people that a query names: in a large place other rows may crowd them out."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from dataclasses import replace
 from ..domain.hit import Reading
 from .query import Query
 
-NARROWED = 40  # candidates of the time, and of each person, beside the best of all
-NAMED = 3  # people of whom that is asked
+NARROWED = 40  # extra candidates for the time and for each person
+NAMED = 3  # people with a search of their own
 
 
 def narrowed(reading: Reading, query: Query) -> Iterator[Reading]:
-    """Give the readings of the time and of the people that a question names, as far as its own leaves them open."""
+    """Yield readings for the time and people that a query names, where the given reading does not restrict them."""
     if query.window is not None and reading.window is None:
         yield replace(reading, window=query.window)
     for person in sorted(query.people)[:NAMED] if not reading.user_id else ():

@@ -1,4 +1,4 @@
-"""Which of two indexes a question goes to: exact search over one place, or the store over what is wider."""
+"""Routes a query to exact search or, if there are too many vectors, to the vector store."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ from ..ports.vectors import NearbyEvents, VectorIndex
 
 
 class ExactSearch(NearbyEvents, Protocol):
-    """Compares with every vector, and says where that is a lot of work."""
+    """Exact search over all vectors, which reports whether a reading is too large for it."""
 
     async def is_wide(self, reading: Reading) -> bool:
-        """Tell whether what would be compared does not fit into memory."""
+        """Return whether the vectors to compare do not fit into memory."""
         ...
 
 
 class NearestVectors:
-    """NearbyEvents over both; the store being away makes an answer slower and never smaller."""
+    """NearbyEvents over both indexes; without the store an answer is slower, not smaller."""
 
     def __init__(self, exact: ExactSearch, wide: VectorIndex, events: EventLedger) -> None:
-        """Ask the exact index, and for what is too much for it the wide one, whose ids ``events`` knows."""
+        """Take the exact index, the store for wide readings, and the ledger that resolves the store's ids."""
         self._exact = exact
         self._wide = wide
         self._events = events
 
     async def nearest(self, vector: Vector, reading: Reading, limit: int) -> list[tuple[Event, float]]:
-        """Give events with their cosine, best first; an id that the ledger does not know is passed over.
+        """Return events with their cosine, best first; ids unknown to the ledger are skipped.
 
-        A graph of neighbours may pass over rows that hide behind many equal ones: what comes back short is asked again.
+        A neighbour graph may miss rows behind many equal ones: a result shorter than ``limit`` is searched exactly.
         """
         if await self._exact.is_wide(reading):
             with contextlib.suppress(UnavailableError, BadArgument):

@@ -1,4 +1,4 @@
-"""Which portraits answer a question: those that it names, those near in meaning, and those that share its words."""
+"""Ranking of profiles for a query: by name or id, by meaning, and by shared words."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .coverage import bent, covered
 
 @dataclass(frozen=True)
 class ProfileQuestion:
-    """What is asked for: the folded text, its words, its vector where there is one, and where cosines lie."""
+    """A profile query: the folded text, its terms, its vector if available, and the embedder's calibration."""
 
     said: str
     terms: tuple[str, ...]
@@ -28,28 +28,28 @@ class ProfileQuestion:
     calibration: Calibration
 
     def similarity(self, vector: Vector | None) -> float | None:
-        """Compare with a vector of unit length; None where either is missing."""
+        """Return the calibrated similarity to a unit vector; None if either vector is missing or lengths differ."""
         if self.vector is None or vector is None or len(self.vector) != len(vector):
             return None
         cosine = sum(map(mul, self.vector, vector))
         return self.calibration.similarity(cosine) if math.isfinite(cosine) else None
 
     def touches(self, profile: Profile) -> bool:
-        """Tell whether a portrait can share a word at all, which is soon told of the many that share none."""
+        """Return whether a profile's text contains any query term; a cheap filter before scoring."""
         key = profile.key
         written = "\n".join((profile.name, *profile.tags, profile.summary, key.user_id or key.group_id))
         folded = unicodedata.normalize("NFKC", written).casefold()
         return any(term in folded for term in self.terms)
 
     def names(self, profile: Profile) -> bool:
-        """Tell whether it is nothing but the name or id of somebody."""
+        """Return whether the query is exactly the name or id of the profile's subject."""
         identifier = profile.key.user_id or profile.key.group_id
         name = clean_name(profile.name).casefold()
         return self.said in {name, identifier, f"{name}({identifier})"}
 
 
 def is_wanted(row: IndexedProfile, scene: Scene, entity_type: EntityType | None) -> bool:
-    """Tell whether a portrait is of the type asked for; in a group a "user" is a member, too."""
+    """Return whether a profile has the requested type; in a group, "user" includes members."""
     kind = row.profile.key.entity_type
     is_here = scene.kind == "group" and entity_type == "user" and kind == "member"
     return entity_type is None or kind == entity_type or is_here
@@ -61,7 +61,7 @@ def ranked(
     asked: QuerySettings,
     worded: Callable[[Profile], Profile],
 ) -> list[ProfileHit]:
-    """Rank portraits, best first, by how they are ``worded`` when shown: words that are hidden find nobody."""
+    """Rank profiles, best first, by their text as shown (``worded``): hidden words never match."""
     weight, floor = asked.lexical_weight, asked.min_relevance
     near = [(row.profile, question.similarity(row.vector)) for row in rows]
     likely = [
@@ -79,7 +79,7 @@ def ranked(
 
 
 def one_a_person(hits: Iterable[ProfileHit], scene: Scene, entity_type: EntityType | None) -> list[ProfileHit]:
-    """In a group, keep the better one of a member's and the same person's shared portrait."""
+    """Keep, in a group, only the better hit of a member's and the same person's shared profile."""
     if scene.kind != "group" or entity_type == "member":
         return list(hits)
     best: dict[str, ProfileHit] = {}
@@ -93,6 +93,6 @@ def _fused(similarity: float | None, lexical: float, weight: float) -> float:
 
 
 def _matched(terms: Sequence[str], profiles: Sequence[Profile], among: int) -> list[float]:
-    """Say how much of a question each portrait covers, in [0, 1]; a word counts by how rare it is ``among`` all."""
+    """Return each profile's coverage of the query, in [0, 1]; a term is weighted by its rarity ``among`` all."""
     texts = [frozenset(index_terms("\n".join((one.name, *one.tags, one.summary)))) for one in profiles]
     return [bent(share) for share in covered(terms, texts, among)]

@@ -1,4 +1,4 @@
-"""Portraits as a scene may see them: one by its key, those that answer a question, and those of who is here now."""
+"""Profiles as a scene may see them: one by its key, those that answer a question, and those of who is here now."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from .profile_ranking import ProfileQuestion, is_wanted, one_a_person, ranked
 from .query import QUERY_LENGTH
 from .retriever import AWAY, MAX_RESULTS, PATIENCE
 
-INLINE = 4  # portraits that are compared in a few milliseconds; more leave the event loop
+INLINE = 4  # profiles that are compared in a few milliseconds; more leave the event loop
 
 
 @dataclass(frozen=True)
 class ProfileReadLimits:
     """How long a turn waits for a file, counted from when it began to be read; how long what was read serves; seconds.
 
-    ``held`` portraits are remembered for so long.
+    ``held`` profiles are remembered for so long.
     """
 
     patience: float = 1.0
@@ -47,7 +47,7 @@ class _ProfileRead:
     task: asyncio.Task[Profile | None]
 
     def serves(self, now: float, lifetime: float) -> bool:
-        """Tell whether it is read still, or was read just now."""
+        """Return whether it is read still, or was read just now."""
         if not self.task.done():
             return True
         has_answer = not self.task.cancelled() and self.task.exception() is None
@@ -56,7 +56,7 @@ class _ProfileRead:
 
 @dataclass(frozen=True)
 class TurnProfiles:
-    """The portraits of a turn, of who asks and of their group; not ``is_whole`` where one could not be read."""
+    """The profiles of a turn, of who asks and of their group; not ``is_whole`` where one could not be read."""
 
     person: Profile | None = None
     group: Profile | None = None
@@ -64,13 +64,13 @@ class TurnProfiles:
 
 
 class ProfileReader:
-    """Reads portraits. Who opted out has none, whoever is not readable is not there, and nothing is ever written.
+    """Reads profiles and writes nothing. Profiles of opted-out people and unreadable ones are treated as missing.
 
-    One that holds something withdrawn is not there until it has left it, and one without any words is none. That is
-    asked before the portrait is read, so that none is shown that was read before the withdrawal.
+    So are profiles that still contain withdrawn facts, and empty ones. Withdrawals are checked before the profile is
+    read, so that no profile read before a withdrawal is shown.
     """
 
-    def __init__(  # noqa: PLR0917  # all that reading portraits rests on, ports first
+    def __init__(  # noqa: PLR0917  # all that reading profiles rests on, ports first
         self,
         store: ProfileStore,
         index: ProfileIndex,
@@ -92,7 +92,7 @@ class ProfileReader:
         self._reads: OrderedDict[ProfileKey, _ProfileRead] = OrderedDict()
 
     async def find(self, scene: Scene, key: ProfileKey) -> Profile | None:
-        """Give a portrait as it stands in its file; None where there is none to be shown, or its person opted out.
+        """Return a profile as it stands in its file; None where there is none to be shown, or its person opted out.
 
         Raises NotPermitted where the scene may not read it, whether there is one or not; UnavailableError.
         """
@@ -101,9 +101,9 @@ class ProfileReader:
         return await self._read(scene, key)
 
     async def asked(self, scene: Scene, entity_type: object, entity_id: object) -> Profile | None:
-        """Give the portrait that is meant by ``entity_type`` and ``entity_id``; raises BadArgument and as :meth:`find`.
+        """Return the profile for ``entity_type`` and ``entity_id``; raises BadArgument and as :meth:`find`.
 
-        In a group a "user" is the member there, or, where that person's portrait is shared and they are known there,
+        In a group a "user" is the member there, or, where that person's profile is shared and they are known there,
         the person.
         """
         key = ProfileKey.asked(scene, entity_type, entity_id)
@@ -115,7 +115,7 @@ class ProfileReader:
     async def search(
         self, scene: Scene, query: str, *, entity_type: EntityType | None = None, top_k: int | None = None
     ) -> list[ProfileHit]:
-        """Find the portraits that answer a question, best first, of those that the scene may read.
+        """Find the profiles that answer a question, best first, of those that the scene may read.
 
         At most ``top_k`` (``query.profile_top_k``, and 200) of relevance ``query.min_relevance`` or more. A name or id
         that is the question itself comes first, with 1. In a group a "user" is a member, too. An embedder or index that
@@ -136,7 +136,7 @@ class ProfileReader:
         return one_a_person(standing, scene, entity_type)[: min(max(wanted, 0), MAX_RESULTS)]
 
     async def of_turn(self, scene: Scene, without: Collection[str] = ()) -> TurnProfiles:
-        """Give the portraits of who speaks in a scene and of the group, each file read at most every two seconds.
+        """Return the profiles of who speaks in a scene and of the group, each file read at most every two seconds.
 
         An operator has none, nor has whoever ``without`` names; and there is no group in private. A file that fails, or
         takes longer than a second, is left out, and read on for the next turn. Raises UnavailableError where nobody
@@ -152,7 +152,7 @@ class ProfileReader:
         return TurnProfiles(person, place, has_person and has_place)
 
     def _of_asker(self, scene: Scene) -> list[ProfileKey]:
-        """Name the portraits that may be of who speaks, best first."""
+        """Return the profiles that may be of who speaks, best first."""
         key = ProfileKey.asked(scene, "user", scene.user_id)
         opened = self._opened(scene, key)
         return [opened, key] if opened else [key]
@@ -160,7 +160,7 @@ class ProfileReader:
     async def _first(
         self, scene: Scene, keys: Sequence[ProfileKey], hidden: Collection[ProfileKey]
     ) -> tuple[Profile | None, bool]:
-        """Give the first of some portraits that there is, and whether they could be read."""
+        """Return the first of some profiles that there is, and whether they could be read."""
         for key in keys:
             try:
                 if key not in hidden and (found := await self._recent(scene, key)):
@@ -170,7 +170,7 @@ class ProfileReader:
         return None, True
 
     def forget(self) -> None:
-        """Read every portrait anew: to be called when some were written, restored or erased."""
+        """Read every profile anew: to be called when some were written, restored or erased."""
         self._reads.clear()
 
     def _is_shared(self, user_id: str) -> bool:
@@ -181,14 +181,14 @@ class ProfileReader:
         return key.readable_by(scene, shared=scene.kind == "group" and self._is_shared(key.user_id))
 
     async def _is_known(self, scene: Scene, key: ProfileKey) -> bool:
-        """Tell whether somebody whose portrait is shared is known in the group that asks; an id alone opens nothing."""
+        """Return whether a shared profile's person is known in the asking group; an id alone gives no access."""
         if scene.kind != "group" or key.entity_type != "user" or key.user_id == scene.user_id:
             return True
         rows = await self._index.readable(scene, {key.user_id}, self._embedder.fingerprint)
         return any(row.profile.key == key for row in rows)
 
     def _admits(self, scene: Scene, key: ProfileKey) -> bool:
-        """The choke point that every portrait passes, whatever store it came from."""
+        """The choke point that every profile passes, whatever store it came from."""
         return self._is_readable(scene, key) and key.user_id not in self._consent.opted_out
 
     def _shown(self, scene: Scene, key: ProfileKey, profile: Profile | None) -> Profile | None:
@@ -197,13 +197,13 @@ class ProfileReader:
         return self._worded(profile)
 
     def _worded(self, profile: Profile) -> Profile:
-        """Give a portrait without other people who want to be left out."""
+        """Return a profile without other people who want to be left out."""
         hide = self._consent.hidden
         tags = tuple(hide(tag) for tag in profile.tags)
         return replace(profile, name=hide(profile.name), tags=tags, summary=hide(profile.summary))
 
     def _opened(self, scene: Scene, key: ProfileKey) -> ProfileKey | None:
-        """Name the portrait that a member's person shared, which goes before that of the place."""
+        """Return the profile that a member's person shared, which goes before that of the place."""
         is_shared = key.entity_type == "member" and self._is_shared(key.user_id)
         return ProfileKey.user(key.user_id, scene.agent) if is_shared else None
 
@@ -233,7 +233,7 @@ class ProfileReader:
         return read
 
     async def _readable(self, scene: Scene) -> list[IndexedProfile]:
-        """Give what the index lets the scene read, each row looked at again; nothing where index or facts are away."""
+        """Return the readable rows of the index, each checked again; empty if index or facts are unavailable."""
         shared = None if self._settings.current.sharing == "shared" else self._consent.shared
         reading = asyncio.gather(
             self._facts.withdrawing(), self._index.readable(scene, shared, self._embedder.fingerprint)
@@ -257,6 +257,6 @@ def _has_words(profile: Profile) -> bool:
 
 
 def _seen(task: asyncio.Task[Profile | None]) -> None:
-    """Let a failure that nobody waits for any more be no complaint of the loop's."""
+    """Retrieve the exception so that asyncio does not log it."""
     if not task.cancelled():
         task.exception()

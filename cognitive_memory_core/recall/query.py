@@ -1,4 +1,4 @@
-"""What is asked: the words of the current message, whom and what time they name, and what they are after."""
+"""Query parsing: the terms of the current message, the people and time that it names, and its intent."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ from .naming import NOBODY, Names, names_of
 QUERY_LENGTH = 4_000
 SHORT = 20
 TERMS = 64
-LINES = 32  # of a batch whose people and intent are told
+LINES = 32  # of a batch in which people and intent are detected
 _MESSAGE, _OPENED, _CLOSED = "<message", "<content>", "</content>"
 
 
 @dataclass(frozen=True)
 class Query:
-    """What is searched for: what was ``said``, its words as ``terms``, the past it names as ``window``.
+    """A parsed query: ``said`` is the plain text, ``terms`` are its index terms, ``window`` the past time it names.
 
-    ``text`` is what a model embeds: what was said, and where and by whom when that alone says little. ``intent`` is
-    what kind of answer it is after, ``people`` are the ids of those whom it names, whoever asks among them for 我.
+    ``text`` is embedded by a model: a short text with its place and speaker, otherwise the text alone. ``intent`` is
+    the kind of answer wanted; ``people`` are the ids of the people named, including the asker for 我.
     """
 
     text: str
@@ -45,11 +45,11 @@ class Query:
 def query_of(
     text: str, scene: Scene, reference: datetime, names: Names = NOBODY, *, addressed: bool | None = None
 ) -> Query:
-    """Read a message, a batch of lines, or ``<message><content>`` frames of them (seed 001).
+    """Parse a message, a batch of lines, or ``<message><content>`` frames of them (seed 001).
 
-    Only the first 4,000 characters count. What has at most 20 is given to a model with a line that says where and who,
-    and whether the bot was ``addressed`` where that is known, so that "那个呢" means something; all else is taken
-    without it. ``reference`` says when, and in whose zone; ``names`` are known where the scene stands.
+    Only the first 4,000 characters count. A text of at most 20 characters is embedded with a line that states place,
+    asker and, if known, whether the bot was ``addressed``, to give texts such as "那个呢" a context. ``reference`` is
+    the current time in the configured zone; ``names`` are those known in the scene's place.
     """
     said = clean_text(_said(text[:QUERY_LENGTH])).strip()
     lines = said.split("\n")
@@ -64,19 +64,19 @@ def query_of(
 
 
 def _begun(window: Interval | None, reference: datetime) -> Interval | None:
-    """Leave out a time that is still to come: nothing was said then, and what was said of it lies anywhere."""
+    """Return None for a window in the future: statements about it can have been made at any time."""
     return window if window is not None and window.start < reference else None
 
 
 def _intent(lines: list[str]) -> Intent:
-    """Tell what a batch is after: what its last line says that is after anything."""
+    """Return the intent of a batch: that of the last line whose intent is not "general"."""
     told = map(intent_of, reversed(lines[-LINES:]))
     after: list[Intent] = [intent for intent in told if intent != "general"]
     return after[0] if after else "general"
 
 
 def _people(lines: list[str], scene: Scene, names: Names) -> frozenset[str]:
-    """Name the people of all lines, and whoever asks where they mean themselves."""
+    """Return the ids of the people named in the lines, including the asker if a line refers to them."""
     read = lines[-LINES:]
     named = frozenset[str]().union(*map(names.named, read))
     if scene.kind == "operator":
@@ -92,7 +92,7 @@ def _said(text: str) -> str:
 
 
 def _contents(text: str) -> Iterator[str]:
-    """Give what stands in each message's content, going forward only: no text costs more than its length."""
+    """Yield the content of each message frame in one forward pass, hence in linear time."""
     at = text.find(_MESSAGE)
     while at >= 0:
         opened = text.find(_OPENED, at)
@@ -106,12 +106,12 @@ def _contents(text: str) -> Iterator[str]:
 
 
 def _terms(lines: list[str]) -> tuple[str, ...]:
-    """Take the words of a batch's lines in turns, so that a long first line does not use up the room."""
+    """Return the terms of a batch, taken from its lines in turn, so that a long first line does not fill the limit."""
     if len(lines) == 1:
         return tuple(query_terms(lines[0], characters=True))
     in_turn = zip_longest(*(query_terms(line, characters=True) for line in lines))
     terms = dict.fromkeys(term for turn in in_turn for term in turn if term)
-    has_pairs = any(len(term) > 1 for term in terms)  # beside pairs, the commonest are not asked for
+    has_pairs = any(len(term) > 1 for term in terms)  # beside pairs, very common characters are skipped
     return tuple(term for term in terms if len(term) > 1 or telling(term) >= LEAST_TELLING or not has_pairs)[:TERMS]
 
 

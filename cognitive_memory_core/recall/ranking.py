@@ -1,4 +1,4 @@
-"""From two lists of candidates to one ranked list. Pure functions over hits; none changes what it is given."""
+"""Fusion and ranking of two candidate lists. Pure functions over hits; none modifies its arguments."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ from .coverage import bent, covered
 
 Scored = tuple[Event, float]
 Identity = tuple[str, Scope, str]  # a message's id is unique in its scope only, and no event's
-OUTSIDE = 0.3  # what a hit is worth outside the time that the question names
-NAMED = 0.15  # what a hit gains of whom the question names: more would let a wrong name hide the right answer
+OUTSIDE = 0.3  # factor of a hit outside the time that the query names
+NAMED = 0.15  # gain of a hit about the people named: a larger one would let a wrong name hide the right answer
 MOST_NAMED = 0.3
 _SECONDS_A_DAY = 86_400.0
 
 
 def matched(terms: Sequence[str], found: Sequence[Scored]) -> list[Scored]:
-    """Map what a lexical index found from BM25, which has no scale, to [0, 1].
+    """Map the BM25 scores of a lexical search, which have no fixed scale, to [0, 1].
 
-    The measure is absolute: how much of the question a hit covers, each term weighed by how rare it is in the language
-    and among what was found; what nobody has is as rare as what one has. All of it gives 1, one common pair out of many
-    stays near 0. Half of that goes by BM25 against the best one's, which knows rarity beyond these candidates and the
-    length of texts.
+    The measure is absolute: the share of the query that a hit covers, each term weighted by its rarity in the language
+    and among the candidates; a term in no candidate counts as in one. Full coverage gives 1, one common pair out of
+    many a value near 0. Half of the result is scaled by BM25 relative to the best hit, which accounts for rarity
+    beyond these candidates and for text length.
     """
     texts = [_words(event) for event, _ in found]
     shares = covered(terms, texts)
@@ -41,9 +41,9 @@ def matched(terms: Sequence[str], found: Sequence[Scored]) -> list[Scored]:
 
 
 def fused(dense: Sequence[Scored] | None, lexical: Sequence[Scored] | None, weight: float) -> list[Hit]:
-    """Join the legs, best first: ``(1 - weight) * similarity + weight * lexical``, both in [0, 1].
+    """Fuse the legs, best first: ``(1 - weight) * similarity + weight * lexical``, both in [0, 1].
 
-    None is a leg that is missing: the other carries on alone. An event that only one leg found has 0 in the other.
+    None is a missing leg: the other is used alone. An event found by one leg only has 0 in the other.
     """
     share = weight if dense is not None and lexical is not None else float(dense is None)
     similarities, words = _scores(dense), _scores(lexical)
@@ -53,14 +53,14 @@ def fused(dense: Sequence[Scored] | None, lexical: Sequence[Scored] | None, weig
 
 
 def above(hits: Iterable[Hit], min_relevance: float) -> list[Hit]:
-    """Keep what is relevant at all, and enough; the time that a question names has no say in that."""
+    """Keep hits of positive relevance and at least ``min_relevance``, irrespective of the time named."""
     return [hit for hit in hits if hit.relevance >= min_relevance and hit.relevance > 0.0]
 
 
 def reranked(hits: Sequence[Hit], scores: Sequence[float]) -> list[Hit] | None:
-    """Let a reranker's scores, brought into [0, 1], be the relevance of hits; None where they are no answer to these.
+    """Return the hits with a reranker's scores, clamped to [0, 1], as relevance; None for unusable scores.
 
-    Those are scores too few, too many, or not finite.
+    Scores are unusable if their number differs from that of the hits or one is not finite.
     """
     if len(scores) != len(hits) or not all(map(math.isfinite, scores)):
         return None
@@ -69,7 +69,7 @@ def reranked(hits: Sequence[Hit], scores: Sequence[float]) -> list[Hit] | None:
 
 
 def widened(hits: Iterable[Hit], more: Iterable[Event], relevance: float) -> list[Hit]:
-    """Add events that a question is about without sharing a word with it; none is left less relevant than this."""
+    """Add events about the people asked for, and raise each such hit to at least this relevance."""
     found = {_identity(hit.event): hit for hit in hits}
     for event in more:
         hit = found.get(_identity(event))
@@ -81,33 +81,33 @@ def widened(hits: Iterable[Hit], more: Iterable[Event], relevance: float) -> lis
 
 
 def preferring(hits: Iterable[Hit], window: Interval | None) -> list[Hit]:
-    """Put back, but never drop, what lies outside the time that the question names."""
+    """Lower the score of hits outside the time that the query names, without dropping them."""
     if window is None:
         return list(hits)
     return _weighed(hits, lambda hit: 1.0 if hit.event.happened_at in window else OUTSIDE)
 
 
 def naming(hits: Iterable[Hit], people: frozenset[str], boost: float = NAMED) -> list[Hit]:
-    """Lift what is said by, or speaks of, those whom the question names: by how many of them, and never by more."""
+    """Raise hits said by or about the people named, in proportion to the share of them that a hit involves."""
     if not people or not boost:
         return list(hits)
     return _weighed(hits, lambda hit: 1.0 + min(boost, MOST_NAMED) * _share(hit.event, people))
 
 
 def leaning(hits: Iterable[Hit], kinds: Mapping[str, float]) -> list[Hit]:
-    """Weigh hits by their kind; a kind that is not named stays as it is."""
+    """Weight hits by their kind; a kind that is not listed has factor 1."""
     return _weighed(hits, lambda hit: kinds.get(hit.event.kind, 1.0)) if kinds else list(hits)
 
 
 def decayed(hits: Iterable[Hit], decay: Decay | None, now: datetime) -> list[Hit]:
-    """Lift what is new, as seed 001 has it, but only what is relevant from ``decay.floor`` on."""
+    """Raise recent hits (seed 001) whose relevance is at least ``decay.floor``."""
     if decay is None:
         return list(hits)
     return _weighed(hits, lambda hit: 1.0 + decay.boost * freshness(hit, decay, now))
 
 
 def freshness(hit: Hit, decay: Decay, now: datetime) -> float:
-    """Give how new a hit counts, in [0, 1]; what a clock says lies in the future is as new as can be."""
+    """Return a hit's freshness in [0, 1]; a time in the future counts as now."""
     if hit.relevance < decay.floor:
         return 0.0
     age_days = max((now - hit.event.happened_at).total_seconds(), 0.0) / _SECONDS_A_DAY
@@ -115,7 +115,7 @@ def freshness(hit: Hit, decay: Decay, now: datetime) -> float:
 
 
 def collapsed(hits: Iterable[Hit]) -> list[Hit]:
-    """Keep the first of equal texts; words that nobody made absolute are equal only from the same mouth."""
+    """Keep the first hit of equal texts; texts that are not absolute are equal only from the same sender."""
     first: dict[tuple[str, str], Hit] = {}
     for hit in hits:
         first.setdefault(_sameness(hit.event), hit)
@@ -123,17 +123,17 @@ def collapsed(hits: Iterable[Hit]) -> list[Hit]:
 
 
 def diversified(hits: Iterable[Hit], diversity: float, limit: int) -> list[Hit]:
-    """Choose at most ``limit`` hits, one by one, each by its score less what those before it say already (MMR).
+    """Choose at most ``limit`` hits one by one, by score reduced by overlap with those chosen before (MMR).
 
-    ``score * (1 - diversity * overlap)``, the overlap being the largest with a chosen hit: shared terms by all terms
-    (Jaccard). That becomes the hit's score, so that scores still fall along the list.
+    The reduced score is ``score * (1 - diversity * overlap)`` with the largest Jaccard overlap of terms with a chosen
+    hit. It becomes the hit's score, so that scores still decrease along the list.
     """
     waiting = [_Candidate(hit, at, hit.score) for at, hit in enumerate(hits)]
     heapq.heapify(waiting)
     chosen: list[Hit] = []
     while waiting and len(chosen) < limit:
         best = waiting[0]
-        if best.compared < len(chosen):  # worth less than it seemed, perhaps: whoever is never first is not compared
+        if best.compared < len(chosen):  # an upper bound: only the first candidate is compared
             best.compare(chosen, diversity)
             heapq.heapreplace(waiting, best)
         else:
@@ -143,7 +143,7 @@ def diversified(hits: Iterable[Hit], diversity: float, limit: int) -> list[Hit]:
 
 @dataclass
 class _Candidate:
-    """A hit that waits, and what it is worth beside those of the chosen that it was compared with: at most that."""
+    """A candidate hit and an upper bound of its reduced score, from the chosen hits compared so far."""
 
     hit: Hit
     at: int
@@ -155,7 +155,7 @@ class _Candidate:
         return (-self.worth, self.at) < (-other.worth, other.at)
 
     def compare(self, chosen: Sequence[Hit], diversity: float) -> None:
-        """Compare with those chosen since the last time."""
+        """Update the bound with the hits chosen since the last call."""
         words = _words(self.hit.event)
         said = (overlap(words, _words(hit.event)) for hit in chosen[self.compared :])
         self.overlap, self.compared = max(self.overlap, *said), len(chosen)
@@ -163,19 +163,19 @@ class _Candidate:
 
 
 def overlap(one: frozenset[str], other: frozenset[str]) -> float:
-    """Give the share of common terms among all terms of two texts (Jaccard), in [0, 1]."""
+    """Return the Jaccard overlap of two sets of terms, in [0, 1]."""
     common = len(one & other)
     return common / (len(one) + len(other) - common) if common else 0.0
 
 
 def _words(event: Event) -> frozenset[str]:
-    """Give the words under which an event is found: its text's, its parts', and its speaker's name's."""
+    """Return an event's index terms: of its text, its experience fields and its sender's name."""
     said = f"{event.text}\n{event.pain}\n{event.solution}\n{event.outcome}"
     return _terms(f"{event.sender_name}\n{said}")
 
 
 @cleared_on_erasure
-@lru_cache(maxsize=1024)  # what matters in a scene is found again and again
+@lru_cache(maxsize=1024)  # the same events are found repeatedly in a scene
 def _terms(text: str) -> frozenset[str]:
     return frozenset(index_terms(text))
 

@@ -1,4 +1,4 @@
-"""From a question to the hits that matter: two legs at once, either of which may be away."""
+"""Hybrid retrieval: dense and lexical search run concurrently, and either may be unavailable."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ class _SearchRequest:
         return min(self.candidates, NARROWED)
 
     def outnumbered(self, rows: Sequence[Scored]) -> list[Reading]:
-        """Give the readings of what the question names of which a full leg holds less than the hits there may be."""
+        """Return the readings of what the question names of which a full leg holds less than the hits there may be."""
         if len(rows) < self.candidates:
             return []
         enough = min(self.limit, self.more)
@@ -197,7 +197,7 @@ class Retriever:
         return SearchResult(best, (*dense.degraded, *words.degraded, *judged.degraded, *wide.degraded))
 
     async def _judged(self, wish: _SearchRequest, hits: Sequence[Hit], end: float) -> SearchResult:
-        """Let the reranker judge the best candidates, and nothing else stay; all stays where it gives no answer."""
+        """Return only the best candidates with the reranker's scores; all hits unchanged if it fails."""
         asked = wish.settings.query
         few = asked.rerank_candidate_multiplier < RERANKED_FROM
         if self._reranker is None or not asked.enable_rerank or few or not hits:

@@ -1,4 +1,4 @@
-"""What a search finds: events, and the raw log where that is asked for."""
+"""Search of events and, if requested, of the raw log."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from .messages import MessageSearch
 from .query import Query
 from .retriever import Retriever, SearchResult
 
-LINE = 0.5  # of a line's score counts beside an event: what was made of it says more than it does
+LINE = 0.5  # factor of a log line's score beside events, which carry more information
 
 
 class Search:
-    """Searches both, within what a reading admits."""
+    """Searches events and the log within what a reading admits."""
 
     def __init__(self, events: Retriever, messages: MessageSearch, settings: Live[Settings]) -> None:
-        """Join the two searches."""
+        """Combine the two searches."""
         self._events = events
         self._messages = messages
         self._settings = settings
 
     async def find(self, reading: Reading, text: str, *, top_k: int) -> SearchResult:
-        """Find at most ``top_k`` hits of the kinds that are read, best first; lines of the log where they are named.
+        """Return at most ``top_k`` hits of the reading's kinds, best first; log lines only for kind "message".
 
-        Beside events a line counts less, and none is told that a found event was made of.
+        Beside events a line's score is reduced, and source lines of found events are left out.
         """
         query = await self._events.asked(text, reading.scene)
         if "message" not in reading.kinds:
@@ -48,7 +48,7 @@ class Search:
 
 
 def _best(known: Iterable[Hit], said: Iterable[Hit], limit: int) -> tuple[Hit, ...]:
-    """Join both, best first, without the lines that a found event was made of."""
+    """Merge both, best first, without the source lines of found events."""
     events = tuple(known)
     told = {(hit.event.scope, source) for hit in events for source in hit.event.message_ids}
     lines = (replace(hit, score=hit.score * LINE) for hit in said if (hit.event.scope, hit.event.id) not in told)

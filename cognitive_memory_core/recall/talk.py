@@ -1,7 +1,7 @@
-"""What a line of chat is worth as an answer: by its own words, and by those said round it. Pure functions.
+"""Scores of chat lines as answers, by their own words and by those of the lines around them. Pure functions.
 
-In a chat the answer seldom repeats the question: who will do it is answered by "me" two lines on. So each line also
-counts, for less, as if it said what its neighbours say, what it replies to, and what its session speaks of.
+In a chat an answer seldom repeats the question: "who will do it" is answered by "me" two lines later. So each line
+also gets, at a lower weight, the terms of its neighbours, of the line it replies to, and of its session's topic.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ from ..text.lexical.indexed import indexed_text
 from ..text.lexical.terms import index_terms
 from .coverage import bent
 
-REACH = 4  # lines before and after a line that count as said round it
-SHOWN = 2  # of them are given with a hit
+REACH = 4  # lines before and after a line that count as its neighbours
+SHOWN = 2  # of them are returned with a hit
 PAUSE = timedelta(minutes=30)  # ends a session
-LONGEST_TOPIC = 20  # lines of a session that count as speaking of one thing
-ECHO = 0.6  # of a question: a line of just now that says as much asks it, and answers nothing beside it
+LONGEST_TOPIC = 20  # lines of a session that count as one topic
+ECHO = 0.6  # share of the query: a recent line that contains as much is the query itself and lends no terms
 READ = 600  # characters of a line
-_FULL_LENGTH = 60  # terms of a line that says as much as a line can
+_FULL_LENGTH = 60  # terms from which on a line has full substance
 HALF_WAY = 0.3  # see bent
 
 
 @dataclass(frozen=True)
 class Weights:
-    """What each part of a line's worth counts, beside its own words, which count 1; 0 leaves a part out."""
+    """Weights of the parts of a line's score relative to its own words (1); 0 disables a part."""
 
     window: float = 0.3  # the line next to it; each one further away half of that
     reply: float = 0.5
@@ -49,7 +49,7 @@ WEIGHTS = Weights()
 
 @dataclass(frozen=True)
 class _TalkLine:
-    """A line, the terms that it says and those of its label, its passage and session, and its topic there."""
+    """A line with its own terms, the terms of its label, and the numbers of its passage, session and topic."""
 
     message: Message
     said: frozenset[str]
@@ -66,10 +66,10 @@ def hits_of(
     *,
     asked_since: datetime | None = None,
 ) -> list[Hit]:
-    """Score every line of some talk against the terms of a question, best first; what shares nothing is left out.
+    """Score all lines of the passages against the query's terms, best first; lines of score 0 are left out.
 
-    A hit's relevance lies in [0, 1]. It carries the lines next to it as ``neighbours``. Lines from ``asked_since`` on
-    may be the question itself: they lend their words to nobody.
+    A hit's relevance is in [0, 1]; ``neighbours`` holds the adjacent lines. Lines from ``asked_since`` on may be the
+    query itself: if they repeat it, their terms do not count for other lines.
     """
     lines = list(_lines(passages))
     worths = _worths(terms, lines, weights, asked_since)
@@ -78,7 +78,7 @@ def hits_of(
 
 
 def _lines(passages: Iterable[Passage]) -> Iterator[_TalkLine]:
-    """Put lines in order and number their sessions; lines may be missing between two passages of one session."""
+    """Yield lines in order with session numbers; lines may be missing between two passages of one session."""
     session, size, last = 0, 0, None
     for number, passage in enumerate(sorted((one for one in passages if one), key=_place_and_time)):
         for message in passage:
@@ -99,7 +99,7 @@ def _goes_on(last: Message, message: Message) -> bool:
 def _worths(
     terms: Sequence[str], lines: Sequence[_TalkLine], weights: Weights, asked_since: datetime | None
 ) -> list[float]:
-    """Give each line's worth in [0, 1]: how much of the question it counts as saying, and how much it says at all."""
+    """Return each line's score in [0, 1]: its coverage of the query times its substance."""
     saying = {term: [at for at, line in enumerate(lines) if term in line.said] for term in terms}
     labelled = {term: [at for at, line in enumerate(lines) if term in line.label] for term in terms}
     rarity = {
@@ -131,7 +131,7 @@ def _rarity(term: str, having: int, lines: int, weights: Weights) -> float:
 
 
 def _is_echo(line: _TalkLine, rarity: Mapping[str, float], whole: float, asked_since: datetime | None) -> bool:
-    """Tell whether a line of just now asks the question, in these words or nearly these."""
+    """Return whether a recent line repeats the query, exactly or nearly."""
     if asked_since is None or line.message.sent_at < asked_since:
         return False
     return sum(rarity[term] for term in line.said.intersection(rarity)) >= ECHO * whole
@@ -144,7 +144,7 @@ def _lent(
     topics: Mapping[tuple[int, int], Sequence[int]],
     weights: Weights,
 ) -> dict[int, float]:
-    """Say how often each line counts as saying a term because these lines, round it or in its topic, say it."""
+    """Return the term counts that lines receive from the lending lines near them or in their topic."""
     counts: dict[int, float] = defaultdict(float)
     for at in lending:
         for other, share in links[at]:
@@ -167,7 +167,7 @@ def _topic(line: _TalkLine) -> tuple[int, int]:
 
 
 def _links(lines: Sequence[_TalkLine], weights: Weights) -> Mapping[int, Sequence[tuple[int, float]]]:
-    """Say, for each line, which others count as saying what it says, and how much."""
+    """Return, for each line, the lines that receive its terms and with what weight."""
     links: dict[int, list[tuple[int, float]]] = defaultdict(list)
     places = {(line.message.scene.scope, line.message.id): at for at, line in enumerate(lines)}
     for at, line in enumerate(lines):
@@ -191,7 +191,7 @@ def _is_one_talk(one: _TalkLine, other: _TalkLine) -> bool:
 
 
 def _substance(line: _TalkLine, weights: Weights) -> float:
-    """Put lines that say little below those that say much; the longest lines stay as they are."""
+    """Return a factor that lowers short lines; it is 1 for the longest."""
     says = min(math.log1p(len(line.said)) / math.log(_FULL_LENGTH), 1.0)
     return (1.0 + weights.substance * says) / (1.0 + weights.substance)
 
@@ -205,13 +205,13 @@ def _hit(lines: Sequence[_TalkLine], at: int, worth: float) -> Hit:
 
 
 def _terms(message: Message) -> tuple[frozenset[str], frozenset[str]]:
-    """Give what a line says, and what else it is found by."""
+    """Return a line's own terms, and the additional terms of its label."""
     speaker = "" if message.is_bot else message.scene.user_name
     said = _indexed(message.text[:READ])
     return said, _indexed(indexed_text(speaker, message.sent_at, "")) - said
 
 
 @cleared_on_erasure
-@lru_cache(maxsize=8192)  # a group's talk of these days is asked again and again
+@lru_cache(maxsize=8192)  # recent lines of a group are searched repeatedly
 def _indexed(text: str) -> frozenset[str]:
     return frozenset(index_terms(text))

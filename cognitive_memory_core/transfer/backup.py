@@ -46,7 +46,7 @@ async def backed_up(
 
 
 def _room(path: Path) -> Path:
-    """Name a draft of the directory, beside it or, where it is there, in it: its parent may be another disk."""
+    """Return a draft of the directory, beside it or, where it is there, in it: its parent may be another disk."""
     with _refusals(path):
         try:
             if path.is_symlink() or (path.exists() and any(path.iterdir())):
@@ -63,7 +63,7 @@ def _begin(draft: Path) -> None:
 
 
 def _put_in_place(draft: Path, path: Path) -> None:
-    """Give a whole draft its name; in a directory that was there the ledger, which makes it a backup, comes last."""
+    """Rename a complete draft to its target; in an existing directory the ledger, which makes it a backup, is last."""
     with _refusals(path):
         if draft.parent == path:
             for inner in sorted(draft.iterdir(), key=lambda one: one.name == LEDGER):

@@ -45,13 +45,13 @@ def refuse_special(path: Path) -> None:
 
 
 def is_within(path: Path, folder: Path) -> bool:
-    """Tell whether a path lies in a folder, also by another name of the same folder."""
+    """Return whether a path lies in a folder, also by another name of the same folder."""
     own = _identity(folder.resolve())
     return own is not None and any(_identity(one) == own for one in (path, *path.parents))
 
 
 def draft_in(folder: Path) -> Path:
-    """Name a new draft, after removing drafts that killed processes left there."""
+    """Return the path of a new draft, after removing drafts that killed processes left there."""
     for left in folder.glob(_DRAFT.format("*")):
         with suppress(OSError):
             if time.time() - left.stat().st_mtime > _ABANDONED_AFTER:

@@ -40,7 +40,7 @@ class _ExportLine(BaseModel):
     model_config: ClassVar[ConfigDict] = ConfigDict(extra="ignore", frozen=True)
 
     def written(self) -> str:
-        """Give the line as it is exported."""
+        """Return the line as it is exported."""
         return self.model_dump_json()
 
 
@@ -83,7 +83,7 @@ class EventLine(_ExportLine):
     sender_name: str = ""
 
     def row(self) -> EmbeddedEvent:
-        """Give what the line says."""
+        """Return what the line says."""
         fields = self.model_dump(exclude={"type", "detail", "vector", "embedding"})
         detail = {} if self.detail is None else self.detail.model_dump()
         event = Event(**fields, **detail)
@@ -106,7 +106,7 @@ class EventLine(_ExportLine):
         )
 
     def written(self) -> str:
-        """Give the line as it is exported; what is optional stands only where it says something."""
+        """Return the line as it is exported; what is optional stands only where it says something."""
         optional = {"vector": self.vector, "embedding": self.embedding, "detail": self.detail}
         return self.model_dump_json(exclude={name for name, value in optional.items() if not value})
 
@@ -129,7 +129,7 @@ class MessageLine(_ExportLine):
     addressed_to_bot: bool = False
 
     def row(self) -> Message:
-        """Give what the line says."""
+        """Return what the line says."""
         place = "" if self.request_type == "private" else self.group_id
         scene = Scene(self.request_type, self.agent, place, self.user_id, self.user_name, self.group_name)
         flags = self.model_dump(include={"reply_to", "is_bot", "addressed_to_bot"})
@@ -176,7 +176,7 @@ class MemoLine(_PlacedLine):
     user_id: PersonId = ""
 
     def row(self) -> Memo:
-        """Give what the line says."""
+        """Return what the line says."""
         return Memo(self.id, self.scope, self.text, self.written_at, self.user_id)
 
     @classmethod
@@ -205,7 +205,7 @@ class PinLine(_PlacedLine):
     pinned_at: Instant
 
     def row(self) -> Pin:
-        """Give what the line says."""
+        """Return what the line says."""
         return Pin(self.id, self.scope, self.text, self.owner_id, self.pinned_at, self.author_id)
 
     @classmethod
@@ -234,7 +234,7 @@ class AliasLine(_PlacedLine):
     last_seen_at: Instant
 
     def row(self) -> Alias:
-        """Give what the line says."""
+        """Return what the line says."""
         return Alias(self.scope, self.user_id, clean_name(self.name), self.first_seen_at, self.last_seen_at)
 
     @classmethod
@@ -253,7 +253,7 @@ class AliasLine(_PlacedLine):
 
 
 class ConsentLine(_ExportLine):
-    """A person's wish: to be left out since ``at``, or to show their own portrait everywhere since ``shared_at``."""
+    """A person's wish: to be left out since ``at``, or to show their own profile everywhere since ``shared_at``."""
 
     type: Literal["consent"] = "consent"
     user_id: ShortId
@@ -261,7 +261,7 @@ class ConsentLine(_ExportLine):
     shared_at: Instant | None = None
 
     def row(self) -> OptOut | Shared:
-        """Give what the line says."""
+        """Return what the line says."""
         if self.at is not None:
             return OptOut(self.user_id, self.at)
         return Shared(self.user_id, checked_instant(self.shared_at, "shared_at"))
@@ -274,7 +274,7 @@ class ConsentLine(_ExportLine):
         return cls(user_id=wish.user_id, shared_at=wish.at)
 
     def written(self) -> str:
-        """Give the line as it is exported; only the wish that there is."""
+        """Return the line as it is exported; only the wish that there is."""
         return self.model_dump_json(exclude_none=True)
 
 
@@ -291,7 +291,7 @@ class _PortraitLine(_ExportLine):
 
     @property
     def profile(self) -> Profile:
-        """The portrait that the line says."""
+        """The profile that the line says."""
         said = self.model_dump(include={"name", "tags", "summary", "updated_at", "source_event_id"})
         return Profile(key=self._key, **said)
 
@@ -307,33 +307,33 @@ class _PortraitLine(_ExportLine):
 
 
 class ProfileLine(_PortraitLine):
-    """A portrait."""
+    """A profile."""
 
     type: Literal["profile"] = "profile"
 
     def row(self) -> Profile:
-        """Give what the line says."""
+        """Return what the line says."""
         return self.profile
 
     @classmethod
     def of(cls, profile: Profile) -> ProfileLine:
-        """Write a portrait."""
+        """Write a profile."""
         return cls(**_fields_of(profile))
 
 
 class RevisionLine(_PortraitLine):
-    """A past portrait."""
+    """A past profile."""
 
     type: Literal["revision"] = "revision"
     id: Annotated[str, AfterValidator(_checked_revision)]
 
     def row(self) -> Revision:
-        """Give what the line says."""
+        """Return what the line says."""
         return Revision(self.id, self.profile)
 
     @classmethod
     def of(cls, revision: Revision) -> RevisionLine:
-        """Write a past portrait."""
+        """Write a past profile."""
         return cls(id=revision.id, **_fields_of(revision.profile))
 
 

@@ -1,4 +1,4 @@
-"""Portraits and their past, out of a store and into one."""
+"""Export and import of profiles and their revisions."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ class Gallery(ProfileStore, Protocol):
     """A store that takes in the past, too."""
 
     async def add_revision(self, revision: Revision) -> bool:
-        """Keep a past portrait from elsewhere under its id; False where it is known, or older than those kept."""
+        """Keep a past profile from elsewhere under its id; False where it is known, or older than those kept."""
         ...
 
 
 async def stood(
     profiles: ProfileStore, user_id: str | None, worded: Worded | None = None
 ) -> AsyncIterator[Profile | Revision]:
-    """Give all portraits, or a person's own, each before its past, which comes oldest first; ``worded`` words them."""
+    """Return all profiles, or a person's own, each before its past, which comes oldest first; ``worded`` words them."""
     for key in await profiles.keys():
         if user_id is not None and key.user_id != user_id:
             continue
@@ -39,7 +39,7 @@ async def stood(
 
 
 async def hung(portraits: Sequence[Profile | Revision], profiles: Gallery) -> int:
-    """Take in portraits of whom none stands, and past ones that are not known; answers how many were new."""
+    """Take in profiles of whom none stands, and past ones that are not known; return how many were new."""
     count = 0
     for portrait in portraits:
         try:

@@ -35,10 +35,10 @@ async def exported(
     profiles: Gallery | None = None,
     worded: Worded | None = None,
 ) -> int:
-    """Write all rows and portraits, or one person's, to a file that is there whole or not at all; answers how many.
+    """Write all rows and profiles, or one person's, to a file that is there whole or not at all; return how many.
 
     A draft beside it takes its place at the end: until then, and whatever fails, the earlier file stays. ``worded``
-    gives a portrait as it may be told.
+    gives a profile as it may be told.
     """
     draft = await asyncio.to_thread(draft_in, path.parent)
     try:
@@ -70,9 +70,9 @@ async def _filled(draft: Path, rows: AsyncIterator[ExportedRow]) -> int:
 async def imported(
     archive: Archive, path: Path, *, profiles: Gallery | None = None, stays_out: StaysOut | None = None
 ) -> int:
-    """Read an export; a bad line is logged with its number and left out. Answers how many rows were new.
+    """Read an export; a bad line is logged with its number and left out. Return how many rows were new.
 
-    A portrait that stands is never overwritten. ``stays_out`` tells of whom none may come in, beside those whose wish
+    A profile that stands is never overwritten. ``stays_out`` tells of whom none may come in, beside those whose wish
     to be left out stands in the same export before.
     """
     count, left_out = 0, set[str]()
@@ -104,7 +104,7 @@ async def _everything(
 
 
 def _sorted(rows: Sequence[ExportedRow]) -> tuple[list[ArchiveRow], list[Profile | Revision]]:
-    """Part what goes into the ledger from portraits."""
+    """Part what goes into the ledger from profiles."""
     portraits = [row for row in rows if isinstance(row, Profile | Revision)]
     return [row for row in rows if not isinstance(row, Profile | Revision)], portraits
 

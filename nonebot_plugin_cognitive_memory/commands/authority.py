@@ -18,7 +18,7 @@ ADMINS = frozenset({"owner", "admin"})
 
 
 async def objection(bot: Bot, event: Event) -> str:
-    """Say why the sender may not remove what others said here; "" when they may.
+    """Return why the sender may not remove what others said here; "" if they may.
 
     A superuser may, and who is an admin of the group at this moment, as the platform says. The message itself is read
     back too: over HTTP anybody who reaches the port could have made the event up.

@@ -66,7 +66,7 @@ _pace = Pace()
 
 @memory_command.handle()
 async def admit(bot: Bot, event: Event, result: AlcMatches) -> None:
-    """Let the call pass to its subcommand, or answer why not."""
+    """Pass the call to its subcommand, or reply with the reason for refusing it."""
     scene = find_scene(bot, event)
     verdict = _pace.verdict((bot.self_id, scene.user_id if scene else event.get_session_id()))
     if verdict == "ignore":

@@ -37,7 +37,7 @@ class ShownLists:
             self._lists.popitem(last=False)
 
     def find(self, scene: core.Scene, number: int) -> core.Event | None:
-        """Give the event behind a number, or None where it stands for nothing (any more)."""
+        """Return the event behind a number, or None where it stands for nothing (any more)."""
         shown = self._lists.get(scene)
         if shown is None or self._clock() - shown.shown_at > VALID:
             return None

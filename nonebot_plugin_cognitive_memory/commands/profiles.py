@@ -1,4 +1,4 @@
-"""Portraits: see one's own and the group's, open one's own to other places, and take a bad one back."""
+"""Profiles: see one's own and the group's, open one's own to other places, and take a bad one back."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ async def show_group(bot: Bot, event: Event, here: Here) -> None:
 
 @memory_command.assign("share")
 async def share_profile(bot: Bot, event: Event, here: Here, wish: Match[str]) -> None:
-    """Open the asker's own portrait to every place, or close it again."""
+    """Open the asker's own profile to every place, or close it again."""
     await answer(bot, event, _shared(here, wish.result))
 
 
 @memory_command.assign("rollback")
 async def roll_back(bot: Bot, event: Event, here: Here, words: Match[list[object]]) -> None:
-    """Put a past portrait in the place of the one of now; for the bot's superusers."""
+    """Put a past profile in the place of the one of now; for the bot's superusers."""
     is_permitted = await SUPERUSER(bot, event)
     await answer(bot, event, _rolled_back(here, words.result if words.available else (), is_permitted=is_permitted))
 
@@ -80,7 +80,7 @@ async def _rolled_back(scene: core.Scene, words: Iterable[object], *, is_permitt
 
 
 def _target(scene: core.Scene, parts: Iterable[object]) -> core.ProfileKey | None:
-    """Name whose portrait is meant: whom the call mentions or numbers, or the group."""
+    """Return the key of the requested profile: of the person mentioned or given by id, or of the group."""
     listed = list(parts)
     mentioned = next((part.target for part in listed if isinstance(part, At)), "")
     words = _REVISION.sub(" ", words_of([part for part in listed if not isinstance(part, At)]))

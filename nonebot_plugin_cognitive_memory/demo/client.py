@@ -79,7 +79,7 @@ class OneBotClient:
         )
 
     def replies_in(self, place: Place) -> list[str]:
-        """Give what the bot said in a place so far."""
+        """Return what the bot said in a place so far."""
         return [said.text for said in self.said if said.place == (place.kind, place.number)]
 
     async def _push(self, **event: Any) -> None:

@@ -104,7 +104,7 @@ def scene_in(place: Place, user: int) -> core.Scene:
 
 
 def may_see(place: Place, line: Line) -> bool:
-    """Tell whether a line may be shown in a place."""
+    """Return whether a line may be shown in a place."""
     return line.place == place or (place.kind == "private" and line.user == place.number)
 
 

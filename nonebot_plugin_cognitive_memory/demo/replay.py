@@ -27,7 +27,7 @@ class Replay:
             waiting.set()
 
     async def play(self, lines: Iterable[Line], progress: Progress) -> int:
-        """Say all lines; answer how many the bot was through with in time."""
+        """Say all lines; return how many the bot was through with in time."""
         done = 0
         for line in lines:
             done += await self.say(line)

@@ -88,7 +88,7 @@ class Numbers:
     _given: dict[str, int] = field(default_factory=dict[str, int], init=False)
 
     def __post_init__(self) -> None:
-        """Give the real numbers first, so that no made-up one meets them."""
+        """Return the real numbers first, so that no made-up one meets them."""
         wanted = sorted(set(self.ids), key=lambda identifier: (QQ_NUMBER.fullmatch(identifier) is None, identifier))
         taken: set[int] = set()
         for identifier in wanted:
@@ -96,7 +96,7 @@ class Numbers:
             taken.add(self._given[identifier])
 
     def __getitem__(self, identifier: str) -> int:
-        """Give the number of an id."""
+        """Return the number of an id."""
         return self._given[identifier]
 
 
