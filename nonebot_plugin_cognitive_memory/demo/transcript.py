@@ -88,7 +88,7 @@ class Numbers:
     _given: dict[str, int] = field(default_factory=dict[str, int], init=False)
 
     def __post_init__(self) -> None:
-        """Return the real numbers first, so that no made-up one meets them."""
+        """Assign the real QQ numbers first, so that no generated one collides with them."""
         wanted = sorted(set(self.ids), key=lambda identifier: (QQ_NUMBER.fullmatch(identifier) is None, identifier))
         taken: set[int] = set()
         for identifier in wanted:
