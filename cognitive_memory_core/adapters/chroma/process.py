@@ -45,6 +45,7 @@ def clean_environment(environment: Mapping[str, str], import_path: Sequence[str]
         "OPENBLAS_NUM_THREADS": "1",
         "MALLOC_ARENA_MAX": "2",  # glibc: a heap for each of Chroma's threads would keep what any of them ever freed
         "MALLOC_MMAP_THRESHOLD_": "1048576",
+        "MALLOC_PERTURB_": "165",  # glibc: blocks from the heap hold nothing of before; Chroma writes them whole
         "ANONYMIZED_TELEMETRY": "False",
     }
 

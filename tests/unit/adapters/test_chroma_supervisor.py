@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import os
+import platform
+import subprocess
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -24,6 +26,19 @@ from tests.support.waiting import PATIENCE
 
 BOUNDS = Bounds(writing=3.0, searching=1.0, hanging=1.5, queueing=0.1, closing=3.0, first_pause=1.0)
 COMMAND = (sys.executable, fake_chroma.__file__)
+SIZES = (4_096, 100_000, 600_000)  # bytes: a page, and blocks of an index
+REUSED = f"""
+import ctypes
+heap = ctypes.CDLL(None)
+heap.malloc.restype, heap.malloc.argtypes, heap.free.argtypes = ctypes.c_void_p, [ctypes.c_size_t], [ctypes.c_void_p]
+for size in {SIZES}:
+    held = [heap.malloc(size) for _ in range(4)]
+    for block in held:
+        ctypes.memset(block, 65, size)
+    for block in held:
+        heap.free(block)
+    print(sum(ctypes.string_at(heap.malloc(size), size).count(b"AAAA") for _ in range(4)))
+"""
 PID, PRINT = asked("pid"), asked("print")
 
 
@@ -134,6 +149,14 @@ def test_the_process_finds_the_modules_that_the_bot_finds() -> None:
     found = entries["PYTHONPATH"].split(os.pathsep)
     assert found[:2] == [one, two]
     assert all(found)
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="another heap")
+def test_nothing_that_was_freed_comes_into_what_is_written_next() -> None:
+    """Chroma writes its blocks as they come from the heap: what an erasure took must not lie in them."""
+    environment = clean_environment(os.environ, sys.path)
+    found = subprocess.run([sys.executable, "-c", REUSED], env=environment, capture_output=True, check=True, text=True)
+    assert found.stdout.split() == ["0"] * len(SIZES)
 
 
 async def test_death_fails_the_call_and_the_next_one_starts_anew() -> None:
