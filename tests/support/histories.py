@@ -26,7 +26,7 @@ KEPT = core.Settings().profile.revision_keep
 class History:
     """A memory, what was told to it, and the ways in which it goes on.
 
-    ``_resting`` names the secrets that rest on a line of the log, ``_forgotten`` what was in a forgotten event;
+    ``_told`` are events that were forgotten. ``_resting`` names the secrets that rest on a line of the log, ``_forgotten`` what was in a forgotten event;
     ``_fresh`` is what may not have reached the ledger yet.
     """
 
@@ -36,6 +36,7 @@ class History:
     clock: FrozenClock
     _resting: dict[str, str] = field(default_factory=dict[str, str])
     _forgotten: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
+    _told: list[core.Event] = field(default_factory=list[core.Event])
     _fresh: set[str] = field(default_factory=set[str])
 
     @property
@@ -78,6 +79,8 @@ class History:
         message = self.sower.message(scene, self.clock.now())
         await self.memory.observe(message)
         self._note(scene, message.text, is_named=not message.is_bot)
+        if message.is_bot and any(_is_near(scene, event) for event in self._told):
+            self.standing.doubtful |= set(TOKEN.findall(message.text))  # it may tell a forgotten event again
 
     async def finish_turn(self) -> None:
         """Finish a turn: a memo, and something that its person said and that rests on a message."""
@@ -144,6 +147,7 @@ class History:
             return
         event = self.sower.dice.choice(found)
         await self.memory.forget_event(behind, event.id)
+        self._told.append(event)
         self._forgotten[event.id] = self.standing.take_back_event(event, TOKEN.findall(event.text))
         self.standing.doubtful |= self._fresh
 
@@ -190,6 +194,11 @@ def scene_of(planted: Planted) -> core.Scene:
     if planted.is_in_group:
         return core.Scene.group(planted.place_id, planted.person or PEOPLE[0], agent=planted.agent)
     return core.Scene.private(planted.place_id, agent=planted.agent)
+
+
+def _is_near(scene: core.Scene, event: core.Event) -> bool:
+    """Tell whether a scene is where an event was learned, or with whoever it was learned from."""
+    return scene.agent == event.agent and (scene.scope == event.scope or scene.user_id == event.sender_id)
 
 
 def _place(scene: core.Scene) -> tuple[str, str, str]:
