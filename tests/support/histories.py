@@ -26,8 +26,8 @@ KEPT = core.Settings().profile.revision_keep
 class History:
     """A memory, what was told to it, and the ways in which it goes on.
 
-    ``_told`` are events that were forgotten. ``_resting`` names the secrets that rest on a line of the log, ``_forgotten`` what was in a forgotten event;
-    ``_fresh`` is what may not have reached the ledger yet.
+    ``_told`` are events that were forgotten. ``_resting`` names the secrets that rest on a line of the log,
+    ``_forgotten`` what was in a forgotten event; ``_fresh`` is what may not have reached the ledger yet.
     """
 
     memory: core.CognitiveMemory
