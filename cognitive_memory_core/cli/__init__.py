@@ -1,4 +1,4 @@
-"""The command ``cognitive-memory``: one file a subcommand, gathered in :mod:`.main`."""
+"""The command ``cognitive-memory``: one file per subcommand; :mod:`.main` dispatches to them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``python -m cognitive_memory_core.cli``: the same command where no script is installed."""
+"""``python -m cognitive_memory_core.cli``: the same command, for use without the installed script."""
 
 from __future__ import annotations
 

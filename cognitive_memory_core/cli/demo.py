@@ -1,6 +1,6 @@
-"""``cognitive-memory demo``: starts the bot script that ships inside the plugin package, as a process of its own.
+"""``cognitive-memory demo``: starts the bot script shipped inside the plugin package in a separate process.
 
-The core never imports NoneBot: the plugin is only looked for on disk, never imported.
+The core never imports NoneBot: the plugin is located on disk without importing it.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from .. import sentences
 from .parser import Parser, Subcommand, existing_file, fresh_directory
 
 NEEDED = ("nonebot", "fastapi", "uvicorn", "websockets")
-FOREIGN_SETTINGS = ("COGNITIVE_MEMORY__", "LOCALSTORE_")  # a key in the shell must not send a sample to a paid model
+FOREIGN_SETTINGS = ("COGNITIVE_MEMORY__", "LOCALSTORE_")  # an API key in the shell must not reach the demo
 FAILED = 1
 
 
@@ -28,7 +28,7 @@ def declare(parser: Parser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Start the script and wait for it; its exit status is ours."""
+    """Start the script, wait for it and return its exit status."""
     script = _script()
     missing = [name for name in NEEDED if find_spec(name) is None]
     if script is None or missing:
@@ -39,7 +39,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _script() -> Path | None:
-    """Find the script without importing the plugin, which would need a running bot."""
+    """Return the script's path without importing the plugin, which would need a running bot; None if it is missing."""
     found = find_spec("nonebot_plugin_cognitive_memory")
     if found is None or found.origin is None:
         return None
@@ -60,7 +60,7 @@ def _environment() -> dict[str, str]:
 
 
 def _status(script: subprocess.Popen[bytes]) -> int:
-    """Wait for the script; an interrupt reaches it too, so it is given the time to end by itself."""
+    """Wait for the script and return its status; an interrupt also reaches the script, which ends by itself."""
     while True:
         try:
             status = script.wait()

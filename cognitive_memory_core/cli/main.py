@@ -1,4 +1,4 @@
-"""Reads the command line and hands over to the subcommand. Status 0 done, 1 failed, 2 misused."""
+"""Reads the command line and runs the subcommand. Exit status: 0 done, 1 failed, 2 misuse."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SUBCOMMANDS = (demo.COMMAND,)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command and answer its exit status; misuse and help leave through SystemExit."""
+    """Run the command and return its exit status; misuse and help of a subcommand raise SystemExit."""
     words = list(sys.argv[1:] if argv is None else argv)
     chosen = next((command for command in SUBCOMMANDS if words[:1] == [command.name]), None)
     if chosen is None:

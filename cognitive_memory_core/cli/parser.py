@@ -1,4 +1,4 @@
-"""argparse in Chinese: help, usage and misuse."""
+"""An argparse parser whose help, usage and error messages are Chinese."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _COMPLAINTS: tuple[tuple[re.Pattern[str], Callable[[str], str]], ...] = (
 
 
 class _ChineseHelp(argparse.HelpFormatter):
-    """Help whose headings are Chinese."""
+    """Help with Chinese headings."""
 
     def add_usage(
         self,
@@ -34,10 +34,10 @@ class _ChineseHelp(argparse.HelpFormatter):
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser that speaks Chinese and leaves with status 2 when it is misused."""
+    """A parser with Chinese messages that exits with status 2 on misuse."""
 
     def __init__(self, prog: str, description: str) -> None:
-        """Begin with the help option alone."""
+        """Create the parser with the help option alone."""
         super().__init__(
             prog=prog, description=description, add_help=False, allow_abbrev=False, formatter_class=_ChineseHelp
         )
@@ -45,13 +45,13 @@ class Parser(argparse.ArgumentParser):
         self.options.add_argument("-h", "--help", action="help", help=sentences.help_option())
 
     def error(self, message: str) -> NoReturn:
-        """Say in Chinese what was not understood, show the usage, leave with status 2."""
+        """Print the error in Chinese and the usage, then exit with status 2."""
         self.exit(MISUSE, f"{sentences.misused(self.prog, _in_chinese(message))}\n{self.format_usage()}")
 
 
 @dataclass(frozen=True)
 class Subcommand:
-    """One word of the command line: adds its arguments, then does its work and answers the exit status."""
+    """One subcommand: ``declare`` adds its arguments, ``run`` executes it and returns the exit status."""
 
     name: str
     summary: str
@@ -60,7 +60,7 @@ class Subcommand:
 
 
 def existing_file(text: str) -> Path:
-    """Take the path of a file that is there."""
+    """Return the path if the file exists, else raise ArgumentTypeError."""
     path = Path(text)
     if not path.is_file():
         raise argparse.ArgumentTypeError(sentences.no_such_file(path))
@@ -68,7 +68,7 @@ def existing_file(text: str) -> Path:
 
 
 def fresh_directory(text: str) -> Path:
-    """Take the path of a directory that is empty or not there yet."""
+    """Return the path if the directory is empty or missing, else raise ArgumentTypeError."""
     path = Path(text)
     if path.is_dir() and not any(path.iterdir()):
         return path

@@ -1,1 +1,1 @@
-"""What is put before the model."""
+"""Builds and renders the context that is put before the model."""

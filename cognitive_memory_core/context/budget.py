@@ -16,7 +16,7 @@ SHARES: Mapping[Kind, float] = MappingProxyType({"profiles": 0.35, "events": 0.3
 
 @dataclass(frozen=True)
 class Part:
-    """A section to be fitted: the share that it draws on, and whether its newest lines come last."""
+    """A section to be fitted: the share of the budget it uses, and whether its newest lines come last."""
 
     kind: Kind
     section: Section
@@ -24,11 +24,12 @@ class Part:
 
 
 def fitted(parts: Sequence[Part], budget: int) -> tuple[Section, ...]:
-    """Return the sections, in order and without empty ones, whose block has at most ``budget`` tokens.
+    """Return the non-empty sections, in order, cut so that their block has at most ``budget`` tokens.
 
-    Each kind has its share, and what one leaves unused flows on to whoever lacks it, in the order of the parts. Whole
-    sentences go, from the least relevant end: the last lines, or the first where the newest stand last. Tokens of
-    lines are added up; the whole has no more, since every count is rounded up.
+    Each kind has a share of the budget. Tokens that one part does not use are passed to the parts that were cut, in the
+    order of the parts. Lines are cut at whole sentences from the least relevant end: the last lines first, or the first
+    lines where the newest stand last. Token counts are added up line by line, each rounded up, so the block never has
+    more.
     """
     room = budget - token_count(fenced(()))
     left = {kind: int(room * share) for kind, share in SHARES.items()}
@@ -58,7 +59,7 @@ def _cut(part: Part, limit: int) -> Section:
 
 
 def _head(line: str, limit: int) -> str:
-    """Return as many whole sentences of a line as fit, from its beginning."""
+    """Return the leading whole sentences of a line that fit into ``limit`` tokens."""
     if _line_cost(line) <= limit:
         return line
     fitting, limit = "", limit - _line_cost("")

@@ -1,4 +1,4 @@
-"""From a message to the block that stands before the model: everything asked at once, whatever is away left out."""
+"""Builds the context of a turn: all parts are read concurrently, and an unavailable part is left out."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ DEGRADED = ("embedding", "vectors", "lexical", "rerank", "profiles", "ledger", "
 
 @dataclass(frozen=True)
 class _PartRead:
-    """A part of the context, and what was away while it was looked for."""
+    """A part of the context, and the names of the stores or models that were unavailable while it was read."""
 
     part: Part
     degraded: tuple[str, ...] = ()
@@ -35,7 +35,7 @@ class _PartRead:
 
 @dataclass(frozen=True)
 class _PartReader:
-    """How to read a part of the context, and what stands for it while that is not possible."""
+    """Reads one part of the context; ``away`` supplies its fallback while the read is not possible."""
 
     reading: Callable[[], Awaitable[list[_PartRead]]]
     away: Callable[[], list[_PartRead]]
@@ -62,9 +62,10 @@ class ContextBuilder:
         portraits: ProfileReader | None = None,
         patience: float = PATIENCE,
     ) -> None:
-        """Build from a retriever, a notebook, and the memos of jobs that still wait; ``hide`` has the last word.
+        """Build from a retriever, a notebook and a function that returns the memos of jobs still in the queue.
 
-        Without ``portraits`` nobody has one; what takes longer than ``patience`` seconds is away.
+        ``hide`` is applied last to every line. Without ``portraits`` the context has no profiles. A part that takes
+        longer than ``patience`` seconds counts as unavailable.
         """
         self._patience = patience
         self._hide = hide
@@ -79,10 +80,10 @@ class ContextBuilder:
     ) -> Context:
         """Build the context for what was just said in a scene.
 
-        ``budget`` is in tokens (None: as set); ``without`` names people who want to be left out.
+        ``budget`` is in tokens (None: the configured one); ``without`` holds the ids of people whose data is left out.
         """
         settings = self._settings.current
-        query = await self._retriever.asked(text, scene)  # before the patience begins: the first one loads tables
+        query = await self._retriever.asked(text, scene)  # before the time limit starts: the first call loads tables
         parts = [
             self._pins(scene, without),
             self._drawn(scene, without),
@@ -94,19 +95,19 @@ class ContextBuilder:
     async def memos_only(
         self, scene: Scene, *, budget: int | None = None, without: frozenset[str] = frozenset()
     ) -> Context:
-        """Build what is left of the context while the memory is switched off."""
+        """Build the context of a memory that is switched off: recent memos only."""
         settings = self._settings.current
         found = await self._read([self._recent_memos(scene, settings, without)])
         return self._context(found, budget, settings, "disabled")
 
     async def memos(self, scope: Scope, limit: int) -> list[Memo]:
-        """Return the newest memos of a place, newest last, with those whose job still waits."""
+        """Return the newest memos of a place, newest last, including those of jobs still in the queue."""
         if limit <= 0:
             return []
         return _newest((*await self._notes.memos(scope, limit), *self._waiting_memos(scope)), limit)
 
     async def _read(self, parts: Sequence[_PartReader]) -> list[_PartRead]:
-        """Read parts at once, in order; one that is away or late is replaced by what stands for it."""
+        """Read the parts concurrently and return them in order; a part that is late is replaced by its fallback."""
         reads = [asyncio.create_task(part.read()) for part in parts]
         await finished(self._patience, reads)
         found = (read.result() if read.done() else part.away() for part, read in zip(parts, reads, strict=True))
@@ -124,7 +125,7 @@ class ContextBuilder:
         return _PartReader(read, lambda: shown((), "ledger"))
 
     def _drawn(self, scene: Scene, without: Collection[str]) -> _PartReader:
-        """Read the profiles of who asks and of the group; where one cannot be read, say so."""
+        """Read the profiles of the asking person and the group; mark "profiles" as degraded if one cannot be read."""
 
         def shown(drawn: TurnProfiles) -> list[_PartRead]:
             degraded = () if drawn.is_whole else ("profiles",)
@@ -164,7 +165,7 @@ class ContextBuilder:
         async def read() -> list[_PartRead]:
             return shown(await self.memos(scene.scope, limit) if _has_place(scene) else ())
 
-        def waiting() -> list[_PartRead]:  # what waits in the queue is known without the ledger
+        def waiting() -> list[_PartRead]:  # memos of queued jobs are known without the ledger
             return shown(_newest(self._waiting_memos(scene.scope), limit) if _has_place(scene) else (), "ledger")
 
         return _PartReader(read, waiting)
@@ -189,6 +190,6 @@ def _has_place(scene: Scene) -> bool:
 
 
 def _newest(memos: Iterable[Memo], limit: int) -> list[Memo]:
-    """Return the newest, newest last, each once."""
+    """Return the ``limit`` newest memos without duplicates, newest last."""
     once = {memo.id: memo for memo in memos}
     return sorted(once.values(), key=lambda memo: memo.written_at)[-limit:]

@@ -1,4 +1,4 @@
-"""A long dialogue brought within a budget: what came first summarised, the last lines as they were said."""
+"""Fits a long dialogue into a token budget: the oldest lines are summarised, the newest are kept as they were said."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from ..text.lexical.tokens import sentences_of, token_count
 from ..text.safety.fences import defused
 
 log = logging.getLogger(__name__)
-PATIENCE = 60.0  # seconds for all that a model is asked
-MOST_LINES = 2_000  # the newest
-LINE = 4_000  # characters of a line that are looked at
+PATIENCE = 60.0  # seconds for all model calls of one compression
+MOST_LINES = 2_000  # the newest ones are kept
+LINE = 4_000  # characters read of each line
 SUMMARY_SHARE = 0.4
-SHORTEST_SUMMARY, LONGEST_SUMMARY = 60, 1_200  # tokens; a model is asked for nothing shorter, or longer
+SHORTEST_SUMMARY, LONGEST_SUMMARY = 60, 1_200  # tokens; bounds of the length that a model is asked for
 _CLAUSE_ENDS = re.compile("(?<=[；;])|(?<=[.] )")
 _INNER = str.maketrans("「」", "『』")
 Admit = Callable[[Turn | Dialogue], Turn | Dialogue]
@@ -38,22 +38,22 @@ class Summariser(Protocol):
     """A model that summarises dialogues."""
 
     async def summary(self, lines: Sequence[Message], tokens: int) -> str:
-        """Sum up a dialogue in about so many tokens; raises as :meth:`Chat.ask` does."""
+        """Summarise a dialogue in about ``tokens`` tokens; raises as :meth:`Chat.ask` does."""
         ...
 
 
 @dataclass(frozen=True)
 class Compressor:
-    """Compresses dialogues; without a summariser, or where it fails, the newest lines that fit are what is left."""
+    """Compresses dialogues. Without a summariser, or if it fails, only the newest lines that fit are kept."""
 
     summariser: Summariser | None = None
     hide: Callable[[str], str] = str
     patience: float = PATIENCE
 
     async def compress(self, lines: Sequence[Message], budget: int) -> str:
-        """Return a dialogue as ``name(id)：text`` lines of at most ``budget`` tokens, what is older summed up before.
+        """Return a dialogue as ``name(id)：text`` lines of at most ``budget`` tokens, older lines summarised in front.
 
-        What a summary leaves free goes to lines, also to some that it sums up.
+        Tokens that the summary does not use are filled with more lines, some of which the summary may cover too.
         """
         said = await asyncio.to_thread(_said, lines)
         kept = _newest(said, budget)
@@ -70,9 +70,9 @@ class Compressor:
         return "\n".join(one.shown for one in kept)
 
     async def _summary(self, summariser: Summariser, lines: Sequence[Message], room: int) -> str:
-        """Return the summary as it is shown, in whole sentences and at most ``room`` tokens; "" where there is none.
+        """Return the summary as shown, in whole sentences and at most ``room`` tokens; "" if there is none.
 
-        It stands in a quotation that it cannot end: what a chat ordered is no order to whoever reads it.
+        It stands inside a quotation that it cannot close, so that a command from the chat is not read as one.
         """
         inside = room - token_count(sentences.summed_up("\n"))
         try:
@@ -92,19 +92,19 @@ class Compressor:
 
 @dataclass(frozen=True)
 class _ShownLine:
-    """A line, and how it is shown."""
+    """A message and its rendered line."""
 
     message: Message
     shown: str
 
     @property
     def cost(self) -> int:
-        """What it takes with its line end, in tokens."""
+        """Return the tokens of the line with its line end."""
         return token_count(self.shown + "\n")
 
 
 def checked_dialogue(messages: object) -> tuple[Message, ...]:
-    """Return messages, the oldest first and each once; what is no Message, or no list of them, raises BadArgument."""
+    """Return the distinct messages, oldest first; raises BadArgument for anything but an iterable of Message."""
     if isinstance(messages, str | bytes) or not isinstance(messages, Iterable):
         raise BadArgument(sentences.bad_value("messages", messages, "一列 Message"))
     once: dict[tuple[Scope, str], Message] = {}
@@ -116,7 +116,7 @@ def checked_dialogue(messages: object) -> tuple[Message, ...]:
 
 
 def admitted(lines: Sequence[Message], admit: Admit) -> tuple[Message, ...]:
-    """Return what ``admit`` leaves of the lines, place by place."""
+    """Apply ``admit`` to the lines of each place and return those it keeps, oldest first."""
     scopes = dict.fromkeys(line.scene.scope for line in lines)
     left: list[Message] = []
     for scope in scopes:
@@ -139,7 +139,7 @@ def _speaker(line: Message) -> str:
 
 
 def _newest(said: Sequence[_ShownLine], room: int) -> list[_ShownLine]:
-    """Return the newest lines that fit, whole."""
+    """Return the newest lines whose total cost fits, each whole."""
     kept: list[_ShownLine] = []
     for one in reversed(said):
         room -= one.cost
@@ -150,12 +150,12 @@ def _newest(said: Sequence[_ShownLine], room: int) -> list[_ShownLine]:
 
 
 def _head(text: str, room: int) -> str:
-    """Return as many whole sentences of a text as fit, from its beginning."""
+    """Return the leading whole sentences of a text that fit."""
     return _first(sentences_of(text), room)
 
 
 def _fitting(summary: str, room: int) -> str:
-    """Return as much of a summary as fits, from its beginning, to a full stop or a semicolon."""
+    """Return the leading part of a summary that fits, cut at a full stop or a semicolon."""
     if token_count(summary) <= room:
         return summary
     head = _first((part for one in sentences_of(summary) for part in _CLAUSE_ENDS.split(one)), room)

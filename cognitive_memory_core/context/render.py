@@ -1,4 +1,4 @@
-"""The block that is put before the model: quotations in a fixed order, inside a fence that nothing stored can close."""
+"""Renders the block put before the model: quoted lines in a fixed order, in a fence that no stored text can close."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ..text.identity.names import clean_name, clean_text, one_line
 from ..text.safety.fences import full_width
 
 OPENED, CLOSED = sentences.memory_fence()
-PORTRAIT_LENGTH = 4_000  # characters of a profile that are looked at; people may write more into the file
+PORTRAIT_LENGTH = 4_000  # characters rendered of a profile; people may write more into the file
 PORTRAIT_TAGS = 32
 HEADING_LENGTH = 40
 _ITEM = re.compile(r"\A[-*+•·][ \t]+")
@@ -25,7 +25,7 @@ _HEADING = re.compile(r"#{2,6}|#[ \t]")
 
 @dataclass(frozen=True)
 class Section:
-    """One titled part of the block; ``lines`` are shown as they stand."""
+    """One titled part of the block; ``lines`` are shown unchanged."""
 
     title: str
     lines: tuple[str, ...]
@@ -35,8 +35,8 @@ class Section:
 class Context:
     """What a model should know this turn.
 
-    ``text`` is the block to inject, "" when there is nothing; it holds neither < nor >. ``degraded`` names what was
-    missing: "embedding", "vectors", "lexical", "rerank", "profiles", "ledger", "disabled".
+    ``text`` is the block to inject, "" if it is empty; it holds neither < nor >. ``degraded`` names what was
+    unavailable: "embedding", "vectors", "lexical", "rerank", "profiles", "ledger", "disabled".
     """
 
     text: str
@@ -46,35 +46,35 @@ class Context:
 
 
 def block(sections: Iterable[Section]) -> str:
-    """Put the sections into the fence; "" when no section has a line."""
+    """Render the sections inside the fence; "" when no section has a line."""
     lines = [line for section in sections if section.lines for line in (heading(section), *section.lines)]
     return fenced(lines) if lines else ""
 
 
 def fenced(lines: Iterable[str]) -> str:
-    """Put lines into the fence, after the notice."""
+    """Put lines inside the fence, below the notice."""
     return "\n".join((OPENED, sentences.memory_notice(), *lines, CLOSED))
 
 
 def heading(section: Section) -> str:
-    """Return the line that opens a section."""
+    """Return the title line of a section."""
     return f"【{section.title}】"
 
 
 def pin_lines(pins: Sequence[Pin]) -> tuple[str, ...]:
-    """Show pins."""
+    """Render pins, one line each."""
     return tuple(f"- {quoted(pin.text)}" for pin in pins)
 
 
 def memo_lines(memos: Sequence[Memo], zone: tzinfo) -> tuple[str, ...]:
-    """Show memos with their time."""
+    """Render memos with their time, one line each."""
     return tuple(f"- [{minute(memo.written_at, zone)}] {quoted(memo.text)}" for memo in memos)
 
 
 def portrait_lines(profile: Profile, name: str = "") -> tuple[str, ...]:
-    """Show a profile: ``name(id)`` with the tags, then its lines, each with the heading it stands under.
+    """Render a profile: ``name(id)`` with the tags, then its lines, each under the heading it belongs to.
 
-    ``name`` serves where the profile has none. A profile that says nothing has no line.
+    ``name`` is used where the profile has none. An empty profile gives no lines.
     """
     body = _body_lines(profile.summary[:PORTRAIT_LENGTH])
     tags = [tag for tag in map(one_line, profile.tags[:PORTRAIT_TAGS]) if tag]
@@ -86,26 +86,26 @@ def portrait_lines(profile: Profile, name: str = "") -> tuple[str, ...]:
 
 
 def event_lines(events: Iterable[Event], zone: tzinfo) -> tuple[str, ...]:
-    """Show events with their time, and with whose words they are where the text does not tell."""
+    """Render events with their time, and with the speaker where the text does not name him."""
     return tuple(f"- [{minute(event.happened_at, zone)}] {_attribution(event)}{quoted(event.text)}" for event in events)
 
 
 def quoted(text: str) -> str:
-    """Return a stored text on one line, without a sign of the fence, a heading, a tag or a role."""
+    """Return a stored text on one line, its fence, heading, tag and role signs replaced by full-width ones."""
     return full_width(text)
 
 
 def minute(instant: datetime, zone: tzinfo) -> str:
-    """Write an instant as people of the zone would, to the minute."""
+    """Return an instant as local time of the zone, to the minute."""
     try:
         local = instant.astimezone(zone)
-    except OverflowError:  # the first and last day that a datetime can hold have no neighbour in another zone
+    except OverflowError:  # the first and last day of datetime's range cannot be converted to another zone
         local = instant
     return local.replace(tzinfo=None).isoformat(" ", "minutes")
 
 
 def _body_lines(summary: str) -> list[str]:
-    """Return the lines of a Markdown text that say something; a line keeps its heading when others are cut."""
+    """Return the lines of a Markdown text that hold words, each prefixed with the heading above it."""
     lines: list[str] = []
     heading_above = ""
     for line in clean_text(summary).split("\n"):
@@ -118,7 +118,7 @@ def _body_lines(summary: str) -> list[str]:
 
 
 def _attribution(event: Event) -> str:
-    """Return whose words it is, where nobody made them absolute, or where they do not say so themselves."""
+    """Return the speaker as a prefix if the text is not absolute or does not name its speaker; else ""."""
     if not event.sender_id:
         return ""
     speaker = Person(event.sender_id, clean_name(event.sender_name)).label

@@ -1,4 +1,4 @@
-"""What was said at length, in brief: asked of a chat model piece by piece, the oldest first."""
+"""Summarises long dialogues with a chat model, piece by piece, oldest first."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ from ..settings import Live, Settings
 from ..text.identity.names import clean_name
 from ..text.identity.written_ids import mislabelled, plain, spoken, strange_numbers, unnamed
 
-PIECE_LINES, PIECE_LENGTH = 150, 12_000  # of one question; characters
-MOST_PIECES = 8  # the newest: older lines are left out
-CHARACTERS = 0.85  # of a token: rare signs cost more than one, and nobody counts well
-PASSED_ON = 600  # tokens that the summary of a piece has at least, where more pieces follow
+PIECE_LINES, PIECE_LENGTH = 150, 12_000  # of one question; PIECE_LENGTH in characters
+MOST_PIECES = 8  # the newest ones; older lines are left out
+CHARACTERS = 0.85  # characters per token: rare characters cost more than one token, and models count imprecisely
+PASSED_ON = 600  # least tokens of an intermediate summary
 
 
 @dataclass(frozen=True)
 class ModelSummariser:
-    """Asks a chat model; each piece of a long dialogue is summed up with the summary of those before it."""
+    """Asks a chat model for the summary; each piece is summarised together with the summary of the pieces before it."""
 
     chat: Chat
     prompts: PromptLibrary
     settings: Live[Settings]
 
     async def summary(self, lines: Sequence[Message], tokens: int) -> str:
-        """Sum up a dialogue in about so many tokens; raises as :meth:`Chat.ask`, BadAnswer also for foreign ids."""
+        """Summarise a dialogue in about ``tokens`` tokens; raises as :meth:`Chat.ask`, BadAnswer for foreign ids."""
         summary = ""
         pieces = list(_pieces(lines))[-MOST_PIECES:]
         for piece in pieces:
@@ -56,7 +56,7 @@ class ModelSummariser:
 
 
 def _pieces(lines: Sequence[Message]) -> Iterator[list[Message]]:
-    """Split a dialogue into pieces of which a question shows every word, as long as no line is itself too long."""
+    """Split a dialogue into pieces small enough to be shown in full, unless one line alone is too long."""
     piece: list[Message] = []
     length = 0
     for line in lines:
@@ -70,7 +70,7 @@ def _pieces(lines: Sequence[Message]) -> Iterator[list[Message]]:
 
 
 def _check_ids(summary: str, lines: Sequence[Message], prompt: str) -> None:
-    """Refuse a summary that names ids which nobody gave, or gives somebody's id to another."""
+    """Raise BadAnswer for a summary that names unknown ids, or gives one person's id to another."""
     bearers: dict[str, set[str]] = {}
     for line in lines:
         if line.sender_id and (name := clean_name(line.scene.user_name)):

@@ -1,1 +1,1 @@
-"""What models are asked, and how their answers are read: one typed function a prompt."""
+"""Builds the prompts for models and parses their answers: one typed function per prompt."""

@@ -1,4 +1,4 @@
-"""What a model answers, once it was read: every field is bounded, none is trusted."""
+"""Parsed answers of models: every field is bounded, none is trusted."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from ..domain.fact import EventKind
 
 @dataclass(frozen=True)
 class Said:
-    """One statement of a model. ``number`` is its task's, ``same_as`` that of a neighbour, 0 for none.
+    """One statement of a model; ``number`` is that of its task, ``same_as`` that of an equal neighbour, 0 for none.
 
-    ``subjects`` and ``speaker`` are as the model wrote them; whoever uses them checks that they were given.
-    ``lines`` are the numbers of the lines that it rests on (triage only).
+    ``subjects`` and ``speaker`` are as the model wrote them; the caller checks that their ids were given. ``lines`` are
+    the numbers of the lines that support it (triage only).
     """
 
     number: int
@@ -39,7 +39,7 @@ class Triaged:
 
 @dataclass(frozen=True)
 class Drawn:
-    """A portrait as a model drew it; ``nothing_new`` says that the old one stands."""
+    """A profile as a model wrote it; ``nothing_new`` means that the old one stays."""
 
     nothing_new: bool
     tags: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""Every question to a chat model, as a typed function over a template that the operator may replace."""
+"""All prompts to a chat model, as typed functions over templates that the operator may replace."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from .rendering import block
 from .roster import Roster, roster_of
 from .template import TemplateParts, refusal, sheet_of, shipped
 
-FILLED_ROSTER = 12  # people that a triage is shown at least, where a place has so many
+FILLED_ROSTER = 12  # people that a triage prompt shows at least, if the place has that many
 _AROUND = ("time", "calendar", "place", "people", "lines")
 _ANCHORS = (*_AROUND, "neighbours")
 _PLACEHOLDERS: Mapping[str, tuple[str, ...]] = {
@@ -38,7 +38,7 @@ TEMPLATES = tuple(_PLACEHOLDERS)
 
 @dataclass(frozen=True)
 class Task:
-    """One observation to be rewritten; after a rejected try with what was written (``previous``) and why not."""
+    """One observation to rewrite; after a rejected attempt with its text (``previous``) and why (``feedback``)."""
 
     number: int
     text: str
@@ -47,10 +47,10 @@ class Task:
 
 
 class PromptLibrary:
-    """The templates of the package, and in the place of some the operator's own."""
+    """The package's templates, some of them replaced by the operator's own."""
 
     def __init__(self, own: Mapping[str, str] | None = None) -> None:
-        """Take the operator's templates by name; what cannot be used is named in :attr:`problems` and not used.
+        """Take the operator's templates by name; unusable ones are described in :attr:`problems` and ignored.
 
         Blocking: the package's templates are read here, once.
         """
@@ -64,7 +64,7 @@ class PromptLibrary:
     def rewrite(
         self, tasks: Sequence[Task], anchors: Anchors, *, source: str = "", lines: Sequence[Message | str] = ()
     ) -> Ask[tuple[Said, ...]]:
-        """Ask for one absolute statement a task; ``source`` and ``lines`` are what was said around it."""
+        """Ask for one absolute statement per task; ``source`` and ``lines`` are the chat around the turn."""
         roster = roster_of(anchors, lines, (source, *(task.text for task in tasks)))
         parts = {
             **_around(anchors, roster, lines),
@@ -78,7 +78,7 @@ class PromptLibrary:
         return Ask("rewrite", instructions, prompt, "historian_rewrite", forms.REWRITE, parse)
 
     def triage(self, lines: Sequence[Message], anchors: Anchors) -> Ask[Triaged]:
-        """Ask what of a dialogue is worth remembering; each observation names the lines (from 1) that it rests on."""
+        """Ask what in a dialogue is worth remembering; each observation names the lines (from 1) that support it."""
         roster = roster_of(anchors, lines, (), fill=FILLED_ROSTER)
         given = AskContents((), len(lines), len(_near(anchors)), _ids(roster, lines))
         instructions, prompt = self._sheets["triage"].filled(_around(anchors, roster, lines))
@@ -86,7 +86,7 @@ class PromptLibrary:
         return Ask("triage", instructions, prompt, "historian_triage", forms.TRIAGE, parse)
 
     def compress(self, lines: Sequence[Message], anchors: Anchors, *, max_chars: int, earlier: str = "") -> Ask[str]:
-        """Ask for a summary of a dialogue; ``earlier`` is that of what was said before, which it takes up."""
+        """Ask for a summary of a dialogue; it includes ``earlier``, the summary of the lines before."""
         roster = roster_of(anchors, lines, (earlier,))
         parts = {
             **_around(anchors, roster, lines),
@@ -106,7 +106,7 @@ class PromptLibrary:
         max_chars: int,
         feedback: str = "",
     ) -> Ask[Drawn]:
-        """Ask for the next profile of one person or group; ``feedback`` says why the last answer was refused."""
+        """Ask for the next version of a profile; ``feedback`` is the reason why the last answer was refused."""
         instructions, prompt = self._sheets["merge"].filled(
             {
                 "time": rendering.moment(now),
@@ -123,7 +123,7 @@ class PromptLibrary:
 
 
 def _refusal(name: str, text: str) -> str:
-    """Return why an operator's template is not used; "" for one that is."""
+    """Return why an operator's template is not used; "" if it is used."""
     if name not in _PLACEHOLDERS:
         return sentences.template_unknown(name, TEMPLATES)
     known = frozenset(_PLACEHOLDERS[name])
@@ -131,7 +131,7 @@ def _refusal(name: str, text: str) -> str:
 
 
 def _around(anchors: Anchors, roster: Roster, lines: Sequence[Message | str]) -> dict[str, str]:
-    """Show when and where it is, who is there, what is remembered and what was said."""
+    """Return the placeholders common to all prompts: time, place, people, known events and chat lines."""
     when = anchors.when
     return {
         "time": rendering.moment(when),
@@ -144,7 +144,7 @@ def _around(anchors: Anchors, roster: Roster, lines: Sequence[Message | str]) ->
 
 
 def _ids(roster: Roster, lines: Iterable[Message | str]) -> frozenset[str]:
-    """Return every id that a prompt shows as somebody's, also of those who spoke and found no room on the roster."""
+    """Return every id that a prompt shows, including those of speakers who are not on the roster."""
     return roster.ids | {line.sender_id for line in lines if isinstance(line, Message) and line.sender_id}
 
 
@@ -153,7 +153,7 @@ def _near(anchors: Anchors) -> tuple[Event, ...]:
 
 
 def _shown(task: Task) -> str:
-    """Show an observation; after a rejected try with what was written and what was wrong with it."""
+    """Render an observation; after a rejected attempt with that attempt and its faults."""
     lines = [f"{task.number}. {rendering.cut(task.text, rendering.TEXT)}"]
     if task.previous:
         lines.append(f"  [上次写成] {rendering.cut(task.previous, rendering.TEXT)}")
@@ -163,7 +163,7 @@ def _shown(task: Task) -> str:
 
 
 def _target(person: Person, profile: Profile | None, facts: Sequence[Fact]) -> str:
-    """Return the line that names the subject of the profile, which code chose by the key of the profile or facts."""
+    """Return the line that names the profile's subject, taken from the key of the profile or the facts."""
     keys = [*(fact.key for fact in facts[:1]), *([profile.key] if profile else [])]
     name, is_group = defused(clean_name(person.name)), bool(keys) and keys[0].entity_type == "group"
     if is_group:

@@ -1,4 +1,4 @@
-"""From a model's JSON text to typed answers: kind to sloppy forms, strict about what is missing."""
+"""Parses a model's JSON into typed answers: lenient about form, strict about missing content."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ from .values import (
     text_of,
 )
 
-LONGEST_TEXT = 2_000  # characters of a statement; the gate refuses far shorter ones, but must see that they are long
+LONGEST_TEXT = 2_000  # characters of a statement; far above the gate's limit, so that the gate sees what is too long
 LONGEST_DETAIL = 500
-LONGEST_SUMMARY = 10_000  # far more than is ever asked for
+LONGEST_SUMMARY = 10_000  # far above every requested length
 LONGEST_TAG, MOST_TAGS = 30, 12
 LONGEST_TRAIT, MOST_TRAITS = 200, 12
 MOST_OBSERVATIONS = 20
 MOST_SUBJECTS = 20
 MOST_LINES = 50
-UNSAID_CONFIDENCE = 0.6  # of a model that does not say how sure it is
+UNSAID_CONFIDENCE = 0.6  # used if the model states none
 _NOTHING_NEW = frozenset(
     ("无新信息", "没有新信息", "无新内容", "没有新内容", "无变化", "没有变化", "无需更新", "nothing new")
 )
@@ -45,7 +45,7 @@ _KINDS: Mapping[str, EventKind] = {kind: kind for kind in MEMORY_KINDS}
 
 @dataclass(frozen=True)
 class AskContents:
-    """What a question held: the numbers of its tasks, how many lines and neighbours, and the ids that may be named."""
+    """What a prompt held: its task numbers, the counts of lines and neighbours, and the ids that may be named."""
 
     tasks: tuple[int, ...] = ()
     lines: int = 0
@@ -54,7 +54,7 @@ class AskContents:
 
 
 def statements_in(text: str, given: AskContents) -> tuple[Said, ...]:
-    """Return at most one statement a task, in the order of the tasks; raises BadAnswer where there is none at all."""
+    """Return at most one statement per task, in task order; raises BadAnswer if there is none."""
     rows = _rows(loaded(text), "statements")
     by_number: dict[int, Said] = {}
     for number, row in _numbered(rows or [], given.tasks):
@@ -65,7 +65,7 @@ def statements_in(text: str, given: AskContents) -> tuple[Said, ...]:
 
 
 def triaged_in(text: str, given: AskContents) -> Triaged:
-    """Return what is worth remembering, numbered from 1; raises BadAnswer where it says yes and then nothing."""
+    """Return what is worth remembering, numbered from 1; raises BadAnswer for a yes without observations."""
     answer = row_of(loaded(text))
     rows = [row for row in rows_of(answer.get("observations")) or [] if filled(row.get("text"), LONGEST_TEXT)]
     should = flag_of(answer.get("should_remember"))
@@ -79,9 +79,9 @@ def triaged_in(text: str, given: AskContents) -> Triaged:
 
 
 def drawn_in(text: str, *, may_be_empty: bool = False) -> Drawn:
-    """Return a profile; raises BadAnswer for one without any words, unless it says that there is nothing new.
+    """Return a profile; raises BadAnswer if it has no text and does not say that nothing is new.
 
-    One that ``may_be_empty`` is taken as it is: there, no words say that nothing is left.
+    With ``may_be_empty`` an empty profile is accepted: after a withdrawal nothing may be left.
     """
     answer = row_of(loaded(text))
     summary = filled(answer.get("summary"), LONGEST_TEXT)
@@ -95,7 +95,7 @@ def drawn_in(text: str, *, may_be_empty: bool = False) -> Drawn:
 
 
 def summary_in(text: str) -> str:
-    """Return the summary of a dialogue on one line; raises BadAnswer for one without any words."""
+    """Return the summary of a dialogue on one line; raises BadAnswer if it has no word."""
     summary = filled(row_of(loaded(text)).get("summary"), LONGEST_SUMMARY)
     if not any(map(str.isalnum, summary)):
         raise BadAnswer(sentences.answer_without("summary"))
@@ -107,13 +107,13 @@ def _says_nothing_new(summary: str) -> bool:
 
 
 def _rows(answer: object, name: str) -> list[Row] | None:
-    """Return the rows under a name, or those of an answer that is a list, or a row, itself."""
+    """Return the rows under ``name``; also those of an answer that is itself a list or a single row."""
     row = row_of(answer)
     return rows_of(row.get(name) if row and "text" not in row else answer)
 
 
 def _numbered(rows: list[Row], wanted: tuple[int, ...]) -> list[tuple[int, Row]]:
-    """Pair rows with the tasks they answer; rows without any number go by their place where there are as many."""
+    """Pair rows with task numbers; if no row has a number and their count matches, pair them by position."""
     if len(rows) == len(wanted) and not any("number" in row for row in rows):
         numbered = list(zip(wanted, rows, strict=True))
     else:
@@ -153,6 +153,6 @@ def _ids(value: object, known: Collection[str]) -> tuple[str, ...]:
 
 
 def _id(written: str, known: Collection[str]) -> str:
-    """Return the id in ``name(id)`` where it is a known one; else what was written."""
+    """Return the id inside ``name(id)`` if it is known; otherwise the text unchanged."""
     inside = written.rpartition("(")[2].removesuffix(")")
     return inside if written not in known and inside in known else written

@@ -1,6 +1,6 @@
-"""What a model is shown: each thing on one line that nothing said in a chat can close, begin or forge.
+"""Renders what a prompt shows: each item on one line that no chat text can close, open or forge.
 
-Square and angle brackets stand in no text from a chat (``defused``), so that what is written in them here is ours.
+``defused`` removes square and angle brackets from chat text, so those in a prompt are always ours.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from .roster import Roster
 
 MOST_NEIGHBOURS = 8
 MOST_FACTS = 50
-ROOM = 24_000  # characters of all lines together; where they are more, each is cut to its share
+ROOM = 24_000  # characters of all lines together; above it each line is cut to an equal share
 SHORTEST_LINE = 60
 SOURCE = 4_000
 TEXT = 1_000
@@ -34,23 +34,23 @@ _WITHDRAWN = (
 _WEEKDAYS = "一二三四五六日"
 _QUOTED = re.compile(
     r"(?:[>＞][^\n]*(?:\n|$))+|「[^」\n]{1,500}」 {0,8}\n[- ]{5,100}\n"
-)  # a quote stands before an answer
+)  # a quotation stands before the reply to it
 
 
 def moment(when: datetime) -> str:
-    """Write the time of a turn with weekday and zone."""
+    """Return the time of a turn with weekday and zone."""
     return f"{_full(when.date())} 周{_WEEKDAYS[when.weekday()]} {when:%H:%M}（{cut(str(when.tzinfo), 40)}）"
 
 
 def calendar(when: datetime) -> str:
-    """Write out the Mondays from which words such as 下周三 are counted: models are bad at weekdays."""
+    """Return the Mondays from which words such as 下周三 are counted: models compute weekdays badly."""
     today = when.date()
     monday = today - timedelta(today.weekday())
     return f"本周一{_short(monday, today)}，下周一{_short(monday + timedelta(7), today)}"
 
 
 def block(title: str, content: str) -> str:
-    """Put lines into a fence; "" where there are none."""
+    """Put content between tags of this title; "" if there is none."""
     return f"<{title}>\n{content}\n</{title}>" if content else ""
 
 
@@ -60,12 +60,12 @@ def place(roster: Roster) -> str:
 
 
 def people(roster: Roster) -> str:
-    """List who is known, with what they were called before."""
+    """List the known people with their former names."""
     return "\n".join(f"{one.label}{_before(one)}" for one in roster.people)
 
 
 def numbered_lines(lines: Sequence[Message | str], roster: Roster, when: datetime) -> str:
-    """Number the lines from 1, each with its time, its speaker, and whom it answers."""
+    """Number the lines from 1, each with its time, its speaker and the line it replies to."""
     room = max(ROOM // max(len(lines), 1), SHORTEST_LINE)
     numbers = {line.id: number for number, line in enumerate(lines, 1) if isinstance(line, Message)}
     by_id = {line.id: line for line in lines if isinstance(line, Message)}
@@ -80,7 +80,7 @@ def numbered_lines(lines: Sequence[Message | str], roster: Roster, when: datetim
 
 
 def source_line(source: str, lines: Sequence[Message | str], speaker: Person) -> str:
-    """Show the message that set off a turn, or which of the lines it is."""
+    """Return the message that started a turn, or the number of the line that it equals."""
     if not source.strip():
         return ""
     said = _said(source, SOURCE)
@@ -91,7 +91,7 @@ def source_line(source: str, lines: Sequence[Message | str], speaker: Person) ->
 
 
 def neighbours(events: Iterable[Event], roster: Roster, zone: tzinfo | None) -> str:
-    """Show what is remembered already, numbered E1 and so on, each with its day and who said it."""
+    """List the events already remembered, numbered from E1, each with its day and speaker."""
     shown = (
         f"E{number}. {_day(event.happened_at, zone)} {_teller(event, roster)}{cut(event.text, NEIGHBOUR)}"
         for number, event in enumerate(events, 1)
@@ -100,7 +100,7 @@ def neighbours(events: Iterable[Event], roster: Roster, zone: tzinfo | None) -> 
 
 
 def facts_of_both_sorts(facts: Sequence[Fact], zone: tzinfo | None) -> str:
-    """Show what is new, and what is withdrawn with what that means, each in its own fence."""
+    """Render new facts and withdrawn facts, each in its own block; the second begins with what withdrawal means."""
     new = dated_facts([fact for fact in facts if not fact.is_withdrawn], zone)
     gone = dated_facts([fact for fact in facts if fact.is_withdrawn], zone)
     parts = (block("新事实", new), block("撤回的事实", f"{_WITHDRAWN}\n{gone}" if gone else ""))
@@ -108,13 +108,13 @@ def facts_of_both_sorts(facts: Sequence[Fact], zone: tzinfo | None) -> str:
 
 
 def dated_facts(facts: Sequence[Fact], zone: tzinfo | None) -> str:
-    """Number facts, the oldest first, each with its day where it does not say so itself."""
+    """Number facts, oldest first, each with its day unless its text holds the day."""
     ordered = sorted(facts, key=lambda fact: fact.happened_at)[-MOST_FACTS:]
     return "\n".join(f"{number}. {_dated(fact, zone)}" for number, fact in enumerate(ordered, 1))
 
 
 def portrait(profile: Profile | None, limit: int) -> str:
-    """Show a profile as it stands, line by line."""
+    """Render a profile's tags and lines."""
     if profile is None or not (profile.summary.strip() or profile.tags):
         return "（无）"
     tags = "、".join(cut(tag, 40) for tag in profile.tags[:30])
@@ -123,12 +123,12 @@ def portrait(profile: Profile | None, limit: int) -> str:
 
 
 def cut(text: str, limit: int) -> str:
-    """Return a text of anybody's as one harmless line within a bound."""
+    """Return an untrusted text on one line, defused and cut to ``limit`` characters."""
     return shortened(defused(text[: limit * 2]), limit)
 
 
 def _said(text: str, limit: int) -> str:
-    """Return what a line says; what it quotes is marked as somebody else's."""
+    """Return the text of a line, with a leading quotation marked as such."""
     plain = clean_text(text[: limit * 2]).strip()
     quote = _QUOTED.match(plain)
     if not quote:

@@ -1,4 +1,4 @@
-"""Who is shown to a model, and how everybody is called in one prompt."""
+"""Chooses the people that a prompt shows, and the one name that each has in it."""
 
 from __future__ import annotations
 
@@ -15,43 +15,43 @@ from ..text.safety.redaction import Vocabulary
 
 MOST_PEOPLE = 40
 MOST_ALIASES = 4
-_KNOWN = 500  # people of a place looked at
-_ALIASES = 10  # of one person looked at
-_LOOKED_AT, _HEARD = 1_000, 40_000  # characters of one text and of all
-_SHORTEST_NAME = 2  # characters; a shorter one stands in every text
+_KNOWN = 500  # people of a place that are considered
+_ALIASES = 10  # of one person that are considered
+_LOOKED_AT, _HEARD = 1_000, 40_000  # characters searched of one text and of all
+_SHORTEST_NAME = 2  # characters; a shorter name occurs in almost every text
 _SHORTEST_ID = 5
 _SPOKEN = re.compile(r"\w{2,}")
 
 
 @dataclass(frozen=True)
 class Roster:
-    """The people of one prompt, under names fit to be shown; the first is who the turn belongs to."""
+    """The people of one prompt with their display names; the first is the speaker of the turn."""
 
     place: Person
     people: tuple[Person, ...]
 
     @property
     def ids(self) -> frozenset[str]:
-        """Every id that an answer may name; the group's, too."""
+        """Return every id that an answer may name, including the group's."""
         return frozenset(person.id for person in (*self.people, self.place) if person.id)
 
     @property
     def called_place(self) -> str:
-        """Return ``name(id)`` of the group; "" in private."""
+        """Return ``name(id)`` of the group; "" in a private chat."""
         return f"{_shown(self.place.name) or '群'}({defused(self.place.id)})" if self.place.id else ""
 
     def called(self, user_id: str, name: str = "") -> str:
-        """Return ``name(id)`` under the one name that a person bears in this prompt; ``name`` for somebody unknown."""
+        """Return ``name(id)`` with the one name a person has in this prompt; ``name`` is used for an unknown person."""
         known = self._by_id.get(user_id)
         return known.label if known else _clean(Person(user_id, name)).label
 
     def short(self, user_id: str, name: str = "") -> str:
-        """Return a person's name alone, where a number beside it says who is meant; ``name`` for somebody unknown."""
+        """Return a person's name alone, where a number identifies the person; ``name`` is used for an unknown one."""
         known = self._by_id.get(user_id)
         return (known.name if known else _shown(name)) or defused(user_id)
 
     def called_then(self, user_id: str, name: str) -> str:
-        """Return :meth:`called`, with the name that was worn then where it was another: others called them by that."""
+        """Return :meth:`called`, plus the name borne at that time if it differs: other lines may use the old name."""
         label, worn = self.called(user_id, name), _shown(name)
         return label if not worn or label.startswith(f"{worn}(") else f"{label}[当时叫{worn}]"
 
@@ -61,9 +61,9 @@ class Roster:
 
 
 def roster_of(anchors: Anchors, lines: Sequence[Message | str], texts: Iterable[str], *, fill: int = 0) -> Roster:
-    """Choose who is shown: who took part, then whose id, name or alias stands in a text, at most 40.
+    """Choose the people to show: participants, then those whose id, name or alias occurs in a text, at most 40.
 
-    Where they are fewer than ``fill``, others of the place are shown too: people are called by names on no list.
+    If they are fewer than ``fill``, others of the place are added, since people are also called by unlisted names.
     """
     messages = [line for line in lines if isinstance(line, Message)]
     known = _known(anchors, messages)
@@ -77,7 +77,7 @@ def roster_of(anchors: Anchors, lines: Sequence[Message | str], texts: Iterable[
 
 
 def _known(anchors: Anchors, messages: Sequence[Message]) -> dict[str, Person]:
-    """Join what is known of each person; a line's own name counts where the anchors have none."""
+    """Merge what is known of each person; a line's sender name is used where the anchors have none."""
     scenes = {line.sender_id: line.scene.user_name for line in messages if line.sender_id}
     known: dict[str, Person] = {}
     lined = (Person(user_id, name) for user_id, name in scenes.items())
@@ -89,14 +89,14 @@ def _known(anchors: Anchors, messages: Sequence[Message]) -> dict[str, Person]:
 
 
 def _heard(texts: Iterable[str], people: Iterable[Person]) -> frozenset[str]:
-    """Return the ids and names of people that stand in the texts."""
+    """Return the ids and names of the people that occur in the texts, case-folded."""
     words = Vocabulary(sign for person in people for sign in _signs(person))
     said = "\n".join(text[:_LOOKED_AT] for text in texts)[:_HEARD]
     return frozenset(words.within(said.casefold()))
 
 
 def _clean(person: Person, heard: Collection[str] = ()) -> Person:
-    """Return a person as shown: names that stand in a text come first among the earlier ones."""
+    """Return a person with display names; aliases that occur in a text come first."""
     name = _shown(person.name)
     aliases = sorted(person.aliases[:_ALIASES], key=lambda alias: not any(word in heard for word in _words(alias)))
     cleaned = dict.fromkeys(_shown(alias) for alias in aliases)
@@ -109,7 +109,7 @@ def _shown(name: str) -> str:
 
 
 def _signs(person: Person) -> Iterator[str]:
-    """Return what tells in a text that a person is meant: the id, and each name."""
+    """Return the words that identify a person in a text: the id, and each name."""
     if len(person.id) >= _SHORTEST_ID:
         yield person.id.casefold()
     for name in (person.name, *person.aliases[:_ALIASES]):
@@ -117,7 +117,7 @@ def _signs(person: Person) -> Iterator[str]:
 
 
 def _words(name: str) -> Iterator[str]:
-    """Return the forms in which others write a name: in full, and without what decorates it (陈皮 of 陈皮(已还魂))."""
+    """Return the ways others write a name: in full, and without its decoration (陈皮 of 陈皮(已还魂))."""
     spoken = _SPOKEN.match(name)
     forms = (name, spoken[0] if spoken else "")
     return (form.casefold() for form in forms if len(form) >= _SHORTEST_NAME)

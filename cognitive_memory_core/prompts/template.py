@@ -1,4 +1,4 @@
-"""Templates: instructions that never change, a separator, and a prompt with ``$name`` for what a question brings."""
+"""Prompt templates: fixed instructions, a separator, and a prompt with ``$name`` placeholders."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ _UNDECODABLE = "\ufffd"
 
 @dataclass(frozen=True)
 class TemplateParts:
-    """A template's two parts."""
+    """The two parts of a template."""
 
     instructions: str
     prompt: str
 
     def filled(self, parts: Mapping[str, str]) -> tuple[str, str]:
-        """Return instructions and prompt with the parts in their places, without empty lines.
+        """Return instructions and prompt with the placeholders filled, without empty lines.
 
-        What stands in a part is never read again: a ``$`` that somebody wrote is a ``$``.
+        Inserted text is not expanded again: a ``$`` in it stays a ``$``.
         """
         prompt = Template(self.prompt).substitute(parts)
         lines = (line.rstrip() for line in prompt.split("\n"))
@@ -32,19 +32,19 @@ class TemplateParts:
 
 
 def shipped(name: str) -> TemplateParts:
-    """Read a template of this package; blocking."""
+    """Read a template shipped with this package; blocking."""
     return sheet_of((resources.files(__name__.rpartition(".")[0]) / "templates" / f"{name}.md").read_text("utf-8"))
 
 
 def sheet_of(text: str) -> TemplateParts:
-    """Split a template that has its separator."""
+    """Split a template at its separator."""
     lines = text.removeprefix("\ufeff").replace("\r\n", "\n").split("\n")
     at = _separators(lines)[0]
     return TemplateParts("\n".join(lines[:at]), "\n".join(lines[at + 1 :]))
 
 
 def refusal(name: str, text: str, needed: frozenset[str], known: frozenset[str]) -> str:
-    """Return why a template cannot be used and what to do about it; "" for one that can.
+    """Return why a template cannot be used and how to mend it; "" if it can be used.
 
     ``needed`` are the placeholders that it must hold, ``known`` all that it may hold.
     """
@@ -71,7 +71,7 @@ def _separators(lines: list[str]) -> list[int]:
 
 
 def _placeholders(text: str) -> tuple[frozenset[str], bool]:
-    """Return the names after ``$``, and whether there is a ``$`` that is neither a name's nor doubled."""
+    """Return the placeholder names, and whether there is a ``$`` that is neither a placeholder's nor doubled."""
     found = list(Template.pattern.finditer(text))
     names = frozenset(name for match in found if (name := match["named"] or match["braced"]))
     return names, any(match["invalid"] is not None for match in found)

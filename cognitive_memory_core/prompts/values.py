@@ -1,4 +1,4 @@
-"""What models write for a text, a number or a yes: read kindly, kept within bounds, never trusted."""
+"""Reads text, numbers and booleans from model JSON: leniently, within bounds, without trust."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..errors import BadAnswer
 from ..text.identity.names import one_line
 
 LONGEST_ANSWER = 100_000  # characters
-MOST_ROWS = 200  # looked at of a list; fewer are kept
+MOST_ROWS = 200  # rows read of a list; fewer are kept
 Row = Mapping[str, object]
 _YES = frozenset(("true", "yes", "y", "1", "1.0", "是", "对", "真", "有"))
 _NO = frozenset(("false", "no", "n", "0", "0.0", "否", "不", "假", "无", "没有"))
@@ -24,7 +24,7 @@ _BULLETS = "-*•·– "
 
 
 def loaded(text: str) -> object:
-    """Read JSON; raises BadAnswer for what is too long, too deep, or none."""
+    """Parse JSON; raises BadAnswer if the text is too long, too deeply nested, or not JSON."""
     if len(text) > LONGEST_ANSWER:
         raise BadAnswer(sentences.answer_too_large(LONGEST_ANSWER))
     try:
@@ -34,12 +34,12 @@ def loaded(text: str) -> object:
 
 
 def row_of(value: object) -> Row:
-    """Return an object's members, none for what is no object."""
+    """Return the value if it is an object, else an empty one."""
     return cast("Row", value) if isinstance(value, dict) else {}
 
 
 def rows_of(value: object) -> list[Row] | None:
-    """Return the objects of a list, or of one object or JSON text where a list is meant; None for anything else."""
+    """Return the objects of a list; a single object or a JSON text counts as a list. None for anything else."""
     if isinstance(value, str) and value.lstrip().startswith(("[", "{")):
         value = loaded(value)
     if isinstance(value, dict):
@@ -51,7 +51,7 @@ def rows_of(value: object) -> list[Row] | None:
 
 
 def text_of(value: object, limit: int) -> str:
-    """Return a text on one line, cut to ``limit``; a number's digits; "" for anything else."""
+    """Return a text on one line, cut to ``limit``; a number is written out; "" for anything else."""
     if not _is_number_like(value):
         return ""
     written = int(value) if isinstance(value, float) and value.is_integer() else value
@@ -59,19 +59,19 @@ def text_of(value: object, limit: int) -> str:
 
 
 def filled(value: object, limit: int) -> str:
-    """Return a text as :func:`text_of` does, "" also for words that only say that there is none."""
+    """Return a text as :func:`text_of` does, but "" for words that mean "none"."""
     text = text_of(value, limit)
     return "" if text.casefold().strip("。.") in _NOTHING else text
 
 
 def filled_list(value: object, count: int, limit: int) -> tuple[str, ...]:
-    """Return up to ``count`` different texts of a list, or of one text that names several."""
+    """Return up to ``count`` distinct texts of a list, or of one text that names several."""
     parts = (text_of(part, limit).lstrip(_BULLETS) for part in parts_of(value))
     return tuple(dict.fromkeys(part for part in parts if filled(part, limit)))[:count]
 
 
 def number_of(value: object) -> int:
-    """Return a whole number, also out of "2", "E2" or 2.0; 0 for anything else."""
+    """Return a whole number, also from "2", "E2" or 2.0; 0 for anything else."""
     if isinstance(value, str):
         found = _NUMBER.fullmatch(value[:16].strip())
         return int(found[1]) if found else 0
@@ -80,38 +80,38 @@ def number_of(value: object) -> int:
 
 
 def numbers_of(value: object, count: int) -> tuple[int, ...]:
-    """Return up to ``count`` different whole numbers above 0, in the order given."""
+    """Return up to ``count`` distinct whole numbers above 0, in the given order."""
     numbers = (number_of(part) for part in parts_of(value))
     return tuple(dict.fromkeys(number for number in numbers if number > 0))[:count]
 
 
 def share_of(value: object, default: float) -> float:
-    """Return a number in [0, 1], the nearest for what lies outside, 0 for NaN, ``default`` where none is written."""
+    """Return a number clamped to [0, 1], 0 for NaN, ``default`` if there is no number."""
     try:
         number = (
             float(_short(value)) if isinstance(value, str | int | float) and not isinstance(value, bool) else default
         )
     except ValueError:
         return default
-    except OverflowError:  # an integer that no float holds
+    except OverflowError:  # an integer too large for a float
         return float(cast("int", value) > 0)
     return 0.0 if math.isnan(number) else min(max(number, 0.0), 1.0)
 
 
 def flag_of(value: object) -> bool | None:
-    """Return yes or no, also out of words; None where neither is said."""
+    """Return True or False, also from words; None if the value is neither."""
     word = str(value)[:16].strip().casefold() if isinstance(value, str | int | float) else ""
     return True if word in _YES else False if word in _NO else None
 
 
 def is_plain(value: object) -> bool:
-    """Return whether a value is a text, a number, nothing, or a list of such."""
+    """Return whether a value is a scalar, None, or a list of these."""
     items = cast("list[object]", value) if isinstance(value, list) else [value]
     return all(item is None or isinstance(item, str | int | float) for item in items)
 
 
 def parts_of(value: object) -> Iterable[object]:
-    """Return the members of a list, or the parts of a text that names several things."""
+    """Return the members of a list, or the parts of a text that lists several things."""
     if isinstance(value, str):
         return _SPLIT.split(value[:LONGEST_ANSWER])[:MOST_ROWS]
     if isinstance(value, list):

@@ -1,1 +1,1 @@
-"""The read path: from a question to the memories that matter."""
+"""The read path: from a query to the relevant memories."""

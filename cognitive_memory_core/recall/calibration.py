@@ -53,12 +53,12 @@ class Calibrating:
         *,
         first_pause: float = FIRST_PAUSE,
     ) -> None:
-        """Take the embedder to measure, the book to store results in, and ``current``, which holds the one in force."""
+        """Take the embedder to measure, the book that stores results, and ``current``, which holds the one in force."""
         self._embedder = embedder
         self._book = book
         self._current = current
         self._first_pause = first_pause
-        self._measured: Calibration | None = None  # kept so that a failed write does not repeat the measurement
+        self._measured: Calibration | None = None  # kept, so that a failed write does not repeat the measurement
 
     async def recall(self) -> bool:
         """Apply a stored calibration; return whether there was one. Raises UnavailableError."""

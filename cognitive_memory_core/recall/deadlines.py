@@ -19,7 +19,7 @@ async def with_timeout(seconds: float, awaitable: Awaitable[T]) -> T:
     try:
         done, _ = await asyncio.wait((task,), timeout=max(seconds, 0.0))
     finally:
-        task.cancel()  # nothing to one that is done
+        task.cancel()  # no effect on a finished task
     if not done:
         raise asyncio.TimeoutError
     return task.result()
@@ -33,7 +33,7 @@ async def finished(seconds: float, tasks: Collection[asyncio.Task[Any]]) -> None
         await asyncio.wait(tasks, timeout=max(seconds, 0.0))
     finally:
         for task in tasks:
-            task.cancel()  # nothing to one that is done
+            task.cancel()  # no effect on a finished task
 
 
 async def with_deadline(instant: float, awaitable: Awaitable[T]) -> T:

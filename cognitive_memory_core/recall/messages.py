@@ -1,4 +1,4 @@
-"""Search of the raw log: lines are scored by their own words and by those of the lines around them."""
+"""Search of the raw log: a line is scored by its own words and those of adjacent lines."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from .ranking import collapsed, decayed, naming, preferring
 from .retriever import MAX_RESULTS, PATIENCE, SearchResult
 from .talk import REACH, WEIGHTS, Weights, hits_of
 
-CANDIDATES = 120  # lines that share words with the query; the lines around them are scored, too
+CANDIDATES = 120  # lines that share words with the query; their adjacent lines are scored too
 ASKING = timedelta(minutes=2)  # lines this recent may be the query itself
-SETTLING = 0.2  # share of the patience spent on waiting for buffered lines to be written
+SETTLING = 0.2  # share of the time limit spent on waiting for buffered lines to be written
 _AWAY = (UnavailableError, TransientError, PermanentError, asyncio.TimeoutError)
 
 

@@ -18,7 +18,7 @@ from ..text.caches import cleared_on_erasure, register_cache
 from ..text.identity.callnames import callname, callnames
 from ..text.identity.written_ids import BARE_ID
 
-READ = 400  # characters of a question in which names are looked for
+READ = 400  # characters of a query that are searched for names
 MOST_PEOPLE = 1_000  # per place, those seen last
 _BEGINNING = 2  # characters; the minimum length of a name
 _ID = re.compile(r"(?<![0-9A-Za-z_-])(?:(@|\()\s?)?([0-9A-Za-z_-]{1,128})(?![0-9A-Za-z_-])")
@@ -82,7 +82,7 @@ def people_named(said: str, people: Iterable[Person]) -> frozenset[str]:
 
 
 @cleared_on_erasure
-@lru_cache(maxsize=1024)  # the same people ask again and again
+@lru_cache(maxsize=1024)  # the same people ask repeatedly
 def names_of(person: Person) -> Names:
     """Return the name index of a single person."""
     return Names.of((person,))

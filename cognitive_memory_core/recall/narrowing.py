@@ -1,4 +1,4 @@
-"""Narrower readings for the time and people that a query names: in a large place other rows may crowd them out."""
+"""Narrower readings for the time and people that a query names, whose rows others may crowd out in a large place."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from dataclasses import replace
 from ..domain.hit import Reading
 from .query import Query
 
-NARROWED = 40  # extra candidates for the time and for each person
-NAMED = 3  # people with a search of their own
+NARROWED = 40  # extra candidates for the time and for each person named
+NAMED = 3  # named people that get a search of their own
 
 
 def narrowed(reading: Reading, query: Query) -> Iterator[Reading]:

@@ -23,7 +23,7 @@ class ExactSearch(NearbyEvents, Protocol):
 
 
 class NearestVectors:
-    """NearbyEvents over both indexes; without the store an answer is slower, not smaller."""
+    """NearbyEvents over both indexes; without the vector store a search is slower, but returns as much."""
 
     def __init__(self, exact: ExactSearch, wide: VectorIndex, events: EventLedger) -> None:
         """Take the exact index, the store for wide readings, and the ledger that resolves the store's ids."""
@@ -34,7 +34,8 @@ class NearestVectors:
     async def nearest(self, vector: Vector, reading: Reading, limit: int) -> list[tuple[Event, float]]:
         """Return events with their cosine, best first; ids unknown to the ledger are skipped.
 
-        A neighbour graph may miss rows behind many equal ones: a result shorter than ``limit`` is searched exactly.
+        A neighbour graph may miss rows hidden behind many equal ones, so a result shorter than ``limit`` is searched
+        again exactly.
         """
         if await self._exact.is_wide(reading):
             with contextlib.suppress(UnavailableError, BadArgument):

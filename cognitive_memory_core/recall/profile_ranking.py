@@ -61,7 +61,7 @@ def ranked(
     asked: QuerySettings,
     worded: Callable[[Profile], Profile],
 ) -> list[ProfileHit]:
-    """Rank profiles, best first, by their text as shown (``worded``): hidden words never match."""
+    """Rank profiles, best first, by their text as shown (``worded``), so that hidden words never match."""
     weight, floor = asked.lexical_weight, asked.min_relevance
     near = [(row.profile, question.similarity(row.vector)) for row in rows]
     likely = [
@@ -79,12 +79,12 @@ def ranked(
 
 
 def one_a_person(hits: Iterable[ProfileHit], scene: Scene, entity_type: EntityType | None) -> list[ProfileHit]:
-    """Keep, in a group, only the better hit of a member's and the same person's shared profile."""
+    """In a group, keep only the better hit of a person's member profile and shared profile."""
     if scene.kind != "group" or entity_type == "member":
         return list(hits)
     best: dict[str, ProfileHit] = {}
     for hit in hits:
-        best.setdefault(hit.profile.key.user_id, hit)  # "" is the one group there is
+        best.setdefault(hit.profile.key.user_id, hit)  # a group profile has the id ""; there is only one
     return list(best.values())
 
 
@@ -93,6 +93,6 @@ def _fused(similarity: float | None, lexical: float, weight: float) -> float:
 
 
 def _matched(terms: Sequence[str], profiles: Sequence[Profile], among: int) -> list[float]:
-    """Return each profile's coverage of the query, in [0, 1]; a term is weighted by its rarity ``among`` all."""
+    """Return each profile's coverage of the query, in [0, 1]; terms are weighted by rarity in ``among`` profiles."""
     texts = [frozenset(index_terms("\n".join((one.name, *one.tags, one.summary)))) for one in profiles]
     return [bent(share) for share in covered(terms, texts, among)]

@@ -1,4 +1,4 @@
-"""Profiles as a scene may see them: one by its key, those that answer a question, and those of who is here now."""
+"""Reads profiles as a scene may see them: one by its key, those that match a query, and those of a turn."""
 
 from __future__ import annotations
 
@@ -24,14 +24,15 @@ from .profile_ranking import ProfileQuestion, is_wanted, one_a_person, ranked
 from .query import QUERY_LENGTH
 from .retriever import AWAY, MAX_RESULTS, PATIENCE
 
-INLINE = 4  # profiles that are compared in a few milliseconds; more leave the event loop
+INLINE = 4  # profiles compared on the event loop in a few milliseconds; more are compared in a thread
 
 
 @dataclass(frozen=True)
 class ProfileReadLimits:
-    """How long a turn waits for a file, counted from when it began to be read; how long what was read serves; seconds.
+    """Limits of profile reads; times in seconds.
 
-    ``held`` profiles are remembered for so long.
+    A turn waits ``patience`` seconds from the start of a file read. A finished read is reused for ``lifetime`` seconds;
+    at most ``held`` are cached.
     """
 
     patience: float = 1.0
@@ -41,13 +42,13 @@ class ProfileReadLimits:
 
 @dataclass(frozen=True)
 class _ProfileRead:
-    """A file that is being read, or was; times are of the event loop's clock."""
+    """A pending or finished read of a profile file; times are of the event loop's clock."""
 
     began_at: float
     task: asyncio.Task[Profile | None]
 
     def serves(self, now: float, lifetime: float) -> bool:
-        """Return whether it is read still, or was read just now."""
+        """Return whether the read is pending, or recent and successful."""
         if not self.task.done():
             return True
         has_answer = not self.task.cancelled() and self.task.exception() is None
@@ -56,7 +57,7 @@ class _ProfileRead:
 
 @dataclass(frozen=True)
 class TurnProfiles:
-    """The profiles of a turn, of who asks and of their group; not ``is_whole`` where one could not be read."""
+    """The profiles of the speaker and the group of a turn; ``is_whole`` is False if one could not be read."""
 
     person: Profile | None = None
     group: Profile | None = None
@@ -64,10 +65,10 @@ class TurnProfiles:
 
 
 class ProfileReader:
-    """Reads profiles and writes nothing. Profiles of opted-out people and unreadable ones are treated as missing.
+    """Reads profiles and writes nothing.
 
-    So are profiles that still contain withdrawn facts, and empty ones. Withdrawals are checked before the profile is
-    read, so that no profile read before a withdrawal is shown.
+    Profiles of opted-out people, unreadable and empty ones, and those that still contain withdrawn facts are treated as
+    missing. Withdrawals are checked before the profile is read, so that no profile read before a withdrawal is shown.
     """
 
     def __init__(  # noqa: PLR0917  # all that reading profiles rests on, ports first
@@ -81,7 +82,7 @@ class ProfileReader:
         *,
         facts: FactBook,
     ) -> None:
-        """Read a store, and search its index with an embedder; ``facts`` know who holds what is withdrawn."""
+        """Read a store and search its index with an embedder; ``facts`` knows whose profiles hold withdrawn facts."""
         self._facts = facts
         self._store = store
         self._index = index
@@ -92,9 +93,9 @@ class ProfileReader:
         self._reads: OrderedDict[ProfileKey, _ProfileRead] = OrderedDict()
 
     async def find(self, scene: Scene, key: ProfileKey) -> Profile | None:
-        """Return a profile as it stands in its file; None where there is none to be shown, or its person opted out.
+        """Return a profile as stored; None if there is none to show or its person opted out.
 
-        Raises NotPermitted where the scene may not read it, whether there is one or not; UnavailableError.
+        Raises NotPermitted if the scene may not read it, whether or not it exists; UnavailableError.
         """
         if not (self._is_readable(scene, key) and await self._is_known(scene, key)):
             raise NotPermitted(sentences.foreign_profile())
@@ -103,8 +104,8 @@ class ProfileReader:
     async def asked(self, scene: Scene, entity_type: object, entity_id: object) -> Profile | None:
         """Return the profile for ``entity_type`` and ``entity_id``; raises BadArgument and as :meth:`find`.
 
-        In a group a "user" is the member there, or, where that person's profile is shared and they are known there,
-        the person.
+        In a group, "user" means the person's shared profile if it is shared and the person is known there, otherwise
+        the person's member profile.
         """
         key = ProfileKey.asked(scene, entity_type, entity_id)
         opened = self._opened(scene, key) if entity_type == "user" else None
@@ -115,11 +116,11 @@ class ProfileReader:
     async def search(
         self, scene: Scene, query: str, *, entity_type: EntityType | None = None, top_k: int | None = None
     ) -> list[ProfileHit]:
-        """Find the profiles that answer a question, best first, of those that the scene may read.
+        """Find profiles that match a query, best first, among those that the scene may read.
 
-        At most ``top_k`` (``query.profile_top_k``, and 200) of relevance ``query.min_relevance`` or more. A name or id
-        that is the question itself comes first, with 1. In a group a "user" is a member, too. An embedder or index that
-        is away makes the answer smaller, never an error.
+        Returns at most ``top_k`` (None: ``query.profile_top_k``; never above 200) of relevance ``query.min_relevance``
+        or more. A query that is exactly a name or id puts that profile first, with relevance 1. In a group, "user"
+        includes members. An unavailable embedder or index makes the result smaller and raises no error.
         """
         asked = self._settings.current.query
         said = clean_text(query[:QUERY_LENGTH]).strip()
@@ -132,27 +133,27 @@ class ProfileReader:
         rank = partial(ranked, rows, question, asked, self._worded)
         hits = await asyncio.to_thread(rank) if len(rows) > INLINE else rank()
         wanted = asked.profile_top_k if top_k is None else top_k
-        standing = [hit for hit in hits if self._admits(scene, hit.profile.key)]  # as things stand now
+        standing = [hit for hit in hits if self._admits(scene, hit.profile.key)]  # consent may have changed meanwhile
         return one_a_person(standing, scene, entity_type)[: min(max(wanted, 0), MAX_RESULTS)]
 
     async def of_turn(self, scene: Scene, without: Collection[str] = ()) -> TurnProfiles:
-        """Return the profiles of who speaks in a scene and of the group, each file read at most every two seconds.
+        """Return the profiles of a scene's speaker and group; each file is read at most every two seconds.
 
-        An operator has none, nor has whoever ``without`` names; and there is no group in private. A file that fails, or
-        takes longer than a second, is left out, and read on for the next turn. Raises UnavailableError where nobody
-        knows what is withdrawn.
+        An operator and a speaker in ``without`` have none; a private chat has no group. A file that fails or takes
+        longer than a second is left out; its read continues for the next turn. Raises UnavailableError if withdrawn
+        facts cannot be looked up.
         """
         hidden = await self._facts.withdrawing()
         asker = [] if scene.kind == "operator" or scene.user_id in without else self._of_asker(scene)
         group = [ProfileKey.group(scene.group_id, scene.agent)] if scene.group_id else []
         for key in (*asker, *group):
-            self._begun(key)  # both files are read at once
+            self._begun(key)  # both files are read concurrently
         person, has_person = await self._first(scene, asker, hidden)
         place, has_place = await self._first(scene, group, hidden)
         return TurnProfiles(person, place, has_person and has_place)
 
     def _of_asker(self, scene: Scene) -> list[ProfileKey]:
-        """Return the profiles that may be of who speaks, best first."""
+        """Return the keys under which the speaker's profile may stand, best first."""
         key = ProfileKey.asked(scene, "user", scene.user_id)
         opened = self._opened(scene, key)
         return [opened, key] if opened else [key]
@@ -160,7 +161,7 @@ class ProfileReader:
     async def _first(
         self, scene: Scene, keys: Sequence[ProfileKey], hidden: Collection[ProfileKey]
     ) -> tuple[Profile | None, bool]:
-        """Return the first of some profiles that there is, and whether they could be read."""
+        """Return the first existing profile of the keys, and whether all reads succeeded."""
         for key in keys:
             try:
                 if key not in hidden and (found := await self._recent(scene, key)):
@@ -170,14 +171,14 @@ class ProfileReader:
         return None, True
 
     def forget(self) -> None:
-        """Read every profile anew: to be called when some were written, restored or erased."""
+        """Drop cached reads; call this after profiles were written, restored or erased."""
         self._reads.clear()
 
     def _is_shared(self, user_id: str) -> bool:
         return self._settings.current.sharing == "shared" or user_id in self._consent.shared
 
     def _is_readable(self, scene: Scene, key: ProfileKey) -> bool:
-        """What is shared is open to the groups where its person is, and not to strangers in private."""
+        """Return whether the scene may read a profile; a shared one is readable in groups, not by others in private."""
         return key.readable_by(scene, shared=scene.kind == "group" and self._is_shared(key.user_id))
 
     async def _is_known(self, scene: Scene, key: ProfileKey) -> bool:
@@ -188,7 +189,7 @@ class ProfileReader:
         return any(row.profile.key == key for row in rows)
 
     def _admits(self, scene: Scene, key: ProfileKey) -> bool:
-        """The choke point that every profile passes, whatever store it came from."""
+        """Return whether the scene may see the profile now; every profile passes here, whichever store returned it."""
         return self._is_readable(scene, key) and key.user_id not in self._consent.opted_out
 
     def _shown(self, scene: Scene, key: ProfileKey, profile: Profile | None) -> Profile | None:
@@ -197,13 +198,13 @@ class ProfileReader:
         return self._worded(profile)
 
     def _worded(self, profile: Profile) -> Profile:
-        """Return a profile without other people who want to be left out."""
+        """Return the profile with the names of other opted-out people hidden."""
         hide = self._consent.hidden
         tags = tuple(hide(tag) for tag in profile.tags)
         return replace(profile, name=hide(profile.name), tags=tags, summary=hide(profile.summary))
 
     def _opened(self, scene: Scene, key: ProfileKey) -> ProfileKey | None:
-        """Return the profile that a member's person shared, which goes before that of the place."""
+        """Return the key of a member's shared profile, which takes precedence over the member profile; else None."""
         is_shared = key.entity_type == "member" and self._is_shared(key.user_id)
         return ProfileKey.user(key.user_id, scene.agent) if is_shared else None
 
@@ -221,7 +222,7 @@ class ProfileReader:
         return self._shown(scene, key, read.task.result())
 
     def _begun(self, key: ProfileKey) -> _ProfileRead:
-        """Return the read of a file that serves still, or begin one."""
+        """Return a pending or recent read of the file, or start one."""
         now = asyncio.get_running_loop().time()
         read = self._reads.pop(key, None)
         if read is None or not read.serves(now, self._pace.lifetime):

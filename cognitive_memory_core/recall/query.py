@@ -22,7 +22,7 @@ from .naming import NOBODY, Names, names_of
 QUERY_LENGTH = 4_000
 SHORT = 20
 TERMS = 64
-LINES = 32  # of a batch in which people and intent are detected
+LINES = 32  # lines of a batch that are searched for people and intent
 _MESSAGE, _OPENED, _CLOSED = "<message", "<content>", "</content>"
 
 
@@ -111,7 +111,7 @@ def _terms(lines: list[str]) -> tuple[str, ...]:
         return tuple(query_terms(lines[0], characters=True))
     in_turn = zip_longest(*(query_terms(line, characters=True) for line in lines))
     terms = dict.fromkeys(term for turn in in_turn for term in turn if term)
-    has_pairs = any(len(term) > 1 for term in terms)  # beside pairs, very common characters are skipped
+    has_pairs = any(len(term) > 1 for term in terms)  # if there are pairs, very common single characters are skipped
     return tuple(term for term in terms if len(term) > 1 or telling(term) >= LEAST_TELLING or not has_pairs)[:TERMS]
 
 

@@ -19,9 +19,9 @@ from ..text.lexical.terms import index_terms
 from .coverage import bent, covered
 
 Scored = tuple[Event, float]
-Identity = tuple[str, Scope, str]  # a message's id is unique in its scope only, and no event's
+Identity = tuple[str, Scope, str]  # message ids are unique only within their scope and may equal event ids
 OUTSIDE = 0.3  # factor of a hit outside the time that the query names
-NAMED = 0.15  # gain of a hit about the people named: a larger one would let a wrong name hide the right answer
+NAMED = 0.15  # gain of a hit about the people named; a larger one would let a wrong name hide the right answer
 MOST_NAMED = 0.3
 _SECONDS_A_DAY = 86_400.0
 

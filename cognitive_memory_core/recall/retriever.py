@@ -40,23 +40,23 @@ from .ranking import (
 )
 
 AWAY = (UnavailableError, TransientError, PermanentError, asyncio.TimeoutError)
-PATIENCE = 5.0  # seconds that a question waits for a leg; its vector is made all the same, for who asks that next
+PATIENCE = 5.0  # seconds that a query waits for a leg; its embedding still completes and is cached for the next query
 MAX_RESULTS = 200
 MAX_CANDIDATES = 1_000
-INLINE = 64  # candidates of some 30 characters that are ranked in well under a millisecond; more leave the event loop
-LONG = 300  # characters of a question; what is longer is read off the event loop
-RERANKED_FROM = 2  # times as many candidates as hits: with fewer there is nothing to choose from (seed 001)
-FEW = 3  # hits: a question who somebody is that finds fewer is answered with what is known of them
-ASKED_ABOUT = 3  # people whom such a question is about
+INLINE = 64  # candidates of some 30 characters, ranked in well under a millisecond; more are ranked in a thread
+LONG = 300  # characters; a longer query is parsed in a thread
+RERANKED_FROM = 2  # least ratio of candidates to hits for reranking: below it there is nothing to choose (seed 001)
+FEW = 3  # hits: an identity query ("who is ...") with fewer also gets the newest events of that person
+ASKED_ABOUT = 3  # people that an identity query is about at most
 LEAST = 0.01
-LAST_LOOK = 0.1  # of the patience that what is known of somebody may take, however much of it was used up before
+LAST_LOOK = 0.1  # share of the time limit kept for that extra read, however much of it was used before
 Answer = TypeVar("Answer")
 Ask = Callable[[Reading, int], Awaitable[list[Scored]]]
 
 
 @dataclass(frozen=True)
 class SearchResult:
-    """What a search found, best first, and which parts were away meanwhile."""
+    """The hits of a search, best first, and the names of the parts that were unavailable."""
 
     hits: tuple[Hit, ...] = ()
     degraded: tuple[str, ...] = ()
@@ -64,7 +64,7 @@ class SearchResult:
 
 @dataclass
 class _Leg:
-    """One leg of a search under way: its candidates so far (None: no answer yet) and the part that it waits for."""
+    """One leg of a running search: its candidates so far (None: none yet) and the part that it waits for."""
 
     part: str
     rows: list[Scored] | None = None
@@ -72,11 +72,11 @@ class _Leg:
 
     @property
     def degraded(self) -> tuple[str, ...]:
-        """The part that is away, unless the leg has come to its end."""
+        """Return the part that is unavailable; empty once the leg is complete."""
         return () if self.is_whole else (self.part,)
 
     async def run(self, search: Awaitable[None]) -> None:
-        """Search to the end; a part that is away ends it early."""
+        """Run the search; an unavailable part ends it early without an error."""
         with contextlib.suppress(*AWAY):
             await search
             self.is_whole = True
@@ -84,7 +84,7 @@ class _Leg:
 
 @dataclass(frozen=True)
 class _SearchRequest:
-    """What a search wants, and the settings it began with."""
+    """The arguments of a search and the settings at its start."""
 
     reading: Reading
     query: Query
@@ -95,18 +95,21 @@ class _SearchRequest:
 
     @property
     def candidates(self) -> int:
-        """How many each leg is asked for; 0 where there is nothing to ask."""
+        """Return how many candidates each leg is asked for; 0 for a query without terms."""
         if not self.query.terms:
             return 0
         return min(self.limit * self.settings.query.rerank_candidate_multiplier, MAX_CANDIDATES)
 
     @property
     def more(self) -> int:
-        """How many more of the time, and of each person, that the question names."""
+        """Return how many extra candidates are fetched for the time, and for each person, that the query names."""
         return min(self.candidates, NARROWED)
 
     def outnumbered(self, rows: Sequence[Scored]) -> list[Reading]:
-        """Return the readings of what the question names of which a full leg holds less than the hits there may be."""
+        """Return the narrower readings that are underrepresented in a full leg.
+
+        A reading is underrepresented if the leg holds fewer rows of it than the search may return.
+        """
         if len(rows) < self.candidates:
             return []
         enough = min(self.limit, self.more)
@@ -115,22 +118,22 @@ class _SearchRequest:
 
     @property
     def limit(self) -> int:
-        """How many hits there may be."""
+        """Return the most hits that the search may return."""
         return min(max(self.top_k, 0), MAX_RESULTS)
 
     @property
     def tilt(self) -> Tilt:
-        """What the question is after, as far as that can make a difference."""
+        """Return the ranking adjustments for the query's intent."""
         return tilt_of(self.query.intent, self.reading.kinds)
 
     @property
     def least(self) -> float:
-        """What counts as relevant at all."""
+        """Return the least relevance of a hit."""
         return max(self.floor, self.settings.query.min_relevance, LEAST)
 
     @property
     def about(self) -> list[Reading]:
-        """What to read of those whom a question who somebody is asks about; nothing for any other question."""
+        """Return the readings of the people that an identity query asks about; empty for any other intent."""
         if self.query.intent != "identity":
             return []
         people = [self.reading.user_id] if self.reading.user_id else sorted(self.query.people)[:ASKED_ABOUT]
@@ -138,12 +141,15 @@ class _SearchRequest:
 
     @property
     def embedded(self) -> str:
-        """What is embedded: a model is told where and who, too; in hashed characters they would drown the question."""
+        """Return the text to embed; place and speaker are included only for a real model.
+
+        In the hashed characters of the local embedder they would outweigh the query.
+        """
         return self.query.text if self.settings.models.embedding.model_name else self.query.said or self.query.text
 
 
 class Retriever:
-    """Searches events by meaning and by words, within what a reading admits."""
+    """Searches events by vectors and by terms, within what a reading admits."""
 
     def __init__(  # noqa: PLR0913, PLR0917  # all that a search rests on, in the order of the ports
         self,
@@ -158,9 +164,9 @@ class Retriever:
         names: NameBook | None = None,
         reranker: Reranker | None = None,
     ) -> None:
-        """Search these stores with this embedder; what takes longer than ``patience`` seconds is away.
+        """Search these stores with this embedder; a part that takes longer than ``patience`` seconds is unavailable.
 
-        ``names`` tell whom a question names, and a ``reranker`` has the say on relevance; both may be missing.
+        ``names`` resolves the people that a query names, and ``reranker`` decides relevance; both are optional.
         """
         self._patience = patience
         self._names = KnownNames(names)
@@ -173,7 +179,7 @@ class Retriever:
         self._clock = clock
 
     async def asked(self, text: str, scene: Scene, *, addressed: bool | None = None) -> Query:
-        """Read what is asked in a scene, now and by whom is known there; never raises for a book of names."""
+        """Parse a query asked in a scene now; a failing name book is treated as empty."""
         reference = self._clock.now().astimezone(self._settings.current.zone)
         read = partial(query_of, text, scene, reference, await self._names.at(scene), addressed=addressed)
         return await asyncio.to_thread(read) if len(text) > LONG else read()
@@ -181,9 +187,10 @@ class Retriever:
     async def search(
         self, reading: Reading, query: Query, *, top_k: int, decay: Decay | None, floor: float = 0.0
     ) -> SearchResult:
-        """Find at most ``top_k`` (and 200) events of relevance ``floor`` or more; a part that is away is named.
+        """Find at most ``top_k`` (and 200) events of relevance ``floor`` or more; unavailable parts are listed.
 
-        A question without a word finds nothing. One who somebody is finds what is known of them, if nothing better.
+        A query without terms finds nothing. An identity query ("who is ...") that finds little also returns the newest
+        events of the people it asks about.
         """
         wish = _SearchRequest(reading, query, self._settings.current, top_k, decay, floor)
         if not wish.candidates:
@@ -212,7 +219,7 @@ class Retriever:
         return SearchResult(tuple(hits), ("rerank",)) if judged is None else SearchResult(tuple(judged))
 
     async def _with_the_known(self, wish: _SearchRequest, hits: Sequence[Hit], end: float) -> SearchResult:
-        """Add what is newly known of those whom a question who somebody is asks about, where little else is found."""
+        """Add the newest events of the people that an identity query asks about if it has few relevant hits."""
         relevant = sum(hit.relevance >= wish.least for hit in hits)
         if not wish.about or relevant >= min(FEW, wish.limit):
             return SearchResult(tuple(hits))
@@ -227,7 +234,7 @@ class Retriever:
         return SearchResult(tuple(widened(hits, newest, wish.least)))
 
     async def _legs(self, wish: _SearchRequest) -> tuple[_Leg, _Leg]:
-        """Search both ways at once, each as far as it comes in time."""
+        """Run both legs concurrently; each returns what it found within the time limit."""
         dense, words = _Leg("embedding"), _Leg("lexical")
         searches = (
             asyncio.create_task(dense.run(self._by_meaning(wish, dense))),
@@ -253,7 +260,7 @@ class Retriever:
 
 
 async def _asked(ask: Ask, wish: _SearchRequest, leg: _Leg) -> None:
-    """Ask a store for candidates, and for more of what the question names where the best of all lie elsewhere."""
+    """Ask a store for candidates, and for more of each named time or person that they hold too little of."""
     leg.rows = await ask(wish.reading, wish.candidates)
     more = [ask(narrow, wish.more) for narrow in wish.outnumbered(leg.rows)]
     for found in await asyncio.gather(*more) if more else ():
@@ -261,13 +268,13 @@ async def _asked(ask: Ask, wish: _SearchRequest, leg: _Leg) -> None:
 
 
 def _with(rows: Sequence[Scored], more: Sequence[Scored]) -> list[Scored]:
-    """Add what was not found before."""
+    """Append the rows that are not in the list yet."""
     known = {event.id for event, _ in rows}
     return [*rows, *(row for row in more if row[0].id not in known)]
 
 
 async def _off_loop(rows: int, work: Callable[[], Answer]) -> Answer:
-    """Do a little work at once, and much of it on another thread."""
+    """Run small work directly and large work in a thread."""
     return await asyncio.to_thread(work) if rows > INLINE else work()
 
 
@@ -280,20 +287,20 @@ def _when(event: Event) -> datetime:
 
 
 def _joined(wish: _SearchRequest, dense: Sequence[Scored] | None, words: Sequence[Scored] | None) -> tuple[Hit, ...]:
-    """Join what the legs found; every row passes the reading once more, whatever store it came from."""
+    """Fuse the legs; every row is checked against the reading again, whichever store returned it."""
     lexical = None if words is None else matched(wish.query.terms, words)
     weight = wish.tilt.weight(wish.settings.query.lexical_weight)
     return tuple(hit for hit in fused(dense, lexical, weight) if wish.reading.admits(hit.event))
 
 
 def _promising(wish: _SearchRequest, hits: Sequence[Hit]) -> list[Hit]:
-    """Order hits by all but their age: time, people and kind that the question speaks of."""
+    """Order hits by everything but their age: relevance, and the time, people and kind that the query names."""
     timely = preferring(above(hits, 0.0), wish.query.window)
     return leaning(naming(timely, wish.query.people), wish.tilt.kinds)
 
 
 def _chosen(wish: _SearchRequest, hits: Sequence[Hit], now: datetime) -> tuple[Hit, ...]:
-    """Choose the best by relevance, by what the question speaks of, and by age; none says what another said."""
+    """Choose the best hits by relevance, query fit and age, without duplicates and near-duplicates."""
     relevant = above(hits, wish.floor)
     lifted = decayed(_promising(wish, relevant), wish.decay, now)
     return tuple(diversified(collapsed(lifted), wish.settings.query.diversity, wish.limit))

@@ -11,7 +11,7 @@ from .messages import MessageSearch
 from .query import Query
 from .retriever import Retriever, SearchResult
 
-LINE = 0.5  # factor of a log line's score beside events, which carry more information
+LINE = 0.5  # factor of a log line's score; events carry more information
 
 
 class Search:

@@ -25,9 +25,9 @@ REACH = 4  # lines before and after a line that count as its neighbours
 SHOWN = 2  # of them are returned with a hit
 PAUSE = timedelta(minutes=30)  # ends a session
 LONGEST_TOPIC = 20  # lines of a session that count as one topic
-ECHO = 0.6  # share of the query: a recent line that contains as much is the query itself and lends no terms
+ECHO = 0.6  # share of the query: a recent line that contains as much is taken for the query itself
 READ = 600  # characters of a line
-_FULL_LENGTH = 60  # terms from which on a line has full substance
+_FULL_LENGTH = 60  # terms from which a line counts as long
 HALF_WAY = 0.3  # see bent
 
 
@@ -35,13 +35,13 @@ HALF_WAY = 0.3  # see bent
 class Weights:
     """Weights of the parts of a line's score relative to its own words (1); 0 disables a part."""
 
-    window: float = 0.3  # the line next to it; each one further away half of that
+    window: float = 0.3  # for the adjacent line; halved with each line of distance
     reply: float = 0.5
-    session: float = 0.15  # what is said in its part of the session
-    label: float = 0.3  # its speaker's name and its day: who speaks of somebody tells more than who they are
-    substance: float = 0.5  # what a long line gains over an empty one
-    single: float = 0.7  # a single character, against a pair or a word
-    saturation: float = 1.2  # how soon saying a term more often counts no more (BM25's k1)
+    session: float = 0.15  # for lines of the same topic of the session
+    label: float = 0.3  # for its speaker's name and day: lines by somebody tell less about them than lines about them
+    substance: float = 0.5  # gain of a long line over an empty one
+    single: float = 0.7  # factor of a single character compared with a pair or word
+    saturation: float = 1.2  # how soon repeated occurrences of a term stop counting (BM25's k1)
 
 
 WEIGHTS = Weights()

@@ -1,4 +1,4 @@
-"""Export and import: JSON Lines, version 1, one object a line, streamed both ways. Backup: a directory to open."""
+"""Export and import: JSON Lines, version 1, one object per line, streamed both ways. Backup: a data directory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A backup: a directory that a memory can be opened on, as everything stood at one moment."""
+"""Writes a backup: a data directory, consistent at one moment, on which a memory can be opened."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from ..ports.mirror import MemoMirror
 from ..ports.queue import QueueEraser
 from .drafts import checked_place, draft_in, removed, sync_folder
 
-SMALL = ("end_summaries.json", "announced.json", "overrides.json", "profiles", "prompts", "agents")  # what is copied
+SMALL = ("end_summaries.json", "announced.json", "overrides.json", "profiles", "prompts", "agents")  # copied
 LEDGER = "ledger.db"
-TEMP = ".tmp"  # half-written
+TEMP = ".tmp"  # suffix of incomplete files
 
 
 async def backed_up(
     data_dir: Path, path: Path, *, queue: QueueEraser, eraser: Eraser, mirror: MemoMirror, at: datetime
 ) -> None:
-    """Fill a new or empty directory, durably, or leave it as it was: a draft takes its place when it is whole.
+    """Write a backup durably into a new or empty directory; on failure the directory is unchanged.
 
-    The jobs first, then the ledger: a job that is done in between stands in both, and doing it again changes nothing.
-    Whatever is an index is left out, since it is built anew. Raises BadArgument for a place where no backup may be,
-    StorageRefused.
+    The backup is written as a draft and renamed when complete. Jobs are copied before the ledger: a job finished in
+    between is in both, and running it again changes nothing. Indexes are left out, since they can be rebuilt. Raises
+    BadArgument for a directory that cannot hold a backup, and StorageRefused.
     """
     place = await asyncio.to_thread(checked_place, path, data_dir)
     draft = await asyncio.to_thread(_room, place)
@@ -46,7 +46,7 @@ async def backed_up(
 
 
 def _room(path: Path) -> Path:
-    """Return a draft of the directory, beside it or, where it is there, in it: its parent may be another disk."""
+    """Return the path of a new draft: inside an existing target (its parent may be another disk), else beside it."""
     with _refusals(path):
         try:
             if path.is_symlink() or (path.exists() and any(path.iterdir())):
@@ -63,7 +63,7 @@ def _begin(draft: Path) -> None:
 
 
 def _put_in_place(draft: Path, path: Path) -> None:
-    """Rename a complete draft to its target; in an existing directory the ledger, which makes it a backup, is last."""
+    """Rename a complete draft to its target; in an existing directory the ledger, which marks a backup, comes last."""
     with _refusals(path):
         if draft.parent == path:
             for inner in sorted(draft.iterdir(), key=lambda one: one.name == LEDGER):
@@ -101,7 +101,7 @@ def _small_files(data_dir: Path) -> Iterator[Path]:
 
 
 def _copy(source: Path, target: Path) -> None:
-    """Copy a file for its owner's eyes only; one that is replaced meanwhile is copied as it was or as it is."""
+    """Copy a file, readable by its owner alone; of a file replaced meanwhile the old or the new content is copied."""
     target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     with source.open("rb") as content, os.fdopen(os.open(target, os.O_WRONLY | os.O_CREAT, 0o600), "wb") as copy:
         shutil.copyfileobj(content, copy)

@@ -1,4 +1,4 @@
-"""Where exports and backups may go, and the drafts beside them that become them at one stroke."""
+"""Checks the targets of exports and backups, and manages the drafts that are renamed to them when complete."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from .. import sentences
 from ..errors import BadArgument
 
 _DRAFT = ".cognitive-memory-{}.part"
-_ABANDONED_AFTER = 3600.0  # seconds without a write, after which a draft is taken to be of a process that was killed
+_ABANDONED_AFTER = 3600.0  # seconds without a write after which a draft is taken for one of a killed process
 
 
 def checked_target(path: Path, data_dir: Path) -> Path:
     """Return the absolute path of an export; blocking.
 
-    Raises BadArgument for what lies inside the data directory, and for anything that exists and is no regular file.
+    Raises BadArgument for a path inside the data directory, and for an existing path that is not a regular file.
     """
     target = _absolute(path)
     if is_within(target, data_dir):
@@ -30,7 +30,7 @@ def checked_target(path: Path, data_dir: Path) -> Path:
 
 
 def checked_place(path: Path, data_dir: Path) -> Path:
-    """Return the absolute path of a backup; blocking. BadArgument for what lies inside the data directory."""
+    """Return the absolute path of a backup; blocking. Raises BadArgument for a path inside the data directory."""
     place = _absolute(path)
     if is_within(place, data_dir) or is_within(place.resolve(), data_dir):
         raise BadArgument(sentences.backup_inside(path))
@@ -38,20 +38,20 @@ def checked_place(path: Path, data_dir: Path) -> Path:
 
 
 def refuse_special(path: Path) -> None:
-    """Raise BadArgument for a link, a directory, a device or a pipe."""
+    """Raise BadArgument for an existing path that is not a regular file: a link, directory, device or pipe."""
     with suppress(FileNotFoundError, NotADirectoryError):
         if not stat.S_ISREG(os.lstat(path).st_mode):
             raise BadArgument(sentences.export_no_file(path))
 
 
 def is_within(path: Path, folder: Path) -> bool:
-    """Return whether a path lies in a folder, also by another name of the same folder."""
+    """Return whether a path lies in a folder, also under another name of that folder."""
     own = _identity(folder.resolve())
     return own is not None and any(_identity(one) == own for one in (path, *path.parents))
 
 
 def draft_in(folder: Path) -> Path:
-    """Return the path of a new draft, after removing drafts that killed processes left there."""
+    """Return the path of a new draft; drafts left there by killed processes are removed first."""
     for left in folder.glob(_DRAFT.format("*")):
         with suppress(OSError):
             if time.time() - left.stat().st_mtime > _ABANDONED_AFTER:
@@ -60,7 +60,7 @@ def draft_in(folder: Path) -> Path:
 
 
 def removed(draft: Path) -> None:
-    """Remove a draft, file or directory, as far as the disk allows."""
+    """Remove a draft, file or directory; errors are ignored."""
     if draft.is_dir() and not draft.is_symlink():
         shutil.rmtree(draft, ignore_errors=True)
     else:
@@ -69,9 +69,9 @@ def removed(draft: Path) -> None:
 
 
 def sync_folder(folder: Path) -> None:
-    """Make the names in a folder durable."""
+    """Make the directory entries of a folder durable."""
     if os.name == "nt":
-        return  # Windows has no fsync of folders
+        return  # Windows has no fsync for directories
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -80,10 +80,10 @@ def sync_folder(folder: Path) -> None:
 
 
 def _absolute(path: Path) -> Path:
-    """Resolve a path but for its last name, which may be a link that is to be refused."""
+    """Resolve a path except its last name, which may be a link to be refused."""
     try:
         return path.resolve() if path.name in ("", "..") else path.parent.resolve() / path.name
-    except (OSError, RuntimeError, ValueError) as unusable:  # a loop of links, a NUL
+    except (OSError, RuntimeError, ValueError) as unusable:  # a cycle of links, or a NUL character
         raise BadArgument(sentences.unreadable_file(path, type(unusable).__name__)) from unusable
 
 

@@ -1,4 +1,4 @@
-"""The form of an export, version 1: one JSON object a line, a model for each type of line."""
+"""The format of an export, version 1: one JSON object per line, a model for each type of line."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ..errors import BadArgument
 from ..ports.ledger import Alias, ArchiveRow, EmbeddedEvent, OptOut, Shared
 from ..text.identity.names import clean_name
 
-LOCAL = "hashing-"  # how the fingerprint of the local embedder begins
+LOCAL = "hashing-"  # first characters of the local embedder's fingerprint
 
 ShortId = Annotated[str, AfterValidator(lambda value: checked_id(value, "id"))]
 PersonId = Annotated[str, AfterValidator(lambda value: checked_id(value, "id") if value else "")]
@@ -40,7 +40,7 @@ class _ExportLine(BaseModel):
     model_config: ClassVar[ConfigDict] = ConfigDict(extra="ignore", frozen=True)
 
     def written(self) -> str:
-        """Return the line as it is exported."""
+        """Return the line as JSON."""
         return self.model_dump_json()
 
 
@@ -58,7 +58,7 @@ class _Detail(_ExportLine):
 
 
 class EventLine(_ExportLine):
-    """An event; ``vector`` counts only beside ``embedding``, its fingerprint."""
+    """An event; ``vector`` is used only together with ``embedding``, its fingerprint."""
 
     type: Literal["event"] = "event"
     id: ShortId
@@ -83,7 +83,7 @@ class EventLine(_ExportLine):
     sender_name: str = ""
 
     def row(self) -> EmbeddedEvent:
-        """Return what the line says."""
+        """Convert the line to an event, with its vector if it has one."""
         fields = self.model_dump(exclude={"type", "detail", "vector", "embedding"})
         detail = {} if self.detail is None else self.detail.model_dump()
         event = Event(**fields, **detail)
@@ -94,7 +94,7 @@ class EventLine(_ExportLine):
 
     @classmethod
     def of(cls, row: EmbeddedEvent) -> EventLine:
-        """Write an event, with its vector where it was paid for; the local embedder's cost nothing to make again."""
+        """Convert an event to a line, with its vector only if a paid model made it; local vectors cost nothing."""
         event, is_paid = row.event, row.vector is not None and not row.fingerprint.startswith(LOCAL)
         detail = _Detail(pain=event.pain, solution=event.solution, outcome=event.outcome)
         said = {name: getattr(event, name) for name in cls.model_fields if hasattr(event, name)}
@@ -106,7 +106,7 @@ class EventLine(_ExportLine):
         )
 
     def written(self) -> str:
-        """Return the line as it is exported; what is optional stands only where it says something."""
+        """Return the line as JSON without empty optional fields."""
         optional = {"vector": self.vector, "embedding": self.embedding, "detail": self.detail}
         return self.model_dump_json(exclude={name for name, value in optional.items() if not value})
 
@@ -129,7 +129,7 @@ class MessageLine(_ExportLine):
     addressed_to_bot: bool = False
 
     def row(self) -> Message:
-        """Return what the line says."""
+        """Convert the line to a message."""
         place = "" if self.request_type == "private" else self.group_id
         scene = Scene(self.request_type, self.agent, place, self.user_id, self.user_name, self.group_name)
         flags = self.model_dump(include={"reply_to", "is_bot", "addressed_to_bot"})
@@ -137,7 +137,7 @@ class MessageLine(_ExportLine):
 
     @classmethod
     def of(cls, message: Message) -> MessageLine:
-        """Write a message."""
+        """Convert a message to a line."""
         scene = message.scene
         return cls(
             id=message.id,
@@ -162,7 +162,7 @@ class _PlacedLine(_ExportLine):
 
     @property
     def scope(self) -> Scope:
-        """Where it belongs."""
+        """Return the scope that the line belongs to."""
         return _checked_place(Scope(self.agent, self.place, self.place_id))
 
 
@@ -176,12 +176,12 @@ class MemoLine(_PlacedLine):
     user_id: PersonId = ""
 
     def row(self) -> Memo:
-        """Return what the line says."""
+        """Convert the line to a memo."""
         return Memo(self.id, self.scope, self.text, self.written_at, self.user_id)
 
     @classmethod
     def of(cls, memo: Memo) -> MemoLine:
-        """Write a memo."""
+        """Convert a memo to a line."""
         scope = memo.scope
         return cls(
             agent=scope.agent,
@@ -195,7 +195,7 @@ class MemoLine(_PlacedLine):
 
 
 class PinLine(_PlacedLine):
-    """A pin; ``owner_id`` is "" for the whole group's, ``author_id`` where nobody knows who wrote it."""
+    """A pin; ``owner_id`` is "" for a pin of the whole group, ``author_id`` is "" if the author is unknown."""
 
     type: Literal["pin"] = "pin"
     id: ShortId
@@ -205,12 +205,12 @@ class PinLine(_PlacedLine):
     pinned_at: Instant
 
     def row(self) -> Pin:
-        """Return what the line says."""
+        """Convert the line to a pin."""
         return Pin(self.id, self.scope, self.text, self.owner_id, self.pinned_at, self.author_id)
 
     @classmethod
     def of(cls, pin: Pin) -> PinLine:
-        """Write a pin."""
+        """Convert a pin to a line."""
         scope = pin.scope
         return cls(
             agent=scope.agent,
@@ -234,12 +234,12 @@ class AliasLine(_PlacedLine):
     last_seen_at: Instant
 
     def row(self) -> Alias:
-        """Return what the line says."""
+        """Convert the line to an alias."""
         return Alias(self.scope, self.user_id, clean_name(self.name), self.first_seen_at, self.last_seen_at)
 
     @classmethod
     def of(cls, alias: Alias) -> AliasLine:
-        """Write a alias."""
+        """Convert an alias to a line."""
         scope = alias.scope
         return cls(
             agent=scope.agent,
@@ -253,7 +253,7 @@ class AliasLine(_PlacedLine):
 
 
 class ConsentLine(_ExportLine):
-    """A person's wish: to be left out since ``at``, or to show their own profile everywhere since ``shared_at``."""
+    """A person's choice: to be left out since ``at``, or to share their profile everywhere since ``shared_at``."""
 
     type: Literal["consent"] = "consent"
     user_id: ShortId
@@ -261,20 +261,20 @@ class ConsentLine(_ExportLine):
     shared_at: Instant | None = None
 
     def row(self) -> OptOut | Shared:
-        """Return what the line says."""
+        """Convert the line to an opt-out or a share."""
         if self.at is not None:
             return OptOut(self.user_id, self.at)
         return Shared(self.user_id, checked_instant(self.shared_at, "shared_at"))
 
     @classmethod
     def of(cls, wish: OptOut | Shared) -> ConsentLine:
-        """Write a wish."""
+        """Convert an opt-out or a share to a line."""
         if isinstance(wish, OptOut):
             return cls(user_id=wish.user_id, at=wish.at)
         return cls(user_id=wish.user_id, shared_at=wish.at)
 
     def written(self) -> str:
-        """Return the line as it is exported; only the wish that there is."""
+        """Return the line as JSON without the choice that was not made."""
         return self.model_dump_json(exclude_none=True)
 
 
@@ -291,7 +291,7 @@ class _PortraitLine(_ExportLine):
 
     @property
     def profile(self) -> Profile:
-        """The profile that the line says."""
+        """Return the line's profile."""
         said = self.model_dump(include={"name", "tags", "summary", "updated_at", "source_event_id"})
         return Profile(key=self._key, **said)
 
@@ -312,28 +312,28 @@ class ProfileLine(_PortraitLine):
     type: Literal["profile"] = "profile"
 
     def row(self) -> Profile:
-        """Return what the line says."""
+        """Convert the line to a profile."""
         return self.profile
 
     @classmethod
     def of(cls, profile: Profile) -> ProfileLine:
-        """Write a profile."""
+        """Convert a profile to a line."""
         return cls(**_fields_of(profile))
 
 
 class RevisionLine(_PortraitLine):
-    """A past profile."""
+    """A past version of a profile."""
 
     type: Literal["revision"] = "revision"
     id: Annotated[str, AfterValidator(_checked_revision)]
 
     def row(self) -> Revision:
-        """Return what the line says."""
+        """Convert the line to a revision."""
         return Revision(self.id, self.profile)
 
     @classmethod
     def of(cls, revision: Revision) -> RevisionLine:
-        """Write a past profile."""
+        """Convert a revision to a line."""
         return cls(id=revision.id, **_fields_of(revision.profile))
 
 
@@ -345,7 +345,7 @@ LINES: TypeAdapter[Line] = TypeAdapter(Line)
 
 
 def line_of(row: ExportedRow) -> Line:  # noqa: PLR0911  # a return for each type of line
-    """Write a row as its type of line."""
+    """Convert a row to its type of line."""
     match row:
         case EmbeddedEvent():
             return EventLine.of(row)
@@ -383,7 +383,7 @@ def _fields_of(profile: Profile) -> dict[str, Any]:
 
 
 def _checked_place(scope: Scope) -> Scope:
-    """Refuse a place whose ids no scene could have."""
+    """Return the scope; raises for ids that no scene could have."""
     if scope.kind == "group":
         Scene.group(scope.place_id, "0", agent=scope.agent)
     else:

@@ -17,17 +17,17 @@ Worded = Callable[[Profile], Awaitable[Profile]]
 
 
 class Gallery(ProfileStore, Protocol):
-    """A store that takes in the past, too."""
+    """A profile store that can also import revisions."""
 
     async def add_revision(self, revision: Revision) -> bool:
-        """Keep a past profile from elsewhere under its id; False where it is known, or older than those kept."""
+        """Store an imported revision under its id; return False if it is known or older than those kept."""
         ...
 
 
 async def stood(
     profiles: ProfileStore, user_id: str | None, worded: Worded | None = None
 ) -> AsyncIterator[Profile | Revision]:
-    """Return all profiles, or a person's own, each before its past, which comes oldest first; ``worded`` words them."""
+    """Yield all profiles, or one person's, each followed by its revisions, oldest first; ``worded`` edits each."""
     for key in await profiles.keys():
         if user_id is not None and key.user_id != user_id:
             continue
@@ -39,7 +39,7 @@ async def stood(
 
 
 async def hung(portraits: Sequence[Profile | Revision], profiles: Gallery) -> int:
-    """Take in profiles of whom none stands, and past ones that are not known; return how many were new."""
+    """Import profiles that do not exist yet and unknown revisions; return how many were new."""
     count = 0
     for portrait in portraits:
         try:

@@ -1,4 +1,4 @@
-"""Exports and imports of any size: a batch in memory at a time, off the event loop."""
+"""Streams exports and imports of any size: one batch in memory at a time, off the event loop."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ async def exported(
     profiles: Gallery | None = None,
     worded: Worded | None = None,
 ) -> int:
-    """Write all rows and profiles, or one person's, to a file that is there whole or not at all; return how many.
+    """Write all rows and profiles, or one person's, to a file and return how many.
 
-    A draft beside it takes its place at the end: until then, and whatever fails, the earlier file stays. ``worded``
-    gives a profile as it may be told.
+    The file is complete or unchanged: a draft beside it is renamed to it at the end; on failure an earlier file stays.
+    ``worded`` edits each profile before it is written.
     """
     draft = await asyncio.to_thread(draft_in, path.parent)
     try:
@@ -52,7 +52,7 @@ async def exported(
 
 
 async def _filled(draft: Path, rows: AsyncIterator[ExportedRow]) -> int:
-    """Write a draft durably; each step is finished once it is begun, so that a cancelled one leaves no file behind."""
+    """Write a draft durably; a started step always finishes, so that a cancelled export leaves no file behind."""
     count = 0
     head = Head(format="cognitive-memory", version=1).model_dump_json().encode() + b"\n"
     opened = ExitStack()
@@ -70,10 +70,10 @@ async def _filled(draft: Path, rows: AsyncIterator[ExportedRow]) -> int:
 async def imported(
     archive: Archive, path: Path, *, profiles: Gallery | None = None, stays_out: StaysOut | None = None
 ) -> int:
-    """Read an export; a bad line is logged with its number and left out. Return how many rows were new.
+    """Read an export and return how many rows were new; a bad line is logged with its number and skipped.
 
-    A profile that stands is never overwritten. ``stays_out`` tells of whom none may come in, beside those whose wish
-    to be left out stands in the same export before.
+    An existing profile is never overwritten. Profiles for which ``stays_out`` returns True are skipped, as are those of
+    people whose opt-out stands earlier in the same export.
     """
     count, left_out = 0, set[str]()
     try:
@@ -104,7 +104,7 @@ async def _everything(
 
 
 def _sorted(rows: Sequence[ExportedRow]) -> tuple[list[ArchiveRow], list[Profile | Revision]]:
-    """Part what goes into the ledger from profiles."""
+    """Separate ledger rows from profiles."""
     portraits = [row for row in rows if isinstance(row, Profile | Revision)]
     return [row for row in rows if not isinstance(row, Profile | Revision)], portraits
 
@@ -130,7 +130,7 @@ def _write(file: BinaryIO, rows: Sequence[ExportedRow]) -> None:
 
 
 def _created(path: Path, head: bytes, opened: ExitStack) -> BinaryIO:
-    """Open a new file that nobody else may read: it will hold what was said in private."""
+    """Create a file readable by its owner alone, since it will hold private chats."""
     file = opened.enter_context(os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb"))
     file.write(head)
     return file

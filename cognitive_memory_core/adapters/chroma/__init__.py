@@ -1,4 +1,4 @@
-"""Chroma: the vector index, in a supervised process of its own; the only one that imports chromadb."""
+"""The vector index on Chroma, which runs in a supervised process; the only package that imports chromadb."""
 
 from .store import ChromaStore
 

@@ -1,4 +1,4 @@
-"""The process that has Chroma: reads requests from its input, answers on its output, ends when its input does.
+"""The child process that runs Chroma: reads requests from stdin, answers on stdout, ends when stdin is closed.
 
 Started by :mod:`.process` as ``python -m``, never by hand.
 """
@@ -31,41 +31,41 @@ _OWNER_ONLY = 0o077
 
 
 class _ChildLock(Protocol):
-    """What is used of a FileLock, whose own types are open."""
+    """The used part of FileLock, whose own annotations are incomplete."""
 
     def acquire(self, timeout: float) -> object: ...
 
 
 class Wire:
-    """Requests in, answers out."""
+    """Reads requests and writes answers."""
 
     def __init__(self) -> None:
-        """Take the output for answers alone: whatever a library prints goes where errors go."""
+        """Reserve stdout for answers; whatever a library prints goes to stderr."""
         self._input = io.open(0, "rb", closefd=False)  # noqa: UP020, SIM115  # for the life of the process
         self._output = io.open(os.dup(1), "wb")  # noqa: UP020, SIM115  # the same
         os.dup2(2, 1)
 
     def next(self) -> Letter | None:
-        """Wait for a request; None when there will be none any more."""
+        """Wait for a request; return None when the input is closed."""
         frame = read_frame(self._input)
         return None if frame is None else unframed(frame)
 
     def send(self, number: int, answer: Answer) -> None:
-        """Answer a request."""
+        """Send the answer to a request."""
         self.write(encoded(framed(Letter(number, answer, resident_bytes()))))
 
     def write(self, content: bytes) -> None:
-        """Put bytes out, whole."""
+        """Write the bytes and flush."""
         self._output.write(content)
         self._output.flush()
 
 
 def main() -> None:
-    """Serve until the input ends."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the bot says when to end, by closing the input
+    """Serve requests until the input ends."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the bot ends this process by closing the input
     os.umask(_OWNER_ONLY)
     wire = Wire()
-    os.chdir(Path(__file__).parent)  # chromadb reads the .env of wherever it is
+    os.chdir(Path(__file__).parent)  # chromadb reads .env from the working directory
     with contextlib.suppress(BrokenPipeError):
         _serve(wire)
 
@@ -83,7 +83,7 @@ def _serve(wire: Wire) -> None:
     held = _identity(path)
     wire.send(first.number, _attempted(shelf.answer, first.body))
     while (letter := wire.next()) is not None:
-        if held is None or _identity(path) != held:  # who comes now would not see our lock
+        if held is None or _identity(path) != held:  # a new process would not see our lock
             wire.send(letter.number, Failed("gone"))
             return
         wire.send(letter.number, _attempted(shelf.answer, letter.body))
@@ -123,11 +123,11 @@ def _attempted(answer: Callable[[Request | Answer], Answer], request: Request | 
     try:
         return answer(request)
     except Exception as error:  # noqa: BLE001  # the process's main: whatever Chroma raises is its answer
-        return Failed("failed", type(error).__name__)  # its words might be somebody's
+        return Failed("failed", type(error).__name__)  # its message might quote stored text
 
 
 def resident_bytes() -> int | None:
-    """Tell how much memory this process has, or the most that it ever had; None where the system says neither."""
+    """Return this process's resident bytes, or its peak where only that is known; None if neither is."""
     try:
         pages = int(Path("/proc/self/statm").read_bytes().split()[1])
         return pages * os.sysconf("SC_PAGE_SIZE")

@@ -1,4 +1,4 @@
-"""Where generations lie: folders of this machine, or collections of a server. In Chroma's own process only."""
+"""Storage of generations: local folders or collections of a server. Used in Chroma's own process only."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ EVENTS = "cognitive_events"
 COLLECTIONS = (EVENTS, "cognitive_profiles", "group_memories")
 DELETED_AT_ONCE = 3_000
 ROWS_OF_A_DELETE = 300
-PLAIN, PORT = "http", 8000  # what a server speaks where nothing else is said
+PLAIN, PORT = "http", 8000  # used if the configuration names no other
 _FOLDER = re.compile(r"[0-9]{4,9}")
 _COLLECTION = re.compile(rf"(?:{'|'.join(COLLECTIONS)})-([0-9]{{4,9}})")
 _HNSW = {"space": "cosine", "ef_search": 1000}  # ten times the default: a search costs more, a write does not
@@ -34,20 +34,20 @@ _EXHAUSTED = (errno.EMFILE, errno.ENFILE, errno.ENOMEM)
 
 
 class Collection(Protocol):
-    """What is used of Chroma's collections, whose own types are open."""
+    """The used part of Chroma's collections, whose own annotations are incomplete."""
 
     @property
     def metadata(self) -> dict[str, Any] | None:
-        """What it was given at birth."""
+        """Return the metadata given at creation."""
         ...
 
     @property
     def configuration(self) -> dict[str, Any]:
-        """How it is built."""
+        """Return the index configuration."""
         ...
 
     def count(self) -> int:
-        """Count the rows."""
+        """Return the number of rows."""
         ...
 
     def get(self, **wanted: Any) -> dict[str, Any]:
@@ -83,34 +83,34 @@ Birth = dict[str, str | int]
 
 
 class CollectionBackend(Protocol):
-    """Generations by number."""
+    """Stores generations by number."""
 
     def numbers(self) -> set[int]:
-        """Return the numbers of all that is there, whole or not."""
+        """Return the numbers of all stored generations, complete or not."""
         ...
 
     def create(self, number: int, birth: Birth) -> Collection:
-        """Make an empty generation's collections and give that of the events."""
+        """Create an empty generation's collections and return that of the events."""
         ...
 
     def open(self, number: int) -> Collection | None:
-        """Return a generation's events; None where it is not there, or was made by another version of Chroma."""
+        """Return a generation's events; None if it is missing or was made by another version of Chroma."""
         ...
 
     def is_there(self, number: int) -> bool:
-        """Return whether what was opened is still what lies there."""
+        """Return whether the opened generation is still the one stored."""
         ...
 
     def is_away(self, error: Exception) -> bool:
-        """Return whether an error speaks of the way to the place, and of no generation."""
+        """Return whether an error concerns the connection or the process, not the generation."""
         ...
 
     def close(self, number: int) -> None:
-        """Close its files."""
+        """Close the generation's files."""
         ...
 
     def remove(self, number: int) -> bool:
-        """Take it away, or a good piece of it; tell whether there is no more that we could take."""
+        """Remove the generation or a large part of it; return whether nothing removable is left."""
         ...
 
 
@@ -121,37 +121,37 @@ class _OpenFolder:
 
 
 class FolderBackend:
-    """One folder a generation, and one client a folder."""
+    """One folder and one client per generation."""
 
     def __init__(self, root: Path) -> None:
-        """Open nothing yet."""
+        """Take the folder; nothing is opened yet."""
         self._root = root
         self._open: dict[int, _OpenFolder] = {}
 
     def numbers(self) -> set[int]:
-        """List the folders."""
+        """Return the numbers of the folders."""
         self._root.mkdir(mode=0o700, parents=True, exist_ok=True)  # the folder may have been removed
         return {int(path.name) for path in self._root.iterdir() if _FOLDER.fullmatch(path.name)}
 
     def create(self, number: int, birth: Birth) -> Collection:
-        """Make the folder and its collections."""
+        """Create the folder and its collections."""
         self._folder(number).mkdir(mode=0o700)
         (self._folder(number) / _MADE_BY).write_text(VERSION, encoding="ascii")
         return _created(self._client(number), "", birth)
 
     def open(self, number: int) -> Collection | None:
-        """Open the folder; one of another version is not even touched, since opening would change it."""
+        """Open the folder; one made by another version is left untouched, since opening would change it."""
         made_by = self._folder(number) / _MADE_BY
         if not made_by.is_file() or made_by.read_bytes()[:64] != VERSION.encode():
             return None
         return _found(self._client(number), EVENTS)
 
     def is_there(self, number: int) -> bool:
-        """Compare the database that is open with the one that has its name."""
+        """Return whether the open database is still the file of that name."""
         return number in self._open and self._open[number].stamp == self._stamp(number)
 
     def is_away(self, error: Exception) -> bool:
-        """Know a process that is short of file handles or memory, which the next generation would be as well."""
+        """Return whether the process lacks file handles or memory, which would affect the next generation too."""
         return isinstance(error, MemoryError) or getattr(error, "errno", None) in _EXHAUSTED
 
     def close(self, number: int) -> None:
@@ -161,7 +161,7 @@ class FolderBackend:
             opened.client.close()
 
     def remove(self, number: int) -> bool:
-        """Delete the folder; where Windows keeps a file open it stays until a later time."""
+        """Delete the folder; where Windows keeps a file open it stays until a later attempt."""
         self.close(number)
         shutil.rmtree(self._folder(number), ignore_errors=True)
         return True
@@ -184,41 +184,41 @@ class FolderBackend:
 
 
 class ServerBackend:
-    """Collections of one database, whose names end with the generation."""
+    """Collections of one database, named by generation number."""
 
     def __init__(self, start: Start) -> None:
-        """Connect, and make the tenant and the database where they are missing."""
+        """Connect; create the tenant and the database if they are missing."""
         self._client = _connected(start)
         self._owner = Owner.of(Path(start.folder), [birth for _, birth in self._births()])
 
     def numbers(self) -> set[int]:
-        """Read the names; Foreign where any of them is another bot's."""
+        """Return the numbers found; raises Foreign if any collection belongs to another bot."""
         births = self._births()
         for _, birth in births:
             self._owner.check(birth)
         return {number for number, _ in births}
 
     def create(self, number: int, birth: Birth) -> Collection:
-        """Make the collections."""
+        """Create the collections."""
         return _created(self._client, _ending(number), {**birth, **asdict(self._owner)})
 
     def open(self, number: int) -> Collection | None:
-        """Find the collection."""
+        """Open the collection."""
         return self._own(EVENTS + _ending(number))
 
     def is_there(self, number: int) -> bool:
-        """Return whether there is a number: the server itself refuses a collection that is gone."""
+        """Return whether a generation was opened; the server itself refuses a collection that is gone."""
         return number > 0
 
     def is_away(self, error: Exception) -> bool:
-        """Know a connection that failed, a server that lets us in no more, and a database that is another's."""
+        """Return whether the connection failed, access was refused, or the database belongs to another bot."""
         return isinstance(error, (Foreign, httpx.HTTPError, ChromaAuthError, AuthorizationError, RateLimitError))
 
     def close(self, number: int) -> None:
         """Do nothing: all generations share the connection."""
 
     def remove(self, number: int) -> bool:
-        """Delete rows, and the collections that have none left."""
+        """Delete rows, and collections that are empty; return whether all are gone."""
         for name in (collection + _ending(number) for collection in COLLECTIONS):
             collection = self._own(name)
             if collection is not None:
@@ -284,12 +284,12 @@ def _connected(start: Start) -> _Client:
 
 
 def database_of(start: Start) -> str:
-    """Name the database, Chroma's own where none is set."""
+    """Return the database's name, Chroma's default if none is set."""
     return start.database or "default_database"
 
 
 def address_of(url: str) -> str:
-    """Return a server's whole address; where only a host is named, Chroma's own port is meant."""
+    """Return a server's full address; a bare host gets Chroma's default port."""
     parts = urlsplit(url if "://" in url else f"{PLAIN}://{url}")
     port = f":{PORT}" if "://" not in url and parts.port is None else ""
     return f"{parts.scheme}://{parts.netloc}{port}{parts.path}".rstrip("/")

@@ -1,7 +1,7 @@
-"""The scope rule and its narrowings as a Chroma ``where``: pure, from typed readings only, never from anybody's text.
+"""Compiles a reading's scope and narrowing into a Chroma ``where``, from typed values only, never from free text.
 
-What Chroma demands is kept by construction: one operator a clause, ``$and`` and ``$or`` of two at least, no empty
-list, and every value under an operator of ours, so that no value can be read as one.
+Chroma's rules hold by construction: one operator per clause, at least two clauses in ``$and`` and ``$or``, no empty
+list, and every value under an explicit operator, so that no value can be read as one.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ Metadata = dict[str, str | float | bool | list[str]]
 
 
 def chroma_filter(reading: Reading) -> Where:
-    """Compile a reading over :func:`event_metadata`: it matches exactly the standing events that are admitted.
+    """Compile a reading into a filter over :func:`event_metadata` that matches exactly the admitted events.
 
-    Retired events are not in the index, so there is no clause about them.
+    Retired events are not in the index, so no clause excludes them.
     """
     return _all([*_of_scene(reading.scene), *_narrowing(reading), *_leaving_out(reading.without)])
 
 
 def event_metadata(event: Event) -> Metadata:
-    """Return what stands beside an event's vector (seed 001's ten fields, kind, agent and subjects); no key is None."""
+    """Return an event's metadata (seed 001's ten fields, kind, agent and subjects); no value is None."""
     metadata: Metadata = {
         "user_id": event.user_id,
         "group_id": event.group_id,

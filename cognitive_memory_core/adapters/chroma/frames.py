@@ -1,4 +1,4 @@
-"""What goes over a pipe: a JSON header and one block of bytes, each behind its length."""
+"""Frames on a pipe: a JSON header and one block of bytes, each preceded by its length."""
 
 from __future__ import annotations
 
@@ -11,31 +11,31 @@ import orjson
 MAX_HEADER = 64 * 1024 * 1024
 MAX_BLOCK = 128 * 1024 * 1024
 _LENGTHS = struct.Struct("<4sII")
-_MAGIC = b"cmf1"  # whatever else is printed into a pipe is not taken for a frame
+_MAGIC = b"cmf1"  # marks a frame: any other output in the pipe is rejected
 
 
 class BadFrame(Exception):
-    """What came is no frame, or one larger than any."""
+    """The data is not a frame, or the frame is too large."""
 
 
 class Readable(Protocol):
     """The reading end of a pipe."""
 
     def read(self, size: int, /) -> bytes | None:
-        """Give up to ``size`` bytes, and fewer only at the end."""
+        """Return up to ``size`` bytes, fewer only at the end."""
         ...
 
 
 @dataclass(frozen=True)
 class Frame:
-    """A header that JSON can carry, and numbers that it need not."""
+    """A JSON header and a block of binary data."""
 
     header: dict[str, Any]
     block: bytes = b""
 
 
 def encoded(frame: Frame) -> bytes:
-    """Return a frame's bytes; BadFrame for a header that is no JSON, or a frame that is too large."""
+    """Return a frame's bytes; raises BadFrame for a header that is not JSON or a frame that is too large."""
     try:
         header = orjson.dumps(frame.header)
     except TypeError as refused:  # half of a surrogate pair, a number of more than 64 bits
@@ -45,7 +45,7 @@ def encoded(frame: Frame) -> bytes:
 
 
 def read_frame(pipe: Readable) -> Frame | None:
-    """Wait for the next frame; None when the other side has closed the pipe, also in the middle of one."""
+    """Wait for the next frame; return None if the other side closed the pipe, also in the middle of a frame."""
     start = _read(pipe, _LENGTHS.size)
     if start is None:
         return None

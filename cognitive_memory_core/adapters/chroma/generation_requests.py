@@ -1,4 +1,4 @@
-"""All generations of one store, and what is asked of them. In Chroma's own process only."""
+"""Handles all requests to a store's generations. Used in Chroma's own process only."""
 
 from __future__ import annotations
 
@@ -39,18 +39,18 @@ from .protocol import (
     Upsert,
 )
 
-PROBED, TOGETHER = 16, 32  # parts of a generation in each of which so many rows are asked for when it is opened
-CLOSE = 1e-3  # distance at which a row has found itself, or one that is the same
+PROBED, TOGETHER = 16, 32  # number of probed offsets, and rows probed at each, when a generation is opened
+CLOSE = 1e-3  # distance below which a row counts as found by its own vector
 PAGE = 10_000
-SPARE = 24  # nearest rows looked at beyond the limit where the filter comes afterwards
+SPARE = 24  # extra nearest rows fetched when the filter is applied afterwards
 
 
 class Gone(Exception):
-    """No such generation lies there any more."""
+    """The requested generation is no longer stored."""
 
 
 class Damaged(Exception):
-    """A generation is there and is not what it should be."""
+    """A generation is stored but damaged."""
 
 
 @dataclass(frozen=True)
@@ -60,10 +60,10 @@ class _OpenGeneration:
 
 
 class GenerationRequests:
-    """Answers one request after the other; whatever Chroma raises goes through."""
+    """Handles one request at a time; errors of Chroma pass through."""
 
     def __init__(self, start: Start) -> None:
-        """Open nothing but the way to a server."""
+        """Connect to the server, if one is configured; open nothing else."""
         root = Path(start.folder)
         self._pointer = Pointer(root)
         self._place: CollectionBackend = ServerBackend(start) if start.url else FolderBackend(root)
@@ -72,7 +72,7 @@ class GenerationRequests:
         self._last = 0
 
     def answer(self, request: Request | Answer) -> Answer:
-        """Do what is asked."""
+        """Handle a request and return its answer."""
         try:
             return _answered(request, self)
         except Gone:
@@ -81,16 +81,16 @@ class GenerationRequests:
             return Failed("foreign", self._database)
 
     def ready(self) -> Ready:
-        """Drop what is old, and say that the rest can be asked for."""
+        """Remove old generations and return that the store is ready."""
         self._drop_the_old()
         return Ready(VERSION)
 
     def in_use(self) -> int | None:
-        """Read the pointer."""
+        """Return the number of the generation in use."""
         return self._pointer.read()
 
     def open(self, number: int) -> Opened:
-        """Open a generation anew, and try whether it holds."""
+        """Open a generation again and check that it answers correctly."""
         self._close(number)
         try:
             events = self._place.open(number)
@@ -98,7 +98,7 @@ class GenerationRequests:
                 return Opened(None)
             generation = _generation(number, events)
             _probe(generation, events)
-        except Exception as error:  # whatever is wrong with it, the next generation takes its place
+        except Exception as error:  # whatever the fault is, a new generation replaces this one
             self._close(number)
             if self._place.is_away(error):
                 raise
@@ -107,7 +107,7 @@ class GenerationRequests:
         return Opened(generation)
 
     def begin(self, fingerprint: str, dimensions: int) -> Opened:
-        """Make the next generation, under a number that this process never had."""
+        """Create the next generation, with a number above all earlier ones."""
         self._last = max(self._last, self._pointer.read() or 0, *self._place.numbers(), 0) + 1
         generation = Generation(self._last, secrets.token_hex(16), fingerprint, dimensions)
         birth = {
@@ -121,19 +121,19 @@ class GenerationRequests:
         return Opened(generation)
 
     def put_in_use(self, generation: Generation) -> None:
-        """Turn the pointer."""
+        """Make the generation the one in use."""
         self.events(generation)
         self._pointer.write(generation.number)
 
     def sweep(self) -> bool:
-        """Remove a piece of what is not in use; tell whether that was all."""
+        """Remove a part of the generations not in use; return whether nothing is left."""
         others = sorted(self._place.numbers() - {self._pointer.read()})
         for number in others:
             self._copies.pop(number, None)
         return all(self._place.remove(number) for number in others)
 
     def events(self, generation: Generation) -> Collection:
-        """Return a generation's collection; Gone when another one, or none, lies in its place."""
+        """Return a generation's collection; raises Gone if another one, or none, is stored under its number."""
         copy = self._copies.get(generation.number)
         if copy is None or copy.generation.birth != generation.birth or not self._place.is_there(generation.number):
             raise Gone
@@ -144,7 +144,7 @@ class GenerationRequests:
         self._place.close(number)
 
     def _drop_the_old(self) -> None:
-        """Try again where a folder could not be removed while a file in it was open; what grows is newer."""
+        """Retry removing older folders in which a file was open; a generation being built has a higher number."""
         for number in self._place.numbers():
             if number < (self._pointer.read() or 0):
                 self._place.remove(number)
@@ -222,9 +222,9 @@ def _(request: Nearest, shelf: GenerationRequests) -> Answer:
 
 
 def _of_one_agent(request: Nearest, events: Collection) -> NearestIds | None:
-    """Search without the filter, and filter what is found: Chroma walks a filter row by row, whatever passes it.
+    """Search without the filter and filter the result: Chroma evaluates a filter row by row, however many rows pass.
 
-    None where so many of the nearest are another agent's that the filter has to be paid for.
+    Returns None if so many of the nearest rows belong to another agent that the filter is needed.
     """
     most = request.limit + SPARE
     found = _query(request, events, n_results=most, include=["distances", "metadatas"])
@@ -257,18 +257,18 @@ def _generation(number: int, events: Collection) -> Generation:
 
 
 def _probe(generation: Generation, events: Collection) -> None:
-    """Load the index and ask for rows all over it, both ends included, by the vectors that it gives for them."""
+    """Load the index and search for rows at evenly spread offsets by their own vectors; raises Damaged on a miss."""
     count = events.count()
     for offset in _spread(count):
         rows = events.get(limit=TOGETHER, offset=offset, include=["embeddings"])["embeddings"]
         if rows.shape != (min(TOGETHER, count), generation.dimensions):
             raise Damaged("vectors")
         found = events.query(query_embeddings=rows, n_results=1, include=["distances"])["distances"]
-        if not all(row and abs(row[0]) <= CLOSE for row in found):  # not a number is not close either
+        if not all(row and abs(row[0]) <= CLOSE for row in found):  # NaN is not close either
             raise Damaged("search")
 
 
 def _spread(count: int) -> list[int]:
-    """Say at which offsets to look, the last rows among them."""
+    """Return the offsets to probe, including the last rows."""
     last = max(count - TOGETHER, 0)
     return sorted({last * part // PROBED for part in range(PROBED + 1)}) if count else []

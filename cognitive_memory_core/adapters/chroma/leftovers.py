@@ -1,4 +1,4 @@
-"""What is known of generations by the disk alone, without chromadb: whether one is in use, and how to remove them."""
+"""Inspects and removes generations on disk, without chromadb."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ _GENERATION = re.compile(r"[0-9]{4,9}")
 
 
 def seems_in_use(folder: Path, *, is_embedded: bool) -> bool:
-    """Return whether a generation is named as the one in use and, in the embedded store, lies there; blocking."""
+    """Return whether the pointer names a generation and, for the embedded store, whether it exists; blocking."""
     number = Pointer(folder).read()
     return number is not None and (not is_embedded or (folder / f"{number:04d}" / DATABASE).is_file())
 
 
 def clear_generations(folder: Path) -> None:
-    """Remove every generation of the embedded store, as far as the system lets us; blocking.
+    """Remove every generation of the embedded store, as far as the system allows; blocking.
 
-    Vectors are somebody's words, too: those that nothing will open again are not left behind.
+    Vectors reveal what people said, so those that will not be opened again are not left on disk.
     """
     with contextlib.suppress(OSError):
         for path in folder.iterdir():

@@ -1,12 +1,12 @@
-"""Whose the collections in a server's database are: a database may be shared by mistake, a data directory never is.
+"""Identifies whose collections a server's database holds, since a database may be shared by mistake.
 
-Every collection carries the ``owner`` and the ``home`` of the bot that made it. The owner is a random id in Chroma's
-local folder, made once; it alone decides. The home is a digest of where that folder lies: host, path, and the number
-that the file system gave to the directory round it, which the same path in another container does not share. It is
-looked at only where the id is lost, as when somebody deleted the folder: then the owner whose collections were made
-from this very place is us, and the id is taken back from them. Who lost the id and moved as well is a stranger to the
-old collections and is told so: another database, or deleting them on the server, is up to the operator. A copy of a
-whole data directory carries the id with it, and needs a database of its own as well.
+Every collection carries the ``owner`` and ``home`` of the bot that made it. The owner is a random id, made once and
+kept in Chroma's local folder; it alone decides. The home is a digest of that folder's location: host, path and inode of
+the parent directory, which differs for the same path in another container. It is used only if the id is lost, for
+example because the folder was deleted: the owner of collections made from this location is then taken as our id.
+
+A bot that lost its id and also moved does not own its old collections; the operator is told to use another database or
+to delete them on the server. A copy of a whole data directory includes the id and needs its own database too.
 """
 
 from __future__ import annotations
@@ -22,23 +22,23 @@ from pathlib import Path
 
 FILE = "owner"
 _ID = re.compile(r"[0-9a-f]{32}")
-_LONGEST = 64  # bytes that are read
+_LONGEST = 64  # bytes read
 
 
 class Foreign(Exception):
-    """Another bot's collections lie in the database."""
+    """The database holds another bot's collections."""
 
 
 @dataclass(frozen=True)
 class Owner:
-    """One bot, as its collections name it."""
+    """The identity of one bot, as stored with its collections."""
 
     owner: str
     home: str
 
     @classmethod
     def of(cls, folder: Path, births: Iterable[Mapping[str, object]]) -> Owner:
-        """Read the id that is kept in a folder; where it is lost, find it in what was made from here, or make one."""
+        """Return the owner: its id is read from the folder, or recovered from collections made here, or created."""
         home = _home(folder)
         kept = _kept(folder / FILE)
         owner = kept or _lost(home, births) or secrets.token_hex(16)
@@ -47,7 +47,7 @@ class Owner:
         return cls(owner, home)
 
     def check(self, birth: Mapping[str, object] | None) -> None:
-        """Raise Foreign for what somebody else made, or nobody knows who."""
+        """Raise Foreign for a collection with another owner or none."""
         if birth is None or birth.get("owner") != self.owner:
             raise Foreign
 

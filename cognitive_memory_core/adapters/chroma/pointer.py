@@ -1,4 +1,4 @@
-"""Which generation is in use: one small file, replaced at one stroke."""
+"""Stores which generation is in use: one small file, replaced atomically."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ _PAUSE = 0.05  # seconds
 
 
 class Pointer:
-    """The file ``current``; blocking."""
+    """Reads and writes the file ``current``; blocking."""
 
     def __init__(self, folder: Path) -> None:
         """Initialise without touching the disk."""
         self._file = folder / _NAME
 
     def read(self) -> int | None:
-        """Return the number; None where the file is missing, cannot be read or holds something else."""
+        """Return the number; None if the file is missing, unreadable or holds anything else."""
         try:
             with self._file.open("rb") as file:
                 text = file.read(16).decode("ascii").strip()
@@ -31,7 +31,7 @@ class Pointer:
         return int(text) if _NUMBER.fullmatch(text) else None
 
     def write(self, number: int) -> None:
-        """Write another generation's number, durably; OSError when the disk refuses."""
+        """Store a number durably; raises OSError if the disk refuses."""
         temp = self._file.with_name(f"{_NAME}.tmp")
         with temp.open("wb") as file:
             file.write(b"%04d\n" % number)
@@ -52,7 +52,7 @@ def _replace(source: Path, target: Path) -> None:
 
 def _sync(folder: Path) -> None:
     if os.name == "nt":
-        return  # Windows has no fsync of folders
+        return  # Windows has no fsync for directories
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)

@@ -1,4 +1,4 @@
-"""The other process as its parent holds it: started, spoken to, ended. What blocks says so."""
+"""The parent's handle on the child process: starts it, exchanges messages, ends it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ COMMAND = (sys.executable or "python", "-m", f"{_PACKAGE}.child")
 
 
 class ProcessEnded(Exception):
-    """The process is gone, or talks nonsense and was killed; ``status`` is its exit status."""
+    """The process has ended, or was killed for sending invalid data; ``status`` is its exit status."""
 
     def __init__(self, status: int | None) -> None:
         """Keep the status; negative for a signal."""
@@ -33,7 +33,7 @@ class ProcessEnded(Exception):
 
 
 def clean_environment(environment: Mapping[str, str], import_path: Sequence[str]) -> dict[str, str]:
-    """Return what Python needs to start and to find the same modules, and nothing of the bot's settings or keys."""
+    """Return the environment that Python needs to start and import the same modules, without settings or keys."""
     kept = {name: environment[name] for name in _PASSED_ON if name in environment}
     found = [os.path.abspath(entry) for entry in import_path if entry]  # noqa: PTH100  # links stay links
     path = dict.fromkeys([*found, str(_ROOT)])
@@ -43,18 +43,18 @@ def clean_environment(environment: Mapping[str, str], import_path: Sequence[str]
         "PYTHONSAFEPATH": "1",
         "PYTHONUTF8": "1",
         "OPENBLAS_NUM_THREADS": "1",
-        "MALLOC_ARENA_MAX": "2",  # glibc: a heap for each of Chroma's threads would keep what any of them ever freed
+        "MALLOC_ARENA_MAX": "2",  # glibc: with a heap per thread, each heap would keep what its thread freed
         "MALLOC_MMAP_THRESHOLD_": "1048576",
-        "MALLOC_PERTURB_": "165",  # glibc: blocks from the heap hold nothing of before; Chroma writes them whole
+        "MALLOC_PERTURB_": "165",  # glibc: fills allocated blocks, so that no earlier content reaches a file
         "ANONYMIZED_TELEMETRY": "False",
     }
 
 
 class ChildProcess:
-    """One process, from its start to its end."""
+    """One child process, from its start to its end."""
 
     def __init__(self, command: Sequence[str] = COMMAND) -> None:
-        """Start it, out of the reach of a Ctrl-C that is meant for the bot; OSError when the system refuses."""
+        """Start the process, not reached by a Ctrl-C meant for the bot; raises OSError if the system refuses."""
         self._process = subprocess.Popen(  # noqa: S603  # our own interpreter with our own module
             list(command),
             stdin=subprocess.PIPE,
@@ -67,17 +67,17 @@ class ChildProcess:
 
     @property
     def pid(self) -> int:
-        """Its number."""
+        """Return the process id."""
         return self._process.pid
 
     def has_ended(self) -> bool:
-        """Return whether it has ended by itself; does not block."""
+        """Return whether the process has ended by itself; does not block."""
         return self._process.poll() is not None
 
     def exchange(self, letter: Letter) -> Letter:
-        """Send a request and block until its answer; BadFrame for a request too large, of which nothing is sent.
+        """Send a request and block until its answer; raises BadFrame for a request too large, of which nothing is sent.
 
-        ProcessEnded when no answer will come; the process is reaped then.
+        Raises ProcessEnded if no answer will come; the process is reaped then.
         """
         request = encoded(framed(letter))
         try:
@@ -91,12 +91,12 @@ class ChildProcess:
         return answer
 
     def kill(self) -> None:
-        """End it now, from any thread; what waits for it wakes up."""
+        """Kill the process now, from any thread; a blocked exchange returns."""
         with contextlib.suppress(OSError):
             self._process.kill()
 
     def end(self, patience: float) -> int | None:
-        """Block: close its input, let it finish, kill it after ``patience`` seconds; give its exit status."""
+        """Close the input, wait ``patience`` seconds, then kill; return the exit status. Blocks."""
         with contextlib.suppress(OSError, ValueError):
             _close(self._process.stdin)
         try:
@@ -125,5 +125,5 @@ def _close(pipe: IO[bytes] | None) -> None:
 
 
 def _apart() -> int:
-    names = ("CREATE_NEW_PROCESS_GROUP", "CREATE_NO_WINDOW")  # Windows alone has them
+    names = ("CREATE_NEW_PROCESS_GROUP", "CREATE_NO_WINDOW")  # exist on Windows only
     return sum(int(getattr(subprocess, name, 0)) for name in names)

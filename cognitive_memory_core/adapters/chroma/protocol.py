@@ -1,4 +1,4 @@
-"""What the bot asks its Chroma process, and what that answers; both sides read this file."""
+"""Requests to the Chroma process and their answers; both sides import this file."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from ...ports.vectors import Generation
 from .filters import Where
 from .frames import BadFrame, Frame
 
-Blank = dict[str, str | float | bool | list[str] | None]  # a row's metadata; None takes away what stood there
+Blank = dict[str, str | float | bool | list[str] | None]  # a row's metadata; None removes the key's earlier value
 
 
 @dataclass(frozen=True)
 class Start:
-    """Say where the vectors lie: in a folder, or on a server whose pointer is kept in the folder."""
+    """Says where the vectors are: in a folder, or on a server whose pointer is kept in the folder."""
 
     folder: str
     url: str = ""
@@ -26,19 +26,19 @@ class Start:
 
 @dataclass(frozen=True)
 class FindInUse:
-    """Ask which generation is in use; answered with :class:`InUse`."""
+    """Asks which generation is in use; answered with :class:`InUse`."""
 
 
 @dataclass(frozen=True)
 class Open:
-    """Open a generation anew and look whether it is whole; answered with :class:`Opened`."""
+    """Opens a generation again and checks that it is complete; answered with :class:`Opened`."""
 
     number: int
 
 
 @dataclass(frozen=True)
 class Begin:
-    """Make an empty generation; answered with :class:`Opened`."""
+    """Creates an empty generation; answered with :class:`Opened`."""
 
     fingerprint: str
     dimensions: int
@@ -46,19 +46,19 @@ class Begin:
 
 @dataclass(frozen=True)
 class PutInUse:
-    """Put a generation in use."""
+    """Puts a generation in use; answered with :class:`Done`."""
 
     generation: Generation
 
 
 @dataclass(frozen=True)
 class Sweep:
-    """Remove a good piece of what is not in use; answered with :class:`Swept`."""
+    """Removes a part of what is not in use; answered with :class:`Swept`."""
 
 
 @dataclass(frozen=True)
 class Upsert:
-    """Write rows; their vectors follow each other in ``block``, in single precision."""
+    """Writes rows; their vectors are concatenated in ``block``, in single precision. Answered with :class:`Done`."""
 
     generation: Generation
     ids: list[str]
@@ -69,7 +69,7 @@ class Upsert:
 
 @dataclass(frozen=True)
 class Remove:
-    """Remove rows."""
+    """Removes rows; answered with :class:`Done`."""
 
     generation: Generation
     ids: list[str]
@@ -77,14 +77,14 @@ class Remove:
 
 @dataclass(frozen=True)
 class Listing:
-    """Ask for all ids; answered with :class:`Listed`."""
+    """Asks for all ids; answered with :class:`Listed`."""
 
     generation: Generation
 
 
 @dataclass(frozen=True)
 class Nearest:
-    """Search with the vector in ``block``; answered with :class:`NearestIds`."""
+    """Searches with the vector in ``block``; answered with :class:`NearestIds`."""
 
     generation: Generation
     where: Where
@@ -94,26 +94,26 @@ class Nearest:
 
 @dataclass(frozen=True)
 class Ready:
-    """The process has the folder and Chroma; ``version`` is Chroma's."""
+    """The process holds the folder's lock and has loaded Chroma; ``version`` is Chroma's."""
 
     version: str
 
 
 @dataclass(frozen=True)
 class Done:
-    """It is written."""
+    """The write has been done."""
 
 
 @dataclass(frozen=True)
 class InUse:
-    """The number of the generation in use; None while there is none."""
+    """The number of the generation in use; None if there is none."""
 
     number: int | None
 
 
 @dataclass(frozen=True)
 class Opened:
-    """A generation that is whole; None with the reason why there is none."""
+    """The opened generation; None, with the reason, if there is none."""
 
     generation: Generation | None
     reason: str = ""
@@ -121,7 +121,7 @@ class Opened:
 
 @dataclass(frozen=True)
 class Swept:
-    """Whether nothing is left but what is in use, or what the system does not let go of."""
+    """Whether nothing removable is left beside the generation in use."""
 
     is_clean: bool
 
@@ -143,10 +143,10 @@ class NearestIds:
 
 @dataclass(frozen=True)
 class Failed:
-    """Why it could not be done.
+    """Why a request failed.
 
-    "locked": another process has the folder; "missing": no chromadb; "gone": no such generation;
-    "foreign": another bot's collections lie in the database, which ``reason`` names; else "failed".
+    "locked": another process holds the folder; "missing": chromadb cannot be imported; "gone": no such generation;
+    "foreign": the database, named in ``reason``, holds another bot's collections; "failed": anything else.
     """
 
     why: Literal["locked", "missing", "gone", "foreign", "failed"]
@@ -160,7 +160,7 @@ _KINDS: dict[str, type[Any]] = {kind.__name__: kind for kind in (*Request.__args
 
 @dataclass(frozen=True)
 class Letter:
-    """A request or an answer with its number; an answer tells the bytes of memory that its process has, if it can."""
+    """A numbered request or answer; an answer also carries the child's resident bytes, if known."""
 
     number: int
     body: Request | Answer
@@ -168,7 +168,7 @@ class Letter:
 
 
 def framed(letter: Letter) -> Frame:
-    """Put a letter into a frame."""
+    """Encode a letter as a frame."""
     values = {part.name: getattr(letter.body, part.name) for part in fields(letter.body)}
     block: bytes = values.pop("block", b"")
     kind = type(letter.body).__name__
@@ -176,7 +176,7 @@ def framed(letter: Letter) -> Frame:
 
 
 def unframed(frame: Frame) -> Letter:
-    """Read a letter; BadFrame for what is none."""
+    """Decode a letter; raises BadFrame for anything else."""
     header = frame.header
     try:
         kind, values = _KINDS[header["kind"]], dict(header["body"])

@@ -1,4 +1,4 @@
-"""The vector store over Chroma's process: rows in, ids out; its answers are never the source of truth."""
+"""A vector store over the Chroma process: rows in, ids out; the ledger remains the source of truth."""
 
 from __future__ import annotations
 
@@ -47,8 +47,8 @@ A = TypeVar("A", bound=Answer)
 T = TypeVar("T")
 ROWS_AT_ONCE = 300
 MOST_HITS = 10_000
-LONGEST_TEXT = 20_000  # what stands beside a vector is for those who look into the store with other programs
-_DEADLY_OPENINGS = 2  # in a row, after which a generation is taken to be damaged
+LONGEST_TEXT = 20_000  # the text beside a vector serves only people who inspect the store with other programs
+_DEADLY_OPENINGS = 2  # process deaths in a row while opening, after which a generation counts as damaged
 _DEADLY_USES = 3
 
 
@@ -61,7 +61,7 @@ class _StoreRow:
 
 
 class ChromaStore:
-    """Generations in ``folder``, or on the server that the settings name; their process starts with the first call."""
+    """Generations in ``folder`` or on the configured server; the process starts with the first call."""
 
     def __init__(self, folder: Path, settings: VectorStoreSettings, bounds: Bounds | None = None) -> None:
         """Initialise without touching the disk."""
@@ -85,16 +85,16 @@ class ChromaStore:
 
     @property
     def pid(self) -> int | None:
-        """Return the number of Chroma's process; None while there is none."""
+        """Return the process id of Chroma; None if it is not running."""
         return self._supervisor.pid
 
     async def open(self) -> Generation | None:
-        """Return the generation in use, tried and warmed."""
+        """Return the generation in use, checked and loaded; None if there is none."""
         number = _expected(InUse, await self._supervisor.write(FindInUse())).number
         return None if number is None else await self._opened(number)
 
     async def begin(self, fingerprint: str, dimensions: int) -> Generation:
-        """Make an empty generation."""
+        """Create an empty generation."""
         await self._swept()
         opened = _expected(Opened, await self._asked(Begin(fingerprint, dimensions)))
         if opened.generation is None:
@@ -110,7 +110,7 @@ class ChromaStore:
         await self._swept()
 
     async def upsert(self, generation: Generation, rows: Sequence[EmbeddedEvent]) -> None:
-        """Take in rows, a few hundred at once; a retired one is taken out. All are looked at before any is written."""
+        """Write rows in batches and remove retired ones; all rows are validated before any is written."""
         checked, retired = await asyncio.to_thread(_checked, generation, rows)
         for batch in _batches(checked, ROWS_AT_ONCE):
             await self._written(generation, _upsert(generation, batch))
@@ -128,7 +128,7 @@ class ChromaStore:
     async def nearest(
         self, generation: Generation, vector: Vector, reading: Reading, limit: int
     ) -> list[tuple[str, float]]:
-        """Search; at once UnavailableError while something long is in hand."""
+        """Search; raises UnavailableError at once while a long request is running."""
         block = _single(vector, generation, "query")
         if limit <= 0:
             return []
@@ -139,17 +139,17 @@ class ChromaStore:
         return [(row, _cosine(distance)) for row, distance in zip(found.ids, found.distances, strict=True)]
 
     async def is_there(self) -> bool:
-        """Look for the generation in use on the disk; of a server only the name of the generation is known here."""
+        """Return whether the generation in use exists on disk; for a server, whether the pointer names one."""
         return await asyncio.to_thread(seems_in_use, self._folder, is_embedded=self._is_embedded)
 
     async def sleep(self) -> None:
-        """End Chroma's process until something is asked."""
+        """End Chroma's process; the next request starts it again."""
         await self._supervisor.sleep()
 
     async def close(self) -> None:
         """End Chroma's process; waiting and later requests are refused."""
         await self._supervisor.close()
-        while self._opening:  # nobody cancelled those who wait for these: a process that is gone ends them
+        while self._opening:  # these may have waiters; they end once the process is gone
             await asyncio.wait(set(self._opening.values()))
 
     async def _swept(self) -> None:
@@ -164,7 +164,7 @@ class ChromaStore:
 
     async def _written(self, generation: Generation, request: Request) -> Answer:
         answer: Answer = Failed("gone")
-        for _ in range(2):  # a process that was started in between has nothing open
+        for _ in range(2):  # a process restarted meanwhile has nothing open
             if not self._is_open(generation) and await self._opened(generation.number) != generation:
                 break
             answer = await self._noted(generation, request, self._supervisor.write(request))
@@ -177,13 +177,13 @@ class ChromaStore:
         try:
             answer = await asked
         except ProcessDied as died:
-            self._deaths[at] += not died.is_hung  # a lock of somebody else's is no damage
+            self._deaths[at] += not died.is_hung  # a hang may be another process's lock and is no sign of damage
             raise
         self._deaths.pop(at, None)
         self._refusal = _why_not(answer) if isinstance(answer, Failed) else ""
         if answer == Failed("gone"):
             self._open.pop(generation.number, None)
-        if not self._supervisor.is_running:  # it was let go because it had grown
+        if not self._supervisor.is_running:  # the process was ended because its memory had grown
             self._reopen()
         return answer
 
@@ -259,7 +259,7 @@ def _start(folder: Path, settings: VectorStoreSettings, bounds: Bounds) -> Start
 
 
 def _granted(answer: Answer) -> Answer:
-    """Return what was answered; UnavailableError for a refusal, and the one place where these are translated."""
+    """Return the answer; raises UnavailableError for a refusal. All refusals are translated here."""
     if isinstance(answer, Failed):
         raise UnavailableError(_why_not(answer))
     return answer
@@ -281,7 +281,7 @@ def _expected(kind: type[A], answer: Answer) -> A:
 
 
 def _checked(generation: Generation, rows: Sequence[EmbeddedEvent]) -> tuple[list[_StoreRow], list[str]]:
-    """Return the rows to write and the ids to take out; the last of each id counts."""
+    """Return the rows to write and the ids to remove; of rows with the same id the last counts."""
     last = {row.event.id: (row, _single(row.vector, generation, row.event.id)) for row in rows}
     retired = [event_id for event_id, (row, _) in last.items() if row.event.retired_at is not None]
     standing = [_row(row, vector) for row, vector in last.values() if row.event.retired_at is None]
@@ -292,14 +292,14 @@ def _row(row: EmbeddedEvent, vector: bytes) -> _StoreRow:
     blank: Blank = {
         "subjects": None,
         **event_metadata(row.event),
-    }  # None: an upsert leaves a key that it is not told of
+    }  # None, because an upsert keeps keys that it is not given
     return _StoreRow(row.event.id, row.event.text[:LONGEST_TEXT], blank, vector)
 
 
 def _single(vector: Vector | None, generation: Generation, whose: str) -> bytes:
-    """Return a vector's bytes in single precision; BadArgument for one without a direction, or of another length."""
+    """Return a vector's bytes in single precision; raises BadArgument for a zero, infinite or wrong-length vector."""
     single = array("f", vector or ())
-    length = math.hypot(*single)  # not finite if any of its numbers is not
+    length = math.hypot(*single)  # not finite if any number is not
     if len(single) != generation.dimensions or not math.isfinite(length) or not length:
         raise BadArgument(sentences.bad_value("vector", whose, sentences.vector_of_length(generation.dimensions)))
     return single.tobytes()

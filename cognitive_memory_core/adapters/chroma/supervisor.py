@@ -1,4 +1,4 @@
-"""The Chroma process as the event loop sees it: asked one thing at a time, bounded in time, restarted when it dies."""
+"""The Chroma process as seen from the event loop: one request at a time, with time limits and restarts."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from .protocol import Answer, Failed, FindInUse, Letter, Open, Request, Start
 from .worker import Worker
 
 T = TypeVar("T")
-_TELLING_NOTHING = (FindInUse, Open)  # a process that answers these and dies of the next thing is not well
+_TELLING_NOTHING = (FindInUse, Open)  # answering these does not prove health: a process may die of the next request
 
 
-_LIKE_DEATHS = 4  # what another process or an operator must change first, changes slowly
+_LIKE_DEATHS = 4  # counted as so many deaths, since another process or an operator must act first
 
 
 @dataclass(frozen=True)
 class Bounds:
-    """How long, in seconds, and how large, in bytes, things may get.
+    """Time limits in seconds and memory limits in bytes.
 
-    ``queueing`` is how long a search waits for something else that is in hand; ``searching`` how long for its answer;
-    a search that is in hand for ``hanging`` is taken to hang.
+    ``queueing`` is how long a search waits for another request to finish, ``searching`` how long for its answer; a
+    search that runs for ``hanging`` is taken to hang.
     """
 
     locking: float = 15.0
@@ -47,7 +47,7 @@ class Bounds:
 
 
 class ProcessDied(UnavailableError):
-    """The process ended while it was at it; ``is_hung`` when we ended it because it took too long."""
+    """The process ended during the request; ``is_hung`` if it was killed for taking too long."""
 
     def __init__(self, message: str, *, is_hung: bool) -> None:
         """Keep the reason."""
@@ -64,7 +64,7 @@ class _Call:
 
 @dataclass
 class _Health:
-    """What is known of the process: how often it died in a row, when it may start again, how large it was at first."""
+    """State of the process: deaths in a row, earliest next start, memory after opening, and current memory."""
 
     deaths: int = 0
     start_at: float = 0.0
@@ -75,7 +75,7 @@ class _Health:
 
 
 class Supervisor:
-    """Starts the process with the first request. One request is in hand at a time; the others wait their turn."""
+    """Starts the process with the first request and runs one request at a time; the others wait."""
 
     def __init__(self, start: Start, bounds: Bounds | None = None, command: Sequence[str] = COMMAND) -> None:
         """Initialise without starting the process."""
@@ -102,12 +102,12 @@ class Supervisor:
 
     @property
     def last_error(self) -> str:
-        """Return why it is not ready; "" while it is."""
+        """Return why the store is not ready; "" while it is."""
         return self._health.error
 
     @property
     def is_running(self) -> bool:
-        """Return whether there is a process that can be asked, as far as is known."""
+        """Return whether a process is running and ready, as far as is known."""
         return self._child is not None and self._health.is_ready
 
     @property
@@ -118,41 +118,41 @@ class Supervisor:
     async def write(self, request: Request, limit: float | None = None) -> Answer:
         """Run a request, however long earlier ones take.
 
-        Past the limit the process is killed and ProcessDied raised: nobody knows then whether it was done.
+        Past the limit the process is killed and ProcessDied raised; whether the request was done is then unknown.
         """
         return await self._finished(_Call(request, limit or self._bounds.writing), None)
 
     async def search(self, request: Request) -> Answer:
-        """Run a lookup within its deadline, or raise UnavailableError; a slow process is not killed."""
+        """Run a search within its deadline, or raise UnavailableError; a slow process is not killed."""
         return await self._finished(_Call(request, self._bounds.hanging), self._bounds.searching)
 
     def queueing_left(self) -> float:
-        """Return how many more seconds a search should wait for the current request; 0.0 when that is long already."""
+        """Return how many more seconds a search should wait for the running request; 0.0 if that takes too long."""
         if self._in_hand_since is None:
             return self._bounds.queueing
         return max(0.0, self._in_hand_since + self._bounds.queueing - time.monotonic())
 
     def settle(self) -> None:
-        """Take the memory that the process has now as what it needs: its growth is measured from here."""
+        """Record the current memory as the normal amount; growth is measured from here."""
         self._health.settled = self._health.resident
 
     def forgive(self) -> None:
-        """Allow an immediate restart: the cause of death is known and will not be requested again."""
+        """Allow an immediate restart: the request that caused the deaths will not be repeated."""
         self._health.deaths, self._health.start_at = 0, 0.0
 
     async def sleep(self) -> None:
-        """Let the request in hand finish within its limit, then end the process; the next request starts another."""
+        """Let the running request finish within its limit, then end the process; the next request starts another."""
         async with self._turn:
             if not self._is_closed and self._child is not None:
                 await self._let_go()
 
     async def close(self) -> None:
-        """Let the request in hand finish for a while, then end the process; nothing can be asked any more."""
+        """Let the running request finish for a limited time, then end the process; later requests are refused."""
         self._is_closed = True
         try:
             if self._calls:
                 await asyncio.wait(set(self._calls), timeout=self._bounds.closing)
-        finally:  # also where the wait is cancelled: the thread ends the process then, whoever waits for it
+        finally:  # also if the wait is cancelled: the thread then ends the process by itself
             ending = self._ended()
         await asyncio.shield(asyncio.wrap_future(ending))
         if self._calls:
@@ -160,7 +160,7 @@ class Supervisor:
         self._health = _Health()
 
     def _ended(self) -> Future[int | None]:
-        """Queue the end of the process and of the thread, once, behind the call in hand, which is cut short."""
+        """Queue the end of the process and of the thread, once; the running request is cut short."""
         if self._ending is None:
             child = self._child
             if self._worker.is_busy and child is not None:
@@ -200,7 +200,7 @@ class Supervisor:
 
     async def _exchange(self, call: _Call) -> Answer:
         async with self._turn:
-            call.has_turn = True  # from here on it runs to its end, also without a caller
+            call.has_turn = True  # from here on it runs to its end, even if its caller is cancelled
             self._in_hand_since = time.monotonic()
             try:
                 return await self._done(call)
@@ -278,7 +278,7 @@ class Supervisor:
         return await self._made(self._end_child)
 
     def _start_child(self) -> ChildProcess:
-        """Start the process; called in the thread, so that it is known also where nobody waits for it any more."""
+        """Start the process; runs in the thread, so that the child is recorded even if the caller was cancelled."""
         self._child = ChildProcess(self._command)
         return self._child
 

@@ -12,10 +12,10 @@ T = TypeVar("T")
 
 
 class Worker:
-    """Makes calls one after the other. Its thread is a daemon: a process that ends does not wait for a hung call."""
+    """Runs calls one after the other in a daemon thread, so that a hung call does not keep the bot from exiting."""
 
     def __init__(self, name: str) -> None:
-        """Start the thread with the first call."""
+        """Prepare the queue; the thread starts with the first call."""
         self._name = name
         self._calls: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
         self._thread: threading.Thread | None = None
@@ -24,7 +24,7 @@ class Worker:
 
     @property
     def is_busy(self) -> bool:
-        """Whether a call is made or waits."""
+        """Return whether a call is running or queued."""
         return self._last is not None and not self._last.done()
 
     def submit(self, call: Callable[[], T]) -> Future[T]:

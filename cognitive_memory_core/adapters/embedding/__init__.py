@@ -1,4 +1,4 @@
-"""The one way to an embedder: questions at once and each once a minute, everything else behind them in batches."""
+"""The only path to an embedder: queries go first and are cached for a minute, other texts follow in batches."""
 
 from .queue import EmbeddingQueue
 

@@ -1,4 +1,4 @@
-"""Background texts on their way to an embedder: in batches, and after every query."""
+"""Sends background texts to an embedder in batches, after every query."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from ...ports.models import Vector
 from .questions import stopped
 
 AT_ONCE = 2
-SMALLEST = 16  # texts that go together whatever their model's pace
-FAST = 0.5  # seconds that a question may have to wait behind a batch; a slower model gets smaller ones
-GAIN = 0.7  # of the seconds a text: what a batch twice as large must save to be worth more waiting
-LONGEST_GIVING_WAY = 10.0  # seconds; where somebody always asks, the background still goes on
+SMALLEST = 16  # texts per batch for any model
+FAST = 0.5  # seconds that a query may wait behind a batch; a slower model gets smaller batches
+GAIN = 0.7  # factor of the seconds per text below which a batch of twice the size is worth the wait
+LONGEST_GIVING_WAY = 10.0  # seconds; background texts continue even while queries never stop
 
 
 @dataclass(frozen=True, eq=False)
 class _EmbeddingRequest:
-    """Some texts of one caller, with the future of their vectors."""
+    """Some texts of one caller, and the future of their vectors."""
 
     caller: object
     texts: Sequence[str]
@@ -30,30 +30,30 @@ class _EmbeddingRequest:
 
 
 class _BatchLimits:
-    """How many texts go together, as far as is known of a model."""
+    """The batch size, adapted to the speed of the model."""
 
     def __init__(self, most: int) -> None:
         """Start with the smallest size; grow to at most ``most``."""
         self.smallest = min(SMALLEST, most)
         doubled = (self.smallest << power for power in range(most.bit_length()))
         self._rooms = [*(room for room in doubled if room < most), most]
-        self._seconds: list[float | None] = [None] * len(self._rooms)  # a text, in a full batch of each size
+        self._seconds: list[float | None] = [None] * len(self._rooms)  # seconds per text in a full batch of each size
         self._at = 0
 
     @property
     def room(self) -> int:
-        """How many texts go together."""
+        """Return the number of texts per batch."""
         return self._rooms[self._at]
 
     @property
     def at_once(self) -> int:
-        """How many batches go at once."""
+        """Return how many batches may run at once."""
         return AT_ONCE if self._at or len(self._rooms) == 1 else 1
 
     def learn(self, room: int, count: int, seconds: float) -> None:
-        """Grow the size where that saves time or adds little latency; shrink it where it does neither."""
+        """Grow the batch size if that saves time or adds little latency; shrink it if it does neither."""
         at = self._rooms.index(room)
-        if count * 2 <= room or at != self._at:  # far from full, or begun before the last change
+        if count * 2 <= room or at != self._at:  # far from full, or started before the last change
             return
         self._seconds[at] = seconds / count
         if seconds > FAST and at and not self._gains(at):
@@ -68,11 +68,10 @@ class _BatchLimits:
 
 
 class Batches:
-    """Sends texts in batches of at most ``most``, two at once; no batch starts while a query is under way.
+    """Sends texts in batches of at most ``most``, two at once; no batch starts while a query is running.
 
-    What several callers ask at once goes together. A model that works through one text after another, and needs long,
-    gets 16 texts and one batch at a time, since a question may have to wait behind them; one that is merely far away
-    gets full batches.
+    Texts of several callers share a batch. A model that is slow per text gets one batch of 16 texts at a time, since a
+    query may have to wait for it; a model that is only far away gets full batches.
     """
 
     def __init__(
@@ -84,7 +83,7 @@ class Batches:
         patience: float = LONGEST_GIVING_WAY,
         elapsed: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Embed batches with ``embed``; while ``is_quiet`` is not set they wait, ``patience`` seconds at most."""
+        """Embed batches with ``embed``; while ``is_quiet`` is not set they wait, at most ``patience`` seconds."""
         self._patience = patience
         self._embed = embed
         self._pace = _BatchLimits(most)
@@ -97,8 +96,8 @@ class Batches:
     async def vectors(self, texts: Sequence[str]) -> list[Vector]:
         """Return one vector per text, in order; raises what the embedder raises for a batch with some of them.
 
-        Whoever leaves, or fails, takes along what of theirs has not set out; batches of others go on. Raises
-        UnavailableError when closed, also to those who wait.
+        If a caller is cancelled or fails, its texts that were not sent yet are dropped; other callers' batches
+        continue. Raises UnavailableError once closed, also in waiting calls.
         """
         if self._is_closed:
             raise UnavailableError(sentences.not_running())
@@ -124,7 +123,7 @@ class Batches:
         return [_EmbeddingRequest(caller, part, loop.create_future()) for part in parts]
 
     def _leave(self, wishes: Sequence[_EmbeddingRequest]) -> None:
-        """Withdraw unanswered requests, and cancel the calls that have no caller left."""
+        """Withdraw unanswered requests and cancel calls that have no caller left."""
         for wish in wishes:
             wish.answer.cancel()
         for call, batch in self._under_way.items():
@@ -150,7 +149,7 @@ class Batches:
             await self._deliver_apart(batch, refused)
 
     async def _give_way(self) -> None:
-        """Wait while questions are asked; ``asyncio.wait_for`` may lose a cancellation, before Python 3.12."""
+        """Wait while queries run; ``asyncio.wait_for`` may lose a cancellation before Python 3.12."""
         waiter = asyncio.ensure_future(self._is_quiet.wait())
         try:
             await asyncio.wait({waiter}, timeout=self._patience)
@@ -158,7 +157,7 @@ class Batches:
             waiter.cancel()
 
     def _taken(self) -> list[_EmbeddingRequest]:
-        """Take the next requests that fit into one batch; skip those whose callers left."""
+        """Take the next requests that fit into one batch, skipping those whose callers left."""
         batch: list[_EmbeddingRequest] = []
         room = self._pace.room
         while self._waiting and len(self._waiting[0].texts) <= room:

@@ -1,4 +1,4 @@
-"""Queries on their way to an embedder: equal ones share one call, and its answer for a minute."""
+"""Sends queries to an embedder: equal queries share one call, and its answer for a minute."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from ...text.caches import register_cache
 LIFETIME = timedelta(minutes=1)
 REMEMBERED = 256
 AT_ONCE = 8
-STUBBORN = 1.0  # seconds
+STUBBORN = 1.0  # seconds to wait for a task that ignores its cancellation
 
 
 @dataclass(frozen=True)
 class _PendingQuestion:
-    """A call under way, or its answer."""
+    """A running call or its answer."""
 
     asked_at: datetime
     answer: asyncio.Future[Vector]
@@ -35,7 +35,7 @@ class _PendingQuestion:
 
 
 class Questions:
-    """Runs at most eight queries at once; caches at most 256 answers. ``is_quiet`` is set while none is under way."""
+    """Runs at most eight queries at once and caches 256 answers; ``is_quiet`` is set while none is running."""
 
     def __init__(self, ask: Callable[[str], Awaitable[Vector]], clock: Clock) -> None:
         """Embed each query with ``ask``."""
@@ -51,9 +51,9 @@ class Questions:
         self.is_quiet.set()
 
     async def vector(self, text: str) -> Vector:
-        """Return the vector of a question; raises BadAnswer for what is no usable vector, UnavailableError when closed.
+        """Return the vector of a query; raises BadAnswer for an unusable vector, UnavailableError once closed.
 
-        A caller that is cancelled leaves the call running for the others.
+        Cancelling a caller leaves the call running for the others.
         """
         if self._is_closed:
             raise UnavailableError(sentences.not_running())
@@ -66,7 +66,7 @@ class Questions:
         return await asyncio.shield(asked.answer)
 
     def clear_caches(self) -> None:
-        """Clear the cached queries and answers; a call under way continues for its callers."""
+        """Clear the cached queries and answers; a running call continues for its callers."""
         self._asked.clear()
 
     async def close(self) -> None:
@@ -118,7 +118,7 @@ class Questions:
 
 
 async def stopped(tasks: Iterable[asyncio.Task[None]]) -> None:
-    """Cancel tasks and wait for their end, for a bounded time where one ignores its cancellation."""
+    """Cancel tasks and wait for their end, for a bounded time if one ignores its cancellation."""
     ending = list(tasks)
     for task in ending:
         task.cancel()

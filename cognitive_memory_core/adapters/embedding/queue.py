@@ -15,15 +15,15 @@ Guard = Callable[[Callable[[], Awaitable[Vector]]], Awaitable[Vector]]
 
 
 async def unguarded(act: Callable[[], Awaitable[Vector]]) -> Vector:
-    """Let anything act."""
+    """Call ``act`` without a guard."""
     return await act()
 
 
 class EmbeddingQueue:
-    """Queries go first, before every batch that has not started; equal ones share one call for a minute.
+    """Runs queries before every batch that has not started; equal queries share one call for a minute.
 
-    Only queries go through the ``guard`` (a breaker's call): a text that always fails must not block them, and
-    background callers pause by themselves.
+    Only queries go through the ``guard`` (a breaker's call): a background text that always fails must not block
+    queries, and background callers pause by themselves.
     """
 
     def __init__(
@@ -36,7 +36,7 @@ class EmbeddingQueue:
         guard: Guard = unguarded,
         elapsed: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Wrap an embedder; ``calibration`` returns how its cosines are distributed."""
+        """Wrap an embedder; ``calibration`` holds the distribution of its cosines."""
         self.fingerprint: str = embedder.fingerprint
         self._calibration = calibration
         self._questions = Questions(lambda text: guard(lambda: embedder.embed_query(text)), clock)
@@ -47,7 +47,7 @@ class EmbeddingQueue:
 
     @property
     def calibration(self) -> Calibration:
-        """Return how its cosines are distributed, as far as that is known."""
+        """Return the distribution of the embedder's cosines, as far as it is known."""
         return self._calibration.current
 
     async def embed_documents(self, texts: Sequence[str]) -> list[Vector]:

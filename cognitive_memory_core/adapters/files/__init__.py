@@ -1,1 +1,1 @@
-"""Plain files: the queue, the owner of the directory, the second copy of memos."""
+"""Plain files: the job queue, the lock on the data directory, profiles, prompt templates and the copy of memos."""

@@ -1,4 +1,4 @@
-"""Jobs to bytes and back. A file once written is only renamed or patched, so fields of other versions survive."""
+"""Encodes and decodes jobs. A written file is only renamed or patched, so fields of other versions survive."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ from .marks import Marks, marks_of
 from .schema import VERSION, FailureFile, form_of, written_instant, written_job
 
 ERROR_LENGTH = 500
-Body = dict[str, Any]  # a JSON object, before it is a Job
+Body = dict[str, Any]  # a parsed JSON object, before it becomes a Job
 _DEEPEST = 64
-_HOLDERS = ("message_ids", "recent_messages", "messages")  # where a job's object keeps messages or their ids
-_OWN = ("message_ids", "messages")  # the rest of them only gives these their sense
+_HOLDERS = ("message_ids", "recent_messages", "messages")  # keys under which a job keeps messages or their ids
+_OWN = ("message_ids", "messages")  # keys of the messages that a job learns from; the others are context
 _UNLABELLED: Body = {"observations": [], "source_message": "", "recent_messages": [], "message_ids": [], "messages": []}
 _SECRET = re.compile(
     r"""(?i)(?:\b(?:api[_-]?key|authorization|password|secret|token)["']?\s?[=:]\s?["']?(?:bearer\s)?|\bbearer\s|\bsk-)"""
     r"""[^\s"',;]+"""
 )
-_WRITTEN = ("schema_version", "scene", "trimmed", "accepted_at")  # what an index reads, and of which types it is
+_WRITTEN = ("schema_version", "scene", "trimmed", "accepted_at")  # fields of an index, with types checked below
 _WRITTEN_IN_TURNS = (*_WRITTEN, "memo", "force", "perspective", "request_id", "happened_at")
 _SHAPES = frozenset(
     {
@@ -47,12 +47,15 @@ _SHAPES = frozenset(
 _WRITTEN_SCENE = ("kind", "agent", "group_id", "user_id", "user_name", "group_name")
 _TEXTS_ONLY = (str,) * len(_WRITTEN_SCENE)
 _PLAIN_ID = re.compile(r"[!-~]{1,128}")
-_INSTANTS = ("happened_at", "accepted_at")  # in the order in which they tell when a memo was made
-_BOM = b"\xef\xbb\xbf"  # editors on Windows put it before what an operator edits by hand
+_INSTANTS = ("happened_at", "accepted_at")  # in the order in which they date a memo
+_BOM = b"\xef\xbb\xbf"  # written by Windows editors
 
 
 def encoded(job: Job) -> bytes:
-    """Write a job; what no UTF-8 text can hold becomes U+FFFD. LimitReached when nobody could read it back."""
+    """Encode a job; unencodable characters become U+FFFD.
+
+    Raises LimitReached if the file would be too large to read.
+    """
     body = written_job(job)
     try:
         data = orjson.dumps(body)
@@ -64,7 +67,7 @@ def encoded(job: Job) -> bytes:
 
 
 def body_of(data: bytes) -> Body:
-    """Read the object of a job's file; PermanentError with a reason of one line when there is none."""
+    """Parse a job file's object; raises PermanentError with a one-line reason if there is none."""
     body = json_of(data)
     if not isinstance(body, dict):
         raise _not_understood(sentences.not_an_object())
@@ -72,7 +75,7 @@ def body_of(data: bytes) -> Body:
 
 
 def json_of(data: bytes) -> object:
-    """Read JSON of bounded depth, which can be written again; PermanentError when it is none."""
+    """Parse JSON of bounded depth; raises PermanentError for anything else."""
     try:
         value: object = orjson.loads(data.removeprefix(_BOM))
     except orjson.JSONDecodeError as error:
@@ -83,7 +86,7 @@ def json_of(data: bytes) -> object:
 
 
 def job_of(body: Mapping[str, Any], job_id: str, arrived_at: datetime) -> Job:
-    """Make the job of a file's object; its id stands in the file's name. PermanentError when it makes none."""
+    """Build the job from a file's object and the id in the file name; raises PermanentError if that fails."""
     version = body.get("schema_version")
     if isinstance(version, int) and version > VERSION:
         raise _not_understood(sentences.newer_version(version))
@@ -96,7 +99,7 @@ def job_of(body: Mapping[str, Any], job_id: str, arrived_at: datetime) -> Job:
 
 
 class Label(NamedTuple):
-    """What an index wants to know of a job."""
+    """The fields of a job that an index keeps."""
 
     scope: Scope
     memo: Memo | None
@@ -104,7 +107,7 @@ class Label(NamedTuple):
 
 
 def label_of(body: Mapping[str, Any], job_id: str, arrived_at: datetime) -> Label:
-    """Read only what an index wants to know of a job; all else is looked at when it is claimed."""
+    """Read only the fields of the index; the rest is validated when the job is claimed."""
     marks = marks_of(held for key in _HOLDERS for item in _items(body, key) if (held := _id_in(item, key)) is not None)
     label = _label_as_written(body, job_id)
     if label is None:
@@ -114,9 +117,9 @@ def label_of(body: Mapping[str, Any], job_id: str, arrived_at: datetime) -> Labe
 
 
 def _label_as_written(body: Mapping[str, Any], job_id: str) -> tuple[Scope, Memo | None] | None:
-    """Label an object that is written as :func:`encoded` writes it: most of a long queue is, and this costs a fifth.
+    """Label an object of the form that :func:`encoded` writes, at a fifth of the cost of full validation.
 
-    None for any other object: the full reading decides on it.
+    Returns None for any other object, which the full validation then decides on.
     """
     is_dialogue = body.get("kind") == "dialogue"
     if _types(body, _WRITTEN if is_dialogue else _WRITTEN_IN_TURNS) not in _SHAPES or body["schema_version"] != VERSION:
@@ -145,7 +148,7 @@ def _items(body: Mapping[str, Any], key: str) -> list[Any]:
 
 
 def message_ids_of(work: Turn | Dialogue) -> Marks:
-    """Mark the messages that :func:`without_message` would find in the work's file."""
+    """Return the marks of the messages that :func:`without_message` would find in the work's file."""
     if isinstance(work, Dialogue):
         return marks_of(writable_text(line.id) for line in work.messages)
     held = [line.id for line in work.recent_messages if isinstance(line, Message)]
@@ -153,7 +156,7 @@ def message_ids_of(work: Turn | Dialogue) -> Marks:
 
 
 def memo_of(job: Job) -> Memo | None:
-    """Return the memo that waits in a job; its id is the job's."""
+    """Return the memo of a queued job, or None; its id is the job's."""
     if not isinstance(job.work, Turn) or not job.work.memo:
         return None
     return Memo(
@@ -163,29 +166,29 @@ def memo_of(job: Job) -> Memo | None:
 
 @lru_cache(maxsize=4096)
 def _shared(scope: Scope) -> Scope:
-    """Return one object for equal scopes: each object of a long backlog holds up the loop when garbage is collected."""
+    """Return one shared object for equal scopes: fewer objects shorten garbage collection with a long queue."""
     return scope
 
 
 def _plain(instant: datetime) -> datetime:
-    """Return the instant with a zone that is no garbage collector's business, unlike those of pydantic."""
+    """Return the instant with a timezone object that the garbage collector does not track, unlike pydantic's."""
     offset = instant.utcoffset()
     return instant if offset is None else instant.replace(tzinfo=timezone(offset))
 
 
 def buried(body: Body, error: str, failed_at: datetime) -> bytes:
-    """Write the object of a failed job: as it was, with its error in one line that shows no key."""
+    """Encode a failed job: unchanged, plus its error on one line with secrets removed."""
     said = one_line(_SECRET.sub("…", error), ERROR_LENGTH)
     return packed({**body, "error": said, "failed_at": written_instant(failed_at)})
 
 
 def packed(body: Body) -> bytes:
-    """Write an object that :func:`body_of` has read, with all its fields."""
+    """Encode an object that :func:`body_of` has read, with all its fields."""
     return orjson.dumps(body)
 
 
 def failure_of(body: Mapping[str, Any], job_id: str, attempts: int, moved_at: datetime) -> FailedJob:
-    """Read the object of a failed job; ``moved_at`` stands in for a time that nobody wrote down."""
+    """Read a failed job's object; ``moved_at`` is used if the file states no time."""
     try:
         written = FailureFile.model_validate(body)
     except ValidationError:
@@ -199,7 +202,7 @@ def failure_of(body: Mapping[str, Any], job_id: str, attempts: int, moved_at: da
 
 
 def without_message(body: Body, message_id: str) -> Body | None:
-    """Take a withdrawn message out of a job's object; None when nothing that a person said is left of the job."""
+    """Remove a withdrawn message from a job's object; return None if nothing said by a person is left."""
     held = {key: _items(body, key) for key in _HOLDERS if isinstance(body.get(key), list)}
     kept = {key: [item for item in items if _id_in(item, key) != message_id] for key, items in held.items()}
     lost = {key: items for key, items in kept.items() if items != held[key]}
@@ -208,7 +211,7 @@ def without_message(body: Body, message_id: str) -> Body | None:
 
 
 def learned_from(body: Body) -> Iterable[str]:
-    """List the messages that a job's object names as its own: those of a turn, or the lines of a dialogue."""
+    """Yield the ids of the messages that a job learns from: those of a turn, or the lines of a dialogue."""
     for key in _OWN:
         items = body.get(key)
         if isinstance(items, list):
@@ -236,7 +239,7 @@ def _writable(value: object) -> object:
 
 
 def writable_text(text: str) -> str:
-    """Join halves of characters that belong together, and replace those that stand alone."""
+    """Join surrogate pairs and replace lone surrogates."""
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
@@ -250,7 +253,7 @@ def _is_too_deep(value: object) -> bool:
 
 
 def _inner(outer: object) -> list[object]:
-    """Return the lists and objects right inside one."""
+    """Return the lists and objects directly inside a value."""
     items: Iterable[object] = ()
     if isinstance(outer, dict):
         items = cast("Body", outer).values()

@@ -1,4 +1,4 @@
-"""One owner of the data directory, by a lock of the operating system: it ends with its process, however that ends."""
+"""Exclusive ownership of the data directory by an operating system lock, which ends with the process."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _PAUSE = 0.1  # seconds between two tries
 
 
 class _OwnerLock(Protocol):
-    """What is used of a FileLock, whose own types are open."""
+    """The used part of FileLock, whose own annotations are incomplete."""
 
     def acquire(self, timeout: float) -> object: ...
 
@@ -28,7 +28,7 @@ class _OwnerLock(Protocol):
 
 
 class DirectoryOwner:
-    """Holds a data directory from :meth:`acquire` to :meth:`release` or to the end of the process."""
+    """Owns a data directory from :meth:`acquire` to :meth:`release` or the end of the process."""
 
     def __init__(self, data_dir: Path) -> None:
         """Initialise without touching the disk."""
@@ -38,14 +38,14 @@ class DirectoryOwner:
         self._is_lost = False
 
     def watch(self, path: Path) -> None:
-        """Take a file, as it is now, for a part of the directory that is owned; blocking."""
+        """Record a file's identity as part of the owned directory; blocking."""
         self._known[path] = _identity(path)
 
     def problem(self) -> str:
-        """Return why nothing may be written, "" where the directory is the one that was opened; blocking.
+        """Return why nothing may be written, "" if the directory is still the one that was opened; blocking.
 
-        Who unlinks or renames the directory, or puts another in its place, does not stop a process that has its files
-        open: what is written then is lost. Each change is logged once.
+        If the directory is deleted, renamed or replaced, a process with open files can still write to them, and what it
+        writes is lost. Each change of state is logged once.
         """
         is_lost = any(_identity(path) != identity for path, identity in self._known.items())
         said = sentences.directory_vanished(self._data_dir) if is_lost else ""
@@ -55,14 +55,14 @@ class DirectoryOwner:
         return said
 
     def check(self) -> None:
-        """Raise StorageRefused unless the directory is the one that was opened; blocking."""
+        """Raise StorageRefused if the directory is no longer the one that was opened; blocking."""
         if problem := self.problem():
             raise StorageRefused(problem)
 
     async def acquire(self, timeout: float) -> None:
-        """Own the directory, created where it is missing, or wait ``timeout`` seconds for its owner to end.
+        """Own the directory, creating it if needed; wait up to ``timeout`` seconds for its current owner to end.
 
-        DirectoryInUse when the owner stays, StorageRefused when the directory cannot be written to.
+        Raises DirectoryInUse if the owner stays, StorageRefused if the directory is not writable.
         """
         clock = asyncio.get_running_loop()
         deadline = clock.time() + timeout
@@ -72,7 +72,7 @@ class DirectoryOwner:
             await asyncio.sleep(_PAUSE)
 
     def release(self) -> None:
-        """Release the directory; do nothing where it is not held."""
+        """Release the directory; does nothing if it is not held."""
         self._lock.release()
 
     async def _has_got(self) -> bool:

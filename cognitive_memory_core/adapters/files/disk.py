@@ -1,4 +1,4 @@
-"""Durable file operations, in one small class so that tests can let any single one of them fail."""
+"""Durable file operations in one small class, so that tests can let any single one fail."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ from ...errors import PermanentError, StorageRefused
 
 P = ParamSpec("P")
 T = TypeVar("T")
-Cleaning = Callable[[bytes], bytes | None]  # gives what is left of a file's bytes; None where it stays as it is
-MAX_BYTES = 8 * 1024 * 1024  # no file that is read whole may be larger
-PIECE, OVERLAP = 1024 * 1024, 4096  # bytes read at once of a file that is not held whole
+Cleaning = Callable[[bytes], bytes | None]  # returns the remaining content of a file; None if it is unchanged
+MAX_BYTES = 8 * 1024 * 1024  # limit of files that are read completely
+PIECE, OVERLAP = 1024 * 1024, 4096  # bytes read at once from a larger file, and bytes that two pieces share
 TEMP = ".tmp"
-_SHARING_VIOLATIONS = (5, 32, 33)  # Windows: a virus scanner or an indexer has the file open for a moment
+_SHARING_VIOLATIONS = (5, 32, 33)  # Windows: a virus scanner or an indexer has the file open
 TRIES = 10
-_NO_FOLDER_SYNC = (errno.EINVAL, errno.EBADF, errno.ENOTSUP)  # file systems that know no fsync of a folder
-_EXHAUSTED = (errno.EMFILE, errno.ENFILE, errno.ENOMEM)  # the process is short of something; the file is not to blame
+_NO_FOLDER_SYNC = (errno.EINVAL, errno.EBADF, errno.ENOTSUP)  # file systems without fsync of folders
+_EXHAUSTED = (errno.EMFILE, errno.ENFILE, errno.ENOMEM)  # the process lacks resources; the file is not at fault
 _CREATE = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_BINARY", 0) | getattr(os, "O_NOFOLLOW", 0)
 _READ = os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 
 
 @dataclass(frozen=True)
 class FoundFile:
-    """A plain file in a folder: its name, its size in bytes, and when it was last written, in seconds."""
+    """A regular file in a folder: its name, its size in bytes, and its time of modification in seconds."""
 
     name: str
     size: int
@@ -40,19 +40,19 @@ class FoundFile:
 
 
 class Disk:
-    """Blocking; called in executors only. Refused writes raise StorageRefused and leave nothing half-written."""
+    """Blocking file operations. A refused write raises StorageRefused and leaves no incomplete file."""
 
     pause = 0.02  # seconds between two tries
     _check: Callable[[], None] | None = None
 
     def __init__(self, check: Callable[[], None] | None = None) -> None:
-        """Ask ``check`` before every write, which raises StorageRefused where none may be made."""
+        """Call ``check`` before every write; it raises StorageRefused if none may be made."""
         self._check = check
 
     def act(self, operation: str, call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Make one system call; what another program on Windows holds open for a moment is tried again.
+        """Make one system call; retry if another program on Windows holds the file open.
 
-        Never a failed fsync: after one nobody knows what the disk holds.
+        A failed fsync is not retried: afterwards the content on disk is unknown.
         """
         tries = 1 if operation == "fsync" else TRIES
         while True:
@@ -65,23 +65,23 @@ class Disk:
             time.sleep(self.pause)
 
     def make_folder(self, folder: Path) -> None:
-        """Create a folder that only its owner may enter, with its parents; one that stands is narrowed to that."""
+        """Create a folder and its parents with mode 0700; an existing folder gets that mode."""
         self._ask()
         with refusals(folder):
             is_new = not folder.exists()
             self.act("mkdir", os.makedirs, folder, mode=0o700, exist_ok=True)
-            with contextlib.suppress(OSError):  # a folder of somebody else's, or a file system without modes
+            with contextlib.suppress(OSError):  # another user's folder, or a file system without modes
                 self.act("chmod", os.chmod, folder, 0o700)
             if is_new:
                 self._sync(folder.parent)
 
     def names(self, folder: Path) -> list[str]:
-        """List what is in a folder, in no order."""
+        """Return the names in a folder, unordered."""
         with refusals(folder):
             return self.act("list", os.listdir, folder)
 
     def find(self, path: Path) -> FoundFile | None:
-        """Return a plain file's entry; None when there is none: links, pipes and folders are not followed or opened."""
+        """Return a regular file's entry, or None; links, pipes and folders are neither followed nor opened."""
         with refusals(path), contextlib.suppress(FileNotFoundError):
             state = self.act("stat", os.lstat, path)
             if stat.S_ISREG(state.st_mode):
@@ -89,12 +89,12 @@ class Disk:
         return None
 
     def changed_at(self, folder: Path) -> int:
-        """Return when a name in a folder was last added or removed, in nanoseconds since 1970."""
+        """Return when a name in a folder was last added or removed, in nanoseconds since the epoch."""
         with refusals(folder):
             return self.act("stat", os.stat, folder).st_mtime_ns
 
     def create(self, path: Path, data: bytes) -> None:
-        """Write a file that is not there yet; once this returns it outlives a power cut."""
+        """Write a new file; it is durable once this returns."""
         with refusals(path):
             self._put(path, data)
             try:
@@ -104,7 +104,7 @@ class Disk:
                 raise
 
     def draft(self, path: Path, data: bytes) -> None:
-        """Write a file that is to be moved: its content is durable, its name only after :meth:`sync_folder`."""
+        """Write a file that will be renamed: its content is durable now, its name only after :meth:`sync_folder`."""
         with refusals(path):
             try:
                 self._write(path, data)
@@ -113,13 +113,13 @@ class Disk:
                 raise
 
     def rewrite(self, path: Path, data: bytes) -> None:
-        """Replace a file's content at one stroke: the old or the new, never a part."""
+        """Replace a file's content atomically and durably."""
         with refusals(path):
             self._put(path, data)
             self._sync(path.parent)
 
     def move(self, source: Path, target: Path) -> None:
-        """Rename at one stroke; durable after :meth:`sync_folder`. FileNotFoundError when the source is gone."""
+        """Rename atomically; durable after :meth:`sync_folder`. Raises Vanished if the source is gone."""
         self._ask()
         with refusals(target):
             try:
@@ -130,20 +130,21 @@ class Disk:
                 raise Vanished(source) from None
 
     def sync_folder(self, folder: Path) -> None:
-        """Make the names in a folder durable."""
+        """Make the directory entries of a folder durable."""
         with refusals(folder):
             self._sync(folder)
 
     def remove(self, path: Path) -> None:
-        """Unlink a file; one that is gone is fine."""
+        """Unlink a file; does nothing if it is gone."""
         with refusals(path), contextlib.suppress(FileNotFoundError):
             self.act("unlink", os.unlink, path)
 
     def clean(self, path: Path, cleaning: Cleaning) -> bytes | None:
-        """Replace a file by what a cleaning leaves of it, or remove it; None where it stays. Vanished when it is gone.
+        """Rewrite or remove a file as ``cleaning`` decides; return the rest, None if it is unchanged. Raises Vanished.
 
-        A file over :data:`MAX_BYTES` is judged piece by piece, and stays as it is or goes. One that the disk does not
-        give can be judged another time (StorageRefused). A removal is durable after :meth:`sync_folder`.
+        A file over :data:`MAX_BYTES` is checked piece by piece and removed whole if any piece would change.
+        StorageRefused means that the disk did not deliver the file and the call may be repeated. A removal is durable
+        after :meth:`sync_folder`.
         """
         try:
             rest = cleaning(self.read(path))
@@ -156,9 +157,9 @@ class Disk:
         return rest
 
     def copy(self, source: Path, target: Path) -> None:
-        """Copy a file of any size as it stands, for its owner's eyes only; Vanished when it is gone.
+        """Copy a file of any size, readable by its owner alone; raises Vanished if it is gone.
 
-        Its content is durable then, its name after :meth:`sync_folder`.
+        The content is durable on return, the name after :meth:`sync_folder`.
         """
         try:
             with refusals(target), source.open("rb") as content:
@@ -169,19 +170,19 @@ class Disk:
             raise
 
     def discard(self, path: Path) -> None:
-        """Unlink a file if the disk lets us."""
+        """Unlink a file; errors are ignored."""
         with contextlib.suppress(OSError):
             self.act("unlink", os.unlink, path)
 
     def touch(self, path: Path) -> None:
-        """Mark a file as written now, if the disk lets us."""
+        """Set a file's modification time to now; errors are ignored."""
         with contextlib.suppress(OSError):
             self.act("utime", os.utime, path)
 
     def read(self, path: Path | str) -> bytes:
-        """Return a file's content; PermanentError when it cannot be read or has over :data:`MAX_BYTES`.
+        """Return a file's content; raises PermanentError if it is unreadable or larger than :data:`MAX_BYTES`.
 
-        Vanished when it is gone; StorageRefused when the process is short of file handles or memory.
+        Raises Vanished if it is gone, StorageRefused if the process lacks file handles or memory.
         """
         try:
             return self._content(path)
@@ -232,7 +233,7 @@ class Disk:
 
     def _sync(self, folder: Path) -> None:
         if os.name == "nt":
-            return  # Windows has no fsync of folders
+            return  # Windows has no fsync for directories
         descriptor = self.act("open", os.open, folder, os.O_RDONLY)
         try:
             self.act("fsync", os.fsync, descriptor)
@@ -255,22 +256,22 @@ class Disk:
             os.close(descriptor)
 
     def _bytes(self, descriptor: int, size: int) -> bytes:
-        """Read to the end, also of a file that grows meanwhile, but no more than is read whole."""
+        """Read to the end, also of a file that grows meanwhile, up to the limit for whole files."""
         data = b""
         while len(data) <= MAX_BYTES and (part := self.act("read", os.read, descriptor, max(size - len(data), 0) + 1)):
             data += part
             if len(data) == size:
-                break  # it was asked for one byte more, and there was none
+                break  # one byte more was requested and there was none
         return data
 
 
 class Vanished(Exception):
-    """A file is gone that stood there: somebody took it away by hand."""
+    """A file that existed was removed by somebody else."""
 
 
 @contextlib.contextmanager
 def refusals(path: Path) -> Generator[None, None, None]:
-    """Turn what the system says about a write into the one error that callers know."""
+    """Convert an OSError of the block into StorageRefused."""
     try:
         yield
     except OSError as error:
@@ -278,7 +279,7 @@ def refusals(path: Path) -> Generator[None, None, None]:
 
 
 def _pieces(path: Path) -> Generator[bytes, None, None]:
-    """Read a file piece by piece; each begins with the end of the one before."""
+    """Yield a file piece by piece; each piece begins with the end of the one before."""
     with path.open("rb") as content:
         piece = content.read(PIECE)
         while piece:
@@ -288,11 +289,11 @@ def _pieces(path: Path) -> Generator[bytes, None, None]:
 
 
 def is_withheld(unreadable: PermanentError) -> bool:
-    """Return whether the disk did not give a file that may be whole: it can be read another time. A link never is."""
+    """Return whether the disk failed to deliver a file that may be intact; False for links."""
     cause = unreadable.__cause__
     return isinstance(cause, OSError) and cause.errno != errno.ELOOP
 
 
 def reason_of(error: OSError) -> str:
-    """Describe the system's error in a few words."""
+    """Return the error's message, or its type if it has none."""
     return error.strerror or type(error).__name__

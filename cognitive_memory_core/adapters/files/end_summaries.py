@@ -1,8 +1,8 @@
-"""The second copy of memos: ``end_summaries.json``, as the mode without cognitive memory reads and writes it.
+"""The copy of memos in ``end_summaries.json``, which the mode without cognitive memory also reads and writes.
 
-A JSON list, oldest first, of ``{"summary", "timestamp", "location": {"type", "name"}}`` (older still: of plain
-strings). Ours carry an ``id`` beside, which the older mode leaves out when it writes the list itself. Nothing that
-somebody else wrote is cut off without a copy: the whole file is first kept beside, as ``end_summaries.before-*.json``.
+The file is a JSON list, oldest first, of ``{"summary", "timestamp", "location": {"type", "name"}}`` (in older files of
+plain strings). Our rows also have an ``id``, which the other mode omits when it rewrites the list. Before foreign rows
+are dropped, the whole file is copied to ``end_summaries.before-*.json``.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ from .names import SUFFIX, microseconds
 log = logging.getLogger(__name__)
 KEPT = 1_000
 PAUSE = 5.0  # seconds between two writes
-LONGEST_PAUSE = 60.0  # seconds between two tries while the disk refuses
+LONGEST_PAUSE = 60.0  # seconds between two attempts while the disk refuses
 Row = Mapping[str, object]
 
 
 class EndSummaries:
-    """MemoMirror into one file. While :attr:`loop` runs, the file is at most :data:`PAUSE` seconds behind."""
+    """MemoMirror into one file, which is at most :data:`PAUSE` seconds behind while :attr:`loop` runs."""
 
     def __init__(self, path: Path, clock: Clock, *, disk: Disk | None = None) -> None:
         """Initialise without touching the disk."""
@@ -48,12 +48,12 @@ class EndSummaries:
         self.loop = BackgroundLoop(path.name, self._round, gathered=0.0, spacing=PAUSE, longest_pause=LONGEST_PAUSE)
 
     async def copy(self, memo: Memo) -> None:
-        """Queue a memo to be written soon."""
+        """Queue a memo for the next write."""
         self._wait(_row(memo))
         self.loop.nudge()
 
     async def flush(self) -> None:
-        """Write what waits; what the disk refuses goes on waiting."""
+        """Write the queued memos; those that the disk refuses stay queued."""
         try:
             await completed(self._write())
         except StorageRefused as refused:
@@ -61,7 +61,7 @@ class EndSummaries:
             self.loop.nudge()  # the loop tries again
 
     async def erase(self, memo_ids: Collection[str], place: Scope, hide: Callable[[str], str]) -> int:
-        """Take memos out of the file, the copies beside it, and of what waits; answer how many files changed."""
+        """Remove memos from the file, its copies and the queue; return how many files changed."""
         async with self._writing:
             waiting = rows_without(self._waiting.values(), memo_ids=memo_ids, place=place, hide=hide)
             self._waiting = {str(row["id"]): row for row in cast("list[Row]", waiting)}
@@ -73,7 +73,7 @@ class EndSummaries:
         return UNTIL_NUDGED
 
     async def _write(self) -> None:
-        """Write what waits; call it to completion: a thread goes on when whoever waits for it is cancelled."""
+        """Write the queued memos; must be awaited to completion, since its thread outlives a cancellation."""
         async with self._writing:
             batch, self._waiting = self._waiting, {}
             if not batch:
@@ -95,7 +95,7 @@ class EndSummaries:
             self._waiting.pop(next(iter(self._waiting)))
 
     def _merge(self, batch: Mapping[str, Row]) -> None:
-        """Add to what stands in the file now: the older mode may have written meanwhile."""
+        """Append to the current content of the file, which the other mode may have changed meanwhile."""
         data, standing = self._standing()
         known = {str(cast("Row", row).get("id")) for row in standing if isinstance(row, dict)}
         rows = [*standing, *(row for memo_id, row in batch.items() if memo_id not in known)]
@@ -134,7 +134,7 @@ class EndSummaries:
             return False
 
     def _keep_aside(self, data: bytes, *, is_once: bool) -> None:
-        """Copy the file, one copy for each time that it was written; with ``is_once`` only where there is no copy."""
+        """Copy the file once per state; with ``is_once`` only if there is no copy yet."""
         before, found = f"{self._path.stem}.before-", self._disk.find(self._path)
         names = [name for name in self._disk.names(self._path.parent) if name.startswith(before)]
         written_at = round(found.written_at * 1e6) if found else microseconds(self._clock.now())
@@ -145,7 +145,7 @@ class EndSummaries:
         log.warning("%s -> %s", self._path.name, aside.name)
 
     def _put_aside(self, reason: object) -> list[object]:
-        """Keep what cannot be read under another name; a new list begins."""
+        """Rename an unreadable file; a new list begins."""
         aside = self._path.with_name(f"{self._path.stem}.corrupt-{microseconds(self._clock.now())}.json")
         self._disk.move(self._path, aside)
         log.warning("%s -> %s: %s", self._path.name, aside.name, reason)

@@ -1,6 +1,6 @@
-"""Taking a person or a place out of the bytes of a file, whoever wrote it and in whichever form.
+"""Removes a person or a place from the bytes of a file of any origin and encoding.
 
-Each function answers the bytes that are left: none where nothing of the file may stay, None where it stays as it is.
+Each function returns the remaining bytes: empty if the file must go, None if it is unchanged.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from .names import moment
 Hide = Callable[[str], str]
 _BEARERS = (("user_id", "user_name"), ("sender_id", "sender_name"))
 _NAMES = frozenset(name for _, name in _BEARERS)
-_KEPT = frozenset(  # what a job means hangs on these, and nobody can be told by them
+_KEPT = frozenset(  # the meaning of a job depends on these, and they do not name a person
     {
         "schema_version",
         "id",
@@ -55,20 +55,20 @@ _TEXTS = frozenset(
         *("is_bot", "addressed_to_bot", "summary", "location"),
     }
 )
-_KNOWN = _KEPT | _NAMES | _TEXTS  # keys that are no text, whatever somebody calls themselves
-_SOME_TIME = moment(0)  # of a job that is read for who and where, not for when
+_KNOWN = _KEPT | _NAMES | _TEXTS  # known keys; a key among them is not somebody's name
+_SOME_TIME = moment(0)  # for jobs that are parsed for people and places, not for times
 _ESCAPED = re.compile(r"\\u([0-9a-fA-F]{4})")
-_LAST_COMMA = re.compile(r",(\s*[\]}])(?=[\s\]},]*\Z)")  # at the end of all: inside a text it is somebody's words
-TORN = 0.01  # of the characters at most may be unreadable in what is still a text
-_LOOKED_AT = 1_000  # bytes
+_LAST_COMMA = re.compile(r",(\s*[\]}])(?=[\s\]},]*\Z)")  # at the very end only: elsewhere it is part of a text
+TORN = 0.01  # largest share of undecodable characters in something that still counts as text
+_LOOKED_AT = 1_000  # bytes examined
 _QUOTED = re.compile(r'(?="([^"\n]{1,200})")')
 _QUOTING = frozenset('"\\')
 _UTF_16 = ("utf-16", "utf-16-le", "utf-16-be")
-_ENCODINGS = ("utf-8", "gb18030", "utf-16-le", "utf-16-be")  # what editors here write
+_ENCODINGS = ("utf-8", "gb18030", "utf-16-le", "utf-16-be")  # encodings that editors commonly write
 
 
 def without_person(data: bytes, *, user_id: str, hide: Hide) -> bytes | None:
-    """Take a person out of a job; one that makes no sense and tells of them goes as a whole."""
+    """Remove a person from a job; an invalid job that mentions them is removed completely."""
     if not _may_tell(data, user_id, hide):
         return None
     body = _mended(data)
@@ -85,7 +85,7 @@ def without_person(data: bytes, *, user_id: str, hide: Hide) -> bytes | None:
 
 
 def without_place(data: bytes, *, scope: Scope) -> bytes | None:
-    """Take a job of a place away; one that makes no sense goes where it tells of the place."""
+    """Remove a job of a place; an invalid job is removed if it mentions the place."""
     try:
         is_there = codec.job_of(codec.body_of(data), "0", _SOME_TIME).scope == scope
     except PermanentError:
@@ -94,7 +94,7 @@ def without_place(data: bytes, *, scope: Scope) -> bytes | None:
 
 
 def summaries_without(data: bytes, *, memo_ids: Collection[str], place: Scope, hide: Hide) -> bytes | None:
-    """Take memos by id or place out of a list of summaries, and hide a person in the others."""
+    """Remove memos by id or place from a list of summaries, and hide a person in the others."""
     rows = _mended(data)
     if not isinstance(rows, list):
         return _hidden_in_text(data, memo_ids, place, hide)
@@ -103,13 +103,13 @@ def summaries_without(data: bytes, *, memo_ids: Collection[str], place: Scope, h
 
 
 def rows_without(rows: Iterable[object], *, memo_ids: Collection[str], place: Scope, hide: Hide) -> list[object]:
-    """Return the rows that are left, without a person."""
+    """Return the remaining rows, with the person hidden."""
     erasure = _JobErasure("", hide)
     return [erasure.of(row, "") for row in rows if not _is_summary_of(row, memo_ids, place)]
 
 
 def names_of(data: bytes, user_id: str) -> set[str]:
-    """Return the names that a person bears in a job, as they stand there."""
+    """Return the names that a person has in a job, as written there."""
     if user_id not in data.decode("utf-8", "replace"):
         return set()
     try:
@@ -124,7 +124,7 @@ class _JobErasure:
     hide: Hide
 
     def job(self, body: Body) -> Body | None:
-        """Return a job without them; None when it is theirs, or nothing that a person said is left."""
+        """Return a job without the person; None if it is theirs or nothing said by a person is left."""
         is_theirs, is_dialogue = self.is_theirs(body), _is_group_dialogue(body)
         if is_theirs and not is_dialogue:
             return None
@@ -135,14 +135,14 @@ class _JobErasure:
         return rest
 
     def is_theirs(self, item: object) -> bool:
-        """Return whether a turn, a line or a scene is of the person, in whichever form."""
+        """Return whether a turn, line or scene belongs to the person, in any of its forms."""
         if not self.user_id or not isinstance(item, dict):
             return False
         fields = cast("Body", item)
         return self.user_id in _owners(fields) or self.is_theirs(fields.get("scene"))
 
     def of(self, value: object, key: str) -> object:
-        """Return what stands under a key without them."""
+        """Return the value under a key with the person removed."""
         if isinstance(value, str):
             return self.hide(value) if not (key.endswith("id") and value == self.user_id) else sentences.somebody()
         if isinstance(value, dict):
@@ -167,12 +167,12 @@ class _JobErasure:
 
 
 def _owners(fields: Body) -> list[str]:
-    """Return who is named as the person of a turn, line or scene."""
+    """Return the ids of the person to whom a turn, line or scene belongs."""
     return [str(fields[key]) for key, _ in _BEARERS if fields.get(key)]
 
 
 def _is_group_dialogue(body: Body) -> bool:
-    """Return whether several people speak in a job."""
+    """Return whether a job is a dialogue of a group."""
     scene = body.get("scene")
     is_group = isinstance(scene, dict) and cast("Body", scene).get("kind") == "group"
     return is_group and body.get("kind") == "dialogue" and isinstance(body.get("messages"), list)
@@ -186,7 +186,7 @@ def _has_person(line: object) -> bool:
 
 
 def _is_summary_of(row: object, memo_ids: Collection[str], place: Scope) -> bool:
-    """Decide by ids alone: several people may share a name."""
+    """Return whether a summary is to go; decided by ids alone, since several people may share a name."""
     if not isinstance(row, dict):
         return False
     fields = cast("Body", row)
@@ -206,7 +206,7 @@ def _makes_sense(body: Body) -> bool:
 
 
 def _mended(data: bytes) -> object:
-    """Read JSON also as editors leave it: in another encoding, with a comma too many; None when it is none."""
+    """Parse JSON, also in another encoding or with a trailing comma; None if that fails."""
     for text in (None, *_texts_of(data)):
         for form in (data,) if text is None else (text.encode(), _LAST_COMMA.sub(r"\1", text).encode()):
             try:
@@ -217,7 +217,7 @@ def _mended(data: bytes) -> object:
 
 
 def _texts_of(data: bytes) -> Iterator[str]:
-    """Return what bytes say in the encodings that they can be of, the likeliest first."""
+    """Yield the text of bytes in each encoding that fits, likeliest first."""
     has_halves = b"\x00" in data[:_LOOKED_AT] or data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
     for encoding in ("utf-8", *(_UTF_16 if has_halves else ("gb18030",))):
         try:
@@ -227,7 +227,7 @@ def _texts_of(data: bytes) -> Iterator[str]:
 
 
 def _hidden_in_text(data: bytes, memo_ids: Collection[str], place: Scope, hide: Hide) -> bytes | None:
-    """Hide in what is a text and no list; what holds a memo that must go, or cannot be decoded, goes as a whole."""
+    """Hide a person in text that is not a list; text with a memo to be removed, or undecodable, is removed whole."""
     place_id = place.place_id
 
     def hidden(text: str) -> str:
@@ -237,7 +237,7 @@ def _hidden_in_text(data: bytes, memo_ids: Collection[str], place: Scope, hide: 
     if not _tells(data, place_id, hidden) and not any(going & _quoted(text) for text in _readings(data)):
         return None
     texts = [_ESCAPED.sub(_unescaped, text) for text in (*_texts_of(data), *_torn_text(data))]
-    text = next((text for text in texts if hide(text) != text), None)  # in other encodings the same bytes say nothing
+    text = next((text for text in texts if hide(text) != text), None)  # in a wrong encoding nothing is found to hide
     if text is None or going & _quoted(text):
         return b""
     rest = codec.writable_text(hide(text)).encode()
@@ -249,31 +249,31 @@ def _quoted(text: str) -> set[str]:
 
 
 def _torn_text(data: bytes) -> Iterator[str]:
-    """Return the text of bytes that were cut off inside a character."""
+    """Yield the text of bytes that were truncated inside a character."""
     text = data.decode("utf-8", "replace")
     if text.count("\ufffd") <= TORN * len(text):
         yield text
 
 
 def _unescaped(match: re.Match[str]) -> str:
-    """Write a character out, but for those that JSON must escape."""
+    """Return an escaped character itself, except where JSON requires the escape."""
     char = chr(int(match[1], 16))
     return char if char.isprintable() and char not in _QUOTING else match[0]
 
 
 def _may_tell(data: bytes, user_id: str, hide: Hide) -> bool:
-    """Return whether a job must be parsed, by a fast look: escaped text could be anything."""
+    """Return whether a job must be parsed; a quick check in which any escape counts as a possible mention."""
     text = data.decode("utf-8", "replace")
     return any(char in text for char in "\\\ufffd\0") or user_id in text or hide(text) != text
 
 
 def _tells(data: bytes, identifier: str, hide: Hide) -> bool:
-    """Return whether bytes that nobody can read as a job hold the id or what is to be hidden."""
+    """Return whether bytes mention the id or something to be hidden, in any plausible encoding."""
     return any(f'"{identifier}"' in text or hide(text) != text for text in _readings(data))
 
 
 def _readings(data: bytes) -> Iterator[str]:
-    """Return what bytes may say: as UTF-8, or where they are none in every encoding; escapes resolved."""
+    """Yield the plausible texts of bytes: UTF-8, or every encoding if they are not UTF-8; escapes resolved."""
     try:
         texts = [data.decode("utf-8")]
     except UnicodeDecodeError:
@@ -283,7 +283,7 @@ def _readings(data: bytes) -> Iterator[str]:
 
 
 def _without_id(identifier: str, text: str) -> str:
-    """Leave an id out that is long enough to be no count."""
+    """Remove an id from a text, if it is long enough not to be a count."""
     found = rf"(?<![0-9A-Za-z]){re.escape(identifier)}(?![0-9A-Za-z])"
     return re.sub(found, "", text) if len(identifier) >= LONG_ID else text
 

@@ -1,10 +1,10 @@
-"""What happens to the queue's files: each step is one rename, or one durable write followed by one unlink.
+"""File operations of the queue: each step is one rename, or one durable write followed by one unlink.
 
-A crash between the two leaves a job in two folders; :meth:`JobFiles.survey` then keeps one: the newest instant (it was
+A crash between the two leaves a job in two folders. :meth:`JobFiles.survey` then keeps one: the newest instant (it was
 revived), else the buried one (it holds the error), else the one with more attempts.
 
-What cannot be read is buried as it stands, by a rename: its bytes are kept, whatever their size, and the reason is
-found again whenever the buried jobs are listed.
+An unreadable job is buried by renaming it: its bytes are kept, whatever their size, and the reason is determined again
+whenever buried jobs are listed.
 """
 
 from __future__ import annotations
@@ -29,18 +29,18 @@ from .schedule_index import JobEntry, JobState
 log = logging.getLogger(__name__)
 PENDING, PROCESSING, FAILED = "pending", "processing", "failed"
 _STATES = {PENDING: JobState.WAITING, PROCESSING: JobState.HELD, FAILED: JobState.FAILED}
-_STRAYS = (TEMP, ".lock")  # older versions left a .lock beside each job
-_SETTLED_AFTER = 1.0  # seconds without a write, after which a copy is complete
+_STRAYS = (TEMP, ".lock")  # older versions left a .lock file beside each job
+_SETTLED_AFTER = 1.0  # seconds without a write after which a file copied in by hand counts as complete
 
 
 class JobFiles:
-    """The folders pending, processing and failed. Blocking; an Entry is given to one call at a time.
+    """The folders pending, processing and failed. Blocking; an entry is used by one call at a time.
 
-    Whatever a step raises, the entry says where its file really is.
+    If a step raises, the entry still states where its file is.
     """
 
     def __init__(self, root: Path, disk: Disk) -> None:
-        """Work under a folder; :meth:`survey` creates what is missing."""
+        """Use a folder as root; :meth:`survey` creates what is missing."""
         self._root = root
         self._folders = {folder: root / folder for folder in _STATES}
         self._places = {folder: os.path.join(path, "") for folder, path in self._folders.items()}  # noqa: PTH118  # a Path a file costs more than reading it
@@ -48,7 +48,7 @@ class JobFiles:
         self._pending_seen = 0
 
     def survey(self, now: datetime) -> list[JobEntry]:
-        """Bring the folders in order and index them, in order of arrival: every job in exactly one place."""
+        """Create the folders, remove duplicates, and return an entry for every job in order of arrival."""
         self._disk.make_folder(self._root)
         names = {folder: self._names_in(folder) for folder in _STATES}
         if any(names.values()):
@@ -70,17 +70,17 @@ class JobFiles:
                     entry = self._adopted(folder, found, now, kept.__contains__)
                     self._label(entry)
                     kept[entry.job_id] = entry
-        return sorted(kept.values(), key=attrgetter("name"))  # names that are texts are compared at once
+        return sorted(kept.values(), key=attrgetter("name"))  # string names compare fastest
 
     def arrive(self, entry: JobEntry, data: bytes) -> None:
-        """Write a new job so that it outlives a power cut, or not at all."""
+        """Write a new job durably, or not at all."""
         self._disk.create(self._path(entry), data)
 
     def claim(self, entry: JobEntry) -> Job:
-        """Move a job into processing, its attempt counted durably, and read it.
+        """Move a job to processing with its attempt counted durably, and read it.
 
-        PermanentError when it makes no job, Vanished when its file is gone; StorageRefused when the attempt could not
-        be made durable or the process is short of something, and then it does not count.
+        Raises PermanentError for an invalid job, Vanished if its file is gone; StorageRefused if the attempt could not
+        be made durable or a resource is exhausted, and then the attempt does not count.
         """
         self._move(entry, PROCESSING, attempts=entry.attempts + 1)
         try:
@@ -93,7 +93,7 @@ class JobFiles:
             raise
 
     def put_back(self, entry: JobEntry, *, attempts: int) -> None:
-        """Move a job to pending again; a power cut may undo that, and then it is recovered from processing."""
+        """Move a job back to pending; a power cut may undo this, and the job is then recovered from processing."""
         self._move(entry, PENDING, attempts=attempts)
         self._try_to_sync(PENDING)
 
@@ -102,7 +102,7 @@ class JobFiles:
         self._disk.remove(self._path(entry))
 
     def bury(self, entry: JobEntry, error: str, at: datetime) -> None:
-        """Move a job to failed with its error, or without one where it can only be renamed."""
+        """Move a job to failed with its error; without the error if the file can only be renamed."""
         try:
             data = codec.buried(self._body(entry), error, at)
             self._disk.create(self._root / FAILED / entry.name, data)
@@ -115,16 +115,16 @@ class JobFiles:
             entry.folder = FAILED
 
     def revive(self, entry: JobEntry, instant: int) -> None:
-        """Move a buried job to pending as if it arrived now, with no attempts."""
+        """Move a buried job to pending as a new arrival with no attempts."""
         self._label(entry)
         self._move(entry, PENDING, attempts=0, instant=instant)
         self._try_to_sync(PENDING)
         self._try_to_sync(FAILED)
 
     def withdraw(self, entry: JobEntry, message_id: str) -> bytes | None:
-        """Take a message out of a job's file: None when it holds no such message (or makes no job).
+        """Remove a message from a job's file; return None if the file does not hold it or is not a valid job.
 
-        Else the file's new content; nothing when nothing of the job was left, and then the file is gone for good.
+        Otherwise returns the new content; empty if nothing of the job was left, and then the file has been removed.
         """
         try:
             body = self._body(entry)
@@ -140,23 +140,23 @@ class JobFiles:
             self._disk.rewrite(self._path(entry), data)
         else:
             self.forget(entry)
-        for folder in _STATES:  # no earlier move is undone by a power cut: the old words would come back with it
+        for folder in _STATES:  # otherwise a power cut could undo an earlier move and bring the old content back
             self._try_to_sync(folder)
         return data
 
     def clean(self, entry: JobEntry, cleaning: Cleaning) -> bytes | None:
-        """Take out of a job's file what may not stay, as :mod:`.erasing` answers; durable after :meth:`sync`."""
+        """Rewrite or remove a job's file as ``cleaning`` decides (see :mod:`.erasing`); durable after :meth:`sync`."""
         rest = self._disk.clean(self._path(entry), cleaning)
         if rest and entry.memo is not None:
             entry.memo = codec.label_of(codec.body_of(rest), entry.job_id, moment(entry.instant)).memo
         return rest
 
     def listed(self) -> list[tuple[str, str]]:
-        """List every file, with its folder."""
+        """Return every file with its folder."""
         return [(folder, name) for folder in _STATES for name in self._disk.names(self._root / folder)]
 
     def clean_files(self, files: Iterable[tuple[str, str]], cleaning: Cleaning) -> int:
-        """Do the same with files that no Entry stands for; rests of writes go. Answers how many jobs changed."""
+        """Apply ``cleaning`` to files without an entry and remove temporary files; return how many jobs changed."""
         changed = 0
         for folder, name in files:
             path = self._root / folder / name
@@ -168,12 +168,12 @@ class JobFiles:
         return changed
 
     def sync(self) -> None:
-        """Sync the folders: a power cut that undid an earlier move would bring erased text back."""
+        """Sync the folders, so that a power cut cannot undo a move and bring erased text back."""
         for folder in _STATES:
             self._disk.sync_folder(self._root / folder)
 
     def names_of(self, entries: Iterable[JobEntry], user_id: str) -> set[str]:
-        """Read which names a person bears in jobs."""
+        """Return the names that a person has in jobs."""
         names: set[str] = set()
         for entry in entries:
             with contextlib.suppress(PermanentError, Vanished):
@@ -192,7 +192,7 @@ class JobFiles:
             return set()
 
     def copy_to(self, target: Path, entries: Iterable[JobEntry]) -> None:
-        """Copy jobs into folders of the same names; a job that was taken away by hand is left out."""
+        """Copy jobs into folders of the same names; a job whose file is gone is left out."""
         self._disk.make_folder(target)
         for folder in _STATES:
             self._disk.make_folder(target / folder)
@@ -203,7 +203,7 @@ class JobFiles:
             self._disk.sync_folder(target / folder)
 
     def reports(self, entries: Iterable[JobEntry]) -> list[FailedJob]:
-        """Read buried jobs; of one that cannot be read the reason why. A file that is gone is left out."""
+        """Return reports of buried jobs; an unreadable one gives its reason, one whose file is gone is left out."""
         found: list[FailedJob] = []
         for entry in entries:
             with contextlib.suppress(Vanished):
@@ -211,7 +211,7 @@ class JobFiles:
         return found
 
     def strangers(self, is_known: Callable[[str], bool]) -> list[FoundFile]:
-        """Find files in pending that somebody put there by hand; cheap while nothing in the folder has changed."""
+        """Return files that somebody put into pending by hand; cheap while the folder has not changed."""
         folder = self._root / PENDING
         changed_at = self._disk.changed_at(folder)
         if changed_at == self._pending_seen:
@@ -224,9 +224,9 @@ class JobFiles:
         return [row for row in found if abs(now - row.written_at) >= _SETTLED_AFTER]
 
     def adopt(self, found: FoundFile, now: datetime, is_taken: Callable[[str], bool]) -> JobEntry:
-        """Take in a file that lies in pending, under a name of ours: its instant is when it was last written.
+        """Index a file found in pending under a valid name; its instant is its modification time.
 
-        Vanished when it is gone meanwhile.
+        Raises Vanished if it is gone meanwhile.
         """
         name = parsed(found.name)
         entry = _entry(PENDING, name, found) if name else self._adopted(PENDING, found, now, is_taken)
@@ -234,11 +234,11 @@ class JobFiles:
         return entry
 
     def is_there(self, entry: JobEntry) -> bool:
-        """Return whether a job's file still exists where it was left."""
+        """Return whether a job's file is still where it was left."""
         return self._disk.find(self._path(entry)) is not None
 
     def _names_in(self, folder: str) -> list[str]:
-        """List the job files of a folder, and remove what older versions or a crash left beside them."""
+        """Return the names of a folder's job files; remove temporary files of older versions or crashes."""
         path = self._folders[folder]
         self._disk.make_folder(path)
         names = self._disk.names(path)
@@ -248,8 +248,8 @@ class JobFiles:
         return [name for name in names if _is_job_file(name)]
 
     def _indexed(self, folder: str, name: JobName, text: str) -> JobEntry | None:
-        """Index a file in one reading, which tells its size, too; None where there is no plain file."""
-        if folder != FAILED:  # of a buried one its time is wanted besides
+        """Index a file with one read, which also gives its size; None if it is not a regular file."""
+        if folder != FAILED:  # a buried job also needs its file time
             with contextlib.suppress(PermanentError, Vanished):
                 data = self._disk.read(self._places[folder] + text)
                 entry = JobEntry(name.instant, name.job_id, name.attempts, folder, text, len(data), _STATES[folder])
@@ -280,7 +280,7 @@ class JobFiles:
         return _entry(folder, name, found)
 
     def _label(self, entry: JobEntry) -> None:
-        """Read the fields of the index; leave them blank where the file is unreadable."""
+        """Read the fields of the index; an unreadable file leaves them empty."""
         with contextlib.suppress(PermanentError, Vanished):
             self._note_label(entry, self._disk.read(self._path(entry)))
 
@@ -305,7 +305,7 @@ class JobFiles:
         entry.folder, entry.name, entry.instant, entry.attempts = folder, str(name), name.instant, attempts
 
     def _try_to_sync(self, folder: str) -> None:
-        """Make a move durable where losing it in a power cut would lose no job."""
+        """Sync a folder; errors are logged only, since losing this move in a power cut loses no job."""
         try:
             self._disk.sync_folder(self._root / folder)
         except StorageRefused as refused:

@@ -1,4 +1,4 @@
-"""Which messages a job holds, in eight bytes each: enough to leave the files of all other jobs unread."""
+"""Marks of the messages that a job holds, eight bytes each, so that other jobs' files need not be read."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ _WIDTH = 8
 
 
 def marks_of(message_ids: Iterable[str]) -> Marks:
-    """Return the marks of message ids. They are good for this process only, and two ids may share one."""
+    """Return the marks of message ids; valid in this process only, and two ids may share one."""
     return b"".join(_mark(message_id) for message_id in message_ids)
 
 
 def may_hold(marks: Marks | None, message_id: str) -> bool:
-    """Return False only where the message is certainly not among those that were marked; None marks tell nothing."""
+    """Return False only if the message is certainly not among those marked; None as marks means unknown."""
     return marks is None or _mark(message_id) in marks
 
 

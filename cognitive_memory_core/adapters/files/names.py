@@ -1,4 +1,4 @@
-"""The queue's file names, which carry order, identity and attempts: ``{instant}-{job_id}.{attempts}.json``."""
+"""The queue's file names, which encode order, identity and attempts: ``{instant}-{job_id}.{attempts}.json``."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from datetime import datetime, timedelta, timezone
 from ...domain.ids import derived_id
 
 SUFFIX = ".json"
-INSTANT_WIDTH = 17  # sixteen digits and the dash
-LATEST = 9_000_000_000_000_000  # microseconds, the year 2255: what lies beyond came from no clock
+INSTANT_WIDTH = 17  # sixteen digits and a hyphen
+LATEST = 9_000_000_000_000_000  # microseconds, the year 2255: later values are invalid
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 _MICROSECOND = timedelta(microseconds=1)
 _JOB_ID = re.compile(r"[0-9A-Za-z_-]{1,64}")
@@ -19,7 +19,7 @@ _OURS = re.compile(r"([0-9]{16})-([0-9A-Za-z_-]{1,64})\.([0-9]{1,6})\.json")
 
 @dataclass(frozen=True)
 class JobName:
-    """The fields of a job that its file name carries."""
+    """The fields of a job that its file name encodes."""
 
     instant: int
     job_id: str
@@ -38,38 +38,38 @@ def parsed(name: str) -> JobName | None:
 
 
 def job_id_of(name: str) -> str:
-    """Take the job's id out of a foreign name (older versions had ``{job_id}.json``), or make one of it."""
+    """Return the job id in a foreign name (older versions used ``{job_id}.json``), or derive one from it."""
     stem = name.removesuffix(SUFFIX)
     return stem if is_job_id(stem) else derived_id("file", stem)
 
 
 def is_job_id(text: str) -> bool:
-    """Return whether a job's id can stand in a file's name on every system."""
+    """Return whether a job id is valid in a file name on every system."""
     return _JOB_ID.fullmatch(text) is not None
 
 
 def microseconds(instant: datetime) -> int:
-    """Count an instant's microseconds since 1970, within what sixteen digits and :data:`LATEST` allow."""
+    """Return an instant as microseconds since 1970, clamped to [0, :data:`LATEST`]."""
     return min(max((instant - _EPOCH) // _MICROSECOND, 0), LATEST)
 
 
 def moment(instant: int) -> datetime:
-    """Return the instant of a count of microseconds since 1970."""
+    """Return the instant of microseconds since 1970."""
     return _EPOCH + instant * _MICROSECOND
 
 
 class Instants:
-    """Issues instants that only rise, whatever the clock does, so that sorted names are in order of arrival."""
+    """Issues strictly increasing instants, whatever the clock does, so that names sort by arrival."""
 
     def __init__(self) -> None:
-        """Start from the clock."""
+        """Initialise; the first instant is the clock's."""
         self._last = 0
 
     def note(self, instant: int) -> None:
-        """Stay above an instant that was found in a name."""
+        """Keep later instants above one found in a file name."""
         self._last = max(self._last, instant)
 
     def issued(self, now: datetime) -> int:
-        """Return the instant of now, or the one after the last."""
+        """Return the current time, or the last instant plus one microsecond if that is later."""
         self._last = max(microseconds(now), self._last + 1)
         return self._last

@@ -1,4 +1,4 @@
-"""Taking people and places out of the files of profiles, whoever wrote them; blocking."""
+"""Removes people and places from profile files of any origin; blocking."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from .disk import TEMP, Disk, Vanished, refusals
 from .profile_file import Hide, ProfileFile
 from .profile_paths import Ids, ProfilePaths, Spot
 
-_ENCODINGS = ("utf-8", "gb18030", "utf-16-le", "utf-16-be")  # what editors here write
+_ENCODINGS = ("utf-8", "gb18030", "utf-16-le", "utf-16-be")  # encodings that editors commonly write
 
 
 @dataclass(frozen=True)
 class ProfileErasing:
-    """Erases spot by spot, each while nobody else writes it; what was done stays done where it breaks off."""
+    """Erases profile by profile, each under its lock; after an error, what was already done stays done."""
 
     paths: ProfilePaths
     disk: Disk
@@ -34,7 +34,7 @@ class ProfileErasing:
     mend: Callable[[Spot], object]
 
     def person(self, user_id: str, hide: Hide) -> list[ProfileKey]:
-        """Remove a person's own files, and hide them in all others'; answers whose profiles that changed."""
+        """Remove a person's own files and hide them in all others; return the keys of the changed profiles."""
         name, touched = path_component(user_id), set[ProfileKey]()
         for spot in self.paths.spots():
             with self.held(spot):
@@ -57,13 +57,13 @@ class ProfileErasing:
         return sorted(touched)
 
     def reword(self, key: ProfileKey, hide: Hide) -> bool:
-        """Take something out of one profile and its past; tells whether anything was there."""
+        """Hide text in one profile and its revisions; return whether anything changed."""
         spot = Spot.of(self.paths.root, key)
         with self.held(spot):
             return bool(self._reworded(spot, "", hide))
 
     def those(self, keys: Iterable[ProfileKey]) -> list[ProfileKey]:
-        """Remove the files of some profiles; answers those of which there were any."""
+        """Remove the files of some profiles; return the keys of those that existed."""
         touched = set[ProfileKey]()
         for key in keys:
             spot = Spot.of(self.paths.root, key)
@@ -72,7 +72,7 @@ class ProfileErasing:
         return sorted(touched)
 
     def key_at(self, spot: Spot) -> ProfileKey | None:
-        """Tell whose spot it is: by its path, or where that holds a hash by what lies there; None if nobody can."""
+        """Return the key of a spot, from its path or, if that holds a hash, from its files; None if unknown."""
         with suppress(PermanentError):
             return spot.key(Ids())
         for path in (spot.file, *self._past(spot)):
@@ -81,7 +81,7 @@ class ProfileErasing:
         return None
 
     def _removed(self, spot: Spot) -> set[ProfileKey]:
-        """Remove everything at a spot, what tells whose it is last."""
+        """Remove everything at a spot; the file that states the key goes last."""
         past, there = [*self._past(spot)], [*self._there(spot)]
         key = self.key_at(spot) if past or there else None
         for path in (*past, *sorted(there, key=lambda path: path == spot.file)):
@@ -92,7 +92,7 @@ class ProfileErasing:
         return {key} if key else set()
 
     def _reworded(self, spot: Spot, user_id: str, hide: Hide) -> set[ProfileKey]:
-        """Hide somebody in every file of a spot; what cannot be read and tells of them goes."""
+        """Hide a person in every file of a spot; an unreadable file that mentions them is removed."""
         if self.key_at(spot):
             self.mend(spot)
         cleaning = partial(self._without, spot=spot, user_id=user_id, hide=hide)
@@ -114,7 +114,7 @@ class ProfileErasing:
             return False
 
     def _without(self, data: bytes, *, spot: Spot, user_id: str, hide: Hide) -> bytes | None:
-        """Return what is left of a file; None where it tells of nobody who is to be forgotten."""
+        """Return the remaining content of a file; None if it mentions nobody who is to be forgotten."""
         if _is_plain(data) and not _tells(data, user_id, hide):
             return None
         try:
@@ -132,7 +132,7 @@ class ProfileErasing:
         yield from (spot.history / name for name in self.paths.listed(spot.history))
 
     def _there(self, spot: Spot) -> Iterator[Path]:
-        """List the file, its drafts, and what was put aside or copied beside it."""
+        """Yield the profile's file, its drafts, and damaged copies beside it."""
         names = self.paths.listed(spot.folder)
         yield from (spot.folder / name for name in names if name.partition(".")[0] == spot.name)
 
@@ -144,7 +144,7 @@ class ProfileErasing:
             self.disk.remove(path)
 
     def _close(self, folder: Path) -> None:
-        """Remove a folder that is empty now: its name tells of somebody, too."""
+        """Remove an empty folder, since its name identifies somebody."""
         if folder.is_dir() and not folder.is_symlink():
             with refusals(folder):
                 self.disk.act("rmdir", os.rmdir, folder)
@@ -152,7 +152,7 @@ class ProfileErasing:
 
 
 def _is_plain(data: bytes) -> bool:
-    """Return whether a file says what it says just as it stands: nothing is escaped, folded or unseen."""
+    """Return whether a file's text can be searched as it is: no escapes, folded lines or invisible characters."""
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError:
@@ -162,7 +162,7 @@ def _is_plain(data: bytes) -> bool:
 
 
 def _tells(data: bytes, user_id: str, hide: Hide) -> bool:
-    """Return whether bytes hold an id, or anything that is to be hidden, in whichever encoding they are."""
+    """Return whether bytes hold an id or text to be hidden, in any plausible encoding."""
     try:
         texts = [data.decode("utf-8")]
         if "\0" in texts[0]:

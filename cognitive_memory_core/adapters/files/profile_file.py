@@ -1,7 +1,7 @@
-"""Profiles to bytes and back: YAML front matter and Markdown, which people mend by hand and models fill.
+"""Encodes and decodes profile files: YAML front matter and Markdown, edited by people and by models.
 
-Nothing in a file is more than text: no number, date, alias or tag of YAML means anything, and keys that nobody here
-knows are carried along as they were written. Who a profile is of hangs on where it lies.
+Every YAML value is read as text: numbers, dates, aliases and tags have no effect. Unknown keys are kept as written. The
+path of a file, not its content, decides whose profile it is.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ from .profile_paths import Ids, Spot
 
 LARGEST = 256 * 1024  # bytes of a file
 LONGEST_FRONT = 16 * 1024  # characters of front matter
-DEEPEST, MOST_PARTS = 8, 2_000  # of front matter: lists within lists, and values in all
+DEEPEST, MOST_PARTS = 8, 2_000  # of front matter: depth of nesting and number of values
 Hide = Callable[[str], str]
 Pair = tuple[yaml.ScalarNode, yaml.Node]
 
 
 class _Loader(Protocol):
-    """What is used of YAML's loaders."""
+    """The used part of YAML's loaders."""
 
     def check_event(self) -> bool: ...
     def get_event(self) -> yaml.Event: ...
@@ -44,7 +44,7 @@ class _Loader(Protocol):
 
 
 class _Dumper(Protocol):
-    """What is used of YAML's dumper."""
+    """The used part of YAML's dumper."""
 
     def open(self) -> None: ...
     def serialize(self, node: yaml.Node) -> None: ...
@@ -54,27 +54,27 @@ class _Dumper(Protocol):
 _LOADER = cast("Callable[[str], _Loader]", getattr(yaml, "CSafeLoader", yaml.SafeLoader))
 _DUMPER = cast("Callable[..., _Dumper]", yaml.SafeDumper)
 _QUICK_DUMPER = cast("Callable[..., _Dumper]", getattr(yaml, "CSafeDumper", yaml.SafeDumper))
-_ODD = "\\!"  # where these stand, the dumper in C may have escaped an emoji or written a tag
+_ODD = "\\!"  # where these occur, the C dumper may have escaped an emoji or written a tag
 _OPENING, _CLOSING = (yaml.SequenceStartEvent, yaml.MappingStartEvent), (yaml.SequenceEndEvent, yaml.MappingEndEvent)
 _TEXT, _LIST, _MAP = (f"tag:yaml.org,2002:{kind}" for kind in ("str", "seq", "map"))
 _NULL = "tag:yaml.org,2002:null"
 _BOUNDARY = re.compile(r"^---[ \t]*$", re.MULTILINE)
-_NO_FOLDING = 1_000_000  # characters of a line
+_NO_FOLDING = 1_000_000  # characters per line
 _ODD_LINE_END = re.compile("[\r\x85\u2028\u2029]")
 
 
 @dataclass(frozen=True)
 class ProfileFile:
-    """What a file says: a profile, and what else stands in its front matter."""
+    """The content of a file: a profile, and the other keys of its front matter."""
 
     profile: Profile
     others: tuple[Pair, ...] = ()
 
     @classmethod
     def read(cls, data: bytes, spot: Spot, zone: tzinfo, written_at: datetime) -> ProfileFile:
-        """Read a file of a spot. Times without a zone are of ``zone``; ``written_at`` stands in where there is none.
+        """Parse a file of a spot. Times without a zone are in ``zone``; ``written_at`` is used if there is none.
 
-        PermanentError with a reason in Chinese for what is no profile, or another's.
+        Raises PermanentError, with a reason in Chinese, for an invalid profile or one of somebody else.
         """
         if len(data) > LARGEST:
             raise _damaged(sentences.profile_too_large(len(data), LARGEST))
@@ -96,7 +96,7 @@ class ProfileFile:
         return cls(tidy(profile), tuple(pair for name, pair in front.items() if name not in known))
 
     def written(self) -> bytes:
-        """Return the file's bytes; LimitReached when nobody could read them back."""
+        """Return the file's bytes; raises LimitReached if they would be too large to read back."""
         stamped = [(_scalar(name), node) for name, node in _stamped(self.profile).items()]
         post = frontmatter.Post(self.profile.summary)
         post.metadata.update({str(key.value): (key, node) for key, node in (*stamped, *self.others)})
@@ -107,7 +107,7 @@ class ProfileFile:
         return data
 
     def without(self, hide: Hide) -> ProfileFile:
-        """Return the file without somebody; another person's name stays theirs."""
+        """Return the file with a person hidden; the name of another person's profile is kept."""
         profile = self.profile
         tags = tuple(dict.fromkeys(map(hide, profile.tags)))
         name = profile.name if profile.key.user_id else hide(profile.name)
@@ -116,24 +116,24 @@ class ProfileFile:
 
 
 def version_of(data: bytes) -> str:
-    """Return what tells the content of a file from every other."""
+    """Return a hash that identifies a file's content."""
     return hashlib.sha256(data).hexdigest()[:32]
 
 
 class _Front(BaseHandler):
-    """The front matter between two lines of ``---``, as YAML's nodes: nothing is made of them."""
+    """Front matter between two ``---`` lines, as YAML nodes that are not converted to values."""
 
     FM_BOUNDARY = _BOUNDARY
 
     def split(self, text: str) -> tuple[str, str]:
-        """Part front matter and body; what comes after the second line is the body, whatever it holds."""
+        """Split front matter and body; everything after the second ``---`` line is the body."""
         before, *parts = _BOUNDARY.split(text, maxsplit=2)
         if before or not parts[1:]:
             raise _damaged(sentences.profile_without_front())
         return parts[0], parts[1]
 
     def load(self, fm: str) -> dict[str, object]:
-        """Read a mapping of bounded size and depth; values by their keys."""
+        """Parse a mapping of bounded size and depth into nodes by key."""
         if len(fm) > LONGEST_FRONT:
             raise _damaged(sentences.profile_too_large(len(fm), LONGEST_FRONT))
         try:
@@ -148,7 +148,7 @@ class _Front(BaseHandler):
         return {key.value: (key, value) for key, value in root.value}
 
     def format(self, post: frontmatter.Post, **_: object) -> str:
-        """Write the nodes, then the body."""
+        """Serialise the nodes, then the body."""
         front = _serialized(list(cast("Mapping[str, Pair]", post.metadata).values()))
         if len(front) > LONGEST_FRONT:
             raise LimitReached(sentences.profile_too_large(len(front), LONGEST_FRONT))
@@ -180,7 +180,7 @@ def _parted(data: bytes) -> tuple[Mapping[str, Pair], str]:
 
 
 def _check(front: str) -> None:
-    """Refuse what could grow or mean more than it says, while it is being read."""
+    """Raise PermanentError for aliases, anchors, tags and excessive depth or size, before nodes are built."""
     loader, depth, parts = _LOADER(front), 0, 0
     while loader.check_event():
         event = loader.get_event()
@@ -193,7 +193,7 @@ def _check(front: str) -> None:
 
 
 def _text(front: Mapping[str, Pair], name: str) -> str:
-    """Return a value as it is written; "" where there is none."""
+    """Return a value as written; "" if there is none."""
     if name not in front:
         return ""
     node = front[name][1]
@@ -204,7 +204,7 @@ def _text(front: Mapping[str, Pair], name: str) -> str:
 
 
 def _ids(front: Mapping[str, Pair], spot: Spot) -> Ids:
-    """Read what a file of a spot has to say of ids; other files may use those words for something else."""
+    """Read the ids that a file of a spot may state; other kinds of file may use these keys for something else."""
     group_id = _text(front, "group_id") if spot.group else ""
     return Ids(_text(front, "entity_id"), group_id, _text(front, "agent") if spot.agent else "")
 
@@ -229,7 +229,7 @@ def _instant(text: str, zone: tzinfo, written_at: datetime) -> datetime:
 
 
 def _stamped(profile: Profile) -> dict[str, yaml.Node]:
-    """Write what a file says of a profile; the ids are the key's, whatever stood there."""
+    """Return the front matter of a profile; the ids are those of its key, whatever the file said."""
     key = profile.key
     return {
         "entity_type": _scalar(key.entity_type),
@@ -244,12 +244,12 @@ def _stamped(profile: Profile) -> dict[str, yaml.Node]:
 
 
 def _scalar(text: str, style: str | None = None) -> yaml.ScalarNode:
-    """Write a text: one that YAML would take for something else is quoted."""
+    """Return a text node; the dumper quotes text that YAML would read as another type."""
     return yaml.ScalarNode(_TEXT, writable_text(text), style=style)
 
 
 def _rest_of(node: yaml.Node, hide: Hide) -> yaml.Node:
-    """Return a value without somebody; quoted where an odd end of a line would not come back as it was."""
+    """Return a node with a person hidden; quoted if an unusual line end would be lost otherwise."""
     if isinstance(node, yaml.ScalarNode):
         return _hidden(node, hide)
     if isinstance(node, yaml.MappingNode):

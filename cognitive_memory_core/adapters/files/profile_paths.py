@@ -1,4 +1,4 @@
-"""Where profiles lie: the one place that builds their paths."""
+"""Paths of profiles; no other module builds them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _PLAIN = re.compile(r"[0-9][0-9a-z_-]{0,63}")
 
 @dataclass(frozen=True)
 class Ids:
-    """What a file says of whom it is, in its own words; "" where it says nothing."""
+    """The ids that a file states about its subject; "" if it states none."""
 
     entity_id: str = ""
     group_id: str = ""
@@ -33,7 +33,7 @@ class Ids:
 
 @dataclass(frozen=True)
 class Spot:
-    """Where one profile lies, with its past. ``agent``, ``group`` and ``name`` are path components, or ""."""
+    """The location of one profile and its revisions. ``agent``, ``group`` and ``name`` are path components, or ""."""
 
     root: Path
     agent: str
@@ -52,17 +52,17 @@ class Spot:
 
     @cached_property
     def folder(self) -> Path:
-        """Where the file lies, and what was put aside."""
+        """The folder of the file and its damaged copies."""
         return _base(self.root, self.agent) / FOLDERS[self.entity_type] / self.group
 
     @cached_property
     def file(self) -> Path:
-        """The profile of now."""
+        """The file of the current profile."""
         return self.folder / (self.name + SUFFIX)
 
     @cached_property
     def history(self) -> Path:
-        """Where its revisions lie."""
+        """The folder of its revisions."""
         return _base(self.root, self.agent) / HISTORY / FOLDERS[self.entity_type] / self.group / self.name
 
     def revision(self, revision_id: str) -> Path:
@@ -70,11 +70,11 @@ class Spot:
         return self.history / (revision_id + SUFFIX)
 
     def aside(self, revision_id: str) -> Path:
-        """Return the place for what was put aside, as of an instant."""
+        """Return the path for a damaged copy, named after an instant."""
         return self.folder / f"{self.name}.damaged-{revision_id}"
 
     def key(self, ids: Ids) -> ProfileKey:
-        """Return whose profile lies here, by its path and its file; PermanentError where they disagree."""
+        """Return the key of the profile here, from its path and its file; raises PermanentError if they disagree."""
         agent = _id_of(self.agent, ids.agent) if self.agent else DEFAULT_AGENT
         name = _id_of(self.name, ids.entity_id)
         try:
@@ -87,30 +87,30 @@ class Spot:
 
 @dataclass(frozen=True)
 class ProfilePaths:
-    """Every spot under a data directory."""
+    """All profile locations under a data directory."""
 
     root: Path
     disk: Disk
 
     def spots(self) -> Iterator[Spot]:
-        """List every spot that holds anything, of every agent, also those of no key."""
+        """Yield every spot with any file, of every agent, including those whose key is unknown."""
         for agent in ("", *filter(_is_component, self.listed(self.root / AGENTS))):
             for entity_type in FOLDERS:
                 yield from self._spots_of(agent, entity_type)
 
     def in_group(self, agent_id: str, group_id: str) -> Iterator[Spot]:
-        """List the spots of a group and of its members."""
+        """Yield the spots of a group and of its members."""
         whole = Spot.of(self.root, ProfileKey.group(group_id, agent_id))
         yield whole
         yield from (spot for spot in self._spots_of(whole.agent, "member") if spot.group == whole.name)
 
     def emptied(self, agent_id: str, group_id: str) -> tuple[Path, ...]:
-        """List the folders of a group's members, which are empty when they are forgotten."""
+        """Return the folders of a group's members, to be removed when empty."""
         member = Spot.of(self.root, ProfileKey.member(group_id, "0", agent_id))
         return member.history.parent, member.folder
 
     def listed(self, folder: Path) -> list[str]:
-        """List a folder in order; nothing where there is none, or a link to another place."""
+        """Return the sorted names in a folder; empty if it is missing or a link."""
         with refusals(folder):
             is_there = folder.is_dir() and not folder.is_symlink()
         return sorted(self.disk.names(folder)) if is_there else []
@@ -135,7 +135,7 @@ def _is_component(name: str) -> bool:
 
 
 def _id_of(component: str, stated: str) -> str:
-    """Return the id that a path component stands for; a hash tells none, so the file must."""
+    """Return the id of a path component; if that is a hash, the id stated in the file."""
     identifier = stated or (component if _PLAIN.fullmatch(component) else "")
     if path_component(identifier) != component:
         raise PermanentError(sentences.profile_of_another(component, stated))

@@ -1,4 +1,4 @@
-"""Profiles as files under ``profiles/``, each with its past beside it."""
+"""Stores profiles as files under ``profiles/``, with their revisions beside them."""
 
 from __future__ import annotations
 
@@ -29,30 +29,30 @@ from .profile_paths import SUFFIX, ProfilePaths, Spot
 log = logging.getLogger(__name__)
 _LOCKS = 64
 _REMEMBERED = 10_000  # folders
-_RECENT, _SMALL = 256, 32 * 1024  # profiles of so many bytes that were read last: who writes one has just read it
+_RECENT, _SMALL = 256, 32 * 1024  # cache of the profiles read last, up to this many bytes each: a write follows a read
 
 
 @dataclass(frozen=True)
 class _Standing:
-    """A file as it stands."""
+    """The bytes of a file and their parsed content."""
 
     data: bytes
     file: ProfileFile
 
     @property
     def profile(self) -> Profile:
-        """The profile in it."""
+        """Return the profile in it."""
         return self.file.profile
 
 
 class FileProfiles:
-    """ProfileStore and ProfileEraser. One profile is written by one thread at a time; a reader waits for nobody.
+    """ProfileStore and ProfileEraser over files. One thread at a time writes a profile; readers do not wait.
 
-    People may edit the files meanwhile: what they write is found, never overwritten unseen.
+    People may edit the files at the same time: a foreign change is detected and never overwritten.
     """
 
     def __init__(self, root: Path, keep: int, clock: Clock, zone: tzinfo, *, disk: Disk | None = None) -> None:
-        """Keep so many revisions under a data directory; ``zone`` is of times that are written without one."""
+        """Keep ``keep`` revisions under a data directory; ``zone`` applies to times written without one."""
         self._disk = disk or Disk()
         self._paths = ProfilePaths(root, self._disk)
         self._keep = keep
@@ -64,16 +64,16 @@ class FileProfiles:
         self._erasing = ProfileErasing(self._paths, self._disk, self._read, self._held, self._standing)
 
     async def find(self, key: ProfileKey) -> Profile | None:
-        """Return the profile of now."""
+        """Return the current profile, or None."""
         standing = await asyncio.to_thread(self._standing, self._spot(key))
         return standing and standing.profile
 
     async def write(self, profile: Profile) -> Profile:
-        """Put a profile in the place of the one whose version it bears."""
+        """Replace the profile whose version ``profile`` carries; raises Overtaken if it changed meanwhile."""
         return await asyncio.to_thread(self._write, profile)
 
     async def rename(self, key: ProfileKey, name: str) -> Profile | None:
-        """Change the name alone; a placeholder is none and changes nothing."""
+        """Change only the name; a placeholder name changes nothing."""
         return await asyncio.to_thread(self._rename, key, clean_name(name))
 
     async def revisions(self, key: ProfileKey) -> list[Revision]:
@@ -91,25 +91,25 @@ class FileProfiles:
         return await asyncio.to_thread(lambda: sorted(filter(None, map(self._key, self._paths.spots()))))
 
     async def add_revision(self, revision: Revision) -> bool:
-        """Keep a past profile from elsewhere; False where it is known, or older than those that are kept."""
+        """Store an imported revision; return False if it is known or older than those kept."""
         return await asyncio.to_thread(self._add_revision, revision)
 
     async def erase_person(self, user_id: str, hide: Callable[[str], str]) -> list[ProfileKey]:
-        """Remove a person's profiles with their past; hide them in all others'."""
+        """Remove a person's profiles with their revisions; hide them in all others."""
         try:
             return await asyncio.to_thread(self._erasing.person, user_id, hide)
         finally:
             self._recent.clear()
 
     async def reword(self, key: ProfileKey, without: Callable[[str], str]) -> bool:
-        """Put a profile and its past in other words."""
+        """Apply ``without`` to the text of a profile and its revisions; return whether anything changed."""
         try:
             return await asyncio.to_thread(self._erasing.reword, key, without)
         finally:
             self._recent.clear()
 
     async def erase(self, keys: Collection[ProfileKey]) -> list[ProfileKey]:
-        """Remove these profiles with their past."""
+        """Remove these profiles with their revisions."""
         try:
             return await asyncio.to_thread(self._erasing.those, keys)
         finally:
@@ -168,7 +168,7 @@ class FileProfiles:
         return kept
 
     def _replace(self, spot: Spot, standing: _Standing | None, profile: Profile) -> Profile:
-        """Write a file of a tidy profile at one stroke, unless it was changed at the last moment."""
+        """Replace a file atomically, unless it was changed in the meantime; then raise Overtaken."""
         data = ProfileFile(profile, standing.file.others if standing else ()).written()
         self._make_room(spot.folder, is_first=standing is None)
         draft = spot.file.with_name(spot.file.name + TEMP)
@@ -190,9 +190,9 @@ class FileProfiles:
             raise Overtaken(sentences.profile_overtaken()) from None
 
     def _make_room(self, folder: Path, *, is_first: bool) -> None:
-        """Make a folder with all above it, for their owner only; before a first file their names are made durable.
+        """Create a folder and its parents for their owner only; before a first file their names are made durable.
 
-        One that was made before is left as it is: where a file is not the first, its folder was just read.
+        A folder created earlier is not checked again: unless the file is its first, the folder has just been read.
         """
         if not is_first and folder in self._made:
             return
@@ -206,26 +206,26 @@ class FileProfiles:
         self._made.add(folder)
 
     def _snapshot(self, spot: Spot, data: bytes) -> None:
-        """Keep a file's bytes as the newest revision; one that a crash left of them will do."""
+        """Store a file's bytes as the newest revision, unless a crash left the same bytes there."""
         ids = self._revision_ids(spot)
         self._make_room(spot.history, is_first=not ids)
         if not ids or not self._holds(spot, ids[0], data):
             self._disk.create(spot.revision(revision_id(self._clock.now(), ids[0] if ids else "")), data)
 
     def _drop_twin(self, spot: Spot, data: bytes) -> None:
-        """Remove a revision that a crash left of the very profile that stands."""
+        """Remove a newest revision that equals the current file, as a crash may leave it."""
         newest = self._revision_ids(spot)[:1]
         if newest and self._holds(spot, newest[0], data):
             self._disk.remove(spot.revision(newest[0]))
 
     def _holds(self, spot: Spot, past: str, data: bytes) -> bool:
-        """Return whether a revision is of these very bytes."""
+        """Return whether a revision has exactly these bytes."""
         with contextlib.suppress(PermanentError):
             return self._bytes(spot.revision(past)) == data
         return False
 
     def _prune(self, spot: Spot) -> None:
-        """Keep the newest revisions; what the disk refuses is pruned the next time."""
+        """Remove the oldest revisions; after an error the rest is removed next time."""
         with contextlib.suppress(StorageRefused):
             names = self._paths.listed(spot.history)
             for name in names:
@@ -241,11 +241,11 @@ class FileProfiles:
         return list(filter(None, (self._revision(spot, past) for past in ids)))
 
     def _revision_ids(self, spot: Spot) -> list[str]:
-        """List the revisions, newest first."""
+        """Return the ids of the revisions, newest first."""
         return _revisions_among(self._paths.listed(spot.history))
 
     def _revision(self, spot: Spot, past: str) -> Revision | None:
-        """Read a revision; None for one that is gone or that nobody can read."""
+        """Read a revision; None if it is gone or unreadable."""
         with contextlib.suppress(PermanentError):
             data = self._bytes(spot.revision(past))
             if data is not None:
@@ -265,7 +265,7 @@ class FileProfiles:
             return True
 
     def _standing(self, spot: Spot) -> _Standing | None:
-        """Read the profile of now; what cannot be read is put aside first."""
+        """Read the current profile; an unreadable file is first set aside."""
         try:
             return self._read_standing(spot)
         except PermanentError:
@@ -289,9 +289,9 @@ class FileProfiles:
         return standing
 
     def _mended(self, spot: Spot) -> _Standing | None:
-        """Put a file that cannot be read aside; the newest revision that can stands in its place, or nothing."""
+        """Set an unreadable file aside and replace it by the newest readable revision, if there is one."""
         try:
-            return self._read_standing(spot)  # another thread was here first
+            return self._read_standing(spot)  # another thread may have done it
         except PermanentError as damage:
             aside = self._put_aside(spot)
             past = next(self._readable(spot), None)
@@ -310,7 +310,7 @@ class FileProfiles:
                     yield _Standing(data, self._read(data, spot))
 
     def _put_aside(self, spot: Spot) -> Path:
-        """Keep a file under another name, always the same for the same file; what is no file is moved as it is."""
+        """Copy a file under a name derived from its modification time; anything but a regular file is moved."""
         with refusals(spot.file):
             changed_at = self._disk.act("stat", os.lstat, spot.file).st_mtime
         aside = spot.aside(revision_id(moment(min(max(int(changed_at * 1e6), 0), microseconds(self._clock.now())))))
@@ -325,7 +325,7 @@ class FileProfiles:
         return ProfileFile.read(data, spot, self._zone, self._clock.now())
 
     def _bytes(self, path: Path) -> bytes | None:
-        """Return a file's bytes, None where there is none. PermanentError for what nobody may read as a file."""
+        """Return a file's bytes, None if it is missing; raises PermanentError if it is not readable as a file."""
         try:
             return self._disk.read(path)
         except Vanished:
@@ -337,11 +337,11 @@ class FileProfiles:
             raise
 
     def _key(self, spot: Spot) -> ProfileKey | None:
-        """Return whose profile stands at a spot; None where there is none or its owner is unknown."""
+        """Return the key of the profile at a spot; None if there is no file or its owner is unknown."""
         return self._erasing.key_at(spot) if self._disk.find(spot.file) else None
 
 
 def _revisions_among(names: Iterable[str]) -> list[str]:
-    """Return the ids of the revisions among the names in a folder, newest first."""
+    """Return the revision ids among the names in a folder, newest first."""
     stems = (name.removesuffix(SUFFIX) for name in names if name.endswith(SUFFIX))
     return sorted(filter(is_revision_id, stems), reverse=True)

@@ -34,16 +34,17 @@ P = ParamSpec("P")
 T = TypeVar("T")
 Elapsed = Callable[[], float]
 log = logging.getLogger(__name__)
-THREADS = 4  # its own, so that no search or model holds up a remember()
+THREADS = 4  # a pool of its own, so that searches and models do not delay remember()
 MEGABYTE = 1024 * 1024
-SUSPECT_AFTER = 2  # attempts; a job that was in hand at one death was most likely there by chance
+SUSPECT_AFTER = 2  # attempts; a job that was running at a single crash was probably not its cause
 COMPLAINT_PAUSE = timedelta(minutes=1)
 
 
 class FileQueue:
-    """JobQueue, QueueView and QueueEraser over a folder that one process owns. Made by :meth:`open`; of one event loop.
+    """JobQueue, QueueView and QueueEraser over a folder that one process owns; for one event loop.
 
-    Every step is finished once it is begun, also when its caller is cancelled: disk and index never part.
+    Made by :meth:`open`. A started step always finishes, even if its caller is cancelled, so that disk and index stay
+    consistent.
     """
 
     def __init__(
@@ -61,8 +62,8 @@ class FileQueue:
         self._arriving: dict[str, asyncio.Event] = {}
         self._right_of_way = RightOfWay()
         self._moving = asyncio.Lock()  # one claim, or one step on many jobs, at a time; taken before a job's lock
-        self._jobs = KeyedLock()  # a job's file is given to one step at a time; jobs do not wait for each other
-        self._doors = KeyedLock()  # each scope writes one arrival at a time: a flood of one leaves threads to others
+        self._jobs = KeyedLock()  # one step at a time on a job's file; different jobs are independent
+        self._doors = KeyedLock()  # one arrival at a time per scope, so that a flood in one leaves threads free
         self._running: set[asyncio.Task[object]] = set()
         self._stranded: list[JobEntry] = []
         self._claims = 0
@@ -80,10 +81,10 @@ class FileQueue:
         elapsed: Elapsed = time.monotonic,
         horizon: Callable[[], datetime] | None = None,
     ) -> FileQueue:
-        """Create and index the folders; StorageRefused when the disk does not allow it.
+        """Create and index the folders; raises StorageRefused if the disk refuses.
 
-        Rests are counted by ``elapsed``, in seconds that never jump, whatever the clock does; buried jobs grow old by
-        ``horizon``, an instant that has passed for sure, where it is given.
+        Pauses are measured by ``elapsed``, in seconds of a monotonic clock. Buried jobs expire by ``horizon``, an
+        instant that has certainly passed (default: the clock's).
         """
         queue = cls(JobFiles(folder, disk or Disk()), settings, clock, elapsed)
         queue._horizon = horizon or clock.now
@@ -95,7 +96,7 @@ class FileQueue:
         return queue
 
     async def close(self) -> None:
-        """Wait for what is under way; the files stay."""
+        """Wait for running steps; the files stay."""
         try:
             while self._running:
                 await asyncio.wait(self._running)
@@ -104,36 +105,36 @@ class FileQueue:
             self._pool.shutdown(wait=False)
 
     async def enqueue(self, job: Job) -> None:
-        """Return once the job would survive a power cut; a job of a known id is there already."""
+        """Store a job durably; a job whose id is known is already stored."""
         await self._finished(self._enqueue(job))
 
     async def claim(self) -> Claim | None:
-        """Take the next job; files that cannot be read are buried on the way."""
+        """Claim the next job; unreadable files met on the way are buried."""
         task = self._begun(self._claim())
         try:
             return await asyncio.shield(task)
         except asyncio.CancelledError:
-            task.add_done_callback(self._give_back)  # its caller is gone and cannot complete it
+            task.add_done_callback(self._give_back)  # its caller is gone and cannot complete the claim
             raise
 
     async def complete(self, claim: Claim) -> None:
-        """Forget a job; a claim that is no longer held changes nothing."""
+        """Remove a finished job; a claim that is no longer held changes nothing."""
         await self._finished(self._complete(claim))
 
     async def requeue(self, claim: Claim, *, delay: float, counted: bool) -> None:
-        """Put the job back at its place; its scope rests for ``delay`` seconds, so that order holds."""
+        """Return the job to its place; its scope pauses for ``delay`` seconds, so that the order is kept."""
         await self._finished(self._requeue(claim, delay=delay, counted=counted))
 
     async def bury(self, claim: Claim, error: str) -> None:
-        """Move the job to failed, with its error."""
+        """Move the job to failed with its error."""
         await self._finished(self._bury_claim(claim, error))
 
     async def recover(self) -> int:
-        """Put back what a dead process held; a job that ended the process too often is buried instead."""
+        """Requeue the jobs that a dead process held; one that was running at too many crashes is buried."""
         return await self._finished(self._recover())
 
     async def revive(self, job_id: str | None = None) -> int:
-        """Put one buried job, or all, back to pending as the newest, with no attempts."""
+        """Move one buried job, or all, back to pending as new arrivals with no attempts."""
         return await self._finished(self._revive(job_id))
 
     def knows(self, job_id: str) -> bool:
@@ -142,49 +143,49 @@ class FileQueue:
         return entry is not None and entry.state is not JobState.ARRIVING
 
     async def holding(self, scope: Scope, message_ids: Collection[str]) -> frozenset[str]:
-        """Return those of the messages of a scope that its jobs will learn from, read from their files."""
+        """Return which of the messages the jobs of a scope will learn from, read from their files."""
         return await self._finished(self._holding(scope, frozenset(message_ids)))
 
     def counts(self) -> QueueCounts:
-        """Count the jobs by state."""
+        """Return the number of jobs by state."""
         return self._backlog.counts()
 
     def waiting_memos(self, scope: Scope) -> list[Memo]:
-        """Return the memos that no ledger holds yet, oldest first."""
+        """Return the memos that the ledger does not hold yet, oldest first."""
         return self._backlog.memos(scope)
 
     async def failed(self) -> list[FailedJob]:
-        """List the buried jobs, oldest first, with the reason where one cannot be read."""
+        """Return the buried jobs, oldest first; an unreadable one with the reason."""
         found = await self._finished(self._run(self._spool.reports, self._backlog.failed()))
         return sorted(found, key=lambda failed: failed.failed_at)
 
     async def withdraw(self, scope: Scope, message_id: str) -> int:
-        """Take a withdrawn message out of the jobs of its scope in every state; answer how many changed.
+        """Remove a withdrawn message from the jobs of its scope in every state; return how many changed.
 
-        A job in hand of which nothing is left is forgotten when it is put down.
+        A running job of which nothing is left is dropped when it is released.
         """
         return await self._finished(self._withdraw(scope, message_id))
 
     async def names_of(self, user_id: str) -> set[str]:
-        """Return the names that a person bears in jobs, which no ledger may know yet."""
+        """Return the names that a person has in jobs, which the ledger may not know yet."""
         return await self._finished(self._names_of(user_id))
 
     async def erase_person(self, user_id: str, hide: Callable[[str], str]) -> int:
-        """Take a person out of every job's file, and out of files that are no job's; answer how many jobs changed."""
+        """Remove a person from every job file and from other files in the folders; return how many jobs changed."""
         cleaning = partial(erasing.without_person, user_id=user_id, hide=hide)
         return await self._finished(self._erase(cleaning, lambda _: True))
 
     async def erase_place(self, scope: Scope) -> int:
-        """Take all jobs of a place away; answer how many."""
+        """Remove all jobs of a place; return how many."""
         cleaning = partial(erasing.without_place, scope=scope)
         return await self._finished(self._erase(cleaning, lambda entry: entry.scope in (None, scope)))
 
     async def copy_to(self, folder: Path) -> None:
-        """Copy the files of all jobs as they stand at one moment; nothing is claimed or put down meanwhile."""
+        """Copy the files of all jobs, consistent at one moment: no job changes state meanwhile."""
         await self._finished(self._copy_to(folder))
 
     async def refresh(self) -> None:
-        """Adopt files that were put into pending by hand."""
+        """Index files that were put into pending by hand."""
         await self._finished(self._refresh())
 
     async def _enqueue(self, job: Job) -> None:
@@ -269,7 +270,7 @@ class FileQueue:
             raise
 
     def _held(self, claim: Claim) -> JobEntry | None:
-        """Return the job of a claim while the claim is held; None once it was settled."""
+        """Return the entry of a claim while it is held; None after it was settled."""
         entry = self._backlog.find(claim.job.id)
         return entry if entry is not None and entry.state is JobState.HELD and entry.name == claim.ticket else None
 
@@ -284,7 +285,7 @@ class FileQueue:
             if (entry := self._held(claim)) is not None:
                 attempts = entry.attempts if counted else entry.attempts - 1
                 rests_until = self._elapsed() + delay if delay > 0 else None
-                entry.is_suspect = False  # this process has outlived it
+                entry.is_suspect = False  # the process survived it
                 await self._put_back(entry, attempts, rests_until)
 
     async def _put_back(self, entry: JobEntry, attempts: int, rests_until: float | None = None) -> None:
@@ -398,7 +399,7 @@ class FileQueue:
         return changed
 
     async def _nobodys_files(self) -> list[tuple[str, str]]:
-        """List the files that are no jobs; an arriving job is known to the index or not listed yet."""
+        """Return the files without an index entry; a job being written is known to the index or not listed yet."""
         listed = await self._run(self._spool.listed)
         known = {(entry.folder, entry.name) for entry in self._backlog.all()}
         arriving = {entry.name + TEMP for entry in self._backlog.all() if entry.state is JobState.ARRIVING}
@@ -409,18 +410,18 @@ class FileQueue:
             await self._run(self._spool.copy_to, folder, self._there())
 
     def _there(self) -> list[JobEntry]:
-        """Return the jobs that are on the disk."""
+        """Return the entries whose files are on disk."""
         return [entry for entry in self._backlog.all() if entry.state is not JobState.ARRIVING]
 
     async def _all_arrived(self, scope: Scope | None = None) -> None:
-        """Wait for the jobs on their way, of one scope or of all."""
+        """Wait for jobs being written, of one scope or of all."""
         for job_id, arrived in list(self._arriving.items()):
             entry = self._backlog.find(job_id)
             if scope is None or (entry is not None and entry.scope == scope):
                 await arrived.wait()
 
     async def _has_lost(self, entry: JobEntry, step: Callable[[JobEntry], bytes | None]) -> bool:
-        """Take something out of a job's file; one of which nothing is left is forgotten."""
+        """Apply ``step`` to a job's file; drop the job if nothing of it is left."""
         try:
             rest = await self._run(step, entry)
         except Vanished:
@@ -433,7 +434,7 @@ class FileQueue:
         return rest is not None
 
     def _let_go(self, entry: JobEntry) -> None:
-        """Forget a job whose file is gone; a claimed one keeps its scope busy until it is released."""
+        """Drop a job whose file is gone; a claimed one keeps its scope busy until it is released."""
         if entry.state is JobState.HELD:
             entry.memo = None
         else:
@@ -451,7 +452,7 @@ class FileQueue:
             await self._prune()
 
     async def _prune(self) -> None:
-        """Remove buried jobs beyond the bounds; what the disk keeps is tried again next time."""
+        """Remove buried jobs beyond the limits; what the disk refuses is tried again next time."""
         bounds = self._settings
         gone: list[str] = []
         for entry in self._backlog.expired(self._horizon(), bounds.failed_max_age_days, bounds.failed_max_files):
@@ -464,9 +465,9 @@ class FileQueue:
             log.warning("queue: buried jobs removed: %s", " ".join(gone))
 
     def _is_indexed(self, name: str) -> bool:
-        """Return whether a file in pending is known; fast for fifty thousand names, called in the executor."""
+        """Return whether a file in pending is indexed; fast for fifty thousand names, called in a thread."""
         entry = self._backlog.find(name[INSTANT_WIDTH:].partition(".")[0])
-        if entry is None or entry.state is JobState.FAILED:  # a failed one may have been moved by hand
+        if entry is None or entry.state is JobState.FAILED:  # somebody may have moved it back by hand
             return False
         return entry.name == name or parsed(name) is not None
 
@@ -476,7 +477,7 @@ class FileQueue:
         if twin is not None:
             if twin.state is not JobState.FAILED or await self._run(self._spool.is_there, twin):
                 return
-            self._backlog.drop(twin)  # moved out of failed by hand
+            self._backlog.drop(twin)  # somebody moved it out of failed by hand
         with contextlib.suppress(Vanished):
             entry = await self._run(self._spool.adopt, found, self._clock.now(), self._is_taken)
             self._instants.note(entry.instant)

@@ -1,4 +1,4 @@
-"""Interactive writes go before background writes, which give way for a bounded time."""
+"""Gives interactive writes precedence; background writes wait for a bounded time."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ import time
 from collections.abc import Generator
 from contextlib import contextmanager
 
-CALM = 0.002  # seconds without a write that somebody waits for: no burst is under way
-LOOKS = 5  # at intervals of CALM, before a step of the background goes on all the same: it never starves
+CALM = 0.002  # seconds without an interactive write after which no burst is running
+LOOKS = 5  # checks, :data:`CALM` seconds apart, after which a background step proceeds anyway
 
 
 class RightOfWay:
-    """Of one event loop. On one disk, and under one interpreter lock, two at once take longer than one by one."""
+    """For one event loop. On one disk and one interpreter lock, two writes in parallel take longer than in sequence."""
 
     def __init__(self, calm: float = CALM, looks: int = LOOKS) -> None:
         """Initialise with no write under way."""
@@ -32,7 +32,7 @@ class RightOfWay:
             self._ended_at = time.monotonic()
 
     async def given(self) -> None:
-        """Wait until no interactive write is under way, or the bound is reached."""
+        """Wait until no interactive write is running, or the limit is reached."""
         for _ in range(self._looks):
             if self._is_calm():
                 return

@@ -1,4 +1,4 @@
-"""The queue's index in memory: finding the next job costs the same at fifty jobs and at fifty thousand."""
+"""The queue's in-memory index: finding the next job costs the same with fifty jobs and fifty thousand."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ...domain.note import Memo
 from ...domain.scope import Scope
 from .marks import Marks, may_hold
 
-_CENTURY = 36_500  # days; what is set beyond it means the same
+_CENTURY = 36_500  # days; larger settings mean the same
 
 
 class JobState(Enum):
@@ -31,11 +31,12 @@ class JobState(Enum):
 
 @dataclass(eq=False, slots=True)
 class JobEntry:
-    """One job: where its file lies, and what may be asked without reading it. ``scope`` is None where unreadable.
+    """One job: where its file is, and what can be answered without reading it. ``scope`` is None if unreadable.
 
-    ``message_ids`` are marks of the messages that it holds; None where only its file tells. While it ``is_kept``, its
-    file is being changed and nobody may claim it.
-    A suspect was in hand whenever the last processes died, and is worked on alone: no other job dies with it.
+    ``message_ids`` are marks of the messages that it holds; None if only its file tells. While ``is_kept``, its file is
+    being changed and it cannot be claimed.
+
+    A suspect was running at each of the last crashes; it is run alone, so that it cannot take other jobs down.
     """
 
     instant: int
@@ -54,18 +55,18 @@ class JobEntry:
 
     @property
     def place(self) -> tuple[int, str]:
-        """Its place in the order of arrival."""
+        """Return its place in the order of arrival."""
         return self.instant, self.job_id
 
 
 @dataclass(eq=False)
 class _Lane:
-    """The jobs of one scope, in order; one in hand at a time."""
+    """The jobs of one scope, in order; one is claimed at a time."""
 
     key: Scope | str
     waiting: deque[JobEntry] = field(default_factory=deque[JobEntry])
     held: list[JobEntry] = field(default_factory=list[JobEntry])
-    rests_until: float | None = None  # seconds of a clock that only goes forward
+    rests_until: float | None = None  # seconds of a monotonic clock
     in_turn: bool = False
 
     @property
@@ -86,7 +87,7 @@ class _Lane:
 
 
 class ScheduleIndex:
-    """Every job that is not done, by id, by scope and by turn. Not thread-safe: one event loop changes it."""
+    """Every unfinished job, by id, by scope and by turn. Not thread-safe: one event loop changes it."""
 
     def __init__(self) -> None:
         """Initialise an empty index."""
@@ -98,10 +99,10 @@ class ScheduleIndex:
         self._serial = itertools.count()
         self._numbers = dict.fromkeys(JobState, 0)
         self._bytes = 0
-        self._alone: JobEntry | None = None  # the suspect in hand
+        self._alone: JobEntry | None = None  # the running suspect
 
     def find(self, job_id: str) -> JobEntry | None:
-        """Return the job of an id, in whatever state."""
+        """Return the job of an id in any state, or None."""
         return self._entries.get(job_id)
 
     def failed(self) -> list[JobEntry]:
@@ -109,7 +110,7 @@ class ScheduleIndex:
         return sorted(self._failed.values(), key=lambda entry: entry.place)
 
     def expired(self, now: datetime, max_age_days: int, max_files: int) -> list[JobEntry]:
-        """Return the buried jobs beyond a bound, the longest buried first; a bound of 0 is none."""
+        """Return the buried jobs beyond a limit, the longest buried first; a limit of 0 means none."""
         failed = sorted(self.failed(), key=lambda entry: entry.failed_at or now)
         excess = len(failed) - max_files if max_files else 0
         oldest = now - timedelta(days=min(max_age_days, _CENTURY)) if max_age_days else None
@@ -129,9 +130,9 @@ class ScheduleIndex:
         return [entry for entry in lane.waiting if entry.state is JobState.WAITING] if lane else []
 
     def with_message(self, scope: Scope, message_id: str) -> list[JobEntry]:
-        """Give the jobs of a scope that may hold a message: in hand, waiting, given up. Jobs on their way are left out.
+        """Return the jobs of a scope that may hold a message: claimed, waiting or failed, not those being written.
 
-        Every job that holds it is among them; the file of each decides.
+        Every such job that holds it is included; the file of each decides.
         """
         lane = self._lanes.get(scope)
         there = [*lane.held, *self.waiting_in(scope)] if lane else []
@@ -139,22 +140,22 @@ class ScheduleIndex:
         return [entry for entry in there if may_hold(entry.message_ids, message_id)]
 
     def all(self) -> list[JobEntry]:
-        """Return every job, also those on their way."""
+        """Return every job, including those being written."""
         return list(self._entries.values())
 
     def memos(self, scope: Scope) -> list[Memo]:
-        """Return the memos of waiting jobs and of those in hand, oldest first."""
+        """Return the memos of claimed and waiting jobs, oldest first."""
         lane = self._lanes.get(scope)
         held = sorted(lane.held, key=lambda entry: entry.place) if lane else []
         return [entry.memo for entry in (*held, *self.waiting_in(scope)) if entry.memo is not None]
 
     def counts(self) -> QueueCounts:
-        """Count by state."""
+        """Return the number of jobs by state, and their bytes."""
         waiting, held = self._numbers[JobState.WAITING], self._numbers[JobState.HELD]
         return QueueCounts(waiting, held, self._numbers[JobState.FAILED], self._bytes)
 
     def load(self, scope: Scope) -> tuple[int, int, int]:
-        """Return what bounds are about: jobs waiting or arriving, those of a scope, and their bytes."""
+        """Return the values that the limits apply to: jobs waiting or arriving in all, those of a scope, and bytes."""
         lane = self._lanes.get(scope)
         total = self._numbers[JobState.WAITING] + self._numbers[JobState.ARRIVING]
         return total, len(lane.waiting) if lane else 0, self._bytes
@@ -171,14 +172,14 @@ class ScheduleIndex:
             self._queue(entry)
 
     def settle(self, entry: JobEntry) -> None:
-        """Make an arriving job visible: it is durable now."""
+        """Make an arriving job visible after its file is durable."""
         self._turn_to(entry, JobState.WAITING)
         self._offer(self._lane(entry))
 
     def take(self, elapsed: float) -> JobEntry | None:
-        """Claim the next job, scopes in rotation; None when none may be claimed now.
+        """Claim the next job, rotating through the scopes; None if no job may be claimed now.
 
-        A suspect whose turn has come waits for what is in hand, and all others wait for it.
+        A suspect waits until no other job is running, and other jobs wait until the suspect is done.
         """
         self._wake(elapsed)
         while self._turns and self._alone is None:
@@ -212,7 +213,7 @@ class ScheduleIndex:
         self._offer(lane)
 
     def drop(self, entry: JobEntry) -> None:
-        """Forget a job, whatever its state; forgetting it twice is fine."""
+        """Remove a job in any state; a second call does nothing."""
         if self._entries.get(entry.job_id) is not entry:
             return
         del self._entries[entry.job_id]
@@ -229,7 +230,7 @@ class ScheduleIndex:
 
     @contextmanager
     def kept(self, entry: JobEntry) -> Generator[None, None, None]:
-        """Withhold a waiting job from claims while the block runs; other scopes are served meanwhile."""
+        """Keep a waiting job from being claimed while the block runs; other scopes are served meanwhile."""
         entry.is_kept = True
         try:
             yield
@@ -239,7 +240,7 @@ class ScheduleIndex:
                 self._offer(self._lane(entry))
 
     def resize(self, entry: JobEntry, size: int) -> None:
-        """Note that a job's file has another size now."""
+        """Record the new size of a job's file."""
         self._count(entry, -1)
         entry.size = size
         self._count(entry, 1)
@@ -263,7 +264,7 @@ class ScheduleIndex:
         return lane
 
     def _offer(self, lane: _Lane) -> None:
-        """Put a lane at the end of the turns if it can be served, and forget it when it is empty."""
+        """Queue a lane if it can be served; remove it if it is empty."""
         if lane.is_ready and not lane.in_turn:
             lane.in_turn = True
             self._turns.append(lane)

@@ -1,4 +1,4 @@
-"""The forms in which jobs lie in files: version 1, and the flat form of the system that seeds 000 and 001 describe."""
+"""The formats of job files: version 1, and the flat format of the system that seeds 000 and 001 describe."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from ...domain.scope import DEFAULT_AGENT, Scene, SceneKind
 from ...domain.turn import Dialogue, Turn, TurnLimits
 
 VERSION = 1
-SEED_ZONE = timezone(timedelta(hours=8))  # local times of seed 001 are of Asia/Shanghai
+SEED_ZONE = timezone(timedelta(hours=8))  # seed 001 writes local times in Asia/Shanghai
 
 
 def form_of(body: Mapping[str, Any]) -> type[TurnFile | DialogueFile | SeedFile]:
-    """Return in which form a job's object is written."""
+    """Return the format in which a job's object is written."""
     if "scene" not in body:
         return SeedFile
     return DialogueFile if body.get("kind") == "dialogue" else TurnFile
 
 
 def written_job(job: Job) -> dict[str, object]:
-    """Return the object of a job in version 1."""
+    """Return a job as a version 1 object."""
     kind = "turn" if isinstance(job.work, Turn) else "dialogue"
     head = {"schema_version": VERSION, "id": job.id, "kind": kind, "accepted_at": written_instant(job.accepted_at)}
     work = _written_turn(job.work) if isinstance(job.work, Turn) else _written_dialogue(job.work)
@@ -33,7 +33,7 @@ def written_job(job: Job) -> dict[str, object]:
 
 
 def written_instant(instant: datetime) -> str:
-    """Write an instant in ISO 8601; a zone with odd seconds, as old calendars have, becomes UTC."""
+    """Return an instant in ISO 8601; one whose offset has odd seconds, as old calendars have, is converted to UTC."""
     offset = instant.utcoffset() or timedelta()
     return (instant.astimezone(timezone.utc) if offset % timedelta(minutes=1) else instant).isoformat()
 
@@ -80,24 +80,24 @@ def _written_scene(scene: Scene) -> dict[str, str]:
 
 
 def _as_text(value: object) -> object:
-    """Take a number where an id or a name is meant, and nothing for nothing."""
+    """Convert a number to an id or name, and None or False to ""."""
     if value is None or value is False:
         return ""
     return str(value) if isinstance(value, int) else value
 
 
 def _as_texts(value: object) -> object:
-    """Take one text, or nothing, where a list is meant."""
+    """Convert a single text to a list, and nothing to an empty one."""
     return [value] if isinstance(value, str) else value or []
 
 
 def _as_seed_id(value: object) -> object:
-    """Read an id of the seed, where 0 means nobody."""
+    """Convert an id of the seed, where 0 means nobody."""
     return _as_text(value or "")
 
 
 def _as_seed_instant(value: object) -> object:
-    """Put a local time into the zone in which the seed's system writes; blank means unknown."""
+    """Add the seed system's zone to a local time; an unreadable time means unknown."""
     if not isinstance(value, str) or value.isdigit():
         return value
     try:
@@ -115,7 +115,7 @@ SeedInstant = Annotated[AwareDatetime | None, BeforeValidator(_as_seed_instant)]
 
 
 class _File(BaseModel):
-    """An object in a file; fields that it does not know are left where they are."""
+    """A file's object; unknown fields are left in the file."""
 
     model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True, extra="ignore")
 
@@ -155,7 +155,7 @@ class _LineFile(_File):
 
 
 class _Words(_File):
-    """What every turn says, under the names of all versions."""
+    """The fields of every turn, with their names in all versions."""
 
     memo: IdText = Field("", validation_alias=AliasChoices("memo", "action_summary", "end_summary"))
     observations: Texts = Field([], validation_alias=AliasChoices("observations", "new_info"))
@@ -176,7 +176,7 @@ class TurnFile(_Words):
     happened_at: AwareDatetime | None = None
 
     def job(self, job_id: str, arrived_at: datetime) -> Job:
-        """Make the job; a missing time of acceptance is that of the arrival."""
+        """Build the job; a missing time of acceptance is the time of arrival."""
         turn = Turn(
             self.scene.scene(),
             memo=self.memo,
@@ -201,13 +201,13 @@ class DialogueFile(_File):
     messages: list[_LineFile]
 
     def job(self, job_id: str, arrived_at: datetime) -> Job:
-        """Make the job; a missing time of acceptance is that of the arrival."""
+        """Build the job; a missing time of acceptance is the time of arrival."""
         dialogue = Dialogue(self.scene.scene(), tuple(line.message() for line in self.messages))
         return Job(job_id, dialogue, self.accepted_at or arrived_at, self.trimmed)
 
 
 class SeedFile(_Words):
-    """A flat job of seed 000 (§ 4.2) or seed 001; who spoke is ``sender_id``, and ``user_id`` where that is missing."""
+    """A flat job of seed 000 (§ 4.2) or seed 001; the speaker is ``sender_id``, or ``user_id`` if that is missing."""
 
     user_id: SeedId = ""
     group_id: SeedId = ""
@@ -223,7 +223,7 @@ class SeedFile(_Words):
     timestamp: SeedInstant = None
 
     def job(self, job_id: str, arrived_at: datetime) -> Job:
-        """Make the job, cut to the usual bounds: the older system had none."""
+        """Build the job, cut to the current limits, which the older system did not have."""
         happened_at = self.timestamp_local or self.timestamp_utc or self.timestamp_epoch or self.timestamp
         turn = Turn(
             self._scene(),
@@ -248,7 +248,7 @@ class SeedFile(_Words):
 
 
 class FailureFile(_File):
-    """What burying adds to an object, whatever the object is."""
+    """The fields that burying adds to an object."""
 
     error: IdText = ""
     failed_at: SeedInstant = None

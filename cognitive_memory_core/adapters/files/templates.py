@@ -1,4 +1,4 @@
-"""The operator's own prompt templates: plain files of known names in one folder, read once."""
+"""Loads the operator's own prompt templates: files of known names in one folder, read once."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ _UNREADABLE = ""
 
 
 def read_templates(folder: Path, names: Iterable[str] = KNOWN, disk: Disk | None = None) -> Mapping[str, str]:
-    """Return the text of each ``{name}.md`` that stands in a folder, by name; blocking, bounded in size, never raises.
+    """Return the text of each ``{name}.md`` in a folder, by name; blocking, bounded in size, never raises.
 
-    Whoever uses them judges them: what stands there and is no plain file, too large or not to be read is given as "",
-    and what is not UTF-8 holds U+FFFD. Links are not followed; other files are not looked at.
+    The caller validates them: anything but a readable regular file of bounded size gives "", and bytes that are not
+    UTF-8 become U+FFFD. Links are not followed; other files are ignored.
     """
     reading = disk or Disk()
     paths = {name: folder / f"{name}.md" for name in names}

@@ -1,1 +1,1 @@
-"""What stands in for models without a key and without a network."""
+"""Replacements for models that need neither a key nor a network."""

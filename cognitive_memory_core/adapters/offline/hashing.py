@@ -1,4 +1,4 @@
-"""Vectors without a model: hashed characters, pairs and words. What it knows is shared writing, not meaning."""
+"""Vectors without a model: hashed characters, pairs and words. They measure shared wording, not meaning."""
 
 from __future__ import annotations
 
@@ -14,28 +14,28 @@ from ...ports.models import Calibration, Vector
 from ...text.lexical.frequency import FUNCTION_WORDS, telling
 from ...text.lexical.terms import pieces_of
 
-_BATCH = 16  # texts that the event loop may wait for
-_REMEMBERED = 30_000  # features whose places are kept
-_NOTHING = 0  # the place of a text without words
-_PADDED = 16  # places that hold padding, behind it
-_RESERVED = 1 + _PADDED  # places that hold no feature
+_BATCH = 16  # texts that may be embedded on the event loop
+_REMEMBERED = 30_000  # features whose places are cached
+_NOTHING = 0  # the place used for a text without words
+_PADDED = 16  # places that hold padding, after it
+_RESERVED = 1 + _PADDED  # places without features
 _WEIGHT_OF_PAIR = 0.3
 _WEIGHT_OF_PART = 0.4
 _WEIGHT_OF_FUNCTION_WORD = 0.1
-_PADDING = 3.0  # about the length of a line of chat
+_PADDING = 3.0  # about the length of a chat line
 _PART = 3
 _TOO_SHORT = 1e-6
 _CALIBRATION = Calibration(unrelated=0.004, paraphrase=0.35)
 
-_Places = tuple[int, float, int, float]  # two places, each with its signed weight
+_Places = tuple[int, float, int, float]  # two places, each with a signed weight
 
 
 class HashingEmbedder:
-    """Feature hashing of characters, pairs of characters, words and parts of words; the same everywhere, for ever.
+    """Feature hashing of characters, character pairs, words and parts of words; the result never changes.
 
-    Documents are padded: each gets, in places that no question uses, a weight of its own, so that two shared
-    characters are worth more in a line that says something than in one of three characters (what BM25 does with its
-    length). A text without words has a fixed vector.
+    Documents are padded: each gets a fixed weight in places that no query uses, so that two shared characters count
+    more in a full sentence than in a line of three characters (as BM25 normalises by length). A text without words has
+    a fixed vector.
     """
 
     def __init__(self, dimensions: int = 512) -> None:
@@ -45,7 +45,7 @@ class HashingEmbedder:
 
     @property
     def fingerprint(self) -> str:
-        """Name the method, its version and the length of its vectors."""
+        """Return the method, its version and the length of its vectors."""
         return f"hashing-v1-{self._dimensions}"
 
     @property
@@ -76,7 +76,7 @@ class HashingEmbedder:
         return sums
 
     def _placed(self, feature: str) -> _Places:
-        """Find the two places of a feature, and remember them."""
+        """Return the two places of a feature, cached."""
         if len(self._places) >= _REMEMBERED:
             self._places.clear()
         digest = hashlib.blake2b(feature.encode("utf-8", "surrogatepass"), digest_size=8).digest()
@@ -106,7 +106,7 @@ class HashingEmbedder:
 
 
 def _features(text: str) -> Iterator[str]:
-    """List what a text is made of; a word is marked by a space before it and a part of a word by one behind it."""
+    """Yield the features of a text; a word is marked by a leading space and a part of a word by a trailing one."""
     for run, word in pieces_of(text):
         if run:
             yield from run
@@ -117,7 +117,7 @@ def _features(text: str) -> Iterator[str]:
 
 
 def _parts(word: str) -> Iterator[str]:
-    """List the parts of a longer word of letters: numbers and codes that share some digits are not alike."""
+    """Yield the parts of a longer word of letters; numbers and codes that share digits are not alike."""
     if len(word) > _PART and word.isalpha() and word not in FUNCTION_WORDS:
         marked = f"^{word}$"
         yield from (marked[at : at + _PART] + " " for at in range(len(marked) - _PART + 1))

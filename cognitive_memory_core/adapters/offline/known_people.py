@@ -1,4 +1,4 @@
-"""Who is known in a place, and which of their names say who is meant."""
+"""The people known in a place, and the names that identify one of them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ...domain.people import Anchors, Person
 from ...text.identity.names import clean_name
 from ...text.statements.lexicon import is_leaning_word
 
-_BARE_ID = 5  # characters from which an id is taken for one where it stands without a name
+_BARE_ID = 5  # length from which an id is recognised without a name beside it
 _TOKEN = re.compile("[0-9A-Za-z_-]{1,128}")
 _SPOKEN = re.compile(r"\w{2,}")
 _NUMERALS = re.compile("[零〇一二三四五六七八九十百千万两0-9]+")
@@ -23,10 +23,10 @@ _COMMON = frozenset(_EVERYBODYS_WORDS.split())
 
 
 class Cast:
-    """The people of one place, by names that are fit to be shown."""
+    """The people of one place with their display names."""
 
     def __init__(self, anchors: Anchors, others: Iterable[Person] = ()) -> None:
-        """Take the people of the anchors and others who are there, perhaps under several names."""
+        """Collect the people of the anchors and others present, each possibly under several names."""
         known: dict[str, dict[str, None]] = {}
         for person in (*others, anchors.speaker, *anchors.people):
             known.setdefault(person.id, {}).setdefault(clean_name(person.name))
@@ -35,15 +35,15 @@ class Cast:
 
     @cached_property
     def names(self) -> frozenset[str]:
-        """What people and the place are called, in full and as it is said."""
+        """Return what the people and the place are called, in full and in short form."""
         called = {name for names in self._called.values() for name in names}
         return frozenset(called | set(map(_spoken, called)) | {self.place.name})
 
     @cached_property
     def by_name(self) -> Mapping[str, Person]:
-        """Names that stand for one person and for nothing else, also in the short form that people say.
+        """Return the names, full or short, that identify exactly one person and have no other meaning.
 
-        A name that passed from one person to another stands for neither.
+        A name that passed from one person to another identifies neither.
         """
         bearers: dict[str, set[str]] = {}
         for user_id, names in self._called.items():
@@ -57,14 +57,15 @@ class Cast:
         return sorted((name for name in self.names if _TOKEN.search(name)), key=len, reverse=True)
 
     def person(self, user_id: str) -> Person:
-        """Return the known person of an id by the first name that was given, nameless if nobody knows one."""
+        """Return the person of an id with the first known name, or without one."""
         names = self._called.get(user_id)
         return Person(user_id, names[0] if names else "")
 
     def standing_in(self, text: str) -> tuple[str, ...]:
-        """Return the ids of the known people who stand in a text, with or without a name.
+        """Return the ids of the known people that occur in a text, with or without a name.
 
-        What stands inside a name is no id: nobody becomes somebody else by wearing their number.
+        Digits inside a name are not an id, so that nobody is mistaken for somebody whose number they put into their
+        name.
         """
         for name in self._names_like_ids:
             text = text.replace(f"{name}(", "(")
@@ -72,7 +73,7 @@ class Cast:
         return tuple(user_id for user_id in self._called if _stands(user_id, text, tokens))
 
     def is_of_place(self, text: str) -> bool:
-        """Return whether a text speaks of the group itself: it begins with the group's label."""
+        """Return whether a text is about the group: it begins with the group's label."""
         return bool(self.place.id) and text.startswith(self.place.label)
 
 
@@ -81,12 +82,12 @@ def _stands(user_id: str, text: str, tokens: frozenset[str]) -> bool:
 
 
 def _spoken(name: str) -> str:
-    """Return what others call somebody whose card says more: 陈皮 of 陈皮〔已还魂〕, 饺子 of 饺子🥟."""
+    """Return the short form of a decorated name: 陈皮 of 陈皮〔已还魂〕, 饺子 of 饺子🥟."""
     spoken = _SPOKEN.match(name)
     return spoken[0] if spoken else name
 
 
 def _is_telling(name: str) -> bool:
-    """Return whether a name says who is meant wherever it stands."""
+    """Return whether a name identifies a person wherever it occurs."""
     is_plain = len(name) > 1 and not _NUMERALS.fullmatch(name) and any(char.isalnum() for char in name)
     return is_plain and name.casefold() not in _COMMON and not is_leaning_word(name)

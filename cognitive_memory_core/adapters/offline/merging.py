@@ -1,4 +1,4 @@
-"""The merger without a model: each fact a dated line under the heading of its kind; nothing else is touched."""
+"""Merges profiles without a model: each fact becomes a dated line under the heading of its kind."""
 
 from __future__ import annotations
 
@@ -33,18 +33,18 @@ _PAUSES = frozenset("，。：；、,.:;!?！？「“\"'")
 
 @dataclass(frozen=True)
 class RuleMerger:
-    """Adds what was said and judges nothing: of two facts that contradict each other both stand, dated.
+    """Adds facts without judging them: two facts that contradict each other both stay, dated.
 
-    A profile over ``profile.max_chars`` loses the oldest of the lines that were written here, and says how many; what
-    a model or a person wrote stays. Tags are left as they are.
+    If the profile exceeds ``profile.max_chars``, the oldest lines written by this class are removed and their number is
+    noted; text of a model or a person stays. Tags are not changed.
 
-    Of what is withdrawn the line goes, and every sentence or tag of a model's or person's that tells most of it.
+    For a withdrawn fact its line is removed, and every sentence or tag by a model or a person that tells most of it.
     """
 
     settings: Live[Settings]
 
     async def merge(self, person: Person, profile: Profile | None, facts: Sequence[Fact], now: datetime) -> Portrait:
-        """Return the profile with the facts as lines, newest last; the same one where none of them is of the person."""
+        """Return the profile with the facts as lines, newest last; unchanged if none of them is about the person."""
         settings = self.settings.current
         page, tags = _Page(sections_of(profile.summary if profile else "")), profile.tags if profile else ()
         for said, gone in _withdrawn(person, facts):
@@ -59,18 +59,18 @@ class RuleMerger:
 
 
 class _Page:
-    """The body of a profile while lines are added."""
+    """The body of a profile while lines are added and removed."""
 
     def __init__(self, sections: Sequence[OutlineSection]) -> None:
         self._sections = [(one.heading, list(one.lines)) for one in sections]
 
     @property
     def text(self) -> str:
-        """The body as it will be kept."""
+        """Return the body as stored."""
         return written(OutlineSection(heading, tuple(lines)) for heading, lines in self._sections).strip()
 
     def add(self, title: str, said: str, day: str) -> None:
-        """Add a line at the end of a section; one of ours that says the same gives way, anybody else's stays alone."""
+        """Append a line to a section; it replaces an equal line of ours and is dropped if others wrote an equal one."""
         key = duplicate_key(said)
         ours = {line for _, lines in self._sections for line in lines if _key_of_ours(line) == key}
         if any(_key(line) == key for _, lines in self._sections for line in lines if line not in ours):
@@ -83,7 +83,7 @@ class _Page:
         self._drop_empty()
 
     def take_out(self, said: str, gone: WithdrawnClaim) -> None:
-        """Take a line of ours that says just this out, and whatever of others' tells most of it."""
+        """Remove our line with exactly this text, and whatever of others' text tells most of it."""
         key = duplicate_key(said)
 
         def left_of(line: str) -> str:
@@ -97,7 +97,7 @@ class _Page:
         self._drop_empty()
 
     def shrink(self, limit: int) -> None:
-        """Let the oldest lines that were written here go until the rest fits, and say how many went in all."""
+        """Remove the oldest lines of ours until the rest fits, and note how many were removed in all."""
         count = self._take_count()
         while len(self.text) + (len(sentences.left_out_lines(count)) + 2 if count else 0) > limit:
             oldest = min(self._ours(), default=None)
@@ -116,7 +116,7 @@ class _Page:
         lead += ["", sentences.left_out_lines(count), ""] if lead else [sentences.left_out_lines(count), ""]
 
     def _take_count(self) -> int:
-        """Take the note of earlier times out, and give its figure."""
+        """Remove the earlier note and return its number."""
         found = 0
         for _, lines in self._sections:
             counts = [sentences.left_out_count(line) for line in lines]
@@ -125,11 +125,11 @@ class _Page:
         return found
 
     def _ours(self) -> Iterator[tuple[str, int, int]]:
-        """Return the day and the place of each line that was written here."""
+        """Yield the day and position of each line of ours."""
         for number, (_, lines) in enumerate(self._sections):
             for index, line in enumerate(lines):
                 if noted := sentences.noted(line):
-                    yield noted[1], -number, index  # of one day those go first that hold the least long
+                    yield noted[1], -number, index  # of one day, lines of the less durable sections go first
 
     def _lines_under(self, title: str) -> list[str]:
         for heading, lines in self._sections:
@@ -138,7 +138,7 @@ class _Page:
         return self._opened(title)
 
     def _opened(self, title: str) -> list[str]:
-        """Open a section in its place among ours."""
+        """Insert a section in its order among ours."""
         earlier = frozenset(_ORDER[: _ORDER.index(title)])
         titles = [OutlineSection(heading).title for heading, _ in self._sections]
         at = max((index for index, one in enumerate(titles) if one in earlier), default=0) + 1
@@ -152,7 +152,7 @@ class _Page:
         return lines
 
     def _drop_empty(self) -> None:
-        """Drop sections of ours in which nothing is left."""
+        """Remove empty sections of ours."""
         self._sections = [
             (heading, lines)
             for heading, lines in self._sections
@@ -161,7 +161,7 @@ class _Page:
 
 
 def _withdrawn(person: Person, facts: Sequence[Fact]) -> Iterator[tuple[str, WithdrawnClaim]]:
-    """Give what must go, as it was noted and as it was said; what new facts tell may stay, and the person be named."""
+    """Yield each withdrawn fact as noted and as claimed; what new facts tell, and the person's name, may stay."""
     new = tuple(fact.text for fact in facts if not fact.is_withdrawn)
     for fact in facts:
         if fact.is_withdrawn:
@@ -170,7 +170,7 @@ def _withdrawn(person: Person, facts: Sequence[Fact]) -> Iterator[tuple[str, Wit
 
 
 def _said_of(person: Person, fact: Fact) -> str:
-    """Return what a fact says of the person, without their label; "" where it reports what they said of the world."""
+    """Return what a fact says about the person, without the label; "" if it only reports the person's words."""
     text = fact.text.strip()
     at = text.find(f"({person.id})")
     name = text[:at]

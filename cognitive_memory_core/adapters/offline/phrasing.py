@@ -1,4 +1,4 @@
-"""How a line is put into words that stand on their own: names with ids, dates, the group's label."""
+"""Rewrites a line so that it is understood on its own: names with ids, dates, the group's label."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ _SHORT_FORM = re.compile("['’](m|ve|ll|d)(?![a-z])", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class Phrasing:
-    """The words of one place, for lines of ``me`` to ``you``; without them 我 and 你 stay as they are."""
+    """Rewriting for one place, of lines by ``me`` to ``you``; without them 我 and 你 stay."""
 
     cast: Cast
     me: Person | None = None
     you: Person | None = None
 
     def phrase(self, line: str, when: datetime) -> str:
-        """Write a line so that it means the same on another day in another place, as far as rules can tell."""
+        """Return a line whose meaning does not depend on day and place, as far as rules can achieve that."""
         text = one_line(line[:_LINE_READ])
         spared = spared_in(text, self.cast.names)
         found = sightings(text, spared)
@@ -44,7 +44,7 @@ class Phrasing:
         return shortened(edited(text, edits), STATEMENT_LENGTH)
 
     def is_absolute(self, text: str) -> bool:
-        """Return whether nothing in the text leans on its moment."""
+        """Return whether nothing in the text depends on its time or place."""
         return not offences(text, names=self.cast.names)
 
     def _links(self, text: str) -> Iterator[Edit]:
@@ -59,13 +59,13 @@ class Phrasing:
                 yield Edit(start - (text[start - 1 : start] == "@"), stop, person.label)
 
     def _named(self, text: str) -> list[tuple[int, int]]:
-        """Find all names of people and place; of those that begin together the longest first."""
+        """Return the spans of all names of people and place; of those with the same start the longest first."""
         names = (name for name in {*self.cast.names, *self.cast.by_name} if name in text)
         spans = (span for name in names for span in occurrences(text, name))
         return sorted(spans, key=lambda span: (span[0], -span[1]))
 
     def _is_me(self, person: Person) -> bool:
-        """Return whether somebody names themselves, which nobody does: 木鱼 who says 敲木鱼 means the thing."""
+        """Return whether a name is the speaker's own: nobody names themselves, so 敲木鱼 by 木鱼 means the thing."""
         return self.me is not None and self.me.id == person.id
 
     def _persons(self, text: str, found: Iterable[Sighting]) -> Iterator[Edit]:

@@ -1,4 +1,4 @@
-"""The historian without a model: what rules can tell, said plainly; what they cannot, marked."""
+"""The historian without a model: applies rules, and marks statements that they could not make absolute."""
 
 from __future__ import annotations
 
@@ -18,26 +18,26 @@ from .phrasing import STATEMENT_LENGTH, Phrasing
 from .worth import kind_of, worthy
 
 CONFIDENCE = 0.6
-_NEAR = 20  # characters within which a sentence that speaks for its speaker names them
+_NEAR = 20  # characters within which a sentence about its speaker names them
 
 
 @dataclass(frozen=True)
 class RuleHistorian:
-    """Writes dates, labels and names in ``zone``. Asks nobody, costs nothing, answers the same each time."""
+    """A rule-based historian that writes dates, labels and names in ``zone``; deterministic and free of cost."""
 
     zone: tzinfo
 
     async def rewrite(self, turn: Turn, anchors: Anchors) -> list[Statement]:
-        """Turn each observation into one statement; 我 and 你 stay, since a chat model wrote them, and mark it."""
+        """Return one statement per observation; 我 and 你 of a chat model stay and mark it as not absolute."""
         phrasing = Phrasing(Cast(anchors))
         written: list[Statement] = []
         for observation in turn.observations:
             written.append(self._observed(observation, turn, anchors, phrasing))
-            await asyncio.sleep(0)  # one line at a time, so that the bot goes on answering
+            await asyncio.sleep(0)  # one line at a time, to keep the event loop responsive
         return written
 
     async def triage(self, dialogue: Dialogue, anchors: Anchors) -> list[Statement]:
-        """Keep what people disclosed, planned, decided or asked to remember, each line under its sender's name."""
+        """Return what people disclosed, planned, decided or asked to remember, each line attributed to its sender."""
         by_id = {message.id: message for message in dialogue.messages}
         senders = [_sender(message) for message in reversed(dialogue.messages) if not message.is_bot]
         cast = Cast(anchors, senders)
@@ -85,12 +85,12 @@ class RuleHistorian:
 
 
 def _sender(message: Message) -> Person:
-    """Name the sender as they were called when they spoke."""
+    """Return the sender under the name of that time."""
     return Person(message.sender_id, clean_name(message.scene.user_name))
 
 
 def _addressee(message: Message, by_id: Mapping[str, Message], cast: Cast) -> Person | None:
-    """Find the person whom 你 means: whoever wrote the line that is answered, never the bot."""
+    """Return the person meant by 你: the author of the answered line, unless that is the bot or the sender."""
     answered = by_id.get(message.reply_to or "")
     if answered is None or answered.is_bot or message.addressed_to_bot or answered.sender_id == message.sender_id:
         return None
@@ -98,13 +98,13 @@ def _addressee(message: Message, by_id: Mapping[str, Message], cast: Cast) -> Pe
 
 
 def _spoken_of(said: str, text: str, sender: Person, cast: Cast) -> tuple[str, ...]:
-    """Name whom a statement is about: not the sender where it only reports their word."""
+    """Return the ids that a statement is about, without the sender if it only reports their words."""
     standing = cast.standing_in(said)
     return standing if said == text else tuple(user_id for user_id in standing if user_id != sender.id)
 
 
 def _attributed(text: str, sender: Person, cast: Cast) -> str:
-    """Put "A 说：" before what A does not say of A alone: nobody's word becomes a fact about somebody else."""
+    """Prefix "A 说：" unless A speaks of A alone, so that nobody's words become a fact about somebody else."""
     at = text.find(sender.label)
     is_own = 0 <= at <= _NEAR and not set(text[:at]) & set("，,。：:") and cast.standing_in(text) == (sender.id,)
     return text if is_own else shortened(f"{sender.label} 说：{text}", STATEMENT_LENGTH)

@@ -1,4 +1,4 @@
-"""What of a chat is worth remembering, and of what kind it is, by rules."""
+"""Selects what in a chat is worth remembering, and its kind, by rules."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from ...text.lexical.folding import folded
 from ...text.statements.episodes import is_episode
 from ...text.time.timewords import mentions
 
-MOST = 5  # sentences of one message
+MOST = 5  # sentences per message
 _SHORTEST = 4  # letters and digits
 _DATED_LENGTH = 6
 _WISHED_LENGTH = 5
 _READ = 1_000
 
-# --- the pieces of a message -------------------------------------------------------------------------------------
+# The pieces of a message.
 
 _MARKERS = re.compile(r"\[[^\[\]\n]{1,60}\]|(?:https?|ftp)://\S+|^(?:@\S{1,40}\s+)+")
 _SENTENCE_END = re.compile("[。！!；;\n]+|(?<=[?？])(?=[^?？])")
@@ -28,15 +28,15 @@ _LEAD_IN = re.compile(
     "(?:(?:说正事|说正经的|正事|补一句|顺便说?|另外|对了|宣布一下|先说个事|说个事|那个|哦对|还有)[:：，,。!！ ]+)?"
 )
 
-# --- what is never kept ------------------------------------------------------------------------------------------
+# What is never kept.
 
 _COMMAND = re.compile("[/!！#$]|\\.[a-z]")
-_PLEASANTRY = re.compile(  # taken out word by word: a repeated group of words that share beginnings would never end
+_PLEASANTRY = re.compile(  # removed word by word: a repeated group of these alternatives could backtrack without end
     "大家好|各位好|早上好|晚上好|中午好|生日快乐|有人吗|不好意思|对不起|[你您]好|早安|晚安|在吗|在不|谢谢|多谢|感谢|辛苦|收到|好的|可以|没事|抱歉|再见"
     "|加油|恭喜|欢迎|笑死|大家|各位|老师|good ?(?:morning|night)|hello|thanks|okay|yes|thx|lol|hi|ok|no"
     "|[哈嘿呵嘻hw236草牛强赞早好嗯哦噢行拜了啊呀吧哇你们]"
 )
-_ORDER = re.compile(  # texts that want to be a rule of the bot
+_ORDER = re.compile(  # texts that try to set a rule for the bot
     "(?:忽略|无视|忘记|忘掉|覆盖).{0,12}(?:指令|设定|规则|提示|之前|以上|前面|上面|限制)"
     "|(?:以后|今后|往后|从现在(?:开始|起)).{0,12}(?:听我|听从|服从|命令|权限|当我是|先问我|你(?:就|都|得|要)?(?:是|必须|只能|不准|不许|叫|听))"
     "|(?:都|只|先|必须|要)听我(?:的|说)?|不管谁问|你(?:现在|必须|只能|不准|不许|将)(?:是|听|扮演|服从|回答|成为|作为)|扮演"
@@ -53,7 +53,7 @@ _QUESTION = re.compile(
 )
 _BANTER = re.compile("^(?=.*[你您](?!们))(?!.*我)")
 
-# --- what is kept ------------------------------------------------------------------------------------------------
+# What is kept.
 
 _WISH = re.compile("记住|记一下|记下来|记得|记[个着好]|帮我记|别忘|提醒|备忘|remember|remind|don't forget")
 _TASTE = re.compile(
@@ -85,7 +85,7 @@ _CLAIM = re.compile(
 )
 _WORTHY = (_TASTE, _SELF, _SETTLED, _FACT)
 
-# --- of which kind it is -----------------------------------------------------------------------------------------
+# The kind of a sentence.
 
 _HOLDS = re.compile(
     "是|叫|姓|住在?|位于|生日|毕业于|就读|工作|职业|专业|电话|邮箱|地址|微信|属于|等于|意思|表示|版本|端口|网址|规矩|规定|岁|养|每[天周月年]"
@@ -95,9 +95,9 @@ _DATED = re.compile("[0-9]{4}年[0-9]{1,2}月")
 
 
 def worthy(message: str, names: Collection[str] = ()) -> list[str]:
-    """Return the sentences of a message that are worth remembering, without the questions among them.
+    """Return the sentences of a message that are worth remembering, without questions.
 
-    ``names`` are those of other people: what is claimed of them is kept too.
+    ``names`` are those of other people: claims about them are kept too.
     """
     text = message[:_READ]
     said = _plain(text)
@@ -108,7 +108,7 @@ def worthy(message: str, names: Collection[str] = ()) -> list[str]:
 
 
 def kind_of(text: str) -> EventKind:
-    """Tell a preference from knowledge (it holds) and from an event (it happened or will)."""
+    """Return the kind: a preference, knowledge (it holds), or an event (it happened or will happen)."""
     said = folded(text)
     if _TASTE.search(said):
         return "preference"
@@ -132,7 +132,7 @@ def _sentences(text: str) -> Iterator[str]:
 
 
 def _told(sentence: str) -> str:
-    """Drop what asks from a sentence."""
+    """Remove the questions from a sentence."""
     pieces = _CLAUSE_END.split(sentence)
     told = [(clause, mark) for clause, mark in zip(pieces[::2], [*pieces[1::2], ""], strict=True) if not _asks(clause)]
     return "".join(clause + mark for clause, mark in told).strip(" ，,")
@@ -161,6 +161,6 @@ def _is_dated(said: str) -> bool:
 
 
 def _claims(said: str, names: Collection[str]) -> bool:
-    """Return whether something is said of a person who is named."""
+    """Return whether the sentence claims something about a person named."""
     found = ((name, said.find(folded(name))) for name in names)
     return any(at >= 0 and _CLAIM.match(said, at + len(name)) for name, at in found)

@@ -1,1 +1,1 @@
-"""Models behind OpenAI-compatible addresses; importing ``client`` costs half a second and belongs into a thread."""
+"""Models behind OpenAI-compatible addresses. Importing ``client`` takes half a second: import it in a thread."""

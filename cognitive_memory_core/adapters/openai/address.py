@@ -1,4 +1,4 @@
-"""Where a model is, as the operator wrote it, and what is wrong with that."""
+"""Parses and checks a model's address as the operator wrote it."""
 
 from __future__ import annotations
 
@@ -12,29 +12,29 @@ from pydantic import SecretStr
 
 from ... import sentences
 
-_ENDPOINT = re.compile("/(?:embeddings|chat/completions|rerank)$")  # operators paste these too
+_ENDPOINT = re.compile("/(?:embeddings|chat/completions|rerank)$")  # operators often include these
 _SENDABLE = re.compile("[!-~]*")
 _METADATA_HOSTS = frozenset({"metadata", "metadata.google.internal", "metadata.goog", "instance-data"})
 _METADATA_ADDRESSES = frozenset({"fd00:ec2::254", "100.100.100.200", "168.63.129.16"})
 
 
 class Reachable(Protocol):
-    """Settings that name an address and a key."""
+    """Settings with an address and a key."""
 
     @property
     def api_url(self) -> str:
-        """Where."""
+        """Return the address."""
         ...
 
     @property
     def api_key(self) -> SecretStr:
-        """With which key; blank for a server that wants none."""
+        """Return the key; blank for a server that needs none."""
         ...
 
 
 @dataclass(frozen=True)
 class Address:
-    """A model's address without a slash or endpoint at its end, its key, and the settings' name for its role."""
+    """A model's address without a trailing slash or endpoint, its key, and its role's name in the settings."""
 
     role: str
     url: str
@@ -42,17 +42,17 @@ class Address:
 
     @classmethod
     def of(cls, settings: Reachable, role: str) -> Address:
-        """Read the settings of a role, such as "embedding"; never raises."""
+        """Build from the settings of a role, such as "embedding"; never raises."""
         url = _ENDPOINT.sub("", settings.api_url.strip().rstrip("/"))
         return cls(role, url, SecretStr(settings.api_key.get_secret_value().strip()))
 
     @property
     def host(self) -> str:
-        """Name the host, of an address without fault."""
+        """Return the host; call this only if there is no fault."""
         return urlsplit(self.url).hostname or ""
 
     def fault(self) -> str:
-        """Return what the operator must correct before a request can be sent; "" for nothing."""
+        """Return what the operator must correct before a request can be sent; "" if nothing."""
         try:
             parts = urlsplit(self.url)
             is_whole = parts.port != 0 and _is_whole(parts)

@@ -1,8 +1,8 @@
-"""The one JSON object in what a chat model wrote. Everything here is hostile until it is read.
+"""Extracts the one JSON object from a chat model's answer, which is treated as hostile until parsed.
 
-Strict JSON first, whatever prose or fence stands round it. What is almost JSON is repaired only where it is short, not
-deep, and closed by its own hand: a text that was cut off is never completed, so that no half of an answer becomes a
-whole one. Of two objects none is taken.
+Strict JSON is tried first; surrounding prose or fences are ignored. Near-JSON is repaired only if it is short, not
+deeply nested, and closes all its brackets: a truncated answer is never completed. If there are two objects, neither is
+taken.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ from ... import sentences
 from ...errors import BadAnswer
 
 LONGEST = 65_536  # characters
-REPAIRABLE = 8_192  # characters; the repair of 600 kB of quotes takes 18 s, of this much 0.1 s at worst
+REPAIRABLE = 8_192  # characters; repairing 600 kB of quotation marks takes 18 s, this much at most 0.1 s
 DEEPEST = 32
 _THOUGHTS = re.compile(r"\s*<think(?:ing)?>.*?</think(?:ing)?>", re.DOTALL)
 _FENCE = "```"
-_OPENS = re.compile(rf"{_FENCE}[a-zA-Z]*\s*$")  # of one line: over several it would be tried from every newline
+_OPENS = re.compile(rf"{_FENCE}[a-zA-Z]*\s*$")  # within one line: across lines it would be tried from every newline
 _STEPS: Mapping[str, int] = {"{": 1, "[": 1, "}": -1, "]": -1}
 _HARMFUL = re.compile("[\0\ud800-\udfff]")
 _BRACKET = re.compile(r"[\[\]{}]")
 
 
 def object_in(text: str, *, is_strict: bool = False) -> str:
-    """Return the object in an answer, as plain JSON text; raises BadAnswer for none, several, or one that harms.
+    """Return the object as plain JSON text; raises BadAnswer if there is none, several, or a harmful one.
 
-    Nothing is repaired where the answer ``is_strict``: it takes the place of something that stands.
+    With ``is_strict`` nothing is repaired: such an answer replaces something stored.
     """
     if len(text) > LONGEST:
         raise BadAnswer(sentences.answer_too_large(LONGEST))
@@ -55,7 +55,7 @@ def _unwrapped(text: str) -> str:
 
 
 def _fenced(said: str) -> str:
-    """Return the lines between the first fence and the next one that begins a line; everything where one is missing."""
+    """Return the lines between the first fence and the next at the start of a line; everything if one is missing."""
     lines = said.split("\n")
     fences = (at for at, line in enumerate(lines) if _OPENS.search(line))
     opening = next(fences, len(lines))
@@ -87,7 +87,7 @@ def _repaired(piece: str) -> object:
 
 
 def _is_closed(piece: str) -> bool:
-    """Return whether brackets, also those in strings, close at the very end and not before."""
+    """Return whether the brackets, including those in strings, close exactly at the end."""
     depth = 0
     for bracket in _BRACKET.finditer(piece):
         depth += _STEPS[bracket[0]]
@@ -97,7 +97,7 @@ def _is_closed(piece: str) -> bool:
 
 
 def _check(value: object) -> None:
-    """Refuse depth, numbers that are none, and characters that no store or file takes."""
+    """Raise BadAnswer for excessive depth, NaN or infinity, and characters that no store or file accepts."""
     left: list[tuple[object, int]] = [(value, 1)]
     while left:
         item, depth = left.pop()

@@ -1,4 +1,4 @@
-"""Reading answers, and counting what they cost."""
+"""Reads answers of models and counts their cost."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from ...ports.models import Meter
 from .client import ModelClient, PostedRequest
 from .shapes import member
 
-LARGE = 65_536  # bytes from which reading goes into a thread
+LARGE = 65_536  # bytes from which an answer is parsed in a thread
 _MOST_TOKENS = 1_000_000_000
 
 
 async def answered(client: ModelClient, question: PostedRequest, meter: Meter, purpose: str) -> Mapping[str, Any]:
-    """Return an answer's JSON object; every call that may have been paid for is counted, with or without its tokens."""
+    """Return an answer's JSON object; every call that may be billed is counted, with or without its tokens."""
     tokens, is_paid = 0, True
     try:
         raw = await client.post(question)
@@ -36,7 +36,7 @@ async def answered(client: ModelClient, question: PostedRequest, meter: Meter, p
 
 
 def sendable(text: str, limit: int) -> str:
-    """Cut a text, and replace what cannot be sent: half characters, and nothing at all."""
+    """Cut a text and replace what cannot be sent: lone surrogates, and an empty text."""
     clean = text[:limit].encode("utf-8", "replace").decode("utf-8")
     return clean if clean.strip() else "…"
 

@@ -1,4 +1,4 @@
-"""A chat model behind an OpenAI-compatible address, asked for one JSON object."""
+"""A chat model behind an OpenAI-compatible address, asked for one JSON object per question."""
 
 from __future__ import annotations
 
@@ -23,22 +23,23 @@ T = TypeVar("T")
 
 
 class NoToolCall(BadAnswer):
-    """The model wrote where it should have called the tool."""
+    """The model wrote text instead of calling the tool."""
 
 
 class FilteredOut(PermanentError):
-    """The provider's filter held the answer back: it would in any other way, too."""
+    """The provider's content filter blocked the answer; another form of the question would be blocked too."""
 
 
 class OpenAIChat:
-    """Asks through a forced tool call; where a provider has none, in JSON mode; where it has none, in plain words.
+    """Asks through a forced tool call; if the provider has none, in JSON mode; if it has none, in plain text.
 
-    What worked is remembered for as long as this object lives. A refusal (400) is tried in the ways below before it
-    counts as one of this very question: some providers refuse tools in words of their own, others switch models.
+    The form that worked is kept for the life of this object. A refusal (status 400) is counted as one of the question
+    only after the remaining forms were tried: some providers refuse tools with messages of their own, others change
+    models.
     """
 
     def __init__(self, settings: ModelSettings, client: ModelClient, meter: Meter) -> None:
-        """Ask one model."""
+        """Take the settings, client and meter of one model."""
         self._settings = settings
         self._client = client
         self._meter = meter
@@ -114,7 +115,7 @@ def _in_words(ask: Ask[Any]) -> str:
 
 
 def _written(answer: Mapping[str, Any], name: str) -> tuple[str, bool]:
-    """Return what the model wrote, and whether through the tool; raises for an answer that was cut off or filtered."""
+    """Return what the model wrote, and whether through the tool; raises for a truncated or filtered answer."""
     choices = rows(answer.get("choices"))
     choice = choices[0] if choices else None
     reason = member(choice, "finish_reason")
@@ -135,6 +136,6 @@ def _arguments(calls: list[object], name: str) -> str:
     arguments = member(function, "arguments")
     if len(calls) > 1 or member(function, "name") != name:
         raise BadAnswer(sentences.answer_ambiguous())
-    if isinstance(arguments, dict):  # some servers decode them
+    if isinstance(arguments, dict):  # some servers already decode them
         return json.dumps(arguments, ensure_ascii=False)
     return arguments if isinstance(arguments, str) else ""

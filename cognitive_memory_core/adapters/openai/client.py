@@ -1,4 +1,4 @@
-"""The one place that makes the vendor's client and translates what it raises."""
+"""Creates the vendor's client and translates its errors; no other module does."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ def _holds_no_words(record: logging.LogRecord) -> bool:
     return not str(record.msg).startswith("Request options")
 
 
-# releases before 3.20 write every request's body into their debug log: what people said is nobody's log line
+# releases before 3.20 log every request's body at debug level; what people said must not be logged
 logging.getLogger("openai._base_client").addFilter(_holds_no_words)
 
 
 @dataclass(frozen=True)
 class PostedRequest:
-    """What is posted where below a model's address, and how many seconds its whole answer may take."""
+    """The path below a model's address, the body to post, and the time limit for the whole answer in seconds."""
 
     path: str
     body: Mapping[str, object]
@@ -45,25 +45,25 @@ class PostedRequest:
 
 
 class ModelClient:
-    """One model's address. Making it reads certificates from disk; what is wrong with the settings is said when asked.
+    """A client for one model's address; constructing it reads certificates from disk.
 
-    It asks once: who retries knows more. Nothing of the environment is sent; HTTPS_PROXY is used for https addresses
-    only, where it sees no words.
+    A fault of the settings is raised by the first request. Requests are not retried; the caller decides. Nothing from
+    the environment is sent; HTTPS_PROXY is used for https addresses only, where the proxy cannot read the content.
     """
 
     def __init__(self, settings: Reachable, role: str, *, limit: int = CHAT_LIMIT) -> None:
-        """Ask at the address of a role ("embedding", "historian"), for answers of ``limit`` bytes at most."""
+        """Take the settings of a role ("embedding", "historian"); answers are limited to ``limit`` bytes."""
         self._address = Address.of(settings, role)
         self._fault = self._address.fault()
         proxy = _proxy(self._address)
-        self._is_checked = proxy is not None  # names are the proxy's affair then
+        self._is_checked = proxy is not None  # a proxy resolves names itself
         self._vendor = None if self._fault else _vendor(self._address, limit, proxy)
 
     async def post(self, question: PostedRequest) -> bytes:
-        """Return the body of a successful answer, unread.
+        """Return the unparsed body of a successful answer.
 
-        Raises UnavailableError for everything that is away or to be configured, PermanentError where this very
-        question was refused, BadAnswer for an answer over the limit.
+        Raises UnavailableError if the model is unavailable or misconfigured, PermanentError if this very request was
+        refused, BadAnswer for an answer over the limit.
         """
         if self._vendor is None:
             raise UnavailableError(self._fault)
@@ -97,7 +97,7 @@ class ModelClient:
         return cast("httpx.Response", response).content
 
     async def _check_host(self) -> None:
-        """Look once where the name leads: a name, or a number in another spelling, may hide a forbidden address."""
+        """Resolve the host once and refuse forbidden addresses, which a name or an unusual number format may hide."""
         if self._is_checked:
             return
         found = await asyncio.get_running_loop().getaddrinfo(self._address.host, None)
@@ -106,7 +106,7 @@ class ModelClient:
         self._is_checked = True
 
     def _translated(self, away: Exception) -> CognitiveMemoryError:
-        cause = away.__cause__  # older releases of the vendor's client wrap whatever its transport raises
+        cause = away.__cause__  # older releases of the vendor's client wrap every transport error
         if isinstance(cause, BadAnswer):
             return cause
         if isinstance(cause, ssl.SSLError) or "SSL" in f"{cause}":
@@ -118,7 +118,7 @@ def _vendor(address: Address, limit: int, proxy: str | None) -> openai.AsyncOpen
     key = address.key.get_secret_value()
     is_secure = address.url.startswith("https:")
     wire = httpx.AsyncHTTPTransport(
-        verify=True if is_secure else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT),  # one that trusts nobody is made at once
+        verify=True if is_secure else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT),  # an empty trust store is created faster
         limits=_CONNECTIONS,
         proxy=proxy,
         trust_env=False,
@@ -130,15 +130,15 @@ def _vendor(address: Address, limit: int, proxy: str | None) -> openai.AsyncOpen
     )
     return openai.AsyncOpenAI(
         base_url=address.url,
-        api_key="none",  # a blank one would be looked for in the environment; the transport sends ours
+        api_key="none",  # a blank key would be replaced from the environment; the transport sends ours
         max_retries=0,
         timeout=None,
-        http_client=cast("Any", http),  # from 3.0 on the vendor's types name httpx2 and its code takes both
+        http_client=cast("Any", http),  # from 3.0 on the vendor's annotations name httpx2, but its code accepts both
     )
 
 
 def _connecting(question: PostedRequest) -> float:
-    """Give up on connecting before the whole deadline: what was never sent is no answer that came too late."""
+    """Return the connect timeout, shorter than the whole limit: a request never sent is not counted as too slow."""
     return min(_CONNECT_SECONDS, question.seconds * _CONNECT_SHARE)
 
 

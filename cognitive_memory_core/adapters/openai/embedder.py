@@ -12,12 +12,12 @@ from .answers import answered, sendable
 from .client import ModelClient, PostedRequest
 from .vectors import vectors_of
 
-LONGEST_TEXT = 8_000  # characters: what is remembered is far shorter, and most models read 8,192 tokens
+LONGEST_TEXT = 8_000  # characters; stored texts are far shorter, and most models read 8,192 tokens
 _DIGEST = 8
 
 
 class OpenAIEmbedder:
-    """Embeds what it is given in one request, with the instruction that the model wants before it."""
+    """Embeds texts in one request, each after the instruction that the model expects."""
 
     def __init__(
         self,
@@ -29,7 +29,7 @@ class OpenAIEmbedder:
         seconds: float = 60.0,
         query_seconds: float = 15.0,
     ) -> None:
-        """Ask a model whose vectors have ``dimensions`` numbers; 0 means that its first good answer will tell."""
+        """Take a model whose vectors have ``dimensions`` numbers; 0 takes the length of its first good answer."""
         self._settings = settings
         self._client = client
         self._meter = meter
@@ -39,7 +39,7 @@ class OpenAIEmbedder:
 
     @property
     def fingerprint(self) -> str:
-        """Name the model, the dimensions asked for, and each instruction by a digest."""
+        """Return a name of the model, the requested dimensions, and a digest of each instruction."""
         settings = self._settings
         parts = [settings.model_name, str(settings.dimensions or "native")]
         if settings.query_instruction:
@@ -50,7 +50,7 @@ class OpenAIEmbedder:
 
     @property
     def calibration(self) -> Calibration:
-        """Return defaults for models in general: this model's calibration is not measured yet."""
+        """Return the default calibration for models; this one's is not measured yet."""
         return GUESS
 
     async def embed_documents(self, texts: Sequence[str]) -> list[Vector]:

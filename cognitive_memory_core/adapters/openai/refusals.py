@@ -35,7 +35,7 @@ _NO_TOOLS = re.compile("support.{0,20}(?:tool|function)|(?:tool|function).{0,40}
 
 
 def refusal(role: str, status: int, headers: Mapping[str, str], body: bytes) -> CognitiveMemoryError:
-    """Translate an answer that is no success; its words are looked at and never repeated, for they may echo ours."""
+    """Translate an unsuccessful answer into an error; its text is never repeated, since it may quote a message."""
     words = _said(body)
     is_broken = status >= _SERVER and not (status == _SERVER and _TOO_LARGE.search(words))
     if status in _LATER or is_broken:
@@ -63,7 +63,7 @@ def _fault(role: str, status: int, words: str) -> str:
 
 
 def _said(body: bytes) -> str:
-    """Read the refusal's own words, not what it repeats of ours elsewhere: nobody in a chat is to decide what it is."""
+    """Return the error message alone, lower-cased; quoted input elsewhere must not decide what the refusal means."""
     try:
         answer = cast("object", orjson.loads(body))
     except orjson.JSONDecodeError:

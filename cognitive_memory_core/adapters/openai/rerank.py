@@ -15,12 +15,12 @@ from .client import ModelClient, PostedRequest
 from .shapes import member, place, rows
 
 LONGEST_TEXT = 8_000  # characters
-SECONDS = 4.0  # shorter than a question waits: who gives up first would never know that the model is away
+SECONDS = 4.0  # shorter than a query waits, so that a timeout is seen as the model's
 _ROUNDING = 1e-3
 
 
 class HttpReranker:
-    """Posts a question with its candidates and reads a score for each; one that is not listed has none."""
+    """Posts a query with its candidates and reads a score for each; a candidate missing in the answer gets 0."""
 
     def __init__(
         self, settings: RerankSettings, client: ModelClient, meter: Meter, *, seconds: float = SECONDS

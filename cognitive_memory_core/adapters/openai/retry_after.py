@@ -1,4 +1,4 @@
-"""When a server accepts the next request."""
+"""Reads from headers when a server accepts the next request."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ _LONGEST_HEADER = 64
 
 
 def retry_after(headers: Mapping[str, str], now: datetime) -> float | None:
-    """Read ``retry-after-ms`` and ``Retry-After`` (seconds or a date) as seconds, 60 at most.
+    """Return ``retry-after-ms`` or ``Retry-After`` (seconds or a date) in seconds, at most 60.
 
-    None for what says nothing: zero, the past and garbage, so that the caller's own pause holds.
+    Returns None for zero, a past date or an unreadable value, so that the caller's own pause applies.
     """
     milliseconds = _number(headers.get("retry-after-ms", ""))
     if milliseconds is not None:

@@ -1,4 +1,4 @@
-"""Looking into JSON of unknown form."""
+"""Access to JSON of unknown structure."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ...errors import BadAnswer
 
 
 def member(value: object, key: str) -> object:
-    """Return a member of what should be an object, None where there is none."""
+    """Return a member of a JSON object; None if there is none or the value is not an object."""
     return cast("Mapping[str, object]", value).get(key) if isinstance(value, dict) else None
 
 
@@ -22,7 +22,7 @@ def rows(value: object) -> list[object]:
 
 
 def place(row: object, count: int, taken: Mapping[int, object]) -> int:
-    """Return the ``index`` of a row; raises BadAnswer for none, one out of range, or one that was given before."""
+    """Return the ``index`` of a row; raises BadAnswer if it is missing, out of range or a duplicate."""
     index = member(row, "index")
     if not isinstance(index, int) or isinstance(index, bool) or not 0 <= index < count or index in taken:
         raise BadAnswer(sentences.answer_malformed())

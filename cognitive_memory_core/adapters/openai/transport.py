@@ -1,4 +1,4 @@
-"""The wire under the vendor's client: what leaves is named here; what comes in is bounded before it is read."""
+"""The HTTP transport below the vendor's client: sends listed headers only and bounds answers while reading."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from ...errors import BadAnswer
 
 _SENT = ("host", "content-type", "content-length", "transfer-encoding")
 _KEPT = ("content-type", "retry-after", "retry-after-ms")
-_REFUSAL_LIMIT = 16_384  # bytes of a refusal's own words
+_REFUSAL_LIMIT = 16_384  # bytes read of a refusal's message
 _OK, _REDIRECT = 200, 300
-_PIECE = 1 << 20  # decoded bytes between two looks at what else the loop has to do
+_PIECE = 1 << 20  # decoded bytes between two yields to the event loop
 _GZIP = 31
 _ENCODINGS = ("", "identity", "gzip", "x-gzip")
 
 
 class BoundedTransport(httpx.AsyncBaseTransport):
-    """Sends the key given and no other header of anybody's; reads each answer whole, up to ``limit`` decoded bytes.
+    """Sends the given key and no foreign headers; reads each answer completely, up to ``limit`` decoded bytes.
 
-    The vendor's client adds headers out of the environment (organisation, project, custom ones), tells of the machine,
-    and reads the body of a refusal however long it is.
+    The vendor's client would add headers from the environment (organisation, project, custom ones), describe the
+    machine, and read the body of a refusal of any length.
     """
 
     def __init__(self, inner: httpx.AsyncBaseTransport, key: str, limit: int) -> None:
@@ -34,7 +34,7 @@ class BoundedTransport(httpx.AsyncBaseTransport):
         self._limit = limit
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        """Return an answer that is here already."""
+        """Send the request and return its answer, already read."""
         response = await self._inner.handle_async_request(self._bare(request))
         try:
             body = await self._body(response)
@@ -72,7 +72,7 @@ class BoundedTransport(httpx.AsyncBaseTransport):
 
 
 async def _decoded(response: httpx.Response) -> AsyncIterator[bytes]:
-    """Undo gzip piece by piece, so that a bomb is cut where it passes the limit; other codings were not asked for."""
+    """Decompress gzip piece by piece, so that a compression bomb is cut at the limit; other encodings are refused."""
     encoding = response.headers.get("content-encoding", "").strip().lower()
     if encoding not in _ENCODINGS:
         raise BadAnswer(sentences.answer_undecodable())

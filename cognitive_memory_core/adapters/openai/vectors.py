@@ -1,4 +1,4 @@
-"""From an embeddings answer to unit vectors, or to a refusal: nothing dubious reaches a store."""
+"""Converts an embeddings answer to unit vectors; raises BadAnswer for anything doubtful."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from ...ports.models import Vector
 from .shapes import member, place, rows
 
 _LARGEST = float(np.finfo(np.float32).max)
-_NOTHING = 1e-30  # a shorter vector has no direction that its digits could tell
+_NOTHING = 1e-30  # norm below which float32 digits determine no direction
 _MOST_NUMBERS = 65_536
 
 Numbers = NDArray[np.float64]
 
 
 def vectors_of(answer: Mapping[str, Any], count: int, length: int) -> list[Vector]:
-    """Return ``count`` unit vectors in the order of the inputs, all of one length: ``length``, where that is known."""
+    """Return ``count`` unit vectors in the order of the inputs, all of the same length (``length`` if it is not 0)."""
     found: dict[int, Numbers] = {}
     items = rows(answer.get("data"))
     if len(items) != count:
@@ -44,7 +44,7 @@ def _numbers(written: object) -> Numbers:
         if isinstance(written, str):
             return np.frombuffer(b64decode(written, validate=True), "<f4").astype(np.float64)
         numbers = cast("Sequence[float]", rows(written))
-        if bool in set(map(type, numbers)):  # which Python counts among the numbers
+        if bool in set(map(type, numbers)):  # bool is a subclass of int
             raise BadAnswer(sentences.vector_unusable())
         listed = array("d", numbers)
     except (binascii.Error, ValueError, TypeError, OverflowError):
@@ -53,7 +53,7 @@ def _numbers(written: object) -> Numbers:
 
 
 def _unit(numbers: Numbers) -> Vector:
-    """Scale to length one; refuses what is no number, too large for the store's float32, or nothing."""
+    """Scale to length one; raises BadAnswer for NaN, a number too large for float32, or a near-zero vector."""
     if not 0 < len(numbers) <= _MOST_NUMBERS or not np.isfinite(numbers).all() or np.abs(numbers).max() > _LARGEST:
         raise BadAnswer(sentences.vector_unusable())
     norm = float(np.linalg.norm(numbers))

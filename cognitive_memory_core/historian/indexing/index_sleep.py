@@ -1,20 +1,20 @@
-"""When the vector store is worth its memory: it runs while rows are due or wide questions come, and ends afterwards."""
+"""Decides when the vector store runs: while rows are due or large searches come; it stops when idle."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
 
-ROWS_BEHIND = 500  # rows that start it: writing them costs about as much processor time as the start does
-SECONDS_BEHIND = 600.0  # since the first missing row: a store that cannot start is noticed before a question needs it
-IDLE_SECONDS = 120.0  # since the last need: questions come in conversations, and a start takes longer than a search
+ROWS_BEHIND = 500  # missing rows that start the store: writing them costs about as much processor time as a start
+SECONDS_BEHIND = 600.0  # since the first missing row, so that a store that cannot start shows before a query needs it
+IDLE_SECONDS = 120.0  # since the last need: queries come in bursts, and a start takes longer than a search
 
 
 class IndexSleep:
-    """Decides by rows, questions and time; ``elapsed`` gives seconds that never jump."""
+    """Decides by missing rows, queries and time; ``elapsed`` returns seconds of a monotonic clock."""
 
     def __init__(self, elapsed: Callable[[], float]) -> None:
-        """Begin asleep."""
+        """Start asleep."""
         self._elapsed = elapsed
         self._needed_at = elapsed()
         self._behind_since: float | None = None
@@ -23,12 +23,12 @@ class IndexSleep:
         self.is_asleep = True
 
     def note_question(self) -> None:
-        """Record a wide question: it starts a sleeping store and keeps one running."""
+        """Record a query that needs the store: it starts a sleeping store and keeps a running one."""
         self._is_asked = True
         self.note_need()
 
     def note_need(self) -> None:
-        """Begin the idle time anew."""
+        """Restart the idle time."""
         self._needed_at = self._elapsed()
 
     def hurry(self) -> None:
@@ -36,18 +36,18 @@ class IndexSleep:
         self._is_hurried = True
 
     def wake(self) -> None:
-        """Record that the store runs."""
+        """Record that the store is running."""
         self.is_asleep = self._is_asked = self._is_hurried = False
         self._behind_since = None
         self.note_need()
 
     def fall_asleep(self) -> None:
-        """Record that the store runs no more."""
+        """Record that the store has stopped."""
         self.wake()
         self.is_asleep = True
 
     def sleep_left(self, behind: int) -> float:
-        """Return for how many seconds a store that lacks so many rows may sleep on; 0 when it is due now."""
+        """Return for how many seconds a store that lacks ``behind`` rows may stay asleep; 0 if it is due now."""
         is_hurried, self._is_hurried = self._is_hurried, False
         if self._is_asked or behind >= ROWS_BEHIND or (is_hurried and behind):
             self._is_asked = False
@@ -60,5 +60,5 @@ class IndexSleep:
         return max(0.0, self._behind_since + SECONDS_BEHIND - self._elapsed())
 
     def idle_left(self) -> float:
-        """Return for how many seconds a store without questions goes on running; 0 when it should end."""
+        """Return for how many seconds a store without queries stays running; 0 if it should stop."""
         return max(0.0, self._needed_at + IDLE_SECONDS - self._elapsed())

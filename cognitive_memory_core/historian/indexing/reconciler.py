@@ -1,10 +1,10 @@
-"""Keeps a vector store the same as the ledger: follows its changes, and builds the next generation where one is needed.
+"""Keeps a vector store equal to the ledger: applies its changes, and builds a new generation where one is needed.
 
-It also starts the store and puts it to sleep: see :mod:`.index_sleep`. What came while it slept is written before it
-answers again.
+It also starts and stops the store (see :mod:`.index_sleep`). Changes made while the store slept are written before it
+serves again.
 
-A new generation replaces one of another model, one that is damaged or lost, one of another store version, and one that
-holds erased rows. It is built while the old one serves.
+A new generation replaces one of another model or store version, one that is damaged or lost, and one that holds erased
+rows. The old generation serves while the new one is built.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ from .index_check import ASKED_A_DAY, IndexCheck
 from .index_sleep import IndexSleep
 
 log = logging.getLogger(__name__)
-BATCH = 300  # rows per upsert: a search waits for it
+BATCH = 300  # rows per upsert: a search waits for one upsert
 GATHERED = 0.5  # seconds in which new rows are collected: writing one row costs as much as writing fifty
 EVERY_DAY = 86_400.0  # seconds between two comparisons of store and ledger
 LONGEST_PAUSE = 60.0  # seconds
-FRUITLESS = 3  # failed attempts to bring an opened generation up to date before it is replaced
-MOST_ASTRAY = 1  # unfindable rows of a slice that are rewritten; more mean a damaged index
-WORTH_MENDING = 0.1  # share of missing rows above which a rebuild is cheaper than a repair
+FRUITLESS = 3  # failed updates of an opened generation before it is replaced
+MOST_ASTRAY = 1  # rows of a slice that their own vectors do not find and that are rewritten; more mean a damaged index
+WORTH_MENDING = 0.1  # share of missing rows above which a rebuild is cheaper
 Activity = Literal["off", "asleep", "waking", "awake"]
 
 
@@ -64,7 +64,7 @@ class _GenerationInUse:
 
 
 class IndexReconciler:
-    """A VectorIndex over the generation in use; it answers only while that is known to be complete."""
+    """A VectorIndex over the generation in use; it serves only while that generation is known to be complete."""
 
     def __init__(
         self,
@@ -84,8 +84,8 @@ class IndexReconciler:
         self._check = IndexCheck(store, shelf, book, fingerprint)
         self._elapsed = elapsed
         self._sleep = IndexSleep(elapsed)
-        self._slept = ""  # birth of the generation that was whole when the store was put to sleep
-        self._serving: _GenerationInUse | None = None  # a generation that is known to be complete
+        self._slept = ""  # birth of the generation that was complete when the store was put to sleep
+        self._serving: _GenerationInUse | None = None  # a generation known to be complete
         self._growing: _GenerationInUse | None = None
         self._to_build = 0
         self._is_opened = False  # whether the store's content is known
@@ -96,7 +96,7 @@ class IndexReconciler:
         self._asked_a_day = asked_a_day
         self._left_to_ask = 0  # rows still to check today
         self._vain_examinations = 0
-        self._turn = asyncio.Lock()  # one step at a time: what is read of the ledger is written before the next step
+        self._turn = asyncio.Lock()  # one step at a time: changes read in a step are written before the next
         self._building = asyncio.Lock()  # held while the store is opened and while a generation is built
         self._begun = 0  # builds started so far
         self._finished = 0  # number of the last build put in use
@@ -106,14 +106,14 @@ class IndexReconciler:
         self.nudge, self.run = self.loop.nudge, self.loop.run
 
     def hurry(self) -> None:
-        """Request an index that is up to date now, for which the store is started if it lacks a row."""
+        """Request an up-to-date index now; the store is started if it lacks a row."""
         self._sleep.hurry()
         self.loop.hurry()
 
     async def nearest(self, vector: Vector, reading: Reading, limit: int) -> list[tuple[str, float]]:
-        """Search the generation in use; UnavailableError while it may lack something.
+        """Search the generation in use; raises UnavailableError while it may be incomplete.
 
-        A sleeping store is started for the questions that follow; this one is refused without waiting for that.
+        If the store sleeps, it is started for later queries; this query is refused without waiting for the start.
         """
         self._sleep.note_question()
         serving = self._serving
@@ -124,14 +124,14 @@ class IndexReconciler:
         return await self._store.nearest(serving.generation, vector, reading, limit)
 
     async def lag(self) -> int:
-        """Count the rows that the generation in use lacks, also while it sleeps; all of them while there is none."""
+        """Return how many rows the generation in use lacks, also while it sleeps; all rows if there is none."""
         serving = self._serving
         if serving is None and not await self._shelf.dimensions(self._fingerprint):
             return 0
         return await self._shelf.behind(self._fingerprint, serving.mark if serving else await self._mark_asleep())
 
     async def _mark_asleep(self) -> Checkpoint:
-        """Return how far a sleeping index is by the book; one that is lost, or is being opened, has nothing."""
+        """Return the stored checkpoint of a sleeping index; an empty one if the index is lost or being opened."""
         if not self._sleep.is_asleep or not await self._store.is_there():
             return Checkpoint()
         return await self._book.furthest() or Checkpoint()
@@ -149,9 +149,9 @@ class IndexReconciler:
         return "awake" if self._serving is not None else "waking"
 
     async def follow(self) -> None:
-        """Bring the index up to the ledger: start the store, open, build or ship, whichever is needed."""
+        """Bring the index up to date with the ledger: start the store, then open, build or update as needed."""
         if not self._is_needed(await self._dimensions()):
-            return  # nothing to index yet: the store need not start
+            return  # nothing to index yet: the store is not started
         if not self._is_opened or self._is_unfit(await self._dimensions()):
             async with self._building:  # waits for a build that another caller has started
                 await self._open_once()
@@ -173,7 +173,7 @@ class IndexReconciler:
             if self._finished < wanted:
                 await self._open_once()
                 await self._build()
-        self.nudge()  # the store was started, and has to be put to sleep again
+        self.nudge()  # the store was started and must be put to sleep again
         return self._serving.rows if self._serving else 0
 
     async def reconcile(self) -> int:
@@ -250,7 +250,7 @@ class IndexReconciler:
         self._serving, self._is_opened = None, False
 
     async def _open(self) -> None:
-        """Open the store; use its generation only if it is complete and of this model."""
+        """Open the store; use its generation only if it is complete and from this model."""
         self._sleep.wake()
         self._distrust()
         generation = await self._store.open()
@@ -272,9 +272,10 @@ class IndexReconciler:
         return copy if is_whole else None
 
     async def _is_as_it_slept(self, copy: _GenerationInUse) -> bool:
-        """Bring the generation that was put to sleep up to date; nobody but its store can have changed it meanwhile.
+        """Bring the generation that was in use before the store slept up to date; return False if it is another one.
 
-        The store itself has tried it when it was opened, and the daily comparison still comes.
+        Only its own store can have changed it while it slept, so it is not compared row by row here. The store checked
+        it when it was opened, and the daily comparison still follows.
         """
         slept, self._slept = self._slept, ""
         if slept != copy.generation.birth:
@@ -346,7 +347,7 @@ class IndexReconciler:
         log.info("vector index: generation %d is in use", copy.generation.number)
 
     async def _keep_serving(self) -> None:
-        """Keep the old generation up to date while the next one is built; on failure it stops serving."""
+        """Keep the old generation up to date while the next one is built; if that fails it stops serving."""
         if self._serving is None:
             return
         try:
@@ -376,7 +377,7 @@ class IndexReconciler:
         await self._book.note(copy.generation.birth, changes[-1].mark)
         copy.mark = changes[-1].mark
         if len(changes) >= BATCH:
-            self._sleep.note_need()  # more comes in than a start for each batch would be worth
+            self._sleep.note_need()  # changes come faster than one start per batch is worth
         return True
 
     async def _write(self, copy: _GenerationInUse, changes: Sequence[Change]) -> None:
@@ -398,11 +399,11 @@ class IndexReconciler:
             mark = changes[-1].mark
 
     async def round(self) -> float:
-        """Do what is due, and return for how many seconds nothing will be.
+        """Do what is due; return after how many seconds the next round is due.
 
-        A sleeping store is left alone until it is due. While it runs, it is brought up to date, compared with the
-        ledger once a day, asked for some rows, and put to sleep when nobody needs it. Neither the comparison nor the
-        rows start it or keep it running: what nobody asks need not be checked.
+        A sleeping store is left alone until it is due. A running store is brought up to date, compared with the ledger
+        once a day, spot-checked with some rows, and stopped when idle. The comparison and the spot checks neither start
+        the store nor keep it running.
         """
         if self._sleep.is_asleep and (left := self._sleep.sleep_left(await self.lag())):
             return min(left, UNTIL_NUDGED)
@@ -426,8 +427,8 @@ class IndexReconciler:
         return GATHERED
 
     async def _put_to_sleep(self) -> None:
-        async with self._building, self._turn:  # nothing is asked of the store while it ends
-            if self._sleep.idle_left():  # somebody built meanwhile
+        async with self._building, self._turn:  # the store receives no request while it stops
+            if self._sleep.idle_left():  # another caller built meanwhile
                 return
             self._slept = self._serving.generation.birth if self._serving else ""
             self._distrust()
