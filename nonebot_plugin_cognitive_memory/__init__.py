@@ -1,4 +1,4 @@
-"""Long-term memory for NoneBot2: see README. Importing this starts nothing and needs no setting."""
+"""Long-term memory for NoneBot2; see README. Importing it starts nothing and needs no setting."""
 
 # ruff: noqa: E402  # what this plugin requires is loaded before what imports it
 
@@ -39,7 +39,7 @@ __plugin_meta__ = PluginMetadata(
     supported_adapters={"~onebot.v11", "~onebot.v12"},
 )
 
-from . import capture as capture  # side effects, last
+from . import capture as capture  # for its side effects, last
 from . import commands as commands
 from . import withdrawal as withdrawal
 

@@ -1,4 +1,4 @@
-"""The names that a chat plugin injects into its handlers."""
+"""The annotated types that a chat plugin injects into its handlers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .tools import MemoryToolbox
 Memory = Annotated[core.CognitiveMemory, Depends(params.running_memory)]
 """The running memory."""
 CurrentScene = Annotated[core.Scene, Depends(params.current_scene)]
-"""Where the event took place and who spoke."""
+"""The place of the event and its speaker."""
 MemoryContext = Annotated[core.Context, Depends(params.memory_context)]
 """The block for the model, built for the event's message."""
 RecordEnd = Annotated[Callable[..., Awaitable[str | None]], Depends(params.turn_end)]

@@ -1,4 +1,4 @@
-"""``capture.announce``: a group is told once that the bot remembers, together with the bot's first answer there."""
+"""``capture.announce``: tells a group once that the bot remembers, with the bot's first answer there."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ FILE = "announced.json"
 
 
 class Announcements:
-    """The groups that have been told, in a file; a group is written down once the notice was sent."""
+    """The groups that have been told, stored in a file; a group is stored after the notice was sent."""
 
     def __init__(self, path: Path) -> None:
-        """Read nothing yet."""
+        """Take the path of the file; it is read later."""
         self._path = path
         self._told: set[str] | None = None
         self._on_its_way: set[str] = set()
         self._turn = asyncio.Lock()
 
     async def tell(self, scene: core.Scene, send: Callable[[], Awaitable[object]]) -> None:
-        """Send the notice to a group that was never told; at most one is on its way to a group.
+        """Send the notice to a group that was never told; at most one notice per group is being sent at a time.
 
-        What ``send`` raises is raised, and a later call tries again. Raises OSError when the file cannot be kept: the
-        group counts as told in this process then, and is told once more by the next.
+        An error of ``send`` is raised, and a later call tries again. Raises OSError if the file cannot be written: the
+        group then counts as told in this process, and is told again by the next.
         """
         place = f"{scene.agent}/{scene.group_id}"
         if place in self._on_its_way:
@@ -78,7 +78,7 @@ announcements = Announcements(setup.data_dir / FILE) if setup.data_dir else None
 
 
 async def announce(bot: Bot, event: Event, scene: core.Scene) -> None:
-    """Send the notice to an event's group if it was never sent there; the notice itself is not recorded."""
+    """Send the notice to an event's group unless it was sent before; the notice itself is not recorded."""
     is_due = setup.settings.capture.announce == "reply" and scene.kind == "group" and get_memory().is_running
     if not is_due or announcements is None:
         return

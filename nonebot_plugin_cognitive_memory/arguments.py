@@ -1,4 +1,4 @@
-"""Arguments of a tool call, as models write them: read tolerantly, bounded first, refused in a clear sentence."""
+"""Reads arguments of tool calls as models write them: tolerantly, within bounds, with a clear sentence on refusal."""
 
 from __future__ import annotations
 
@@ -13,30 +13,30 @@ from . import replies
 from .wording import writable
 
 JSON_LENGTH = 64 * 1024
-REPAIRABLE_LENGTH = 4 * 1024  # mending takes seconds where text is long, nested and broken
+REPAIRABLE_LENGTH = 4 * 1024  # repairing takes seconds if the text is long, nested and broken
 REPAIRABLE_BRACKETS = 16  # the arguments are flat
 TEXT_LENGTH = 4_000
 ITEMS = 50
 MOST = 50
 _TRUE = frozenset({"true", "1", "yes", "y", "on"})
 _NOTHING = frozenset({"null", "none", "nil", "undefined", "n/a", *replies.NOTHING_WORDS})
-_LABEL = re.compile(r"[^()（）]{0,128}[(（]([^()（）]{1,128})[)）]")  # name(id)
+_LABEL = re.compile(r"[^()（）]{0,128}[(（]([^()（）]{1,128})[)）]")  # matches name(id)
 
 
 class BadToolArgument(Exception):
-    """An argument that cannot be understood; the message is for the model."""
+    """An argument that cannot be understood; the message is written for the model."""
 
 
 class Arguments:
-    """One call's arguments by name. Blank and missing are the same."""
+    """The arguments of one call by name; a blank argument counts as missing."""
 
     def __init__(self, values: Mapping[str, object]) -> None:
-        """Hold what the model wrote."""
+        """Wrap the arguments as the model wrote them."""
         self._values = values
 
     @classmethod
     async def read(cls, written: object, *, repair: bool) -> Arguments:
-        """Read arguments from a mapping or from JSON text; broken text is mended only where ``repair`` allows it."""
+        """Read arguments from a mapping or from JSON text; broken JSON is repaired only if ``repair`` is True."""
         if isinstance(written, Mapping):
             return cls(cast("Mapping[str, object]", written))
         if written is None or written == []:
@@ -48,22 +48,22 @@ class Arguments:
         return cls(await _object(written, repair=repair) if written.strip() else {})
 
     def text(self, name: str) -> str:
-        """Return a text, "" where there is none; a number is text too."""
+        """Return a text, "" if it is missing; a number is converted to text."""
         return _text(self._values.get(name), name)
 
     def wish(self, name: str) -> str:
-        """Return a text that may be left out, "" also for the words with which models say that they leave it out."""
+        """Return an optional text; words by which models mark it as left out ("null", "无") give ""."""
         return _meant(self.text(name))
 
     def needed(self, name: str) -> str:
-        """Return a text that must be there."""
+        """Return a required text; raises BadToolArgument if it is missing."""
         text = self.text(name)
         if not text:
             raise BadToolArgument(replies.argument_missing(name))
         return text
 
     def texts(self, name: str) -> list[str]:
-        """Return a list of texts; one text is a list of one, unless it is a list that was written out as text."""
+        """Return a list of texts; a single text gives a list of one, JSON text of a list is parsed."""
         value = _listed(self._values.get(name))
         try:
             found = [_text(item, name) for item in value[:ITEMS]]
@@ -72,7 +72,7 @@ class Arguments:
         return [text for text in found if _meant(text)]
 
     def identifier(self, name: str) -> str | None:
-        """Return an id, alone or out of name(id), as people are shown to a model; None where there is none."""
+        """Return an id, written alone or as name(id); None if there is none."""
         value = self._values.get(name)
         if isinstance(value, float) and value.is_integer():
             value = int(value)
@@ -80,19 +80,19 @@ class Arguments:
         return (labelled[1].strip() if (labelled := _LABEL.fullmatch(text)) else text) or None
 
     def needed_identifier(self, name: str) -> str:
-        """Return an id that must be there."""
+        """Return a required id; raises BadToolArgument if it is missing."""
         identifier = self.identifier(name)
         if identifier is None:
             raise BadToolArgument(replies.argument_missing(name))
         return identifier
 
     def flag(self, name: str) -> bool:
-        """Return a truth value; everything that does not say yes says no."""
+        """Return True for values that mean yes, False for all others."""
         value = self._values.get(name)
         return value == 1 or (isinstance(value, str) and value.strip().lower() in _TRUE)
 
     def count(self, name: str) -> int | None:
-        """Return a number from 1 to ``MOST``, or None for everything that is no such wish."""
+        """Return a number from 1 to ``MOST``; None if the value is not such a number."""
         value = self._values.get(name)
         if isinstance(value, bool) or not isinstance(value, str | int | float):
             return None
@@ -108,7 +108,7 @@ def _meant(text: str) -> str:
 
 
 def _listed(value: object) -> Sequence[object]:
-    """Return a list as it stands, or out of the text that it was written as; what is none is a list of one."""
+    """Return a list, parsed from JSON text if needed; any other value becomes a list of one."""
     if isinstance(value, str) and value.lstrip().startswith("[") and len(value) <= JSON_LENGTH:
         with suppress(ValueError, RecursionError):
             value = json.loads(value)
@@ -122,7 +122,7 @@ def _text(value: object, name: str) -> str:
         raise BadToolArgument(replies.argument_is_no_text(name))
     try:
         return writable(str(value)[:TEXT_LENGTH]).strip()
-    except ValueError as endless:  # Python writes out no number of more than 4,300 digits
+    except ValueError as endless:  # Python converts no number of more than 4,300 digits to text
         raise BadToolArgument(replies.argument_is_no_text(name)) from endless
 
 
@@ -142,7 +142,7 @@ async def _object(written: str, *, repair: bool) -> Mapping[str, object]:
 
 def _loaded(written: str) -> object:
     value = json.loads(written)
-    return json.loads(value) if isinstance(value, str) and value else value  # some models write it twice over
+    return json.loads(value) if isinstance(value, str) and value else value  # some models encode it twice
 
 
 def _is_repairable(written: str) -> bool:

@@ -1,8 +1,8 @@
-"""``capture.auto_consider``: what people say to the bot is handed to the historian, also where nobody calls ``end``.
+"""``capture.auto_consider``: hands what people say to the bot to the historian, even if no plugin calls ``end``.
 
-Lines gather by place until there are enough of them, or until it has been quiet for a while. They stay gathered
-until the memory has taken them, and leave early when a chat plugin records their turn. A file names what is gathered,
-so that a bot that was killed gathers it again.
+Lines are collected per place until there are enough of them or the place has been quiet for a while. They stay
+collected until the memory has accepted them, and are dropped if a chat plugin records their turn. A file lists the
+collected lines, so that a bot that was killed can collect them again.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ from .lifecycle import get_memory, lifetime
 from .pending_store import FILE, Bookmark, Waiting
 from .throttled_log import complain
 
-PLACES = 5_000  # more than any bot has groups; what the one quiet longest gathered leaves first
-LINES = 200  # of one dialogue
-ROOM = 100_000  # lines of all places together; beyond it a place holds no more than one dialogue
+PLACES = 5_000  # more than any bot has groups; beyond it the place quiet longest is dropped
+LINES = 200  # per dialogue
+ROOM = 100_000  # lines of all places together; beyond it a place keeps no more than one dialogue
 GRACE = 30.0  # seconds that a chat plugin has to record a turn itself
-RETRY = 60.0  # seconds after the memory refused
+RETRY = 60.0  # seconds after a refusal by the memory
 PAUSE = 0.5  # seconds between two writes of the file
-OPENING = 2.0  # seconds between two looks whether the memory is open
-ECHO = 4  # letters; a shorter line may well be somebody's own
+OPENING = 2.0  # seconds between two checks whether the memory is open
+ECHO = 4  # letters; a shorter line may be a person's own words
 
 
 @dataclass(frozen=True)
 class Line:
-    """What somebody or the bot said, and when it was heard by the considerer's clock."""
+    """A line by a person or the bot, and when it was heard, by the considerer's clock."""
 
     message: core.Message
     heard_at: float
@@ -44,27 +44,27 @@ class Line:
 
 @dataclass
 class Stretch:
-    """What was said in one place and is not considered yet."""
+    """The lines of one place that are not considered yet."""
 
     lines: OrderedDict[str, Line] = field(default_factory=OrderedDict)
     not_before: float = 0.0
 
     @property
     def said_at(self) -> list[float]:
-        """When people said something; the bot's own lines only give theirs sense."""
+        """Return when people said something; the bot's lines are context only."""
         return [line.heard_at for line in self.lines.values() if not line.message.is_bot]
 
     def add(self, message: core.Message, now: float) -> None:
-        """Take a line."""
+        """Add a line."""
         self.lines[message.id] = Line(message, now)
 
     def drop(self, line_ids: Collection[str]) -> None:
-        """Leave lines out."""
+        """Remove lines."""
         for line_id in line_ids:
             self.lines.pop(line_id, None)
 
     def due_at(self, capture: core.CaptureSettings) -> float:
-        """Return when the stretch is due: the grace period starts at the line that completes it."""
+        """Return when the lines are due; the grace period starts at the line that completes them."""
         said_at, enough = self.said_at, min(capture.consider_every, LINES)
         if not said_at:
             return math.inf
@@ -72,13 +72,13 @@ class Stretch:
         return max(due, self.not_before)
 
     def ripe(self, now: float, capture: core.CaptureSettings) -> list[core.Message]:
-        """Return the lines whose turn no chat plugin is recording just now."""
+        """Return the lines older than the grace period, in which a chat plugin may still record their turn."""
         latest = now - _grace(capture)
         return [line.message for line in self.lines.values() if line.heard_at <= latest]
 
 
 class Considerer:
-    """Gathers lines and hands them over. ``clock`` counts seconds from anywhere."""
+    """Collects lines and hands them to the memory; ``clock`` returns seconds of a monotonic clock."""
 
     def __init__(
         self,
@@ -87,21 +87,21 @@ class Considerer:
         clock: Callable[[], float] = time.monotonic,
         bookmark: Bookmark | None = None,
     ) -> None:
-        """Begin with nothing gathered but what a ``bookmark`` names."""
+        """Start empty; ``bookmark`` lists the lines left from before the start."""
         self._memory = memory
         self._capture = capture
         self._clock = clock
         self._bookmark = bookmark
         self._stretches: OrderedDict[Hashable, Stretch] = OrderedDict()
         self._learned: OrderedDict[Hashable, deque[str]] = OrderedDict()
-        self._left: list[Waiting] | None = None  # from before the start; None as long as nobody has looked
+        self._left: list[Waiting] | None = None  # from before the start; None until the file was read
         self._next = math.inf
         self._changed = asyncio.Event()
         self._touched = asyncio.Event()
         self._loops: list[asyncio.Task[None]] = []
 
     def note(self, line: core.Message) -> None:
-        """Gather a line, where the settings want it."""
+        """Collect a line if the settings include it."""
         if not self._is_wanted(line):
             return
         scope = line.scene.scope
@@ -115,7 +115,7 @@ class Considerer:
             self._changed.set()
 
     def learned(self, scene: core.Scene, line_ids: Collection[str]) -> None:
-        """Leave out lines whose turn is recorded, that were considered, or that were withdrawn."""
+        """Drop lines whose turn was recorded, that were considered, or that were withdrawn."""
         self._learned.setdefault(scene.scope, deque(maxlen=LINES)).extend(line_ids)
         _bounded(self._learned, scene.scope)
         stretch = self._stretches.get(scene.scope)
@@ -126,19 +126,19 @@ class Considerer:
             self._touched.set()
 
     def fresh(self, scene: core.Scene, lines: Sequence[core.Message]) -> list[core.Message]:
-        """Return the lines that are not learned yet and echo nothing of the bot's; none where nobody else says any."""
+        """Return the lines that are new and not echoes of the bot; empty if no person says any of them."""
         known = frozenset(self._learned.get(scene.scope, ()))
         new = [line for line in _without_echoes(lines) if line.id not in known]
         return new if _last_speaker(new) else []
 
     async def start(self) -> None:
-        """Begin to watch the clock."""
+        """Start the background loops."""
         if not self._loops:
             self._changed, self._touched = asyncio.Event(), asyncio.Event()
             self._loops = [asyncio.create_task(self._run()), asyncio.create_task(self._keep())]
 
     async def stop(self) -> None:
-        """Hand over everything that is gathered; what the memory does not take waits in the file."""
+        """Hand over all collected lines; those that the memory does not accept stay listed in the file."""
         loops, self._loops = self._loops, []
         if not loops:
             return
@@ -150,16 +150,16 @@ class Considerer:
         await self._save()
 
     async def submit_due(self) -> None:
-        """Hand over what is due."""
+        """Hand over the lines of every place that is due."""
         now = self._clock()
         for stretch in list(self._stretches.values()):
             if stretch.due_at(self._capture) <= now:
                 await self._submit(stretch, stretch.ripe(now, self._capture))
 
     async def gather_again(self) -> None:
-        """Hand over what was gathered before the start, place by place, as soon as there is a memory to take it.
+        """Hand over the lines left from before the start, place by place, once the memory is open.
 
-        A stretch is handed over as it was, but for lines that turns and dialogues have covered since it was noted.
+        Lines that a turn or dialogue has covered since are left out.
         """
         if self._left is None:
             self._left = await self._bookmark.read() if self._bookmark else []
@@ -171,12 +171,12 @@ class Considerer:
                 self._touched.set()
 
     async def _has_gathered(self, waiting: Waiting) -> bool:
-        """Hand over what was left in one place; False when it is to be tried again."""
+        """Hand over the lines left in one place; return False if it must be retried."""
         if self._capture.auto_consider == "off":
             return True
         try:
             lines = await waiting.lines(self._memory())
-        except core.BadArgument:  # ids that no log could hold: the file was written by somebody else
+        except core.BadArgument:  # ids that no log could hold: the file is not ours
             return True
         except core.CognitiveMemoryError as refused:
             complain(replies.not_considered(refused))
@@ -184,7 +184,7 @@ class Considerer:
         return await self._submit(Stretch(), lines)
 
     async def _submit(self, stretch: Stretch, lines: Sequence[core.Message]) -> bool:
-        """Hand lines over, one dialogue's worth at a time; what the memory does not take waits for another try."""
+        """Hand lines over, one dialogue at a time; return False if the memory refused, so that they are retried."""
         stretch.not_before = self._clock() + RETRY
         for first in range(0, len(lines), LINES):
             if not await self._is_taken(lines[first : first + LINES]):
@@ -196,7 +196,7 @@ class Considerer:
         scene, memory = _last_speaker(lines), self._memory()
         if scene is None:
             return True
-        if not memory.is_running:  # it would answer as if there were nothing to consider
+        if not memory.is_running:  # it would accept and drop them
             return False
         try:
             if new := self.fresh(scene, lines):
@@ -234,7 +234,7 @@ class Considerer:
         return RETRY if self._memory().is_running else OPENING
 
     async def _keep(self) -> None:
-        """Keep the file, until cancelled."""
+        """Write the file after each change, until cancelled."""
         while True:
             await self._touched.wait()
             self._touched.clear()
@@ -268,7 +268,7 @@ def _grace(capture: core.CaptureSettings) -> float:
 
 
 def _last_speaker(lines: Sequence[core.Message]) -> core.Scene | None:
-    """Return the scene of whoever spoke last; None where only the bot did."""
+    """Return the scene of the last person who spoke; None if only the bot did."""
     return next((line.scene for line in reversed(lines) if not line.is_bot), None)
 
 
@@ -278,7 +278,7 @@ def _waiting(stretch: Stretch) -> Waiting:
 
 
 def _without_echoes(lines: Sequence[core.Message]) -> list[core.Message]:
-    """Leave out where people only repeat what the bot said: its words do not become anybody's own."""
+    """Drop people's lines that only repeat the bot, so that its words are not attributed to them."""
     own: set[str] = set()
     kept: list[core.Message] = []
     for line in lines:
@@ -291,7 +291,7 @@ def _without_echoes(lines: Sequence[core.Message]) -> list[core.Message]:
 
 
 def _bounded(places: OrderedDict[Hashable, Stretch] | OrderedDict[Hashable, deque[str]], place: Hashable) -> None:
-    """Keep the places that were touched last."""
+    """Mark a place as used last, and evict the one used longest ago."""
     places.move_to_end(place)
     if len(places) > PLACES:
         places.popitem(last=False)
@@ -303,4 +303,4 @@ considerer = Considerer(
 lifetime.on_late_line(considerer.note)
 get_driver().on_startup(considerer.start)
 get_driver().on_shutdown(considerer.stop)
-get_driver().on_shutdown(lifetime.settle)  # the last hook runs first: late lines are gathered before the rest goes
+get_driver().on_shutdown(lifetime.settle)  # the last hook runs first: waiting lines are collected before the rest stops

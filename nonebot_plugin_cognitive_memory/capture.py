@@ -1,4 +1,4 @@
-"""Messages in. No API call a message, and never an exception into the bot."""
+"""Records incoming messages: no API call per message, and no exception reaches the bot."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ heard = on_message(priority=1, block=False)
 
 @heard.handle()
 async def record(bot: Bot, event: Event) -> None:
-    """Record what somebody said, unless it is a command or the operator wants it left out."""
+    """Record a person's message, unless it is a command or excluded by the settings."""
     try:
         message = find_message(bot, event)
         if message is None or not message.text or not is_captured(message.scene) or is_any_command(event):

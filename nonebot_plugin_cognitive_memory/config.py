@@ -1,4 +1,4 @@
-"""Settings as NoneBot and the process environment give them, and the one data directory; both read once, at import."""
+"""Reads settings from NoneBot and the process environment, and the data directory; both once, at import."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ _NESTED = FIELD + "__"
 
 
 class Config(BaseModel):
-    """What this plugin reads of NoneBot's settings: ``COGNITIVE_MEMORY__GROUP__KEY`` lines of .env, nested."""
+    """The plugin's part of NoneBot's settings: ``COGNITIVE_MEMORY__GROUP__KEY`` lines of .env, nested."""
 
     cognitive_memory: dict[str, Any] = Field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Setup:
-    """What the plugin starts with. A ``problem`` is one Chinese line, and the memory stays absent."""
+    """The values that the plugin starts with; a ``problem`` is one Chinese line and keeps the memory absent."""
 
     settings: core.Settings
     data_dir: Path | None
@@ -37,9 +37,9 @@ class Setup:
 
 
 def read_setup(given: object, environ: Mapping[str, str], data_dir: Path | None) -> Setup:
-    """Read settings from NoneBot's value of ``cognitive_memory`` and the environment, which wins; never raises.
+    """Read settings from NoneBot's ``cognitive_memory`` value and the environment, which wins; never raises.
 
-    NoneBot looks at the environment only for keys that stand in .env too, so the rest is read here.
+    NoneBot reads the environment only for keys that are also in .env, so the rest is read here.
     """
     if given is not None and not isinstance(given, Mapping):
         return Setup(core.Settings(), data_dir, replies.settings_are_no_group())
@@ -80,7 +80,7 @@ def _put(group: dict[str, object], path: list[str], value: object) -> None:
 
 
 def _decoded(value: str) -> object:
-    """Decode as NoneBot decodes a line of .env: JSON where it is JSON, else the text."""
+    """Decode a value as NoneBot decodes a line of .env: as JSON if possible, else as text."""
     try:
         return json.loads(value.strip())
     except ValueError:
@@ -98,7 +98,7 @@ def _merged(under: Mapping[str, object], over: Mapping[str, object]) -> Mapping[
 
 
 def _data_dir() -> Path | None:
-    """Ask localstore where this plugin's files lie; it looks at who calls, so it is asked here and nowhere else."""
+    """Return localstore's directory for this plugin; localstore inspects its caller, so only this module asks."""
     try:
         return get_plugin_data_dir()
     except (OSError, RuntimeError):

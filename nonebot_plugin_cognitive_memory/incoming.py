@@ -1,4 +1,4 @@
-"""From a message event to the core's message."""
+"""Converts a message event to the core's message."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .wording import worded
 
 
 def find_message(bot: Bot, event: Event) -> core.Message | None:
-    """Return the message of an event, or None where there is no message or nobody to have said it."""
+    """Return the message of an event; None if it has no message or no sender."""
     scene = find_scene(bot, event)
     if scene is None or not isinstance(event, v11.MessageEvent | v12.MessageEvent):
         return None
@@ -31,12 +31,12 @@ def find_message(bot: Bot, event: Event) -> core.Message | None:
 
 
 def own_id(event: v11.Event | v12.BotEvent) -> str:
-    """Return the bot that heard the event."""
+    """Return the id of the bot that received the event."""
     return event.self.user_id if isinstance(event, v12.BotEvent) else str(event.self_id)
 
 
 def sent_at(event: v11.Event | v12.Event) -> datetime:
-    """Tell when an event took place, with a zone; a time that no calendar has is now."""
+    """Return when an event took place, with a zone; a time outside the calendar becomes now."""
     if isinstance(event.time, datetime):
         return event.time if event.time.tzinfo else event.time.replace(tzinfo=timezone.utc)
     try:
@@ -46,12 +46,12 @@ def sent_at(event: v11.Event | v12.Event) -> datetime:
 
 
 def plain_text(event: Event) -> str:
-    """Return the words of an event's message as chat plugins see them, "" where there are none."""
+    """Return the text of an event's message as chat plugins see it, "" if there is none."""
     return event.get_plaintext() if event.get_type() == "message" else ""
 
 
 def is_captured(scene: core.Scene) -> bool:
-    """Return whether the operator's settings let this person and place be recorded."""
+    """Return whether the settings allow recording this person and place."""
     capture = setup.settings.capture
     if scene.user_id in capture.ignore_users:
         return False

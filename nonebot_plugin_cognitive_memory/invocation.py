@@ -1,4 +1,4 @@
-"""What is a command: ours, and anybody's."""
+"""Recognises commands, our own and those of other plugins."""
 
 from __future__ import annotations
 
@@ -25,23 +25,23 @@ _BY_WORD = {word: name for name, chinese in SUBCOMMANDS.items() for word in (nam
 _STARTS = tuple(get_driver().config.command_start)
 _SIGNS = "|".join(re.escape(sign) for sign in sorted({"/", *_STARTS}, key=len, reverse=True))
 HEAD = rf"(?i:(?:{_SIGNS})(?:{'|'.join(NAMES)}))"
-"""Our name behind one of the bot's COMMAND_START; a "/" is always understood."""
+"""The command's name after one of the bot's COMMAND_START signs; "/" is always accepted."""
 _CALL = re.compile(rf"\s*(?P<sign>{_SIGNS})(?i:{'|'.join(NAMES)})(?:\s+(?P<word>\S+)|\s*$)")
 
 
 def is_any_command(event: Event) -> bool:
-    """Return whether a message starts like a command of some plugin, or is ours."""
+    """Return whether a message starts like a command of any plugin."""
     text = event.get_plaintext().lstrip()
     return any(start and text.startswith(start) for start in _STARTS) or is_ours(text)
 
 
 def is_ours(text: str) -> bool:
-    """Return whether a text calls ``/memory``; without a sign in front only a known subcommand makes it a call."""
+    """Return whether a text calls ``/memory``; without a sign in front, only if a known subcommand follows."""
     call = _CALL.match(text)
     return call is not None and bool(call["sign"] or not call["word"] or called_subcommand(text))
 
 
 def called_subcommand(text: str) -> str | None:
-    """Return the subcommand that a call of ours means, or None for none that we know."""
+    """Return the subcommand that a call names; None if it is unknown."""
     call = _CALL.match(text)
     return _BY_WORD.get((call["word"] or "").lower()) if call else None

@@ -1,6 +1,6 @@
-"""Start and stop: owns the one memory.
+"""Opens and closes the one memory with the bot.
 
-While it opens, everybody gets one that lets lines and turns wait; while there is none, one that keeps nothing.
+While it opens, callers get one in which lines and turns wait; if there is none, one that stores nothing.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from . import replies
 from .config import Setup, setup
 from .opening import WAIT, OpeningMemory, Refused
 
-GRACE = 10.0  # seconds beyond shutdown_seconds after which the bot ends with or without its memory
-PATIENCE = 2.0  # seconds that the bot's start waits for the memory; what arrives before it is open waits
+GRACE = 10.0  # seconds after shutdown_seconds at which the bot ends even if the memory is not closed
+PATIENCE = 2.0  # seconds that the bot's start waits for the memory; later arrivals wait until it is open
 
 
 class Lifetime:
-    """From the bot's start to its end, with the memory that is open meanwhile."""
+    """The time from the bot's start to its end, and the memory that is open meanwhile."""
 
     def __init__(self, setup: Setup) -> None:
-        """Begin with an absent memory."""
+        """Start with an absent memory."""
         self._setup = setup
         self._opened = asyncio.Event()
         self._over = asyncio.Event()
@@ -40,16 +40,16 @@ class Lifetime:
 
     @property
     def is_listening(self) -> bool:
-        """Whether what is said now is taken, at once or as soon as the memory is open."""
+        """Return whether lines are accepted now, at once or as soon as the memory is open."""
         return self.memory.is_running or not self._opening.is_over
 
     @property
     def refused(self) -> Refused:
-        """What was not taken because it came before the memory was open."""
+        """Return what was refused because the memory was not open yet."""
         return self._opening.refused
 
     def on_late_line(self, told: Callable[[core.Message], None]) -> None:
-        """Have a function called with each line that had to wait, as soon as the memory has it."""
+        """Register a function to be called with each line that waited, once the memory has it."""
         self._late.append(told)
 
     def waiting_lines(self, scene: core.Scene) -> list[core.Message]:
@@ -58,7 +58,7 @@ class Lifetime:
 
     @asynccontextmanager
     async def in_order(self) -> AsyncGenerator[core.CognitiveMemory, None]:
-        """Return the memory; while it opens, and while earlier callers wait, wait behind them."""
+        """Yield the memory; while it opens or earlier callers wait, wait behind them."""
         if self._opening.is_over and self._opening.is_calm:
             yield self.memory
         else:
@@ -66,7 +66,7 @@ class Lifetime:
                 yield memory
 
     async def start(self) -> None:
-        """Open the memory, waiting for it a little; the rest happens in the background. Raises nothing."""
+        """Open the memory and wait for it a limited time; the opening continues in the background. Never raises."""
         directory = self._setup.data_dir
         if self._life is not None or directory is None or self._setup.problem:
             return
@@ -77,7 +77,7 @@ class Lifetime:
         await self._wait_a_little(self._life)
 
     async def settle(self) -> None:
-        """Wait, within ``shutdown_seconds``, until the memory has taken what came before it was open."""
+        """Wait, at most ``shutdown_seconds``, until the memory has accepted what waited for its opening."""
         if self._life is None or self._opening.is_calm:
             return
         calm = asyncio.create_task(self._opening.calm())
@@ -125,7 +125,7 @@ class Lifetime:
                 self._tell_refused()
 
     async def _begin(self, memory: core.CognitiveMemory, directory: Path) -> None:
-        """Put an open memory in use: first it takes the lines that waited, then the turns."""
+        """Put an opened memory in use: it first receives the lines that waited, then the calls."""
         late = await self._opening.hand_over(memory)
         self.memory = memory
         for line in late:
@@ -142,7 +142,7 @@ class Lifetime:
 
 
 def _hear_the_core() -> None:
-    """Send the core's log, which is Python's own, where the bot's log goes."""
+    """Forward the core's log, which uses the standard library, to the bot's log."""
     log = logging.getLogger(core.__name__)
     if not log.handlers:
         log.addHandler(LoguruHandler())
@@ -159,7 +159,7 @@ driver.on_shutdown(lifetime.stop)
 def get_memory() -> core.CognitiveMemory:
     """Return the running memory.
 
-    While it opens this is an :class:`OpeningMemory`; before the start, after the end and in every trouble one that
-    keeps nothing.
+    While it opens this is an :class:`OpeningMemory`; before the start, after the end and after a failure it is a memory
+    that stores nothing.
     """
     return lifetime.memory

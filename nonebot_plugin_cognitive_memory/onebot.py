@@ -1,4 +1,4 @@
-"""OneBot's two versions, as far as the bot speaks them: an adapter that nobody loaded costs no import here."""
+"""OneBot's two versions; an adapter that is not loaded is not imported here either."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ else:
         """A class without instances."""
 
     class _Version:
-        """The names of an adapter's module; while it is not loaded, none of them has an instance."""
+        """The names of an adapter's module; while it is not loaded, each is a class without instances."""
 
         def __init__(self, module: str) -> None:
             self._module = module

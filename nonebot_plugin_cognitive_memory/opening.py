@@ -1,4 +1,4 @@
-"""A memory that is being opened: what people say and what chat plugins record waits, in the order of its arrival."""
+"""A memory that is being opened: lines and calls of chat plugins wait, in order of arrival."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from dataclasses import dataclass
 
 import cognitive_memory_core as core
 
-LINES = 5_000  # that wait; later ones are refused
-CALLS = 2_000  # turns, dialogues and withdrawals that wait
+LINES = 5_000  # that may wait; later ones are refused
+CALLS = 2_000  # turns, dialogues and withdrawals that may wait
 WAIT = 60.0  # seconds from the start of the opening for which calls wait
 
 
 @dataclass
 class Refused:
-    """How many lines and calls were not taken because the memory was not open yet."""
+    """The numbers of lines and calls refused because the memory was not open yet."""
 
     lines: int = 0
     calls: int = 0
@@ -28,14 +28,14 @@ class Refused:
 
 
 class OpeningMemory(core.CognitiveMemory):
-    """Stands in for a memory until it is open, and passes on to it afterwards. Has nothing to recall meanwhile.
+    """Replaces a memory until it is open and forwards to it afterwards; it finds nothing meanwhile.
 
-    Lines wait without holding up whoever observes them; :meth:`remember`, :meth:`consider` and
-    :meth:`recall_message` return when the memory has answered.
+    :meth:`observe` stores a line without waiting; :meth:`remember`, :meth:`consider` and :meth:`recall_message` return
+    when the memory has answered.
     """
 
     def __init__(self, reason: str = "") -> None:
-        """Begin with nothing that waits; ``reason`` says why there is no memory yet."""
+        """Start with nothing waiting; ``reason`` states why there is no memory yet."""
         super().__init__(core.Settings(enabled=False), None, reason)
         self._memory = core.CognitiveMemory.absent(reason)
         self._lines: deque[core.Message] = deque()
@@ -49,12 +49,12 @@ class OpeningMemory(core.CognitiveMemory):
 
     @property
     def is_calm(self) -> bool:
-        """Whether nothing waits."""
+        """Return whether nothing waits."""
         return self._calm.is_set()
 
     @property
     def is_over(self) -> bool:
-        """Whether the memory has opened or never will."""
+        """Return whether the memory has opened or failed to open."""
         return self._is_over
 
     async def calm(self) -> None:
@@ -62,12 +62,12 @@ class OpeningMemory(core.CognitiveMemory):
         await self._calm.wait()
 
     def waiting_lines(self, scene: core.Scene) -> list[core.Message]:
-        """Return the lines of a place that wait, oldest first."""
+        """Return the waiting lines of a place, oldest first."""
         return [line for line in self._lines if line.scene.scope == scene.scope]
 
     async def observe(self, message: core.Message) -> None:
-        """Keep a line until the memory is open; count it as refused when there is no room."""
-        await super().observe(message)  # refuses what is no message
+        """Keep a line until the memory is open; if there is no room, count it as refused."""
+        await super().observe(message)  # rejects anything but a message
         if self._is_over:
             await self._memory.observe(message)
         elif len(self._lines) < LINES:
@@ -77,17 +77,17 @@ class OpeningMemory(core.CognitiveMemory):
             self.refused.lines += 1
 
     async def remember(self, turn: core.Turn) -> str | None:
-        """Wait for the memory and hand a turn in; None when it was refused."""
+        """Wait for the memory and hand in a turn; return None if it was refused."""
         async with self.in_order() as memory:
             return await memory.remember(turn)
 
     async def consider(self, scene: core.Scene, messages: Sequence[core.Message]) -> str | None:
-        """Wait for the memory and hand a dialogue in; None when it was refused."""
+        """Wait for the memory and hand in a dialogue; return None if it was refused."""
         async with self.in_order() as memory:
             return await memory.consider(scene, messages)
 
     async def recall_message(self, scene: core.Scene, message_id: str) -> None:
-        """Drop a waiting line that was withdrawn, then wait for the memory and withdraw it there too."""
+        """Drop a withdrawn line that waits, then wait for the memory and withdraw it there too."""
         kept = (line for line in self._lines if line.id != message_id or line.scene.scope != scene.scope)
         self._lines = deque(kept)
         async with self.in_order() as memory:
@@ -95,7 +95,7 @@ class OpeningMemory(core.CognitiveMemory):
 
     @asynccontextmanager
     async def in_order(self) -> AsyncGenerator[core.CognitiveMemory, None]:
-        """Wait until the memory is open and all earlier callers are through; gives an absent one when refused."""
+        """Wait until the memory is open and earlier callers are done; yields an absent memory if refused."""
         if self._calls >= CALLS or self._has_given_up:
             self.refused.calls += 1
             yield core.CognitiveMemory.absent(self.reason)
@@ -111,9 +111,9 @@ class OpeningMemory(core.CognitiveMemory):
             self._note_calm()
 
     async def hand_over(self, memory: core.CognitiveMemory) -> list[core.Message]:
-        """Pass the waiting lines to the memory that has opened; from now on it is the one that answers.
+        """Forward the waiting lines to the opened memory and use it from now on; return those lines.
 
-        Returns the lines. Calls go on waiting until :meth:`release`.
+        Calls keep waiting until :meth:`release`.
         """
         passed_on: list[core.Message] = []
         while self._lines:
@@ -128,14 +128,14 @@ class OpeningMemory(core.CognitiveMemory):
         self._released.set()
 
     def refuse_calls(self) -> None:
-        """Refuse the calls that wait, and those that come before the memory is open."""
+        """Refuse the waiting calls, and later ones until the memory is open."""
         if not self._is_over and not self._has_given_up:
             self._has_given_up = True
             self.refused.calls += self._calls
             self.release()
 
     def close(self) -> None:
-        """Refuse everything that waits: the memory did not open."""
+        """Refuse everything that waits, because the memory did not open."""
         if not self._is_over:
             self.refuse_calls()
             self.refused.lines += len(self._lines)

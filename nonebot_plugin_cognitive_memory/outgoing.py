@@ -1,4 +1,4 @@
-"""What the bot itself says: recorded, but for our own answers to commands."""
+"""Records what the bot itself says, except the plugin's replies to commands."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _unrecorded: ContextVar[bool] = ContextVar("cognitive_memory_unrecorded", defaul
 
 @contextmanager
 def unrecorded() -> Iterator[None]:
-    """Keep what the bot sends inside the block out of the log."""
+    """Leave messages that the bot sends inside the block out of the log."""
     token = _unrecorded.set(True)
     try:
         yield
@@ -63,7 +63,7 @@ async def _hear(bot: Bot, message: core.Message | None) -> None:
 
 
 def find_own_message(bot: Bot, api: str, data: Mapping[str, Any], result: object) -> core.Message | None:
-    """Make a message out of a call that sent one, or None where it went to no place that has a scene."""
+    """Return the message that an API call sent; None if its target has no scene."""
     scene = _addressed(bot, data)
     if scene is None:
         return None
@@ -73,7 +73,7 @@ def find_own_message(bot: Bot, api: str, data: Mapping[str, Any], result: object
 
 
 def _addressed(bot: Bot, data: Mapping[str, Any]) -> core.Scene | None:
-    """Return the scene of the person who is being answered, else of the place alone."""
+    """Return the scene of the person being answered, or of the place if it is no answer."""
     place, asker = _place(bot, data), _asker(bot)
     is_answer = place is not None and asker is not None and asker.scope == place.scope
     return asker if is_answer else place
@@ -95,7 +95,7 @@ def _place(bot: Bot, data: Mapping[str, Any]) -> core.Scene | None:
 
 
 def _now(bot: Bot) -> datetime:
-    """Return the time at the resolution of the bot's events, so that answers and questions sort correctly."""
+    """Return the time at the resolution of the bot's events, so that answers sort after questions."""
     now = datetime.now(timezone.utc)
     return now if isinstance(bot, v12.Bot) else now.replace(microsecond=0)
 

@@ -1,4 +1,4 @@
-"""The dependency functions behind the injectable names. Each of them resolves for every event that has a person."""
+"""The dependency functions behind the injected types; each resolves for every event that has a person."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .tools import MemoryToolbox
 
 
 async def current_scene(bot: Bot, event: Event) -> core.Scene:
-    """Return the scene of the event, or skip the handler."""
+    """Return the scene of the event; skip the handler if there is none."""
     return scene_of(bot, event)
 
 
@@ -38,32 +38,32 @@ async def memory_context(here: Here, event: Event) -> core.Context:
 
 
 async def turn_end(here: Here, bot: Bot, event: Event) -> Callable[..., Awaitable[str | None]]:
-    """Bind the end of a turn to the event."""
+    """Return a function that ends a turn of the event."""
     message = find_message(bot, event)
     return TurnEnd(here, Source.of(message) if message else Source())
 
 
 async def consideration(here: Here) -> Callable[..., Awaitable[str | None]]:
-    """Bind consideration to the event's scene."""
+    """Return a function that considers the recent dialogue of the event's scene."""
     return partial(recording.consider, here)
 
 
 async def event_search(here: Here) -> Callable[..., Awaitable[list[core.Hit]]]:
-    """Bind the search to the event's scene."""
+    """Return the event search, bound to the event's scene."""
     return partial(get_memory().search_events, here)
 
 
 async def profile(here: Here) -> Callable[..., Awaitable[core.Profile | None]]:
-    """Bind the reading of profiles to the event's scene."""
+    """Return the reading of a profile, bound to the event's scene."""
     return partial(get_memory().get_profile, here)
 
 
 async def profile_search(here: Here) -> Callable[..., Awaitable[list[core.ProfileHit]]]:
-    """Bind the search of profiles to the event's scene."""
+    """Return the profile search, bound to the event's scene."""
     return partial(get_memory().search_profiles, here)
 
 
 async def memory_tools(here: Here, bot: Bot, event: Event) -> MemoryToolbox:
-    """Bind the tools to the event."""
+    """Return the tools, bound to the event."""
     message = find_message(bot, event)
     return MemoryToolbox(TurnEnd(here, Source.of(message) if message else Source()))

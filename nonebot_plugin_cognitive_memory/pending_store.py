@@ -1,6 +1,6 @@
-"""Which lines wait to be considered, in a file: a bot that was killed gathers them again from its log.
+"""A file that lists the lines to be considered, from which a killed bot collects them again out of its log.
 
-The file names lines and holds none: what was withdrawn, erased or opted out of meanwhile is not in the log any more.
+The file holds message ids only: content that was withdrawn, erased or opted out of meanwhile is no longer in the log.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from .scene import scene_at
 
 FILE = "considering.json"
 MOST_BYTES = 16 * 1024 * 1024
-_NOBODY = "0"  # stands for the asker where only the group matters
+_NOBODY = "0"  # user id used where only the group matters
 
 
 @dataclass(frozen=True)
 class Waiting:
-    """The lines of one place; ``user_id`` is "" but for the person of a private chat."""
+    """The collected lines of one place; ``user_id`` is "" for a group."""
 
     agent: str
     group_id: str
@@ -34,13 +34,13 @@ class Waiting:
 
     @classmethod
     def of(cls, scene: core.Scene, line_ids: Sequence[str]) -> Waiting:
-        """Return the given lines of a scene's place."""
+        """Build from a scene and the ids of lines there."""
         return cls(scene.agent, scene.group_id, "" if scene.group_id else scene.user_id, tuple(line_ids))
 
     async def lines(self, memory: core.CognitiveMemory) -> list[core.Message]:
-        """Find the lines that are still to be considered, oldest first.
+        """Return the lines that are still to be considered, oldest first.
 
-        Left out is what the log does not show any more, and what was learned while this file still named it.
+        Lines missing from the log, and lines learned since they were listed here, are left out.
         """
         scene = scene_at(self.agent, self.group_id, self.user_id or _NOBODY)
         wanted = [line_id for line_id in self.line_ids if line_id]
@@ -48,19 +48,22 @@ class Waiting:
 
 
 class Bookmark:
-    """The file. A power cut may cost its last half second, or leave nothing that can be read: then nothing waits."""
+    """Reads and writes the file.
+
+    A power cut may lose the last half second or the whole file, which then counts as empty.
+    """
 
     def __init__(self, path: Path) -> None:
         """Take the path of the file."""
         self._path = path
-        self._turn = threading.Lock()  # a write whose task was cancelled goes on in its thread
+        self._turn = threading.Lock()  # a write whose task was cancelled continues in its thread
 
     async def read(self) -> list[Waiting]:
-        """Return what waited when the bot last stood still; nothing where the file says nothing that makes sense."""
+        """Return what was listed at the last write; empty if the file is missing or invalid."""
         return await asyncio.to_thread(self._read)
 
     async def write(self, waiting: Sequence[Waiting]) -> None:
-        """Put this in the place of what the file said. Raises OSError."""
+        """Replace the content of the file; raises OSError."""
         await asyncio.to_thread(self._write, [asdict(place) for place in waiting])
 
     def _read(self) -> list[Waiting]:
@@ -90,13 +93,13 @@ class Bookmark:
 async def unlearned(
     memory: core.CognitiveMemory, scene: core.Scene, lines: Sequence[core.Message]
 ) -> list[core.Message]:
-    """Leave out the lines that a turn, a dialogue or an event rests on already; the bot's own give the rest sense."""
+    """Drop people's lines that a turn, dialogue or event already covers; the bot's lines stay as context."""
     known = await memory.learned_messages(scene, [line.id for line in lines if not line.is_bot])
     return [line for line in lines if line.is_bot or line.id not in known]
 
 
 def _waiting(*, agent: object, group_id: object, user_id: object, line_ids: object) -> Waiting:
-    """Read one place; what is none raises TypeError."""
+    """Parse one place; raises TypeError for an invalid one."""
     if not isinstance(line_ids, list):
         raise TypeError
     return Waiting(str(agent), str(group_id), str(user_id), tuple(map(str, line_ids)))

@@ -1,4 +1,4 @@
-"""A chat plugin's turn: handed in, together with what the plugin need not gather itself."""
+"""Hands in a chat plugin's turn, completed with what the plugin need not collect itself."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .wording import unrecalled, writable
 
 @dataclass(frozen=True)
 class Source:
-    """What a turn answers: the words, and the message where it is known which one it was."""
+    """What a turn answers: the text, and the message if it is known."""
 
     text: str = ""
     message_ids: tuple[str, ...] = ()
@@ -28,13 +28,13 @@ class Source:
 
     @classmethod
     def of(cls, message: core.Message) -> Source:
-        """Return a message as the source of a turn."""
+        """Build from a message."""
         return cls(message.text, (message.id,), message.sent_at)
 
 
 @dataclass(frozen=True)
 class TurnEnd:
-    """Ends turns of one scene. Without a source it is the asker's newest line that is answered."""
+    """Ends turns of one scene; without a source, a turn answers the asker's newest line."""
 
     scene: core.Scene
     source: Source | None = None
@@ -47,11 +47,11 @@ class TurnEnd:
         perspective: str | None = None,
         force: bool = False,
     ) -> str | None:
-        """Hand a turn in; None when nothing was taken. Never raises for what a chat plugin cannot mend."""
+        """Hand in a turn; return None if it was refused. Errors of the memory are logged, not raised."""
         early = self._answered(lifetime.waiting_lines(self.scene))
         async with lifetime.in_order() as memory:
             lines = await _recent(memory, self.scene)
-            source = early if early.message_ids else self._answered(lines)  # later lines may have come meanwhile
+            source = early if early.message_ids else self._answered(lines)  # later lines may have arrived meanwhile
             try:
                 turn = core.Turn(
                     self.scene,
@@ -68,7 +68,7 @@ class TurnEnd:
             except core.CognitiveMemoryError as refused:
                 complain(replies.not_recorded(refused))
                 return None
-        if job_id is not None and turn.observations:  # a memo says what was done, not what was learned
+        if job_id is not None and turn.observations:  # a memo states what was done, not what was learned
             considerer.learned(self.scene, source.message_ids)
         return job_id
 
@@ -76,7 +76,7 @@ class TurnEnd:
         return _known(self.source, self.scene, lines) if self.source else _newest(self.scene, lines)
 
 
-async def record_end(  # the contract's signature
+async def record_end(  # the public signature is part of the contract
     scene: core.Scene,
     memo: str = "",
     observations: Iterable[str] = (),
@@ -91,7 +91,7 @@ async def record_end(  # the contract's signature
 
 
 async def consider(scene: core.Scene) -> str | None:
-    """Hand in the recent dialogue of a scene, but for what is learned already; None when nothing is new or taken."""
+    """Hand in the recent dialogue of a scene without what was learned already; None if nothing is new or accepted."""
     async with lifetime.in_order() as memory:
         try:
             lines = await memory.recent_messages(scene, setup.settings.capture.consider_every)
@@ -106,7 +106,7 @@ async def consider(scene: core.Scene) -> str | None:
 
 
 async def _recent(memory: core.CognitiveMemory, scene: core.Scene) -> list[core.Message]:
-    """Return enough of the log to find the answered line and what was said before it."""
+    """Return enough lines of the log to find the answered one and those before it."""
     try:
         return await memory.recent_messages(scene, 2 * setup.settings.historian.recent_messages_inject_k)
     except core.CognitiveMemoryError:
@@ -118,7 +118,7 @@ def _newest(scene: core.Scene, lines: list[core.Message]) -> Source:
 
 
 def _known(source: Source, scene: core.Scene, lines: list[core.Message]) -> Source:
-    """Find the answered line by its words, where its id was not handed in: a turn that is recorded is learned."""
+    """Find the answered line by its text if its id is unknown, since a recorded turn marks its line as learned."""
     if source.message_ids or not source.text:
         return source
     return next((Source.of(line) for line in _own(scene, lines) if line.text == source.text.strip()), source)
@@ -129,9 +129,9 @@ def _own(scene: core.Scene, lines: list[core.Message]) -> Iterator[core.Message]
 
 
 def _before(lines: list[core.Message], source: Source) -> tuple[core.Message, ...]:
-    """Return what was said before the answered line, which is known by its id.
+    """Return the lines before the answered one, which is identified by its id.
 
-    That line itself is no recent one, unless it is a reply: then it comes last, and what it replies to is kept.
+    The answered line itself is left out unless it is a reply: then it is last, and the line that it replies to is kept.
     """
     at = next((index for index, line in enumerate(lines) if line.id in source.message_ids), len(lines))
     before = lines[:at]
@@ -143,7 +143,7 @@ def _before(lines: list[core.Message], source: Source) -> tuple[core.Message, ..
 
 
 def _text(value: Any) -> Any:
-    """Clean a text; what is none is left for the core to refuse."""
+    """Clean a text; any other value is left for the core to reject."""
     return unrecalled(writable(value)) if isinstance(value, str) else value or ""
 
 

@@ -1,4 +1,4 @@
-"""From an event to the scene: where we are and who speaks. Everything is taken from the event itself."""
+"""Derives the scene, place and speaker, from the event alone."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _QQ = re.compile(r"[1-9][0-9]{4,19}", re.ASCII)
 
 
 def scene_of(bot: Bot, event: Event) -> core.Scene:
-    """Return the scene of an event; an event without a person or a place skips the handler that asks."""
+    """Return the scene of an event; skip the handler if it has no person or place."""
     scene = find_scene(bot, event)
     if scene is None:
         raise SkippedException
@@ -26,7 +26,7 @@ def scene_of(bot: Bot, event: Event) -> core.Scene:
 
 
 def find_scene(bot: Bot, event: Event) -> core.Scene | None:
-    """Return the scene of an event, or None: anonymous members, the bot itself and channels have none."""
+    """Return the scene of an event; None for anonymous members, the bot itself and channels."""
     if isinstance(event, v11.Event):
         return _v11_scene(agent_of(bot), event)
     return _v12_scene(agent_of(bot), event) if isinstance(event, v12.Event) else None
@@ -35,7 +35,7 @@ def find_scene(bot: Bot, event: Event) -> core.Scene | None:
 def scene_at(
     agent: str, group_id: str | None, user_id: str | None, *, user_name: str = "", group_name: str = ""
 ) -> core.Scene | None:
-    """Make a scene of ids from outside; ``group_id`` is "" in private, None is no id at all."""
+    """Build a scene from external ids; ``group_id`` is "" in private, None means an invalid id."""
     if not user_id or group_id is None:
         return None
     try:
@@ -52,7 +52,7 @@ def agent_of(bot: Bot) -> str:
 
 
 def qq_id(value: object) -> str | None:
-    """Return the one text of a QQ number, or None: no sign, no zero in front, ASCII digits, 5 to 20 of them."""
+    """Return a QQ number as text; None unless it is 5 to 20 ASCII digits without sign or leading zero."""
     text = str(value) if isinstance(value, str | int) else ""
     return text if _QQ.fullmatch(text) else None
 
@@ -63,7 +63,7 @@ def text_id(value: object) -> str | None:
 
 
 def name_of(sender: object) -> str:
-    """Read a person's name out of an event's own sender: the group card before the nickname."""
+    """Return a person's name from the event's sender: the group card, else the nickname."""
     for key in ("card", "nickname"):
         name = sender.get(key) if isinstance(sender, Mapping) else getattr(sender, key, None)
         if isinstance(name, str) and (cleaned := core.clean_name(name[:NAME_LENGTH])):

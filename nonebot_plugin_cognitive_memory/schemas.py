@@ -1,4 +1,4 @@
-"""The tools in OpenAI's form: flat parameters, names that every provider takes."""
+"""The tools as OpenAI schemas: flat parameters, names that every provider accepts."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ _REQUIRED: Mapping[str, tuple[str, ...]] = {
 
 
 def function_schemas(prefix: str) -> list[Schema]:
-    """Return the tools as fresh objects, so that nobody's change reaches anybody else.
+    """Return the tools as new objects, so that a caller may change them.
 
     Raises BadArgument for a prefix that makes a name which some provider refuses.
     """
@@ -61,6 +61,6 @@ def _function(prefix: str, name: str) -> Schema:
     texts = replies.TOOL_TEXTS
     properties = {key: {**kind, "description": texts[f"{name}.{key}"]} for key, kind in _TOOLS[name].items()}
     parameters: Schema = {"type": "object", "properties": properties}
-    if name in _REQUIRED:  # an empty list is no schema to some providers, and neither is one without "properties"
+    if name in _REQUIRED:  # some providers reject an empty list, and a schema without "properties"
         parameters["required"] = list(_REQUIRED[name])
     return {"name": prefix + name, "description": texts[name], "parameters": parameters}

@@ -1,4 +1,4 @@
-"""What each tool does: read its arguments, ask the memory in the caller's scene, answer in the contract's form."""
+"""The action of each tool: reads its arguments, asks the memory in the caller's scene, returns the contract's form."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .config import setup
 from .lifecycle import get_memory
 from .recording import TurnEnd
 
-THIN = 3  # with fewer fitting events than this the raw log is asked too
+THIN = 3  # fitting events below which the raw log is searched too
 SUMMARY_LENGTH = 2_000  # characters of one profile; people may write more into its file
 TAGS = 32
 EntityType = Literal["user", "member", "group"]
@@ -49,7 +49,7 @@ async def _search_events(end: TurnEnd, arguments: Arguments) -> Answer:
 
 
 async def _untold(end: TurnEnd, arguments: Arguments, known: Sequence[core.Hit], wanted: int) -> list[core.Hit]:
-    """Find lines of the log that no known event was made of; the question is no answer to itself."""
+    """Return log lines that are not sources of the events found, without the question itself."""
     asked = frozenset(end.source.message_ids if end.source else ())
     told = {(hit.event.scope, source) for hit in known for source in hit.event.message_ids}
     lines = await _found(end, arguments, ("message",), wanted + len(asked) + len(told))
@@ -101,7 +101,7 @@ async def _memory_list(end: TurnEnd, _arguments: Arguments) -> Answer:
 
 
 async def _own_pin(scene: core.Scene, arguments: Arguments) -> core.Pin:
-    """Return a pin of the asker; the group's are seen by everybody and changed by admins alone."""
+    """Return a pin of the asker; everybody sees the group's pins, but only admins change them."""
     wanted = arguments.needed("id")
     found = next((pin for pin in await get_memory().pins(scene) if pin.id == wanted), None)
     if found is None:
@@ -112,7 +112,7 @@ async def _own_pin(scene: core.Scene, arguments: Arguments) -> core.Pin:
 
 
 def _entity(scene: core.Scene, arguments: Arguments) -> tuple[EntityType, str]:
-    """Read of whom a profile is wanted: an id alone, as name(id) or as group/user, whatever type stands beside it."""
+    """Return type and id of the profile asked for; the id may be alone, name(id) or group/user, whatever the type."""
     kind, identifier = _entity_type(arguments), arguments.needed_identifier("entity_id")
     group_id, slash, user_id = identifier.partition("/")
     if kind != "group" and slash and user_id and (group_id == scene.group_id or group_id.isdecimal()):
@@ -153,7 +153,7 @@ def _profile(profile: core.Profile) -> Answer:
 
 
 def _minute(instant: datetime) -> str:
-    """Write an instant as people here would; the edges of the calendar have no neighbour in another zone."""
+    """Return an instant as local time; the first and last day of the calendar cannot be converted."""
     with suppress(OverflowError):
         instant = instant.astimezone(setup.settings.zone)
     return instant.replace(tzinfo=None).isoformat(" ", "minutes")

@@ -1,4 +1,4 @@
-"""The memory as tools of a chat model, with one dispatcher that answers whatever a model sends."""
+"""The memory as tools of a chat model; the dispatcher answers every call, also a malformed one."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ from .recording import TurnEnd
 from .schemas import Schema, function_schemas
 from .tool_actions import ACTIONS, Action
 
-STRICT = frozenset({"memory_update", "memory_delete"})  # nothing is changed or removed by a guess at broken text
+STRICT = frozenset({"memory_update", "memory_delete"})  # changing or removing needs unrepaired arguments
 TURN = "end"  # waits while the memory opens
 _prefixes = {""}
 
 
 @dataclass(frozen=True)
 class MemoryToolbox:
-    """The tools, bound to the scene of whoever is being answered; no argument can leave that scene."""
+    """The tools, bound to the scene of the person being answered; no argument can leave that scene."""
 
     end: TurnEnd
 
     @property
     def schemas(self) -> list[Schema]:
-        """OpenAI's ``tools`` list."""
+        """Return OpenAI's ``tools`` list."""
         return tool_schemas()
 
     async def call(self, name: str, arguments: Mapping[str, object] | str | None) -> str:
-        """Run a tool, with arguments as an object or as JSON text; the answer is JSON text, also of every failure."""
+        """Run a tool; arguments are an object or JSON text. The answer is JSON text, also for a failure."""
         return json.dumps(await self._answer(name, arguments), ensure_ascii=False)
 
     async def _answer(self, name: str, written: object) -> Mapping[str, object]:
@@ -54,9 +54,9 @@ class MemoryToolbox:
 
 
 def tool_schemas(prefix: str = "") -> list[Schema]:
-    """Return OpenAI's ``tools`` list, with ``prefix`` before each name; :func:`call_tool` knows prefixes given here.
+    """Return OpenAI's ``tools`` list with ``prefix`` before each name; :func:`call_tool` accepts such names.
 
-    Raises BadArgument for a prefix of other signs than letters, digits, "_" and "-", or so long that a name exceeds 64.
+    Raises BadArgument for a prefix with characters other than letters, digits, "_" and "-", or if a name exceeds 64.
     """
     schemas = function_schemas(prefix)
     _prefixes.add(prefix)

@@ -1,4 +1,4 @@
-"""A message that is withdrawn in the chat is withdrawn here: from the log, from waiting jobs, from events."""
+"""Withdraws messages that were withdrawn in the chat: from the log, from queued jobs and from events."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ withdrawn = on_notice(priority=1, block=False)
 
 @withdrawn.handle()
 async def withdraw(bot: Bot, event: Event) -> None:
-    """Withdraw a message that was withdrawn in the chat, whoever withdrew it."""
+    """Withdraw a message that somebody withdrew in the chat."""
     found = find_withdrawal(bot, event)
     if found is None:
         return
@@ -33,7 +33,7 @@ async def withdraw(bot: Bot, event: Event) -> None:
 
 
 def find_withdrawal(bot: Bot, event: Event) -> tuple[core.Scene, str] | None:
-    """Return place and id of a message that an event says was withdrawn; in a group it matters not whose it was."""
+    """Return the scene and message id of a withdrawal event, else None; in a group the sender does not matter."""
     agent, own_id = agent_of(bot), bot.self_id
     match event:
         case v11.GroupRecallNoticeEvent(group_id=group, user_id=user, message_id=message):

@@ -1,4 +1,4 @@
-"""``/memory`` and ``/记忆``: a file a family of subcommands. Importing this registers them."""
+"""``/memory`` and ``/记忆``: one file per group of subcommands. Importing this registers them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who may act on other people's memories. What an event says of a sender's role is not believed."""
+"""Decides who may act on other people's memories; the sender's role stated in an event is not trusted."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ ADMINS = frozenset({"owner", "admin"})
 async def objection(bot: Bot, event: Event) -> str:
     """Return why the sender may not remove what others said here; "" if they may.
 
-    A superuser may, and who is an admin of the group at this moment, as the platform says. The message itself is read
-    back too: over HTTP anybody who reaches the port could have made the event up.
+    Superusers may, and admins of the group, as the platform states now. The message itself is also read back: over
+    HTTP, anybody who can reach the port could have forged the event.
     """
     if not await SUPERUSER(bot, event) and not await _is_admin(bot, event):
         return replies.not_yours()
@@ -44,7 +44,7 @@ async def _is_admin(bot: Bot, event: Event) -> bool:
 
 
 async def _is_genuine(bot: Bot, event: Event) -> bool:
-    """Read the message back; where the platform cannot, believe it only if no stranger could have sent the event."""
+    """Return whether the platform has this message; if it cannot tell, whether strangers cannot send events."""
     if isinstance(event, v11.MessageEvent):
         try:
             return _agrees(event, await bot.call_api("get_msg", message_id=event.message_id))

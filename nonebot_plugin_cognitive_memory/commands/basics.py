@@ -11,13 +11,13 @@ from .entry import answer, memory_command, say
 
 @memory_command.assign("help", or_not=True)
 async def show_help(bot: Bot, event: Event) -> None:
-    """Show the list of commands."""
+    """Reply with the list of commands."""
     await say(bot, event, replies.HELP)
 
 
 @memory_command.assign("status")
 async def show_status(bot: Bot, event: Event) -> None:
-    """Show the state of the memory."""
+    """Reply with the state of the memory."""
     await answer(bot, event, _status())
 
 

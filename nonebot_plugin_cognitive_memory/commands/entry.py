@@ -1,4 +1,4 @@
-"""The command itself: what it looks like, who is let in, and how it answers."""
+"""The command itself: its syntax, access checks and replies."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ memory_command = on_alconna(
     block=True,
 )
 with command_manager.update(_COMMAND):
-    _COMMAND.meta.context_style = None  # ALCONNA_CONTEXT_STYLE would have Alconna evaluate what people write
+    _COMMAND.meta.context_style = None  # ALCONNA_CONTEXT_STYLE would make Alconna evaluate what people write
 _pace = Pace()
 
 
@@ -78,7 +78,7 @@ async def admit(bot: Bot, event: Event, result: AlcMatches) -> None:
 
 
 async def answer(bot: Bot, event: Event, work: Awaitable[str]) -> None:
-    """Send what the work says, or in one sentence why it could not be done."""
+    """Reply with the result of the work, or with one sentence on why it failed."""
     try:
         text = await work
     except core.MistakeError as mistake:
@@ -90,7 +90,7 @@ async def answer(bot: Bot, event: Event, work: Awaitable[str]) -> None:
 
 
 async def say(bot: Bot, event: Event, text: str) -> None:
-    """Reply with plain text, outside the conversation; in a group that was not told yet the notice goes with it."""
+    """Reply with plain text that is not recorded; a group that was not told yet also gets the notice."""
     with unrecorded():
         await bot.send(event, spoken(bot, text[:REPLY_LENGTH]))
         if scene := find_scene(bot, event):

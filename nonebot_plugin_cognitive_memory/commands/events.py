@@ -1,4 +1,4 @@
-"""What is remembered here: list, search, forget."""
+"""Commands on remembered events: list, search, forget."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def _is_own(scene: core.Scene, event: core.Event) -> bool:
 
 
 def split_count(text: str) -> tuple[str, int]:
-    """Take ``-n N`` out of a query: the rest, and how many hits are wanted."""
+    """Split ``-n N`` off a query; return the rest and the number of hits wanted."""
     asked = _COUNT.search(text)
     if asked is None:
         return text.strip(), FOUND

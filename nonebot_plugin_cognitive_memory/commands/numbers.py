@@ -1,4 +1,4 @@
-"""Numbers in lists: they stand for what was shown last, to one person, in one scene, for a while."""
+"""Numbers in lists: each refers to the list last shown to one person in one scene, for a limited time."""
 
 from __future__ import annotations
 
@@ -22,22 +22,22 @@ class ShownList:
 
 
 class ShownLists:
-    """The list that each person saw last in each scene. ``clock`` counts seconds from anywhere."""
+    """The list that each person saw last in each scene; ``clock`` returns seconds of a monotonic clock."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        """Begin with nothing shown."""
+        """Start with no list shown."""
         self._clock = clock
         self._lists: OrderedDict[core.Scene, ShownList] = OrderedDict()
 
     def show(self, scene: core.Scene, events: Sequence[core.Event], first: int = 1) -> None:
-        """Remember a list that is shown, numbered from ``first``; it takes the place of the one before."""
+        """Store a list as shown, numbered from ``first``; it replaces the earlier one."""
         self._lists[scene] = ShownList(dict(enumerate(events, first)), self._clock())
         self._lists.move_to_end(scene)
         if len(self._lists) > SCENES:
             self._lists.popitem(last=False)
 
     def find(self, scene: core.Scene, number: int) -> core.Event | None:
-        """Return the event behind a number, or None where it stands for nothing (any more)."""
+        """Return the event with a number; None if there is none or the list has expired."""
         shown = self._lists.get(scene)
         if shown is None or self._clock() - shown.shown_at > VALID:
             return None

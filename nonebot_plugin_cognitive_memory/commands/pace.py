@@ -1,4 +1,4 @@
-"""How often one person may use commands."""
+"""Limits how often one person may use commands."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ Verdict = Literal["go", "warn", "ignore"]
 
 
 class Pace:
-    """Ten calls a minute each; the eleventh is answered with a request for a pause, what follows is not answered."""
+    """Ten calls a minute per person; the eleventh is answered with a request to pause, later ones are ignored."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        """Begin with nobody known; ``clock`` counts seconds from anywhere."""
+        """Start without calls; ``clock`` returns seconds of a monotonic clock."""
         self._clock = clock
         self._calls: OrderedDict[Hashable, deque[float]] = OrderedDict()
 
     def verdict(self, who: Hashable) -> Verdict:
-        """Count a call, and say what to do with it."""
+        """Count a call and return how to treat it."""
         now = self._clock()
         calls = self._calls.setdefault(who, deque())
         self._calls.move_to_end(who)

@@ -1,4 +1,4 @@
-"""Facts that people write down themselves."""
+"""Facts that people pin themselves."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Profiles: see one's own and the group's, open one's own to other places, and take a bad one back."""
+"""Commands on profiles: show one's own and the group's, share one's own, and restore an earlier one."""
 
 from __future__ import annotations
 
@@ -25,25 +25,25 @@ _NUMBER = re.compile(r"[0-9]{5,20}")
 
 @memory_command.assign("profile")
 async def show_profile(bot: Bot, event: Event, here: Here) -> None:
-    """Show the asker what is written of them here."""
+    """Reply with the asker's profile here."""
     await answer(bot, event, _shown(here, "user", here.user_id))
 
 
 @memory_command.assign("group")
 async def show_group(bot: Bot, event: Event, here: Here) -> None:
-    """Show what is written of this group."""
+    """Reply with the profile of this group."""
     await answer(bot, event, _shown(here, "group", here.group_id))
 
 
 @memory_command.assign("share")
 async def share_profile(bot: Bot, event: Event, here: Here, wish: Match[str]) -> None:
-    """Open the asker's own profile to every place, or close it again."""
+    """Share the asker's own profile with every place, or stop sharing it."""
     await answer(bot, event, _shared(here, wish.result))
 
 
 @memory_command.assign("rollback")
 async def roll_back(bot: Bot, event: Event, here: Here, words: Match[list[object]]) -> None:
-    """Put a past profile in the place of the one of now; for the bot's superusers."""
+    """Restore an earlier profile; for the bot's superusers."""
     is_permitted = await SUPERUSER(bot, event)
     await answer(bot, event, _rolled_back(here, words.result if words.available else (), is_permitted=is_permitted))
 

@@ -1,4 +1,4 @@
-"""From what Alconna leaves of a message to plain words."""
+"""Converts what Alconna leaves of a message to plain text."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ..wording import TEXT_LENGTH, writable
 
 
 def words_of(rest: Iterable[object]) -> str:
-    """Join texts and mentions; pictures and the like say nothing here."""
+    """Join texts and mentions; pictures and other parts are left out."""
     return writable(" ".join(map(_word, rest))[:TEXT_LENGTH]).strip()
 
 

@@ -1,4 +1,4 @@
-"""What the disk itself takes for a write that survives a power cut: the figure beside which ``end`` is shown."""
+"""Measures the disk's time for one durable write, to compare with the time of ``end``."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SIZE = 800  # bytes, about a job
 
 
 def bare_writes(folder: Path) -> list[float]:
-    """Write small files durably, one after another, and leave none; gives the seconds of each."""
+    """Write small files durably, one after another, and remove them; return the seconds of each."""
     with tempfile.TemporaryDirectory(dir=folder) as home:
         return list(_timed(Path(home)))
 
@@ -32,7 +32,7 @@ def _write(temporary: Path, final: Path) -> None:
         file.flush()
         os.fsync(file.fileno())
     temporary.replace(final)
-    if sys.platform != "win32":  # there a folder cannot be synced
+    if sys.platform != "win32":  # Windows cannot sync a folder
         folder = os.open(final.parent, os.O_RDONLY)
         os.fsync(folder)
         os.close(folder)

@@ -1,4 +1,4 @@
-"""The other end of the wire: what NapCat or Lagrange are to a bot, as little of it as a conversation needs."""
+"""The client side of OneBot, as NapCat or Lagrange provide it, reduced to what a conversation needs."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
 
 PATIENCE = 30.0  # seconds for a bot to start
-FIRST_OWN_NUMBER = 1_000_000  # the bot's own messages are numbered from here, above every line of a transcript
+FIRST_OWN_NUMBER = 1_000_000  # above the numbers of a transcript's lines
 
 
 @dataclass(frozen=True)
 class Said:
-    """What the bot sent."""
+    """A message sent by the bot."""
 
     place: tuple[str, int]
     text: str
 
 
 class OneBotClient:
-    """Speaks OneBot v11 over a reverse WebSocket: sends events, answers what the bot calls."""
+    """A OneBot v11 client over a reverse WebSocket: sends events and answers the bot's API calls."""
 
     def __init__(self, url: str, transcript: Transcript) -> None:
-        """Stand ready to speak for everybody of a transcript."""
+        """Prepare to speak for every person of a transcript."""
         self._url = url
         self._transcript = transcript
         self._known = {line.number: line for line in (*transcript.lines, *transcript.by_bot)}
@@ -43,10 +43,10 @@ class OneBotClient:
         self.said: list[Said] = []
 
     async def __aenter__(self) -> Self:
-        """Connect and say that the account is online."""
+        """Connect and report that the account is online."""
         headers = {"X-Self-ID": str(self._transcript.bot), "X-Client-Role": "Universal"}
         there = urlsplit(self._url)
-        wire = socket.create_connection((there.hostname, there.port or 80))  # our own, so that no proxy is asked
+        wire = socket.create_connection((there.hostname, there.port or 80))  # our own socket, so that no proxy is used
         self._wire: ClientConnection = await connect(
             self._url, additional_headers=headers, max_size=None, open_timeout=PATIENCE, sock=wire
         )
@@ -57,14 +57,14 @@ class OneBotClient:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Hang up."""
+        """Disconnect."""
         if self._listening is not None:
             self._listening.cancel()
         with suppress(ConnectionClosed):
             await self._wire.close()
 
     async def send(self, line: Line) -> None:
-        """Let a person say a line, with the line's own time."""
+        """Send a line as a person's message, with the line's own time."""
         self._known[line.number] = line
         await self._push(
             post_type="message",

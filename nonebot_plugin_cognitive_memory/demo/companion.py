@@ -1,7 +1,7 @@
-"""A chat plugin with a memory, in one file: put your model where ``ask_model`` is, and go on from there.
+"""A chat plugin with a memory, in one file: replace ``ask_model`` by your model and start from there.
 
-It takes part in a turn when it is spoken to, or when somebody says something worth noting. What it remembers stands
-in ``context``; what the turn was worth goes into ``record_end``, which costs one durable file write.
+It answers when it is addressed, and takes part silently when somebody says something worth noting. What it remembers is
+in ``context``; what the turn was worth is passed to ``record_end``, which costs one durable file write.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ WORTH_NOTING = 8  # characters; shorter lines are mostly greetings
 
 @dataclass(frozen=True)
 class End:
-    """One ended turn: the job that was queued, if any, and how long handing it in took."""
+    """One ended turn: the queued job, if any, and the seconds that handing it in took."""
 
     job_id: str | None
     seconds: float
@@ -52,7 +52,7 @@ chat = on_message(rule=_takes_part, priority=50, block=False)
 
 @chat.handle()
 async def turn(event: Event, scene: CurrentScene, context: MemoryContext, record_end: RecordEnd) -> None:
-    """Answer when spoken to, then end the turn."""
+    """Answer if addressed, then end the turn."""
     text = event.get_plaintext().strip()
     speaker = f"{scene.user_name}({scene.user_id})"
     memo = ""
@@ -69,7 +69,7 @@ async def turn(event: Event, scene: CurrentScene, context: MemoryContext, record
 
 
 async def ask_model(system: str, text: str) -> str:
-    """Stand in for your model: quotes the memory that fits best, and says so when there is none."""
+    """Replace your model: quote the memory that fits best, or state that there is none."""
     if not ASKING.search(text):
         return "好，记下了。"
     _, _, recalled = system.partition("【相关回忆】\n")
@@ -82,5 +82,5 @@ def _is_worth_noting(text: str) -> bool:
 
 
 def _observation(text: str, speaker: str) -> str:
-    """Say in the third person what was said in the first, as a model would."""
+    """Return a first-person text in the third person, as a model would write it."""
     return FIRST_PERSON.sub(speaker, text) if FIRST_PERSON.search(text) else f"{speaker} 说：{text}"

@@ -1,7 +1,7 @@
-"""The isolation check: asks in every place for what was said in the others, and counts what comes back.
+"""The isolation check: asks in every place for what was said elsewhere, and counts what is shown.
 
-Its rule is its own and not the memory's: a group may be shown what was said in it; a private chat what was said in it
-and what that person said elsewhere. Where something was said is looked up in the transcript by message id.
+Its rule is independent of the memory's: a group may be shown what was said in it; a private chat, what was said in it
+and what that person said elsewhere. The place of each line is looked up in the transcript by message id.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from transcript import Line, Place, Transcript
 import cognitive_memory_core as core
 
 T = TypeVar("T")
-PROBES = 20  # foreign events and foreign lines asked for in each place
+PROBES = 20  # events and lines of other places asked for in each place
 
 
 @dataclass
 class Finding:
-    """What one place was asked for, what it was shown, and what of it was not its own."""
+    """The number of questions in one place, what was shown, and what of it belonged elsewhere."""
 
     place: Place
     asked: int = 0
@@ -30,10 +30,10 @@ class Finding:
 
 
 class IsolationCheck:
-    """Asks a memory that has lived through a transcript."""
+    """Queries a memory after a transcript was played to it."""
 
     def __init__(self, memory: core.CognitiveMemory, transcript: Transcript) -> None:
-        """Ask this memory about that conversation."""
+        """Take the memory and the transcript."""
         self._memory = memory
         self._transcript = transcript
         self._said_in = {str(line.number): line for line in transcript.lines}
@@ -62,7 +62,7 @@ class IsolationCheck:
         return finding
 
     async def _probe(self, finding: Finding, scene: core.Scene, text: str) -> str:
-        """Ask for a text by search, in the log and as context; answer the context."""
+        """Search for a text in events, in the log and through a context; return everything shown."""
         hits = await self._memory.search_events(scene, text, kinds=("message",), top_k=20)
         hits += await self._memory.search_events(scene, text, top_k=20)
         context = (await self._memory.context(scene, text)).text
@@ -79,7 +79,7 @@ class IsolationCheck:
                 finding.leaks += [word for word in secret.words if word in shown and word not in own]
 
     async def _named(self, finding: Finding, scene: core.Scene) -> None:
-        """Ask for another group by its number, as a model might."""
+        """Search in other groups by their number, as a model might."""
         for place in self._transcript.places:
             if place.kind == "group" and finding.place.kind == "group" and place != finding.place:
                 try:
@@ -97,7 +97,7 @@ class IsolationCheck:
 
 
 def scene_in(place: Place, user: int) -> core.Scene:
-    """Stand in a place as a person."""
+    """Return the scene of a person in a place."""
     if place.kind == "group":
         return core.Scene.group(str(place.number), str(user), group_name=place.name)
     return core.Scene.private(str(user))
@@ -116,6 +116,6 @@ def _may_see_event(place: Place, event: core.Event) -> bool:
 
 
 def spread(items: Sequence[T], wanted: int) -> Sequence[T]:
-    """Take items evenly from the whole length."""
+    """Return items evenly spread over the whole sequence."""
     step = max(len(items) // wanted, 1)
     return items[::step][:wanted]

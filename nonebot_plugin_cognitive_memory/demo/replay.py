@@ -1,4 +1,4 @@
-"""Plays a conversation, line after line, each when the bot is through with the one before."""
+"""Plays a conversation line by line, each after the bot has handled the one before."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ from client import OneBotClient
 from nonebot.adapters.onebot.v11 import Event, MessageEvent
 from transcript import Line
 
-PATIENCE = 90.0  # seconds for one line; the first turns wait while the memory opens
+PATIENCE = 90.0  # seconds per line; the first turns wait while the memory opens
 
 
 class Replay:
-    """Lets a client say lines, and knows when the bot has handled each."""
+    """Sends lines through a client and waits until the bot has handled each."""
 
     def __init__(self, client: OneBotClient) -> None:
-        """Speak through a client."""
+        """Take the client."""
         self._client = client
         self._handled: dict[int, asyncio.Event] = {}
 
     def note_handled(self, event: Event) -> None:
-        """Take note that the bot is through with an event."""
+        """Record that the bot has handled an event."""
         if isinstance(event, MessageEvent) and (waiting := self._handled.get(event.message_id)):
             waiting.set()
 
     async def play(self, lines: Iterable[Line], progress: Progress) -> int:
-        """Say all lines; return how many the bot was through with in time."""
+        """Send all lines; return how many the bot handled in time."""
         done = 0
         for line in lines:
             done += await self.say(line)
@@ -35,12 +35,12 @@ class Replay:
         return done
 
     async def say(self, line: Line) -> bool:
-        """Say one line and wait until the bot is through with it."""
+        """Send one line and wait until the bot has handled it; return False after the time limit."""
         handled = self._handled[line.number] = asyncio.Event()
         await self._client.send(line)
         try:
             await asyncio.wait_for(handled.wait(), PATIENCE)
-        except asyncio.TimeoutError:  # another class on Python 3.10
+        except asyncio.TimeoutError:  # a different class on Python 3.10
             return False
         finally:
             del self._handled[line.number]
@@ -48,18 +48,18 @@ class Replay:
 
 
 class Progress:
-    """A bar on a terminal; a line at each quarter where there is none."""
+    """A progress bar on a terminal; elsewhere one printed line per quarter."""
 
     WIDTH = 32
 
     def __init__(self, total: int) -> None:
-        """Begin at nothing."""
+        """Start at zero."""
         self._total = total
         self._done = 0
         self._live = sys.stdout.isatty()
 
     def step(self) -> None:
-        """Go on by one."""
+        """Advance by one."""
         self._done += 1
         if self._live:
             filled = self.WIDTH * self._done // self._total

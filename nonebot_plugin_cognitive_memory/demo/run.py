@@ -1,7 +1,7 @@
 """The demo: a real bot and a real OneBot client in one process, and what the memory made of a conversation.
 
-Started by ``cognitive-memory demo`` as a process of its own. Status 0: all was shown; 1: something leaked or failed, or
-a turn was not recorded.
+Started by ``cognitive-memory demo`` as a separate process. Exit status 0: everything was shown; 1: something leaked or
+failed, or a turn was not recorded.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ FAILED = 1
 
 
 def main() -> int:
-    """Play the transcript that the arguments name, or the sample."""
+    """Play the transcript given as argument, or the sample."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--transcript", type=Path, default=Path(__file__).with_name("sample.json"))
     parser.add_argument("--keep", type=Path)
@@ -56,7 +56,7 @@ def _home(kept: Path | None) -> Iterator[Path]:
         try:
             yield Path(home).resolve()
         finally:
-            os.chdir(Path(__file__).parent)  # Windows would not remove a directory under our feet
+            os.chdir(Path(__file__).parent)  # Windows cannot remove the current directory
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The seven things that the demo shows, in order."""
+"""The seven parts of the demo, in order."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from nonebot_plugin_cognitive_memory import get_memory
 PATIENCE = 90.0  # seconds for the historian
 QUESTIONS, QUESTION_LENGTHS = 3, range(8, 40)
 NEWEST, WIDTH = 8, 80
-ASKED_FROM = 500_000  # numbers of the follow-up questions, above every line of a transcript
+ASKED_FROM = 500_000  # numbers of the follow-up questions, above those of a transcript's lines
 
 
 class Show:
     """One run of the demo."""
 
     def __init__(self, stage: Stage, transcript: Transcript, home: Path, *, kept: bool) -> None:
-        """Prepare to play a transcript on a stage whose files lie under ``home``."""
+        """Prepare to play a transcript; all files are under ``home``."""
         self._stage = stage
         self._transcript = transcript
         self._home = home
@@ -39,7 +39,7 @@ class Show:
         self._names = {line.user: line.name for line in transcript.lines}
 
     async def run(self) -> bool:
-        """Show everything; answer whether all of it was as it should be."""
+        """Show everything; return whether all of it was as expected."""
         async with self._stage.running(), OneBotClient(self._stage.url, self._transcript) as client:
             replay = Replay(client)
             on_handled(replay.note_handled)
@@ -51,7 +51,7 @@ class Show:
             await self._searches()
             tight = await self._isolation()
             self._files()
-            hush("ERROR")  # that the client hangs up is no news
+            hush("ERROR")  # that the client disconnects is expected
             return heard and settled and tight
 
     def _opening(self) -> None:
@@ -135,7 +135,7 @@ class Show:
         print("   已经留下" if self._kept else "   演示结束就删；想留下来看，加 --keep 目录")
 
     def _asked(self) -> Sequence[Question]:
-        """Take the transcript's own questions, or what people asked each other in it."""
+        """Return the transcript's own questions, or questions that people asked each other in it."""
         if self._transcript.questions:
             return spread(self._transcript.questions, QUESTIONS)
         lines = self._transcript.lines
@@ -143,7 +143,7 @@ class Show:
         return [Question(line.place, line.user, line.text) for line in spread(asked or lines, QUESTIONS)]
 
     def _said(self, question: Question, number: int) -> Line:
-        """Say a question to the bot, a while after everything else."""
+        """Return a question as a line to the bot, some time after the other lines."""
         addressed = f"@{self._transcript.bot_name} {question.text}" if question.place.kind == "group" else question.text
         at = self._transcript.lines[-1].at + timedelta(hours=1, minutes=number - ASKED_FROM)
         return Line(number, question.place, question.user, self._name(question.user), at, addressed)

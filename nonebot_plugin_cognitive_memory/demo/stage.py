@@ -16,15 +16,15 @@ from nonebot.adapters.onebot.v11 import Event as OneBotEvent
 from nonebot.message import event_postprocessor
 
 HOST = "127.0.0.1"
-KEEP_OLD_DATES = 36_500  # days: a replayed conversation keeps its dates, and its log must not be pruned for them
+KEEP_OLD_DATES = 36_500  # days: a replayed conversation keeps its dates, and its log must not be pruned
 
 
 class Stage:
-    """A bot made ready in this process, and the port on which it will listen."""
+    """A bot prepared in this process, and its port."""
 
     def __init__(self, home: Path) -> None:
-        """Set NoneBot up with everything it writes under ``home``, and load the plugin and the companion."""
-        os.chdir(home)  # no .env of whoever runs the demo takes part
+        """Set up NoneBot with all its files under ``home``, and load the plugin and the companion."""
+        os.chdir(home)  # so that no .env of the current directory is read
         self._listener = socket.create_server((HOST, 0))
         self.port: int = self._listener.getsockname()[1]
         hush("WARNING")
@@ -45,29 +45,29 @@ class Stage:
 
     @property
     def url(self) -> str:
-        """Where a OneBot client connects."""
+        """Return the URL to which a OneBot client connects."""
         return f"ws://{HOST}:{self.port}/onebot/v11/ws"
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
-        """Serve until the block is left."""
+        """Serve until the block ends."""
         config = uvicorn.Config(nonebot.get_asgi(), log_config=None, log_level="warning", lifespan="on")
         server = uvicorn.Server(config)
         serving = asyncio.create_task(server.serve(sockets=[self._listener]))
         try:
-            yield  # who connects meanwhile waits in the listener's backlog
+            yield  # clients that connect earlier wait in the listener's backlog
         finally:
             server.should_exit = True
             await serving
 
 
 def hush(level: str) -> None:
-    """Let NoneBot log nothing below a level."""
+    """Log nothing below a level."""
     nonebot.logger.configure(extra={"nonebot_log_level": level})
 
 
 def on_handled(told: Callable[[OneBotEvent], None]) -> None:
-    """Tell of each event after every plugin is through with it."""
+    """Call a function with each event after every plugin has handled it."""
 
     @event_postprocessor
     async def _handled(event: OneBotEvent) -> None:  # pyright: ignore[reportUnusedFunction]  # NoneBot calls it

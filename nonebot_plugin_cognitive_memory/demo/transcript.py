@@ -1,10 +1,11 @@
-"""Conversations that can be played: their formats, and numbers for whoever has none.
+"""Reads conversations to be played: their formats, and numbers for ids that are not numbers.
 
-The shipped sample's format: ``bot`` {user_id, name}, ``places`` [{id, kind "group" | "private", group_id or user_id,
-name}], ``messages`` [{id, place, user_id, name, time, text, reply_to}], and, each optional, ``questions`` [{place,
-asker, question}], ``searches`` [{place, asker, query}], ``secrets`` [{place, words}]. The other format is a work
-group's log: ``session_meta`` {name, group_id}, ``conversation_list`` [{message_id, create_time, sender, sender_name,
-content}].
+Format of the shipped sample: ``bot`` {user_id, name}, ``places`` [{id, kind "group" | "private", group_id or user_id,
+name}], ``messages`` [{id, place, user_id, name, time, text, reply_to}], and optionally ``questions`` [{place, asker,
+question}], ``searches`` [{place, asker, query}], ``secrets`` [{place, words}].
+
+Format of a work group's log: ``session_meta`` {name, group_id}, ``conversation_list`` [{message_id, create_time,
+sender, sender_name, content}].
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ class NotATranscript(ValueError):
 
 @dataclass(frozen=True)
 class Place:
-    """A group, or the private chat with a person; ``number`` is the group's or the person's."""
+    """A group, or the private chat with a person; ``number`` is that of the group or person."""
 
     kind: Literal["group", "private"]
     number: int
@@ -59,7 +60,7 @@ class Question:
 
 @dataclass(frozen=True)
 class Secret:
-    """Words that were only ever said in one place."""
+    """Words that were said in one place only."""
 
     place: Place
     words: tuple[str, ...]
@@ -67,7 +68,7 @@ class Secret:
 
 @dataclass(frozen=True)
 class Transcript:
-    """A conversation over several places, in the order of time; ``by_bot`` is what the file's own bot said."""
+    """A conversation in several places, ordered by time; ``by_bot`` is what the bot said in the file."""
 
     name: str
     bot: int
@@ -82,7 +83,7 @@ class Transcript:
 
 @dataclass
 class Numbers:
-    """Numbers for ids: a QQ number stays what it is, anything else gets a stable made-up one of ten digits."""
+    """Maps ids to numbers: a QQ number is kept, any other id gets a stable generated number of ten digits."""
 
     ids: Iterable[str]
     _given: dict[str, int] = field(default_factory=dict[str, int], init=False)
@@ -227,7 +228,7 @@ class _Log(BaseModel):
 
 
 def read_transcript(path: Path) -> Transcript:
-    """Read a conversation; raise NotATranscript, in one sentence, when it cannot be played."""
+    """Read a conversation; raises NotATranscript, with one sentence as reason, if it cannot be played."""
     try:
         sheet = TypeAdapter[_Sheet | _Log](_Sheet | _Log).validate_json(path.read_bytes())
         transcript = sheet.transcript()

@@ -181,7 +181,7 @@ class JobFiles:
         return names
 
     def learned_from(self, entry: JobEntry) -> set[str]:
-        """Read from which messages a job will learn: none if it makes no job; StorageRefused if it is withheld."""
+        """Return the ids of the messages that a job learns from, none if invalid; StorageRefused if unreadable now."""
         try:
             return set(codec.learned_from(self._body(entry)))
         except Vanished:
