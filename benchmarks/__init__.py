@@ -1,1 +1,1 @@
-"""Figures: each benchmark is one command, ``python -m benchmarks NAME``, and compares within one run."""
+"""Benchmarks: each is one command, ``python -m benchmarks NAME``, and compares figures of one run only."""

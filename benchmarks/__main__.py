@@ -45,7 +45,7 @@ BENCHMARKS = {
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run the benchmark that was named."""
+    """Run the benchmark named by the first argument."""
     if not arguments or arguments[0] not in BENCHMARKS:
         print(f"{__doc__}\n\nNAME: {', '.join(BENCHMARKS)}; NAME --help says more")
         return 2

@@ -1,6 +1,6 @@
-"""What each part of the score is worth: every labelled set with one part switched off at a time.
+"""The value of each part of the score: every labelled set is measured with one part switched off at a time.
 
-``--data`` is the folder that holds the sets. To extend: a :class:`Change` in ``CHANGES``, a line in ``SETS``.
+``--data`` is the folder of the sets. To extend: add a :class:`Change` to ``CHANGES`` or a line to ``SETS``.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ Figures = Callable[[Path, Tuning, int], Awaitable[Mapping[str, float]]]
 class Change:
     """One part switched off: by settings of ``query``, by constants of modules, or by another embedder.
 
-    A constant is named "module:NAME", "module:NAME.field" for a field of a frozen dataclass that is shared, and
-    "module:function.parameter.field" where that is a parameter's default. ``sets`` names those that the part has a say
-    in; () is all.
+    A constant is named "module:NAME", or "module:NAME.field" for a field of a shared frozen dataclass, or
+    "module:function.parameter.field" for the default of a parameter. ``sets`` names the sets that the part affects; ()
+    means all.
     """
 
     name: str
@@ -41,12 +41,12 @@ class Change:
 
     @property
     def tuning(self) -> Tuning:
-        """How the memory is opened."""
+        """Return the settings and embedder with which the memory is opened."""
         return Tuning({"query": self.query}, self.embedder)
 
 
 CORE = "cognitive_memory_core"
-WEIGHTS = f"{CORE}.recall.messages:MessageSearch.__init__.weights"  # of a line of talk
+WEIGHTS = f"{CORE}.recall.messages:MessageSearch.__init__.weights"  # weights of a chat line's score
 OF_EVENTS = CHINESE = ("groupchat", "madial")
 OF_TALK = ("groupchat", "qmsum", "locomo")
 
@@ -88,7 +88,7 @@ SETS: Mapping[str, tuple[str, Figures]] = {
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Say where the sets are, which of them, and which parts."""
+    """Add the options: folder of the sets, sets to use, parts to switch off."""
     parser.add_argument("--data", type=Path, required=True, help="the folder of the sets")
     parser.add_argument("--sets", nargs="+", choices=[*SETS], default=[*SETS])
     parser.add_argument("--without", nargs="+", choices=[change.name for change in CHANGES], help="only these changes")
@@ -98,7 +98,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> Report:
-    """Measure the sets as the memory is, then with each change."""
+    """Measure the sets with the unchanged memory, then with each change."""
     report = Report(
         f"ablation: {', '.join(options.sets)}; every {options.every}. question of locomo, meeting of qmsum",
         ("figure", "change", "value", "difference"),
@@ -129,7 +129,7 @@ def _measured(figures: Figures, path: Path, change: Change, every: int) -> Mappi
 
 @contextmanager
 def changed(constants: Mapping[str, object]) -> Generator[None, None, None]:
-    """Let constants be others while a block runs; AttributeError or KeyError where there is no such constant."""
+    """Replace constants while a block runs; raises AttributeError or KeyError for an unknown constant."""
     places = {name: _place(name) for name in constants}
     kept = {name: getattr(owner, last) for name, (owner, last) in places.items()}
     try:
@@ -144,7 +144,7 @@ def changed(constants: Mapping[str, object]) -> Generator[None, None, None]:
 
 
 def _place(name: str) -> tuple[object, str]:
-    """Find what holds a constant, and its name there."""
+    """Return the object that holds a constant, and its attribute name."""
     module, _, path = name.partition(":")
     owner: object = importlib.import_module(module)
     *outer, last = path.split(".")
@@ -159,13 +159,13 @@ def _default(function: Callable[..., object], parameter: str) -> object:
 
 def _assign(owner: object, name: str, value: object) -> None:
     if is_dataclass(owner):
-        object.__setattr__(owner, name, value)  # frozen, and shared by everybody who imported it
+        object.__setattr__(owner, name, value)  # frozen, and shared by every module that imported it
     else:
         setattr(owner, name, value)
 
 
 def _forget() -> None:
-    """Empty all caches of the core: what they hold was made with other constants."""
+    """Clear all caches of the core, which were filled with other constants."""
     for name, module in sys.modules.copy().items():
         for value in vars(module).values() if name.startswith(CORE) else ():
             if hasattr(value, "cache_clear") and not isinstance(value, type):

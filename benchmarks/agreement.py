@@ -1,7 +1,8 @@
-"""Whether searches give what exact search gives, and how fast: operator scope, and groups at rank 1, 5 and the median.
+"""Compares searches with exact search, in results and speed: operator scope, groups at rank 1, 5 and the median.
 
-The memory is asked through its façade with everything but the vectors switched off: questions without a known word, no
-lexical share, no decay, no diversity. Beside it: exact numpy over the scope, and bare Chroma with the scope's filter.
+The memory is queried through its public API with everything but the vectors switched off: queries without known words,
+no lexical share, no decay, no diversity. It is compared with exact numpy over the scope, and with bare Chroma using the
+scope's filter.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ Ids = list[list[str]]
 
 @dataclass(frozen=True)
 class Scope:
-    """One scope of the year: who asks, and the rows that may be found."""
+    """One scope of the workload: the asking scene, and the rows that may be found."""
 
     name: str
     scene: core.Scene
@@ -42,14 +43,14 @@ class Scope:
 
 @dataclass
 class Answers:
-    """What one way of searching found, question by question, and how long each took."""
+    """The results of one search method for each query, and the time of each."""
 
     ids: Ids
     taken: Sample
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Say how many events and questions, and where the export file is kept."""
+    """Add the options: number of events and queries, folder of the export file."""
     parser.add_argument("--events", type=int, default=100_000)
     parser.add_argument("--queries", type=int, default=300)
     parser.add_argument("--exact-queries", type=int, default=30, help="questions to the memory without Chroma")
@@ -57,7 +58,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> Report:
-    """Ask every question in every scope, three ways."""
+    """Run every query in every scope with three methods."""
     columns = ("scope", "rows", "by", "same top 12 %", "recall@12 %", "p50 ms", "p95 ms", "Chroma's processor ms")
     report = Report(f"agreement: {options.events} events, {options.queries} questions a scope", columns)
     with tempfile.TemporaryDirectory() as folder:
@@ -93,7 +94,7 @@ async def _measured(report: Report, options: argparse.Namespace, folder: Path) -
 
 
 async def _without_chroma(data: Path, lines: Sequence[Line], questions: Matrix) -> dict[str, Answers]:
-    """Ask the memory's own exact search, which answers while Chroma is away: fewer questions, as it is slow."""
+    """Query the memory's own exact search, used while Chroma is unavailable: fewer queries, as it is slow."""
     settings = VECTORS_ONLY.model_copy(update={"vector_store": core.VectorStoreSettings(backend="exact")})
     async with core.CognitiveMemory.open(
         settings, data, clock=Noon(), embedder=TopicVectors(wordless(questions))
@@ -109,7 +110,7 @@ def _scopes(lines: Sequence[Line]) -> Iterator[Scope]:
 
 
 async def _by_memory(memory: core.CognitiveMemory, scope: Scope, count: int) -> tuple[Answers, float]:
-    """Ask the memory; answers also what its Chroma child worked for a question, in ms."""
+    """Query the memory; return the answers, and the processor time of its Chroma child per query in ms."""
     await memory.search_events(scope.scene, "zq0", top_k=K)  # loads what is loaded once
     answers, before = Answers([], Sample()), chroma_worked()
     for number in range(count):
@@ -136,7 +137,7 @@ def _timed(answer: tuple[Ids, list[float]]) -> tuple[Ids, Sample]:
 
 
 def _agreed(found: Answers, exact: Answers) -> tuple[float, float]:
-    """Give the share of questions whose ids are the same, and of exact ids that were found, in percent."""
+    """Return the percentage of queries with the same ids, and the percentage of exact ids that were found."""
     pairs = [(set(mine), set(best)) for mine, best in zip(found.ids, exact.ids, strict=False)]
     same = sum(mine == best for mine, best in pairs) / len(pairs)
     recall = sum(len(mine & best) for mine, best in pairs) / sum(len(best) for _, best in pairs)

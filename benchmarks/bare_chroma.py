@@ -1,6 +1,6 @@
-"""Chroma by itself, in a process of its own: what the memory with its index is compared with.
+"""Bare Chroma in a separate process, for comparison with the memory and its index.
 
-Everything is Chroma's default but the space, which is cosine, as the memory's must be. ``python -m
+All settings are Chroma's defaults except the cosine space, which the memory needs too. ``python -m
 benchmarks.bare_chroma COMMAND FOLDER EVENTS`` is started by the functions here and prints JSON.
 """
 
@@ -33,20 +33,20 @@ NAME = "bare"
 
 @dataclass(frozen=True)
 class Spent:
-    """Seconds on the clock, and of the processor."""
+    """Wall-clock and processor seconds."""
 
     seconds: float
     worked: float
 
 
 def build(folder: Path, events: int) -> Spent:
-    """Upsert the year into a new collection, 500 a batch; answers what Chroma took."""
+    """Upsert the workload into a new collection, 500 rows per batch; return the time that Chroma took."""
     answer = _started("build", folder, events)
     return Spent(answer["seconds"], answer["worked"])
 
 
 def ask(folder: Path, events: int, scene: Scene, questions: Matrix, limit: int) -> tuple[list[list[str]], list[float]]:
-    """Ask a built collection with the scene's filter; answers the ids, and the seconds of each question."""
+    """Query a built collection with the scene's filter; return the ids, and the seconds of each query."""
     np.save(folder / "questions.npy", questions)
     (folder / "asked.json").write_bytes(orjson.dumps({"where": chroma_filter(Reading(scene)), "limit": limit}))
     answer = _started("ask", folder, events)
@@ -54,7 +54,7 @@ def ask(folder: Path, events: int, scene: Scene, questions: Matrix, limit: int) 
 
 
 def hold(folder: Path, events: int) -> tuple[float, float]:
-    """Open a built collection and ask it as :func:`ask` would; answers its resident MB before asking, and after."""
+    """Open a built collection and query it as :func:`ask` does; return its resident MB before and after."""
     answer = _started("hold", folder, events)
     return answer["opened"], answer["used"]
 

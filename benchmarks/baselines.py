@@ -1,4 +1,4 @@
-"""The naive ways that the memory is compared with: exact numpy over a scope, and bare lexical queries."""
+"""Simple methods for comparison with the memory: exact numpy over a scope, and bare lexical queries."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Search = Callable[[str], object]
 
 
 def numpy_search(lines: Sequence[Line]) -> Search:
-    """Search one scope's vectors exactly: one matrix product and the best ``K``."""
+    """Return an exact vector search of one scope: one matrix product, then the best ``K``."""
     matrix = np.stack([vector_of(line.text) for line in lines])
 
     def search(query: str) -> object:
@@ -33,7 +33,7 @@ def numpy_search(lines: Sequence[Line]) -> Search:
 
 
 def fts_search(lines: Sequence[Line], group_id: str, folder: Path, *, singles: bool) -> Search:
-    """Search SQLite's FTS5 over the whole year, the scope an indexed column; by pairs, or single characters too."""
+    """Return a search in SQLite FTS5 over the whole workload, scope indexed; by pairs, or also single characters."""
     database = sqlite3.connect(folder / f"bare-{int(singles)}.db")
     database.execute(
         "CREATE VIRTUAL TABLE IF NOT EXISTS bare USING fts5(scope, body, content='', tokenize='unicode61')"
@@ -53,7 +53,7 @@ def fts_search(lines: Sequence[Line], group_id: str, folder: Path, *, singles: b
 
 
 def postings_search(lines: Sequence[Line]) -> Search:
-    """Search one scope's own postings, held in memory with their BM25 weights made beforehand."""
+    """Return a search over one scope's postings, held in memory with precomputed BM25 weights."""
     bodies = [Counter(_terms(line.text)) for line in lines]
     mean = sum(body.total() for body in bodies) / len(bodies)
     holders: defaultdict[str, list[tuple[int, float]]] = defaultdict(list)

@@ -1,6 +1,6 @@
-"""A process that only sleeps, a millisecond at a time: how long it is kept waiting is the machine's own share.
+"""A process that only sleeps, one millisecond at a time: its delays are those of the machine.
 
-Beside a gap of the memory's event loop it says how much of that gap any process would have had at that moment.
+Compared with a gap of the memory's event loop, its delay shows how much of the gap any process would have had.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from .measure import TICK
 
 
 class Bystander:
-    """Tells its longest wait since it was asked last, in ms beyond the tick."""
+    """Reports its longest delay since the last call, in ms beyond the tick."""
 
     def __init__(self, process: subprocess.Popen[str]) -> None:
-        """Ask a process that runs :func:`main`."""
+        """Wrap a process that runs :func:`main`."""
         self._process = process
 
     async def longest(self) -> float:
-        """Ask, and let it begin anew."""
+        """Return the longest delay and reset it."""
         return await asyncio.to_thread(self._ask)
 
     def _ask(self) -> float:
@@ -37,21 +37,21 @@ class Bystander:
 
 @asynccontextmanager
 async def bystander() -> AsyncIterator[Bystander]:
-    """Let one stand by while a block runs."""
+    """Run a bystander process while a block runs."""
     command = [sys.executable, "-m", "benchmarks.bystander"]
     process = await asyncio.to_thread(
         subprocess.Popen[str], command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     )
     try:
         standing = Bystander(process)
-        await standing.longest()  # it has started
+        await standing.longest()  # returns after the process has started
         yield standing
     finally:
         await asyncio.to_thread(process.communicate)
 
 
 def main() -> None:
-    """Sleep, and answer each line with the longest wait; end with the input."""
+    """Sleep, and answer each input line with the longest delay; end with the input."""
     waits: list[float] = [0.0]
     threading.Thread(target=_sleep, args=(waits,), daemon=True).start()
     for _ in sys.stdin:

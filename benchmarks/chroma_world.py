@@ -1,4 +1,4 @@
-"""Chroma stores with rows that are known, the processes that hold them, and what is missing from them afterwards."""
+"""Chroma stores with known rows, the processes that hold them, and a comparison of what they return."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ CHILD = "cognitive_memory_core.adapters.chroma.child"
 EVERYTHING = Reading(Scene.operator())
 CHROMAS = (".sqlite3", ".sqlite3-journal", ".bin", ".pickle")
 BATCH = 200
-SAMPLE = 40  # rows of which it is asked whether their own vector finds them
-CLOSE = 1e-3  # two cosines so close are one
+SAMPLE = 40  # rows that are searched for by their own vector
+CLOSE = 1e-3  # cosines closer than this count as equal
 T = TypeVar("T")
 
 
 @dataclass(frozen=True)
 class Findings:
-    """What became of rows: not listed, listed but nobody's, found twice by one search, not found by their vector."""
+    """Counts of wrong rows: not listed, listed but unknown, twice in one search, not found by their own vector."""
 
     missing: int
     extra: int
@@ -50,12 +50,12 @@ class Findings:
 
     @property
     def is_whole(self) -> bool:
-        """Whether the store holds what it should, and finds it."""
+        """Return whether the store holds and finds exactly what it should."""
         return not (self.missing or self.extra or self.twice or self.unfound)
 
 
 def known_rows(count: int, dimensions: int, *, groups: int = 5, seed: int = 7) -> list[EmbeddedEvent]:
-    """Make rows whose unit vectors lie round some centres, said in a few groups."""
+    """Return rows in a few groups whose unit vectors lie around common centres."""
     vectors = unit_vectors(count, dimensions, seed)
     return [
         EmbeddedEvent(_event(number, groups), MODEL, array("f", vector.tobytes()))
@@ -64,7 +64,7 @@ def known_rows(count: int, dimensions: int, *, groups: int = 5, seed: int = 7) -
 
 
 def unit_vectors(count: int, dimensions: int, seed: int) -> NDArray[np.float32]:
-    """Draw vectors round a hundredth as many centres; the same centres for the same dimensions."""
+    """Return unit vectors around one centre per hundred; the centres depend on the dimensions alone."""
     centres = np.random.default_rng(dimensions).standard_normal((100, dimensions))
     random = np.random.default_rng(seed)
     drawn = centres[random.integers(100, size=count)] + random.standard_normal((count, dimensions))
@@ -73,7 +73,7 @@ def unit_vectors(count: int, dimensions: int, seed: int) -> NDArray[np.float32]:
 
 @asynccontextmanager
 async def opened(folder: Path, seconds: float) -> AsyncIterator[ChromaStore]:
-    """Make a store over a folder whose calls may take so many seconds, and close it afterwards."""
+    """Open a store over a folder with this time limit per call, and close it afterwards."""
     bounds = Bounds(writing=seconds, opening=seconds, searching=min(seconds, 2.0), hanging=seconds, longest_pause=2.0)
     store = ChromaStore(folder, VectorStoreSettings(), bounds)
     try:
@@ -83,7 +83,7 @@ async def opened(folder: Path, seconds: float) -> AsyncIterator[ChromaStore]:
 
 
 async def filled(store: ChromaStore, rows: Sequence[EmbeddedEvent]) -> Generation:
-    """Put a new generation with these rows in use."""
+    """Build a new generation with these rows and put it in use."""
     generation = await store.begin(MODEL, len(rows[0].vector or ()))
     for start in range(0, len(rows), BATCH):
         await store.upsert(generation, rows[start : start + BATCH])
@@ -92,7 +92,7 @@ async def filled(store: ChromaStore, rows: Sequence[EmbeddedEvent]) -> Generatio
 
 
 async def patiently(call: Callable[[], Awaitable[T]], seconds: float) -> T:
-    """Ask again and again until there is an answer; raises UnavailableError when there is none in time."""
+    """Repeat a call until it succeeds; raises UnavailableError after ``seconds``."""
     deadline = time.monotonic() + seconds
     while True:
         try:
@@ -111,7 +111,7 @@ async def examined(
     sample: int = SAMPLE,
     allowed: Sequence[EmbeddedEvent] = (),
 ) -> Findings:
-    """Compare what a generation lists and finds with what it should hold; what it may hold beside it is ``allowed``."""
+    """Compare what a generation lists and finds with ``rows``; rows in ``allowed`` may be present too."""
     wanted = {row.event.id for row in rows}
     listed = await store.listed(generation)
     step = max(len(rows) // sample, 1)
@@ -125,14 +125,14 @@ async def examined(
 
 
 def chroma_children(of: int | None = None) -> list[psutil.Process]:
-    """Find the children of a process (this one) that work on a Chroma store."""
+    """Return the child processes (of this process by default) that run a Chroma store."""
     with suppress(psutil.NoSuchProcess):
         return [child for child in psutil.Process(of).children(recursive=True) if _is_chromas(child)]
     return []
 
 
 def the_child(of: int | None = None, *, patience: float = 20.0) -> psutil.Process:
-    """Wait for the one child of a process that works on a Chroma store."""
+    """Wait for the child process that runs a Chroma store and return it."""
     deadline = time.monotonic() + patience
     while time.monotonic() < deadline:
         if children := chroma_children(of):
@@ -143,7 +143,7 @@ def the_child(of: int | None = None, *, patience: float = 20.0) -> psutil.Proces
 
 @dataclass
 class Watch:
-    """Looks over and over who has a file of Chroma's below a folder open, whoever's child it is by now."""
+    """Checks repeatedly which processes, of any parent, have a Chroma file below a folder open."""
 
     folder: Path
     overlaps: int = 0
@@ -153,7 +153,7 @@ class Watch:
 
     @contextmanager
     def on(self) -> Iterator[Watch]:
-        """Look while the block runs."""
+        """Check in a thread while the block runs."""
         looking = Thread(target=self._look)
         looking.start()
         try:
@@ -167,7 +167,7 @@ class Watch:
             self.looks += 1
             holders = self._holders()
             self.seen |= holders
-            # one after another is no overlap: the first must still hold when the last was seen to
+            # a handover is no overlap: the first process must still hold files after the last one was seen
             self.overlaps += len(holders) > 1 and len(holders & self._holders()) > 1
 
     def _holders(self) -> set[int]:
@@ -183,7 +183,7 @@ class Watch:
 
 
 def changed(row: EmbeddedEvent, **fields: object) -> EmbeddedEvent:
-    """Give a row whose event has changed."""
+    """Return a row with changed fields of its event."""
     return replace(row, event=replace(row.event, **fields))  # pyright: ignore[reportArgumentType]
 
 

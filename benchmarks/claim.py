@@ -1,4 +1,4 @@
-"""What taking the next job costs when 100 and when 50,000 jobs wait."""
+"""The cost of claiming the next job with 100 and with 50,000 jobs waiting."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ GROUPS = 200
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Say how many jobs wait, and how many are claimed."""
+    """Add the options: number of waiting jobs and of claims."""
     parser.add_argument("--pending", type=int, nargs="+", default=[100, 50_000])
     parser.add_argument("--claims", type=int, default=90)
     parser.add_argument("--directory", type=Path, help="a folder on the disk to measure (default: temporary files)")
@@ -57,7 +57,7 @@ async def _measured(pending: int, claims: int, folder: Path) -> tuple[Sample, Sa
 
 
 async def _fill(settings: core.QueueSettings, pending: int, folder: Path) -> None:
-    """Let the queue write one job, then lay the others beside it without paying for each one's safety."""
+    """Let the queue write one job, then copy its file for the others without an fsync each."""
     queue = await FileQueue.open(folder, settings, Noon())
     scenes = [core.Scene.group(str(100_000 + group), "2000001") for group in range(GROUPS)]
     await queue.enqueue(Job(derived_id(0), core.Turn(scenes[0], observations=[Speech(5).text(30)]), NOW))

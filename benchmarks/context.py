@@ -1,7 +1,7 @@
-"""What a turn's context costs, beside exact numpy over the scope plus the best bare lexical query, in the same run.
+"""The cost of a turn's context, compared with exact numpy plus the best bare lexical query in the same run.
 
-Groups at rank 1, rank 5 and the median of a year (see workload.py); every query is new; models answer in 0 ms. The
-year is laid into the ledger with its vectors. A group asks no store of neighbours, so none runs unless it is named.
+Groups at rank 1, rank 5 and the median of the workload (see workload.py); every query is new; models answer in 0 ms.
+The events are written into the ledger with their vectors. A group needs no vector store, so none runs unless requested.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from .workload import Line, Noon, Speech, TextVectors, group_years, groups_by_si
 from .year_in_ledger import laid
 
 AT_ONCE = 8
-TRIED = 50  # queries by which the best bare lexical one is found
-SETTLING = 4.0  # seconds at least after a group's first question: its words are being loaded
-LOADED = 1_000  # rows a second that a busy machine loads
+TRIED = 50  # queries that determine the best bare lexical method
+SETTLING = 4.0  # seconds at least after a group's first query, while its postings are loaded
+LOADED = 1_000  # rows per second that a busy machine loads
 COLUMNS = ("events", "rank", "rows", "numpy p95", "lexical p95", "both p95", "context p50", "context p95", "x p95",
            "first ms", "8 at once p95", "x alone", "writing p95", "x alone ")  # fmt: skip
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Say how large the years are."""
+    """Add the options: sizes of the workload, number of queries, vector store."""
     parser.add_argument("--events", type=int, nargs="+", default=[1_000, 10_000])
     parser.add_argument("--queries", type=int, default=200)
     parser.add_argument("--store", choices=("exact", "chroma"), default="exact")
@@ -93,7 +93,7 @@ async def _opened(
     settings = core.Settings(
         historian=core.HistorianSettings(concurrency=2),
         vector_store=core.VectorStoreSettings(backend=store),
-        queue=core.QueueSettings(turns_per_minute=0),  # one person writes without end beside the questions
+        queue=core.QueueSettings(turns_per_minute=0),  # one person writes continuously beside the queries
     )
     async with core.CognitiveMemory.open(settings, folder, clock=Noon(), embedder=TextVectors()) as memory:
         assert await memory.drain(600)
@@ -127,7 +127,7 @@ async def _while_writing(memory: core.CognitiveMemory, scene: core.Scene, querie
 
 
 async def _write(memory: core.CognitiveMemory) -> None:
-    """Keep the historian busy, in groups of their own."""
+    """Keep the historian busy in other groups."""
     speech = Speech(9)
     for number in range(10**6):
         scene = core.Scene.group(str(900_000 + number % 10), "2000009")

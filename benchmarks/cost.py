@@ -1,8 +1,8 @@
-"""What a hundred turns cost: model calls and estimated tokens by purpose, with turns 30 s apart and all at once.
+"""The cost of a hundred turns: model calls and estimated tokens by purpose, with turns 30 s apart and all at once.
 
-The model is a careful one that answers in 0 ms; its prompts and forms are those that a real one gets. Beside it stands
-what the seed's design costs with the very same prompts: a call for each observation, then one for each profile that
-the observation is about, never put together. The clock is simulated; only looking at it takes real time.
+The model answers in 0 ms; it gets the prompts and schemas that a real one gets. For comparison: the cost of the seed's
+design with the same prompts, which is one call per observation, then one for each profile that it concerns, never
+batched. The clock is simulated; only waiting for the loops to read it takes real time.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ SEED = 7
 PEOPLE, OBSERVATIONS = 10, 2
 GROUP = "100001"
 APART = 30.0  # seconds between two turns
-LOOKED = 0.4  # real seconds in which every loop has looked at the clock
+LOOKED = 0.4  # real seconds within which every loop has read the clock
 PATIENCE = 300.0
 MOST_APART, MOST_AT_ONCE, MOST_SHARE = 160, 125, 0.4
 DAILY = 20
@@ -48,7 +48,7 @@ class Bill:
 
     @classmethod
     def of(cls, chat: Puppet, stored: int) -> Bill:
-        """Add up what a model was asked and what it wrote."""
+        """Sum up what a model was asked and what it wrote."""
         bill = cls(stored=stored)
         for purpose, question, answer in zip(chat.purposes, chat.asked, chat.written, strict=True):
             bill.calls[purpose] += 1
@@ -57,7 +57,7 @@ class Bill:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Say how many turns."""
+    """Add the option for the number of turns."""
     parser.add_argument("--turns", type=int, default=100)
 
 
@@ -92,7 +92,7 @@ async def _run(turns: int) -> Report:
 
 
 async def _apart(turns: int) -> Bill:
-    """Play the turns 30 s apart; whatever comes due meanwhile is done, and what waits at the end is merged, too."""
+    """Play the turns 30 s apart; work that comes due is done, and what waits at the end is merged too."""
     clock, chat = FrozenClock(), Puppet()
     async with _opened(chat, clock) as memory:
         for turn in _turns(turns, clock):
@@ -105,7 +105,7 @@ async def _apart(turns: int) -> Bill:
 
 
 async def _at_once(turns: int) -> Bill:
-    """Hand all turns in, then work."""
+    """Queue all turns, then process them."""
     clock, chat = FrozenClock(), Puppet()
     async with _opened(chat, clock) as memory:
         await memory.pause()
@@ -117,7 +117,7 @@ async def _at_once(turns: int) -> Bill:
 
 
 async def _as_seeds(turns: int) -> Bill:
-    """Do as the seed does: each observation by itself, and every profile that it is about at once."""
+    """Play the turns as the seed does: each observation alone, and each profile that it concerns at once."""
     clock, chat = FrozenClock(), Puppet()
     async with _opened(chat, clock) as memory:
         for turn in _turns(turns, clock):
@@ -128,7 +128,7 @@ async def _as_seeds(turns: int) -> Bill:
 
 
 async def _bounded(turns: int) -> str:
-    """Work with a small bound of calls a day, and say whether it held and everything was stored."""
+    """Play the turns with a small ``daily_calls``; return whether it held and everything was stored, as a sentence."""
     clock, chat = FrozenClock(), Puppet()
     async with _opened(chat, clock, daily_calls=DAILY) as memory:
         for turn in _turns(turns, clock):
@@ -154,7 +154,7 @@ async def _opened(chat: Puppet, clock: FrozenClock, daily_calls: int = 0) -> Asy
 
 
 def _turns(number: int, clock: FrozenClock) -> Sequence[core.Turn]:
-    """Make turns: each says one thing of its own person and, every second time, one of the group."""
+    """Return turns that each say one thing about their person and, every second time, one about the group."""
     dice = random.Random(SEED)
     return [_turn(one, dice.randrange(PEOPLE), clock) for one in range(number)]
 

@@ -1,10 +1,10 @@
-"""Say lines to a bot from the moment it can be reached, on a busy machine; count what its memory did not take.
+"""Sends lines to a bot as soon as it can be reached, on a busy machine, and counts what its memory did not store.
 
-A real bot is started as a process, beside busy loops. A real OneBot client connects as soon as the bot listens and says
-everything at once; a chat plugin ends a turn for every second line. With ``--held`` another owner holds the data
-directory until half of the lines are said, so that every start has lines that come before its memory is open. Then the
-bot is stopped, and what its memory exports is compared with what was said. ``--demos`` runs the demo beside the same
-loops and compares the turns that it says were ended and recorded.
+A real bot is started as a process, next to busy loops. A real OneBot client connects as soon as the bot listens and
+sends everything at once; a chat plugin ends a turn for every second line. With ``--held`` another process owns the data
+directory until half of the lines are sent, so that every start has lines that arrive before its memory is open. Then
+the bot is stopped, and the memory's export is compared with what was sent. ``--demos`` runs the demo beside the same
+loops and compares the turns that it reports as ended and as recorded.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ from tests.support.onebot import ROOT, BotProcess, OneBotClient, data_of, prepar
 from .measure import Report
 
 GROUPS, PEOPLE = 5, 8
-PATIENCE = 600.0  # seconds for a bot to be through with all lines
+PATIENCE = 600.0  # seconds until a bot must have handled all lines
 TURNS = re.compile(r"聊天插件结束了 (\d+) 轮，记下 (\d+) 轮")
 NUMBER = re.compile(r"第(\d+)号")
 EXACT = core.Settings(vector_store=core.VectorStoreSettings(backend="exact"))
 ENV = (
     "LOG_LEVEL=WARNING",
     "COGNITIVE_MEMORY__VECTOR_STORE__BACKEND=exact",
-    "COGNITIVE_MEMORY__HISTORIAN__SHUTDOWN_SECONDS=90",  # a busy machine may be slow to let a directory go
+    "COGNITIVE_MEMORY__HISTORIAN__SHUTDOWN_SECONDS=90",  # a busy machine may be slow to release a directory
 )
 COMPANION = """
 from nonebot import on_message, require
@@ -61,7 +61,7 @@ async def turn(event: Event, record_end: RecordEnd):
 
 @dataclass(frozen=True)
 class Outcome:
-    """One start: how many lines came before the memory was open, and what of all was not there in the end."""
+    """One start: the lines that came before the memory was open, and what is missing in the end."""
 
     early: int
     lost_lines: int
@@ -70,7 +70,7 @@ class Outcome:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Say how many starts, lines and loops."""
+    """Add the options: number of starts, lines, loops and demo runs."""
     parser.add_argument("--starts", type=int, default=10)
     parser.add_argument("--lines", type=int, default=100, help="said in each start")
     parser.add_argument("--loops", type=int, default=4, help="busy loops beside the bot")
@@ -79,7 +79,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> Report:
-    """Start, say, stop and count; then run the demos."""
+    """Run the starts and count; then run the demos."""
     columns = ("run", "said", "came early", "lines lost", "turns ended", "turns lost", "lines not considered")
     report = Report(f"early: lines and turns from the moment of connecting, {options.loops} busy loops beside", columns)
     with busy(options.loops):
@@ -104,7 +104,7 @@ def run(options: argparse.Namespace) -> Report:
 
 @contextmanager
 def busy(loops: int) -> Iterator[None]:
-    """Keep processors busy while a block runs."""
+    """Run busy loops while a block runs."""
     running = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(loops)]
     try:
         yield
@@ -126,7 +126,7 @@ async def _started(lines: int, *, held: bool) -> Outcome:
 
 
 async def _spoken_to(home: Path, lines: int, *, held: bool) -> None:
-    """Start a bot, say everything as soon as it can be reached, and stop it when it is through."""
+    """Start a bot, send everything as soon as it can be reached, and stop it after it has handled all lines."""
     async with AsyncExitStack() as owner:
         if held:
             await owner.enter_async_context(core.CognitiveMemory.open(EXACT, data_of(home), background=False))
@@ -162,7 +162,7 @@ async def _handled(bot: BotProcess, lines: int) -> None:
 
 
 async def _counted(home: Path, lines: int, early: int, refused: int) -> Outcome:
-    """Drain what the bot left, export it, and compare it with what was said."""
+    """Drain the memory that the bot left, export it, and compare it with what was sent."""
     data = data_of(home)
     async with core.CognitiveMemory.open(EXACT, data) as memory:
         assert await memory.drain(PATIENCE)
@@ -179,7 +179,7 @@ async def _counted(home: Path, lines: int, early: int, refused: int) -> Outcome:
 
 
 def _demo() -> tuple[int, int, int]:
-    """Run the demo; answer the turns that it ended and recorded, and its exit status."""
+    """Run the demo; return the turns that it ended and recorded, and its exit status."""
     command = [sys.executable, "-m", "cognitive_memory_core.cli", "demo"]
     with tempfile.TemporaryDirectory() as home:
         environ = {"PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8"}

@@ -1,8 +1,8 @@
-"""What ending a turn costs: ``remember`` beside a bare durable write of the same bytes, in the same run.
+"""The cost of ending a turn: ``remember`` compared with a bare durable write of the same bytes in the same run.
 
-The bare write is what no durable queue can do without: a temporary file in the same folder, fsync, ``os.replace``,
-fsync of the folder, in an executor. At rest and at work take turns in short blocks, so that whatever else the machine
-does meets both alike. Speakers bear names and a few lines were said before, as in a real group.
+The bare write is the minimum of any durable queue: a temporary file in the same folder, fsync, ``os.replace``, fsync of
+the folder, in an executor. Blocks with an idle and a busy historian alternate, so that other load affects both alike.
+Speakers have names and a few lines were said before, as in a real group.
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ from .measure import Report, Sample
 from .workload import NOW, Speech
 
 GROUPS = 50
-PEOPLE = 20  # of a group
+PEOPLE = 20  # per group
 BLOCK = 25  # turns
 WARM_UP = 20
-BACKLOG = 4 * BLOCK  # jobs that wait when a block begins: the historian does not run out of work in it
+BACKLOG = 4 * BLOCK  # waiting jobs when a block begins, so that the historian does not run out of work
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Say how many turns and where."""
+    """Add the options: number of turns, directory."""
     parser.add_argument("--turns", type=int, default=500)
     parser.add_argument("--directory", type=Path, help="a folder on the disk to measure (default: temporary files)")
 
 
 def run(options: argparse.Namespace) -> Report:
-    """Measure with the historian at rest and while it works, in turns."""
+    """Measure with the historian idle and busy, alternating."""
     return asyncio.run(_run(max(options.turns // BLOCK, 1), options.directory))
 
 
@@ -56,7 +56,7 @@ async def _run(blocks: int, directory: Path | None) -> Report:
 
 @dataclass
 class _Figures:
-    """What was measured, and how many jobs the historian finished in how many seconds meanwhile."""
+    """The measured times, and how many jobs the historian finished in how many seconds."""
 
     bare: Sample = field(default_factory=Sample)
     idle: Sample = field(default_factory=Sample)
@@ -91,7 +91,7 @@ async def _while_writing(memory: core.CognitiveMemory, turns: _Turns, figures: _
         await memory.remember(turns.next())
     block = [turns.next() for _ in range(BLOCK)]
     await memory.resume()
-    await asyncio.sleep(0.1)  # the historian is at it
+    await asyncio.sleep(0.1)  # the historian has started
     before, started = await _unfinished(memory), time.perf_counter()
     for turn in block:
         with figures.busy.watch():
@@ -101,7 +101,7 @@ async def _while_writing(memory: core.CognitiveMemory, turns: _Turns, figures: _
 
 
 async def _rest(memory: core.CognitiveMemory) -> None:
-    """Pause, and wait until nothing is in hand and nothing waits to be indexed."""
+    """Pause, and wait until no job is running and the index is up to date."""
     await memory.pause()
     while (status := await memory.status()).jobs.processing or status.index_lag:  # noqa: ASYNC110  # nothing tells
         await asyncio.sleep(0.01)
@@ -114,7 +114,7 @@ async def _unfinished(memory: core.CognitiveMemory) -> int:
 
 
 def durable_write(folder: Path, payload: bytes) -> None:
-    """Write a file that would survive a power cut."""
+    """Write a file durably."""
     name = secrets.token_hex(16)
     draft = folder / f".{name}"
     with draft.open("wb") as file:
@@ -130,14 +130,14 @@ def durable_write(folder: Path, payload: bytes) -> None:
 
 
 class _Turns:
-    """Turns of fifty groups, one after the other."""
+    """Turns of fifty groups in rotation."""
 
     def __init__(self) -> None:
         self._speech = Speech(11)
         self._number = 0
 
     def next(self) -> core.Turn:
-        """Make the next turn: somebody of the next group, after three lines of others."""
+        """Return a turn by somebody of the next group, after three lines by others."""
         self._number += 1
         speech = self._speech
         lines = [core.Message(f"{self._number}-{at}", self._scene(at), speech.text(20), NOW) for at in (1, 2, 3)]
@@ -156,5 +156,5 @@ class _Turns:
 
 
 def _payload(pending: Path) -> bytes:
-    """Take the bytes of a job as it lies there."""
+    """Return the bytes of a job file."""
     return next(path for path in sorted(pending.iterdir()) if path.suffix == ".json").read_bytes()

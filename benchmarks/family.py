@@ -1,4 +1,4 @@
-"""A process and the children that it started: their memory, and which of them holds Chroma."""
+"""Memory and processor time of a process and its children, and which of them run Chroma."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ MB = 1024 * 1024
 
 
 def resident(process: psutil.Process) -> float:
-    """Give one process's resident memory, in MB; 0 when it is gone."""
+    """Return one process's resident memory in MB; 0 if it is gone."""
     with suppress(psutil.Error):
         return process.memory_info().rss / MB
     return 0.0
 
 
 def children_resident(pid: int | None = None) -> float:
-    """Give the resident memory of all children of a process, this one where none is named."""
+    """Return the resident memory in MB of all children of a process (default: this one)."""
     return sum(resident(child) for child in _children(pid))
 
 
 def chroma_children(pid: int | None = None) -> list[psutil.Process]:
-    """Give the children of a process that hold Chroma."""
+    """Return the children of a process that run Chroma."""
     return [child for child in _children(pid) if "chroma" in " ".join(_command(child))]
 
 
 def chroma_worked(pid: int | None = None) -> float:
-    """Give the processor time that the Chroma children used so far, in seconds."""
+    """Return the processor time in seconds that the Chroma children have used."""
     return sum(_worked(child) for child in chroma_children(pid))
 
 

@@ -1,4 +1,4 @@
-"""One row of the fault table, and how large it is asked for."""
+"""One row of the fault table, and its size."""
 
 from __future__ import annotations
 
@@ -7,23 +7,23 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Extent:
-    """How much of a row is run: the published size, or a ``quick`` one that only shows that it works."""
+    """The size of a row: the published one, or a ``quick`` one that only shows that the row works."""
 
     quick: bool = False
-    minutes: float = 2.0  # of the flood
+    minutes: float = 2.0  # duration of the flood row
     seed: int = 7
 
     def of(self, published: int, quick: int) -> int:
-        """Choose a number by the size."""
+        """Return the number for the chosen size."""
         return quick if self.quick else published
 
 
 @dataclass(frozen=True)
 class Row:
-    """What one fault did: ``injected`` times it struck; what was ``lost``, found ``twice``, or ``stuck`` must be 0.
+    """The result of one fault, which was ``injected`` so many times; ``lost``, ``twice`` and ``stuck`` must be 0.
 
-    ``seconds`` is the row's own figure, mostly the longest recovery; ``note`` says which. ``failed`` is set where
-    something else that the row promises did not hold, and the note says what.
+    ``seconds`` is the row's own figure, usually the longest recovery; ``note`` explains it. ``failed`` is set if
+    another promise of the row did not hold; the note then says which.
     """
 
     row: str
@@ -38,5 +38,5 @@ class Row:
 
     @property
     def is_bad(self) -> bool:
-        """Whether a count that must be 0 is not, or nothing was injected at all."""
+        """Return whether a count that must be 0 is not, or nothing was injected."""
         return self.failed or self.injected == 0 or bool(self.lost or self.twice or self.stuck)

@@ -1,6 +1,6 @@
-"""The faults of the vector store, each at the size that is asked for: what was lost, found twice, or got stuck.
+"""The faults of the vector store, each at a given size: what was lost, found twice, or got stuck.
 
-``python -m benchmarks.faults_chroma FOLDER ACCEPTED`` is the bot that f10b kills: it writes rows as long as it lives.
+``python -m benchmarks.faults_chroma FOLDER ACCEPTED`` is the bot that f10b kills: it writes rows until it is killed.
 """
 
 from __future__ import annotations
@@ -58,17 +58,17 @@ from .measure import loop_watched
 Damage = Literal["flip", "flip many", "truncate", "empty", "garbage", "delete"]
 ROOT = Path(__file__).resolve().parent.parent
 CALL = 5.0  # seconds that a call may take in these rows
-SLACK = 20.0  # beyond them, for a child that has to start first, before a call counts as stuck
-AGAIN = 60.0  # seconds in which a store must be back after a fault
-STANDSTILL = 4.0  # seconds: in which the next bot's child, if nothing kept it, would import chromadb and open
-LOOKED_AT = 5.0  # seconds of a loop with nothing to do: the machine's own share of a stall
-DAYS = 3  # in which a bot may have to ask again, where a busy machine did not answer
-BATCHES = 20  # that a bot of f10b writes over and over
+SLACK = 20.0  # additional seconds for a child that must start, before a call counts as stuck
+AGAIN = 60.0  # seconds in which a store must recover after a fault
+STANDSTILL = 4.0  # seconds in which the next bot's child, if nothing blocked it, would import chromadb and open
+LOOKED_AT = 5.0  # seconds of watching an idle event loop, for comparison
+DAYS = 3  # attempts of a bot when a busy machine did not answer
+BATCHES = 20  # written repeatedly by a bot of f10b
 DAMAGES: tuple[Damage, ...] = ("flip", "flip many", "truncate", "empty", "garbage", "delete")
 
 
 async def f11(folder: Path, rounds: int = 50, *, dimensions: int = 64) -> Row:
-    """Kill the child at random moments of an upsert, and repeat what has no answer until it has one."""
+    """Kill the child at random moments of an upsert, and repeat unanswered batches until they are answered."""
     dice, rows = random.Random(11), known_rows(rounds * BATCH, dimensions)
     unknown, slowest = 0, 0.0
     async with opened(folder, CALL) as store:
@@ -88,11 +88,11 @@ async def f11(folder: Path, rounds: int = 50, *, dimensions: int = 64) -> Row:
 
 
 async def f12(folder: Path, mutants: int = 200, *, sample: int = 300, anew: int = 1_200, seed: int = 12) -> Row:
-    """Damage copies of a store, open each as a bot does, ask for its rows, and build it anew from them.
+    """Damage copies of a store, open each as a bot does, search for its rows, and rebuild it from them.
 
-    A bot opens it, and has all rows of so small an index find themselves in its first minutes. Chroma writes the files
-    of its index with every thousandth row: of fewer there is nothing to damage. ``sample`` is how many rows are
-    searched for by their own vector, ``anew`` how many there are when it is built anew.
+    Within minutes of opening, a bot searches for all rows of so small an index by their own vectors. Chroma writes its
+    index files with every thousandth row, so a smaller store has nothing to damage. ``sample`` is how many rows are
+    searched for by their own vector, ``anew`` how many rows a rebuilt store has.
     """
     intact = folder / "intact"
     async with opened(intact, AGAIN) as store:
@@ -130,7 +130,7 @@ async def f13(folder: Path, seconds: float = 60.0, *, dimensions: int = 32) -> R
                     answer, took = await _timed(store.nearest(generation, rows[0].vector or array("f"), EVERYTHING, 5))
                     answers[f"query {answer}"] += 1
                     stuck += took > CALL + SLACK
-                    await asyncio.sleep(0.05)  # most are refused at once: the child has a pause before it starts again
+                    await asyncio.sleep(0.05)  # most calls are refused at once while the child pauses
         started = time.monotonic()
         following = Following(store, rows[:BATCH])
         await following.write(rows[BATCH:])
@@ -145,7 +145,7 @@ async def f13(folder: Path, seconds: float = 60.0, *, dimensions: int = 32) -> R
 
 
 async def f10b(folder: Path, rounds: int = 50) -> Row:
-    """Kill a bot while its child writes, and start the next at once; its child must wait, or stay off."""
+    """Kill a bot while its child writes, and start the next at once; the new child must wait or stay off."""
     is_seen = await asyncio.to_thread(_two_are_seen, folder / "control")
     place, accepted, watch = folder / "store", folder / "accepted", Watch(folder / "store")
     accepted.touch()
@@ -153,7 +153,7 @@ async def f10b(folder: Path, rounds: int = 50) -> Row:
         slowest, lived, stuck = await asyncio.to_thread(_killed_bots, place, accepted, rounds)
     async with opened(place, CALL) as store:
         following = Following(store, _written(accepted))
-        found = await following.compared(allowed=known_rows(BATCHES * BATCH, 64))  # the last batches had no answer
+        found = await following.compared(allowed=known_rows(BATCHES * BATCH, 64))  # the last batches were not answered
     note = (
         f"{watch.overlaps} overlaps in {watch.looks} looks at {len(watch.seen)} children, {lived} of which were there "
         f"when the next bot started; s: until it wrote{'' if is_seen else '; the watch is blind'}"
@@ -164,7 +164,7 @@ async def f10b(folder: Path, rounds: int = 50) -> Row:
 
 
 async def f29(folder: Path, *, rows: int = 10_000, dimensions: int = 128, queries: int = 300) -> Row:
-    """Delete 40 % of many small groups, search inside them, and compare with arithmetic."""
+    """Delete 40 % of many small groups, search inside them, and compare with exact results."""
     known = known_rows(rows, dimensions, groups=rows // 50)
     gone = set(random.Random(29).sample(range(rows), rows * 2 // 5))
     standing = [row for number, row in enumerate(known) if number not in gone]
@@ -183,7 +183,7 @@ async def f29(folder: Path, *, rows: int = 10_000, dimensions: int = 128, querie
 
 
 async def f30_store(folder: Path, *, rows: int = 2_000, drift: int = 100) -> Row:
-    """Let rows go and strangers come behind the book's back: the list shows them, and writing mends it."""
+    """Remove rows and add foreign ones without the checkpoint; the listing shows them, and writing repairs it."""
     known = known_rows(rows + drift, 32)
     ours, strangers, missing = known[:rows], known[rows:], known[:drift]
     async with opened(folder, AGAIN) as store:
@@ -205,7 +205,7 @@ async def f30_store(folder: Path, *, rows: int = 2_000, drift: int = 100) -> Row
 
 @dataclass
 class Following:
-    """Rows that were written, and the generation that should hold them: made anew where the store has lost it."""
+    """Written rows and the generation that should hold them; it is rebuilt if the store has lost it."""
 
     store: ChromaStore
     written: list[EmbeddedEvent]
@@ -214,14 +214,14 @@ class Following:
     generation: Generation | None = None
 
     async def begin(self) -> None:
-        """Put a first generation in use, and see how long a batch takes."""
+        """Put a first generation in use, and measure the time of a batch."""
         self.generation = await filled(self.store, self.written)
         started = time.monotonic()
         await self.store.upsert(self.generation, self.written[:BATCH])
         self.usual = time.monotonic() - started
 
     async def write(self, rows: Sequence[EmbeddedEvent]) -> bool:
-        """Write a batch until it is answered; tells whether the first answer was one."""
+        """Write a batch until it is answered; return whether the first attempt was."""
         self.written = [*self.written, *rows]
         try:
             self.generation = self.generation or await self._found()
@@ -232,7 +232,7 @@ class Following:
         return True
 
     async def compared(self, *, allowed: Sequence[EmbeddedEvent] = ()) -> Findings:
-        """Compare the store with everything that was written; a question that times out is asked again."""
+        """Compare the store with everything that was written; a query that times out is repeated."""
         generation = await patiently(self._found, AGAIN)
         return await patiently(lambda: examined(self.store, generation, self.written, allowed=allowed), AGAIN)
 
@@ -257,7 +257,7 @@ class Plan:
     seed: int
 
     def copy(self, intact: Path, place: Path) -> None:
-        """Make a damaged copy; the file of a deletion may be a folder."""
+        """Create a damaged copy; a deletion may concern a folder."""
         shutil.copytree(intact, place)
         target, dice = place / self.file, random.Random(self.seed)
         if self.damage == "delete":
@@ -267,7 +267,7 @@ class Plan:
 
 
 def plans_of(intact: Path, mutants: int, seed: int) -> list[Plan]:
-    """Plan damages: first one flip of many bytes in every file, then whole folders, then whatever chance brings."""
+    """Return damages: first many flipped bytes in every file, then deleted folders, then random ones."""
     dice = random.Random(seed)
     files = sorted(path.relative_to(intact) for path in intact.rglob("*") if path.is_file() and path.stat().st_size)
     folders = sorted(path.relative_to(intact) for path in intact.rglob("*") if path.is_dir())
@@ -293,11 +293,11 @@ def _damaged(content: bytes, damage: Damage, dice: random.Random) -> bytes:
 
 @dataclass
 class Probing:
-    """Opens damaged stores, looks whether what is called whole is, builds them anew, and counts how that ended.
+    """Opens damaged stores, checks those that seem intact, rebuilds them, and counts the results.
 
-    ``ledger`` holds the rows and ``mark`` is how far the intact store followed it. ``short`` counts the stores that
-    were taken for whole and had lost rows; ``bent`` those where a row's own vector did not find it any more, which
-    nothing but asking for every row can show.
+    ``ledger`` holds the rows, and ``mark`` is the intact store's checkpoint. ``short`` counts the stores that seemed
+    intact and had lost rows; ``bent`` lists damages after which a row was not found by its own vector, which only a
+    search for every row can show.
     """
 
     known: Sequence[EmbeddedEvent]
@@ -317,7 +317,7 @@ class Probing:
 
     @classmethod
     async def of(cls, store: ChromaStore, known: Sequence[EmbeddedEvent], sample: int, anew: int) -> Probing:
-        """Index rows in an empty store, as it will be damaged."""
+        """Index rows in an empty store, which will be damaged."""
         ledger = InMemoryLedger()
         await ledger.events.commit(Draft("all", tuple(row.event for row in known)))
         await ledger.shelf.store(MODEL, [VectorRow(row.event.id, row.vector or array("f")) for row in known])
@@ -328,7 +328,7 @@ class Probing:
         return cls(known, ledger, generation.birth, mark or Checkpoint(), sample, anew)
 
     async def probe(self, place: Path, plan: Plan) -> None:
-        """Open one, and build it anew."""
+        """Open a damaged store, and rebuild it."""
         async with opened(place, CALL) as store:
             started = time.monotonic()
             await self._open(store, plan)
@@ -343,7 +343,7 @@ class Probing:
         self.twice += found.extra + found.twice
 
     def note(self) -> str:
-        """Say how often each end was met, and after what damage a row was not found any more."""
+        """Return how often each result occurred, and after which damage a row was no longer found."""
         per_10k = 10_000 / self.anew * max(self.rebuilds, default=0.0)
         bent = f"; rows astray after {', '.join(self.bent)}" if self.bent else ""
         return f"{_listed(self.ends)}{bent}; built anew at {per_10k:.0f} s per 10,000 at most; s: the slowest opening"
@@ -363,7 +363,7 @@ class Probing:
             self.bent.append(f"{plan.damage} {plan.file.name} ({found.unfound})")
 
     async def _trusted(self, store: ChromaStore) -> str:
-        """Open a store as a bot does, and let its rows find themselves; tell how damage was noticed, "" where not."""
+        """Open a store as a bot does and search for its rows; return how damage was noticed, "" if it was not."""
         book = InMemoryLedger().book
         await book.note(self.birth, self.mark)
         follower, step = IndexReconciler(NeverAnew(store), self.ledger.shelf, book, MODEL), "noticed"
@@ -384,25 +384,25 @@ class Probing:
 
 
 class Noticed(UnavailableError):
-    """The next generation would be begun now."""
+    """Raised where a bot would build the next generation."""
 
 
 class NeverAnew:
-    """A store in which no generation is begun: what a bot would do with damage is told instead."""
+    """A store in which no generation can be created, so that a bot's reaction to damage becomes visible."""
 
     def __init__(self, store: ChromaStore) -> None:
-        """Pass everything else on."""
+        """Forward everything else."""
         self.open, self.put_in_use, self.listed = store.open, store.put_in_use, store.listed
         self.upsert, self.remove, self.nearest = store.upsert, store.remove, store.nearest
 
     async def begin(self, fingerprint: str, dimensions: int) -> Generation:
-        """Refuse."""
+        """Raise Noticed."""
         raise Noticed(f"{fingerprint} {dimensions}")
 
 
 @dataclass
 class Recall:
-    """Answers inside groups, compared with arithmetic."""
+    """Results inside groups, compared with exact ones."""
 
     standing: Sequence[EmbeddedEvent]
     limit: int = 12
@@ -413,16 +413,16 @@ class Recall:
 
     @property
     def mean(self) -> float:
-        """The share of what should have been found that was."""
+        """Return the mean share of expected results that were found."""
         return sum(self.shares) / max(len(self.shares), 1)
 
     @property
     def least(self) -> float:
-        """That of the worst answer."""
+        """Return the share of the worst query."""
         return min(self.shares, default=0.0)
 
     async def ask(self, store: ChromaStore, generation: Generation, asked: array[float], group_id: str) -> None:
-        """Ask once inside a group."""
+        """Search once inside a group."""
         inside = [row for row in self.standing if row.event.group_id == group_id]
         best = _exact(inside, asked, self.limit)
         try:
@@ -443,7 +443,7 @@ def _exact(rows: Sequence[EmbeddedEvent], asked: array[float], limit: int) -> se
 
 
 async def _timed(call: Awaitable[object]) -> tuple[str, float]:
-    """Give how a call ended, and after how long."""
+    """Return how a call ended, and after how many seconds."""
     started = time.monotonic()
     try:
         await call
@@ -479,9 +479,9 @@ def _kill_children() -> None:
 
 
 def _killed_bots(place: Path, accepted: Path, rounds: int) -> tuple[float, int, int]:
-    """Kill one bot after another, every second one while its child stands still, and start the next at once.
+    """Kill one bot after another, every second one while its child is suspended, and start the next at once.
 
-    Gives the longest time until the next bot wrote, how many children outlived their bot, and 1 if a bot never wrote.
+    Returns the longest time until the next bot wrote, how many children outlived their bot, and 1 if a bot never wrote.
     """
     dice, slowest, lived, bot = random.Random(10), 0.0, 0, _bot(place, accepted)
     try:
@@ -509,7 +509,7 @@ def _killed_bots(place: Path, accepted: Path, rounds: int) -> tuple[float, int, 
 
 
 def _standing_child(of: int) -> psutil.Process:
-    """Stop the child of a bot; where the bot ends a child that is too slow, its next one."""
+    """Suspend the child of a bot; if the bot replaces a slow child, suspend the next one."""
     deadline = time.monotonic() + AGAIN
     while True:
         child = the_child(of, patience=AGAIN)
@@ -528,24 +528,24 @@ def _bot(place: Path, accepted: Path) -> subprocess.Popen[str]:
 
 
 def _wrote(bot: subprocess.Popen[str]) -> bool:
-    """Wait for a line of a process; False when it ended without one."""
+    """Wait for a line of a process; return False if it ended without one."""
     return bool(bot.stdout and bot.stdout.readline())
 
 
 def _written(accepted: Path) -> list[EmbeddedEvent]:
-    """Give the rows of all batches that were accepted."""
+    """Return the rows of all accepted batches."""
     rows = known_rows(BATCHES * BATCH, 64)
     numbers = {int(line) % BATCHES for line in accepted.read_text("ascii").split()}
     return [row for number in sorted(numbers) for row in rows[number * BATCH : (number + 1) * BATCH]]
 
 
 async def _write(place: Path, accepted: Path) -> None:
-    """Write batches until the input ends, each noted durably when it is answered."""
+    """Write batches until the input ends; record each durably when it is answered."""
     rows, over = known_rows(BATCHES * BATCH, 64), Flag()
     Thread(target=lambda: (os.read(0, 1), over.set()), daemon=True).start()
     async with opened(place, CALL) as store:
         following = Following(store, _written(accepted))
-        for number in count(os.getpid()):  # each bot begins elsewhere
+        for number in count(os.getpid()):  # each bot starts at another batch
             if over.is_set():
                 return
             at = number % BATCHES * BATCH
@@ -571,7 +571,7 @@ sys.stdin.read()
 
 
 def _two_are_seen(folder: Path) -> bool:
-    """Let two processes open one store as nothing hinders them to, and tell whether the watch sees it."""
+    """Let two processes open one store without protection, and return whether the watch notices it."""
     folder.mkdir(parents=True)
     watch, command = Watch(folder), [sys.executable, "-c", NAIVE, str(folder)]
     with (

@@ -1,4 +1,4 @@
-"""The figures that benchmarks left in a folder, as they were written by :class:`benchmarks.measure.Report`."""
+"""Reads the figures that benchmarks wrote to a folder by :class:`benchmarks.measure.Report`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Row = Mapping[str, Cell]
 
 @dataclass(frozen=True)
 class Kept:
-    """One benchmark's table with the machine and the day that it was made on."""
+    """One benchmark's table with its machine and date."""
 
     title: str
     machine: str
@@ -23,22 +23,22 @@ class Kept:
 
     @property
     def columns(self) -> list[str]:
-        """The names of the columns, in their order."""
+        """Return the names of the columns in order."""
         return list(self.rows[0]) if self.rows else []
 
     @property
     def label(self) -> str:
-        """The column that names a row."""
+        """Return the column that names a row."""
         return next(name for name in self.columns if isinstance(self.rows[0][name], str))
 
     def numbers(self, besides: Sequence[str] = ()) -> list[str]:
-        """List the columns that hold numbers."""
+        """Return the columns that hold numbers."""
         held = (name for name in self.columns if any(isinstance(row[name], int | float) for row in self.rows))
         return [name for name in held if name not in besides]
 
 
 def find_kept(folder: Path, name: str) -> Kept | None:
-    """Read one benchmark's figures; None where it was not run."""
+    """Read one benchmark's figures; None if it was not run."""
     path = folder / f"{name}.json"
     if not path.exists():
         return None

@@ -1,7 +1,7 @@
-"""How long it takes from ``remember`` until a search finds what was said; the rule historian has nothing else to do.
+"""The time from ``remember`` until a search finds the text, with an otherwise idle rule-based historian.
 
-By words: the embedder never answers, so only the words can find it. By vector: the question shares no word with what
-was said, and its vector is the text's own. The operator reads wider than a place, which is Chroma's where the year
+By words: the embedder never answers, so only the lexical leg can find the text. By vector: the query shares no word
+with the text and has the same vector. The operator's scope is wider than a place and uses Chroma where the workload
 does not fit into memory.
 """
 
@@ -26,26 +26,26 @@ from .workload import Noon
 GROUP, PERSON = "100001", "2000101"
 PATIENCE = 30.0  # seconds
 PAUSE = 0.002
-WARMING = 1_000_000  # a number that no other sample has
+WARMING = 1_000_000  # added to a number so that no sample has it
 LEXICAL_REACH, VECTOR_REACH = 100, 1000  # ms
 NUMBER = re.compile(r"(\d+) ?号茶")
 
 
 class NumberVectors(TopicVectors):
-    """Gives what was said of tea number 7, and the question ``zq7``, one vector: the number's own."""
+    """Gives a text about tea number 7 and the query ``zq7`` the same vector, that of the number."""
 
     async def embed_documents(self, texts: Sequence[str]) -> list[array[float]]:
-        """Embed what is to be found."""
+        """Return the vectors of the numbers in the texts."""
         numbers = [found[1] if (found := NUMBER.search(text)) else text for text in texts]
         return [array("f", row.tobytes()) for row in vectors_of(numbers)]
 
     async def embed_query(self, text: str) -> array[float]:
-        """Embed what is asked."""
+        """Return the vector of the number in the query."""
         return array("f", vectors_of([text.removeprefix("zq")])[0].tobytes())
 
 
 class NoAnswer:
-    """An embedder that never answers for what is to be found, and at once for a question."""
+    """An embedder that never answers for documents and answers at once for queries."""
 
     fingerprint = FINGERPRINT
     calibration = Calibration(unrelated=0.0, paraphrase=1.0)
@@ -56,22 +56,22 @@ class NoAnswer:
         return []
 
     async def embed_query(self, text: str) -> array[float]:
-        """Embed what is asked."""
+        """Return the query's vector."""
         return array("f", vectors_of([text])[0].tobytes())
 
 
-SETTINGS = core.Settings(queue=core.QueueSettings(turns_per_minute=0))  # one person tells everything here
+SETTINGS = core.Settings(queue=core.QueueSettings(turns_per_minute=0))  # one person says everything here
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Say how often, beside how many events, and where their export file is kept."""
+    """Add the options: number of samples and events, folder of the export file."""
     parser.add_argument("--samples", type=int, default=50)
-    parser.add_argument("--events", type=int, default=12_000)  # too many for the operator to be searched exactly
+    parser.add_argument("--events", type=int, default=12_000)  # too many for an exact search by the operator
     parser.add_argument("--data", type=Path, help="a folder that keeps the export file from run to run")
 
 
 def run(options: argparse.Namespace) -> Report:
-    """Remember and search, again and again."""
+    """Remember and search repeatedly."""
     report = Report(f"found: from remember to found, beside {options.events} events", ("what", "n", "p50 ms", "p95 ms"))
     with tempfile.TemporaryDirectory() as folder:
         asyncio.run(_measured(report, options, Path(folder)))
@@ -97,13 +97,13 @@ async def _sampled(
     memory: core.CognitiveMemory, scene: core.Scene, numbers: range, question: str, *, is_embedded: bool = True
 ) -> Sample:
     sample = Sample()
-    for number in (numbers.start + WARMING, *numbers):  # the first loads what is loaded once
+    for number in (numbers.start + WARMING, *numbers):  # the first one loads what is loaded once
         with sample.watch():
             await memory.remember(_turn(number))
             await _until_found(memory, scene, number, question.format(number))
         if is_embedded and not await memory.drain(PATIENCE):
             raise SystemExit(f"not idle: {await memory.status()}")
-        await asyncio.sleep(0.05)  # the historian rests
+        await asyncio.sleep(0.05)  # the historian is idle
     return Sample(sample.seconds[1:])
 
 

@@ -1,7 +1,7 @@
-"""What the gate finds and what it wrongly finds, on labelled sentences and on gold facts, and its slowest answers.
+"""The gate's correct and wrong findings on labelled sentences and on gold facts, and its slowest answers.
 
 The labelled sentences are the test suite's. ``--data`` names a conversation with facts in absolute form and their
-evidence (groupchat-zh): no fact should offend, and each should be founded in its evidence and in no other.
+evidence (groupchat-zh): no fact should have an offence, and each should be supported by its own evidence only.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ SLOW = 50.0  # ms
 FLOOD = 32_000  # characters
 ROUNDS = 3
 NOW = datetime(2026, 3, 4, 12, tzinfo=timezone.utc)
-NEIGHBOURS = 5  # messages before the evidence that a historian sees too
+NEIGHBOURS = 5  # messages before the evidence that a historian also sees
 _OFFENCE = re.compile("(pronoun|time|place):(.*?)(?= (?:pronoun|time|place):|$)")
 _HAN = re.compile("[一-龥]")
 _SIGNS = """
@@ -48,7 +48,7 @@ PIECES = (*_SIGNS.split(), *_SPACED)
 
 @dataclass(frozen=True)
 class Fact:
-    """What a perfect historian wrote, and what it had before it."""
+    """A statement of a perfect historian, and its input."""
 
     text: str
     heard: str
@@ -56,17 +56,17 @@ class Fact:
     anchors: Anchors
 
     def judged_with(self, other: Fact) -> Verdict:
-        """Judge this text as if it had been made of another fact's evidence."""
+        """Judge this text as if it were made from another fact's evidence."""
         return judge(self.text, other.heard, other.context, self.anchors)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Say where the conversation is."""
+    """Add the option for the conversation file."""
     parser.add_argument("--data", type=Path, help="a conversation with facts and evidence (JSON)")
 
 
 def run(options: argparse.Namespace) -> Report:
-    """Count, then time."""
+    """Count the findings, then measure the time."""
     report = Report("gate: right, wrong and slow", ("what", "n", "figure", "limit"))
     _labelled(report)
     _pairs(report)
@@ -178,7 +178,7 @@ def _person(member: dict[str, Any]) -> Person:
     return Person(member["user_id"], name, tuple(aliases))
 
 
-# --- slow ----------------------------------------------------------------------------------------------------------
+# Time.
 
 ANCHORS = Anchors(NOW, Scope("default", "group", "10001"), "读书会", Person("2000001", "阿棠", ("a", "《", "12345")))
 TIMED: dict[str, Callable[[str], object]] = {
@@ -193,14 +193,14 @@ TIMED: dict[str, Callable[[str], object]] = {
 
 
 def _slowest(report: Report, name: str, function: Callable[[str], object]) -> None:
-    function("昨天我在这里 last week")  # patterns are compiled when they are first used
+    function("昨天我在这里 last week")  # patterns are compiled on first use
     worst, which = max((_best(function, piece), piece) for piece in PIECES)
     report.notes.append(f"{name}: slowest on {which!r}")
     _add(report, f"{name}: worst ms", len(PIECES), worst, SLOW, most=True)
 
 
 def _best(function: Callable[[str], object], piece: str) -> float:
-    """Give the milliseconds of the best round; what remembers is asked for another text each time."""
+    """Return the milliseconds of the fastest round; each round uses a new text, because some functions cache."""
     took: list[float] = []
     for number in range(ROUNDS):
         text = f"{number}{piece * (FLOOD // len(piece))}"

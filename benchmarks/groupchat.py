@@ -1,6 +1,6 @@
-"""Messages of a labelled group chat: is the evidence of a question among the first ten, and nothing that must not be?
+"""Retrieval from a labelled group chat: is the evidence of a question among the first ten, and nothing forbidden?
 
-Each question is asked at its time, in its place, by its asker; only what is older is in the memory. ``--data`` is a
+Each question is asked at its time, in its place, by its asker; the memory holds only what is older. ``--data`` is a
 file with "places", "bot", "messages", "facts" and "questions" (groupchat-zh).
 """
 
@@ -41,14 +41,14 @@ from .measure import Cell, Report
 MESSAGES = ("message",)
 EVENTS = ("event", "preference", "knowledge", "experience")
 REACH = 58.0
-KIND_OF = {"norm": "knowledge"}  # facts of a kind that no event has
+KIND_OF = {"norm": "knowledge"}  # facts of a kind that events do not have
 _FORGET_ME = "^@.*关于我的.*都忘掉"  # the one message of the set that a bot answers by forgetting a person
 Ranked = Callable[["Question", Sequence["Line"]], Sequence[int]]
 
 
 @dataclass(frozen=True)
 class Line:
-    """A message as the memory is given it, and where it was said."""
+    """A message as the memory receives it, and its place."""
 
     message: core.Message
     place: str
@@ -56,13 +56,13 @@ class Line:
 
     @property
     def speaker(self) -> str:
-        """Who said it; "" for the bot."""
+        """Return who said it; "" for the bot."""
         return "" if self.message.is_bot else self.message.scene.user_id
 
 
 @dataclass(frozen=True)
 class Question:
-    """What is asked, where and when, and what should be shown, and what never."""
+    """A question with its place and time, the evidence that should be found, and what must not be shown."""
 
     text: str
     scene: core.Scene
@@ -76,7 +76,7 @@ class Question:
 
 @dataclass(frozen=True)
 class Wish:
-    """Somebody asks the bot to forget everything about them."""
+    """A person's request to forget everything about them."""
 
     scene: core.Scene
     at: datetime
@@ -93,21 +93,21 @@ class Chat:
 
     @property
     def moments(self) -> list[Question | Wish]:
-        """Everything that is asked of the memory, in the order of time."""
+        """Return all questions and requests, ordered by time."""
         return sorted((*self.questions, *self.wishes), key=lambda moment: moment.at)
 
     @property
     def known(self) -> list[Question]:
-        """The questions that have an answer."""
+        """Return the questions that have an answer."""
         return [question for question in self.questions if question.evidence]
 
     @property
     def forgotten(self) -> frozenset[str]:
-        """Who asks to be forgotten, sooner or later."""
+        """Return the ids of people who ask to be forgotten at some time."""
         return frozenset(wish.scene.user_id for wish in self.wishes)
 
     def readable(self, question: Question) -> list[Line]:
-        """Give what the asker may read: the place, and in private what they said themselves in groups."""
+        """Return the lines that the asker may read: of the place, and in private also the asker's own in groups."""
         asker = question.scene.user_id if question.scene.kind == "private" else None
         older = (line for line in self.lines if line.message.sent_at < question.at)
         return [
@@ -118,7 +118,7 @@ class Chat:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Say where the chat is."""
+    """Add the options: file of the chat, printing of misses."""
     parser.add_argument("--data", type=Path, required=True, help="a labelled group chat (JSON)")
     parser.add_argument("--misses", action="store_true", help="print the questions whose evidence was not all found")
 
@@ -168,7 +168,7 @@ def read(path: Path) -> Chat:
 async def answered(
     chat: Chat, tuning: Tuning = DEFAULTS, *, kinds: Sequence[str] = MESSAGES, with_facts: bool = False
 ) -> list[Answer]:
-    """Let the memory live through the chat, and ask it each question when its time has come."""
+    """Let the memory observe the chat, and ask it each question at its time."""
     clock = SetClock()
     lines, facts = iter(chat.lines), iter(chat.facts if with_facts else ())
     answers: list[Answer] = []
@@ -186,7 +186,7 @@ async def answered(
 
 
 async def figures(path: Path, tuning: Tuning = DEFAULTS) -> dict[str, float]:
-    """Give the figures that matter when the memory is tuned."""
+    """Return the figures used for tuning."""
     chat = read(path)
     by_messages = await answered(chat, tuning)
     by_both = await answered(chat, tuning, kinds=(*EVENTS, *MESSAGES), with_facts=True)
@@ -198,7 +198,7 @@ async def figures(path: Path, tuning: Tuning = DEFAULTS) -> dict[str, float]:
 
 
 async def _told(memory: core.CognitiveMemory, lines: Iterator[Line], until: datetime) -> Iterator[Line]:
-    """Observe what was said before an instant; give the rest back."""
+    """Observe the lines before an instant; return the rest."""
     for line in lines:
         if line.message.sent_at >= until:
             return chain((line,), lines)
@@ -212,7 +212,7 @@ async def _learned(
     until: datetime,
     forgotten: frozenset[str],
 ) -> Iterator[tuple[datetime, Mapping[str, object]]]:
-    """Import what is known before an instant, and wait until it is indexed; give the rest back."""
+    """Import the facts known before an instant and wait until they are indexed; return the rest."""
     known: list[Mapping[str, object]] = []
     rest: Iterator[tuple[datetime, Mapping[str, object]]] = iter(())
     for since, fact in facts:
@@ -232,11 +232,11 @@ async def _imported(memory: core.CognitiveMemory, known: Sequence[Mapping[str, o
         return await memory.import_(written(known, Path(folder, "facts.jsonl")))
 
 
-# --- the set -------------------------------------------------------------------------------------------------------
+# The set.
 
 
 def _lines(world: Mapping[str, Any], places: Mapping[str, Any]) -> Iterator[Line]:
-    """Give the messages; the bot speaks to whom it answers, or to the last person who spoke there."""
+    """Yield the messages; a message of the bot belongs to the scene of the answered or the last speaker."""
     speakers: dict[str, tuple[str, str]] = {}
     last: dict[str, tuple[str, str]] = {}
     for entry in world["messages"]:
@@ -262,7 +262,7 @@ def _scene(place: Mapping[str, Any], user_id: str, name: str) -> core.Scene:
 def _fact(
     fact: Mapping[str, Any], places: Mapping[str, Any], times: Mapping[str, datetime], names: Mapping[str, str]
 ) -> tuple[datetime, Mapping[str, object]]:
-    """Give a fact as a line of an export file, and when it became known."""
+    """Return a fact as a line of an export file, and when it became known."""
     place, last = places[fact["place"]], max(fact["evidence"], key=lambda one: times[one])
     line = {
         "type": "event",
@@ -294,7 +294,7 @@ def _question(entry: Mapping[str, Any], places: Mapping[str, Any]) -> Question:
     )
 
 
-# --- what the memory is compared with ------------------------------------------------------------------------------
+# The methods compared with the memory.
 
 
 def _ranked(chat: Chat, ranked: Ranked) -> list[Answer]:
@@ -336,7 +336,7 @@ def _said(line: Line) -> str:
     return f"{line.name} {line.message.text}"
 
 
-# --- figures -------------------------------------------------------------------------------------------------------
+# Figures.
 
 
 def _add_figures(report: Report, chat: Chat, answers: Mapping[str, list[Answer] | None]) -> None:

@@ -1,8 +1,8 @@
-"""How bot and Chroma child grow with their events while people talk and ask and the memory learns: MB by events.
+"""Memory of bot and Chroma child as their events grow, while people chat and ask and the memory learns, in MB.
 
-A bot without models, in a process of its own: lines come in, every step brings events (by import, as years of them
-would take hours) and beside each part of them turns are recorded, contexts are asked for in many groups, and an
-operator searches. After each step: what both processes hold, the most that they held, and what a context took.
+A bot without models runs in a separate process: lines arrive, each step adds events (by import, since years of them
+would take hours), and with each part turns are recorded, contexts are requested in many groups, and an operator
+searches. After each step: what both processes hold, the most that they held, and the time of a context.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ from .workload import NOW, Line, Speech, group_years, write_export
 
 ROOT = Path(__file__).resolve().parent.parent
 PART = 500  # events imported at a time
-TURNS, CONTEXTS, SEARCHES, MESSAGES = 10, 30, 2, 50  # beside each part
-LOOKS = 0.2  # seconds between two looks at the processes
+TURNS, CONTEXTS, SEARCHES, MESSAGES = 10, 30, 2, 50  # with each part
+LOOKS = 0.2  # seconds between two samples of the processes
 
 
 @dataclass(frozen=True)
 class Step:
-    """Where bot and child stand after so many events, in MB; ``p50`` and ``p95`` of a context, in ms."""
+    """Memory of bot and child after so many events, in MB; ``p50`` and ``p95`` of a context, in ms."""
 
     events: int
     bot: float
@@ -50,13 +50,13 @@ class Step:
 
 @dataclass
 class Most:
-    """The most that both processes held since the last step."""
+    """The highest memory of both processes since the last step."""
 
     bot: float = 0.0
     child: float = 0.0
 
     async def watch(self) -> None:
-        """Look until cancelled."""
+        """Sample until cancelled."""
         while True:
             bot, child = await asyncio.to_thread(lambda: (resident(psutil.Process()), children_resident()))
             self.bot, self.child = max(self.bot, bot), max(self.child, child)
@@ -64,7 +64,7 @@ class Most:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Say how many events, in which steps, with which store."""
+    """Add the options: number of events, step size, store."""
     parser.add_argument("--events", type=int, default=40_000)
     parser.add_argument("--step", type=int, default=5_000)
     parser.add_argument("--store", choices=("chroma", "exact", "both"), default="both")
@@ -72,7 +72,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> Report:
-    """Let a bot grow, with each store that is asked for."""
+    """Run a bot with each requested store."""
     columns = (
         "store", "events", "bot", "bot at most", "child", "child at most", "together", "context p50", "context p95",
         "rows behind",
@@ -123,7 +123,7 @@ async def _grow(folder: Path, store: str, events: int, step: int) -> None:
 async def _lived(
     memory: core.CognitiveMemory, part: Sequence[Line], path: Path, speech: Speech, sample: Sample
 ) -> None:
-    """Take events in while the groups that they are of talk and are answered."""
+    """Import events while the groups that they belong to chat and are answered."""
     await asyncio.to_thread(write_export, part, path)
     bringing = asyncio.create_task(memory.import_(path))
     scenes = [line.scene for line in part]

@@ -1,11 +1,12 @@
-"""How fast the historian works with a model that answers in 0 ms, beside the bare writes that it cannot do without.
+"""The historian's throughput with a model that answers in 0 ms, compared with the bare writes that it needs.
 
-Each job is an event and two profiles: of the person who speaks and of the group. The time runs from the first turn
-handed in until :meth:`drain` is true, with events embedded and indexed and every fact in its portrait. The bare writes
-of a job: its file (temporary file, fsync, replace, folder fsync), its move, one ledger transaction (event, words,
-vector, two facts), its deletion; and for as many portraits as were really written, since facts that come together are
-merged together: a snapshot, the portrait (each temp, fsync, replace, folder fsync) and the transaction that settles
-its facts. Both take turns in one run; medians of the rounds.
+Each job stores an event and updates two profiles: that of the speaker and that of the group. The time runs from the
+first turn handed in until :meth:`drain` returns True, with events embedded and indexed and every fact merged.
+
+The bare writes of a job: its file (temporary file, fsync, replace, folder fsync), its move, one ledger transaction
+(event, terms, vector, two facts), its deletion. For each profile that was really written (facts that come together are
+merged together): a revision and the profile (each temporary file, fsync, replace, folder fsync), and the transaction
+that settles its facts. Both alternate in one run; the figures are medians of the rounds.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ WITH = ("毛笔", "相机", "铁壶", "地图", "吉他", "棋盘", "雨伞", "�
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Say how much work, beside how much, and where."""
+    """Add the options: number of jobs, rounds and existing events, stores, directory."""
     parser.add_argument("--jobs", type=int, default=300)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--events", type=int, default=10_000, help="how many the ledger holds before")
@@ -75,7 +76,7 @@ def run(options: argparse.Namespace) -> Report:
 
 @dataclass
 class _Figures:
-    """What the rounds gave."""
+    """The results of the rounds."""
 
     paces: list[float] = field(default_factory=list[float])
     bare_paces: list[float] = field(default_factory=list[float])
@@ -85,17 +86,17 @@ class _Figures:
 
     @property
     def pace(self) -> float:
-        """Jobs a second, the median."""
+        """Return the median of jobs per second."""
         return statistics.median(self.paces)
 
     @property
     def bare_pace(self) -> float:
-        """The same of the bare writes."""
+        """Return the median of jobs per second of the bare writes."""
         return statistics.median(self.bare_paces)
 
     @property
     def share(self) -> float:
-        """The one to the other, the median of the rounds."""
+        """Return the median ratio of the two."""
         return statistics.median(ours / bare for ours, bare in zip(self.paces, self.bare_paces, strict=True))
 
 
@@ -106,7 +107,7 @@ async def _measured(options: argparse.Namespace, backend: str, folder: Path) -> 
     bare = _Bare(folder / "bare", options.events)
     async with core.CognitiveMemory.open(settings, folder / "data", embedder=TextVectors(), chat=chat) as memory:
         await _furnished(memory, folder / "years.jsonl", options.events)
-        await _worked(memory, jobs, PEOPLE)  # everybody has a portrait before the first round
+        await _worked(memory, jobs, PEOPLE)  # everybody has a profile before the first round
         for _ in range(options.rounds):
             before = chat.count(MERGE)
             async with loop_watched() as gap:
@@ -126,7 +127,7 @@ async def _furnished(memory: core.CognitiveMemory, path: Path, events: int) -> N
 
 
 async def _worked(memory: core.CognitiveMemory, jobs: _Jobs, number: int) -> float:
-    """Hand jobs in and wait until nothing waits any more; give jobs a second."""
+    """Hand jobs in and wait until nothing waits; return jobs per second."""
     turns = [jobs.next() for _ in range(number)]
     started = time.perf_counter()
     for turn in turns:
@@ -136,14 +137,14 @@ async def _worked(memory: core.CognitiveMemory, jobs: _Jobs, number: int) -> flo
 
 
 class _Jobs:
-    """Turns of a hundred people in ten groups, one after the other, none like another."""
+    """Turns of a hundred people in ten groups in rotation, all different."""
 
     def __init__(self) -> None:
         self._dice = random.Random(7)
         self._number = 0
 
     def next(self) -> core.Turn:
-        """Make the next turn."""
+        """Return the next turn."""
         self._number += 1
         person = self._number % PEOPLE
         group_id, user_id = str(700_001 + person % GROUPS), str(3_000_001 + person)
@@ -154,7 +155,7 @@ class _Jobs:
 
 
 class _Bare:
-    """The least that an honest historian writes, by one thread, one thing after the other."""
+    """The least that a durable historian writes, sequentially in one thread."""
 
     def __init__(self, folder: Path, events: int) -> None:
         for name in ("pending", "processing", "profiles", "history"):
@@ -173,7 +174,7 @@ class _Bare:
                     self._event(database, f"before {number}", f"茶客在茶会带了 {number} 号{WITH[number % len(WITH)]}")
 
     def worked(self, number: int, merges: float) -> float:
-        """Write what so many jobs write, with so many portraits a job; give jobs a second."""
+        """Write what ``number`` jobs write, with ``merges`` profiles per job; return jobs per second."""
         due, started = 0.0, time.perf_counter()
         with closing(self._database()) as database:
             for _ in range(number):

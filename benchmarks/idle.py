@@ -1,7 +1,7 @@
-"""How much memory an idle bot holds with the default store, beside one with exact search alone: MB, bot and children.
+"""Memory of an idle bot with the default store, compared with one that only has exact search: MB, bot and children.
 
-Each is filled first, then opened in a process of its own over a whole index. Memory is read four times: when the bot is
-open, when people have talked and asked for a while, when its index was brought up to date, and some minutes later.
+Each is filled first, then opened in a separate process with a complete index. Memory is read four times: after opening,
+after some chat and queries, after its index was brought up to date, and some minutes later.
 """
 
 from __future__ import annotations
@@ -28,21 +28,21 @@ from .workload import NOW, Line, Speech, group_years, write_export
 
 ROOT = Path(__file__).resolve().parent.parent
 STORES = ("chroma", "exact")
-REACH = 10  # MB over exact search alone
+REACH = 10  # MB above exact search alone
 MESSAGES, TURNS, CONTEXTS = 200, 20, 50
 PATIENCE = 600.0  # seconds
 STATES = ("opened", "talked", "indexed", "rested")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Say how many events, and how long the store may take to end."""
+    """Add the options: number of events, and how long the store may take to stop."""
     parser.add_argument("--events", type=int, default=5_000)
     parser.add_argument("--rest", type=float, default=150.0, help="seconds to wait for the store to end")
     parser.add_argument("--directory", type=Path, help="a folder on the disk to use (default: temporary files)")
 
 
 def run(options: argparse.Namespace) -> Report:
-    """Fill a directory for each store, then open it and look."""
+    """Fill a directory for each store, then open it and sample."""
     columns = ("store", "events", *(f"{state} {whose}" for state in STATES for whose in ("bot", "child")))
     report, together = Report("memory of an idle bot: resident, MB", columns), dict[str, Sequence[float]]()
     for store in STORES:
@@ -95,7 +95,7 @@ def _opened(folder: Path, store: str) -> AbstractAsyncContextManager[core.Cognit
 
 
 async def _talk(memory: core.CognitiveMemory, lines: Sequence[Line]) -> None:
-    """Say and ask something in many groups, and wait until the historian is done; the index may stay behind."""
+    """Chat and ask in many groups, and wait until the historian is done; the index may lag."""
     speech, scenes = Speech(3), [line.scene for line in lines]
     for number in range(MESSAGES):
         await memory.observe(core.Message(f"idle{number}", scenes[number], speech.text(25), NOW))

@@ -1,4 +1,4 @@
-"""What importing the plugin costs over NoneBot, and over the plugins that it requires, in fresh processes."""
+"""The import time of the plugin compared with NoneBot and the plugins that it requires, in new processes."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ ADAPTERS = "import nonebot.adapters.onebot.v11, nonebot.adapters.onebot.v12"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Say how often."""
+    """Add the option for the number of rounds."""
     parser.add_argument("--rounds", type=int, default=15)
 
 
 def run(options: argparse.Namespace) -> Report:
-    """Time each import in a process of its own, in turns."""
+    """Time each import in a separate process, alternating."""
     required = "\n".join(f"nonebot.require({name!r})" for name in required_plugins())
     plugin = f"nonebot.load_plugin({PLUGIN!r})"
     programs = {
@@ -57,7 +57,7 @@ def run(options: argparse.Namespace) -> Report:
 
 
 def required_plugins() -> list[str]:
-    """Read from the plugin what it requires."""
+    """Return the names of the plugins that the plugin requires."""
     source = (ROOT / PLUGIN / "__init__.py").read_text("utf-8")
     return re.findall(r"require\(\"(\w+)\"\)", source)
 

@@ -1,9 +1,9 @@
-"""Nobody reads what is not theirs: random scenes over random histories, through every way of reading the memory.
+"""Isolation: random scenes over random histories, through every read path of the memory.
 
-First every way of the memory and of its tools over every make of store, against the design's table written anew; then
-the rule, the SQL it compiles to, Chroma's filter and every search against each other, over pairs of a scene and a
-memory. There, ids are drawn from a small pool, so that groups and people share numbers, and some look like the
-filters' own words.
+First every read path of the memory and its tools over every kind of store is compared with an independent
+implementation of the design's table. Then the rule, its SQL, Chroma's filter and every search are compared with each
+other, over pairs of a scene and a memory. Ids are drawn from a small pool, so that groups and people share numbers, and
+some look like keywords of the filters.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ IDS = ("1", "2", "01", "10001", "2000001", "2000002", "$ne", "*", "%", "' OR 1=1
 AGENTS = ("default", "second")
 MEMORIES = 500
 FINGERPRINT = "isolation"
-WORD = "乌龙"  # in every text, so that a search by it finds all that may be found
+WORD = "乌龙"  # in every text, so that a search for it finds everything that may be found
 DIMENSIONS = 8
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Say how many scenes, and how many pairs of a scene and a memory."""
+    """Add the options: number of scenes, and of pairs of a scene and a memory."""
     parser.add_argument("--scenes", type=int, default=100_000)
     parser.add_argument("--pairs", type=int, default=100_000)
     parser.add_argument("--quick", action="store_true", help="a hundredth of both, which only shows that it works")
@@ -50,7 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> Report:
-    """Ask in every way, and compare every reader with the rule."""
+    """Use every read path and compare every reader with the rule."""
     report = Report("isolation: what was shown against the rule", ("reader", "asked", "readable", "leaks", "missing"))
     started = time.perf_counter()
     share = 100 if options.quick else 1

@@ -1,4 +1,4 @@
-"""Random scenes over random histories, through every way of reading the whole memory, over every make of store."""
+"""Random scenes over random histories, through every read path of the whole memory, over every kind of store."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ from tests.support.sowing import Extent, Sower
 from tests.support.tool_questions import TOOLS
 
 SHARES: dict[Make, float] = {"sqlite": 0.5, "in memory": 0.25, "chroma": 0.25}
-SCENES = 2_000  # of one history
+SCENES = 2_000  # per history
 CHAPTERS, DEEDS, HASTY = 8, 8, 4
 WAYS: Ways = {**PATHS, **TOOLS}
-RARELY_SHARED = 4  # one history of so many lives where everybody's portrait is open
+RARELY_SHARED = 4  # one history in so many shares everybody's profile
 
 
 @dataclass
 class Tally:
-    """What was asked, shown, leaked and missing by each way, and what stores gave that only the last check took out."""
+    """Counts by read path: asked, shown, leaked, missing; and rows that only the last check removed."""
 
     asked: Counter[str] = field(default_factory=Counter[str])
     shown: Counter[str] = field(default_factory=Counter[str])
@@ -43,7 +43,7 @@ class Tally:
     example: str = ""
 
     def note(self, asked: Question, verdict: Verdict) -> None:
-        """Count one answer, and keep the first that is wrong."""
+        """Count one answer, and keep the first wrong one as an example."""
         path = verdict.path
         self.asked[path] += 1
         self.shown[path] += verdict.shown
@@ -54,12 +54,12 @@ class Tally:
             self.example = f"{asked.scene} by {path}: {asked.history.standing.planted[wrong[0]]}"
 
     def see(self, witness: Witness, history: History) -> None:
-        """Count the rows that stores gave, and those that should not have been among them."""
+        """Count the rows that stores returned, and those among them that should not have been there."""
         self.rows += sum(len(events) for _, events in witness.seen)
         self.dropped += len(witness.foreign(history.standing))
 
     def add(self, other: Tally) -> None:
-        """Count what another counted."""
+        """Add the counts of another tally."""
         for mine, theirs in zip(self._counters, other._counters, strict=True):
             mine.update(theirs)
         self.rows += other.rows
@@ -69,7 +69,7 @@ class Tally:
 
     @property
     def is_bad(self) -> bool:
-        """Whether anything leaked, was missing, or stopped only at the last check."""
+        """Return whether anything leaked, was missing, or was stopped only by the last check."""
         return bool(self.dropped or self.leaked.total() or self.missing.total())
 
     @property
@@ -79,7 +79,7 @@ class Tally:
 
 @dataclass(frozen=True)
 class Plan:
-    """One history: over which stores, by which ways, how many scenes, and whether all ask about private words."""
+    """One history: its stores and number of scenes, and whether all questions use private words."""
 
     make: Make
     seed: int
@@ -88,12 +88,12 @@ class Plan:
 
     @property
     def sharing(self) -> str:
-        """Whether everybody's portrait is open."""
+        """Return whether everybody's profile is shared."""
         return "isolated" if self.seed % RARELY_SHARED else "shared"
 
 
 def plans(scenes: int, seed: int, makes: Iterable[Make] = SHARES, *, only_private: bool = False) -> list[Plan]:
-    """Share scenes out to histories, and histories to stores."""
+    """Distribute scenes to histories, and histories to stores."""
     made: list[Plan] = []
     for make in makes:
         left = round(scenes * SHARES[make])
@@ -104,7 +104,7 @@ def plans(scenes: int, seed: int, makes: Iterable[Make] = SHARES, *, only_privat
 
 
 def tallied(wanted: Sequence[Plan]) -> dict[Make, Tally]:
-    """Live through all histories, as many at once as there are processors."""
+    """Run all histories, as many at once as there are processors."""
     found: dict[Make, Tally] = {plan.make: Tally() for plan in wanted}
     with ProcessPoolExecutor(min(os.cpu_count() or 1, len(wanted)), initializer=load_plugin) as pool:
         for plan, tally in zip(wanted, pool.map(_lived, wanted), strict=True):
@@ -113,12 +113,12 @@ def tallied(wanted: Sequence[Plan]) -> dict[Make, Tally]:
 
 
 def load_plugin() -> None:
-    """Load the plugin, whose files lie in a folder that nothing is written to."""
+    """Load the plugin with a data folder to which nothing is written."""
     import nonebot  # noqa: PLC0415  # only the processes that ask need it
 
     logging.disable(logging.CRITICAL)  # half of all questions are meant to be refused
     nonebot.logger.remove()
-    warnings.simplefilter("ignore")  # no adapter is there to be found
+    warnings.simplefilter("ignore")  # no adapter is installed
     nonebot.init(driver="~none", localstore_data_dir=tempfile.gettempdir())
     nonebot.load_plugin("nonebot_plugin_cognitive_memory")
     nonebot.logger.remove()
@@ -129,7 +129,7 @@ def _lived(plan: Plan) -> Tally:
 
 
 async def _at_once(history: History, tally: Tally, witness: Witness) -> None:
-    """Ask before anything that works in the background got to it; what is on its way may be missing still."""
+    """Ask before background work is done; results may still be missing then."""
     for _ in range(HASTY):
         asked, verdict = await answered(history, ways=WAYS)
         tally.note(asked, replace(verdict, missing=frozenset()))

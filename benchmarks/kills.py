@@ -1,9 +1,9 @@
-"""Kill the process at random moments while turns are handed in; count what was lost and what was written twice.
+"""Kills the process at random moments while turns are handed in; counts what was lost or written twice.
 
-A child opens the memory, hands in turns and works on them, and tells this process of each that was accepted, which
-notes it with an fsync. The child is killed with SIGKILL at a random moment and started again; after the last kill the
-rest is handed in, the memory is drained, and its export is compared with the notes. Each new child hands in the last
-turns once more under the same request ids, as a caller does who never got an answer.
+A child opens the memory, hands in turns, processes them, and reports each accepted turn to this process, which notes it
+with an fsync. The child is killed with SIGKILL at a random moment and started again; after the last kill the rest is
+handed in, the memory is drained, and its export is compared with the notes. Each new child hands in the last turns
+again under the same request ids, as a caller does that never got an answer.
 """
 
 from __future__ import annotations
@@ -30,20 +30,20 @@ import cognitive_memory_core as core
 from .measure import Report
 
 ROOT = Path(__file__).resolve().parent.parent
-AGAIN = 3  # turns that a new child hands in once more
+AGAIN = 3  # turns that a new child hands in again
 GROUPS = 7
 TURN = re.compile(r"第 ?(\d+) ?轮")
 
 
 @dataclass
 class Ledger:
-    """What was accepted, as this process noted it, durably."""
+    """The accepted turns, noted durably by this process."""
 
     path: Path
     accepted: list[int] = field(default_factory=list)
 
     def note(self, number: int) -> None:
-        """Note one accepted turn; it survives a power cut when this returns."""
+        """Note one accepted turn durably."""
         with self.path.open("a", encoding="ascii") as file:
             file.write(f"{number}\n")
             file.flush()
@@ -52,14 +52,14 @@ class Ledger:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Say how many turns and kills."""
+    """Add the options: number of turns and kills."""
     parser.add_argument("--turns", type=int, default=500)
     parser.add_argument("--kills", type=int, default=10)
     parser.add_argument("--seed", type=int, default=7)
 
 
 def run(options: argparse.Namespace) -> Report:
-    """Kill, start again, and count."""
+    """Kill, restart and count."""
     columns = ("kills", "turns", "accepted", "events", "memos", "lost", "twice", "stuck", "reopened in s")
     report = Report("kills: SIGKILL while turns are accepted and worked on", columns)
     with tempfile.TemporaryDirectory() as folder:
@@ -86,14 +86,14 @@ def _killed(data: Path, ledger: Ledger, turns: int, kills: int, dice: random.Ran
         with _child(data, max(before - AGAIN, 0), turns) as child:
             slowest = max(slowest, _noted(child, ledger, enough))
             if left:
-                time.sleep(dice.random() * 0.05)  # somewhere inside the next turns, or inside the historian
+                time.sleep(dice.random() * 0.05)  # somewhere in the next turns or in the historian
                 child.kill()
                 done += 1
     return done, slowest
 
 
 def _noted(child: subprocess.Popen[str], ledger: Ledger, enough: int) -> float:
-    """Note what the child says until there is enough; answer how long it took to open and accept a first turn."""
+    """Note the child's reports until there are enough; return the seconds until its first accepted turn."""
     started, first = time.perf_counter(), 0.0
     assert child.stdout is not None
     for line in child.stdout:
@@ -114,7 +114,7 @@ def _child(data: Path, first: int, turns: int) -> Iterator[subprocess.Popen[str]
 
 
 async def exported(memory: core.CognitiveMemory) -> list[bytes]:
-    """Return the lines of an export, which may not lie in the data directory."""
+    """Return the lines of an export, written outside the data directory."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "out.jsonl"
         await memory.export(path)
@@ -122,7 +122,7 @@ async def exported(memory: core.CognitiveMemory) -> list[bytes]:
 
 
 async def found(data: Path, settings: core.Settings) -> tuple[Counter[int], Counter[int], int]:
-    """Drain, export, and count events and memos by the turn that they name."""
+    """Drain, export, and count events and memos by the turn that they name, and stuck jobs."""
     events: Counter[int] = Counter()
     memos: Counter[int] = Counter()
     async with core.CognitiveMemory.open(settings, data) as memory:

@@ -1,7 +1,7 @@
-"""What the benchmarks of labelled sets share: a memory to fill, a clock to set, answers and their figures, plain BM25.
+"""Shared parts of the labelled benchmarks: a memory to fill, a settable clock, answers with figures, plain BM25.
 
-A set is a pure reading of its file: places with lines, and questions whose evidence is known. Everything that is
-measured goes through the façade.
+A set is read from its file: places with lines, and questions with known evidence. Everything measured goes through the
+memory's public API.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ TOP = 10
 WAIT = 60.0  # seconds
 K1, B = 1.2, 0.75
 KEPT = {
-    "capture": {"log_days": 3650},  # sets tell of months; what a log forgets is not what is measured
-    "vector_store": {"backend": "exact"},  # few enough to be compared one by one, which is exact anyway
+    "capture": {"log_days": 3650},  # sets cover months, and pruning of the log is not measured
+    "vector_store": {"backend": "exact"},  # few enough for exact comparison
 }
 _WORD = re.compile(r"\w+")
 _RUN = re.compile("([一-龥]+)|([a-z0-9]+)")
@@ -42,33 +42,33 @@ _RUN = re.compile("([一-龥]+)|([a-z0-9]+)")
 
 @dataclass
 class SetClock:
-    """A clock that says what it was set to."""
+    """A clock that returns the instant set."""
 
     at: datetime = datetime(2026, 1, 1, tzinfo=ZONE)
 
     def now(self) -> datetime:
-        """Give that instant."""
+        """Return that instant."""
         return self.at
 
 
 class NoEmbedder:
-    """An embedder that is away whenever something is asked: what is found then is found by words."""
+    """An embedder that is unavailable for queries, so that only the lexical leg finds anything."""
 
     fingerprint = "away"
     calibration = Calibration(unrelated=0.0, paraphrase=1.0)
 
     async def embed_documents(self, texts: Sequence[str]) -> list[array[float]]:
-        """Give one and the same vector."""
+        """Return the same vector for every text."""
         return [array("f", (1.0,)) for _ in texts]
 
     async def embed_query(self, text: str) -> array[float]:
-        """Refuse."""
+        """Raise TransientError."""
         raise TransientError("away")
 
 
 @dataclass(frozen=True)
 class Tuning:
-    """How the memory that is measured differs from its defaults: settings by group, and the embedder."""
+    """Changes to the defaults of the measured memory: settings by group, and the embedder."""
 
     settings: Mapping[str, Mapping[str, object]] = field(default_factory=dict[str, Mapping[str, object]])
     embedder: Embedder | None = None
@@ -79,7 +79,7 @@ DEFAULTS = Tuning()
 
 @asynccontextmanager
 async def opened(clock: SetClock, tuning: Tuning = DEFAULTS) -> AsyncGenerator[core.CognitiveMemory, None]:
-    """Open an empty memory without a model and without work in the background."""
+    """Open an empty memory without a model and without background work."""
     groups = {name: {**KEPT.get(name, {}), **tuning.settings.get(name, {})} for name in {*KEPT, *tuning.settings}}
     settings = core.Settings.from_mapping(groups)
     with tempfile.TemporaryDirectory() as folder:
@@ -90,7 +90,7 @@ async def opened(clock: SetClock, tuning: Tuning = DEFAULTS) -> AsyncGenerator[c
 
 
 def written(lines: Iterable[Mapping[str, object]], path: Path) -> Path:
-    """Write lines as an export file, which a memory imports."""
+    """Write lines as an export file that a memory can import."""
     head: Mapping[str, object] = {"format": "cognitive-memory", "version": 1}
     path.write_bytes(b"".join(orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE) for line in (head, *lines)))
     return path
@@ -98,25 +98,25 @@ def written(lines: Iterable[Mapping[str, object]], path: Path) -> Path:
 
 @dataclass(frozen=True)
 class Answer:
-    """What one question was answered with: the evidence that each of the first hits stands for, and what lay beside."""
+    """The answer to one question: the evidence behind each of the first hits, and the ids of adjacent lines."""
 
     shown: tuple[frozenset[str], ...]
     beside: frozenset[str] = frozenset()
 
     @classmethod
     def of(cls, hits: Iterable[Hit]) -> Answer:
-        """Read hits: a line of the log stands for itself, an event for the lines that it was made of."""
+        """Build from hits: a log line stands for itself, an event for its source lines."""
         first = list(hits)[:TOP]
         beside = (line.id for hit in first for line in hit.neighbours)
         return cls(tuple(_stands_for(hit) for hit in first), frozenset(beside))
 
     @property
     def found(self) -> frozenset[str]:
-        """Everything that the hits themselves stand for."""
+        """Return all evidence behind the hits."""
         return frozenset().union(*self.shown)
 
     def recall(self, evidence: Iterable[str]) -> float:
-        """Give the share of the evidence that was found."""
+        """Return the share of the evidence that was found."""
         wanted = frozenset(evidence)
         return len(wanted & self.found) / len(wanted)
 
@@ -126,20 +126,20 @@ def _stands_for(hit: Hit) -> frozenset[str]:
 
 
 def mean(values: Sequence[float]) -> float:
-    """Give the mean in %; of nothing it is no number."""
+    """Return the mean in percent; NaN for no values."""
     return 100 * sum(values) / len(values) if values else math.nan
 
 
-# --- plain BM25, what the memory is compared with ------------------------------------------------------------------
+# Plain BM25, for comparison.
 
 
 def words(text: str) -> list[str]:
-    """Give the lower-case words."""
+    """Return the lower-case words."""
     return _WORD.findall(text.lower())
 
 
 def characters(text: str) -> list[str]:
-    """Give the Chinese characters and their pairs, and the other words whole."""
+    """Return Chinese characters and their pairs, and other words whole."""
     terms: list[str] = []
     for run, word in _RUN.findall(text.lower()):
         terms += (word,) if word else (*run, *(run[at : at + 2] for at in range(len(run) - 1)))
@@ -147,7 +147,7 @@ def characters(text: str) -> list[str]:
 
 
 def bm25(terms: Sequence[str], texts: Sequence[Counter[str]]) -> list[int]:
-    """Give the numbers of the texts that share a term, best first."""
+    """Return the indexes of the texts that share a term, best first."""
     asked = list(dict.fromkeys(terms))
     lengths = [text.total() for text in texts]
     usual = sum(lengths) / max(len(lengths), 1) or 1.0
@@ -165,19 +165,19 @@ def _saturated(count: int, length: float) -> float:
 
 
 class Bm25s:
-    """The library bm25s over words that somebody else cuts."""
+    """The library bm25s over words cut by another function."""
 
     def __init__(self, cut: Callable[[str], list[str]]) -> None:
-        """Load it."""
+        """Load the library."""
         self._library: Any = importlib.import_module("bm25s")
         self._words = cache(cut)
 
     def best(self, question: str, texts: Sequence[str], count: int = TOP) -> list[int]:
-        """Give the numbers of the best texts that share a word, best first."""
+        """Return the indexes of the best texts that share a word, best first."""
         return self.over(texts)(question, count)
 
     def over(self, texts: Sequence[str]) -> Callable[[str, int], list[int]]:
-        """Index texts that are asked more than once."""
+        """Return a search over an index of texts that are queried several times."""
         index = self._library.BM25()
         index.index([self._words(text) or [""] for text in texts], show_progress=False)
 
@@ -190,7 +190,7 @@ class Bm25s:
 
 
 def chinese_peer() -> Bm25s | None:
-    """Give bm25s over the words of jieba, where both are installed."""
+    """Return bm25s over the words of jieba; None if either is not installed."""
     if not _are_there("bm25s", "jieba"):
         return None
     jieba: Any = importlib.import_module("jieba")
@@ -199,7 +199,7 @@ def chinese_peer() -> Bm25s | None:
 
 
 def english_peer() -> Bm25s | None:
-    """Give bm25s as it cuts English: no stop words, and stems where PyStemmer is installed too."""
+    """Return bm25s with its English tokenizer: no stop words, stems if PyStemmer is installed; None if missing."""
     if not _are_there("bm25s"):
         return None
     library: Any = importlib.import_module("bm25s")

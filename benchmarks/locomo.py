@@ -1,7 +1,7 @@
-"""Turns of long conversations between two people: is the evidence of a question among the first ten?
+"""Retrieval from long conversations between two people: is the evidence of a question among the first ten turns?
 
-Every conversation is a group of its own in one memory, and a stranger asks there a day after its last turn. ``--data``
-is a list of conversations with "qa" (LoCoMo); where an errors.json lies beside it, its corrected citations count.
+Every conversation is a separate group in one memory, and a stranger asks there a day after its last turn. ``--data`` is
+a list of conversations with "qa" (LoCoMo); corrected citations are taken from an errors.json beside it, if present.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from .labelled import DEFAULTS, TOP, ZONE, Answer, Bm25s, SetClock, Tuning, bm25
 from .measure import Report
 
 MESSAGES = ("message",)
-MOST = 200  # hits that the memory gives at most
+MOST = 200  # most hits that the memory returns
 TURN = timedelta(seconds=30)
 FACTUAL, ADVERSARIAL = (1, 2, 3, 4), (5,)
 NAMES = {1: "multi-hop", 2: "temporal", 3: "open-domain", 4: "single-hop", 5: "adversarial"}
@@ -34,7 +34,7 @@ _TIME = "%I:%M %p on %d %B, %Y"
 
 @dataclass(frozen=True)
 class Question:
-    """What is asked, its category, and the ids of the turns that answer it."""
+    """A question, its category, and the ids of the turns that answer it."""
 
     text: str
     category: int
@@ -43,7 +43,7 @@ class Question:
 
 @dataclass(frozen=True)
 class Conversation:
-    """The turns of a conversation, oldest first, and what is asked of it."""
+    """The turns of a conversation, oldest first, and its questions."""
 
     id: str
     turns: tuple[core.Message, ...]
@@ -51,13 +51,13 @@ class Conversation:
 
     @property
     def scene(self) -> core.Scene:
-        """Where a stranger asks."""
+        """Return the scene in which a stranger asks."""
         return core.Scene.group(self.id, "stranger")
 
 
 @dataclass(frozen=True)
 class Asked:
-    """A question with the ids of the turns found for it: in a list of ten, and in the longest list there is."""
+    """A question with the ids of the turns found: in a list of ten, and in the longest list."""
 
     question: Question
     turns: Sequence[str]
@@ -65,19 +65,19 @@ class Asked:
 
     @property
     def recall(self) -> float:
-        """The share of its turns among the first ten."""
+        """Return the share of the evidence turns among the first ten."""
         return Answer(tuple(frozenset((turn,)) for turn in self.turns[:TOP])).recall(self.question.evidence)
 
     @property
     def session_recall(self) -> float:
-        """The share of its sessions among the first ten, each standing where its first turn does."""
+        """Return the share of the evidence sessions among the first ten, each ranked by its first turn."""
         found = list(dict.fromkeys(_session(turn) for turn in self.long))[:TOP]
         wanted = {_session(turn) for turn in self.question.evidence}
         return len(wanted.intersection(found)) / len(wanted)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Say where the conversations are."""
+    """Add the options: file of the conversations, printing of misses."""
     parser.add_argument("--data", type=Path, required=True, help="conversations with questions (JSON)")
     parser.add_argument("--misses", action="store_true", help="print the questions whose evidence was not all found")
 
@@ -117,7 +117,7 @@ def run(options: argparse.Namespace) -> Report:
 
 
 def read(path: Path) -> list[Conversation]:
-    """Read the set, with corrections where there are."""
+    """Read the set, with corrections if there are any."""
     errors = path.with_name("errors.json")
     corrections = _corrections(json.loads(errors.read_text("utf-8"))) if errors.exists() else {}
     return [_conversation(entry, corrections) for entry in json.loads(path.read_text("utf-8"))]
@@ -126,7 +126,7 @@ def read(path: Path) -> list[Conversation]:
 async def answered(
     conversations: Sequence[Conversation], tuning: Tuning = DEFAULTS, *, long: bool = True
 ) -> list[Asked]:
-    """Let the memory hear the conversations and ask it everything; without ``long`` only for the first ten."""
+    """Let the memory observe the conversations and ask every question; without ``long`` only for ten hits."""
     clock, found = SetClock(), list[Asked]()
     async with opened(clock, tuning) as memory:
         for conversation in conversations:
@@ -141,7 +141,7 @@ async def answered(
 
 
 async def figures(path: Path, tuning: Tuning = DEFAULTS, *, every: int = 1) -> dict[str, float]:
-    """Give the figures that matter when the memory is tuned; ``every`` asks only every so manieth question."""
+    """Return the figures used for tuning; only every ``every``-th question is asked."""
     conversations = [replace(one, questions=one.questions[::every]) for one in read(path)]
     asked = await answered(conversations, tuning)
     chosen = {"1 to 4": FACTUAL, "5": ADVERSARIAL}
@@ -170,7 +170,7 @@ def _by_peer(conversations: Sequence[Conversation], peer: Bm25s) -> Iterator[Ask
             yield Asked(question, found, found)
 
 
-# --- the set -------------------------------------------------------------------------------------------------------
+# The set.
 
 
 def _conversation(entry: Mapping[str, Any], corrections: Mapping[tuple[str, str], str]) -> Conversation:
@@ -200,7 +200,7 @@ def _question(entry: Mapping[str, Any], corrections: Mapping[tuple[str, str], st
 
 
 def _corrections(errors: Sequence[Mapping[str, Any]]) -> dict[tuple[str, str], str]:
-    """Give the corrected citation of a question with its wrong one."""
+    """Return the corrected citation by question and wrong citation."""
     return {
         (error["question"], " ".join(error["cited_evidence"])): " ".join(error["correct_evidence"])
         for error in errors
@@ -212,7 +212,7 @@ def _session(turn: str) -> str:
     return turn.partition(":")[0]
 
 
-# --- figures -------------------------------------------------------------------------------------------------------
+# Figures.
 
 
 def _figure(unit: str, categories: Sequence[int], asked: Sequence[Asked]) -> float:

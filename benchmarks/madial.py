@@ -1,8 +1,8 @@
-"""Chinese memories for a dialogue's next turn: is our fusion better than six real encoders are alone?
+"""Chinese memories for the next turn of a dialogue: is our fusion better than each of six real encoders alone?
 
-Of each encoder only its first twenty are stored, so a similarity here is ``1 - (rank - 1) / 20``. The words are asked
-of a memory of their own, each person's memories in their private chat; joined are both by the very function that
-searches use, with the default weight. ``--data`` is a file with "memories" and "dialogues" (MADial-Bench).
+Of each encoder only its first twenty results are stored, so its similarity is ``1 - (rank - 1) / 20``. The lexical leg
+is queried in a memory that holds each person's memories in a private chat; both are fused by the function that searches
+use, with the default weight. ``--data`` is a file with "memories" and "dialogues" (MADial-Bench).
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ from .labelled import ZONE, NoEmbedder, SetClock, Tuning, mean, opened, written
 from .measure import Report
 
 FIRST = 5
-STORED = 20  # ranks of an encoder
-FOUND = 200  # hits that the memory gives at most: all that share a word
-SMOOTHING = 60  # of reciprocal ranks, as they are usually taken
-REACH, AHEAD = 62.0, 1.5  # the mean of the encoders, and how far before their own
+STORED = 20  # ranks per encoder
+FOUND = 200  # most hits that the memory returns: all that share a word
+SMOOTHING = 60  # of reciprocal rank fusion, the usual value
+REACH, AHEAD = 62.0, 1.5  # the mean over the encoders, and its lead over the encoders alone
 _TURN = re.compile(r'<(\w+)>\s*[:：]\s*"?(.*?)"?\s*$', re.MULTILINE)
 
 
 @dataclass(frozen=True)
 class Dialogue:
-    """What a person said last, what should come to mind, and what each encoder thinks of."""
+    """A person's last turn, the relevant memories, and the ranking of each encoder."""
 
     person: str
     query: str
@@ -44,33 +44,33 @@ class Dialogue:
     rankings: Mapping[str, Sequence[str]]
 
     def recall(self, found: Sequence[str]) -> float:
-        """Give the share of what should come to mind among the first."""
+        """Return the share of the relevant memories among the first."""
         return len(self.relevant.intersection(found[:FIRST])) / len(self.relevant)
 
 
 @dataclass(frozen=True)
 class Asked:
-    """A dialogue, every memory of its person, and what the words of the dialogue find of them."""
+    """A dialogue, every memory of its person, and the lexical hits among them."""
 
     dialogue: Dialogue
     events: Mapping[str, Event]
     lexical: Sequence[Scored]  # best first
 
     def dense(self, encoder: str) -> list[Scored]:
-        """Give what an encoder found, each with a similarity for its rank."""
+        """Return an encoder's results, each with a similarity by rank."""
         ranked = enumerate(self.dialogue.rankings[encoder])
         return [(self.events[one], 1.0 - rank / STORED) for rank, one in ranked]
 
     def alone(self, encoder: str) -> float:
-        """Give the recall of an encoder alone."""
+        """Return the recall of an encoder alone."""
         return self.dialogue.recall(self.dialogue.rankings[encoder])
 
     def fused(self, encoder: str, weight: float) -> float:
-        """Give the recall of our fusion."""
+        """Return the recall of our fusion."""
         return self.dialogue.recall([hit.event.id for hit in fused(self.dense(encoder), self.lexical, weight)])
 
     def by_ranks(self, encoder: str) -> float:
-        """Give the recall of reciprocal ranks with equal weights."""
+        """Return the recall of reciprocal rank fusion with equal weights."""
         scores: defaultdict[str, float] = defaultdict(float)
         for leg in (self.dense(encoder), self.lexical):
             for rank, (event, _) in enumerate(leg, 1):
@@ -79,13 +79,13 @@ class Asked:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Say where the dialogues are, and how much of them is asked."""
+    """Add the options: file of the dialogues, number of turns in a query."""
     parser.add_argument("--data", type=Path, required=True, help="memories and dialogues (JSON)")
     parser.add_argument("--turns", type=int, default=1, help="the person's last turns that make the question")
 
 
 def run(options: argparse.Namespace) -> Report:
-    """Join each encoder's ranks with the words, in three ways."""
+    """Fuse each encoder's ranks with the lexical leg, in three ways."""
     asked = asyncio.run(answered(options.data, turns=options.turns))
     weight = core.Settings().query.lexical_weight
     report = Report(
@@ -110,7 +110,7 @@ def run(options: argparse.Namespace) -> Report:
 
 
 async def answered(path: Path, tuning: Tuning | None = None, *, turns: int = 1) -> list[Asked]:
-    """Let the memory learn everything and ask it what each person said last, by words alone."""
+    """Let the memory import everything, and query it by words alone with each person's last turn."""
     world = json.loads(path.read_text("utf-8"))  # noqa: ASYNC240  # nothing else runs
     clock = SetClock(max(_day(entry) for entry in world["memories"]))
     settings = tuning.settings if tuning else {}
@@ -122,7 +122,7 @@ async def answered(path: Path, tuning: Tuning | None = None, *, turns: int = 1) 
 
 
 async def figures(path: Path, tuning: Tuning) -> dict[str, float]:
-    """Give the figure that matters when the memory is tuned: the mean over the encoders."""
+    """Return the figure used for tuning: the mean over the encoders."""
     asked = await answered(path, tuning)
     chosen = tuning.settings.get("query", {})
     weight = core.Settings.from_mapping({"query": dict(chosen)}).query.lexical_weight
@@ -131,7 +131,7 @@ async def figures(path: Path, tuning: Tuning) -> dict[str, float]:
 
 
 async def _asked(memory: core.CognitiveMemory, events: Mapping[str, Event], dialogue: Dialogue) -> Asked:
-    """Ask by words; what the set has twice is one event of the memory, and stands for both."""
+    """Query by words; a duplicate of the set is one event in the memory and counts for both."""
     hits = await memory.search_events(core.Scene.private(dialogue.person), dialogue.query, top_k=FOUND)
     scores = {(hit.event.text, hit.event.user_id): hit.lexical for hit in hits}
     found = ((event, scores.get((event.text, event.user_id), 0.0)) for event in events.values())

@@ -1,4 +1,4 @@
-"""What every benchmark shares: percentiles, a watch on the event loop, a table with its machine."""
+"""Shared parts of all benchmarks: percentiles, a watch on the event loop, a table with its machine."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ TICK = 0.001  # seconds
 
 
 def percentile(values: Sequence[float], share: float) -> float:
-    """Give the smallest value that ``share`` of the values do not exceed (nearest rank)."""
+    """Return the smallest value that ``share`` of the values do not exceed (nearest rank)."""
     return sorted(values)[max(math.ceil(share * len(values)) - 1, 0)]
 
 
 @dataclass
 class Sample:
-    """Durations of one thing, in seconds; read in milliseconds."""
+    """Durations of one operation, stored in seconds and read in milliseconds."""
 
     seconds: list[float] = field(default_factory=list)
 
@@ -39,18 +39,18 @@ class Sample:
 
     @property
     def p50(self) -> float:
-        """The median, in ms."""
+        """Return the median in ms."""
         return 1000 * percentile(self.seconds, 0.50)
 
     @property
     def p95(self) -> float:
-        """What 95 of 100 stay under, in ms."""
+        """Return the 95th percentile in ms."""
         return 1000 * percentile(self.seconds, 0.95)
 
 
 @dataclass
 class Gap:
-    """The longest time that the event loop did nothing else, in ms beyond the tick asked for."""
+    """The longest time for which the event loop was blocked, in ms beyond the requested tick."""
 
     longest: float = 0.0
 
@@ -77,7 +77,7 @@ async def _tick(gap: Gap) -> None:
 
 @dataclass
 class Report:
-    """A table of figures, printed and written as JSON; ``failed`` when a count that must be 0 is not."""
+    """A table of figures, printed and written as JSON; ``failed`` is True if a count that must be 0 is not."""
 
     title: str
     columns: tuple[str, ...]
@@ -90,7 +90,7 @@ class Report:
         self.rows.append(cells)
 
     def text(self) -> str:
-        """Draw the table, with the machine above and the notes below."""
+        """Return the table as text, with the machine above and the notes below."""
         table = [self.columns, *[tuple(_shown(cell) for cell in row) for row in self.rows]]
         widths = [max(len(row[at]) for row in table) for at in range(len(self.columns))]
         drawn = ["  ".join(_fitted(cell, width, at) for at, (cell, width) in enumerate(zip(row, widths, strict=True)))
@@ -99,7 +99,7 @@ class Report:
         return "\n".join([self.title, machine(), "", *drawn, *self.notes])
 
     def json(self) -> str:
-        """Write the same as JSON."""
+        """Return the table as JSON."""
         rows = [dict(zip(self.columns, row, strict=True)) for row in self.rows]
         at = datetime.now(timezone.utc).isoformat(timespec="seconds")
         whole = {"benchmark": self.title, "machine": machine(), "at": at, "rows": rows, "notes": self.notes}
@@ -107,7 +107,7 @@ class Report:
 
 
 def machine() -> str:
-    """Name what the figures were taken on, and how busy it was (processes that wanted to run, over the last minute)."""
+    """Return the machine's properties and its load (runnable processes over the last minute)."""
     load = f"{os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else "unknown"
     return (
         f"{os.cpu_count()} cores ({_processor()}), load {load}, {platform.system()} {platform.release()}, "

@@ -1,7 +1,7 @@
-"""Puts the figures of ``benchmarks/results`` into the tables of docs/benchmarks.md; ``--check`` only compares.
+"""Fills the tables of docs/benchmarks.md with the figures of ``benchmarks/results``; ``--check`` only compares.
 
-A table stands between ``<!-- table NAME: column | column -->`` and ``<!-- end -->``; all columns where none is named,
-and ``column = new head`` renames one. Tables whose benchmark was not run stay as they are, and are named.
+A table stands between ``<!-- table NAME: column | column -->`` and ``<!-- end -->``. Without columns all are used;
+``column = new head`` renames one. Tables whose benchmark was not run are unchanged and reported.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ TABLE = re.compile(
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Say where the figures lie, and where the page."""
+    """Add the options: folder of the figures, path of the page."""
     parser.add_argument("--results", type=Path, default=ROOT / "benchmarks" / "results")
     parser.add_argument("--page", type=Path, default=ROOT / "docs" / "benchmarks.md")
     parser.add_argument("--check", action="store_true", help="write nothing; fail where the page says something else")
@@ -45,7 +45,7 @@ def run(options: argparse.Namespace) -> Report:
 
 
 def table(kept: Kept, columns: str) -> str:
-    """Write a table in Markdown, with the machine and the day below."""
+    """Return a table in Markdown, with machine and date below."""
     named = [part.partition(" = ") for part in columns.split(" | ")] if columns else []
     heads = {name.strip(): head.strip() or name.strip() for name, _, head in named} or {
         name: name.strip() for name in kept.columns
@@ -57,7 +57,7 @@ def table(kept: Kept, columns: str) -> str:
 
 
 def shown(cell: Cell) -> str:
-    """Round a figure to what it can be trusted for."""
+    """Return a figure rounded to its meaningful digits."""
     if not isinstance(cell, float):
         return f"{cell:,}" if isinstance(cell, int) else cell
     digits = 0 if abs(cell) >= 100 else 1 if abs(cell) >= 10 or cell == 0 else 2

@@ -1,7 +1,7 @@
-"""The memory beside what people would use in its place: mem0, plain Chroma, BM25 with jieba, exact numpy.
+"""The memory compared with alternatives: mem0, plain Chroma, BM25 with jieba, exact numpy.
 
-Each system gets the same year and the same questions, and is asked in a process of its own. Packages that are not
-installed are named and left out: ``pip install -e '.[bench]'``. Nothing here asks a model or the network.
+Each system gets the same workload and the same queries in a separate process. Packages that are not installed are
+reported and left out: ``pip install -e '.[bench]'``. Nothing here uses a model or the network.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ PACKAGES = ("chromadb", "mem0ai", "bm25s", "jieba", "numpy")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Say how large the years are, and how much is asked."""
+    """Add the options: sizes of the workload, number of queries."""
     parser.add_argument("--events", type=int, nargs="+", default=[1_000, 10_000])
     parser.add_argument("--queries", type=int, default=200, help="new questions at each rank")
     parser.add_argument("--known", type=int, default=40, help="questions of each kind with an answer, at each rank")
@@ -38,7 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> Report:
-    """Fill and ask every system at every size."""
+    """Fill and query every system at every size."""
     report = Report("peers: one group's search, ms", COLUMNS)
     for events in options.events:
         with tempfile.TemporaryDirectory(dir=options.directory) as folder:
@@ -51,7 +51,7 @@ def run(options: argparse.Namespace) -> Report:
 
 
 def _measure(report: Report, folder: Path, events: int) -> None:
-    """Fill every store, then ask one system right after the other: the machine is as busy for each."""
+    """Fill every store, then query the systems one right after the other, so that the machine's load is similar."""
     spent: dict[str, dict[str, Any]] = {}
     present = [peer for peer in PEERS if not peer.missing]
     for store, peer in {peer.store: peer for peer in present}.items():
@@ -63,7 +63,7 @@ def _measure(report: Report, folder: Path, events: int) -> None:
 
 
 def _tried(report: Report, command: str, peer: Peer, folder: Path, events: int) -> dict[str, Any] | None:
-    """Let a process do it; None where it failed, which the report tells: the others' hours are not lost with it."""
+    """Run a command in a process; on failure report it and return None, so that the other figures are kept."""
     print(f"{events:,} events, {command}: {peer.name}", file=sys.stderr)
     try:
         return _child(command, peer, folder, events)

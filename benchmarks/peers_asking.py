@@ -1,4 +1,4 @@
-"""Makes the questions of a year: the same for the same numbers everywhere."""
+"""Generates the queries of a workload: the same for the same numbers everywhere."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from .peers_questions import MEANING, NEW, WARMING, WORDS, Asked, Matrix, Questi
 from .topics import vectors_of
 from .workload import Line, Speech, group_years, groups_by_size, ranked
 
-PIECE = 12  # characters of a question by words
-NEARNESS = 0.7  # of a question by meaning to its event, beside as much of its own
+PIECE = 12  # characters of a query by words
+NEARNESS = 0.7  # weight of the event's vector in a query by meaning; its own random vector has the same
 
 
 def questions_of(events: int, new: int, known: int) -> Asked:
-    """Make ``new`` questions for the clock and ``known`` of each kind with an answer, at each rank."""
+    """Return ``new`` queries for timing and ``known`` of each kind with a known answer, at each rank."""
     lines = list(group_years(events))
     questions: list[Question] = []
     vectors: list[Matrix] = []

@@ -1,6 +1,6 @@
-"""bm25s over words that jieba cuts: words alone, no vectors; an index for each group, or one for all with a mask.
+"""bm25s over words cut by jieba: lexical search alone; one index per group, or one for all with a mask.
 
-An index of bm25s is made once of all its texts and takes no more: the time to add is that of making it.
+A bm25s index is built once over all its texts and cannot be extended: the time to add is that of building it.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class Worded:
     """Indexes by name: a group's id, or the one for all."""
 
     def __init__(self, folder: Path, *, masked: bool) -> None:
-        """Load the indexes that lie in the folder."""
+        """Load the indexes in the folder."""
         self._library: Any = import_module("bm25s")
         self._cut: Any = _jieba().lcut
         self._folder = folder
@@ -40,14 +40,14 @@ class Worded:
         self._masks = {group: (of == group).astype(np.float32) for group in set(self._groups)}
 
     async def add(self, rows: Sequence[Said], vectors: Matrix) -> None:
-        """Keep the texts for the index."""
+        """Collect the texts for the index."""
         for row in rows:
             self._texts[WHOLE if self._masked else row.group_id or "private"].append(row.text)
         if self._masked:
             self._groups += [row.group_id for row in rows]
 
     async def search(self, question: Question) -> Sequence[str]:
-        """Score the question's words; what holds none of them is not found."""
+        """Score the query's words; texts without any of them are not found."""
         name = WHOLE if self._masked else question.group_id
         texts = self._texts[name]
         found, scores = self._indexes[name].retrieve(
@@ -59,7 +59,7 @@ class Worded:
         return [texts[at] for at, score in zip(found[0], scores[0], strict=True) if score > 0]
 
     def finish(self) -> None:
-        """Make the indexes and write them."""
+        """Build the indexes and write them."""
         for name, texts in self._texts.items():
             index = self._library.BM25()
             index.index([self._cut(text) for text in texts], show_progress=False)

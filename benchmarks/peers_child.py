@@ -19,12 +19,12 @@ from .family import children_resident, resident
 from .peers_questions import NEW, WARMING, read_questions
 from .peers_systems import PEERS, Peer, Said
 
-LOOK = 0.1  # seconds between two looks at the memory
-SETTLING = 4.0  # seconds after the first questions of a rank: what a system loads by and by is there then
+LOOK = 0.1  # seconds between two samples of the memory
+SETTLING = 4.0  # seconds after the first queries of a rank, while a system loads in the background
 
 
 async def fill(peer: Peer, folder: Path, events: int) -> dict[str, Any]:
-    """Give a system the year; answers the seconds it took, without those that made the vectors."""
+    """Fill a system with the workload; return the seconds it took, without generating the vectors."""
     from .topics import batches, vectors_of  # noqa: PLC0415  # a process that asks needs none of it
     from .workload import group_years  # noqa: PLC0415
 
@@ -45,7 +45,7 @@ async def fill(peer: Peer, folder: Path, events: int) -> dict[str, Any]:
 
 
 async def ask(peer: Peer, folder: Path, events: int) -> dict[str, Any]:
-    """Ask every question; answers the seconds of the new ones by rank, what was found of the known, and the memory."""
+    """Run every query; return the seconds of the new ones by rank, the known answers found, and the memory used."""
     asked = read_questions(folder)
     seconds: defaultdict[str, list[float]] = defaultdict(list)
     found: defaultdict[str, list[bool]] = defaultdict(list)
@@ -70,7 +70,7 @@ async def ask(peer: Peer, folder: Path, events: int) -> dict[str, Any]:
 
 @contextmanager
 def highest() -> Iterator[list[float]]:
-    """Watch the memory of this process and its children, in MB."""
+    """Record the highest memory of this process and its children, in MB."""
     peak, over = [0.0], threading.Event()
 
     def look() -> None:

@@ -1,4 +1,4 @@
-"""Chroma by itself, filtered by the group: the plain way to keep many groups apart."""
+"""Bare Chroma, filtered by group: the simplest way to separate many groups."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Filtered:
     """One collection for all groups."""
 
     def __init__(self, collection: Any, known: Mapping[str, Row]) -> None:
-        """Ask a collection; ``known`` are the vectors of the questions."""
+        """Query a collection; ``known`` holds the vectors of the queries."""
         self._collection = collection
         self._known = known
 
@@ -34,7 +34,7 @@ class Filtered:
 
 @asynccontextmanager
 async def opened(opening: Opening) -> AsyncIterator[Filtered]:
-    """Open the collection in a folder; everything is Chroma's default but the space."""
+    """Open the collection in a folder, with Chroma's defaults except the space."""
     chromadb = import_module("chromadb")
     settings = import_module("chromadb.config").Settings(anonymized_telemetry=False)
     client = chromadb.PersistentClient(str(opening.folder), settings)

@@ -1,8 +1,8 @@
-"""mem0 with its Chroma store and the deterministic embedder, without a language model: texts are added as they are.
+"""mem0 with its Chroma store and the deterministic embedder, without a language model: texts are stored unchanged.
 
-A group is a ``run_id``, the one filter of a search. The embedder is a subclass of mem0's own ``EmbeddingBase``, put in
-the place of the one that the configuration made (mem0's factory takes names of vendors only). A year of more
-than ``BULK`` rows is inserted through mem0's vector store class, in batches, without the history that ``add`` writes.
+A group is a ``run_id``, the only filter of a search. The embedder subclasses mem0's own ``EmbeddingBase`` and replaces
+the configured one, since mem0's factory accepts vendor names only. A workload of more than ``BULK`` rows is inserted
+through mem0's vector store class, in batches, without the history that ``add`` writes.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ class Mem0:
     """mem0's synchronous memory."""
 
     def __init__(self, memory: Any, known: Mapping[str, Row], *, in_bulk: bool) -> None:
-        """Ask a memory; ``known`` are the vectors of the questions."""
+        """Query a memory; ``known`` holds the vectors of the queries."""
         self._memory = memory
         self._in_bulk = in_bulk
         self._memory.embedding_model = self._embedder = _embedder(known)
 
     async def add(self, rows: Sequence[Said], vectors: Matrix) -> None:
-        """Add each text, or the batch as it is where there are too many."""
+        """Add each text, or insert the batch if there are too many."""
         if self._in_bulk:
             self._insert(rows, vectors)
             return
@@ -51,7 +51,7 @@ class Mem0:
 
 @asynccontextmanager
 async def opened(opening: Opening) -> AsyncIterator[Mem0]:
-    """Open mem0 in a folder; the key is never used, as no model is asked."""
+    """Open mem0 in a folder; the API key is never used, since no model is called."""
     unused = {"provider": "openai", "config": {"api_key": "none"}}
     settings = {
         "vector_store": {
@@ -71,7 +71,7 @@ def _embedder(known: Mapping[str, Row]) -> Any:
     base: Any = import_module("mem0.embeddings.base").EmbeddingBase
 
     class Known(base):
-        """Knows all vectors beforehand."""
+        """An embedder with precomputed vectors."""
 
         def embed(self, text: str, memory_action: str | None = None) -> list[float]:
             return self.known[text].tolist()

@@ -1,4 +1,4 @@
-"""The memory itself among its peers, with its default settings."""
+"""The memory itself as one of the compared systems, with its default settings."""
 
 from __future__ import annotations
 
@@ -16,31 +16,31 @@ from .workload import Line, Noon
 
 
 class Remembering:
-    """The memory, which gets the year as export files; what it found is a list of events, or a context's text."""
+    """The memory, filled by export files; results are a list of events, or a context's text."""
 
     def __init__(self, memory: core.CognitiveMemory, folder: Path, *, as_context: bool) -> None:
-        """Ask a memory that is open."""
+        """Query an open memory."""
         self._memory = memory
         self._folder = folder
         self._as_context = as_context
         self._added = 0
 
     async def add(self, rows: Sequence[Said], vectors: Matrix) -> None:
-        """Import a part of the year."""
+        """Import a part of the workload."""
         path = self._folder / "part.jsonl"
         write_part([_line(row) for row in rows], vectors, path)
         self._added += await self._memory.import_(path)
         path.unlink()
 
     async def search(self, question: Question) -> Sequence[str]:
-        """Search events, or build what is put before the model."""
+        """Search events, or build a context."""
         scene = core.Scene.group(question.group_id, "2000001")
         if self._as_context:
             return [(await self._memory.context(scene, question.text)).text]
         return [hit.event.text for hit in await self._memory.search_events(scene, question.text, top_k=K)]
 
     async def finish(self) -> None:
-        """Wait until all that was added is indexed."""
+        """Wait until everything added is indexed."""
         if self._added:
             await whole(self._memory, self._added)
 

@@ -1,4 +1,4 @@
-"""Exact search by numpy over one group's vectors, all of them in memory: what no index can be faster than by much."""
+"""Exact search by numpy over one group's vectors in memory: close to the fastest that any index can be."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from .peers_systems import K, Opening, Said
 
 
 class Exact:
-    """A matrix a group."""
+    """One matrix per group."""
 
     def __init__(self, folder: Path, known: Mapping[str, Row]) -> None:
-        """Load what lies in the folder."""
+        """Load the matrices in the folder."""
         self._folder = folder
         self._known = known
         kept = folder / "texts.json"

@@ -1,6 +1,6 @@
-"""Who takes part: the memory in its two forms, and what people would use in its place.
+"""The systems compared: the memory in two forms, and its alternatives.
 
-A process that asks imports its own system alone, so that its memory is that system's.
+A child process imports only its own system, so that its memory use is that system's.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ K = 12  # results asked for
 
 @dataclass(frozen=True)
 class Said:
-    """One event as every peer gets it; ``group_id`` is "" in private."""
+    """One event as every system receives it; ``group_id`` is "" in private."""
 
     id: str
     text: str
@@ -31,34 +31,34 @@ class Said:
 
 @dataclass(frozen=True)
 class Opening:
-    """What a system is opened with."""
+    """The arguments with which a system is opened."""
 
     name: str
     folder: Path
-    events: int  # of the whole year
-    asked: Asked | None  # the questions that will come; None where the year will be added
+    events: int  # of the whole workload
+    asked: Asked | None  # the queries that will come; None if the system will be filled
 
     @property
     def known(self) -> Mapping[str, Row]:
-        """The vectors of the questions by their texts."""
+        """Return the vectors of the queries by text."""
         return self.asked.known if self.asked else {}
 
 
 class System(Protocol):
-    """One memory that is filled and asked; what it still has to do is done when it is closed."""
+    """A memory that is filled and queried; it finishes outstanding work when closed."""
 
     async def add(self, rows: Sequence[Said], vectors: Matrix) -> None:
-        """Take events with their vectors."""
+        """Add events with their vectors."""
         ...
 
     async def search(self, question: Question) -> Sequence[str]:
-        """Answer the texts found in the question's group, at most ``K``, or one text that holds what was found."""
+        """Return the texts found in the query's group, at most ``K``, or one text that holds what was found."""
         ...
 
 
 @dataclass(frozen=True)
 class Peer:
-    """A way to ask a store: several may share one."""
+    """One way to query a store; several may share a store."""
 
     name: str
     store: str
@@ -67,11 +67,11 @@ class Peer:
 
     @property
     def missing(self) -> list[str]:
-        """Name the packages that are not installed."""
+        """Return the packages that are not installed."""
         return [name for name in self.needs if find_spec(name) is None]
 
     def opened(self, folder: Path, events: int, asked: Asked | None = None) -> AbstractAsyncContextManager[System]:
-        """Open the store below a folder, to be filled or, where questions are given, to be asked."""
+        """Open the store below a folder, to fill it, or to query it if queries are given."""
         opening = Opening(self.name, folder / self.store, events, asked)
         opening.folder.mkdir(exist_ok=True)
         return import_module(f"benchmarks.{self.module}").opened(opening)

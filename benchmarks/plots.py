@@ -1,4 +1,4 @@
-"""Draws what the other benchmarks left in ``benchmarks/results`` as small SVG files, the same for the same figures.
+"""Draws the results in ``benchmarks/results`` as small SVG files; equal figures give equal files.
 
 A benchmark that was not run is left out. Needs matplotlib: ``pip install -e '.[bench]'``.
 """
@@ -16,14 +16,14 @@ from .measure import Report
 
 ROOT = Path(__file__).resolve().parent.parent
 RANKS = {"1": "rank 1", "5": "rank 5", "median": "median"}
-SETS = {  # benchmark: the rows that are drawn, by how their label begins
+SETS = {  # benchmark: the rows drawn, by the beginning of their label
     "groupchat": ("recall",),
     "locomo": ("turns", "sessions"),
     "madial": ("",),
     "qmsum": ("",),
 }
-ACROSS = 4  # panels of the ablation beside each other
-APART = ("n", "reach", "fused - alone")  # numbers that are no bar
+ACROSS = 4  # panels per row of the ablation
+APART = ("n", "reach", "fused - alone")  # numbers that are not drawn as bars
 COLOURS = ("#1f6fb4", "#e07b39", "#5a9e4b", "#8c6bb1", "#b0403f", "#7a7a7a", "#c9a227", "#3aa6a6")
 STYLE = {
     "svg.hashsalt": "cognitive-memory",
@@ -42,13 +42,13 @@ Figure = Any
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Say where the figures lie, and where the plots go."""
+    """Add the options: folder of the figures, folder of the plots."""
     parser.add_argument("--results", type=Path, default=ROOT / "benchmarks" / "results")
     parser.add_argument("--plots", type=Path, default=ROOT / "docs" / "plots")
 
 
 def run(options: argparse.Namespace) -> Report:
-    """Draw every plot whose figures are there."""
+    """Draw every plot whose figures exist."""
     report = Report("plots", ("plot", "kB"))
     import_module("matplotlib").use("svg")
     options.plots.mkdir(parents=True, exist_ok=True)
@@ -75,7 +75,7 @@ def _drawn(results: Path) -> Iterator[tuple[str, Figure]]:
 
 
 def _speed(kept: Kept) -> Figure:
-    """A panel for each rank: the p95 of each system by the size of the year."""
+    """Draw one panel per rank: the p95 of each system by workload size."""
     figure, panels = _canvas(9.5, 3.6, len(RANKS), sharey=True)
     systems = list(dict.fromkeys(row["system"] for row in kept.rows))
     for panel, (rank, column) in zip(panels, RANKS.items(), strict=True):
@@ -92,7 +92,7 @@ def _speed(kept: Kept) -> Figure:
 
 
 def _growth(kept: Kept) -> Figure:
-    """The context's p95 by the size of the year, and that of the bare searches beside it."""
+    """Draw the context's p95 and that of the bare searches by workload size."""
     figure, (panel,) = _canvas(5.2, 3.4, 1)
     for colour, rank in zip(COLOURS, dict.fromkeys(row["rank"] for row in kept.rows), strict=False):
         rows = [row for row in kept.rows if row["rank"] == rank]
@@ -110,7 +110,7 @@ def _growth(kept: Kept) -> Figure:
 
 
 def _bars(rows: Sequence[Row], label: str, columns: Sequence[str], unit: str) -> Figure:
-    """Horizontal bars, a group of them for each row; a black mark where the row's reach is."""
+    """Draw horizontal bars, grouped by row; a black mark shows the row's target."""
     figure, (panel,) = _canvas(6.2, 0.8 + 0.16 * len(rows) * (len(columns) + 1), 1)
     thick = 1 / (len(columns) + 1)
     for number, (colour, column) in enumerate(zip(COLOURS, columns, strict=False)):
@@ -129,7 +129,7 @@ def _bars(rows: Sequence[Row], label: str, columns: Sequence[str], unit: str) ->
 
 
 def _differences(kept: Kept) -> Figure:
-    """A panel for each figure: what each change takes from it, or adds."""
+    """Draw one panel per figure: the difference that each change makes."""
     titles = list(dict.fromkeys(row["figure"] for row in kept.rows))
     changed = [row for row in kept.rows if row["difference"] or row["change"] != kept.rows[0]["change"]]
     names = list(dict.fromkeys(str(row["change"]) for row in changed))

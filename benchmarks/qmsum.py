@@ -1,6 +1,6 @@
-"""Turns of long meetings of many people: how many of the first ten lie where the question is answered?
+"""Retrieval from long meetings of many people: how many of the first ten turns lie in the part with the answer?
 
-Every meeting is a group of its own in one memory, and a stranger asks there a day later. ``--data`` has a meeting a
+Every meeting is a separate group in one memory, and a stranger asks there a day later. ``--data`` has one meeting per
 line, with "meeting_transcripts" and "specific_query_list" (QMSum).
 """
 
@@ -23,24 +23,24 @@ from .measure import Report
 
 STARTED = datetime(2024, 1, 1, 9, tzinfo=ZONE)
 TURN = timedelta(seconds=10)
-AHEAD = 8.0  # points before plain BM25
+AHEAD = 8.0  # points above plain BM25
 
 
 @dataclass(frozen=True)
 class Question:
-    """What is asked, and the numbers of the turns where it is answered."""
+    """A question, and the numbers of the turns that hold its answer."""
 
     text: str
     span: frozenset[str]
 
     def recall(self, found: Sequence[str]) -> float:
-        """Give the share of what the first ten could hold of the span."""
+        """Return the share of the first ten places that the span could fill and does."""
         return len(self.span.intersection(found[:TOP])) / min(TOP, len(self.span))
 
 
 @dataclass(frozen=True)
 class Meeting:
-    """The turns of a meeting, oldest first, and what is asked of it."""
+    """The turns of a meeting, oldest first, and its questions."""
 
     id: str
     turns: tuple[core.Message, ...]
@@ -48,12 +48,12 @@ class Meeting:
 
     @property
     def texts(self) -> list[str]:
-        """Each turn with its speaker's name."""
+        """Return each turn with its speaker's name."""
         return [f"{turn.scene.user_name} {turn.text}" for turn in self.turns]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Say where the meetings are."""
+    """Add the option for the file of the meetings."""
     parser.add_argument("--data", type=Path, required=True, help="a meeting a line, with questions (JSON Lines)")
 
 
@@ -88,7 +88,7 @@ def read(path: Path) -> list[Meeting]:
 
 
 async def answered(meetings: Sequence[Meeting], tuning: Tuning = DEFAULTS) -> list[Sequence[str]]:
-    """Let the memory hear the meetings, and ask it everything: the ids of the turns found, by question."""
+    """Let the memory observe the meetings and ask every question; return the ids of the turns found, by question."""
     clock, answers = SetClock(), list[Sequence[str]]()
     async with opened(clock, tuning) as memory:
         for meeting in meetings:
@@ -103,7 +103,7 @@ async def answered(meetings: Sequence[Meeting], tuning: Tuning = DEFAULTS) -> li
 
 
 async def figures(path: Path, tuning: Tuning = DEFAULTS, *, every: int = 1) -> dict[str, float]:
-    """Give the figure that matters when the memory is tuned; ``every`` takes only every so manieth meeting."""
+    """Return the figure used for tuning; only every ``every``-th meeting is used."""
     meetings = read(path)[::every]
     questions = [question for meeting in meetings for question in meeting.questions]
     return {"qmsum": _mean(questions, await answered(meetings, tuning))}

@@ -1,7 +1,7 @@
-"""How long the vector index takes to be whole again, beside bare Chroma taking in the same rows, in the same run.
+"""The time to rebuild the vector index, compared with bare Chroma storing the same rows in the same run.
 
-Nothing is embedded: the year is imported with its vectors. Bare Chroma is given batches of 500 in a process of its
-own, with its default configuration but for the space; reading its rows and making its vectors is not counted.
+Nothing is embedded: the workload is imported with its vectors. Bare Chroma gets batches of 500 in a separate process,
+with its default configuration except the space; reading rows and generating vectors is not counted.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ REACH = 1.6
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Say how many events, how often, and where their export file is kept."""
+    """Add the options: number of events and rounds, folder of the export file."""
     parser.add_argument("--events", type=int, default=10_000)
     parser.add_argument("--rounds", type=int, default=1, help="rebuilds and bare builds, in turns")
     parser.add_argument("--data", type=Path, help="a folder that keeps the export file from run to run")
 
 
 def run(options: argparse.Namespace) -> Report:
-    """Rebuild, and let bare Chroma build, in turns."""
+    """Rebuild the index and build bare Chroma, alternating."""
     report = Report(
         f"rebuild: the vector index, {options.events} events",
         ("what", "s", "ms a row", "x", "processor s", "processor x"),
@@ -68,7 +68,7 @@ def _say(report: Report, what: str, rounds: Sequence[Spent], bare: Spent, events
 
 
 async def _spent(work: Awaitable[object]) -> Spent:
-    """Await something; answers what this process and its Chroma child took."""
+    """Await work; return the time taken by this process and its Chroma child."""
     started, before = time.perf_counter(), time.process_time() + chroma_worked()
     await work
     return Spent(time.perf_counter() - started, time.process_time() + chroma_worked() - before)

@@ -1,8 +1,8 @@
-"""How much memory bot and Chroma child hold with a year's events open, beside an empty one, and beside chromadb alone.
+"""Memory of bot and Chroma child with a workload open, compared with an empty one and with chromadb alone.
 
-Each is filled first, then opened in a process of its own and asked: contexts in every group, and searches of the
-operator over everything. chromadb alone holds the same rows and is asked the same number of questions; it is filled
-while the memory is, as nothing is measured then.
+Each is filled first, then opened in a separate process and queried: contexts in every group, and searches of the
+operator over everything. chromadb alone holds the same rows and gets the same number of queries; it is filled at the
+same time as the memory, since nothing is measured then.
 """
 
 from __future__ import annotations
@@ -29,18 +29,18 @@ from .workload import Line, Noon, Speech, group_years, groups_by_size
 
 ROOT = Path(__file__).resolve().parent.parent
 CONTEXTS, SEARCHES = 50, 50
-REACH = 250  # MB over chromadb alone
+REACH = 250  # MB above chromadb alone
 PART = 2_000  # events imported at a time
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Say how many events, and where they are kept."""
+    """Add the options: number of events, directory."""
     parser.add_argument("--events", type=int, default=100_000)
     parser.add_argument("--directory", type=Path, help="a folder on the disk to use (default: temporary files)")
 
 
 def run(options: argparse.Namespace) -> Report:
-    """Fill a directory, then open it in a process of its own; the same with an empty one, and with bare Chroma."""
+    """Fill a directory, then open it in a separate process; the same with an empty one and with bare Chroma."""
     columns = ("what", "events", "imported", "opened", "in use", "child opened", "child in use", "together")
     report = Report("memory: resident, MB", columns)
     together, groups = 0.0, _group_ids(options.events)
@@ -89,7 +89,7 @@ def _observe(folder: Path, group_ids: Sequence[str]) -> list[float]:
 
 def _bare(events: int, folder: Path) -> tuple[float, float]:
     questions = vectors_of(Speech(3).texts(SEARCHES))
-    bare_chroma.ask(folder, events, core.Scene.operator(), questions, 12)  # leaves its questions
+    bare_chroma.ask(folder, events, core.Scene.operator(), questions, 12)  # writes its queries
     return bare_chroma.hold(folder, events)
 
 

@@ -1,9 +1,9 @@
-"""Minutes of chat from many groups over a real OneBot WebSocket, the bot killed in the middle: what is lost, and grows.
+"""Minutes of chat in many groups over a real OneBot WebSocket, with kills of the bot: what is lost, and what grows.
 
-A bot runs as its operator would start it, historian on (rules), with a companion that records a turn for every n-th
-message and answers with the job's id; that answer is the acknowledgement. The bot is killed with SIGKILL at moments
-that the seed chooses and started again at once; what is said meanwhile is not said again. Afterwards the memory is
-drained and exported, and each acknowledged turn must be one event and one memo.
+A bot runs as an operator would start it, with the rule-based historian and a companion plugin that records a turn for
+every n-th message and answers with the job's id; that answer is the acknowledgement. The bot is killed with SIGKILL at
+moments chosen by the seed and restarted at once; lines due meanwhile are not sent. Afterwards the memory is drained and
+exported, and each acknowledged turn must have become one event and one memo.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ from .measure import Report, Sample, percentile
 from .workload import Speech
 
 FIRST_GROUP, FIRST_PERSON = 618_000_000, 2_000_000_000
-PEOPLE = 10  # of a group
-MIDDLE = (0.3, 0.7)  # of the time, when the bot may be killed
-SAMPLED = 2.0  # seconds between two looks at the memory
-WARM_UP = 60.0  # seconds of a process that do not count for its growth, and a third of them at most
-QUIET = 20.0  # seconds that the last answers may take
-STRIKE = 0.03  # seconds at most from a turn to the kill: before its answer, or a little after
-LIKED = 4  # every so many lines say something worth remembering
+PEOPLE = 10  # per group
+MIDDLE = (0.3, 0.7)  # share of the time in which the bot may be killed
+SAMPLED = 2.0  # seconds between two samples of the memory
+WARM_UP = 60.0  # seconds of a process excluded from its growth, at most a third of them
+QUIET = 20.0  # seconds in which the last answers must arrive
+STRIKE = 0.03  # seconds at most from a turn to the kill: before or shortly after its answer
+LIKED = 4  # every so many lines are worth remembering
 TOKEN = re.compile(r"暗号是(t\d+e)|备忘(t\d+e)")
 
 COMPANION = """
@@ -95,21 +95,21 @@ class Look:
 
 @dataclass
 class Life:
-    """One process of the bot, from its start to its end."""
+    """One process of the bot, from start to end."""
 
     started: float
     looks: list[Look] = field(default_factory=list)
 
     @property
     def settled(self) -> list[Look]:
-        """The looks after the warm-up."""
+        """Return the samples after the warm-up."""
         if not self.looks:
             return []
         warm = self.started + min(WARM_UP, (self.looks[-1].at - self.started) / 3)
         return [look for look in self.looks if look.at >= warm]
 
     def growth(self) -> tuple[float, float]:
-        """Give the slopes of bot and children, in MB a minute."""
+        """Return the slopes of bot and children, in MB per minute."""
         looks = self.settled
         if len(looks) < 3:
             return 0.0, 0.0
@@ -132,7 +132,7 @@ class Chat:
     lives: list[Life] = field(default_factory=list)
 
     def take(self, reply: str) -> None:
-        """Note the bot's answer to a turn."""
+        """Record the bot's answer to a turn."""
         token, _, job_id = reply.partition(" ")
         if token not in self.said or token in self.acknowledged:
             return
@@ -144,13 +144,13 @@ class Chat:
 
     @property
     def waits(self) -> bool:
-        """Whether turns that were said last are not answered yet."""
+        """Return whether recent turns are not answered yet."""
         last = list(self.said)[-20:]
         return any(token not in self.acknowledged for token in last)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Say how long, how much, and how often the bot is killed."""
+    """Add the options: duration, load, number of kills."""
     parser.add_argument("--minutes", type=float, default=10.0)
     parser.add_argument("--rate", type=float, default=50.0, help="messages a second")
     parser.add_argument("--groups", type=int, default=200)
@@ -162,7 +162,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> Report:
-    """Chat, kill, start again, and count."""
+    """Chat, kill, restart and count."""
     title = f"soak: {options.rate:g} messages a second from {options.groups} groups, {options.minutes:g} minutes"
     report = Report(title, ("figure", "value"))
     with tempfile.TemporaryDirectory(dir=options.directory) as folder:
@@ -188,14 +188,14 @@ def run(options: argparse.Namespace) -> Report:
 
 
 async def _watched(home: Path, options: argparse.Namespace) -> tuple[Chat, float]:
-    """Chat; answers also how long another process that only sleeps was kept waiting, in ms."""
+    """Chat; also return the longest delay in ms of a bystander process that only sleeps."""
     async with bystander() as beside:
         chat = await _chatted(home, options)
         return chat, await beside.longest()
 
 
 async def _chatted(home: Path, options: argparse.Namespace) -> Chat:
-    """Live through all the bot's processes, one after the other; each but the last is killed."""
+    """Run all processes of the bot, one after the other; each but the last is killed."""
     dice = random.Random(options.seed)
     seconds = 60 * options.minutes
     chat, lines, began = Chat(dice), _lines(options, dice), time.perf_counter()
@@ -241,7 +241,7 @@ async def _lived(
 async def _talk(
     client: OneBotClient, chat: Chat, lines: Iterator[tuple[float, str, int, int]], began: float, until: float
 ) -> None:
-    """Say lines when they are due, to the first turn after a moment; what was due while nobody listened is not said."""
+    """Send lines when due, up to the first turn after ``until``; lines due while the bot was away are skipped."""
     connected = time.perf_counter() - began
     for due, text, group, user in lines:
         if due < connected:
@@ -266,7 +266,7 @@ async def _say(client: OneBotClient, chat: Chat, text: str, group: int, user: in
 
 
 def _lines(options: argparse.Namespace, dice: random.Random) -> Iterator[tuple[float, str, int, int]]:
-    """Give all lines: when they are due, the text ("" for a turn), the group, the person."""
+    """Yield all lines: due time, text ("" for a turn), group and person."""
     speech = Speech(options.seed)
     for number in count():
         group = dice.randrange(options.groups)
@@ -280,7 +280,7 @@ def _lines(options: argparse.Namespace, dice: random.Random) -> Iterator[tuple[f
 
 
 def _moments(kills: int, seconds: float, dice: random.Random) -> list[float]:
-    """Choose a moment in each of so many equal stretches of the middle."""
+    """Return a random moment in each of ``kills`` equal parts of the middle."""
     first, last = (share * seconds for share in MIDDLE)
     return [first + (last - first) * (number + dice.random()) / kills for number in range(kills)]
 
@@ -310,7 +310,7 @@ def _waiting(data: Path) -> int:
 
 
 async def _remembered(data: Path) -> tuple[Counter[str], Counter[str], int]:
-    """Drain, export, and count events (as often as they were seen) and memos by the token that they hold."""
+    """Drain, export, and count events (as often as they were seen), memos by their token, and stuck jobs."""
     events, memos = Counter[str](), Counter[str]()
     async with core.CognitiveMemory.open(core.Settings(), data) as memory:
         assert await memory.drain(600)
@@ -362,7 +362,7 @@ def _say_of_memory(report: Report, lives: Sequence[Life]) -> None:
 
 
 def _say_of_loop(report: Report, home: Path) -> None:
-    """Report the longest gap of each second: of all, and of the last process after its warm-up."""
+    """Report the longest gap of each second: of all processes, and of the last one after its warm-up."""
     lives = [[float(line) for line in path.read_text("ascii").split()] for path in sorted(home.glob("gaps-*"))]
     settled = lives[-1][min(int(WARM_UP), len(lives[-1]) // 3) :]
     seconds = [gap for life in lives for gap in life]

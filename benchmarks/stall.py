@@ -1,6 +1,6 @@
-"""The longest time that the event loop stood still during each operation, with a year of events open.
+"""The longest blocking of the event loop during each operation, with a large workload open.
 
-Most of the year is laid into the ledger with its vectors before; its last events are imported, embedded and indexed.
+Most events are written into the ledger with their vectors before; the last ones are imported, embedded and indexed.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from .year_in_ledger import laid
 
 TIMES = 100
 IMPORTED = 2_000
-SETTLING = 15.0  # seconds after the first question: the group's words are being loaded
+SETTLING = 15.0  # seconds after the first query, while the group's postings are loaded
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Say how many events."""
+    """Add the options: number of events, store."""
     parser.add_argument("--events", type=int, default=10_000)
     parser.add_argument("--store", choices=("exact", "chroma"), default="chroma")
     parser.add_argument("--directory", type=Path, help="a folder on the disk to measure (default: temporary files)")
@@ -71,7 +71,7 @@ async def _measure(report: Report, events: int, store: Literal["exact", "chroma"
     turns = [core.Turn(scene, memo=speech.text(20), observations=speech.texts(2, 30)) for _ in range(TIMES)]
     await _during(report, f"remember, {TIMES} times", lambda: _all(memory.remember(turn) for turn in turns))
     await _during(report, "drain (historian)", partial(memory.drain, 600))
-    with tempfile.TemporaryDirectory() as outside:  # an export may not lie in the data directory
+    with tempfile.TemporaryDirectory() as outside:  # an export must not lie in the data directory
         await _during(report, "export", partial(memory.export, Path(outside) / "out.jsonl"))
     await _during(report, "status", memory.status)
     await _during(report, "close", partial(opening.__aexit__, None, None, None))

@@ -1,9 +1,10 @@
-"""How many windows of time our grammar reads as a labelled set does, beside the libraries that are installed.
+"""How many time expressions our grammar reads as a labelled set does, compared with the installed libraries.
 
-The file is a list of {"reference", "query", "window": [start, end] or null, "language"}. A window is read as the set
-has it when both ends lie within one day; null where null. A library that answers with an instant means its day.
-``wider``: some weeks, months or years ago are one day in the set; a window of about one such unit round that day is
-counted apart (decision 0009 has ours so).
+The file is a list of {"reference", "query", "window": [start, end] or null, "language"}. A window is right if both ends
+are within one day of the label, null only if the label is null. A library that returns an instant means its day.
+
+``wider``: some weeks, months or years ago are one day in the set; a window of about one such unit around that day is
+counted separately, since decision 0009 prefers it.
 """
 
 from __future__ import annotations
@@ -30,10 +31,10 @@ Window = tuple[datetime, datetime]
 Reader = Callable[[str, datetime, str], Window | None]
 DAY = timedelta(days=1)
 ROUGH = re.compile("(?:(周|星期|礼拜|weeks?)|(月|months?)|(年|years?)) ?(?:前|ago)")
-UNITS = (7, 31, 367)  # days that a week, a month and a year come to at most
+UNITS = (7, 31, 367)  # days of a week, a month and a year at most
 REACH = DAY
 NEEDED = 0.9  # of the windows, in each language
-EUROPE = ["en", "de", "fr", "es", "it"]  # the English half asks a little in each
+EUROPE = ["en", "de", "fr", "es", "it"]  # the English half has a few queries in each
 OPEN = {
     "timewords": "import cognitive_memory_core as core; from datetime import datetime, timezone; {mark};"
     "core.time_window('last week', datetime.now(timezone.utc))",
@@ -62,7 +63,7 @@ print((time.perf_counter() - started) * 1000, resident() - before)
 
 @dataclass(frozen=True)
 class Labelled:
-    """A question, when it was asked, and the window that a reader sees in it."""
+    """A query, when it was asked, and its labelled window."""
 
     query: str
     reference: datetime
@@ -70,13 +71,13 @@ class Labelled:
     language: str
 
     def agrees(self, found: Window | None) -> bool:
-        """Tell whether an answer is the label's."""
+        """Return whether an answer equals the label."""
         if found is None or self.window is None:
             return found is self.window
         return all(abs(mine - theirs) <= REACH for mine, theirs in zip(found, self.window, strict=True))
 
     def is_wider(self, found: Window | None) -> bool:
-        """Tell whether an answer is the label's day with at most the unit that is counted round it."""
+        """Return whether an answer is the labelled day widened by at most the unit of the query."""
         unit = ROUGH.search(self.query)
         if not unit or found is None or self.window is None:
             return False
@@ -85,13 +86,13 @@ class Labelled:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Say where the labelled windows are."""
+    """Add the options: file of the labels, printing of misses."""
     parser.add_argument("--data", type=Path, required=True, help="a JSON list of labelled windows")
     parser.add_argument("--misses", action="store_true", help="print what ours reads otherwise")
 
 
 def run(options: argparse.Namespace) -> Report:
-    """Ask ours and every library that is there."""
+    """Ask our grammar and every installed library."""
     logging.disable(logging.CRITICAL)
     warnings.simplefilter("ignore")
     cases = [_labelled(entry) for entry in json.loads(options.data.read_text("utf-8"))]
@@ -146,7 +147,7 @@ def _labelled(entry: dict[str, Any]) -> Labelled:
 
 
 def _day(when: datetime, period: str = "day") -> Window:
-    """Give the day, week, month or year of an instant."""
+    """Return the day, week, month or year of an instant."""
     start = when.replace(hour=0, minute=0, second=0, microsecond=0, tzinfo=None)
     if period == "week":
         start -= start.weekday() * DAY
@@ -160,7 +161,7 @@ def _ends(written: Sequence[str]) -> Window:
     return datetime.fromisoformat(written[0]), datetime.fromisoformat(written[1])
 
 
-# --- ours, and the others ------------------------------------------------------------------------------------------
+# Our grammar and the other libraries.
 
 
 def _ours() -> Reader:
@@ -180,7 +181,7 @@ def _jionlp() -> Reader:
         for found in jionlp.ner.extract_time(query, time_base=reference.timestamp(), with_parsing=True):
             if found["type"] in ("time_point", "time_span"):
                 return _ends(found["detail"]["time"])
-        alone = jionlp.parse_time(query, time_base=reference.timestamp())  # it reads some words only where they are all
+        alone = jionlp.parse_time(query, time_base=reference.timestamp())  # it reads some only as the whole text
         return _ends(alone["time"]) if alone["type"] in ("time_point", "time_span") else None
 
     return read

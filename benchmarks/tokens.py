@@ -1,9 +1,9 @@
-"""The estimate of tokens beside what real tokenizers count: what a budget is worth, and whether it holds.
+"""The token estimate compared with real tokenizers: its accuracy, and whether a budget holds.
 
-``--data`` names the folder of conversations (groupchat-zh, teamchat-zh, locomo, qmsum; what is absent is named). The
-tokenizers are those whose vocabulary ships inside a package (the extra ``bench-tokens``); an absent one is named and
-left out. A ratio is estimate / count: under 1 the estimate was too low. ``passages`` are some twenty lines, as a block
-has them; ``lines`` are single ones.
+``--data`` is the folder of conversations (groupchat-zh, teamchat-zh, locomo, qmsum; missing ones are reported). The
+tokenizers are those whose vocabulary ships inside a package (the extra ``bench-tokens``); missing ones are reported and
+left out. A ratio is estimate / count: below 1 the estimate was too low. ``passages`` are twenty lines, as in a block;
+``lines`` are single ones.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ from .measure import Report, percentile
 Count = Callable[[str], int]
 HERE = Path(__file__).resolve().parent.parent
 PASSAGE = 20  # lines
-MOST = 150  # passages of one sort of text
-LEAST = 10  # characters of a single line worth a ratio
+MOST = 150  # passages per kind of text
+LEAST = 10  # least characters of a single line for a ratio
 LOW = 0.95
 COLUMNS = ("text", "of", "tokenizer", "n", "characters", "tokens", "p5", "median", "p95", "least", "under 0.95 %")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Say where the conversations lie."""
+    """Add the option for the folder of the conversations."""
     parser.add_argument("--data", type=Path, required=True, help="the folder of the conversations")
 
 
 def run(options: argparse.Namespace) -> Report:
-    """Count every text with every tokenizer that is there."""
+    """Count every text with every installed tokenizer."""
     report = Report("tokens: estimate / count", COLUMNS)
     counts = _counts(report)
     for text, lines in _texts(options.data, report).items():
@@ -69,7 +69,7 @@ def _some(samples: list[str]) -> list[str]:
 
 
 def _counts(report: Report) -> Mapping[str, Count]:
-    """Load the tokenizers; those that are absent are named."""
+    """Load the tokenizers; report those that are missing."""
     found: dict[str, Count] = {}
     for name, (package, load) in _TOKENIZERS.items():
         try:
@@ -117,7 +117,7 @@ _TOKENIZERS: Mapping[str, tuple[str, Callable[[Any], Count]]] = {
 
 
 def _texts(data: Path, report: Report) -> Mapping[str, Sequence[str]]:
-    """Give the lines of every sort of text."""
+    """Return the lines of every kind of text."""
     texts: dict[str, Sequence[str]] = {}
     for name, read in _READERS.items():
         try:
@@ -128,7 +128,7 @@ def _texts(data: Path, report: Report) -> Mapping[str, Sequence[str]]:
 
 
 def _group(data: Path) -> Iterator[str]:
-    """Show lines as people write them, with the labels and times that stand in a block."""
+    """Yield lines as people write them, with labels and times as in a block."""
     whole = json.loads((data / "groupchat-zh" / "groupchat_zh_dev.json").read_text("utf-8"))
     for line in whole["messages"]:
         yield f"- [{line['time'][:16].replace('T', ' ')}] {line['name']}({line['user_id']})：{line['text']}"
@@ -177,7 +177,7 @@ _READERS: Mapping[str, Callable[[Path], Iterator[str]]] = {
 
 
 def _made() -> Mapping[str, Sequence[str]]:
-    """Give what no conversation here has enough of."""
+    """Return generated texts of kinds that are rare in the conversations."""
     chance = random.Random(5)
     faces = "😂🤣😭🥺👍🙏🔥❤️🎉😅🐶👀🤔✨💀🫠🥹👨‍👩‍👧🇨🇳🚢"
     words = ("好耶", "笑死", "ok", "在吗", "哈哈哈哈", "wc", "yyds", "赶紧的")

@@ -1,8 +1,8 @@
-"""The year "group years" with vectors that lie as a model's do, and its export file with them, made once.
+"""The workload "group years" with vectors distributed as a model's are, and its export file, written once.
 
-A text's vector is its topic's centre and something of its own, both drawn along directions of falling weight: about
-twenty directions carry most of it, as in real embeddings, so that nearest neighbours mean something. (Independent
-random vectors of 1,536 dimensions are all equally far from each other: there an index is asked for what is not there.)
+A text's vector is its topic's centre plus its own part, both drawn along directions of decreasing weight: about twenty
+directions carry most of it, as in real embeddings, so that nearest neighbours are meaningful. (Independent random
+vectors of 1,536 dimensions are all equally far apart, which makes an approximate index look bad.)
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from .workload import DIMENSIONS, SEED, Line, group_years
 
 TOPICS = 500
 DIRECTIONS = 128
-OWN = 0.7  # of a text's vector, beside 1.0 of its topic's
+OWN = 0.7  # weight of a text's own part; its topic's is 1.0
 BATCH = 500
 FINGERPRINT = f"benchmark-topics:{DIMENSIONS}"
 HEADER = orjson.dumps({"format": "cognitive-memory", "version": 1}) + b"\n"
@@ -36,33 +36,33 @@ Row = NDArray[np.float32]
 
 
 class TopicVectors:
-    """An embedder that costs no time of a model; what is known beforehand costs no time of the event loop either."""
+    """An embedder without model latency; vectors known beforehand are returned without work."""
 
     fingerprint = FINGERPRINT
     calibration = Calibration(unrelated=0.0, paraphrase=1.0)
 
     def __init__(self, known: Mapping[str, Row] | None = None) -> None:
-        """Know the vectors of some texts."""
+        """Take the known vectors of some texts."""
         self._known = known or {}
 
     async def embed_documents(self, texts: Sequence[str]) -> list[array[float]]:
-        """Embed what is to be found."""
+        """Return the texts' vectors."""
         return [array("f", row.tobytes()) for row in await asyncio.to_thread(vectors_of, texts)]
 
     async def embed_query(self, text: str) -> array[float]:
-        """Embed what is asked."""
+        """Return the query's vector."""
         if (row := self._known.get(text)) is not None:
             return array("f", row.tobytes())
         return (await self.embed_documents([text]))[0]
 
 
 def wordless(questions: Matrix) -> dict[str, Row]:
-    """Name questions ``zq0``, ``zq1``, ...: they share no word with any text."""
+    """Return queries ``zq0``, ``zq1``, ... with these vectors: they share no word with any text."""
     return {f"zq{number}": question for number, question in enumerate(questions)}
 
 
 def vectors_of(texts: Sequence[str]) -> Matrix:
-    """Give the texts' unit vectors, the same for the same text everywhere."""
+    """Return the texts' unit vectors; the same text has the same vector everywhere."""
     seeds = [int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big") for text in texts]
     own = np.stack([np.random.Generator(np.random.PCG64(seed)).standard_normal(DIRECTIONS) for seed in seeds])
     centres, weights, directions = _space()
@@ -72,19 +72,19 @@ def vectors_of(texts: Sequence[str]) -> Matrix:
 
 
 def year_vectors(lines: Sequence[Line]) -> Matrix:
-    """Give the vectors of all lines, one below the other."""
+    """Return the vectors of all lines, row by row."""
     return np.concatenate([vectors_of([line.text for line in batch]) for batch in batches(lines)])
 
 
 def batches(lines: Iterable[Line], size: int = BATCH) -> Iterator[list[Line]]:
-    """Cut lines into batches."""
+    """Yield the lines in batches."""
     lines = iter(lines)
     while batch := list(islice(lines, size)):
         yield batch
 
 
 def event_of(line: Line) -> Event:
-    """Give the event that the memory makes of a line that it imports."""
+    """Return the event that the memory creates when it imports a line."""
     return Event(
         line.id,
         line.text,
@@ -97,7 +97,7 @@ def event_of(line: Line) -> Event:
 
 
 def year_with_vectors(events: int, folder: Path) -> Path:
-    """Name the year's export file with its vectors; it is written where it does not lie in the folder yet."""
+    """Return the path of the workload's export file with vectors; write the file if it is missing."""
     path = folder / f"{FINGERPRINT.replace(':', '-')}-{events}.jsonl"
     if not path.exists():
         folder.mkdir(parents=True, exist_ok=True)
@@ -108,13 +108,13 @@ def year_with_vectors(events: int, folder: Path) -> Path:
 
 
 async def filled(memory: core.CognitiveMemory, events: int, folder: Path) -> None:
-    """Import the year with its vectors and wait until it is indexed."""
+    """Import the workload with its vectors and wait until it is indexed."""
     await memory.import_(year_with_vectors(events, folder))
     await whole(memory, events)
 
 
 async def whole(memory: core.CognitiveMemory, events: int, seconds: float = 3600) -> None:
-    """Wait until every event is indexed; what a benchmark would measure beside a half index means nothing."""
+    """Wait until every event is indexed; exit with an error if that fails, since the figures would be meaningless."""
     if not await memory.drain(seconds):
         raise SystemExit(f"not indexed within {seconds:.0f} s: {await memory.status()}")
     status = await memory.status()
@@ -123,7 +123,7 @@ async def whole(memory: core.CognitiveMemory, events: int, seconds: float = 3600
 
 
 def write_part(lines: Sequence[Line], vectors: Matrix, path: Path) -> None:
-    """Write some lines of the year, with their vectors, as an export file."""
+    """Write some lines with their vectors as an export file."""
     with path.open("wb") as file:
         file.write(HEADER)
         file.writelines(_written(line, vector) for line, vector in zip(lines, vectors, strict=True))
@@ -156,7 +156,7 @@ def _written(line: Line, vector: Row) -> bytes:
 
 @cache
 def _space() -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-    """Draw the topics' centres, the weights of the directions, and the directions themselves."""
+    """Return the topics' centres, the weights of the directions, and the directions."""
     random = np.random.Generator(np.random.PCG64(SEED))
     weights = 1.0 / np.sqrt(np.arange(1, DIRECTIONS + 1))
     directions, _ = np.linalg.qr(random.standard_normal((DIMENSIONS, DIRECTIONS)))

@@ -1,6 +1,6 @@
-"""The longest time that the event loop stood still while a year is indexed, Chroma is killed, people are forgotten.
+"""The longest blocking of the event loop while a workload is indexed, Chroma is killed, and people are forgotten.
 
-``stall`` watches the everyday operations; here are the large ones, while contexts are asked for all the time.
+``stall`` watches the everyday operations; this benchmark the large ones, while contexts are requested all the time.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ Asking = Callable[[], Awaitable[object]]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Say how many events, and where the export file is kept."""
+    """Add the options: number of events, folder of the export file."""
     parser.add_argument("--events", type=int, default=100_000)
     parser.add_argument("--data", type=Path, help="a folder that keeps the export file from run to run")
 
 
 def run(options: argparse.Namespace) -> Report:
-    """Watch the loop during each operation in turn."""
+    """Watch the event loop during each operation in turn."""
     columns = ("during", "s", "longest gap ms", "a bystander's ms", "context p50 ms", "context p95 ms")
     report = Report(f"upheaval: longest gap of the event loop, {options.events} events", columns)
     with tempfile.TemporaryDirectory() as folder:
@@ -81,7 +81,7 @@ async def _during(report: Report, beside: Bystander, ask: Asking, name: str, ope
 
 @asynccontextmanager
 async def _asked(ask: Asking) -> AsyncIterator[Sample]:
-    """Ask for contexts while a block runs."""
+    """Request contexts while a block runs."""
     sample = Sample()
 
     async def go_on() -> None:
@@ -105,7 +105,7 @@ async def _searched(memory: core.CognitiveMemory, times: int = 20) -> None:
 
 
 async def _killed(memory: core.CognitiveMemory) -> None:
-    """Kill the child, search meanwhile, and wait until there is one again."""
+    """Kill the child, search meanwhile, and wait until there is a new one."""
     gone = {child.pid for child in await _children()}
     for child in await _children():
         child.kill()
@@ -131,7 +131,7 @@ async def _killed_reindexing(memory: core.CognitiveMemory, events: int) -> None:
     await asyncio.wait({rebuilding}, timeout=1.0)  # somewhere in the middle
     for child in await _children():
         child.kill()
-    with suppress(core.UnavailableError):  # it says so, and the old index serves
+    with suppress(core.UnavailableError):  # the failure is reported, and the old index serves
         await rebuilding
     await _reindexed(memory, events)
 
@@ -146,6 +146,6 @@ async def _children():  # noqa: ANN202  # psutil's processes, looked up off the 
 
 
 def _who(events: int) -> tuple[str, str]:
-    """Name the group in the middle, and the person who said most; the year itself would burden the collector."""
+    """Return the median group and the person with the most lines, without keeping all lines in memory."""
     lines = list(group_years(events))
     return ranked(groups_by_size(lines))["median"][0], Counter(line.user_id for line in lines).most_common(1)[0][0]

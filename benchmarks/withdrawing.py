@@ -1,4 +1,4 @@
-"""What withdrawing messages costs the others: another group's turn while forty are withdrawn from a long queue."""
+"""The cost of withdrawals for others: another group's turn while forty messages are withdrawn from a long queue."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from .workload import NOW, Noon, Speech
 
 HERE = core.Scene.group("100001", "2000001", user_name="小雨")
 THERE = core.Scene.group("100002", "2000002", user_name="小满")
-LINES = 3  # recent lines of a job
-TURNS = 5  # of the other group, alone and beside the withdrawals
-STEP = 0.002  # seconds between two looks
+LINES = 3  # recent lines per job
+TURNS = 5  # of the other group, alone and during the withdrawals
+STEP = 0.002  # seconds between two checks
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Say how many jobs wait, and how many messages are withdrawn at once."""
+    """Add the options: number of waiting jobs and of withdrawals."""
     parser.add_argument("--pending", type=int, default=2_000)
     parser.add_argument("--withdrawals", type=int, default=40)
     parser.add_argument("--directory", type=Path, help="a folder on the disk to measure (default: temporary files)")
 
 
 def run(options: argparse.Namespace) -> Report:
-    """Measure the other group's turns alone, and then while messages are withdrawn."""
+    """Measure the other group's turns alone, then during the withdrawals."""
     with tempfile.TemporaryDirectory(dir=options.directory) as folder:
         return asyncio.run(_measured(options.pending, options.withdrawals, Path(folder)))
 

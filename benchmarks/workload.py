@@ -1,4 +1,4 @@
-"""The workload "group years": groups of Zipf sizes that talked for a year, the same for the same numbers everywhere."""
+"""The workload "group years": groups of Zipf-distributed sizes that chat for a year; equal numbers give equal lines."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ WORDS = 40_000
 CHARACTERS = 3_000
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=timezone(timedelta(hours=8)))
 PRIVATE_SHARE = 0.1
-PEOPLE = 20  # of a group
+PEOPLE = 20  # per group
 QUERY_LENGTH = 25
 
 
@@ -32,28 +32,28 @@ class Noon:
     """A clock that stands at the end of the year."""
 
     def now(self) -> datetime:
-        """Give that instant."""
+        """Return that instant."""
         return NOW
 
 
 class TextVectors:
-    """An embedder that costs no time of a model: each text's own random unit vector, always the same."""
+    """An embedder without model latency: each text has its own fixed random unit vector."""
 
     fingerprint = f"benchmark:{DIMENSIONS}"
     calibration = Calibration(unrelated=0.0, paraphrase=1.0)
 
     async def embed_documents(self, texts: Sequence[str]) -> list[array[float]]:
-        """Embed what is to be found."""
+        """Return the texts' vectors."""
         return [array("f", vector_of(text).tobytes()) for text in texts]
 
     async def embed_query(self, text: str) -> array[float]:
-        """Embed what is asked."""
+        """Return the query's vector."""
         return array("f", vector_of(text).tobytes())
 
 
 @dataclass(frozen=True)
 class Line:
-    """One event of the year: in a group, or in private where ``group_id`` is ""."""
+    """One event of the workload: in a group, or in private if ``group_id`` is ""."""
 
     id: str
     text: str
@@ -63,37 +63,37 @@ class Line:
 
     @property
     def scene(self) -> core.Scene:
-        """Where it was said."""
+        """Return the scene in which it was said."""
         return core.Scene.group(self.group_id, self.user_id) if self.group_id else core.Scene.private(self.user_id)
 
 
 class Speech:
-    """Chinese-looking text: words of a made-up vocabulary, drawn by Zipf-Mandelbrot."""
+    """Chinese-looking text: words of a generated vocabulary, drawn by Zipf-Mandelbrot."""
 
     def __init__(self, seed: int) -> None:
-        """Begin a stream of text; the same seed speaks the same."""
+        """Start a stream of text; equal seeds give equal text."""
         self._random = np.random.Generator(np.random.PCG64(seed))
 
     def text(self, length: int) -> str:
-        """Speak exactly ``length`` characters."""
+        """Return exactly ``length`` characters."""
         words, shares = _vocabulary()
         drawn = np.searchsorted(shares, self._random.random(length))
         return "".join(words[index] for index in drawn)[:length]
 
     def texts(self, count: int, length: int = QUERY_LENGTH) -> list[str]:
-        """Speak several times."""
+        """Return several texts."""
         return [self.text(length) for _ in range(count)]
 
 
 def vector_of(text: str) -> NDArray[np.float32]:
-    """Give the text's unit vector."""
+    """Return the text's unit vector."""
     seed = int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big")
     drawn = np.random.Generator(np.random.PCG64(seed)).standard_normal(DIMENSIONS, dtype=np.float32)
     return (drawn / np.linalg.norm(drawn)).astype(np.float32)
 
 
 def group_years(events: int) -> Iterator[Line]:
-    """Tell a year of ``events`` lines in ``max(10, events / 500)`` groups, one in ten of them in private."""
+    """Yield ``events`` lines of a year in ``max(10, events / 500)`` groups; one line in ten is private."""
     random = np.random.Generator(np.random.PCG64(SEED))
     speech = Speech(SEED + 1)
     shares = _zipf(max(10, events // 500))
@@ -107,7 +107,7 @@ def group_years(events: int) -> Iterator[Line]:
 
 
 def write_export(lines: Sequence[Line], path: Path) -> None:
-    """Write the year as an export file, which the memory imports."""
+    """Write lines as an export file that the memory can import."""
     with path.open("wb") as file:
         file.write(orjson.dumps({"format": "cognitive-memory", "version": 1}) + b"\n")
         for line in lines:
@@ -126,12 +126,12 @@ def write_export(lines: Sequence[Line], path: Path) -> None:
 
 
 def groups_by_size(lines: Sequence[Line]) -> list[tuple[str, int]]:
-    """List the groups with their number of lines, largest first."""
+    """Return the groups with their number of lines, largest first."""
     return Counter(line.group_id for line in lines if line.group_id).most_common()
 
 
 def ranked(groups: Sequence[tuple[str, int]]) -> dict[str, tuple[str, int]]:
-    """Pick the groups at rank 1, 5 and the median."""
+    """Return the groups at rank 1, rank 5 and the median."""
     return {"1": groups[0], "5": groups[4], "median": groups[len(groups) // 2]}
 
 
@@ -141,7 +141,7 @@ def _vocabulary() -> tuple[list[str], NDArray[np.float64]]:
     words: dict[str, None] = {}
     while len(words) < WORDS:
         length = 2 + int(np.searchsorted([0.75, 0.95], random.random()))
-        common = (random.random(length) ** 2 * CHARACTERS).astype(int)  # some characters are much more common
+        common = (random.random(length) ** 2 * CHARACTERS).astype(int)  # some are much more common
         words["".join(chr(0x4E00 + at) for at in common)] = None
     weights = 1.0 / (np.arange(1, WORDS + 1) + 2.7) ** 1.07
     return list(words), np.cumsum(weights) / weights.sum()

@@ -1,4 +1,4 @@
-"""A year laid into a data directory with its vectors, as an import lays it, without writing it out as text first."""
+"""Writes a workload with its vectors into a data directory, as an import does, without an export file."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from cognitive_memory_core.ports.ledger import EmbeddedEvent
 from .topics import batches, event_of
 from .workload import Line, TextVectors, vector_of
 
-TOGETHER = 500  # rows a transaction, as many as an import takes
+TOGETHER = 500  # rows per transaction, as in an import
 
 
 async def laid(lines: Sequence[Line], folder: Path) -> None:
-    """Lay lines into the ledger of a data directory that no memory has open; nothing is left to be embedded."""
+    """Write lines into the ledger of a data directory that no memory has open; nothing is left to embed."""
     ledger = await SqliteLedger.open(folder / "ledger.db")
     try:
         for batch in batches(lines, TOGETHER):

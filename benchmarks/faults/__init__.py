@@ -1,7 +1,7 @@
 """The fault table of the design: each row injects its fault at the published size and counts what was lost.
 
-Every row is a process of its own and bounded in time. ``ROW...`` chooses rows (all by default); ``--write`` puts what
-they gave into docs/faults.md, where the lines of other rows stay as they are.
+Every row runs in a separate process with a time limit. ``ROW...`` selects rows (default: all); ``--write`` writes their
+results into docs/faults.md, where the lines of other rows stay unchanged.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ ROOT = Path(__file__).absolute().parents[2]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Say which rows, how large, and whether the table is written."""
+    """Add the options: rows, size, and whether the table is written."""
     parser.add_argument("rows", nargs="*", metavar="ROW", help=f"{', '.join(ROWS)}; all by default")
     parser.add_argument("--quick", action="store_true", help="a few injections a row, within five minutes")
     parser.add_argument("--minutes", type=float, default=2.0, help="how long the flood of F21 lasts (default: 2)")
@@ -34,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> Report:
-    """Run rows one after the other, and print each as it ends."""
+    """Run the rows one after the other and print the result of each."""
     wanted = [name.upper().replace("F10B", "F10b") for name in options.rows] or list(ROWS)
     if unknown := [name for name in wanted if name not in ROWS]:
         sys.exit(f"no such row: {', '.join(unknown)}")
@@ -55,7 +55,7 @@ def _said(row: Row) -> str:
 
 
 def _run_alone(name: str, extent: Extent) -> Row:
-    """Run a row in a process group of its own; one that does not end in its time is ended, with its children."""
+    """Run a row in its own process group; if it exceeds its time limit, kill it with its children."""
     wanted = json.dumps({"quick": extent.quick, "minutes": extent.minutes, "seed": extent.seed})
     command = [sys.executable, "-m", "benchmarks.faults", name, wanted]
     with (
@@ -80,7 +80,7 @@ def _run_alone(name: str, extent: Extent) -> Row:
 
 
 def _last_line(text: str) -> str:
-    """Return the line that names what a process ended with, shortened."""
+    """Return the last line of a process's error output, shortened."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     return lines[-1][:200] if lines else "it said nothing"
 

@@ -1,4 +1,4 @@
-"""One row alone, for :func:`benchmarks.faults.run`: its name and extent as arguments, the row as JSON in the end."""
+"""Runs one row for :func:`benchmarks.faults.run`: arguments are its name and extent, the last output line is JSON."""
 
 from __future__ import annotations
 
@@ -11,5 +11,5 @@ from ..fault_row import Extent
 from .rows import ROWS
 
 if __name__ == "__main__":
-    logging.disable(logging.CRITICAL)  # the faults are meant
+    logging.disable(logging.CRITICAL)  # the faults are intended
     print(json.dumps(asdict(ROWS[sys.argv[1]](Extent(**json.loads(sys.argv[2])))), ensure_ascii=False))

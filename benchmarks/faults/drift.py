@@ -1,4 +1,4 @@
-"""F30: rows that the vector store lost, or holds though nobody knows them, are found and mended."""
+"""F30: rows that the vector store lost, or holds although they are unknown, are found and repaired."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ DIMENSIONS = 64
 
 
 def f30(extent: Extent) -> Row:
-    """Take rows out of an index and put others in, in several rounds; count what was not found or not mended."""
+    """Remove rows from an index and add foreign ones, in several rounds; count what was not found or not repaired."""
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         return asyncio.run(_drifted(Path(folder), extent.of(5_000, 400), extent.of(10, 2), random.Random(extent.seed)))
 
@@ -64,7 +64,7 @@ async def _filled(ledger: SqliteLedger, count: int) -> None:
 
 
 async def _struck(store: ChromaStore, known: frozenset[str], number: int, dice: random.Random) -> int:
-    """Let some rows vanish (every third time too many to mend one by one), and bring strangers in."""
+    """Remove some rows (every third time too many for single repairs), and add foreign rows."""
     generation = await store.open()
     assert generation is not None
     share = 0.2 if number % 3 == 2 else 0.03

@@ -1,9 +1,9 @@
-"""The process that takes one step and dies in it: it forks for every order, so that the imports are paid once.
+"""The process that runs one step and dies in it; it forks per order, so that modules are imported once.
 
-Started as ``driver.py DESCRIPTOR`` with one end of a pair of sockets. An order is ``{"step", "data", "goes_on"}``; the
-child opens the directory, says ``ready PID`` and waits, so that a tracer can attach and count from the step alone. Then
-it says ``acked``, ``refused`` or ``raised ...``, and where it goes on, what became of a job handed in afterwards; its
-parent says ``gone STATUS``. Everything is said with send(), a call that no fault is injected into.
+Started as ``driver.py DESCRIPTOR`` with one end of a socket pair. An order is ``{"step", "data", "goes_on"}``. The
+child opens the directory, sends ``ready PID`` and waits, so that a tracer can attach and count system calls of the step
+alone. Then it sends ``acked``, ``refused`` or ``raised ...``, and with ``goes_on`` the result of a job handed in
+afterwards; its parent sends ``gone STATUS``. All messages use send(), a call into which no fault is injected.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ ORDER = 65_536  # bytes
 
 
 def serve(wire: socket.socket) -> None:
-    """Fork a child for every order until nobody gives any."""
+    """Fork a child for every order until the socket is closed."""
     while order := wire.recv(ORDER):
         wanted = json.loads(order)
         child = os.fork()
@@ -46,7 +46,7 @@ async def _perform(wire: socket.socket, step: str, data: Path, goes_on: bool) ->
     wire.send((await _outcome(STEPS[step].act(stage))).encode())
     if goes_on:
         said = await _outcome(stage.go_on())
-        if said.startswith("refused"):  # the fault may have waited for this
+        if said.startswith("refused"):  # the fault may strike here
             said = await _outcome(stage.go_on())
         wire.send(said.encode())
     os._exit(0)
@@ -73,7 +73,7 @@ async def _warm_up(data: Path) -> None:
 
 
 if __name__ == "__main__":
-    file_queue.THREADS = 1  # a tracer counts calls a thread: with one, the n-th call is the same call every time
+    file_queue.THREADS = 1  # a tracer counts calls per thread: with one thread, the n-th call is the same in every run
     with tempfile.TemporaryDirectory() as scratch:
         asyncio.run(_warm_up(Path(scratch)))
     serve(socket.socket(fileno=int(sys.argv[1])))

@@ -1,4 +1,4 @@
-"""F19 and F20: embedding models that answer badly, and one that is exchanged while the index is built anew.
+"""F19 and F20: embedding models with bad answers, and a change of model while the index is rebuilt.
 
 ``python -m benchmarks.faults.embedding FOLDER MODEL`` is the bot that F20 kills: it opens the memory with a model and
 works until everything is embedded and indexed.
@@ -33,7 +33,7 @@ from tests.support import model_server as served
 from ..fault_row import Extent, Row
 
 ROOT = Path(__file__).resolve().parents[2]
-TEXTS = 5  # handed over at once
+TEXTS = 5  # embedded at once
 ALIKE = 0.9999
 LENGTHS = {"one": 48, "other": 32}
 ROWS = 400
@@ -44,39 +44,39 @@ Behaviour = served.Behaviour
 
 
 class NoMeter:
-    """Counts nothing."""
+    """A meter that counts nothing."""
 
     def count(self, purpose: str, tokens: int) -> None:
-        """Forget it."""
+        """Ignore the call."""
 
 
 class SeededModel:
-    """A model of a length of its own: each text's random unit vector, always the same."""
+    """A model with its own vector length: each text has a fixed random unit vector."""
 
     calibration = Calibration(0.0, 1.0)
 
     def __init__(self, name: str) -> None:
-        """Take a name that LENGTHS knows."""
+        """Take a name that is a key of LENGTHS."""
         self.fingerprint = f"{name}/{LENGTHS[name]}"
         self._length = LENGTHS[name]
 
     async def embed_documents(self, texts: Sequence[str]) -> list[array[float]]:
-        """Embed."""
+        """Return the texts' vectors."""
         return [self.vector(text) for text in texts]
 
     async def embed_query(self, text: str) -> array[float]:
-        """Embed."""
+        """Return the query's vector."""
         return self.vector(text)
 
     def vector(self, text: str) -> array[float]:
-        """Give a text's vector."""
+        """Return a text's vector."""
         seed = int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big")
         drawn = np.random.default_rng(seed).standard_normal(self._length)
         return array("f", (drawn / np.linalg.norm(drawn)).astype(np.float32).tobytes())
 
 
 def f19(extent: Extent) -> Row:
-    """Answer hundreds of requests badly; count what was taken for a vector."""
+    """Send bad answers to hundreds of requests; count those accepted as vectors."""
     return asyncio.run(_answered_badly(extent.of(600, 40), extent.seed))
 
 
@@ -105,7 +105,7 @@ async def _answered_badly(times: int, seed: int) -> Row:
 
 
 def _some_trouble(dice: random.Random) -> Behaviour:
-    """Choose a way to answer badly, or one that only looks bad."""
+    """Return a random kind of bad answer, or one that only looks bad."""
     number = dice.choice([float("nan"), float("inf"), float("-inf"), 1e39, "1", None, [], {}, True])
     troubles: list[Callable[[], Behaviour]] = [
         lambda: served.with_vector([number, *[0.1] * (served.DIMENSIONS - 1)]),
@@ -136,7 +136,7 @@ def _are_right(texts: Sequence[str], vectors: Sequence[array[float]]) -> bool:
 
 
 def f20(extent: Extent) -> Row:
-    """Exchange the model over and over and kill the bot while it embeds and builds; in the end nothing is mixed."""
+    """Change the model repeatedly and kill the bot while it embeds and builds; in the end no vectors may be mixed."""
     kills, dice = extent.of(50, 3), random.Random(extent.seed)
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         data = Path(folder) / "data"
@@ -168,7 +168,7 @@ def _live(data: Path, model: str, seconds: float) -> None:
 
 
 async def _examined(data: Path, name: str) -> tuple[int, int, str]:
-    """Let the bot become whole with a model, then look at ledger and store from outside."""
+    """Let the bot finish with a model, then examine ledger and store from outside."""
     model = SeededModel(name)
     async with core.CognitiveMemory.open(core.Settings(), data, embedder=model) as memory:
         is_whole = await memory.drain(PATIENCE)

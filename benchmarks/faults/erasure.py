@@ -1,4 +1,4 @@
-"""A21: after somebody was forgotten and the purge ran, no byte of theirs is left in any file of the data directory."""
+"""A21: after a person was forgotten and the purge ran, no byte of theirs is left in any file of the data directory."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ import cognitive_memory_core as core
 from ..fault_row import Extent, Row
 from .embedding import PATIENCE, SeededModel
 
-PIECE = 16  # numbers of a vector in a row that are looked for
+PIECE = 16  # numbers of a vector that are searched for in sequence
 PERSON, OTHER = "8613377001", "8613377002"
 NAME = "柚子精灵"
 THEIRS = core.Scene.group("100001", PERSON, user_name=NAME)
@@ -39,7 +39,7 @@ print(json.dumps(vectors.tolist()))
 
 
 def a21(extent: Extent) -> Row:
-    """Plant what a person said everywhere, forget them, purge, and look into every file."""
+    """Plant a person's words everywhere, forget the person, purge, and search every file."""
     count = extent.of(100, 20)
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         row = asyncio.run(_forgotten(Path(folder) / "data", count))
@@ -96,7 +96,7 @@ async def _is_purged(memory: core.CognitiveMemory) -> bool:
 
 
 def _looked_for(canaries: Sequence[str], texts: Sequence[str], model: SeededModel) -> list[bytes]:
-    """Give every trace as it may stand in a file: ids, names, phrases, escaped phrases, and pieces of vectors."""
+    """Return every possible trace in a file: ids, names, phrases, escaped phrases, and pieces of vectors."""
     phrases = [*canaries, NAME, PERSON]
     escaped = [json.dumps(phrase)[1:-1] for phrase in phrases if not phrase.isascii()]
     vectors = [model.vector(text)[:PIECE] for text in texts]

@@ -20,9 +20,9 @@ from ..measure import Sample, percentile
 from . import world
 
 A_MINUTE = 10_000  # jobs
-GROUPS = 20  # that share half of the flood; one more has the other half
-LOOK = 0.25  # seconds between two looks at the queue
-BURST = 2_500  # jobs in one group: more than may wait there
+GROUPS = 20  # that share half of the flood; one more group has the other half
+LOOK = 0.25  # seconds between two samples of the queue
+BURST = 2_500  # jobs in one group: more than its limit
 AT_ONCE = 64
 NUMBER = re.compile(r"第 ?(\d+) ?轮")
 
@@ -40,11 +40,11 @@ class Flood:
 
 
 async def flooded(data: Path, seconds: float) -> dict[str, object]:
-    """Flood a memory, drain it, and give the figures."""
+    """Flood a memory, drain it, and return the figures."""
     flood = Flood()
     settings = core.Settings(
         vector_store=world.SETTINGS.vector_store,
-        queue=QueueSettings(turns_per_minute=0),  # else a person's own bound refuses before the queue's does
+        queue=QueueSettings(turns_per_minute=0),  # otherwise the limit per person refuses before the queue's
     )
     async with core.CognitiveMemory.open(settings, data) as memory:
         looking = asyncio.create_task(_look(memory, flood))
@@ -67,7 +67,7 @@ async def flooded(data: Path, seconds: float) -> dict[str, object]:
 
 
 async def _pour(memory: core.CognitiveMemory, flood: Flood, seconds: float) -> None:
-    """Hand in at a steady pace, whatever each takes: a slow one holds no other up."""
+    """Hand in jobs at a steady pace, without waiting for earlier ones."""
     started, hands = time.perf_counter(), set[asyncio.Task[None]]()
     while (passed := time.perf_counter() - started) < seconds:
         while flood.handed < passed * A_MINUTE / 60:
@@ -80,7 +80,7 @@ async def _pour(memory: core.CognitiveMemory, flood: Flood, seconds: float) -> N
 
 
 async def _burst(memory: core.CognitiveMemory, flood: Flood) -> dict[str, object]:
-    """Fill one group beyond its bound while the historian rests; another group is still served."""
+    """Fill one group beyond its limit while the historian is paused; another group must still be served."""
     await memory.pause()
     refused = flood.refused
     for _ in range(0, BURST, AT_ONCE):
@@ -129,7 +129,7 @@ def _counted(path: Path, flood: Flood) -> dict[str, object]:
 
 
 def _rss() -> float:
-    """Give the largest resident size so far, in MB; 0 where nobody counts it."""
+    """Return the largest resident size so far, in MB; 0 if the system does not report it."""
     if sys.platform == "win32":
         return 0.0
     import resource  # noqa: PLC0415  # there is none on Windows

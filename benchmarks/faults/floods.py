@@ -1,4 +1,4 @@
-"""A17: one person floods with endless messages, with turns, and with messages beside them; twenty others go on."""
+"""A17: one person floods with oversized messages, with turns, and with both messages and turns; twenty others go on."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ from .puppets import PATIENCE, VICTIM, Siege, besieged, there
 NORMAL, BUDGET = 20, 120
 MODEL_SECONDS = 0.01
 TURNS_A_SECOND, MESSAGES_A_SECOND = 200, 2_000
-FIRST = 1_000  # the number of the others' first turn
-SLOWER, STORED = 3.0, 2_000.0  # the others' remember against alone; ms until their turns are stored
-STEP = 0.01  # seconds between two looks
+FIRST = 1_000  # number of the others' first turn
+SLOWER, STORED = 3.0, 2_000.0  # others' remember against no flood; ms until their turns are stored
+STEP = 0.01  # seconds between two checks
 Flood = Callable[[Siege, "_Share"], Awaitable[None]]
 
 
 def a17(extent: Extent) -> Row:
-    """Flood one group in three ways; the others' times are held against the same without a flood, at published size."""
+    """Flood one group in three ways; at the published size the others' times are compared with no flood."""
     return asyncio.run(_flooded(extent))
 
 
 @dataclass
 class _Share:
-    """What the normal people had of the memory, and what became of the flood."""
+    """The times of the other people, and the counts of the flood."""
 
     remember: Sample = field(default_factory=Sample)
     context: Sample = field(default_factory=Sample)
@@ -46,7 +46,7 @@ class _Share:
     seconds: float = 0.0
 
     def against(self, alone: _Share) -> str:
-        """Say the others' figures beside those without a flood."""
+        """Return the others' figures next to those without a flood."""
         return (
             f"remember {self.remember.p95:.1f} ms (alone {alone.remember.p95:.1f}), context {self.context.p95:.1f} ms "
             f"({alone.context.p95:.1f}), stored {self.stored.p95:.0f} ms ({alone.stored.p95:.0f})"
@@ -54,21 +54,21 @@ class _Share:
 
     @property
     def offered(self) -> str:
-        """Say what the flood was, and what of it was not taken."""
+        """Return a description of the flood and of what was refused."""
         turned_away = f"refused {self.refused} of {self.handed} in {self.seconds:.0f} s"
         if not self.messages:
             return turned_away
         return f"{turned_away}, {self.messages / self.seconds:.0f} messages/s came, dropped {self.dropped} (counted)"
 
     def is_bad(self, alone: _Share) -> bool:
-        """Tell whether the others were held up, or model calls or refusals are not what they must be."""
+        """Return whether the others were slowed down beyond the limits."""
         is_slow = self.remember.p95 > SLOWER * alone.remember.p95
         is_late = self.stored.p95 > max(STORED, SLOWER * alone.stored.p95)
         return is_slow or is_late
 
     @property
     def is_miscounted(self) -> bool:
-        """Whether the budget was overrun, or status counts other refusals than callers were given."""
+        """Return whether the call budget was exceeded, or status counts other refusals than callers received."""
         return self.calls > BUDGET or self.counted != self.refused
 
 
@@ -115,7 +115,7 @@ async def _shared(rounds: int, flood: Flood | None) -> _Share:
 
 
 async def _live(siege: Siege, person: int, rounds: int, share: _Share) -> None:
-    """Live in groups of one's own: turn after turn, each looked for until it is stored."""
+    """Run a person's turns in separate groups, each awaited until it is stored."""
     for part in range(rounds):
         number = FIRST + rounds * person + part
         scene = turns.scene(number)
@@ -131,7 +131,7 @@ async def _live(siege: Siege, person: int, rounds: int, share: _Share) -> None:
 
 
 def _endless(number: int) -> Flood:
-    """Hand in turns and dialogues as long as they can be, one behind the other."""
+    """Return a flood of turns and dialogues of the greatest length, one after the other."""
 
     async def flood(siege: Siege, share: _Share) -> None:
         for one in range(number):
@@ -150,7 +150,7 @@ def _endless(number: int) -> Flood:
 
 
 async def _turns(siege: Siege, share: _Share) -> None:
-    """Hand in turns at a steady pace, whatever each takes."""
+    """Hand in turns at a steady pace, without waiting for earlier ones."""
     started, hands = time.perf_counter(), set[asyncio.Task[None]]()
     while True:
         while share.handed < (time.perf_counter() - started) * TURNS_A_SECOND:
@@ -174,7 +174,7 @@ async def _messages(siege: Siege, share: _Share) -> None:
             said = core.Message(f"s{share.messages}", there(), f"第 {share.messages} 句闲话", turns.now())
             await siege.memory.observe(said)
             share.messages += 1
-            await asyncio.sleep(0)  # as frames of a connection come: each gives the others a turn
+            await asyncio.sleep(0)  # each message lets other tasks run, as frames of a connection do
         await asyncio.sleep(STEP)
 
 

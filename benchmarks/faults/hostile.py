@@ -1,4 +1,4 @@
-"""What the attacker brings: names, orders in two languages, and wrappings, written for these rows."""
+"""The attacker's inputs: names, orders in two languages, and wrappings, written for these rows."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 from cognitive_memory_core.context.render import CLOSED, OPENED
 
 NASTY = Path(__file__).resolve().parents[2] / "tests" / "prompts" / "nasty"
-PARTS = ("名单", "已记住", "聊天", "来源", "观察", "旧侧写", "新事实")  # of a prompt, each between its own marks
+PARTS = ("名单", "已记住", "聊天", "来源", "观察", "旧侧写", "新事实")  # parts of a prompt, each between its own tags
 _RECALLED = re.compile(r"<已记住>.*?</已记住>\s*", re.DOTALL)
 _CHAT_TOKENS = re.compile(r"<[|｜]|[|｜]>")
 TAGS = re.compile(r"</?\w+>")
@@ -21,21 +21,21 @@ JOINER = "\u200d"
 
 @cache
 def names() -> list[str]:
-    """Give names that somebody would bear who wants to be somebody else, or to break what shows them."""
+    """Return names that impersonate somebody or try to break what displays them."""
     found: list[str] = json.loads((NASTY / "names.json").read_text("utf-8"))["names"]
     return found
 
 
 @cache
 def payloads() -> list[str]:
-    """Give every order in every wrapping."""
+    """Return every order in every wrapping."""
     read = json.loads((NASTY / "payloads.json").read_text("utf-8"))
     orders = [*read["orders"]["zh"], *read["orders"]["en"]]
     return [wrapping.replace("$order", order) for order in orders for wrapping in read["wrappings"]]
 
 
 def strange_signs(text: str) -> int:
-    """Count control, format, private and unpaired characters, and line ends that only some programs know."""
+    """Count control, format, private and unpaired characters, and unusual line ends."""
     kept = ("\n", "\t", JOINER)
     return sum(
         1 for char in text if char not in kept and unicodedata.category(char) in ("Cc", "Cf", "Co", "Cs", "Zl", "Zp")
@@ -43,19 +43,19 @@ def strange_signs(text: str) -> int:
 
 
 def lines_in(prompt: str) -> int:
-    """Count the lines of a prompt, but for what it recalls: no name and no message may add or swallow one."""
+    """Count the lines of a prompt without those recalled; no name or message may add or remove one."""
     return _RECALLED.sub("", prompt).count("\n")
 
 
 def forged_marks(prompt: str) -> int:
-    """Count marks of parts, in signs of any width, that are not ours or stand there twice."""
+    """Count tags of parts, of any character width, that are not ours or occur twice."""
     found = TAGS.findall(unicodedata.normalize("NFKC", prompt))
     ours = {mark for part in PARTS for mark in (f"<{part}>", f"</{part}>")}
     return len(found) - len(ours.intersection(found))
 
 
 def forged_labels(name: str, texts: Iterable[str]) -> int:
-    """Count the texts in which a name that looks like somebody's label stands as it was chosen."""
+    """Count the texts in which a name that imitates a label stands unchanged."""
     worn = unicodedata.normalize("NFKC", name)
     if "(" not in worn:
         return 0
@@ -63,7 +63,7 @@ def forged_labels(name: str, texts: Iterable[str]) -> int:
 
 
 def forged_fences(block: str) -> int:
-    """Count what closes or opens a context block other than its fence, also after a reader normalised it."""
+    """Count additional fence marks in a context block, also after Unicode normalisation."""
     if not block:
         return 0
     folded = unicodedata.normalize("NFKC", block)

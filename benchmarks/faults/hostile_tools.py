@@ -1,4 +1,4 @@
-"""A1: a chat model that is the attacker's calls the tools, in one scene, for whatever lies in all the others."""
+"""A1: a chat model controlled by an attacker calls the tools in one scene to reach the content of all others."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class _Count:
 
 
 def a1(extent: Size) -> Row:
-    """Call tools with the worst arguments there are; nothing foreign is shown, changed, or raised."""
+    """Call tools with the worst arguments; nothing foreign may be shown, changed, or raised."""
     load_plugin()
     count, changed = asyncio.run(_besieged(extent.of(20_000, LEAST), random.Random(extent.seed)))
     note = (
@@ -72,7 +72,7 @@ async def _besieged(calls: int, dice: random.Random) -> tuple[_Count, int]:
 
 
 async def _call(history: History, count: _Count) -> None:
-    """Call one tool; whose own pin it is that a call may change is never the one who asks here."""
+    """Call one tool; a pin that the call might change never belongs to the asker."""
     from nonebot_plugin_cognitive_memory import call_tool  # noqa: PLC0415  # loaded by now
     from nonebot_plugin_cognitive_memory.lifecycle import lifetime  # noqa: PLC0415  # see above
 
@@ -90,7 +90,7 @@ async def _call(history: History, count: _Count) -> None:
 
 
 def _arguments(dice: random.Random, tool: str, about: Planted, scene: core.Scene) -> Any:
-    """Make arguments as an object or as JSON text, sometimes broken; the asker's own pins are left alone."""
+    """Return arguments as an object or as JSON text, sometimes broken; the asker's own pins are excluded."""
     odd: Callable[[], Any] = lambda: dice.choice((*ODD, *GROUPS, *PEOPLE))  # noqa: E731  # two words that are used six times
     given = {name: odd() for name in dice.sample(FIELDS, dice.randint(0, 6))}
     given |= {"query": about.token} if dice.random() < 0.8 else {}
@@ -110,7 +110,7 @@ def _entity(dice: random.Random, about: Planted) -> Any:
 
 
 async def _pins(memory: core.CognitiveMemory) -> set[tuple[str, str, str]]:
-    """Give every pin of the world, as it reads now."""
+    """Return every pin of all scenes with its current text."""
     found: set[tuple[str, str, str]] = set()
     for agent in ("default", "second"):
         scenes = [core.Scene.operator(agent, group_id=group) for group in GROUPS]

@@ -1,4 +1,4 @@
-"""A2 and A3: what automatic injection and every other way of reading shows, over every make of store."""
+"""A2 and A3: what automatic injection and every other read path show, over every kind of store."""
 
 from __future__ import annotations
 
@@ -7,22 +7,22 @@ from collections.abc import Sequence
 from ..fault_row import Extent, Row
 from ..isolation_scenes import SCENES, SHARES, Plan, Tally, plans, tallied
 
-LEAST = 600  # scenes of a quick run: some of every way and every make
+LEAST = 600  # scenes of a quick run: some for every read path and store
 
 
 def a2(extent: Extent) -> Row:
-    """Ask in random scenes, by every way; nothing foreign is shown, and no store gives anything to take out."""
+    """Read in random scenes by every path; nothing foreign may be shown, nor returned by a store."""
     return _row("A2", "random scenes, every way of reading", plans(extent.of(100_000, LEAST), extent.seed))
 
 
 def a3(extent: Extent) -> Row:
-    """Ask in groups about what was told in private; it is shown only in a portrait that its person opened."""
+    """Ask in groups about what was told in private; it may appear only in a profile that its person shared."""
     wanted = plans(extent.of(20_000, LEAST), extent.seed + SCENES, only_private=True)
     return _row("A3", "groups ask for what was told in private", wanted)
 
 
 def _row(row: str, what: str, wanted: Sequence[Plan]) -> Row:
-    """Sum up: leaked counts as twice, missing as lost, and what only the last check took out as stuck."""
+    """Sum up: leaks count as twice, missing as lost, and rows that only the last check removed as stuck."""
     total = Tally()
     for tally in tallied(wanted).values():
         total.add(tally)

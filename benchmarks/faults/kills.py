@@ -1,4 +1,4 @@
-"""F1, F6 and F7: whole processes that are killed, at random moments, with a job in hand, or by a job of theirs."""
+"""F1, F6 and F7: processes killed at random moments, with a claimed job, or by one of their jobs."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ from ..kills import ROOT, Ledger, found
 from . import world
 from .tally import Counts
 
-SIDE_BY_SIDE = 2  # directories that are worked on at once
-EARLIEST, LATEST = 0.05, 1.5  # seconds from the start of a child to its end
-AGAIN = 8  # turns that a new child hands in once more
-FIRST_SIGN = 60.0  # seconds that a child may take to accept a first turn before its life counts
+SIDE_BY_SIDE = 2  # directories processed at once
+EARLIEST, LATEST = 0.05, 1.5  # seconds from the start of a child to its kill
+AGAIN = 8  # turns that a new child hands in again
+FIRST_SIGN = 60.0  # seconds that a child may take for its first accepted turn before its time counts
 REST = 1.0  # seconds between a crash and the next start
-DEATHS = 20  # after so many a poisonous job is called stuck
+DEATHS = 20  # number after which a deadly job counts as stuck
 HARMLESS = 10
 
 
 @dataclass
 class Life:
-    """One data directory, what was accepted into it, and how its processes fared."""
+    """One data directory, the turns accepted into it, and the history of its processes."""
 
     data: Path
     ledger: Ledger
@@ -45,7 +45,7 @@ class Life:
 
 
 def f1(extent: Extent) -> Row:
-    """Kill the whole pipeline at random moments; count what was acknowledged and what is there."""
+    """Kill the whole pipeline at random moments; compare what was acknowledged with what is stored."""
     cycles = extent.of(500, 12)
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(SIDE_BY_SIDE) as pool:
         shares = [len(range(number, cycles, SIDE_BY_SIDE)) for number in range(SIDE_BY_SIDE)]
@@ -72,7 +72,7 @@ def _lived(folder: Path, cycles: int, seed: int) -> Life:
 
 
 def _live(life: Life, seed: str, seconds: float, *, must_open: bool) -> None:
-    """Let a child hand in turns until its time is over; most children get to their first turn before it begins."""
+    """Let a child hand in turns until its time is over; for most children the time starts after their first turn."""
     first = max(life.handed - AGAIN, 0)
     with child("work", str(life.data), str(first), seed) as process:
         assert process.stdout is not None
@@ -89,17 +89,17 @@ def _live(life: Life, seed: str, seconds: float, *, must_open: bool) -> None:
 
 
 class _Lines:
-    """Whole lines that a child has printed, read beside whatever else is done."""
+    """Whole lines printed by a child, read in a thread."""
 
     def __init__(self, child: subprocess.Popen[str]) -> None:
-        """Begin to read."""
+        """Start reading."""
         self.first = threading.Event()
         self._numbers: list[int] = []
         self._thread = threading.Thread(target=self._read, args=[child])
         self._thread.start()
 
     def all(self) -> list[int]:
-        """Give every number that was printed whole, once the child is gone."""
+        """Return every number that was printed completely, after the child has ended."""
         self._thread.join()
         return self._numbers
 
@@ -121,7 +121,7 @@ async def _counted(life: Life) -> Counts:
 
 
 def f6(extent: Extent) -> Row:
-    """Crash with a job in hand; a start one second later has it done at once."""
+    """Crash with a claimed job; after a restart one second later it must be done."""
     rounds = extent.of(20, 3)
     with tempfile.TemporaryDirectory() as folder:
         seconds = [_recovered(Path(folder) / str(number)) for number in range(rounds)]
@@ -132,7 +132,7 @@ def f6(extent: Extent) -> Row:
 
 
 def _recovered(data: Path) -> float | None:
-    """Answer how long the next process took to have the job done; None where it did not."""
+    """Return how long the next process took to finish the job; None if it did not."""
     with child("hold", str(data)) as process:
         assert process.stdout is not None
         assert process.stdout.readline()
@@ -151,7 +151,7 @@ async def _has_event(data: Path, name: str) -> bool:
 
 
 def f7(extent: Extent) -> Row:
-    """Work on a job that ends the process each time; count the deaths until it is put aside."""
+    """Process a job that ends the process each time; count the deaths until it is buried."""
     with tempfile.TemporaryDirectory() as folder:
         data = Path(folder) / "data"
         asyncio.run(_poisoned(data))
@@ -182,7 +182,7 @@ async def _after_poison(data: Path) -> tuple[int, int]:
 
 
 def _ended(*arguments: str) -> bool:
-    """Tell whether a child died of its work."""
+    """Return whether a child died of its work."""
     with child(*arguments) as process:
         with suppress(subprocess.TimeoutExpired):
             process.communicate(timeout=60)
@@ -191,7 +191,7 @@ def _ended(*arguments: str) -> bool:
 
 @contextmanager
 def child(*arguments: str) -> Iterator[subprocess.Popen[str]]:
-    """Run a victim until it ends or the block is left."""
+    """Run a victim process until it ends or the block is left."""
     command = [sys.executable, str(Path(__file__).with_name("victim.py")), *arguments]
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8"}
     with subprocess.Popen(

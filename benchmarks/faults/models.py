@@ -1,4 +1,4 @@
-"""F14 to F18: chat models that hang, break, ask for patience or write nonsense, over real HTTP on loopback."""
+"""F14 to F18: chat models that hang, fail, send Retry-After or answer nonsense, over real HTTP on loopback."""
 
 from __future__ import annotations
 
@@ -34,21 +34,21 @@ from . import turns
 from .tally import Counts
 
 CONCURRENCY = 4
-DEADLINE = 0.5  # seconds that the model of these rows may take
+DEADLINE = 0.5  # seconds that the model may take in these rows
 PATIENCE = 180.0
-HUNG_EVERY = 5  # one turn of so many
+HUNG_EVERY = 5  # one turn in so many
 GRACE = 0.1  # seconds
-SLOWEST = 0.2  # seconds that one answer may take to be read
+SLOWEST = 0.2  # seconds in which one answer must be parsed
 LONGEST_WISH = 60.0
 HISTORIAN = {"concurrency": CONCURRENCY}
-NO_TRIES = {"job_max_retries": 1}  # a job that were tried in vain more than once is buried, and the row says so
+NO_TRIES = {"job_max_retries": 1}  # a job that is tried in vain more than once is buried, and the row shows it
 
 
-# --- F14 ----------------------------------------------------------------------------------------------------------
+# F14.
 
 
 def f14(extent: Extent) -> Row:
-    """Let a fifth of the questions hang or drip; everybody else is answered, and in the end they are, too."""
+    """Let a fifth of the requests hang or drip; all others are answered, and in the end these are too."""
     return asyncio.run(_hung(extent.of(100, 20)))
 
 
@@ -79,7 +79,7 @@ async def _hung(number: int) -> Row:
 
 @dataclass
 class _Pace:
-    """When each turn was answered, and how all of it ended."""
+    """When each turn was answered, and the final counts."""
 
     at: dict[int, float] = field(default_factory=dict[int, float])
     counts: Counts = field(default_factory=Counts)
@@ -110,7 +110,7 @@ async def _paced(number: int, struck: frozenset[int]) -> _Pace:
     return pace
 
 
-# --- F15 ----------------------------------------------------------------------------------------------------------
+# F15.
 
 BROKEN: dict[str, Behaviour] = {
     "500": served.status(500),
@@ -124,7 +124,7 @@ BROKEN: dict[str, Behaviour] = {
 
 
 def f15(extent: Extent) -> Row:
-    """Break the endpoint in every way for a while; nothing is lost, no try is burnt, and it is not hammered."""
+    """Let the endpoint fail in every way for a while; no job is lost, no attempt counted, and few calls are made."""
     kinds = ("503", "reset", "401") if extent.quick else tuple(BROKEN)
     return asyncio.run(_broken(kinds, float(extent.of(9, 2))))
 
@@ -151,7 +151,7 @@ _TURNS = 10
 
 
 def _budget(seconds: float) -> int:
-    """Say how many calls may be made in a time: those until a breaker opens, then one a pause, each twice as long."""
+    """Return how many calls may be made in a time: those until a breaker opens, then one per pause, pauses doubling."""
     probes = math.floor(math.log2(seconds / FIRST_PAUSE + 1)) + 1
     return TOLERATED + CONCURRENCY + probes
 
@@ -168,7 +168,7 @@ async def _broken_for(behaviour: Behaviour, seconds: float) -> tuple[Counts, int
 
 
 async def _elsewhere(address: str, seconds: float) -> tuple[Counts, float]:
-    """Begin with an address where nobody answers rightly, and mend it as an operator does: by a restart."""
+    """Start with a wrong address and correct it as an operator does, by a restart."""
     with tempfile.TemporaryDirectory() as folder:
         data = Path(folder) / "data"
         async with ModelServer() as server:
@@ -183,7 +183,7 @@ async def _elsewhere(address: str, seconds: float) -> tuple[Counts, float]:
                 return await turns.counted(memory, range(_TURNS)), time.perf_counter() - started
 
 
-# --- F16 ----------------------------------------------------------------------------------------------------------
+# F16.
 
 Wish = tuple[str, Callable[[], Mapping[str, str]], float]
 WISHES: Sequence[Wish] = (
@@ -198,7 +198,7 @@ LONG_WISH: Wish = ("86400", lambda: {"Retry-After": "86400"}, LONGEST_WISH)
 
 
 def f16(extent: Extent) -> Row:
-    """Ask for patience in every way; the whole historian waits as long as was asked, and never over a minute."""
+    """Send every form of Retry-After; the historian waits as long as asked, and never more than a minute."""
     return asyncio.run(_patient([*WISHES, LONG_WISH] if not extent.quick else WISHES))
 
 
@@ -215,7 +215,7 @@ async def _patient(wishes: Sequence[Wish]) -> Row:
 
 
 async def _refused_once(headers: Callable[[], Mapping[str, str]], wished: float) -> tuple[Counts, int, float]:
-    """Refuse the first question and what comes while the wish holds; tell how many came, and how long nobody asked."""
+    """Refuse requests while the pause holds; return how many came too early, and the longest time without one."""
     at: list[float] = []
     async with ModelServer() as server, _open(server.url) as memory:
 
@@ -232,11 +232,11 @@ async def _refused_once(headers: Callable[[], Mapping[str, str]], wished: float)
     return counts, max(within - CONCURRENCY, 0), max((later - one for one, later in pairwise(at)), default=0.0)
 
 
-# --- F17 ----------------------------------------------------------------------------------------------------------
+# F17.
 
 
 def nonsense(good: str) -> dict[str, str]:
-    """Give every kind of bad answer that a good one can be turned into."""
+    """Return every kind of bad answer into which a good one can be turned."""
     nested = json.loads(good)
     return {
         "prose": "好的，我已经记住了。",
@@ -276,7 +276,7 @@ def nonsense(good: str) -> dict[str, str]:
 
 
 def f17(extent: Extent) -> Row:
-    """Read mutated answers as fast as they come, then let a memory meet each kind; nothing falls, nothing is lost."""
+    """Parse mutated answers, then send each kind to a memory; nothing crashes, nothing is lost."""
     asks = asyncio.run(_asks())
     executions, crashes, worst, seconds = _fuzzed(asks, extent.of(60_000, 2_000), extent.seed)
     total, kinds, accepted = asyncio.run(_met(extent.quick))
@@ -299,7 +299,7 @@ def f17(extent: Extent) -> Row:
 
 
 async def _asks() -> list[tuple[Ask[object], str]]:
-    """Give one question of each kind as a memory asks it, with a good answer."""
+    """Return one prompt of each kind as a memory sends it, with a good answer."""
     chat = _Recorder()
     with tempfile.TemporaryDirectory() as folder:
         async with core.CognitiveMemory.open(turns.settings(), Path(folder) / "data", chat=chat) as memory:
@@ -312,15 +312,15 @@ async def _asks() -> list[tuple[Ask[object], str]]:
 
 
 class _Recorder(Puppet):
-    """A careful model that keeps every question with its answer."""
+    """A careful model that records every prompt with its answer."""
 
     def __init__(self) -> None:
-        """Begin with nothing."""
+        """Start without records."""
         super().__init__()
         self.pairs: list[tuple[Ask[object], str]] = []
 
     async def ask(self, ask: Ask[puppet.T]) -> puppet.T:
-        """Answer well, and keep both."""
+        """Answer well, and record both."""
         answer = await super().ask(ask)
         self.pairs.append((ask, self.written[-1]))  # pyright: ignore[reportArgumentType]  # whatever it answers
         return answer
@@ -376,7 +376,7 @@ _SPLICES = (
 
 
 def _mutated(good: str, dice: random.Random) -> str:
-    """Cut, double, exchange or splice a few times."""
+    """Delete, truncate, repeat or insert at random places a few times."""
     text = good
     for _ in range(dice.randrange(1, 5)):
         at, to = sorted((dice.randrange(len(text) + 1), dice.randrange(len(text) + 1)))
@@ -392,7 +392,7 @@ def _mutated(good: str, dice: random.Random) -> str:
 
 
 async def _met(is_quick: bool) -> tuple[Counts, int, int]:
-    """Let a memory meet every kind of bad answer over HTTP, once each, and then a good one."""
+    """Send every kind of bad answer to a memory over HTTP, once each, and then a good one."""
     kinds = list(nonsense('{"a": "茶", "c": 0.9, "n": 1}'))
     kinds = kinds[:: 4 if is_quick else 1]
     async with ModelServer() as server, _open(server.url, seconds=20.0) as memory:
@@ -416,7 +416,7 @@ def _badly_once(kinds: Sequence[str], met: set[int], asked: Asked) -> Reply:
 
 
 def _wrong(value: object) -> object:
-    """Turn texts into numbers, numbers into texts, lists into objects, objects into lists, all the way down."""
+    """Convert texts to numbers, numbers to texts, lists to objects and objects to lists, recursively."""
     if isinstance(value, dict):
         return {key: _wrong(part) for key, part in value.items()}
     if isinstance(value, list):
@@ -434,11 +434,11 @@ def _nulled(value: object) -> object:
     return [_nulled(part) for part in value] if isinstance(value, list) else None
 
 
-# --- F18 ----------------------------------------------------------------------------------------------------------
+# F18.
 
 
 def f18(extent: Extent) -> Row:
-    """Cut the answer that replaces a portrait at every place, closed and unclosed; none is taken."""
+    """Truncate the answer that replaces a profile at every position, closed and unclosed; none may be accepted."""
     asks = asyncio.run(_asks())
     merges = [(ask, good) for ask, good in asks if ask.name == MERGE]
     tried, taken = 0, 0
@@ -458,7 +458,7 @@ def _cut(good: str, step: int) -> Iterator[str]:
 
 
 def _is_taken(ask: Ask[object], text: str) -> bool:
-    """Tell whether a cut text is taken, unless it is a whole object by accident of where it was cut."""
+    """Return whether a truncated text is accepted, unless it happens to be a complete object."""
     try:
         ask.parse(object_in(text, is_strict=ask.strict))
     except BadAnswer:
@@ -470,7 +470,7 @@ def _is_taken(ask: Ask[object], text: str) -> bool:
 
 
 async def _portrait_kept(rounds: int) -> tuple[int, int]:
-    """Tell in how many rounds a portrait stood while its merges were cut off, and came to hold the facts afterwards."""
+    """Return in how many rounds a profile survived truncated merges unchanged and got the facts afterwards."""
     kept = 0
     profile = {"merge_delay_seconds": 0}
     clock = turns.LeapingClock()
@@ -502,19 +502,19 @@ def _cut_merge(share: float, question: Question) -> object:
     good = as_text(careful(question))
     if question.name != MERGE:
         return good
-    return good[: max(int(len(good) * share), 1)]  # closing it may make it whole
+    return good[: max(int(len(good) * share), 1)]  # closing it could complete it
 
 
-# --- shared -------------------------------------------------------------------------------------------------------
+# Shared.
 
 
 class _open:  # noqa: N801  # reads as the open() that it is
-    """Open a memory in a folder of its own, its model behind an address."""
+    """Opens a memory in a temporary folder with its model at an address."""
 
     def __init__(
         self, url: str, seconds: float = DEADLINE, *, clock: Clock | None = None, **groups: Mapping[str, object]
     ) -> None:
-        """Choose the address."""
+        """Take the address and settings."""
         self._clock = clock
         self._settings = _settings(url, seconds, **groups)
         self._folder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)

@@ -1,4 +1,4 @@
-"""A18: every reader of text at the longest text it may get, made of what backtracks, nests or never closes."""
+"""A18: every text parser at the longest text it accepts, built to backtrack, nest or stay unclosed."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from cognitive_memory_core.text.statements.sameness import may_be_same
 from ..fault_row import Extent, Row
 
 SLOWEST = 0.05  # seconds
-GROWN = 3.2  # times as long for twice the text: what is linear stays well below, what is quadratic comes to 4
-NOTICED = 0.004  # seconds under which growth says nothing
+GROWN = 3.2  # ratio for twice the text: linear parsers stay well below, quadratic ones reach 4
+NOTICED = 0.004  # seconds below which growth is not measurable
 NOW = datetime(2026, 3, 4, 12, 0, tzinfo=ZoneInfo("Asia/Shanghai"))
 PERSON = Person("2000001", "小雨")
 ANCHORS = Anchors(NOW, Scope("default", "group", "100001"), "茶会", PERSON, (PERSON, Person("1000002", "阿棠")))
@@ -37,9 +37,9 @@ PIECES = (
 
 
 def a18(extent: Extent) -> Row:
-    """Let every reader read the worst there is at full length, and at half; tell the slowest and how it grows."""
+    """Run every parser on the worst texts at full and half length; report the slowest and its growth."""
     tried, worst, culprit, steep = 0, 0.0, "", list[str]()
-    core.offences("今天")  # compiles what is compiled once
+    core.offences("今天")  # compiles patterns once
     for name, (read, longest) in READERS.items():
         for text in _texts(longest, 5 if extent.quick else 1):
             seconds = _timed(read, text)
@@ -64,7 +64,7 @@ def _texts(longest: int, step: int) -> Iterator[str]:
 
 
 def _timed(read: Callable[[str], object], text: str) -> float:
-    """Give the quickest of some tries, since the machine has other things to do; each text is new to every cache."""
+    """Return the fastest of some runs, since the machine has other load; each text is new to every cache."""
     tries: list[float] = []
     for ending in "~^_":
         started = time.thread_time()

@@ -1,4 +1,4 @@
-"""F22 and F23: portraits whose writing breaks off at every operation, and portraits that several write at once."""
+"""F22 and F23: profile writes that fail at every operation, and profiles with several concurrent writers."""
 
 from __future__ import annotations
 
@@ -59,15 +59,15 @@ from .steps import PORTRAIT_STEPS
 from .struck import Injection, spread
 from .syscalls import published
 
-POWER = "power cut"  # beside the kinds of the tests
+POWER = "power cut"  # a fault kind in addition to those of the tests
 SIDE_BY_SIDE = 2  # drivers
 
-# --- F22 ----------------------------------------------------------------------------------------------------------
+# F22.
 
 
 @dataclass
 class Count:
-    """What the faults of one way did, added up."""
+    """The summed results of the faults of one kind of write."""
 
     points: int = 0
     missed: int = 0
@@ -87,7 +87,7 @@ class Count:
 
 @dataclass(frozen=True)
 class Read:
-    """What another process reads of those portraits that the steps touch."""
+    """What another process reads of the profiles that the steps change."""
 
     now: tuple[Profile | None, ...]
     past: tuple[str, ...]
@@ -95,7 +95,7 @@ class Read:
 
 @dataclass(frozen=True)
 class Rehearsal:
-    """A step, what stands before it, and what it leaves where nothing goes wrong; as files and as it is read."""
+    """A step with the state before it and after an undisturbed run, as files and as read by a process."""
 
     step: str
     seed: Path
@@ -106,31 +106,31 @@ class Rehearsal:
 
     @classmethod
     async def of(cls, step: str, folder: Path) -> Rehearsal:
-        """Lay down what stands before a step, and take the step in a copy."""
+        """Create the state before a step, and run the step in a copy."""
         untouched, done = folder / "seed", folder / "done"
         untouched.mkdir(parents=True)
         await seeded(untouched)
         shutil.copytree(untouched, done)
         await ACTS[step](opened(done, days=1))
         before, after, new = Kept.of(untouched), Kept.of(done), await _read(done)
-        shutil.copytree(untouched, folder / "read")  # reading mends what is damaged
+        shutil.copytree(untouched, folder / "read")  # reading repairs damage
         return cls(step, untouched, before, after, await _read(folder / "read"), new)
 
     async def judged(self, root: Path, *, is_done: bool) -> Harm:
-        """Look at the files, then read them as the next process does, and let it take the step again."""
+        """Check the files, read them as the next process does, and run the step again."""
         by_files = harm(Kept.of(root), self.before, self.after, is_done=is_done)
         return by_files + Harm(neither=not await self._reads_well(root))
 
     async def _reads_well(self, root: Path) -> bool:
         found = await _read(root)
         is_either = all(one in both for one, *both in zip(found.now, self.old.now, self.new.now, strict=True))
-        twin = (*self.new.past, *self.old.past[-1:])  # pruned the next time
+        twin = (*self.new.past, *self.old.past[-1:])  # pruned by the next write
         await ACTS[self.step](opened(root, days=2))
         return is_either and found.past in (self.old.past, self.new.past, twin)
 
 
 def f22(extent: Extent) -> Row:
-    """Break every way of writing portraits off: a process that is killed, a disk that fails, power that goes."""
+    """Interrupt every kind of profile write: by a kill, a disk error, or a power cut."""
     started = time.monotonic()
     by_disk = asyncio.run(_on_failing_disks(extent.of(1, 7)))
     killed = _killed(extent.of(10_000, 5)) if tracer.is_there() else Count()
@@ -180,7 +180,7 @@ async def _by_disk(scene: Rehearsal, kind: str, every: int) -> Count:
 
 
 async def _struck(scene: Rehearsal, root: Path, kind: str, point: int) -> tuple[bool, Harm]:
-    """Take a step on a failing disk; tells whether the fault struck, and what it did."""
+    """Run a step on a failing disk; return whether the fault struck, and its harm."""
     disk = _power(root) if kind == POWER else FaultyDisk()
     disk.arm(Fault(point, *KINDS.get(kind, (None, False, False))))
     is_done = await _is_done(scene.step, opened(root, disk, days=1))
@@ -198,12 +198,12 @@ async def _is_done(step: str, profiles: FileProfiles) -> bool:
 
 
 def _power(root: Path) -> FragileDisk:
-    """Watch every folder that stands; those that a step makes are not watched."""
+    """Return a disk that tracks every existing folder; folders that a step creates are not tracked."""
     return _Powerless(*(path for path in root.rglob("*") if path.is_dir() and not _has_folders(path)))
 
 
 class _Powerless(FragileDisk):
-    """A disk without power that knows only the folders which it watches; it cannot take back that one was made."""
+    """A disk that loses power and knows only the folders that it tracks; it cannot undo the creation of a folder."""
 
     def _note_sync(self, path: Path) -> None:
         if path.is_file() or path in self._durable:
@@ -248,18 +248,18 @@ async def _read(root: Path) -> Read:
     return Read(tuple(now), tuple(await past(profiles)))
 
 
-# --- F23 ----------------------------------------------------------------------------------------------------------
+# F23.
 
 KEY = ProfileKey.member("10001", "2000001")
 SCENE = Scene.group(KEY.group_id, KEY.user_id, user_name="阿棠")
 FACTS = 30  # told in one round, while both mergers work
-EDITED = 0.02  # the share of the disk's operations before which the admin edits
-SLOWEST = 0.004  # seconds that a model of these rounds takes
-ENOUGH = 60.0  # seconds for a round
+EDITED = 0.02  # share of the disk's operations before which the admin edits
+SLOWEST = 0.004  # seconds that a model takes in these rounds
+ENOUGH = 60.0  # seconds per round
 
 
 def f23(extent: Extent) -> Row:
-    """Let writers, an admin and crashes meet on one portrait in all orders, by a model and with real mergers."""
+    """Combine writers, an admin and crashes on one profile in all orders, in a model and with real mergers."""
     started = time.monotonic()
     modelled = _modelled(extent.of(200, 15), extent.of(50, 20))
     rounds = [asyncio.run(_merged_at_once(extent.seed + number)) for number in range(extent.of(60, 4))]
@@ -280,7 +280,7 @@ def f23(extent: Extent) -> Row:
 
 @dataclass
 class Modelled:
-    """How the state machine of the tests fared."""
+    """The result of the tests' state machine."""
 
     runs: int = 0
     steps: int = 0
@@ -289,7 +289,7 @@ class Modelled:
 
 
 def _modelled(runs: int, steps: int) -> Modelled:
-    """Run the state machine of the tests at a size."""
+    """Run the tests' state machine at a given size."""
     found = Modelled()
 
     class Counted(machine.ProfileMachine):
@@ -317,7 +317,7 @@ def _modelled(runs: int, steps: int) -> Modelled:
 
 @dataclass
 class Met:
-    """What a round of two mergers and an admin came to."""
+    """The result of a round with two mergers and an admin."""
 
     merges: int = 0
     edits: int = 0
@@ -336,9 +336,9 @@ class Met:
 
 
 class AdminsDisk(FaultyDisk):
-    """A disk before whose operations somebody adds a line to a portrait by hand.
+    """A disk before whose operations somebody adds a line to a profile by hand.
 
-    Nobody edits between the last look at the file and its rename: there no program can see it.
+    No edit happens between the last read of the file and its rename, where no program could detect it.
     """
 
     def __init__(self, file: Path, dice: random.Random) -> None:
@@ -352,7 +352,7 @@ class AdminsDisk(FaultyDisk):
         self._looks = threading.local()
 
     def read(self, path: Path) -> bytes:
-        """Keep the admin away from the last look on."""
+        """Block the admin from the last read of the file on."""
         if path == self._file and getattr(self._looks, "has_draft", False):
             self._edit_perhaps()
             self._hand.acquire()
@@ -360,12 +360,12 @@ class AdminsDisk(FaultyDisk):
         return super().read(path)
 
     def discard(self, path: Path) -> None:
-        """Unlink a draft, and let the admin in again."""
+        """Unlink a draft and unblock the admin."""
         super().discard(path)
         self._let_in()
 
     def act(self, operation: str, call: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-        """Let the admin edit, perhaps, and do it."""
+        """Let the admin edit at random, then do the operation."""
         if not self._is_last_look:
             self._edit_perhaps()
         if operation == "open" and args[0] == self._draft:
@@ -394,7 +394,7 @@ class AdminsDisk(FaultyDisk):
                 self.words.append(word)
 
     def _lay(self, line: bytes, *, in_place: bool) -> None:
-        """Add a line at one stroke: to the file itself, or to a copy that then takes its place."""
+        """Add a line atomically: to the file itself, or to a copy that then replaces it."""
         other = self._file if in_place else self._file.with_name("by-hand.swp")
         if not in_place:
             other.write_bytes(self._file.read_bytes())
@@ -405,7 +405,7 @@ class AdminsDisk(FaultyDisk):
 
 
 async def _merged_at_once(seed: int) -> Met:
-    """Let two loops merge the same facts into one portrait while they are told and the file is edited."""
+    """Run two loops that merge the same facts into one profile while facts arrive and the file is edited."""
     dice, clock = random.Random(seed), FrozenClock()
     with tempfile.TemporaryDirectory() as folder:
         data = Path(folder)
@@ -428,7 +428,7 @@ async def _merged_at_once(seed: int) -> Met:
 
 
 class _Watched:
-    """A store that counts who came too late."""
+    """A store that counts writes rejected because of a newer version."""
 
     def __init__(self, store: FileProfiles) -> None:
         self._store = store
@@ -438,7 +438,7 @@ class _Watched:
         return getattr(self._store, name)
 
     async def write(self, profile: Profile) -> Profile:
-        """Write, or count."""
+        """Write, or count the rejection."""
         try:
             return await self._store.write(profile)
         except Overtaken:
@@ -447,7 +447,7 @@ class _Watched:
 
 
 class _SlowMerger:
-    """Appends facts to a portrait after a moment."""
+    """Appends facts to a profile after a pause."""
 
     def __init__(self, dice: random.Random) -> None:
         self._scripted = ScriptedMerger()
@@ -455,7 +455,7 @@ class _SlowMerger:
         self.merges = 0
 
     async def merge(self, person: Person, profile: Profile | None, facts: Sequence[Fact], now: datetime) -> Portrait:
-        """Give the portrait with the facts as lines."""
+        """Return the profile with the facts as lines."""
         self.merges += 1
         self._scripted.seconds = self._dice.random() * SLOWEST
         return await self._scripted.merge(person, profile, facts, now)
@@ -493,7 +493,7 @@ async def _told(
 
 
 async def _settled(mergings: Sequence[ProfileMerging], clock: FrozenClock) -> int:
-    """Hurry until nothing waits; tells how many facts wait in vain."""
+    """Hurry until nothing waits; return how many facts are left."""
     until = time.monotonic() + ENOUGH
     while (waiting := await mergings[0].waiting()) and time.monotonic() < until:
         clock.advance(seconds=600)

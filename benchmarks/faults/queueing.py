@@ -1,4 +1,4 @@
-"""F8, F10, F21 and F32: what is dropped into the queue, a second owner, a flood, and the ways of Windows."""
+"""F8, F10, F21 and F32: files dropped into the queue, a second owner, a flood, and the behaviour of Windows."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from .kills import child
 from .steps import QUEUE_STEPS, Step
 from .tally import Counts
 
-GOOD = 5  # ordinary jobs beside what cannot be read
+GOOD = 5  # ordinary jobs beside the unreadable ones
 SECONDS_TO_DRAIN = 120
 ROUNDS_AT_ONCE = 5
 HUNDRED_MEGABYTES = 100 * 1024 * 1024
@@ -38,7 +38,7 @@ LONGEST_NAME = 120
 
 
 def unreadable() -> dict[str, bytes | None]:
-    """Give the kinds of files that make no job; None is one of a hundred megabytes."""
+    """Return the kinds of files that are no valid job; None stands for a file of a hundred megabytes."""
     whole = codec.encoded(world.a_job("整"))
     return {
         "empty": b"",
@@ -97,7 +97,7 @@ async def _dropped(data: Path, kinds: dict[str, bytes | None]) -> tuple[int, int
 
 
 async def _refusals(memory: core.CognitiveMemory, name: str) -> int:
-    """Hand a turn in until it is accepted; answer how often it was not."""
+    """Hand in a turn until it is accepted; return how often it was refused."""
     for refused in range(SECONDS_TO_DRAIN * 20):
         try:
             await memory.remember(_a_turn(name))
@@ -121,11 +121,11 @@ def _drop(path: Path, content: bytes | None) -> None:
     if content is None:
         os.truncate(path, HUNDRED_MEGABYTES)
     then = time.time() - 60
-    os.utime(path, (then, then))  # nobody is copying any more
+    os.utime(path, (then, then))  # old enough not to be a copy in progress
 
 
 def f10(extent: Extent) -> Row:
-    """Open a directory that another process owns, again and again."""
+    """Open a directory that another process owns, repeatedly."""
     rounds = extent.of(20, 4)
     with tempfile.TemporaryDirectory() as folder:
         data = Path(folder) / "data"
@@ -154,7 +154,7 @@ def _digest(data: Path) -> dict[str, str]:
 
 
 def f21(extent: Extent) -> Row:
-    """Flood the queue: ten thousand jobs a minute, half of them in one group; in a process of its own, for its RSS."""
+    """Flood the queue: ten thousand jobs a minute, half of them in one group; in a separate process, for its RSS."""
     seconds = str(extent.minutes * 60)
     with tempfile.TemporaryDirectory() as folder, child("flood", str(Path(folder) / "data"), seconds) as flooded:
         said = flooded.communicate(timeout=extent.minutes * 60 + 1500)[0]
@@ -173,17 +173,17 @@ def f21(extent: Extent) -> Row:
 
 
 class BusyDisk(Disk):
-    """A disk of Windows: every operation but fsync first meets ``times`` sharing violations."""
+    """A disk as on Windows: every operation but fsync first meets ``times`` sharing violations."""
 
     pause = 0.0
 
     def __init__(self, winerror: int, times: int) -> None:
-        """Refuse each operation so often."""
+        """Refuse each operation ``times`` times."""
         self.refused = 0
         self._winerror, self._times = winerror, times
 
     def act(self, operation: str, call: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-        """Refuse inside the call, where the system would."""
+        """Refuse inside the call, as the system does."""
         left = self._times if operation not in ("fsync", "close") else 0
 
         def busy(*inner: Any, **named: Any) -> Any:
@@ -199,7 +199,7 @@ class BusyDisk(Disk):
 
 
 def f32(extent: Extent) -> Row:
-    """Walk every way of the queue on a disk where each file is in use for a moment, or for good; look at all names."""
+    """Run every queue step on a disk where each file is in use briefly or permanently; check all file names."""
     started, total, refused, silent = time.perf_counter(), Counts(), 0, 0
     for winerror in WINERRORS:
         for times in (1, TRIES - 1, TRIES):
@@ -214,7 +214,7 @@ def f32(extent: Extent) -> Row:
 
 
 async def _walked(step: Step, winerror: int, times: int) -> tuple[Counts, int, bool]:
-    """Answer the counts, how many violations there were, and whether the step was refused."""
+    """Return the counts, the number of violations, and whether the step was refused."""
     with tempfile.TemporaryDirectory() as folder:
         data = Path(folder)
         await step.lay(data)
@@ -233,7 +233,7 @@ async def _walked(step: Step, winerror: int, times: int) -> tuple[Counts, int, b
 
 
 async def _bad_names() -> int:
-    """Count the file names that Windows would not take, of jobs whose people, places and requests are hostile."""
+    """Count the file names, from hostile people, places and requests, that Windows would reject."""
     with tempfile.TemporaryDirectory() as folder:
         data = Path(folder)
         async with core.CognitiveMemory.open(world.SETTINGS, data, background=False) as memory:

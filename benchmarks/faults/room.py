@@ -1,4 +1,4 @@
-"""A disk that is full, and one that turns read-only: queue and ledger refuse, keep what they have, and go on."""
+"""A full disk and one that becomes read-only: queue and ledger refuse, keep what they have, and go on."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from tests.support.disks import fill
 from . import world
 
 MEGABYTES = 8
-TRIES = 20  # jobs and drafts handed in while nothing fits
+TRIES = 20  # jobs and drafts handed in while the disk is full
 
 
 @dataclass(frozen=True)
 class Room:
-    """How often something was refused; what was accepted and is lost; what did not go on when there was room again."""
+    """Counts: refusals, accepted things that are lost, and parts that did not go on when there was room again."""
 
     refused: int = 0
     lost: int = 0
@@ -32,7 +32,7 @@ class Room:
 
 
 def without_room() -> Room:
-    """Fill a disk of 8 MB under an open queue and ledger, then make it read-only; nothing where nothing is mounted."""
+    """Fill a disk of 8 MB below an open queue and ledger, then make it read-only; skipped if mounting fails."""
     with tempfile.TemporaryDirectory() as folder, _small_disk(Path(folder)) as is_mounted:
         return asyncio.run(_tried(Path(folder))) if is_mounted else Room()
 
@@ -62,7 +62,7 @@ async def _tried(disk: Path) -> Room:
     junk = fill(disk)
     refused = await _hand_in(queue, ledger, "满", accepted)
     junk.unlink()
-    await ledger.close()  # nothing becomes read-only while a file is open for writing
+    await ledger.close()  # a file system with files open for writing cannot become read-only
     is_locked = _mount("-o", "remount,ro", str(disk))
     refused_then = await _hand_in(queue, None, "只读", accepted) if is_locked else 0
     _mount("-o", "remount,rw", str(disk))
@@ -77,7 +77,7 @@ async def _tried(disk: Path) -> Room:
 
 
 async def _hand_in(queue: FileQueue, ledger: SqliteLedger | None, name: str, accepted: set[str]) -> int:
-    """Hand in jobs, and drafts where there is a ledger; answer how many were refused, and note what was accepted."""
+    """Hand in jobs, and drafts if there is a ledger; return how many were refused, and record those accepted."""
     refused = 0
     for number in range(TRIES):
         job, draft = world.a_job(f"{name}{number}", world.THERE), world.a_draft(f"{name}{number}")

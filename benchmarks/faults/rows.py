@@ -1,4 +1,4 @@
-"""Which rows there are. A row is a function of its extent; those that work on the vector store stand beside it."""
+"""The list of rows: a row is a function of its extent. Rows of the vector store are in faults_chroma.py."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ LONGEST = {  # seconds
 
 
 def _here(module: str, name: str) -> Callable[[Extent], Row]:
-    """Give a row of this folder; its module is loaded by the process that runs it."""
+    """Return a row of this folder; its module is loaded by the process that runs it."""
 
     def run(extent: Extent) -> Row:
         row: Row = getattr(importlib.import_module(f"benchmarks.faults.{module}"), name)(extent)
@@ -32,7 +32,7 @@ def _here(module: str, name: str) -> Callable[[Extent], Row]:
 
 
 def _of_chroma(name: str, option: str, published: float, quick: float) -> Callable[[Extent], Row]:
-    """Give a row of the vector store, at one of two sizes, in an empty folder."""
+    """Return a row of the vector store, at one of two sizes, in an empty folder."""
 
     def run(extent: Extent) -> Row:
         module = importlib.import_module("benchmarks.faults_chroma")

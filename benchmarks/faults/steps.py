@@ -1,4 +1,4 @@
-"""Every way on which something is published: what stands before, the step itself, and what it promises afterwards."""
+"""Every kind of durable write: the state before, the step itself, and its promise afterwards."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ DRAINING = 60.0  # seconds
 
 @dataclass
 class Stage:
-    """A data directory, and what of it is open before the step."""
+    """A data directory, and the parts of it that are open before the step."""
 
     data: Path
     disk: Disk | None = None
@@ -37,11 +37,11 @@ class Stage:
     memory: CognitiveMemory | None = None
     profiles: FileProfiles | None = None
     claim: Claim | None = None
-    is_closed: bool = False  # the ledger
+    is_closed: bool = False  # the ledger is closed
     closing: AsyncExitStack = field(default_factory=AsyncExitStack)
 
     async def go_on(self) -> None:
-        """Do something else with the same objects, as a process does that outlives a refusal."""
+        """Do something else with the same objects, as a process does after a refusal."""
         if self.queue is not None:
             await self.queue.enqueue(a_job("后", world.THERE))
         if self.is_closed:
@@ -56,7 +56,10 @@ Lay = Callable[[Path], Coroutine[object, object, None]]
 
 @dataclass(frozen=True)
 class Step:
-    """One way. ``new`` must be there once the step is acknowledged, ``gone`` must not; of ``new`` all or none."""
+    """One kind of write.
+
+    After an acknowledgement all of ``new`` must exist, ``gone`` must not; ``new`` is all or nothing.
+    """
 
     act: Act
     opens: tuple[str, ...] = ()
@@ -68,11 +71,11 @@ class Step:
 
     @property
     def after(self) -> frozenset[str]:
-        """What a driver hands in once the step is over, as :meth:`Stage.go_on` does."""
+        """Return the tokens of what a driver hands in after the step (see :meth:`Stage.go_on`)."""
         return frozenset(token for part, token in AFTER.items() if part in self.opens)
 
     async def ready(self, data: Path, *, disk: Disk | None = None) -> Stage:
-        """Open what the step begins with, the queue on a disk of one's own where there is one."""
+        """Open what the step needs, the queue on its own disk if one is given."""
         stage = Stage(data, disk)
         if "queue" in self.opens:
             stage.queue = await world.opened_queue(data, disk)
@@ -87,18 +90,18 @@ class Step:
         return stage
 
     async def found(self, data: Path) -> Found:
-        """Count what the next process finds; where the step is the historian's, after it has done the rest."""
+        """Return what the next process finds; for the historian, after it has finished the rest."""
         torn = world.torn_files(data)
         if self.drains:
             async with a_memory(data) as memory:
                 await memory.drain(DRAINING)
-                await memory.revive()  # a job that the disk did not give is buried, and whole
+                await memory.revive()  # a job that the disk did not deliver was buried intact
                 await memory.drain(DRAINING)
         rest = await world.found(data, drafts=self.drafts, whole=self.drains)
         return Found(rest.tokens, (*torn, *rest.torn))
 
     def judged(self, found: Found, before: Tokens, *, is_acked: bool, after: Iterable[str] = ()) -> Verdict:
-        """Compare what is there with what stood before and what was acknowledged, in the step and ``after`` it."""
+        """Compare what is there with the state before and with what was acknowledged, in the step and ``after`` it."""
         tokens, things = found.tokens, self.new - _states(self.new)
         is_all_due = is_acked or any(tokens[token] for token in things)
         due = set(before) - _states(before) - self.gone | (self.new if is_all_due else frozenset()) | set(after)
@@ -111,13 +114,13 @@ class Step:
 
 
 def _states(tokens: Iterable[str]) -> set[str]:
-    """Choose the tokens that say how a thing is, not that it is there."""
+    """Return the tokens that describe a state, not an existence."""
     return {token for token in tokens if token.startswith(("tried:", "failed:", "done:"))}
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """What is missing, there once too often, there in part; ``behind``: lines that the second copy of memos lacks."""
+    """What is missing, duplicated, or torn; ``behind`` counts lines missing in the copy of memos."""
 
     lost: list[str]
     twice: list[str]
@@ -126,12 +129,12 @@ class Verdict:
 
     @property
     def is_good(self) -> bool:
-        """Whether nothing went wrong."""
+        """Return whether nothing went wrong."""
         return not (self.lost or self.twice or self.torn)
 
 
 def a_memory(data: Path) -> AbstractAsyncContextManager[CognitiveMemory]:
-    """Give the whole memory over a directory, at rest until it is drained."""
+    """Return the whole memory over a directory, without background work."""
     return CognitiveMemory.open(world.SETTINGS, data, background=False)
 
 
@@ -175,7 +178,7 @@ async def _copy_memo(stage: Stage) -> None:
 
 
 class Unwritten(Exception):
-    """The second copy still waits: it was refused, and said so in the log."""
+    """The copy of memos is still queued: writing it was refused and logged."""
 
 
 async def _open_ledger(stage: Stage) -> None:
@@ -205,7 +208,7 @@ def _remove_ledger(data: Path) -> None:
 
 
 async def _with_old_ledger(data: Path) -> None:
-    """Lay a ledger of the version before this one, with the same rows."""
+    """Create a ledger of the previous schema version with the same rows."""
     await world.prepared(data)
     await _downgraded(data / "ledger.db")
 
@@ -223,7 +226,7 @@ async def _downgraded(path: Path) -> None:
 
 
 async def _in_hand(data: Path) -> None:
-    """Leave a job in processing and its older twin in pending, as a crash within a rename may on some disks."""
+    """Leave a job in processing and its older copy in pending, as a crash within a rename may on some disks."""
     await world.prepared(data)
     queue = await world.opened_queue(data)
     claim = await queue.claim()
@@ -284,7 +287,7 @@ LEDGER_STEPS = {
     ),
     "end_summaries": Step(_copy_memo, new=frozenset({f"summary:{a_memo('二').id}"})),
 }  # fmt: skip
-PORTRAIT_STEPS = {  # judged by their own oracle: see portraits.py
+PORTRAIT_STEPS = {  # checked by their own oracle: see portraits.py
     f"portrait {name}": Step(lambda stage, act=act: act(_profiles(stage)), ("profiles",), lay=portraits.seeded)
     for name, act in portraits.ACTS.items()
 }

@@ -1,4 +1,4 @@
-"""Let faults strike a step one after the other, each in a fresh copy of the same directory, and add the verdicts up."""
+"""Runs a step with one fault after the other, each in a new copy of the same directory, and sums the verdicts."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SIDE_BY_SIDE = 2  # drivers
 
 @dataclass(frozen=True)
 class Injection:
-    """What strace is to inject at a point; ``is_lasting`` where it goes on."""
+    """The fault that strace injects at a point; ``is_lasting`` if it persists."""
 
     point: Point
     what: str
@@ -32,7 +32,7 @@ class Injection:
 
 @dataclass
 class Tally:
-    """What the faults did, added up. ``crashed``: ended or raised otherwise than it may; ``examples`` say where."""
+    """The summed effects of the faults. ``crashed``: ended or raised in a way it must not; ``examples`` say where."""
 
     injected: int = 0
     missed: int = 0
@@ -54,13 +54,13 @@ class Tally:
 
 @dataclass(frozen=True)
 class Scene:
-    """A step with the directory that stands before it, and what an unharmed run of it did."""
+    """A step with the directory before it, and the outcome of an undisturbed run."""
 
     name: str
     step: Step
     template: Path
     before: Tokens
-    standing: frozenset[str]  # names of the files
+    standing: frozenset[str]  # names of the existing files
     unharmed: Outcome
 
 
@@ -69,7 +69,7 @@ Watch = Callable[[Scene, Injection, Outcome], None]
 
 
 def struck(names: Sequence[str], plan: Plan, *, goes_on: bool = False, watch: Watch | None = None) -> Tally:
-    """Strike steps with all that a plan says for each, two steps at a time."""
+    """Run steps with every fault of a plan, two steps at a time."""
     work = deque(names)
     with ThreadPoolExecutor(SIDE_BY_SIDE) as pool:
         hands = [pool.submit(_struck_by_one, work, plan, goes_on, watch) for _ in range(SIDE_BY_SIDE)]
@@ -77,13 +77,13 @@ def struck(names: Sequence[str], plan: Plan, *, goes_on: bool = False, watch: Wa
 
 
 def rehearsed(names: Sequence[str]) -> list[Scene]:
-    """Take steps without any fault; their directories are gone afterwards."""
+    """Run steps without any fault; their directories are removed afterwards."""
     with tempfile.TemporaryDirectory() as folder, driver(Path(folder)) as process:
         return [_scene(Path(folder) / str(number), name, process) for number, name in enumerate(names)]
 
 
 def spread(points: Sequence[Point], most: int) -> list[Point]:
-    """Choose at most so many points, evenly."""
+    """Return at most ``most`` points, evenly spread."""
     every = max(-(-len(points) // most), 1)
     return list(points[::every])
 
@@ -135,7 +135,7 @@ def _count(tally: Tally, scene: Scene, injection: Injection, outcome: Outcome, d
     tally.kept += outcome.said.startswith("refused") and any(found.tokens[token] for token in scene.step.new)
     is_crash = outcome.said.startswith(("raised", "hung")) or outcome.said_after.startswith(("raised", "hung"))
     is_crash = is_crash or not (outcome.said or outcome.was_killed)
-    has_passed = outcome.log.count("(INJECTED)") == 1  # a new thread counts anew, and meets the fault once more
+    has_passed = outcome.log.count("(INJECTED)") == 1  # a new thread counts from one and meets the fault again
     is_stopped = has_passed and not injection.is_lasting and outcome.said_after.startswith("refused")
     tally.crashed += is_crash
     tally.stopped += is_stopped

@@ -23,16 +23,16 @@ WAYS = ("historian", "new ledger", "migration with its copy", *sorted({*QUEUE_ST
 }))  # fmt: skip  # the longest first: two run side by side
 PUBLISHING = tuple(way for way in WAYS if way != "historian")
 CODES = ("ENOSPC", "EIO", "EACCES")
-MUST_REFUSE = ("enqueue", "claim", "message log append", "event commit", "memo")  # once a sync of theirs failed
+MUST_REFUSE = ("enqueue", "claim", "message log append", "event commit", "memo")  # if one of their syncs failed
 SQLITE = "/ledger.db"
 SYNCS = ("fsync", "fdatasync")
-EXAMPLE = 160  # characters of an example in the note; stderr has all of them whole
+EXAMPLE = 160  # characters of an example in the note; stderr has each in full
 FAKE_DISK = "tests/unit/adapters/test_file_faults.py"
 _PASSED = re.compile(r"(\d+) passed")
 
 
 def by_strace(what: str) -> Callable[[Callable[[Extent], Row]], Callable[[Extent], Row]]:
-    """Run a row where strace is installed; elsewhere its twins over the fake disk of the tests."""
+    """Run a row if strace is installed; otherwise run its counterparts over the tests' fake disk."""
 
     def decorated(function: Callable[[Extent], Row]) -> Callable[[Extent], Row]:
         @wraps(function)
@@ -46,7 +46,7 @@ def by_strace(what: str) -> Callable[[Callable[[Extent], Row]], Callable[[Extent
 
 @by_strace("SIGKILL at every system call")
 def f2(extent: Extent) -> Row:
-    """Kill at every call of every way."""
+    """Kill at every call of every step."""
     started = time.monotonic()
     tally = struck(WAYS, _killing(extent.of(10_000, 5)))
     note = f"{len(WAYS)} ways, every writing call of each"
@@ -55,7 +55,7 @@ def f2(extent: Extent) -> Row:
 
 @by_strace("ENOSPC, EIO, EACCES at every system call")
 def f3(extent: Extent) -> Row:
-    """Let every call of every way fail once, and from then on, with each code; then fill a disk, then lock it."""
+    """Let every call of every step fail once, and persistently, with each code; then fill a disk, then lock it."""
     started = time.monotonic()
     tally = struck(WAYS, _failing(extent.of(10_000, 2)), goes_on=True)
     room = without_room()
@@ -67,7 +67,7 @@ def f3(extent: Extent) -> Row:
 
 @by_strace("fsync fails once")
 def f4(extent: Extent) -> Row:
-    """Let each sync fail once: what needed it is refused, and no sync is tried again."""
+    """Let each sync fail once: the operation is refused, and no sync is retried."""
     started, retried, unsaid = time.monotonic(), list[str](), list[str]()
 
     def watch(scene: Scene, injection: Injection, outcome: Outcome) -> None:
@@ -88,7 +88,7 @@ def f4(extent: Extent) -> Row:
 
 @by_strace("fsync of the file before its rename, of the folder after it")
 def f5(extent: Extent) -> Row:
-    """Read off strace that names and contents are synced, in this order, before the acknowledgement."""
+    """Check with strace that contents and names are synced, in this order, before the acknowledgement."""
     started = time.monotonic()
     scenes = rehearsed(PUBLISHING)
     checked = [published(scene.unharmed.calls, scene.standing) for scene in scenes]
@@ -100,7 +100,7 @@ def f5(extent: Extent) -> Row:
 
 @by_strace("crash between any two effects of the historian")
 def f9(extent: Extent) -> Row:
-    """Kill the historian at every call from the claim to the end; the next process comes to the same state."""
+    """Kill the historian at every call from the claim to the end; the next process reaches the same state."""
     started = time.monotonic()
     tally = struck(["historian"], _killing(extent.of(10_000, 20)))
     note = f"state differs {tally.lost + tally.twice} times from that of an unharmed run, row by row"
@@ -109,7 +109,7 @@ def f9(extent: Extent) -> Row:
 
 @by_strace("crash while all of 500 buried jobs are revived")
 def f31(extent: Extent) -> Row:
-    """Kill in the middle of reviving everything."""
+    """Kill while all jobs are revived."""
     started = time.monotonic()
     tally = struck(["revive 500"], _killing(extent.of(60, 6)))
     return _row("F31", "crash while all of 500 buried jobs are revived", tally, started, "every job in one place")
@@ -135,7 +135,7 @@ def _killing(most: int) -> Plan:
 
 def _failing(most: int) -> Plan:
     def plan(scene: Scene) -> Iterator[Injection]:
-        if scene.name == "historian":  # which tries again until it is told to stop
+        if scene.name == "historian":  # it retries until it is told to stop
             yield from _failing_once(scene, most, ("EIO",))
             return
         yield from _failing_once(scene, most, CODES)
@@ -163,9 +163,9 @@ def _is_folder(call: Call) -> bool:
 
 
 def _is_retried(failed: Call, calls: list[Call]) -> bool:
-    """Tell whether a file or folder is synced again although nothing in it has changed since its sync failed.
+    """Return whether a file or folder is synced again although nothing in it changed since its sync failed.
 
-    SQLite may: when it closes it syncs its log once more, and moves over what was synced before the failure.
+    SQLite is exempt: on closing it syncs its log once more and transfers only what was synced before the failure.
     """
     if SQLITE in failed.opened:
         return False
@@ -182,7 +182,7 @@ def _touches(call: Call, path: str) -> bool:
 
 
 def published(calls: list[Call], known: frozenset[str]) -> tuple[int, list[str]]:
-    """Count the files that a way publishes beside the ``known`` ones, and name those that a power cut could take."""
+    """Count the files that a step writes besides the ``known`` ones, and list those that a power cut could lose."""
     count, missing, standing = 0, list[str](), {*known}
     for at, call in enumerate(calls):
         if call.name.startswith("rename"):
@@ -198,7 +198,7 @@ def published(calls: list[Call], known: frozenset[str]) -> tuple[int, list[str]]
 
 
 def _is_new(call: Call, standing: set[str], after: list[Call]) -> bool:
-    """Tell whether a file that outlives the step was made: no draft, not SQLite's shared memory, no empty log of it."""
+    """Return whether a call creates a file that outlives the step: no draft, shared memory or empty log of SQLite."""
     name = Path(call.opened).name
     is_published = not name.endswith((".tmp", ".part", "-shm", "-journal"))
     is_empty_log = name.endswith("-wal") and not any(
@@ -220,7 +220,7 @@ def _unsynced(path: str, calls: list[Call], what: str) -> list[str]:
 
 
 def _by_fake_disk(row: str, what: str) -> Row:
-    """Run the small twins instead."""
+    """Run the small counterparts in the test suite."""
     started = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
         command = [sys.executable, "-m", "pytest", "-q", "-p", "no:nonebug", "-o", f"cache_dir={folder}", FAKE_DISK]

@@ -1,4 +1,4 @@
-"""docs/faults.md: the table as it is published, one line a row."""
+"""docs/faults.md: the published table, one line per row."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ only shows that the row works.
 
 
 def written(path: Path, report: Report, *, is_quick: bool) -> None:
-    """Write the rows of a report into the table; lines of rows that it does not have stay as they are."""
+    """Write the rows of a report into the table; lines of other rows stay unchanged."""
     lines = _standing(path)
     lines |= {str(row[0]): _line(row, "quick" if is_quick else "published") for row in report.rows}
     in_order = [lines[name] for name in sorted(lines, key=_rank)]
@@ -30,7 +30,7 @@ def written(path: Path, report: Report, *, is_quick: bool) -> None:
 
 
 def _standing(path: Path) -> dict[str, str]:
-    """Read the lines of the table that is there, by the names of their rows."""
+    """Return the lines of the existing table by row name."""
     if not path.exists():
         return {}
     lines = [line for line in path.read_text("utf-8").splitlines() if _ROW.match(line)]
@@ -43,6 +43,6 @@ def _line(row: tuple[Cell, ...], size: str) -> str:
 
 
 def _rank(name: str) -> tuple[bool, int, str]:
-    """Put faults before attacks, by number."""
+    """Return a sort key: faults before attacks, by number."""
     digits = "".join(char for char in name if char.isdigit())
     return not name.startswith("F"), int(digits), name

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Counts:
-    """What was acknowledged and is missing, what is there more than once, what is left over."""
+    """Counts of what was acknowledged and is missing, what exists more than once, and what is left over."""
 
     lost: int = 0
     twice: int = 0

@@ -1,4 +1,4 @@
-"""A driver process under strace: one step with one system call of it killed, failing once, or failing from then on."""
+"""A driver process under strace: one step with one system call killed, failing once, or failing persistently."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ class Point:
 
     @property
     def when(self) -> str:
-        """Say so to strace."""
+        """Return the condition in strace's syntax."""
         return f"when={self.number}"
 
 
 @dataclass(frozen=True)
 class Call:
-    """One system call as strace wrote it down."""
+    """One system call as logged by strace."""
 
     thread: str
     name: str
@@ -50,18 +50,18 @@ class Call:
 
     @property
     def opened(self) -> str:
-        """The file of the descriptor that it works on or gives; "" without one."""
+        """Return the file of the descriptor that it uses or returns; "" if there is none."""
         return (_OPENED.findall(self.arguments) or [""])[-1]
 
     @property
     def named(self) -> list[str]:
-        """The files that it names."""
+        """Return the files named in its arguments."""
         return _NAMED.findall(self.arguments)
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What the driver said before it ended, and whether it was killed or a fault struck."""
+    """What the driver reported before it ended, and whether it was killed or a fault struck."""
 
     said: str = ""
     said_after: str = ""
@@ -70,17 +70,17 @@ class Outcome:
 
     @property
     def is_acked(self) -> bool:
-        """Whether the step returned."""
+        """Return whether the step returned."""
         return self.said == "acked"
 
     @property
     def has_struck(self) -> bool:
-        """Whether the fault came."""
+        """Return whether the fault struck."""
         return self.was_killed or "(INJECTED)" in self.log
 
     @property
     def calls(self) -> list[Call]:
-        """Give the calls up to the acknowledgement, in order."""
+        """Return the calls up to the acknowledgement, in order."""
         found: list[Call] = []
         for line in self.log.splitlines():
             match = _CALL.match(line)
@@ -91,7 +91,7 @@ class Outcome:
         return found
 
     def points(self) -> list[Point]:
-        """Give every call of the step that a fault can be put in."""
+        """Return every call of the step into which a fault can be injected."""
         counts = Counter((call.thread, call.name) for call in self.calls if call.name != "sendto")
         most: dict[str, int] = {}
         for (_, name), count in counts.items():
@@ -100,22 +100,22 @@ class Outcome:
 
 
 def is_there() -> bool:
-    """Tell whether strace is installed and may trace."""
+    """Return whether strace is installed and may trace."""
     if shutil.which("strace") is None:
         return False
     return subprocess.run(["strace", "-o", os.devnull, "true"], check=False, capture_output=True).returncode == 0
 
 
 class Driver:
-    """A running driver; made by :func:`driver`."""
+    """A running driver process; created by :func:`driver`."""
 
     def __init__(self, wire: socket.socket, log: Path) -> None:
-        """Speak over a socket; strace writes to a log."""
+        """Take the socket to the driver and strace's log file."""
         self._wire = wire
         self._log = log
 
     def take(self, step: str, data: Path, inject: str = "", *, goes_on: bool = False) -> Outcome:
-        """Let a step be taken in a directory with a fault in it, as strace's ``inject=`` says."""
+        """Run a step in a directory with a fault given in strace's ``inject=`` syntax."""
         self._wire.send(json.dumps({"step": step, "data": str(data), "goes_on": goes_on}).encode())
         ready, pid = self._heard().split()
         assert ready == "ready"
@@ -139,7 +139,7 @@ class Driver:
             strace.communicate(timeout=PATIENCE)
 
     def _all_heard(self, pid: int) -> list[str]:
-        """Hear the child out, until its parent says that it is gone; one that hangs is ended."""
+        """Collect the child's messages until its parent reports its end; kill a child that hangs."""
         said: list[str] = []
         while not said or not said[-1].startswith("gone"):
             try:
@@ -155,7 +155,7 @@ class Driver:
 
 @contextmanager
 def driver(folder: Path) -> Iterator[Driver]:
-    """Run a driver whose notes lie in a folder."""
+    """Run a driver process with its log in a folder."""
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     ours.settimeout(PATIENCE)
     command = [sys.executable, str(Path(__file__).with_name("driver.py")), str(theirs.fileno())]

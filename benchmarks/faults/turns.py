@@ -1,4 +1,4 @@
-"""Turns that bear a number, each of another group, and the oracle that counts what became of them."""
+"""Numbered turns, each of another group, and the oracle that counts what became of them."""
 
 from __future__ import annotations
 
@@ -17,33 +17,33 @@ from .tally import Counts
 
 NUMBER = re.compile(r"第 ?(\d+) ?号茶")
 PAGE = 200
-PAUSE = 0.02  # seconds between two looks
+PAUSE = 0.02  # seconds between two checks
 
 
 def scene(number: int, name: str = "小雨") -> core.Scene:
-    """Give the group of a number, and the person who speaks there."""
+    """Return the scene of a number: its group and speaker."""
     place, person = str(100_001 + number), str(2_000_001 + number)
     return core.Scene.group(checked_id(place, "group_id"), person, user_name=name, group_name="茶会")
 
 
 def sentence(number: int) -> str:
-    """Give what is said in the turn of a number."""
+    """Return the text said in the turn of a number."""
     return f"小雨({2_000_001 + number}) 喜欢第 {number} 号茶"
 
 
 def turn(number: int, **fields: Any) -> core.Turn:
-    """Give the turn of a number."""
+    """Return the turn of a number."""
     return core.Turn(scene(number), observations=[sentence(number)], request_id=f"t{number}", **fields)
 
 
 def number_in(text: str) -> int:
-    """Tell which turn a text is of; -1 for none."""
+    """Return the number of the turn that a text belongs to; -1 for none."""
     found = NUMBER.search(text)
     return int(found[1]) if found else -1
 
 
 def settings(url: str = "", model: Mapping[str, Any] | None = None, **groups: Any) -> core.Settings:
-    """Give settings for rows about models: no vector store, a quick poll, one chat model behind ``url``."""
+    """Return settings for rows about models: no vector store, fast polling, one chat model at ``url``."""
     historian = {"api_url": url, "model_name": "m", "timeout_seconds": 1.0, **(model or {})} if url else {}
     wanted: dict[str, Any] = {
         "models": {"historian": historian},
@@ -56,13 +56,13 @@ def settings(url: str = "", model: Mapping[str, Any] | None = None, **groups: An
 
 
 async def hand_in(memory: core.CognitiveMemory, numbers: Iterable[int]) -> None:
-    """Hand in the turns of numbers."""
+    """Hand in the turns of some numbers."""
     for number in numbers:
         await memory.remember(turn(number))
 
 
 async def drained(memory: core.CognitiveMemory, seconds: float) -> bool:
-    """Wait until nothing waits, also through times when a model is away."""
+    """Wait until nothing waits, also while a model is unavailable."""
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
         if await memory.drain(min(5.0, seconds)):
@@ -71,7 +71,7 @@ async def drained(memory: core.CognitiveMemory, seconds: float) -> bool:
 
 
 async def listed(memory: core.CognitiveMemory, where: core.Scene | None = None) -> list[core.Event]:
-    """List every standing event."""
+    """Return every event that is not retired."""
     found: list[core.Event] = []
     while page := await memory.events(where or core.Scene.operator(), limit=PAGE, offset=len(found)):
         found += page
@@ -79,7 +79,7 @@ async def listed(memory: core.CognitiveMemory, where: core.Scene | None = None) 
 
 
 async def counted(memory: core.CognitiveMemory, numbers: Iterable[int]) -> Counts:
-    """Count what became of the turns of numbers: lost, stored twice, or still waiting or buried."""
+    """Count what became of some turns: lost, stored twice, or still waiting or buried."""
     found: Counter[int] = Counter()
     for event in await listed(memory):
         found[number_in(event.text)] += event.count
@@ -91,7 +91,7 @@ async def counted(memory: core.CognitiveMemory, numbers: Iterable[int]) -> Count
 
 
 async def wait_idle(memory: core.CognitiveMemory, seconds: float) -> bool:
-    """Wait until no job waits or is in work, without hurrying what waits besides."""
+    """Wait until no job waits or runs, without hurrying other work."""
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
         jobs = (await memory.status()).jobs
@@ -102,21 +102,21 @@ async def wait_idle(memory: core.CognitiveMemory, seconds: float) -> bool:
 
 
 class LeapingClock:
-    """The machine's time, and as much ahead of it as it was told to leap: failures leave their pauses behind."""
+    """The machine's time plus an offset that can be advanced, so that pauses after failures are over."""
 
     def __init__(self) -> None:
-        """Begin with the machine's own."""
+        """Start without an offset."""
         self.ahead = timedelta()
 
     def now(self) -> datetime:
-        """Give the instant."""
+        """Return the current instant."""
         return now() + self.ahead
 
     def leap(self) -> None:
-        """Go on by more than any pause."""
+        """Advance by more than any pause."""
         self.ahead += timedelta(hours=2)
 
 
 def now() -> datetime:
-    """Give the present instant."""
+    """Return the current instant."""
     return datetime.now(timezone.utc)

@@ -17,16 +17,16 @@ from cognitive_memory_core.domain.event import Statement
 from cognitive_memory_core.domain.people import Anchors
 from cognitive_memory_core.domain.turn import Turn
 
-HANDS = 3  # turns that are handed in at once
+HANDS = 3  # turns handed in at once
 GROUPS = 7
-BACKLOG = 300  # jobs that may wait before a child stops handing in for a while
+BACKLOG = 300  # waiting jobs at which a child pauses
 ASKED_EVERY = 20  # turns
-SLOWEST = 0.03  # seconds between two turns of one hand
+SLOWEST = 0.03  # seconds between two turns of one task
 POISON_TEXT = "第毒号茶"
 
 
 async def work(data: Path, first: int, seed: str) -> None:
-    """Hand in turns while the historian works, and print the number of each once it is accepted."""
+    """Hand in turns while the historian works, and print the number of each accepted one."""
     dice = random.Random(seed)
     async with core.CognitiveMemory.open(world.SETTINGS, data) as memory:
         await asyncio.gather(*(_hand_in(memory, first + hand, dice) for hand in range(HANDS)))
@@ -46,7 +46,7 @@ async def _hand_in(memory: core.CognitiveMemory, number: int, dice: random.Rando
 
 
 async def hold(data: Path) -> None:
-    """Take a job in hand and keep it."""
+    """Claim a job and keep it."""
     queue = await world.opened_queue(data)
     await queue.enqueue(world.a_job("甲"))
     assert await queue.claim() is not None
@@ -55,7 +55,7 @@ async def hold(data: Path) -> None:
 
 
 async def poison(data: Path) -> None:
-    """Work everything off; one job ends the process."""
+    """Process all jobs; one of them ends the process."""
 
     async def deadly(self: RuleHistorian, turn: Turn, anchors: Anchors) -> list[Statement]:
         if any(POISON_TEXT in said for said in turn.observations):
@@ -69,7 +69,7 @@ async def poison(data: Path) -> None:
 
 
 async def own(data: Path) -> None:
-    """Own a directory at rest; or say, as one line, that it is refused."""
+    """Own a directory without working; if it is refused, print the reason on one line."""
     impatient = world.SETTINGS.model_copy(update={"historian": core.HistorianSettings(shutdown_seconds=0)})
     try:
         async with core.CognitiveMemory.open(impatient, data, background=False):

@@ -1,6 +1,6 @@
-"""A data directory whose every content is known by a token, and the oracle that counts the tokens after a fault.
+"""A data directory whose contents are known by tokens, and the oracle that counts the tokens after a fault.
 
-A token stands for one thing that may be lost or doubled: a job, an event, a message, a memo, a line of the second copy.
+A token stands for one thing that may be lost or doubled: a job, event, message, memo, or line of the copy of memos.
 """
 
 from __future__ import annotations
@@ -42,12 +42,12 @@ NOON = datetime(2026, 3, 4, 12, 0, tzinfo=timezone(timedelta(hours=8)))
 HERE = Scene.group("10001", "2000001", user_name="阿棠", group_name="读书会")
 THERE = Scene.group("10002", "2000002", user_name="小雨", group_name="桌游局")
 FOLDERS = ("pending", "processing", "failed")
-QUEUE = QueueSettings(job_max_retries=1_000)  # no job of a row is given up only because it was killed often
+QUEUE = QueueSettings(job_max_retries=1_000)  # no job is buried only because it was killed often
 SETTINGS = Settings(
     queue=QUEUE,
     historian=HistorianSettings(poll_interval_seconds=0.05),
-    capture=CaptureSettings(log_days=36_500),  # what these rows write is of one day, whenever they run
-    vector_store=VectorStoreSettings(backend="exact"),  # the vector store's own faults are rows of their own
+    capture=CaptureSettings(log_days=36_500),  # so that rows of one fixed day are not pruned
+    vector_store=VectorStoreSettings(backend="exact"),  # the vector store has rows of its own
 )
 Tokens = Counter[str]
 
@@ -56,7 +56,7 @@ class MachineClock:
     """The machine's own time."""
 
     def now(self) -> datetime:
-        """Give the present instant."""
+        """Return the current instant."""
         return datetime.now(timezone.utc)
 
 
@@ -64,7 +64,7 @@ CLOCK = MachineClock()
 
 
 def a_job(name: str, scene: Scene = HERE) -> Job:
-    """Make the job of a name, the same each time: it has a memo, an observation and a message that it rests on."""
+    """Return the job of a name, always the same: with a memo, an observation and a source message."""
     turn = Turn(
         scene,
         memo=f"{name}：答过了",
@@ -77,7 +77,7 @@ def a_job(name: str, scene: Scene = HERE) -> Job:
 
 
 def an_event(name: str) -> Event:
-    """Make the event of a name."""
+    """Return the event of a name."""
     return Event(
         derived_id("fault event", name),
         f"阿棠(2000001) 喜欢第{name}号茶",
@@ -90,32 +90,32 @@ def an_event(name: str) -> Event:
 
 
 def a_draft(*names: str) -> Draft:
-    """Make the draft of some events."""
+    """Return the draft of some events."""
     return Draft(derived_id("fault draft", *names), tuple(an_event(name) for name in names))
 
 
 def a_message(name: str) -> Message:
-    """Make the message of a name."""
+    """Return the message of a name."""
     return Message(f"m-{name}", HERE, f"我喜欢第{name}号茶", NOON)
 
 
 def a_memo(name: str) -> Memo:
-    """Make the memo of a name."""
+    """Return the memo of a name."""
     return Memo(derived_id("fault memo", name), HERE.scope, f"{name}：答过了", NOON, HERE.user_id)
 
 
 def job_tokens(*names: str) -> frozenset[str]:
-    """Name jobs as the oracle counts them."""
+    """Return the tokens of jobs."""
     return frozenset(f"job:{a_job(name).id}" for name in names)
 
 
 def event_tokens(*names: str) -> frozenset[str]:
-    """Name events as the oracle counts them."""
+    """Return the tokens of events."""
     return frozenset(f"event:{an_event(name).id}" for name in names)
 
 
 def lay(folder: Path, file: Path, data: bytes) -> None:
-    """Put a file under a folder by hand."""
+    """Write a file below a folder by hand."""
     (folder / file).parent.mkdir(parents=True, exist_ok=True)
     (folder / file).write_bytes(data)
 
@@ -126,7 +126,7 @@ async def opened_queue(data: Path, disk: Disk | None = None) -> FileQueue:
 
 
 async def prepared(data: Path, *, buried: int = 1) -> None:
-    """Lay down what stands before every fault: three waiting jobs of two places, buried ones, and a small ledger."""
+    """Create the state before every fault: three waiting jobs of two places, buried ones, and a small ledger."""
     queue = await opened_queue(data)
     for number in range(buried):
         await queue.enqueue(a_job(f"旧{number}", THERE))
@@ -147,13 +147,13 @@ async def prepared(data: Path, *, buried: int = 1) -> None:
 
 
 def buried_names(buried: int = 1) -> list[str]:
-    """Name the jobs that :func:`prepared` buries."""
+    """Return the names of the jobs that :func:`prepared` buries."""
     return [f"旧{number}" for number in range(buried)]
 
 
 @dataclass(frozen=True)
 class Found:
-    """What a fresh process finds: tokens, and files that show a part of something."""
+    """What a new process finds: tokens, and names of incomplete files."""
 
     tokens: Tokens
     torn: tuple[str, ...] = ()
@@ -169,7 +169,7 @@ async def found(data: Path, *, drafts: Iterable[Draft] = (), whole: bool = False
 
 
 def torn_files(data: Path) -> tuple[str, ...]:
-    """Name the files that bear a job's name and make no job; before anything is opened."""
+    """Return the names of files with a job's name but no valid job; call this before anything is opened."""
     return tuple(
         path.name for folder in FOLDERS for path in (data / "queues" / folder).glob("*.json") if _is_torn(path)
     )
@@ -226,7 +226,7 @@ def _summaries(data: Path) -> Tokens:
 
 
 def _copies(data: Path) -> Tokens:
-    """Read the copies of the ledger, but for those of one that was just being made: each must be whole."""
+    """Count the copies of the ledger, each of which must be intact; a copy that was being made is skipped."""
     tokens = Tokens()
     for path in (*data.glob("ledger.v*.db"), *data.glob("copy.db")):
         with closing(sqlite3.connect(path)) as copy:
