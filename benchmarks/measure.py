@@ -10,10 +10,12 @@ import platform
 import sqlite3
 import time
 from collections.abc import AsyncIterator, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from pathlib import Path
+from typing import Any
 
 Cell = str | int | float
 TICK = 0.001  # seconds
@@ -73,6 +75,36 @@ async def _tick(gap: Gap) -> None:
         before = time.perf_counter()
         await asyncio.sleep(TICK)
         gap.longest = max(gap.longest, 1000 * (time.perf_counter() - before - TICK))
+
+
+@dataclass
+class Work:
+    """What a block cost: seconds of processor time, tasks handed to threads, and syncs of files and folders."""
+
+    processor: float = 0.0
+    hops: int = 0
+    syncs: int = 0
+
+
+@contextmanager
+def work_counted() -> Iterator[Work]:
+    """Count the work of this process while a block runs; the syncs of SQLite's own files are not among them."""
+    work, submit, fsync = Work(), ThreadPoolExecutor.submit, os.fsync
+
+    def submitted(pool: ThreadPoolExecutor, /, *args: Any, **kwargs: Any) -> Any:
+        work.hops += 1
+        return submit(pool, *args, **kwargs)
+
+    def synced(descriptor: int) -> None:
+        work.syncs += 1
+        fsync(descriptor)
+
+    ThreadPoolExecutor.submit, os.fsync, started = submitted, synced, time.process_time()
+    try:
+        yield work
+    finally:
+        work.processor = time.process_time() - started
+        ThreadPoolExecutor.submit, os.fsync = submit, fsync
 
 
 @dataclass

@@ -9,6 +9,7 @@ from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
 
 from . import sentences
+from .completion import seen
 from .errors import BadAnswer, TransientError, UnavailableError
 from .text.failures import described
 
@@ -143,12 +144,6 @@ async def isolated(work: Coroutine[Any, Any, T]) -> T:
     if task.cancelled():
         raise TransientError(sentences.cancelled_by_nobody())
     return task.result()
-
-
-def seen(task: asyncio.Future[Any]) -> None:
-    """Retrieve the exception of a task that is no longer awaited, so that asyncio does not log it."""
-    if not task.cancelled():
-        task.exception()
 
 
 async def signalled(event: asyncio.Event, seconds: float) -> bool:

@@ -21,9 +21,14 @@ async def completed(work: Coroutine[Any, Any, T]) -> T:
             cancelled = asked
     if cancelled is None:
         return task.result()
-    if not task.cancelled():
-        task.exception()  # retrieved for asyncio; the caller gets the cancellation
+    seen(task)  # the caller gets the cancellation
     raise cancelled
+
+
+def seen(task: asyncio.Future[Any]) -> None:
+    """Retrieve the exception of a task that nobody awaits any more, so that asyncio does not log it."""
+    if not task.cancelled():
+        task.exception()
 
 
 @asynccontextmanager

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
@@ -15,6 +14,7 @@ import cognitive_memory_core as core
 
 from . import replies
 from .config import setup
+from .json_file import replace_json
 from .lifecycle import get_memory
 from .throttled_log import complain
 from .wording import spoken
@@ -58,20 +58,13 @@ class Announcements:
     async def _note(self, place: str) -> None:
         async with self._turn:
             told = self._told = {*(self._told or ()), place}
-            await asyncio.to_thread(self._write, told)
+            await asyncio.to_thread(replace_json, self._path, sorted(told))
 
     def _read(self) -> set[str]:
         try:
             return {str(place) for place in json.loads(self._path.read_text("utf-8"))}
         except (FileNotFoundError, ValueError, TypeError):
             return set()
-
-    def _write(self, told: set[str]) -> None:
-        draft = self._path.with_suffix(".tmp")
-        descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            json.dump(sorted(told), file)
-        draft.replace(self._path)
 
 
 announcements = Announcements(setup.data_dir / FILE) if setup.data_dir else None

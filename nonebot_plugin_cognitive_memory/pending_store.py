@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 import threading
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -16,6 +15,7 @@ from typing import Any
 
 import cognitive_memory_core as core
 
+from .json_file import replace_json
 from .scene import scene_at
 
 FILE = "considering.json"
@@ -78,16 +78,9 @@ class Bookmark:
     def _write(self, waiting: Sequence[object]) -> None:
         with self._turn:
             if waiting:
-                self._replace(waiting)
+                replace_json(self._path, waiting)
             else:
                 self._path.unlink(missing_ok=True)
-
-    def _replace(self, waiting: Sequence[object]) -> None:
-        draft = self._path.with_suffix(".tmp")
-        descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            json.dump(waiting, file)
-        draft.replace(self._path)
 
 
 async def unlearned(

@@ -9,12 +9,12 @@ from contextlib import AbstractAsyncContextManager, AsyncExitStack, closing
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from cognitive_memory_core.adapters.files.disk import Disk
 from cognitive_memory_core.adapters.files.end_summaries import EndSummaries
 from cognitive_memory_core.adapters.files.profiles import FileProfiles
 from cognitive_memory_core.adapters.files.queue import FileQueue
 from cognitive_memory_core.adapters.sqlite import SqliteLedger
 from cognitive_memory_core.adapters.sqlite.database.database import schema
+from cognitive_memory_core.disk import Disk
 from cognitive_memory_core.domain.event import Draft
 from cognitive_memory_core.memory import CognitiveMemory
 from cognitive_memory_core.ports.queue import Claim

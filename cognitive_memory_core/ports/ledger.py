@@ -550,11 +550,18 @@ class Archive(Protocol):
     """All rows, for export, import and status."""
 
     def rows(self, *, user_id: str | None = None) -> AsyncIterator[ArchiveRow]:
-        """Stream all active rows in batches, or only what one person said and the pins they own or wrote."""
+        """Stream all active rows in batches, or only what one person said and the pins they own or wrote.
+
+        Opt-outs come first, since an import must apply them first.
+        """
         ...
 
     async def absorb(self, rows: Sequence[ArchiveRow]) -> int:
-        """Write rows in one transaction; skip rows whose id exists. Returns the number of new rows."""
+        """Write rows in one transaction; return the number of new rows.
+
+        Skipped are rows whose id exists, rows of persons who opted out or were erased, and texts of other people that
+        contain the id of an erased person.
+        """
         ...
 
     async def totals(self) -> Totals:

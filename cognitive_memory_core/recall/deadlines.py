@@ -6,6 +6,8 @@ import asyncio
 from collections.abc import Awaitable, Collection
 from typing import Any, TypeVar
 
+from ..completion import seen
+
 T = TypeVar("T")
 
 
@@ -15,7 +17,7 @@ async def with_timeout(seconds: float, awaitable: Awaitable[T]) -> T:
     A late awaitable is cancelled without waiting for its cancellation to finish.
     """
     task = asyncio.ensure_future(awaitable)
-    task.add_done_callback(_seen)
+    task.add_done_callback(seen)
     try:
         done, _ = await asyncio.wait((task,), timeout=max(seconds, 0.0))
     finally:
@@ -28,7 +30,7 @@ async def with_timeout(seconds: float, awaitable: Awaitable[T]) -> T:
 async def finished(seconds: float, tasks: Collection[asyncio.Task[Any]]) -> None:
     """Wait until all tasks are done, at most ``seconds``; cancel late ones without waiting for them to finish."""
     for task in tasks:
-        task.add_done_callback(_seen)
+        task.add_done_callback(seen)
     try:
         await asyncio.wait(tasks, timeout=max(seconds, 0.0))
     finally:
@@ -44,11 +46,5 @@ async def with_deadline(instant: float, awaitable: Awaitable[T]) -> T:
 async def shielded(awaitable: Awaitable[T]) -> T:
     """Return the result; cancelling the caller leaves the work running to its end, so that breakers count it."""
     task = asyncio.ensure_future(awaitable)
-    task.add_done_callback(_seen)
+    task.add_done_callback(seen)
     return await asyncio.shield(task)
-
-
-def _seen(task: asyncio.Future[T]) -> None:
-    """Retrieve the exception so that asyncio does not log it."""
-    if not task.cancelled():
-        task.exception()

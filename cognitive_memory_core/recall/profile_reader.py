@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from .. import sentences
+from ..completion import seen
 from ..consent import Consent
 from ..domain.profile import EntityType, Profile, ProfileHit, ProfileKey
 from ..domain.scope import Scene
@@ -227,7 +228,7 @@ class ProfileReader:
         read = self._reads.pop(key, None)
         if read is None or not read.serves(now, self._pace.lifetime):
             read = _ProfileRead(now, asyncio.create_task(self._store.find(key)))
-            read.task.add_done_callback(_seen)
+            read.task.add_done_callback(seen)
         self._reads[key] = read
         while len(self._reads) > self._pace.held:
             self._reads.popitem(last=False)
@@ -255,9 +256,3 @@ class ProfileReader:
 
 def _has_words(profile: Profile) -> bool:
     return bool(profile.tags or profile.summary.strip())
-
-
-def _seen(task: asyncio.Task[Profile | None]) -> None:
-    """Retrieve the exception so that asyncio does not log it."""
-    if not task.cancelled():
-        task.exception()

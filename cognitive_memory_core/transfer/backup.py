@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-import os
-import shutil
 from collections.abc import Generator, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
 
 from .. import sentences
 from ..completion import completed
+from ..disk import Disk, Vanished
 from ..errors import BadArgument, StorageRefused
 from ..ports.ledger import Eraser
 from ..ports.mirror import MemoMirror
 from ..ports.queue import QueueEraser
-from .drafts import checked_place, draft_in, removed, sync_folder
+from .drafts import checked_place, draft_in, removed
 
 SMALL = ("end_summaries.json", "announced.json", "overrides.json", "profiles", "prompts", "agents")  # copied
 LEDGER = "ledger.db"
@@ -68,10 +67,10 @@ def _put_in_place(draft: Path, path: Path) -> None:
         if draft.parent == path:
             for inner in sorted(draft.iterdir(), key=lambda one: one.name == LEDGER):
                 inner.rename(path / inner.name)
-            sync_folder(path)
+            Disk().sync_folder(path)
         else:
             draft.rename(path)
-            sync_folder(path.parent)
+            Disk().sync_folder(path.parent)
 
 
 @contextmanager
@@ -85,12 +84,15 @@ def _refusals(path: Path) -> Generator[None, None, None]:
 def _copy_small(data_dir: Path, path: Path) -> None:
     with _refusals(path):
         for source in _small_files(data_dir):
-            _copy(source, path / source.relative_to(data_dir))
+            target = path / source.relative_to(data_dir)
+            target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            with suppress(Vanished):  # removed since it was listed
+                Disk().copy(source, target)
         within = {inner for inner in path.rglob("*") if inner.is_dir()}
         for folder in within:
             folder.chmod(0o700)
         for folder in {path, *within}:
-            sync_folder(folder)
+            Disk().sync_folder(folder)
 
 
 def _small_files(data_dir: Path) -> Iterator[Path]:
@@ -98,12 +100,3 @@ def _small_files(data_dir: Path) -> Iterator[Path]:
         place = data_dir / name
         found = sorted(place.rglob("*")) if place.is_dir() else [place]
         yield from (one for one in found if one.is_file() and not one.is_symlink() and one.suffix != TEMP)
-
-
-def _copy(source: Path, target: Path) -> None:
-    """Copy a file, readable by its owner alone; of a file replaced meanwhile the old or the new content is copied."""
-    target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    with source.open("rb") as content, os.fdopen(os.open(target, os.O_WRONLY | os.O_CREAT, 0o600), "wb") as copy:
-        shutil.copyfileobj(content, copy)
-        copy.flush()
-        os.fsync(copy.fileno())

@@ -68,17 +68,6 @@ def removed(draft: Path) -> None:
             draft.unlink(missing_ok=True)
 
 
-def sync_folder(folder: Path) -> None:
-    """Make the directory entries of a folder durable."""
-    if os.name == "nt":
-        return  # Windows has no fsync for directories
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
 def _absolute(path: Path) -> Path:
     """Resolve a path except its last name, which may be a link to be refused."""
     try:

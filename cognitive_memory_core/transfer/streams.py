@@ -15,10 +15,11 @@ from pydantic import ValidationError
 
 from .. import sentences
 from ..completion import completed
+from ..disk import Disk
 from ..domain.profile import Profile, Revision
 from ..errors import BadArgument, MistakeError, StorageRefused
 from ..ports.ledger import Archive, ArchiveRow, OptOut
-from .drafts import draft_in, refuse_special, removed, sync_folder
+from .drafts import draft_in, refuse_special, removed
 from .lines import LINES, ExportedRow, Head, line_of
 from .portraits import Gallery, StaysOut, Worded, hung, stood
 
@@ -52,7 +53,7 @@ async def exported(
 
 
 async def _filled(draft: Path, rows: AsyncIterator[ExportedRow]) -> int:
-    """Write a draft durably; a started step always finishes, so that a cancelled export leaves no file behind."""
+    """Write a draft; a started step always finishes, so that a cancelled export leaves no file behind."""
     count = 0
     head = Head(format="cognitive-memory", version=1).model_dump_json().encode() + b"\n"
     opened = ExitStack()
@@ -61,7 +62,6 @@ async def _filled(draft: Path, rows: AsyncIterator[ExportedRow]) -> int:
         async for batch in _batches(rows):
             await completed(asyncio.to_thread(_write, file, batch))
             count += len(batch)
-        await completed(asyncio.to_thread(_sync, file))
     finally:
         await completed(asyncio.to_thread(opened.close))
     return count
@@ -138,13 +138,9 @@ def _created(path: Path, head: bytes, opened: ExitStack) -> BinaryIO:
 
 def _put_in_place(draft: Path, path: Path) -> None:
     refuse_special(path)
-    draft.replace(path)
-    sync_folder(path.parent)
-
-
-def _sync(file: BinaryIO) -> None:
-    file.flush()
-    os.fsync(file.fileno())
+    disk = Disk()
+    disk.sync_file(draft)
+    disk.put_in_place(draft, path)
 
 
 def _head_fits(file: BinaryIO) -> bool:

@@ -13,7 +13,6 @@ from ..adapters.breaker import Breaker, GuardedLexical, GuardedStore
 from ..adapters.chroma.leftovers import clear_generations
 from ..adapters.chroma.store import ChromaStore
 from ..adapters.files.directory_owner import DirectoryOwner
-from ..adapters.files.disk import Disk
 from ..adapters.files.end_summaries import EndSummaries
 from ..adapters.files.profiles import FileProfiles
 from ..adapters.files.queue import FileQueue
@@ -21,6 +20,7 @@ from ..adapters.heap import return_large_blocks
 from ..adapters.sqlite import SqliteLedger
 from ..background import BackgroundLoop
 from ..completion import released_on_failure
+from ..disk import Disk
 from ..historian.clock_watch import ClockWatch
 from ..historian.spending.meter import SpendingMeter
 from ..ports.ambient import Clock

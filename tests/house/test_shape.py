@@ -66,6 +66,30 @@ def test_a_muted_check_gives_its_reason() -> None:
     ]
 
 
+def test_a_durable_write_has_one_place() -> None:
+    """Only the module of the durable file operations calls fsync; the demo's bare write is what it is compared with."""
+    assert {file for file, tree in CODE.items() if _calls(tree, "fsync")} == {
+        f"{CORE}/disk.py",
+        f"{PLUGIN}/demo/bare.py",
+    }
+
+
+def test_a_late_failure_is_retrieved_in_one_place() -> None:
+    """An exception that nobody awaits any more is retrieved by one function, so that asyncio logs none of them."""
+    assert [file for file, tree in CODE.items() if any(map(_drops_an_exception, nodes(tree)))] == [
+        f"{CORE}/completion.py"
+    ]
+
+
+def _calls(tree: ast.Module, name: str) -> bool:
+    return any(isinstance(node, ast.Attribute) and node.attr == name for node in nodes(tree))
+
+
+def _drops_an_exception(node: ast.AST) -> bool:
+    is_call = isinstance(node, ast.Expr) and isinstance(node.value, ast.Call)
+    return is_call and getattr(node.value.func, "attr", "") == "exception" and not node.value.args
+
+
 def _names(file: str) -> list[str]:
     classes = [node.name for node in nodes(CODE[file]) if isinstance(node, ast.ClassDef)]
     return [*classes, *(function.name for function in functions(CODE[file])), *file.removesuffix(".py").split("/")]

@@ -10,9 +10,9 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from cognitive_memory_core.adapters.files.disk import Disk
 from cognitive_memory_core.adapters.files.profiles import FileProfiles
 from cognitive_memory_core.adapters.inmemory.profiles import InMemoryProfiles
+from cognitive_memory_core.disk import Disk
 from cognitive_memory_core.domain.profile import Profile, ProfileKey
 from cognitive_memory_core.errors import UnavailableError
 from cognitive_memory_core.ports.profiles import Overtaken

@@ -12,13 +12,14 @@ to delete them on the server. A copy of a whole data directory includes the id a
 from __future__ import annotations
 
 import hashlib
-import os
 import platform
 import re
 import secrets
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+
+from ...disk import Disk
 
 FILE = "owner"
 _ID = re.compile(r"[0-9a-f]{32}")
@@ -43,7 +44,7 @@ class Owner:
         kept = _kept(folder / FILE)
         owner = kept or _lost(home, births) or secrets.token_hex(16)
         if not kept:
-            _keep(folder / FILE, owner)
+            Disk().rewrite(folder / FILE, f"{owner}\n".encode())
         return cls(owner, home)
 
     def check(self, birth: Mapping[str, object] | None) -> None:
@@ -69,11 +70,3 @@ def _kept(file: Path) -> str:
 def _lost(home: str, births: Iterable[Mapping[str, object]]) -> str:
     owners = {str(birth.get("owner")) for birth in births if birth.get("home") == home}
     return next((owner for owner in sorted(owners) if _ID.fullmatch(owner)), "")
-
-
-def _keep(file: Path, owner: str) -> None:
-    descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with os.fdopen(descriptor, "w", encoding="ascii") as opened:
-        opened.write(owner + "\n")
-        opened.flush()
-        os.fsync(descriptor)

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from ... import sentences
+from ...completion import seen
 from ...domain.hit import Reading
 from ...errors import BadArgument, Busy, UnavailableError
 from ...ports.ledger import EmbeddedEvent
@@ -217,8 +218,7 @@ class ChromaStore:
 
     def _is_over(self, number: int, task: asyncio.Task[Generation | None]) -> None:
         self._opening.pop(number, None)
-        if not task.cancelled():
-            task.exception()  # its caller may be gone
+        seen(task)  # its caller may be gone
 
     async def _tried(self, number: int) -> Generation | None:
         while not self._is_deadly(number):

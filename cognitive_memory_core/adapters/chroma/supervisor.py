@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from ... import sentences
+from ...completion import seen
 from ...errors import BadArgument, Busy, UnavailableError
 from .frames import BadFrame
 from .process import COMMAND, ChildProcess, ProcessEnded
@@ -195,8 +196,7 @@ class Supervisor:
 
     def _over(self, task: asyncio.Task[Answer]) -> None:
         self._calls.discard(task)
-        if not task.cancelled():
-            task.exception()  # its caller may be gone
+        seen(task)  # its caller may be gone
 
     async def _exchange(self, call: _Call) -> Answer:
         async with self._turn:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from ... import sentences
+from ...completion import seen
 from ...errors import BadAnswer, UnavailableError
 from ...ports.ambient import Clock
 from ...ports.models import Vector
@@ -87,7 +88,7 @@ class Questions:
 
     def _set_out(self, text: str) -> asyncio.Future[Vector]:
         answer: asyncio.Future[Vector] = asyncio.get_running_loop().create_future()
-        answer.add_done_callback(_seen)
+        answer.add_done_callback(seen)
         call = asyncio.create_task(self._embed(text, answer))
         self._calls[call] = answer
         self.is_quiet.clear()
@@ -124,8 +125,3 @@ async def stopped(tasks: Iterable[asyncio.Task[None]]) -> None:
         task.cancel()
     if ending:
         await asyncio.wait(ending, timeout=STUBBORN)
-
-
-def _seen(answer: asyncio.Future[Vector]) -> None:
-    """Retrieve the exception so that asyncio does not log it."""
-    answer.exception()

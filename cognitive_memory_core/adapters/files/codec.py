@@ -14,6 +14,7 @@ import orjson
 from pydantic import ValidationError
 
 from ... import sentences
+from ...disk import MAX_BYTES
 from ...domain.interval import checked_instant
 from ...domain.job import FailedJob, Job
 from ...domain.message import Message
@@ -22,7 +23,6 @@ from ...domain.scope import Scope
 from ...domain.turn import Dialogue, Turn
 from ...errors import BadArgument, LimitReached, PermanentError
 from ...text.identity.names import one_line
-from .disk import MAX_BYTES
 from .marks import Marks, marks_of
 from .schema import VERSION, FailureFile, form_of, written_instant, written_job
 

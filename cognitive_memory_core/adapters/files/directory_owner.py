@@ -11,8 +11,8 @@ from filelock import FileLock, Timeout
 
 from ... import sentences
 from ...completion import completed
+from ...disk import Disk, refusals
 from ...errors import DirectoryInUse, StorageRefused
-from .disk import Disk, refusals
 
 log = logging.getLogger(__name__)
 LOCK = "owner.lock"

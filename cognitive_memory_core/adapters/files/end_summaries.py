@@ -19,12 +19,12 @@ import orjson
 from ... import sentences
 from ...background import UNTIL_NUDGED, BackgroundLoop
 from ...completion import completed
+from ...disk import TEMP, Cleaning, Disk, Vanished, is_withheld
 from ...domain.note import Memo
 from ...domain.scope import Scope
 from ...errors import PermanentError, StorageRefused
 from ...ports.ambient import Clock
 from .codec import json_of, writable_text
-from .disk import TEMP, Cleaning, Disk, Vanished, is_withheld
 from .erasing import rows_without, summaries_without
 from .names import SUFFIX, microseconds
 

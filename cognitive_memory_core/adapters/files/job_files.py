@@ -18,11 +18,11 @@ from datetime import datetime
 from operator import attrgetter
 from pathlib import Path
 
+from ...disk import TEMP, Cleaning, Disk, FoundFile, Vanished, is_withheld
 from ...domain.ids import derived_id
 from ...domain.job import FailedJob, Job
 from ...errors import PermanentError, StorageRefused
 from . import codec, erasing
-from .disk import TEMP, Cleaning, Disk, FoundFile, Vanished, is_withheld
 from .names import LATEST, SUFFIX, JobName, job_id_of, microseconds, moment, parsed
 from .schedule_index import JobEntry, JobState
 

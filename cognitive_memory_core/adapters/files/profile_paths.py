@@ -9,11 +9,11 @@ from functools import cached_property
 from pathlib import Path
 
 from ... import sentences
+from ...disk import Disk, refusals
 from ...domain.ids import path_component
 from ...domain.profile import EntityType, ProfileKey
 from ...domain.scope import DEFAULT_AGENT
 from ...errors import BadArgument, PermanentError
-from .disk import Disk, refusals
 
 PROFILES, AGENTS, HISTORY = "profiles", "agents", "history"
 FOLDERS: dict[EntityType, str] = {"user": "users", "member": "members", "group": "groups"}

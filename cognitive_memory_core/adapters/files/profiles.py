@@ -13,6 +13,7 @@ from datetime import datetime, tzinfo
 from pathlib import Path
 
 from ... import sentences
+from ...disk import TEMP, Disk, Vanished, is_withheld, reason_of, refusals
 from ...domain.profile import Profile, ProfileKey, Revision, is_revision_id, revision_id
 from ...domain.scope import Scope
 from ...errors import PermanentError, StorageRefused, UnknownRevision
@@ -20,7 +21,6 @@ from ...ports.ambient import Clock
 from ...ports.profiles import Overtaken
 from ...text.identity.names import clean_name
 from ...text.statements.profile_text import tidy
-from .disk import TEMP, Disk, Vanished, is_withheld, reason_of, refusals
 from .names import microseconds, moment
 from .profile_erasing import ProfileErasing
 from .profile_file import ProfileFile, version_of

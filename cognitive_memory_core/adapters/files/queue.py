@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import ParamSpec, TypeVar
 
 from ... import sentences
-from ...completion import completed
+from ...completion import completed, seen
+from ...disk import TEMP, Cleaning, Disk, FoundFile, Vanished
 from ...domain.job import FailedJob, Job, QueueCounts
 from ...domain.note import Memo
 from ...domain.scope import Scope
@@ -24,7 +25,6 @@ from ...ports.ambient import Clock
 from ...ports.queue import Claim
 from ...settings import QueueSettings
 from . import codec, erasing
-from .disk import TEMP, Cleaning, Disk, FoundFile, Vanished
 from .job_files import PENDING, JobFiles
 from .names import INSTANT_WIDTH, Instants, JobName, is_job_id, parsed
 from .right_of_way import RightOfWay
@@ -130,7 +130,7 @@ class FileQueue:
         await self._finished(self._bury_claim(claim, error))
 
     async def recover(self) -> int:
-        """Requeue the jobs that a dead process held; one that was running at too many crashes is buried."""
+        """Requeue the claims of a dead process; a job that was claimed at too many deaths is buried instead."""
         return await self._finished(self._recover())
 
     async def revive(self, job_id: str | None = None) -> int:
@@ -143,7 +143,7 @@ class FileQueue:
         return entry is not None and entry.state is not JobState.ARRIVING
 
     async def holding(self, scope: Scope, message_ids: Collection[str]) -> frozenset[str]:
-        """Return which of the messages the jobs of a scope will learn from, read from their files."""
+        """Read the files of the jobs that may hold the messages."""
         return await self._finished(self._holding(scope, frozenset(message_ids)))
 
     def counts(self) -> QueueCounts:
@@ -155,15 +155,12 @@ class FileQueue:
         return self._backlog.memos(scope)
 
     async def failed(self) -> list[FailedJob]:
-        """Return the buried jobs, oldest first; an unreadable one with the reason."""
+        """Read the files of the buried jobs."""
         found = await self._finished(self._run(self._spool.reports, self._backlog.failed()))
         return sorted(found, key=lambda failed: failed.failed_at)
 
     async def withdraw(self, scope: Scope, message_id: str) -> int:
-        """Remove a withdrawn message from the jobs of its scope in every state; return how many changed.
-
-        A running job of which nothing is left is dropped when it is released.
-        """
+        """Rewrite the files of the jobs that hold the message."""
         return await self._finished(self._withdraw(scope, message_id))
 
     async def names_of(self, user_id: str) -> set[str]:
@@ -171,7 +168,7 @@ class FileQueue:
         return await self._finished(self._names_of(user_id))
 
     async def erase_person(self, user_id: str, hide: Callable[[str], str]) -> int:
-        """Remove a person from every job file and from other files in the folders; return how many jobs changed."""
+        """Rewrite every job's file, and the files that are no job's."""
         cleaning = partial(erasing.without_person, user_id=user_id, hide=hide)
         return await self._finished(self._erase(cleaning, lambda _: True))
 
@@ -181,7 +178,7 @@ class FileQueue:
         return await self._finished(self._erase(cleaning, lambda entry: entry.scope in (None, scope)))
 
     async def copy_to(self, folder: Path) -> None:
-        """Copy the files of all jobs, consistent at one moment: no job changes state meanwhile."""
+        """Copy the files while nothing is claimed or completed."""
         await self._finished(self._copy_to(folder))
 
     async def refresh(self) -> None:
@@ -503,5 +500,4 @@ class FileQueue:
 
     def _ended(self, task: asyncio.Task[T]) -> None:
         self._running.discard(task)
-        if not task.cancelled():
-            task.exception()  # retrieved, so that asyncio does not log it
+        seen(task)  # its caller may be gone

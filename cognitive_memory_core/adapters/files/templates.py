@@ -6,8 +6,8 @@ import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from ...disk import Disk, Vanished
 from ...errors import PermanentError, StorageRefused
-from .disk import Disk, Vanished
 
 KNOWN = ("rewrite", "triage", "merge", "compress")
 LONGEST = 65_536  # bytes; more than any template may have characters

@@ -28,15 +28,12 @@ class InMemoryArchive:
         self._state = state
 
     async def rows(self, *, user_id: str | None = None) -> AsyncIterator[ArchiveRow]:
-        """Stream all standing rows, or one person's; requests first, since they decide what an import takes."""
+        """Stream rows."""
         for row in list(self._all() if user_id is None else self._said_by(user_id)):
             yield row
 
     async def absorb(self, rows: Sequence[ArchiveRow]) -> int:
-        """Take in what is not known yet and of nobody who opted out or was erased; answers how many rows.
-
-        A text of somebody else that holds the number of an erased person stays out, too.
-        """
+        """Import rows."""
         opted_out, erased = self._state.opted_out, self._state.erased
         new = sum(_is_added(opted_out, row.user_id, row.at) for row in rows if isinstance(row, OptOut))
         lengths = _lengths(self._state, rows)

@@ -36,10 +36,7 @@ class InMemoryNames:
                 await self.note(alias.scope, alias.user_id, alias.name, alias.last_seen_at)
 
     async def people(self, scope: Scope, user_ids: Iterable[str] = ()) -> list[Person]:
-        """Return the people known in a place with their latest names, latest seen first; all, or those asked for.
-
-        ``aliases`` are at most :data:`MOST_ALIASES` of the other names that they bore here, latest first.
-        """
+        """Return the people of a place with their names."""
         asked = frozenset(user_ids)
         borne: dict[str, list[str]] = {}
         for alias in self._latest_first(scope):

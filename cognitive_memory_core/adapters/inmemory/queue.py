@@ -135,10 +135,7 @@ class InMemoryQueue:
         ]
 
     async def withdraw(self, scope: Scope, message_id: str) -> int:
-        """Take a withdrawn message out of the jobs of its scope in every state; answer how many changed.
-
-        A job in hand of which nothing is left is forgotten when it is put down.
-        """
+        """Remove a message from the jobs."""
         rows = [row for row in self._rows.values() if row.job.scope == scope and not row.is_emptied]
         return sum([self._has_lost(row, message_id) for row in rows])
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from ... import sentences
+from ...completion import completed
 from ...domain.fact import Fact
 from ...domain.people import Person
 from ...domain.profile import Profile, ProfileKey
@@ -78,7 +78,7 @@ class EntityMerge:
         if portrait == NOTHING != old and not any(fact.is_withdrawn for fact in facts):
             raise BadAnswer(sentences.portrait_stays())
         changed = None if portrait == old else self._changed(key, person, portrait, facts, profile)
-        await _completed(self._keep(key, changed, facts))
+        await completed(self._keep(key, changed, facts))
 
     def _changed(
         self, key: ProfileKey, person: Person, portrait: Portrait, facts: Sequence[Fact], old: Profile | None
@@ -119,15 +119,3 @@ def _source(facts: Sequence[Fact], old: Profile | None) -> str:
     gone = {fact.event_id for fact in facts if fact.is_withdrawn}
     known = [old.source_event_id if old else "", *(fact.event_id for fact in facts)]
     return next((one for one in reversed(known) if one not in gone), "")
-
-
-async def _completed(writing: Coroutine[object, object, None]) -> None:
-    """Await a write to its end even if the caller is cancelled; the cancellation is raised afterwards."""
-    task = asyncio.ensure_future(writing)
-    try:
-        await asyncio.shield(task)
-    except asyncio.CancelledError:
-        await asyncio.wait({task})
-        if task.done() and not task.cancelled():
-            task.exception()  # retrieved for asyncio; the facts still wait, so the merge is repeated
-        raise

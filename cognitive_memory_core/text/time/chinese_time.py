@@ -5,7 +5,22 @@ from __future__ import annotations
 import re
 
 from .numerals import digits, number
-from .time_spans import DAY, WEEK, Stretch, day, days, moment, monday_of, month, shifted, week, weekend, written, year
+from .time_spans import (
+    DAY,
+    PARTS_OF_DAY,
+    WEEK,
+    Stretch,
+    day,
+    days,
+    moment,
+    monday_of,
+    month,
+    shifted,
+    week,
+    weekend,
+    written,
+    year,
+)
 from .timerule import (
     QUARTERS,
     RELATIVE_YEARS,
@@ -68,10 +83,7 @@ _QUARTER_OF = {sign: index for signs in ("一二三四", "1234") for index, sign
 
 # --- pieces of patterns: each repeats within bounds, so that a text costs what it is long ------------------------
 
-_PART = (
-    "(?P<part>凌晨|清晨|清早|一早|早上|早晨|上午|中午|午后|下午|傍晚|晚上|夜里|夜晚|半夜|深夜"
-    "|[早晚夜](?![点饭餐会宵班自高退场些起安间市场年期]))?"
-)
+_PART = f"(?P<part>{PARTS_OF_DAY}|[早晚夜](?![点饭餐会宵班自高退场些起安间市场年期]))?"
 _MONTH_PART = "(?P<part>上旬|中旬|下旬|初(?![一二三始次])|中(?![旬午文国学心间考秋专等])|底(?![薪层线下])|末)"
 _YEAR_PART = (
     "(?:的?(?P<part>上半年|下半年|[春夏秋冬][天季]|第?[一二三四1-4]季度|q[1-4](?![0-9a-z])|年?初(?![一二三中次始级])"

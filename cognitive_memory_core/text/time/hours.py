@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 
 from ..patterns import Pattern
 from .numerals import number
-from .time_spans import DAY, Stretch, hours_of
+from .time_spans import DAY, PARTS_OF_DAY, Stretch, hours_of
 
 _HOUR = timedelta(hours=1)
 _MINUTE = timedelta(minutes=1)
@@ -38,7 +38,7 @@ _PARTS = {
 }
 _SECOND_HALF = frozenset(("下午", "傍晚", "晚上", "夜里"))
 _MIDNIGHT = frozenset(("午夜", "零点", "midnight"))
-_SAID_PART = "凌晨|清晨|清早|一早|早上|早晨|上午|中午|正午|午后|下午|傍晚|晚上|夜里|夜晚|半夜|深夜|午夜"
+_SAID_PART = f"{PARTS_OF_DAY}|正午|午夜"
 _NUMBER = "(?:2[0-4]|1[0-9]|0?[0-9]|二十[一二三四]?|十[一二三四五六七八九]?|[零一二两三四五六七八九])"
 _CHINESE = (
     f"(?P<h>{_NUMBER})(?:点|时(?!候|间|代))(?!水|心|子|赞|评|名|击|菜|单)(?:钟|整)?"

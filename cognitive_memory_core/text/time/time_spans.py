@@ -6,6 +6,7 @@ from calendar import monthrange
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 
+PARTS_OF_DAY = "凌晨|清晨|清早|一早|早上|早晨|上午|中午|午后|下午|傍晚|晚上|夜里|夜晚|半夜|深夜"
 DAY = timedelta(days=1)
 WEEK = timedelta(days=7)
 _HOURS = {

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from contextlib import closing, suppress
+from contextlib import closing
 from pathlib import Path
 from sqlite3 import Connection
 
 from .... import sentences
+from ....disk import Disk, refusals
 from ....errors import StorageRefused
 from ....ports.ledger import Copy
 from .rows import bound, instant_of, micros
@@ -21,16 +22,18 @@ def write(connection: Connection, path: Path) -> None:
 
     Raises StorageRefused; the partial copy is removed.
     """
-    draft = path.with_name(path.name + PART)
+    disk, draft = Disk(), path.with_name(path.name + PART)
     try:
-        _fill(connection, draft)
-        draft.replace(path)
-        if os.name != "nt":  # Windows has no fsync of folders
-            _sync(path.parent)
-    except (OSError, sqlite3.OperationalError) as refused:
-        with suppress(OSError):
-            draft.unlink(missing_ok=True)
+        with refusals(path):
+            _fill(connection, draft)
+        disk.sync_file(draft)
+        disk.put_in_place(draft, path)
+    except sqlite3.OperationalError as refused:
+        disk.discard(draft)
         raise StorageRefused(sentences.storage_refused(path, refused)) from refused
+    except StorageRefused:
+        disk.discard(draft)
+        raise
 
 
 def _fill(connection: Connection, draft: Path) -> None:
@@ -38,7 +41,6 @@ def _fill(connection: Connection, draft: Path) -> None:
     os.close(os.open(draft, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
     with closing(sqlite3.connect(draft)) as target:
         connection.backup(target)
-    _sync(draft)
 
 
 def note(connection: Connection, copy: Copy) -> None:
@@ -52,11 +54,3 @@ def noted(connection: Connection) -> list[Copy]:
     """List the recorded copies, oldest first."""
     rows = connection.execute("SELECT path, kind, at_us FROM copies ORDER BY at_us, path")
     return [Copy(path, kind, instant_of(at_us)) for path, kind, at_us in rows]
-
-
-def _sync(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY if path.is_dir() else os.O_RDWR)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import os
 import re
-import sqlite3
 from collections.abc import Sequence
-from contextlib import closing
 from pathlib import Path
 from sqlite3 import Connection
 
 from .... import sentences
 from ....errors import UnavailableError
+from . import copies
 
 # Instants: *_us are microseconds since 1970 in UTC, for order and comparison; the text beside them keeps the offset.
 # scope is Scope.key. revision rises with every change visible to vector search; embedded_as is the vector's model.
@@ -274,7 +273,7 @@ def migrate(connection: Connection, path: Path, steps: Sequence[str] = STEPS) ->
     if found > len(steps):
         raise UnavailableError(sentences.ledger_too_new(path, found, len(steps)))
     if 0 < found < len(steps):
-        _keep_copy(connection, path.with_name(f"{path.stem}.v{found}{path.suffix}"))
+        copies.write(connection, path.with_name(f"{path.stem}.v{found}{path.suffix}"))
     for number, step in enumerate(steps[found:], found + 1):
         connection.executescript(f"BEGIN IMMEDIATE;\n{step}\nPRAGMA user_version = {number};\nCOMMIT;")
 
@@ -319,12 +318,3 @@ def check(connection: Connection, path: Path) -> None:
 
 def _version(connection: Connection) -> int:
     return connection.execute("PRAGMA user_version").fetchone()[0]
-
-
-def _keep_copy(connection: Connection, copy: Path) -> None:
-    draft = copy.with_name(copy.name + ".part")
-    draft.unlink(missing_ok=True)  # left by a crashed attempt
-    os.close(os.open(draft, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
-    with closing(sqlite3.connect(draft)) as target:
-        connection.backup(target)
-    draft.replace(copy)  # the final name appears only on a complete copy

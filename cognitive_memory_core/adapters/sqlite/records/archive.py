@@ -68,10 +68,7 @@ class SqliteArchive:
         self._database = database
 
     async def rows(self, *, user_id: str | None = None) -> AsyncIterator[ArchiveRow]:
-        """Stream all standing rows, or one person's; opt-outs come first, since an import must apply them first.
-
-        Rows are read page by page: no transaction stays open between two rows, so an idle stream blocks no writer.
-        """
+        """Stream rows page by page: no transaction stays open between two, so an idle stream blocks no writer."""
         for shelf in _SHELVES:
             after = 0
             while user_id is None or shelf.person:
@@ -83,10 +80,7 @@ class SqliteArchive:
                 after = page[-1][0]
 
     async def absorb(self, rows: Sequence[ArchiveRow]) -> int:
-        """Import unknown rows, except those of opted-out and erased persons, in one transaction; returns their number.
-
-        Texts of other people that contain the id of an erased person are skipped, too.
-        """
+        """Import rows in one transaction."""
         return await self._database.write(_absorb, rows)
 
     async def totals(self) -> Totals:

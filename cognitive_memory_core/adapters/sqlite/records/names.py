@@ -42,10 +42,7 @@ class SqliteNames:
             await self._database.write(_note, named)
 
     async def people(self, scope: Scope, user_ids: Iterable[str] = ()) -> list[Person]:
-        """Return the people known in a place with their latest names, latest seen first; all, or those asked for.
-
-        ``aliases`` are at most :data:`MOST_ALIASES` of a person's other names in this place, latest first.
-        """
+        """Return the people of a place with their names."""
         return await self._database.read(_people, scope, list(user_ids))
 
     async def names_of(self, user_ids: Iterable[str]) -> list[str]:

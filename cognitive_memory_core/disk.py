@@ -1,4 +1,4 @@
-"""Durable file operations in one small class, so that tests can let any single one fail."""
+"""Durable file operations: the only place that calls fsync. Tests can let any single system call fail."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, ParamSpec, TypeVar
 
-from ... import sentences
-from ...errors import PermanentError, StorageRefused
+from . import sentences
+from .errors import PermanentError, StorageRefused
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -128,6 +128,23 @@ class Disk:
                 if source.exists():
                     raise
                 raise Vanished(source) from None
+
+    def put_in_place(self, draft: Path, path: Path) -> None:
+        """Rename a draft whose content is durable to its final name, durably; an earlier file of that name is replaced.
+
+        FileNotFoundError becomes Vanished where the draft is gone.
+        """
+        self.move(draft, path)
+        self.sync_folder(path.parent)
+
+    def sync_file(self, path: Path) -> None:
+        """Make durable what another library wrote into a file."""
+        with refusals(path):
+            descriptor = self.act("open", os.open, path, os.O_RDWR | getattr(os, "O_BINARY", 0))
+            try:
+                self.act("fsync", os.fsync, descriptor)
+            finally:
+                self.act("close", os.close, descriptor)
 
     def sync_folder(self, folder: Path) -> None:
         """Make the directory entries of a folder durable."""
