@@ -1,4 +1,4 @@
-"""Both ledgers, so that every contract of the ledger's ports is tried on each."""
+"""Fixtures that run every contract of the ledger's ports on both ledgers."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from tests.support.ledgers import Ledger
 
 @pytest.fixture
 def clock() -> FrozenClock:
-    """Stand at noon."""
+    """Return a clock that stands at noon."""
     return FrozenClock()
 
 
 @pytest.fixture(params=["sqlite", "in memory"])
 async def ledger(request: pytest.FixtureRequest, tmp_path: Path, clock: FrozenClock) -> AsyncIterator[Ledger]:
-    """Open one ledger of each make."""
+    """Open one ledger of each kind."""
     is_file = request.param == "sqlite"
     ledger = await SqliteLedger.open(tmp_path / "ledger.db", clock=clock) if is_file else InMemoryLedger(clock=clock)
     yield ledger

@@ -41,7 +41,7 @@ ROWS: list[ArchiveRow] = [
 
 
 async def test_what_is_absorbed_is_streamed_again(ledger: Ledger) -> None:
-    """Everything comes back equal, vectors included, and wishes come first."""
+    """Rows that were imported are exported unchanged, vectors included, with consent rows first."""
     assert await ledger.archive.absorb(ROWS) == len(ROWS)
     rows = await archived(ledger)
     assert rows[:2] == ROWS[:2]
@@ -49,7 +49,7 @@ async def test_what_is_absorbed_is_streamed_again(ledger: Ledger) -> None:
 
 
 async def test_absorbing_again_changes_nothing(ledger: Ledger) -> None:
-    """An import is idempotent by id, and what stands wins over what comes."""
+    """An import is idempotent by id, and existing rows win over imported ones."""
     await ledger.archive.absorb(ROWS)
     changed: list[ArchiveRow] = [
         replace(EMBEDDED, event=replace(EMBEDDED.event, text="改了")),
@@ -63,7 +63,7 @@ async def test_absorbing_again_changes_nothing(ledger: Ledger) -> None:
 
 
 async def test_absorbed_rows_are_found_like_any_other(ledger: Ledger) -> None:
-    """Words find imported events and messages, vectors the events that brought one; the rest waits for theirs."""
+    """Imported events and messages are found by words and by their vectors; the other events wait for a vector."""
     await ledger.archive.absorb(ROWS)
     events = await ledger.lexical.events(query_terms("乌龙"), Reading(GROUP), 5)
     messages = await ledger.lexical.messages(query_terms("乌龙"), Reading(GROUP), 5)
@@ -75,7 +75,7 @@ async def test_absorbed_rows_are_found_like_any_other(ledger: Ledger) -> None:
 
 
 async def test_nobody_who_opted_out_is_absorbed(ledger: Ledger) -> None:
-    """A wish counts for everything of that person, also when it stands behind them in the same batch."""
+    """An opt-out excludes all rows of and about that person, even if it comes after them in the same batch."""
     theirs = Scene.group("10001", "2000009")
     rows: list[ArchiveRow] = [
         EmbeddedEvent(an_event("他说", theirs)),
@@ -93,7 +93,7 @@ async def test_nobody_who_opted_out_is_absorbed(ledger: Ledger) -> None:
 
 
 async def test_what_was_retired_or_withdrawn_here_does_not_come_back(ledger: Ledger) -> None:
-    """An import never undoes a deletion."""
+    """An import does not bring back a retired event or a withdrawn message."""
     forgotten = an_event("忘掉", message_ids=("m-9",))
     await committed(ledger, forgotten)
     await ledger.events.retire(forgotten.id, NOON)
@@ -105,7 +105,7 @@ async def test_what_was_retired_or_withdrawn_here_does_not_come_back(ledger: Led
 
 
 async def test_an_event_that_says_what_stands_changes_nothing(ledger: Ledger) -> None:
-    """Another id for the same statement is neither written nor counted, however often it is imported."""
+    """Importing an equal statement under another id writes nothing and counts nothing, however often it is repeated."""
     event = an_event("甲")
     await committed(ledger, event)
     for _ in range(2):
@@ -115,7 +115,7 @@ async def test_an_event_that_says_what_stands_changes_nothing(ledger: Ledger) ->
 
 @pytest.mark.parametrize("bad", [(math.nan, 1), (0, 0), ()])
 async def test_a_vector_without_a_direction_is_left_behind(ledger: Ledger, bad: tuple[float, ...]) -> None:
-    """The event is taken, and waits for a vector of its own."""
+    """An event with an unusable vector is imported without it and waits for a new one."""
     event = an_event("甲", count=10**40)
     assert await ledger.archive.absorb([EmbeddedEvent(event, MODEL, a_vector(*bad))]) == 1
     assert await ledger.shelf.lag(MODEL) == 1
@@ -123,7 +123,7 @@ async def test_a_vector_without_a_direction_is_left_behind(ledger: Ledger, bad: 
 
 
 async def test_a_vector_of_another_length_than_those_that_stand_is_left_behind(ledger: Ledger) -> None:
-    """Its event is taken and embedded anew; the vectors of other models are measured by their own."""
+    """An imported vector whose length differs from the existing ones is dropped; its event is embedded again."""
     stands, odd, other = an_event("甲"), an_event("乙"), an_event("丙")
     await embedded(ledger, [(stands, a_vector(1, 0))])
     rows = [EmbeddedEvent(odd, MODEL, a_vector(1, 0, 0)), EmbeddedEvent(other, "another", a_vector(1, 0, 0))]
@@ -133,7 +133,7 @@ async def test_a_vector_of_another_length_than_those_that_stand_is_left_behind(l
 
 
 async def test_one_odd_vector_does_not_decide_for_an_empty_ledger(ledger: Ledger) -> None:
-    """Where nothing stands, the length that most of what comes has is the model's."""
+    """In an empty ledger the most frequent vector length among the imported rows is taken as the model's."""
     events = [an_event(text) for text in "甲乙丙"]
     vectors = [a_vector(1), a_vector(1, 0), a_vector(0, 1)]
     await ledger.archive.absorb([EmbeddedEvent(*each) for each in zip(events, [MODEL] * 3, vectors, strict=True)])
@@ -142,7 +142,7 @@ async def test_one_odd_vector_does_not_decide_for_an_empty_ledger(ledger: Ledger
 
 
 async def test_one_person_gets_what_they_said_and_their_pins(ledger: Ledger) -> None:
-    """What others said, also about them, what the bot said, and everybody's memos are not theirs."""
+    """A person's export holds what they said and pinned, not what others or the bot said, and no memos."""
     await ledger.archive.absorb(ROWS)
     other = EmbeddedEvent(an_event("别人说", sender_id="2000002", subjects=("2000001",)))
     written = a_pin("替群里记的", author_id="2000001")
@@ -153,7 +153,7 @@ async def test_one_person_gets_what_they_said_and_their_pins(ledger: Ledger) -> 
 
 
 async def test_retired_events_are_not_streamed(ledger: Ledger) -> None:
-    """An export holds what stands."""
+    """An export holds no retired events."""
     event = an_event()
     await embedded(ledger, [(event, a_vector(1, 0))])
     await ledger.events.retire(event.id, NOON)
@@ -161,7 +161,7 @@ async def test_retired_events_are_not_streamed(ledger: Ledger) -> None:
 
 
 async def test_a_stream_longer_than_a_page_is_whole_while_others_write(ledger: Ledger) -> None:
-    """Every row that stood at the start is given once, though events come in and go meanwhile."""
+    """An export gives every row that existed at its start exactly once, while events are added and removed."""
     events = [an_event(f"第{number}件") for number in range(1234)]
     await committed(ledger, *events)
     seen: list[str] = []
@@ -174,7 +174,7 @@ async def test_a_stream_longer_than_a_page_is_whole_while_others_write(ledger: L
 
 
 async def test_totals_count_what_there_is(ledger: Ledger) -> None:
-    """Standing and retired events, messages, memos and pins are counted apart."""
+    """Active events, retired events, messages, memos and pins are counted separately."""
     assert await ledger.archive.totals() == Totals()
     await ledger.archive.absorb(ROWS)
     await ledger.events.retire(EMBEDDED.event.id, NOON)

@@ -1,4 +1,4 @@
-"""What was measured of an embedder is known again."""
+"""The contract of CalibrationBook."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tests.support.ledgers import Ledger
 
 
 async def test_each_fingerprint_has_its_own(ledger: Ledger) -> None:
-    """What was never measured is not there; the last measure of a fingerprint stands, and no other's."""
+    """Each fingerprint has its own calibration, the last one written; an unmeasured fingerprint has none."""
     assert await ledger.calibrations.find("bge-m3/native") is None
     await ledger.calibrations.keep("bge-m3/native", Calibration(0.5, 0.6))
     await ledger.calibrations.keep("bge-m3/native", Calibration(-0.125, 1 / 3))
@@ -21,7 +21,7 @@ async def test_each_fingerprint_has_its_own(ledger: Ledger) -> None:
 
 
 async def test_it_outlives_the_process(tmp_path: Path) -> None:
-    """It stands in the file."""
+    """A calibration is still there after a restart."""
     ledger = await SqliteLedger.open(tmp_path / "ledger.db")
     await ledger.calibrations.keep("m/native", Calibration(0.25, 0.75))
     await ledger.close()

@@ -1,4 +1,4 @@
-"""How far the clock was believed is known again, and wrongly dated tombstones are brought back."""
+"""The contract of ClockBook."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from tests.support.ledgers import Ledger, later
 
 
 async def test_the_last_note_stands(ledger: Ledger) -> None:
-    """Before the first note there is none; afterwards the last, also one of a clock that is not believed yet."""
+    """The last state written is returned, None before the first; a state with an untrusted clock counts too."""
     assert await ledger.clock_book.find() is None
     await ledger.clock_book.keep(ClockState(None, NOON, 0.5))
     assert await ledger.clock_book.find() == ClockState(None, NOON, 0.5)
@@ -17,7 +17,7 @@ async def test_the_last_note_stands(ledger: Ledger) -> None:
 
 
 async def test_only_what_lies_after_is_brought_back(ledger: Ledger) -> None:
-    """Tombstones that lie after an instant get another; those of before keep theirs."""
+    """Tombstones dated after an instant are redated; earlier ones are unchanged."""
     await ledger.eraser.forget_person("2000001", later(days=730), str)
     await ledger.eraser.forget_person("2000009", NOON, str)
     assert await ledger.clock_book.bring_back(later(days=1), later(seconds=-5)) == 1

@@ -8,7 +8,7 @@ from tests.support.ledgers import Ledger
 
 
 async def test_a_wish_to_be_left_out_stands_until_it_is_taken_back(ledger: Ledger) -> None:
-    """Saying it twice is saying it once; taking back what was never said is fine."""
+    """A person is opted out until they opt in; repeating either has no effect."""
     assert await ledger.consent.opted_out() == frozenset()
     for person in ("2000001", "2000001", "2000002"):
         await ledger.consent.opt_out(person, NOON)
@@ -19,7 +19,7 @@ async def test_a_wish_to_be_left_out_stands_until_it_is_taken_back(ledger: Ledge
 
 
 async def test_only_places_that_are_not_simply_on_are_remembered(ledger: Ledger) -> None:
-    """The last switch counts, and "on" is the same as never switched."""
+    """Only switches other than "on" are stored, and the last one of a place counts."""
     await ledger.consent.set_switch(GROUP.scope, "off")
     await ledger.consent.set_switch(GROUP.scope, "record_only")
     await ledger.consent.set_switch(PRIVATE.scope, "recall_only")
@@ -29,7 +29,7 @@ async def test_only_places_that_are_not_simply_on_are_remembered(ledger: Ledger)
 
 
 async def test_whoever_opens_their_portrait_can_close_it_again(ledger: Ledger) -> None:
-    """Opening it twice is opening it once; closing what was never open is fine; being left out is another wish."""
+    """A person shares their profile until they stop; repeating either has no effect, nor has opting out."""
     assert await ledger.consent.shared() == frozenset()
     for person in ("2000001", "2000001", "2000002"):
         await ledger.consent.set_sharing(person, shared=True, at=NOON)

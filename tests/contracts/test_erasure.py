@@ -1,4 +1,4 @@
-"""The contract of Eraser: what is forgotten is found by nothing, and stays out; everything else stays as it was."""
+"""The contract of Eraser: erased data is found nowhere and cannot come back; all other data is unchanged."""
 
 from __future__ import annotations
 
@@ -56,12 +56,12 @@ EVENING = later(hours=8)
 
 
 async def forgotten(ledger: Ledger) -> Wiped:
-    """Forget the person in the evening."""
+    """Erase the person at evening."""
     return await ledger.eraser.forget_person(GONE, EVENING, HIDE)
 
 
 async def found(ledger: Ledger, question: str, scene: Scene = OPERATOR) -> list[str]:
-    """Search events and messages by words; give the texts."""
+    """Return the texts of events and messages found by words."""
     terms = query_terms(question)
     events = await ledger.lexical.events(terms, Reading(scene), 99)
     lines = await ledger.lexical.messages(terms, Reading(scene), 99)
@@ -69,7 +69,7 @@ async def found(ledger: Ledger, question: str, scene: Scene = OPERATOR) -> list[
 
 
 def identity(row: ArchiveRow) -> tuple[str, ...]:
-    """Say which row it is, by what stays when it is reworded."""
+    """Return what identifies a row even after its text was changed."""
     if isinstance(row, Alias):
         return ("alias", row.scope.key, row.user_id, row.name)
     if isinstance(row, OptOut | Shared):
@@ -78,7 +78,7 @@ def identity(row: ArchiveRow) -> tuple[str, ...]:
 
 
 async def test_what_a_person_said_is_gone_from_everywhere(ledger: Ledger) -> None:
-    """Their events, lines, memos, pins and names go, and so does their private chat with each agent."""
+    """Erasing a person removes their events, lines, memos, pins and names, and their private chat with every agent."""
     said, private = an_event("养了猫"), an_event("养了狗", PRIVATE, sender_id="")
     elsewhere = an_event("养了鸟", ANOTHER_AGENT)
     retired = an_event("养了鱼", OTHER_GROUP)
@@ -105,7 +105,7 @@ async def test_what_a_person_said_is_gone_from_everywhere(ledger: Ledger) -> Non
 
 
 async def test_pins_that_a_person_wrote_for_a_group_go_with_them(ledger: Ledger) -> None:
-    """Whoever wrote a pin of the group takes it along, and an import does not bring it back; those of others stay."""
+    """Erasing a person removes the group pins that they wrote; pins of others and of unknown authors stay."""
     theirs, others = a_pin("周五吃火锅", author_id=GONE), a_pin("不剧透", author_id="2000002")
     unknown = a_pin("群规一")
     for pin in (theirs, others, unknown):
@@ -116,7 +116,7 @@ async def test_pins_that_a_person_wrote_for_a_group_go_with_them(ledger: Ledger)
 
 
 async def test_in_what_others_said_a_person_becomes_somebody(ledger: Ledger) -> None:
-    """Id and names are hidden in every text and among the subjects, for reading and for every search."""
+    """In others' texts and subjects an erased person's id and names are hidden, for reading and for every search."""
     event = an_event(
         "阿棠(2000001) 会修车",
         OTHER,
@@ -151,7 +151,7 @@ async def test_in_what_others_said_a_person_becomes_somebody(ledger: Ledger) -> 
 
 
 async def test_a_reworded_event_waits_for_a_new_vector(ledger: Ledger) -> None:
-    """The old vector held the name: it goes, indexes that follow hear of it, and the new text waits."""
+    """An event whose text named an erased person loses its vector, indexes are told, and its new text waits for one."""
     named, unnamed = (
         an_event("阿棠会修车", OTHER),
         an_event("会修车", replace(OTHER, user_id="2000003"), subjects=(GONE,)),
@@ -170,7 +170,7 @@ async def test_a_reworded_event_waits_for_a_new_vector(ledger: Ledger) -> None:
 
 
 async def test_events_of_their_turns_that_others_said_lose_the_person_only(ledger: Ledger) -> None:
-    """What somebody else said in a turn of the person stays, unnamed as to whose turn it was."""
+    """What somebody else said in an erased person's turn stays, without the reference to whose turn it was."""
     event = an_event("群里要聚餐", GROUP, sender_id="2000002")
     await embedded(ledger, [(event, a_vector(1, 0))])
     assert await forgotten(ledger) == Wiped()
@@ -179,7 +179,7 @@ async def test_events_of_their_turns_that_others_said_lose_the_person_only(ledge
 
 
 async def test_two_events_that_say_the_same_without_the_person_become_one(ledger: Ledger) -> None:
-    """They are counted together, as if the second had been said again; the one that goes is named."""
+    """Two events that become equal without the person's name are merged, and the removed id is returned."""
     first = an_event("阿棠请客了", OTHER, message_ids=("m-1",))
     second = an_event("海棠未眠请客了", OTHER, message_ids=("m-2",), happened_at=later(hours=1))
     aside = an_event("阿棠请客了", replace(OTHER, user_id="2000003"))
@@ -197,7 +197,7 @@ async def test_two_events_that_say_the_same_without_the_person_become_one(ledger
 
 
 async def test_a_reworded_event_is_found_as_a_duplicate_of_what_is_said_later(ledger: Ledger) -> None:
-    """The new text is what counts: saying it again raises the count, saying the old one does not."""
+    """After an erasure an event's new text is compared for duplicates, the old one no longer."""
     event = an_event("阿棠请客了", OTHER)
     await committed(ledger, event)
     await ledger.names.note(GROUP.scope, GONE, "阿棠", NOON)
@@ -211,7 +211,7 @@ async def test_a_reworded_event_is_found_as_a_duplicate_of_what_is_said_later(le
 
 
 async def test_what_was_forgotten_cannot_be_written_again(ledger: Ledger) -> None:
-    """A retry, a late line or an import of what was said before brings nothing back; what is said later is new."""
+    """After an erasure, retries, late lines and imports of earlier content are rejected; later content is accepted."""
     await forgotten(ledger)
     for at, kept in ((EVENING, 0), (later(hours=8, microseconds=1), 1)):
         await committed(
@@ -230,14 +230,14 @@ async def test_what_was_forgotten_cannot_be_written_again(ledger: Ledger) -> Non
 
 
 async def test_a_job_of_what_was_forgotten_is_done_all_the_same(ledger: Ledger) -> None:
-    """It is not tried for ever."""
+    """A job whose events are rejected because of an erasure still counts as done."""
     await forgotten(ledger)
     await ledger.events.commit(a_draft(an_event("我说的"), job_id="job"))
     assert await ledger.events.done("job")
 
 
 async def test_an_import_brings_nothing_back(ledger: Ledger) -> None:
-    """Rows of the person, of their private chat, and texts of others that hold their number stay out."""
+    """After an erasure an import rejects the person's rows, their private chat, and texts that hold their id."""
     await forgotten(ledger)
     gone: list[ArchiveRow] = [
         EmbeddedEvent(an_event("我说的"), MODEL, a_vector(1, 0)),
@@ -265,7 +265,7 @@ async def test_an_import_brings_nothing_back(ledger: Ledger) -> None:
 
 
 async def test_a_place_is_forgotten_whole_and_stays_out(ledger: Ledger) -> None:
-    """Everything of it goes; other places, and its switch, stay."""
+    """Erasing a place removes everything of it; other places and its switch stay."""
     here, elsewhere = an_event("这里"), an_event("那里", OTHER_GROUP)
     await embedded(ledger, [(here, a_vector(1, 0)), (elsewhere, a_vector(1, 0))])
     rows = [a_message("在这里"), a_memo("这里记"), a_pin("这里钉"), Alias(GROUP.scope, "2000002", "小林", NOON, NOON)]
@@ -287,7 +287,7 @@ async def test_a_place_is_forgotten_whole_and_stays_out(ledger: Ledger) -> None:
 
 
 async def test_withdrawals_of_what_was_forgotten_go_too(ledger: Ledger) -> None:
-    """The mark of a withdrawn line in a private chat names the person: it goes, and the lines stay out all the same."""
+    """Erasing a person removes withdrawal marks that identify them, and the withdrawn lines still stay out."""
     await ledger.log.withdraw(PRIVATE.scope, "m-1", NOON)
     await ledger.log.withdraw(OTHER_PRIVATE.scope, "m-1", NOON)
     await forgotten(ledger)
@@ -297,7 +297,7 @@ async def test_withdrawals_of_what_was_forgotten_go_too(ledger: Ledger) -> None:
 
 
 async def test_a_wish_to_be_left_out_survives_its_person(ledger: Ledger) -> None:
-    """Whoever wanted to be left out and is forgotten is still left out."""
+    """A person who opted out stays opted out after being erased."""
     await ledger.consent.opt_out(GONE, NOON)
     await forgotten(ledger)
     assert await ledger.consent.opted_out() == {GONE}
@@ -306,7 +306,7 @@ async def test_a_wish_to_be_left_out_survives_its_person(ledger: Ledger) -> None
 
 
 async def test_tombstones_tell_nobodys_id_and_keep_the_latest_time(ledger: Ledger) -> None:
-    """Only whoever has the key and the id can tell; forgetting again reaches further, never less far."""
+    """A tombstone reveals no id without its key, and repeated erasures keep the latest time."""
     assert not (await ledger.eraser.tombstones()).marks
     key = (await ledger.eraser.tombstones()).key
     await forgotten(ledger)
@@ -324,7 +324,7 @@ async def test_tombstones_tell_nobodys_id_and_keep_the_latest_time(ledger: Ledge
 
 
 async def test_a_purge_is_due_from_the_oldest_erasure_until_it_is_done(ledger: Ledger) -> None:
-    """Whoever asks is told whether bytes are left, and since when."""
+    """A purge is due since the oldest erasure that was not purged, and no longer due once it is done."""
     assert await ledger.eraser.purge_due() == PurgeState()
     await forgotten(ledger)
     await ledger.eraser.forget_place(GROUP.scope, later(days=1))
@@ -336,14 +336,14 @@ async def test_a_purge_is_due_from_the_oldest_erasure_until_it_is_done(ledger: L
 
 
 async def test_a_purge_that_is_not_over_stays_due(ledger: Ledger) -> None:
-    """The ledger's bytes may go before those that lie elsewhere."""
+    """A purge of the ledger that is not over elsewhere stays due."""
     await forgotten(ledger)
     await ledger.eraser.purge(later(days=2), is_over=False)
     assert await ledger.eraser.purge_due() == PurgeState(EVENING)
 
 
 async def test_a_name_counts_only_where_its_bearer_was_seen(ledger: Ledger) -> None:
-    """In a group that never saw the person a name is somebody else's, unless their id stands there too."""
+    """A name is hidden only in places where the person had it, or where their id stands beside it."""
     elsewhere = Scene.group("10009", "2000002")
     events = [an_event(text, scene) for scene in (OTHER, elsewhere) for text in ("阿棠请客", "阿棠和2000001请客")]
     await committed(ledger, *events)
@@ -361,7 +361,7 @@ async def test_a_name_counts_only_where_its_bearer_was_seen(ledger: Ledger) -> N
 
 
 async def test_a_later_wish_mends_what_a_wrong_clock_covered(ledger: Ledger) -> None:
-    """Years ahead, a tombstone gives way to the next wish; one that is hours ahead stays."""
+    """A tombstone dated years ahead is corrected by the next erasure; one dated hours ahead is kept."""
     for ahead, is_kept in ((3650, True), (0.5, False)):
         await ledger.eraser.forget_person(GONE, EVENING + timedelta(days=ahead), HIDE)
         await forgotten(ledger)
@@ -371,7 +371,7 @@ async def test_a_later_wish_mends_what_a_wrong_clock_covered(ledger: Ledger) -> 
 
 
 async def test_copies_made_for_people_are_listed_once_a_path(ledger: Ledger) -> None:
-    """Each path with the latest time, oldest first."""
+    """Exports and backups are listed once per path with their latest time, oldest first."""
     assert await ledger.eraser.copies() == []
     early, late, other = (
         Copy("/a", "export", NOON),
@@ -393,18 +393,18 @@ Write = Callable[[Ledger], Awaitable[object]]
 
 @dataclass
 class History:
-    """Makes up what happens: each write for a ledger that knows the person, and for one that never did, if it may."""
+    """Generates writes: each for a ledger that knows the person, and for one that never did, if it is allowed there."""
 
     chance: random.Random
     number: int = 0
 
     def write(self) -> tuple[Write, Write | None]:
-        """Make up the next thing that happens."""
+        """Return the next random write."""
         self.number += 1
         return self.chance.choice([self.event, self.event, self.message, self.note, self.name])()
 
     def event(self) -> tuple[Write, Write | None]:
-        """Somebody says something that is remembered, with its vector or without."""
+        """Return the write of an event, with or without a vector."""
         scene, subjects = (
             self.scene(),
             tuple(self.chance.sample([GONE, "2000002", "2000003"], self.chance.randrange(3))),
@@ -422,7 +422,7 @@ class History:
         return _told(event), None if is_theirs else _told(left, is_embedded=left.text == text)
 
     def message(self) -> tuple[Write, Write | None]:
-        """Somebody, or the bot, says something in passing."""
+        """Return the write of a message by a person or the bot."""
         scene = self.scene()
         is_theirs = scene.user_id == GONE
         is_bot = self.chance.random() < 0.3
@@ -431,7 +431,7 @@ class History:
         return (lambda one: one.log.append([line])), (None if is_theirs else lambda one: one.log.append([left]))
 
     def note(self) -> tuple[Write, Write | None]:
-        """A memo and a pin are written down."""
+        """Return the write of a memo and a pin."""
         scene, person = self.scene(), self.chance.choice([GONE, "2000002", ""])
         is_theirs = GONE in (person, scene.scope.place_id)
         text = self.text(secret=is_theirs)
@@ -443,7 +443,7 @@ class History:
         return (lambda one: one.archive.absorb(rows)), (None if is_theirs else lambda one: one.archive.absorb(left))
 
     def name(self) -> tuple[Write, Write | None]:
-        """A name is heard."""
+        """Return the write of a name."""
         place, person, at = self.scene().scope, self.chance.choice([GONE, "2000002"]), self.moment()
         name = self.chance.choice(NAMES) if person == GONE else "小林"
         is_theirs = GONE in (person, place.place_id)
@@ -452,16 +452,16 @@ class History:
         )
 
     def text(self, *, secret: bool) -> str:
-        """Make a text that no other is equal to; what only the person said holds a secret."""
+        """Return a unique text; what only the person said holds a secret."""
         who = self.chance.choice(["阿棠", "海棠未眠(2000001)", "2000001", "小林(2000002)", "大家"])
         return f"第{self.number}件：{who} {'秘密' if secret else '公开'}"
 
     def scene(self) -> Scene:
-        """Choose a place and who is there."""
+        """Return a random scene."""
         return self.chance.choice(SCENES)
 
     def moment(self) -> datetime:
-        """Choose a time before the evening."""
+        """Return a random time before the evening."""
         return later(seconds=self.chance.randrange(20_000), microseconds=self.number)
 
 
@@ -475,7 +475,7 @@ def _told(event: Event, *, is_embedded: bool = True) -> Write:
 
 
 async def everything(ledger: Ledger) -> list[object]:
-    """Look at everything that a ledger shows anybody, in every way that there is."""
+    """Return everything that a ledger shows, by every read path."""
     answers: list[object] = [*sorted(await archived(ledger), key=identity)]
     answers += [await ledger.archive.totals(), await ledger.shelf.waiting(MODEL, 999)]
     answers += [sorted(await ledger.shelf.embedded_ids(MODEL))]
@@ -496,7 +496,7 @@ async def everything(ledger: Ledger) -> list[object]:
 @pytest.mark.parametrize("make", ["sqlite", "in memory"])
 @pytest.mark.parametrize("seed", range(3))
 async def test_a_ledger_that_forgot_is_as_one_that_never_knew(tmp_path: Path, make: str, seed: int) -> None:
-    """Whatever happened before, nothing shows the person's words, id or names, and nothing else is different."""
+    """After any history, a ledger that erased a person equals one that never knew them."""
     history = History(random.Random(seed))
     knowing = await SqliteLedger.open(tmp_path / "a.db", clock=FrozenClock()) if make == "sqlite" else InMemoryLedger()
     innocent = InMemoryLedger()

@@ -1,4 +1,4 @@
-"""The contract of Eraser, for what is on the way to portraits and for the copy of them that is searched."""
+"""The contract of Eraser for facts and for the searchable copies of profiles."""
 
 from __future__ import annotations
 
@@ -30,17 +30,17 @@ OF_GONE = (
 
 
 async def forgotten(ledger: Ledger) -> None:
-    """Forget the person in the evening."""
+    """Erase the person at evening."""
     await ledger.eraser.forget_person(GONE, EVENING, HIDE)
 
 
 async def indexed(ledger: Ledger, agent: str = "default") -> list[IndexedProfile]:
-    """Give every portrait of an agent."""
+    """Return every profile of an agent."""
     return await ledger.profiles.readable(Scene.operator(agent), (), MODEL)
 
 
 async def test_facts_for_and_by_a_forgotten_person_are_gone(ledger: Ledger) -> None:
-    """Those for their profiles, whoever said it, and those of what they said, with the failures; others' stay."""
+    """Erasing a person removes the facts for their profiles and those from their words; others' facts stay."""
     said, told, private = an_event("群里要聚餐"), an_event("有人请客", OTHER), an_event("私下说", PRIVATE)
     facts = [a_fact(said, HERE), a_fact(told, HERE), a_fact(private), *(a_fact(told, key) for key in OF_GONE)]
     await ledger.events.commit(replace(a_draft(said, told, private), facts=tuple(facts)))
@@ -55,7 +55,7 @@ async def test_facts_for_and_by_a_forgotten_person_are_gone(ledger: Ledger) -> N
 
 
 async def test_in_facts_of_others_a_person_becomes_somebody(ledger: Ledger) -> None:
-    """As in the events that they come from: by name where they were seen, by their id everywhere; errors, too."""
+    """In others' facts and error texts an erased person is hidden: by name where they were seen, by id everywhere."""
     here, there = an_event("阿棠(2000001) 请客", OTHER), an_event("阿棠请客", replace(OTHER, group_id="10002"))
     numbered = an_event("2000001 请客", replace(OTHER, group_id="10002"))
     facts = [a_fact(event) for event in (here, there, numbered)]
@@ -70,7 +70,7 @@ async def test_in_facts_of_others_a_person_becomes_somebody(ledger: Ledger) -> N
 
 
 async def test_a_fact_whose_event_became_anothers_equal_goes_with_it(ledger: Ledger) -> None:
-    """The one that stands has its own."""
+    """If an event is merged into an equal one by an erasure, its fact is removed, and the other's fact stays."""
     first, second = an_event("阿棠请客了", OTHER), an_event("海棠未眠请客了", OTHER)
     await ledger.events.commit(replace(a_draft(first, second), facts=(a_fact(first), a_fact(second))))
     for name in ("阿棠", "海棠未眠"):
@@ -80,7 +80,7 @@ async def test_a_fact_whose_event_became_anothers_equal_goes_with_it(ledger: Led
 
 
 async def test_words_that_named_a_forgotten_person_are_heard_no_more(ledger: Ledger) -> None:
-    """Neither their own, nor those that a reworded event was made of; all others' are."""
+    """Original wordings by or about an erased person no longer match their event; all others still do."""
     mine, named = an_event("我的"), an_event("阿棠请客", OTHER)
     about, plain = an_event("有人请客", OTHER, subjects=(GONE,)), an_event("下雨了", OTHER)
     heard = {event.id: event.text for event in (mine, named, about, plain)}
@@ -93,7 +93,7 @@ async def test_words_that_named_a_forgotten_person_are_heard_no_more(ledger: Led
 
 
 async def test_portraits_of_a_forgotten_person_are_found_no_more(ledger: Ledger) -> None:
-    """Of every agent and in every group; others' and the groups' stay, with their vectors."""
+    """Erasing a person removes their profiles of every agent and group; others' profiles keep their vectors."""
     kept = a_profile(THEIRS)
     for profile in (*map(a_profile, OF_GONE), kept):
         await ledger.profiles.put(profile)
@@ -105,7 +105,7 @@ async def test_portraits_of_a_forgotten_person_are_found_no_more(ledger: Ledger)
 
 
 async def test_in_portraits_of_others_a_person_becomes_somebody(ledger: Ledger) -> None:
-    """In summary, tags and a group's name, seen there or not, as in the files; the vector of the old words goes."""
+    """In others' profiles an erased person is hidden in all fields, and vectors of changed texts are removed."""
     friend = a_profile(ProfileKey.user("2000002"), "和阿棠下棋", version="v")
     tagged = a_profile(ProfileKey.user("2000003"), tags=("棋", '海棠未眠"', '阿棠"'), name="阿棠的同桌")
     told = a_profile(ProfileKey.user("2000004"), tags=("棋", "海棠未眠\t友"))
@@ -129,7 +129,7 @@ async def test_in_portraits_of_others_a_person_becomes_somebody(ledger: Ledger) 
 
 
 async def test_a_forgotten_persons_wish_to_share_is_gone(ledger: Ledger) -> None:
-    """Nobody else's wish goes with it."""
+    """Erasing a person removes their consent to share, and nobody else's."""
     for person in (GONE, "2000002"):
         await ledger.consent.set_sharing(person, shared=True, at=NOON)
     await forgotten(ledger)
@@ -137,7 +137,7 @@ async def test_a_forgotten_persons_wish_to_share_is_gone(ledger: Ledger) -> None
 
 
 async def test_what_belongs_to_a_forgotten_place_is_gone(ledger: Ledger) -> None:
-    """Facts, failures, words and portraits of the group and its members; of the same people elsewhere all stays."""
+    """Erasing a place removes facts, failures, wordings and profiles of the group and its members, none elsewhere."""
     here, there, private = an_event("这里"), an_event("那里", OTHER_GROUP), an_event("私下", PRIVATE)
     facts = (a_fact(here), a_fact(here, HERE), a_fact(there), a_fact(private), a_fact(there, THEIRS))
     heard = {event.id: event.text for event in (here, there, private)}
@@ -176,7 +176,7 @@ async def test_a_profile_fed_by_a_forgotten_place_waits_for_what_it_has_left(led
 
 
 async def test_what_others_learned_is_untouched_by_a_forgotten_stranger(ledger: Ledger) -> None:
-    """Forgetting somebody who was never there changes no fact, no word and no portrait."""
+    """Erasing a person who was never there changes no fact, wording or profile."""
     event, profile = an_event("下雨了", OTHER), a_profile(THEIRS, tags=("雨",))
     await ledger.events.commit(replace(a_draft(event), facts=(a_fact(event),), heard={event.id: "下雨"}))
     await ledger.profiles.put(profile)

@@ -1,4 +1,4 @@
-"""The contract of EventEraser: hidden until it is restored, erased when nobody can restore it any more."""
+"""The contract of EventEraser: a forgotten event's lines are hidden until it is restored or erased for good."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MOVING = an_event("阿棠(2000001) 要搬去上海", message_ids=("m-1",))
 
 
 async def told(ledger: Ledger) -> list[Message]:
-    """Forget an event that lines tell."""
+    """Write lines and an event, then forget the event."""
     await ledger.log.append(LINES)
     await committed(ledger, MOVING)
     await ledger.event_eraser.forget(MOVING.id, NOON)
@@ -30,7 +30,7 @@ async def told(ledger: Ledger) -> list[Message]:
 
 
 async def seen(ledger: Ledger) -> set[str]:
-    """Give the lines that any port shows."""
+    """Return the ids of the lines that any port shows."""
     found = await ledger.lexical.messages(query_terms("搬去上海"), Reading(OPERATOR), 9)
     passages = await ledger.log.around([OTHER], Reading(GROUP), 5)
     rows = [row for row in await archived(ledger) if isinstance(row, Message)]
@@ -41,7 +41,7 @@ async def seen(ledger: Ledger) -> set[str]:
 
 
 async def test_lines_are_hidden_until_it_is_restored(ledger: Ledger) -> None:
-    """Its source and the recital are given by no port, and both come back with it."""
+    """Lines that tell a forgotten event are hidden by every port until the event is restored."""
     assert await told(ledger) == [OTHER]
     assert await seen(ledger) == {"m-2"}
     assert await ledger.events.restore(MOVING.id) == MOVING
@@ -49,7 +49,7 @@ async def test_lines_are_hidden_until_it_is_restored(ledger: Ledger) -> None:
 
 
 async def test_a_line_that_two_events_hide_waits_for_both(ledger: Ledger) -> None:
-    """Restoring one of them does not show what the other hides."""
+    """A line hidden by two events is shown only after both are restored."""
     flat = an_event("阿棠(2000001) 在找房子", message_ids=("m-1",))
     await committed(ledger, flat)
     await told(ledger)
@@ -61,7 +61,7 @@ async def test_a_line_that_two_events_hide_waits_for_both(ledger: Ledger) -> Non
 
 
 async def test_lines_that_come_later_are_hidden_too(ledger: Ledger) -> None:
-    """A source that was written late, and a new recital; not once an equal event stands again."""
+    """Lines that arrive after an event was forgotten are hidden too, unless an equal event is active."""
     await committed(ledger, MOVING)
     await ledger.event_eraser.forget(MOVING.id, NOON)
     assert await ledger.log.shown(LINES) == [OTHER]
@@ -75,7 +75,7 @@ async def test_lines_that_come_later_are_hidden_too(ledger: Ledger) -> None:
 
 
 async def test_an_equal_event_that_stands_lifts_the_veil(ledger: Ledger) -> None:
-    """Restoring gives the one that stands, and the lines are shown."""
+    """If an equal event is active, restoring returns that one, and the hidden lines are shown."""
     await told(ledger)
     again = an_event(MOVING.text, message_ids=("m-9",))
     await committed(ledger, again)
@@ -85,7 +85,7 @@ async def test_an_equal_event_that_stands_lifts_the_veil(ledger: Ledger) -> None
 
 
 async def test_what_may_not_be_told_is_what_was_forgotten_or_withdrawn(ledger: Ledger) -> None:
-    """What was retired for another reason is no part of it, nor is what stands."""
+    """Events that may not be told are those forgotten or withdrawn, not those retired for another reason."""
     withdrawn, retired, stands = (an_event(f"第{n}件", message_ids=(f"w-{n}",)) for n in range(3))
     await committed(ledger, withdrawn, retired, stands)
     await told(ledger)
@@ -96,7 +96,7 @@ async def test_what_may_not_be_told_is_what_was_forgotten_or_withdrawn(ledger: L
 
 
 async def test_what_is_erased_is_gone_with_its_lines_and_stays_out(ledger: Ledger) -> None:
-    """Event, facts and hidden lines go; neither a job, a late line nor an import brings them back."""
+    """Erasing a forgotten event removes it with its facts and hidden lines, and nothing brings it back."""
     await told(ledger)
     fact = a_fact(MOVING)
     stands = an_event("养猫")
@@ -116,7 +116,7 @@ async def test_what_is_erased_is_gone_with_its_lines_and_stays_out(ledger: Ledge
 
 @pytest.mark.parametrize("is_purged", [True, False])
 async def test_erasing_nothing_is_due_for_no_purge(ledger: Ledger, is_purged: bool) -> None:
-    """Where nothing was erased nothing waits to be purged."""
+    """If nothing was erased, no purge becomes due."""
     if is_purged:
         await ledger.eraser.purge(NOON)
     await ledger.event_eraser.forget("nobody", NOON)

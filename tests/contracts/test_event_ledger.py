@@ -35,7 +35,7 @@ FULL = an_event(
 
 
 async def test_an_event_comes_back_as_it_was_written(ledger: Ledger) -> None:
-    """Every field survives, the offset of its time included."""
+    """An event is read back with every field, including the offset of its time."""
     await committed(ledger, FULL)
     found = await ledger.events.find(FULL.id)
     assert found == FULL
@@ -44,7 +44,7 @@ async def test_an_event_comes_back_as_it_was_written(ledger: Ledger) -> None:
 
 
 async def test_what_is_absent_is_none_or_left_out(ledger: Ledger) -> None:
-    """Asking for what is not there is no error."""
+    """Reading, restoring or retiring an unknown event raises no error."""
     event = an_event()
     await committed(ledger, event)
     assert await ledger.events.find("nobody") is None
@@ -54,7 +54,7 @@ async def test_what_is_absent_is_none_or_left_out(ledger: Ledger) -> None:
 
 
 async def test_a_job_is_written_once(ledger: Ledger) -> None:
-    """A draft committed again changes nothing, even when its events differ."""
+    """Committing a job a second time changes nothing, even if its events differ."""
     draft = a_draft(an_event("甲"), job_id="job")
     assert not await ledger.events.done("job")
     await ledger.events.commit(draft)
@@ -66,7 +66,7 @@ async def test_a_job_is_written_once(ledger: Ledger) -> None:
 
 
 async def test_a_known_id_is_not_written_again(ledger: Ledger) -> None:
-    """Another job that brings an event of the same id, standing or retired, changes nothing."""
+    """An event whose id is known, active or retired, is not written again by another job."""
     event = an_event("甲")
     await committed(ledger, event, replace(event, text="乙"))
     await ledger.events.retire(event.id, NOON)
@@ -76,7 +76,7 @@ async def test_a_known_id_is_not_written_again(ledger: Ledger) -> None:
 
 
 async def test_five_equal_observations_are_one_event(ledger: Ledger) -> None:
-    """What differs in case, width, spaces and punctuation alone raises a count and the last-seen time."""
+    """Statements that differ only in case, width, spaces or punctuation are one event with a count."""
     said = ("喝ＴＥＡ。", "喝tea", "喝 Tea!", "“喝TEA”", "喝tea…")
     first, *others = (an_event(text, happened_at=later(hours=hour)) for hour, text in enumerate(said))
     await committed(ledger, first, *others[:2])
@@ -88,7 +88,7 @@ async def test_five_equal_observations_are_one_event(ledger: Ledger) -> None:
 
 
 async def test_an_older_echo_does_not_turn_back_the_last_seen_time(ledger: Ledger) -> None:
-    """The last-seen time is the latest, in whatever order statements arrive."""
+    """The last-seen time is the latest one, whatever the order in which statements arrive."""
     await committed(ledger, an_event("甲", happened_at=later(hours=2)), an_event("甲", happened_at=later(hours=-2)))
     (event,) = await ledger.events.recent(Reading(GROUP), 9)
     assert (event.count, event.last_seen_at) == (2, later(hours=2))
@@ -108,14 +108,14 @@ async def test_an_older_echo_does_not_turn_back_the_last_seen_time(ledger: Ledge
 async def test_only_the_same_statement_of_the_same_person_in_the_same_place_is_a_duplicate(
     ledger: Ledger, other: object
 ) -> None:
-    """A negation, another speaker, place or agent make an event of its own."""
+    """A negation, or another speaker, place or agent, makes a separate event."""
     event = an_event()
     await committed(ledger, event, other)
     assert [(await ledger.events.find(one.id)).count for one in (event, other)] == [1, 1]
 
 
 async def test_an_opted_out_person_enters_no_event(ledger: Ledger) -> None:
-    """What such a person said, or what speaks of them, is left out; the job is done nevertheless."""
+    """An event by or about an opted-out person is not stored; its job is still done."""
     await ledger.consent.opt_out("2000009", NOON)
     said = an_event("甲", sender_id="2000009")
     spoken_of = an_event("乙", subjects=("2000001", "2000009"))
@@ -125,7 +125,7 @@ async def test_an_opted_out_person_enters_no_event(ledger: Ledger) -> None:
 
 
 async def test_an_event_of_withdrawn_messages_alone_comes_in_retired(ledger: Ledger) -> None:
-    """A message that was withdrawn before the historian came to it makes nothing that can be read."""
+    """An event whose messages were all withdrawn before it was written is stored as retired."""
     await ledger.log.withdraw(GROUP.scope, "m-1", NOON)
     await ledger.log.withdraw(GROUP.scope, "m-2", later(minutes=1))
     gone, half, elsewhere = (
@@ -139,7 +139,7 @@ async def test_an_event_of_withdrawn_messages_alone_comes_in_retired(ledger: Led
 
 
 async def test_an_echo_keeps_an_event_standing_when_the_first_message_goes(ledger: Ledger) -> None:
-    """An event rests on the messages of all its echoes, and falls with the last."""
+    """An event has the messages of all its repetitions and is retired with the last of them."""
     await committed(ledger, an_event("甲", message_ids=("m-1",)), an_event("甲", message_ids=("m-2",)))
     assert await ledger.log.withdraw(GROUP.scope, "m-1", NOON) == 0
     assert await shown(ledger, GROUP) == ["甲"]
@@ -148,7 +148,7 @@ async def test_an_echo_keeps_an_event_standing_when_the_first_message_goes(ledge
 
 
 async def test_events_come_newest_first_page_by_page(ledger: Ledger) -> None:
-    """The order is that of happening, not of writing; of two at one time the later written comes first."""
+    """Events are listed by the time they happened, newest first; at equal times the later written comes first."""
     await committed(
         ledger,
         an_event("午", happened_at=NOON),
@@ -164,7 +164,7 @@ async def test_events_come_newest_first_page_by_page(ledger: Ledger) -> None:
 
 
 async def test_a_reading_bounds_and_narrows_what_is_listed(ledger: Ledger) -> None:
-    """Scene, person, group, kind, window and people to leave out all count."""
+    """A listing respects scene, person, group, kind, time window and people left out."""
     await committed(
         ledger,
         an_event("群里我说", happened_at=later(hours=1)),
@@ -191,7 +191,7 @@ async def test_a_reading_bounds_and_narrows_what_is_listed(ledger: Ledger) -> No
 
 
 async def test_a_retired_event_is_out_of_every_reading_until_it_is_restored(ledger: Ledger) -> None:
-    """Retiring hides and erases nothing; restoring brings all of it back."""
+    """A retired event is in no listing or search until it is restored, and then is complete again."""
     event = an_event()
     await committed(ledger, event)
     await ledger.events.retire(event.id, NOON)
@@ -205,7 +205,7 @@ async def test_a_retired_event_is_out_of_every_reading_until_it_is_restored(ledg
 
 
 async def test_restoring_beside_an_equal_event_answers_that_one(ledger: Ledger) -> None:
-    """Two equal statements never stand side by side."""
+    """Restoring an event with an active equal returns that one, so that no two equal events are active."""
     first, second = an_event("甲"), an_event("甲！")
     await committed(ledger, first)
     await ledger.events.retire(first.id, NOON)
@@ -215,7 +215,7 @@ async def test_restoring_beside_an_equal_event_answers_that_one(ledger: Ledger) 
 
 
 async def test_what_was_withdrawn_cannot_be_restored(ledger: Ledger) -> None:
-    """Whoever took back all that an event rests on took it back for good; one message left is enough to stand again."""
+    """An event cannot be restored if all its messages were withdrawn; one remaining message is enough."""
     gone, half = an_event("甲", message_ids=("m-1", "m-2")), an_event("乙", message_ids=("m-2", "m-3"))
     forgotten = an_event("丙", message_ids=("m-1",))
     await committed(ledger, gone, half, forgotten)
@@ -231,7 +231,7 @@ async def test_what_was_withdrawn_cannot_be_restored(ledger: Ledger) -> None:
 
 
 async def test_an_event_that_came_in_withdrawn_cannot_be_restored(ledger: Ledger) -> None:
-    """Neither does it answer for an equal one that stands on something else."""
+    """An event stored as withdrawn cannot be restored and does not replace an equal active one."""
     await ledger.log.withdraw(GROUP.scope, "m-1", NOON)
     late, other = an_event("甲", message_ids=("m-1",)), an_event("甲", message_ids=("m-2",))
     await committed(ledger, late, other)
@@ -240,7 +240,7 @@ async def test_an_event_that_came_in_withdrawn_cannot_be_restored(ledger: Ledger
 
 
 async def test_the_same_messages_count_once(ledger: Ledger) -> None:
-    """A dialogue considered again with more lines raises no count; a message that is new does."""
+    """The same messages considered again do not raise the count; a new message does."""
     await committed(ledger, an_event("甲", message_ids=("m-1", "m-2")))
     await committed(ledger, an_event("甲。", message_ids=("m-1",)), an_event("甲", message_ids=("m-2", "m-1")))
     (event,) = await ledger.events.recent(Reading(GROUP), 9)
@@ -251,7 +251,7 @@ async def test_the_same_messages_count_once(ledger: Ledger) -> None:
 
 
 async def test_the_same_messages_of_another_are_another_event(ledger: Ledger) -> None:
-    """Only what the same person said in the same place is known already: message ids mean nothing elsewhere."""
+    """The same message ids from another person or place do not make an event known."""
     event = an_event("甲", message_ids=("m-1",))
     elsewhere = an_event("甲", OTHER_GROUP, message_ids=("m-1",))
     others = an_event("甲", sender_id="2000002", message_ids=("m-1",))
@@ -261,7 +261,7 @@ async def test_the_same_messages_of_another_are_another_event(ledger: Ledger) ->
 
 
 async def test_what_was_forgotten_does_not_come_back_from_the_same_messages(ledger: Ledger) -> None:
-    """A dialogue considered again brings nothing back; said anew, it is remembered anew."""
+    """A forgotten event does not come back from the same messages; a new message makes a new event."""
     forgotten = an_event("甲", message_ids=("m-1",))
     await committed(ledger, forgotten)
     await ledger.events.retire(forgotten.id, NOON)
@@ -275,7 +275,7 @@ async def test_what_was_forgotten_does_not_come_back_from_the_same_messages(ledg
 
 @pytest.mark.parametrize("order", [1, -1], ids=["message first", "message last"])
 async def test_what_was_said_without_a_message_falls_with_none(ledger: Ledger, order: int) -> None:
-    """An independent statement stands whatever is withdrawn of its echoes, before or after they meet."""
+    """A statement without a message is not retired by withdrawals of its repetitions, in whatever order they arrive."""
     sourced, independent = an_event("甲", message_ids=("m-1", "m-2")), an_event("甲")
     await committed(ledger, *(sourced, independent)[::order])
     await committed(ledger, an_event("甲", message_ids=("m-3",)), an_event("甲", message_ids=("m-1",)))
@@ -288,7 +288,7 @@ async def test_what_was_said_without_a_message_falls_with_none(ledger: Ledger, o
 
 
 async def test_a_message_that_was_withdrawn_is_not_counted_again(ledger: Ledger) -> None:
-    """An event knows what it rested on, also after the mark of the withdrawal is pruned."""
+    """A withdrawn message is not counted again by its event, even after the withdrawal mark is pruned."""
     half, gone = an_event("甲", message_ids=("m-1", "m-2")), an_event("乙", message_ids=("m-1",))
     await committed(ledger, half, gone)
     await ledger.log.withdraw(GROUP.scope, "m-1", NOON)
@@ -301,7 +301,7 @@ async def test_a_message_that_was_withdrawn_is_not_counted_again(ledger: Ledger)
 
 
 async def test_an_independent_statement_that_was_forgotten_stays_so(ledger: Ledger) -> None:
-    """The messages of its echoes bring it back as little as those of any other."""
+    """A forgotten statement without a message does not come back from the messages of its repetitions."""
     independent = an_event("甲")
     await committed(ledger, independent, an_event("甲", message_ids=("m-1",)))
     await ledger.events.retire(independent.id, NOON)
@@ -310,7 +310,7 @@ async def test_an_independent_statement_that_was_forgotten_stays_so(ledger: Ledg
 
 
 async def test_a_statement_that_comes_in_retired_leaves_its_standing_twin_alone(ledger: Ledger) -> None:
-    """A withdrawn echo neither counts nor hides the one that stands."""
+    """A repetition that was withdrawn neither counts for nor hides the active event."""
     standing = an_event("甲")
     await ledger.log.withdraw(GROUP.scope, "m-1", NOON)
     await committed(ledger, standing, an_event("甲", message_ids=("m-1",)))
@@ -320,7 +320,7 @@ async def test_a_statement_that_comes_in_retired_leaves_its_standing_twin_alone(
 
 
 async def test_fetch_gives_the_order_that_was_asked_for(ledger: Ledger) -> None:
-    """A ranked list of ids keeps its rank."""
+    """Events fetched by ids come in the order of the ids."""
     events = [an_event(f"第{number}件") for number in range(30)]
     await committed(ledger, *events)
     wanted = events[::-3]
@@ -332,7 +332,7 @@ HOSTILE = ["\ud800半个字", "零\x00字节", "'; DROP TABLE events; --", '"*" 
 
 @pytest.mark.parametrize("hostile", HOSTILE)
 async def test_hostile_text_is_only_text(ledger: Ledger, hostile: str) -> None:
-    """Whatever people type, it is stored, listed and found like anything else."""
+    """Any text is stored, listed and found literally, whatever characters it contains."""
     await committed(ledger, an_event(f"乌龙茶{hostile}", sender_name=hostile), an_event("别的"))
     assert len(await shown(ledger, GROUP)) == 2
     found = await ledger.lexical.events([hostile, "乌龙"], Reading(GROUP), 5)

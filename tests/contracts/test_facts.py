@@ -1,4 +1,4 @@
-"""The contract of FactBook, and how facts come into it with their events."""
+"""The contract of FactBook, and how facts are stored with their events."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ HERE = ProfileKey.group("10001")
 
 
 async def learned(ledger: Ledger, *facts_of: str, scene: Scene = GROUP) -> list[Fact]:
-    """Write an event for each text, each with one fact."""
+    """Write an event with one fact for each text."""
     events = [an_event(text, scene) for text in facts_of]
     facts = [a_fact(event) for event in events]
     await ledger.events.commit(replace(a_draft(*events), facts=tuple(facts)))
@@ -32,7 +32,7 @@ async def learned(ledger: Ledger, *facts_of: str, scene: Scene = GROUP) -> list[
 
 
 async def test_facts_wait_for_their_profile_in_the_order_in_which_they_came(ledger: Ledger) -> None:
-    """They come back as they went in, oldest first, as many as are asked for, and for no other profile."""
+    """Waiting facts of a profile are returned in the order of arrival, up to the limit, and for no other profile."""
     event = an_event("甲", happened_at=later(hours=9), kind="preference")
     mine, ours = a_fact(event, kind="preference"), a_fact(event, HERE)
     later_said = an_event("乙", happened_at=later(hours=-9))
@@ -47,7 +47,7 @@ async def test_facts_wait_for_their_profile_in_the_order_in_which_they_came(ledg
 
 
 async def test_whoever_has_waited_longest_comes_first(ledger: Ledger, clock: FrozenClock) -> None:
-    """It counts when the first of the facts that wait came in, not when it happened."""
+    """Profiles are listed by the arrival of their first waiting fact, not by when it happened."""
     await learned(ledger, "甲", scene=OTHER)
     clock.advance(seconds=60)
     await learned(ledger, "乙", "丙")
@@ -63,7 +63,7 @@ async def test_whoever_has_waited_longest_comes_first(ledger: Ledger, clock: Fro
 
 
 async def test_settled_facts_wait_no_longer(ledger: Ledger) -> None:
-    """Only those that are named, only of that profile; settling what is gone is fine."""
+    """Settling removes exactly the named facts of that profile; settling again has no effect."""
     facts = await learned(ledger, "甲", "乙", "丙")
     await ledger.facts.settle(HERE, facts)
     await ledger.facts.settle(ME, frozenset({facts[0], facts[2], a_fact(an_event("不认识"))}))
@@ -74,7 +74,7 @@ async def test_settled_facts_wait_no_longer(ledger: Ledger) -> None:
 
 
 async def test_a_settled_fact_comes_in_once(ledger: Ledger) -> None:
-    """Not again when its job is tried again, under the old name or a new one, or when its event falls and stands."""
+    """A settled fact is not added again by retries of its job or by retiring and restoring its event."""
     event = an_event("甲")
     draft = Draft("job", (event,), (a_fact(event),))
     await ledger.events.commit(draft)
@@ -87,7 +87,7 @@ async def test_a_settled_fact_comes_in_once(ledger: Ledger) -> None:
 
 
 async def test_writing_a_draft_twice_keeps_a_fact_once(ledger: Ledger) -> None:
-    """The same event and profile are one fact."""
+    """One event gives at most one fact per profile, however often its draft is written."""
     event = an_event("甲")
     draft = Draft("job", (event,), (a_fact(event), a_fact(event, text="甲，换个说法")))
     await ledger.events.commit(draft)
@@ -97,7 +97,7 @@ async def test_writing_a_draft_twice_keeps_a_fact_once(ledger: Ledger) -> None:
 
 
 async def test_only_a_new_and_standing_event_brings_facts(ledger: Ledger) -> None:
-    """What a twin absorbed, what is known, withdrawn or retired, and what is not in the draft, brings none."""
+    """Only new active events bring facts: not duplicates, known, withdrawn or retired events, or unknown ones."""
     await ledger.log.withdraw(GROUP.scope, "m-1", NOON)
     known = an_event("说过的")
     await committed(ledger, known)
@@ -110,7 +110,7 @@ async def test_only_a_new_and_standing_event_brings_facts(ledger: Ledger) -> Non
 
 
 async def test_facts_of_an_event_that_fell_wait_until_it_stands_again(ledger: Ledger) -> None:
-    """Whether it was retired or its message withdrawn: they are neither given nor counted."""
+    """Facts of a retired or withdrawn event are neither returned nor counted until it is active again."""
     kept, fallen = an_event("甲"), an_event("乙", message_ids=("m-1",))
     await ledger.events.commit(replace(a_draft(kept, fallen), facts=(a_fact(kept), a_fact(fallen))))
     await ledger.events.retire(kept.id, NOON)
@@ -123,7 +123,7 @@ async def test_facts_of_an_event_that_fell_wait_until_it_stands_again(ledger: Le
 
 
 async def test_a_limit_counts_the_facts_that_are_given(ledger: Ledger) -> None:
-    """Those of fallen events do not stand in the way of the others."""
+    """The limit counts returned facts only, not those of retired events."""
     facts = await learned(ledger, "甲", "乙", "丙")
     for fact in facts[:2]:
         await ledger.events.retire(fact.event_id, NOON)
@@ -131,7 +131,7 @@ async def test_a_limit_counts_the_facts_that_are_given(ledger: Ledger) -> None:
 
 
 async def test_nothing_is_given_of_people_who_are_left_out(ledger: Ledger) -> None:
-    """Neither for their profile, nor what they said or what speaks of them; it waits until they are back."""
+    """No facts for, by or about opted-out people are returned until they opt in again."""
     said, of_them = an_event("我们换地方了"), an_event("两人搬家了", OTHER, subjects=("2000001", "2000002"))
     told = an_event("大家都好", OTHER)
     facts = (a_fact(said), a_fact(said, HERE), a_fact(of_them, HERE), a_fact(told, HERE), a_fact(told, ME))
@@ -145,7 +145,7 @@ async def test_nothing_is_given_of_people_who_are_left_out(ledger: Ledger) -> No
 
 
 async def test_no_fact_of_people_who_are_left_out_comes_in(ledger: Ledger) -> None:
-    """Not of an event of theirs, nor for their profile from somebody else's; opting in later brings none back."""
+    """Facts for, by or about opted-out people are not stored, and opting in later does not bring them back."""
     await ledger.consent.opt_out("2000001", NOON)
     said, of_them, told = an_event("甲"), an_event("乙", OTHER, subjects=("2000001",)), an_event("丙", OTHER)
     facts = (a_fact(said), a_fact(said, HERE), a_fact(of_them, HERE), a_fact(told, ME), a_fact(told, HERE))
@@ -155,7 +155,7 @@ async def test_no_fact_of_people_who_are_left_out_comes_in(ledger: Ledger) -> No
 
 
 async def test_failures_are_counted_until_facts_are_settled(ledger: Ledger) -> None:
-    """The last one is told with its time; the facts go on waiting; settling anything forgets them."""
+    """Failures are counted with the last error and its time until facts are settled; the facts keep waiting."""
     facts = await learned(ledger, "甲", "乙")
     await learned(ledger, "丙", scene=OTHER)
     await ledger.facts.fail(ME, "答非所问", later(hours=1))
@@ -170,7 +170,7 @@ async def test_failures_are_counted_until_facts_are_settled(ledger: Ledger) -> N
 
 
 async def test_a_failure_for_which_nothing_waits_is_not_remembered(ledger: Ledger) -> None:
-    """Whoever was erased while a merge ran leaves no trace; what falls meanwhile counts as waiting."""
+    """A failure is stored only if a fact waits for that profile, such as not after an erasure during the merge."""
     await ledger.facts.fail(ME, "没有回应", NOON)
     facts = await learned(ledger, "甲")
     assert await ledger.facts.waiting() == [PendingFacts(ME, 1, NOON)]
@@ -181,7 +181,7 @@ async def test_a_failure_for_which_nothing_waits_is_not_remembered(ledger: Ledge
 
 
 async def test_a_failure_is_not_remembered_where_all_is_settled(ledger: Ledger) -> None:
-    """What is in its profile waits for nothing; once its event falls it waits to leave, and failures count."""
+    """A failure counts only if something waits: a fact to be merged, or a settled one to be removed."""
     facts = await learned(ledger, "甲")
     await ledger.facts.settle(ME, facts)
     await ledger.facts.fail(ME, "没有回应", NOON)
@@ -192,7 +192,7 @@ async def test_a_failure_is_not_remembered_where_all_is_settled(ledger: Ledger) 
 
 
 async def test_what_is_withdrawn_waits_to_leave_its_profile(ledger: Ledger) -> None:
-    """A settled fact whose event falls comes before the new ones, and is named until it is settled again."""
+    """A settled fact whose event is retired is returned first, as withdrawn, until it is settled again."""
     new, kept, told = await learned(ledger, "甲", "乙", "丙")
     await ledger.facts.settle(ME, [kept, told])
     assert await ledger.facts.withdrawing() == frozenset()
@@ -208,7 +208,7 @@ async def test_what_is_withdrawn_waits_to_leave_its_profile(ledger: Ledger) -> N
 
 
 async def test_a_withdrawn_message_withdraws_what_it_brought(ledger: Ledger) -> None:
-    """Of the person and of the group; of what is not in a profile yet nothing is to be taken out."""
+    """A withdrawn message withdraws its facts from the profiles of person and group; unsettled facts are dropped."""
     event, early = an_event("甲", message_ids=("m-1",)), an_event("乙", message_ids=("m-1",))
     facts = (a_fact(event), a_fact(event, HERE), a_fact(early))
     await ledger.events.commit(replace(a_draft(event, early), facts=facts))
@@ -220,7 +220,7 @@ async def test_a_withdrawn_message_withdraws_what_it_brought(ledger: Ledger) -> 
 
 
 async def test_what_stands_again_comes_in_again(ledger: Ledger) -> None:
-    """Restored after it left its profile it waits as new; restored before, it waits for nothing."""
+    """A fact restored after its removal from a profile waits as new; one restored before waits for nothing."""
     [fact] = await learned(ledger, "甲")
     await ledger.facts.settle(ME, [fact])
     await ledger.events.retire(fact.event_id, NOON)
@@ -235,7 +235,7 @@ async def test_what_stands_again_comes_in_again(ledger: Ledger) -> None:
 
 
 async def test_what_falls_or_rises_during_a_merge_is_for_the_next_one(ledger: Ledger) -> None:
-    """A fact counts as it was given: what was worked in is withdrawn then, and what was taken out waits again."""
+    """A fact withdrawn or restored during a merge is settled as it was given, and waits again for the next merge."""
     [fact] = await learned(ledger, "甲")
     await ledger.events.retire(fact.event_id, NOON)
     await ledger.facts.settle(ME, [fact])
@@ -248,7 +248,7 @@ async def test_what_falls_or_rises_during_a_merge_is_for_the_next_one(ledger: Le
 
 
 async def test_what_left_out_people_withdrew_is_withheld_but_hidden(ledger: Ledger) -> None:
-    """Their facts are not given to be merged, and yet nobody may see the profile that holds them."""
+    """Withdrawn facts of opted-out people are not merged, but the profiles that hold them stay hidden."""
     event = an_event("我们换地方了")
     fact = a_fact(event, HERE)
     await ledger.events.commit(replace(a_draft(event), facts=(fact,)))
@@ -260,7 +260,7 @@ async def test_what_left_out_people_withdrew_is_withheld_but_hidden(ledger: Ledg
 
 
 async def test_what_is_settled_is_reworded_and_erased_with_the_rest(ledger: Ledger) -> None:
-    """A settled fact hides whom others forgot, and goes with its person: nothing of it comes back to be taken out."""
+    """A settled fact is reworded or erased like a waiting one, so that nothing of it returns to be removed later."""
     mine, theirs = an_event("阿棠(2000001) 养猫"), an_event("米粒(2000002) 的猫像 2000001 的猫", OTHER)
     about = a_fact(theirs, HERE)
     await ledger.events.commit(replace(a_draft(mine, theirs), facts=(a_fact(mine), about)))
@@ -276,7 +276,7 @@ async def test_what_is_settled_is_reworded_and_erased_with_the_rest(ledger: Ledg
 
 
 async def test_the_same_words_are_heard_again(ledger: Ledger) -> None:
-    """By their duplicate key, in any number, of the same sender in the same place; the answer is by what was asked."""
+    """An original wording is matched by its duplicate key, only for the same sender and place."""
     event, other = an_event("阿棠(2000001) 喜欢乌龙茶"), an_event("阿棠(2000001) 养猫")
     heard = {event.id: "我喜欢乌龙茶！", other.id: "养猫", "unknown": "没有的事"}
     await ledger.events.commit(replace(a_draft(event, other), heard=heard))
@@ -288,7 +288,7 @@ async def test_the_same_words_are_heard_again(ledger: Ledger) -> None:
 
 
 async def test_words_that_a_twin_absorbed_are_heard_as_the_twin(ledger: Ledger) -> None:
-    """Whether it said the same or was named; the event comes as it is now, and the latest that words became counts."""
+    """A wording whose event was merged into another matches that one; the latest match counts."""
     standing = an_event("甲")
     await committed(ledger, standing)
     echo, named, new = an_event("甲。"), an_event("换个说法"), an_event("乙")
@@ -301,7 +301,7 @@ async def test_words_that_a_twin_absorbed_are_heard_as_the_twin(ledger: Ledger) 
 
 
 async def test_words_are_heard_only_while_their_event_stands(ledger: Ledger) -> None:
-    """Retired it is not given, restored it is again; one that came in withdrawn puts nothing in its place."""
+    """A wording matches only while its event is active; one of a withdrawn event does not replace an earlier match."""
     event, withdrawn = an_event("甲"), an_event("乙", message_ids=("m-1",))
     await ledger.events.commit(replace(a_draft(event), heard={event.id: "是甲", "": ""}))
     await ledger.log.withdraw(GROUP.scope, "m-1", NOON)
@@ -314,7 +314,7 @@ async def test_words_are_heard_only_while_their_event_stands(ledger: Ledger) -> 
 
 
 async def test_words_of_people_who_are_left_out_are_not_remembered(ledger: Ledger) -> None:
-    """Their event does not come in, and nothing is heard of it."""
+    """A wording of an opted-out person is not stored, like its event."""
     event = an_event("甲")
     await ledger.consent.opt_out("2000001", NOON)
     await ledger.events.commit(replace(a_draft(event), heard={event.id: "是甲"}))
@@ -323,14 +323,14 @@ async def test_words_of_people_who_are_left_out_are_not_remembered(ledger: Ledge
 
 
 async def test_blank_words_are_never_heard(ledger: Ledger) -> None:
-    """An event that was made of no observation is not what silence means."""
+    """A blank wording never matches."""
     event = an_event("甲")
     await ledger.events.commit(replace(a_draft(event), heard={event.id: "  "}))
     assert await ledger.facts.heard(GROUP.scope, "2000001", ["", "  ", "\n"]) == {}
 
 
 async def test_a_named_twin_absorbs_what_is_put_otherwise(ledger: Ledger) -> None:
-    """Its count and last-seen time rise and it rests on the messages of both; its text stays."""
+    """An event declared a repetition raises count and last-seen time of the named event and adds its messages."""
     standing = an_event("阿棠(2000001) 喜欢乌龙茶", message_ids=("m-1",))
     again = an_event("阿棠(2000001) 爱喝乌龙", message_ids=("m-2",), happened_at=later(days=1))
     await committed(ledger, standing)
@@ -342,7 +342,7 @@ async def test_a_named_twin_absorbs_what_is_put_otherwise(ledger: Ledger) -> Non
 
 
 async def test_what_rests_on_the_named_twins_messages_already_does_nothing(ledger: Ledger) -> None:
-    """The same message considered twice, and put otherwise the second time, was said once."""
+    """A repetition whose messages the named event already has changes nothing."""
     standing = an_event("甲", message_ids=("m-1", "m-2"))
     await committed(ledger, standing)
     once, more = an_event("乙", message_ids=("m-2",)), an_event("丙", message_ids=("m-2", "m-3"))
@@ -355,7 +355,7 @@ async def test_what_rests_on_the_named_twins_messages_already_does_nothing(ledge
 
 
 async def test_a_named_twin_counts_before_one_of_equal_words(ledger: Ledger) -> None:
-    """Whoever names one has looked at both."""
+    """A declared repetition takes precedence over an event with equal text."""
     equal, named = an_event("甲"), an_event("乙")
     again = an_event("甲")
     await committed(ledger, equal, named)
@@ -377,7 +377,7 @@ async def test_a_named_twin_counts_before_one_of_equal_words(ledger: Ledger) -> 
     ids=["another sender", "another group", "in private", "another agent", "retired", "unknown"],
 )
 async def test_a_twin_that_does_not_fit_is_no_twin(ledger: Ledger, twin: object) -> None:
-    """Then the usual rules hold: the event is written, or absorbed by one of equal words."""
+    """An unsuitable declared repetition is ignored: the event is stored, or merged with one of equal text."""
     equal, new, again = an_event("乙"), an_event("丙"), an_event("乙")
     await committed(ledger, equal, *filter(None, [twin]))
     named = getattr(twin, "id", "unknown")
@@ -389,7 +389,7 @@ async def test_a_twin_that_does_not_fit_is_no_twin(ledger: Ledger, twin: object)
 
 
 async def test_what_names_a_twin_but_is_withdrawn_comes_in_retired(ledger: Ledger) -> None:
-    """A withdrawn message raises nobody's count."""
+    """A declared repetition that was withdrawn is stored as retired and raises no count."""
     standing, withdrawn = an_event("甲"), an_event("乙", message_ids=("m-1",))
     await committed(ledger, standing)
     await ledger.log.withdraw(GROUP.scope, "m-1", NOON)
@@ -399,14 +399,14 @@ async def test_what_names_a_twin_but_is_withdrawn_comes_in_retired(ledger: Ledge
 
 
 async def test_a_twin_may_stand_in_the_same_draft(ledger: Ledger) -> None:
-    """What was written a moment ago stands."""
+    """A repetition may name an event of the same draft."""
     first, second = an_event("甲"), an_event("乙")
     await ledger.events.commit(replace(a_draft(first, second), repeats={second.id: first.id}))
     assert (await ledger.events.find(first.id)).count == 2
 
 
 async def test_no_fact_comes_back_after_an_erasure(ledger: Ledger) -> None:
-    """A retry of a job that speaks of an erased person's profile writes no fact and hears nothing."""
+    """A retry after an erasure stores no facts or wordings of the erased person."""
     await ledger.eraser.forget_person("2000001", later(hours=1), Redaction.of(["2000001"], []))
     said, told, new = an_event("甲"), an_event("乙", OTHER), an_event("丙", happened_at=later(hours=2))
     facts = (a_fact(said), a_fact(said, HERE), a_fact(told, ME), a_fact(new))
@@ -419,7 +419,7 @@ async def test_no_fact_comes_back_after_an_erasure(ledger: Ledger) -> None:
 
 @pytest.mark.parametrize("is_named", [False, True], ids=["in equal words", "named"])
 async def test_what_is_absolute_lifts_its_twin(ledger: Ledger, *, is_named: bool) -> None:
-    """The twin takes its words, kind, subjects and confidence; it is found by them, and the facts are the twin's."""
+    """An absolute repetition replaces the words of an event that was not absolute, and its facts become the event's."""
     standing = an_event("阿棠 爱喝乌龙", is_absolute=False, confidence=0.1, message_ids=("m-1",))
     text = "阿棠(2000001) 喜欢乌龙茶" if is_named else "阿棠爱喝乌龙。"
     people = ("2000001", "2000002")
@@ -442,7 +442,7 @@ async def test_what_is_absolute_lifts_its_twin(ledger: Ledger, *, is_named: bool
 
 @pytest.mark.parametrize(("is_standing", "is_again"), [(True, True), (True, False), (False, False)])
 async def test_nothing_else_lifts_its_twin(ledger: Ledger, *, is_standing: bool, is_again: bool) -> None:
-    """Two that are as absolute, or a worse one: the words of the first stay, and no fact is kept."""
+    """A repetition that is not better than the stored event leaves its text unchanged and brings no facts."""
     standing = an_event("甲", is_absolute=is_standing)
     again = an_event("甲！", is_absolute=is_again, subjects=("2000001",))
     await committed(ledger, standing)
@@ -452,7 +452,7 @@ async def test_nothing_else_lifts_its_twin(ledger: Ledger, *, is_standing: bool,
 
 
 async def test_words_in_which_another_stands_lift_nothing(ledger: Ledger) -> None:
-    """No two events stand in the same words: the named one is counted alone."""
+    """A better repetition whose text equals another active event is only counted, so that no two events are equal."""
     named, equal, again = an_event("甲", is_absolute=False), an_event("乙"), an_event("乙")
     await committed(ledger, named, equal)
     await ledger.events.commit(replace(a_draft(again), facts=(a_fact(again),), repeats={again.id: named.id}))

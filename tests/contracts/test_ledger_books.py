@@ -14,7 +14,7 @@ TODAY, TOMORROW = date(2026, 3, 4), date(2026, 3, 5)
 
 
 async def test_people_go_by_their_latest_name_in_a_place(ledger: Ledger) -> None:
-    """Latest seen first; an old name that is used again is the latest; a blank one is nobody's."""
+    """People are listed with their latest name in a place, latest seen first; blank names are ignored."""
     scope = GROUP.scope
     await ledger.names.note(scope, "1", "阿棠", NOON)
     await ledger.names.note(scope, "1", "棠棠", later(hours=1))
@@ -28,7 +28,7 @@ async def test_people_go_by_their_latest_name_in_a_place(ledger: Ledger) -> None
 
 
 async def test_names_that_come_together_are_noted_like_single_ones(ledger: Ledger) -> None:
-    """Changed names, people seen again after an hour, and earlier sightings are noted; blank names are nobody's."""
+    """Names noted in a batch have the same effect as names noted one by one."""
     scope = GROUP.scope
     await ledger.names.note_all([seen("1", "阿棠", 0), seen("2", "小林", 1), seen("3", " ", 2)])
     assert await ledger.names.people(scope) == [Person("2", "小林"), Person("1", "阿棠")]
@@ -44,7 +44,7 @@ async def test_names_that_come_together_are_noted_like_single_ones(ledger: Ledge
 
 
 async def test_seeing_people_again_soon_costs_no_write(ledger: Ledger) -> None:
-    """What would move last-seen times by less than an hour changes nothing; among others that do, it may."""
+    """Noting the same name within an hour writes nothing, unless other names in the batch changed."""
     await ledger.names.note_all([seen("1", "阿棠", 0), seen("2", "小林", 1)])
     await ledger.names.note_all([seen("1", "阿棠", 59)])
     last = {row.name: row.last_seen_at async for row in ledger.archive.rows() if isinstance(row, Alias)}
@@ -52,13 +52,13 @@ async def test_seeing_people_again_soon_costs_no_write(ledger: Ledger) -> None:
 
 
 def seen(person: str, name: str, minute: int) -> Alias:
-    """See somebody in the group."""
+    """Return an alias in the group, seen at a minute."""
     at = later(minutes=minute)
     return Alias(GROUP.scope, person, name, at, at)
 
 
 async def test_people_are_given_with_their_other_names_in_that_place(ledger: Ledger) -> None:
-    """Latest first, at most eight, the present one not among them; names borne elsewhere are not told."""
+    """A person's other names in that place are returned, latest first, at most eight, without the current name."""
     scope = GROUP.scope
     for number in range(12):
         await ledger.names.note(scope, "1", f"名{number}", later(minutes=number))
@@ -73,14 +73,14 @@ async def test_people_are_given_with_their_other_names_in_that_place(ledger: Led
 
 
 async def test_only_the_people_asked_for_are_given(ledger: Ledger) -> None:
-    """Unknown people are left out."""
+    """Only the requested people are returned; unknown ones are left out."""
     for person in "123":
         await ledger.names.note(GROUP.scope, person, f"名{person}", NOON)
     assert await ledger.names.people(GROUP.scope, iter(("2", "9"))) == [Person("2", "名2")]
 
 
 async def test_spending_adds_up_by_purpose_and_day(ledger: Ledger) -> None:
-    """Each day has its own sums, in the order of purposes."""
+    """Spending is summed by day and purpose, in the order of purposes."""
     for spending in (Spending("rewrite", 1, 100, 1), Spending("merge", 2, bad=2), Spending("rewrite", 1, 50, 2, 1)):
         await ledger.accounts.spend(TODAY, spending)
     await ledger.accounts.spend(TOMORROW, Spending("merge", 1, 5))
@@ -90,7 +90,7 @@ async def test_spending_adds_up_by_purpose_and_day(ledger: Ledger) -> None:
 
 
 async def test_of_many_names_the_latest_are_known(ledger: Ledger) -> None:
-    """Nobody makes everybody else's reading slow by changing names; each person's latest come first."""
+    """At most the latest 64 names of each person are returned, so that changing names cannot slow down readers."""
     aliases = [Alias(GROUP.scope, "1", f"名{number:03d}", NOON, later(minutes=number)) for number in range(90)]
     await ledger.archive.absorb([*aliases, Alias(GROUP.scope, "2", "小林", NOON, NOON)])
     assert await ledger.names.names_of(["1"]) == [f"名{number:03d}" for number in range(89, 25, -1)]

@@ -1,4 +1,4 @@
-"""Both ledgers are one ledger: whatever is done to them, in whatever order, they answer the same."""
+"""Both ledgers answer the same after any sequence of operations."""
 
 from __future__ import annotations
 
@@ -61,12 +61,12 @@ Act = Callable[[Ledger], Awaitable[object]]
 
 @dataclass
 class Dice:
-    """Makes up what happens next."""
+    """Generates random operations."""
 
     chance: random.Random
 
     def act(self) -> Act:
-        """Choose one thing that can be done to a ledger."""
+        """Return one random operation on a ledger."""
         often = [self.commit, self.commit, self.store, self.withdraw, self.append, self.retire, self.restore]
         often += [self.learn, self.learn, self.put, self.put, self.store_profile]
         seldom = [self.opt_out, self.opt_in, self.absorb, self.prune, self.note, self.write_notes, self.forget]
@@ -74,12 +74,12 @@ class Dice:
         return self.chance.choice([*often, *often, *seldom, *(act for act in seldom if act != self.forget)])()
 
     def commit(self) -> Act:
-        """Write a draft, sometimes one that was written before."""
+        """Commit a draft, sometimes one with a known job id."""
         draft = a_draft(*self.events(), job_id=f"job{self.chance.randrange(60)}")
         return lambda ledger: ledger.events.commit(draft)
 
     def learn(self) -> Act:
-        """Write a draft with facts, named twins and the words it was made of."""
+        """Commit a draft with facts, repetitions and wordings."""
         events = self.events()
         told = [a_fact(event, self.chance.choice(KEYS), text=self.chance.choice(TEXTS)) for event in events * 2]
         draft = replace(
@@ -91,7 +91,7 @@ class Dice:
         return lambda ledger: ledger.events.commit(draft)
 
     def settle(self) -> Act:
-        """Let some of what waits for a profile be in it."""
+        """Settle some of a profile's waiting facts."""
         key, most = self.chance.choice(KEYS), self.chance.randrange(4)
 
         async def settle(ledger: Ledger) -> None:
@@ -101,27 +101,27 @@ class Dice:
         return settle
 
     def fail(self) -> Act:
-        """Let a merge fail."""
+        """Record a failed merge."""
         key, error, at = self.chance.choice(KEYS), self.chance.choice(TEXTS), self.moment()
         return lambda ledger: ledger.facts.fail(key, error, at)
 
     def put(self) -> Act:
-        """Take in a portrait, sometimes with the words that it had."""
+        """Put a profile, sometimes with unchanged text."""
         profile = self.profile()
         return lambda ledger: ledger.profiles.put(profile)
 
     def store_profile(self) -> Act:
-        """Give a portrait its vector, if it reads like this."""
+        """Store a profile's vector if its text still matches."""
         profile, vector, model = self.profile(), self.vector(), self.chance.choice([MODEL, MODEL, "another"])
         return lambda ledger: ledger.profiles.store(model, profile, vector)
 
     def remove(self) -> Act:
-        """Leave portraits out."""
+        """Remove profiles."""
         keys = self.chance.sample(KEYS, 2)
         return lambda ledger: ledger.profiles.remove(keys)
 
     def share(self) -> Act:
-        """Let somebody open their portrait, or close it."""
+        """Share a profile, or stop sharing it."""
         person, is_open, at = self.chance.choice(PEOPLE), self.chance.random() < 0.6, self.moment()
         return lambda ledger: ledger.consent.set_sharing(person, shared=is_open, at=at)
 
@@ -137,13 +137,13 @@ class Dice:
         return lambda ledger: ledger.archive.absorb(rows)
 
     def store(self) -> Act:
-        """Give some events their vectors, some by another model."""
+        """Store vectors of some events, some of another model."""
         rows = [VectorRow(self.event_id(), self.vector()) for _ in range(4)]
         model = self.chance.choice([MODEL, MODEL, MODEL, "another"])
         return lambda ledger: ledger.shelf.store(model, rows)
 
     def withdraw(self) -> Act:
-        """Withdraw a message, seen or not."""
+        """Withdraw a message, known or not."""
         place, message_id, at = self.scene().scope, self.chance.choice(MESSAGES), self.moment()
         return lambda ledger: ledger.log.withdraw(place, message_id, at)
 
@@ -153,36 +153,36 @@ class Dice:
         return lambda ledger: ledger.log.append(lines)
 
     def retire(self) -> Act:
-        """Forget an event."""
+        """Retire an event."""
         event_id, at = self.event_id(), self.moment()
         return lambda ledger: ledger.events.retire(event_id, at)
 
     def restore(self) -> Act:
-        """Remember it again."""
+        """Restore an event."""
         event_id = self.event_id()
         return lambda ledger: ledger.events.restore(event_id)
 
     def opt_out(self) -> Act:
-        """Let somebody be left out from now on."""
+        """Opt a person out."""
         return lambda ledger: ledger.consent.opt_out("2000003", NOON)
 
     def opt_in(self) -> Act:
-        """And back."""
+        """Opt the person in."""
         return lambda ledger: ledger.consent.opt_in("2000003")
 
     def prune(self) -> Act:
-        """Drop what is old."""
+        """Prune the log."""
         before = later(hours=self.chance.randrange(-30, -20))
         return lambda ledger: ledger.log.prune(before)
 
     def note(self) -> Act:
-        """Hear a name."""
+        """Note a name."""
         place, person, at = self.scene().scope, self.chance.choice(PEOPLE), self.moment()
         name = self.chance.choice(["阿棠", "小林", " "])
         return lambda ledger: ledger.names.note(place, person, name, at)
 
     def write_notes(self) -> Act:
-        """Write a memo and a pin down."""
+        """Write a memo and a pin."""
         memo = a_memo(self.chance.choice(TEXTS), self.scene(), self.moment(), user_id=self.chance.choice(PEOPLE))
         pin = a_pin(self.chance.choice(TEXTS), self.scene(), self.moment(), owner_id=self.chance.choice(["", *PEOPLE]))
 
@@ -200,11 +200,11 @@ class Dice:
         return lambda ledger: forgotten(ledger, person, at)
 
     def events(self) -> list[Event]:
-        """Make up to three events; ids and texts meet often."""
+        """Return up to three events, often with equal ids and texts."""
         return [self.event() for _ in range(self.chance.randrange(1, 4))]
 
     def event(self) -> Event:
-        """Make one event."""
+        """Return one event."""
         return an_event(
             self.chance.choice(TEXTS),
             self.scene(),
@@ -218,13 +218,13 @@ class Dice:
         )
 
     def profile(self) -> Profile:
-        """Make a portrait; words meet often."""
+        """Return a profile, often with equal text."""
         words, tags = self.chance.choice(TEXTS), tuple(self.chance.sample(TEXTS, self.chance.randrange(2)))
         version = str(self.chance.randrange(3))
         return a_profile(self.chance.choice(KEYS), words, name="阿棠的群", tags=tags, version=version)
 
     def messages(self) -> list[Message]:
-        """Make two messages, with ids that may be known."""
+        """Return two messages, possibly with known ids."""
         return [
             a_message(
                 self.chance.choice(TEXTS),
@@ -237,19 +237,19 @@ class Dice:
         ]
 
     def event_id(self) -> str:
-        """Choose one of a few ids."""
+        """Return one of a few ids."""
         return f"event{self.chance.randrange(80)}"
 
     def scene(self) -> Scene:
-        """Choose a place."""
+        """Return a random scene."""
         return self.chance.choice(SCENES)
 
     def moment(self) -> datetime:
-        """Choose a time that no other has."""
+        """Return a random unique time."""
         return later(seconds=self.chance.randrange(-100_000, 100_000), microseconds=self.chance.randrange(1_000_000))
 
     def vector(self) -> Vector:
-        """Point anywhere."""
+        """Return a random vector."""
         return a_vector(*(self.chance.gauss(0, 1) for _ in range(3)))
 
 
@@ -259,7 +259,7 @@ async def forgotten(ledger: Ledger, person: str, at: datetime) -> Wiped:
 
 
 async def seen(ledger: Ledger) -> list[object]:
-    """Look at everything that a ledger answers."""
+    """Return everything that a ledger answers."""
     answers: list[object] = [await ledger.archive.totals(), await ledger.consent.opted_out()]
     answers += [await ledger.shelf.waiting(model, 9) for model in ("another", MODEL)]
     answers += [await ledger.shelf.dimensions(MODEL), await ledger.shelf.embedded_ids(MODEL)]
@@ -278,14 +278,14 @@ async def seen(ledger: Ledger) -> list[object]:
 
 
 async def learned(ledger: Ledger) -> list[object]:
-    """Look at what waits for profiles, and at what is heard."""
+    """Return what waits for profiles, and which wordings match."""
     heard = [await ledger.facts.heard(scene.scope, person, HEARD) for scene in SCENES for person in PEOPLE]
     given = [await ledger.facts.facts(key, 3) for key in KEYS]
     return [await ledger.facts.waiting(), await ledger.facts.withdrawing(), given, heard]
 
 
 async def portraits(ledger: Ledger) -> list[object]:
-    """Look at the portraits from everywhere."""
+    """Return the profiles as seen from every scene."""
     shared = await ledger.consent.shared()
     scenes = [(scene, opened) for scene in (*SCENES, OPERATOR) for opened in (shared, None)]
     rows = [sorted(await ledger.profiles.readable(*one, MODEL), key=lambda row: row.profile.key) for one in scenes]
@@ -294,7 +294,7 @@ async def portraits(ledger: Ledger) -> list[object]:
 
 
 def identity(row: ArchiveRow) -> tuple[str, ...]:
-    """Say which row it is, whatever stands in it."""
+    """Return what identifies a row, whatever its content."""
     match row:
         case EmbeddedEvent():
             return ("event", row.event.id)
@@ -309,7 +309,7 @@ def identity(row: ArchiveRow) -> tuple[str, ...]:
 
 
 async def found(ledger: Ledger, reading: Reading) -> list[object]:
-    """Give what is found by words, and by vectors with their cosines."""
+    """Return what is found by words, and by vectors with their cosines."""
     terms = query_terms("乌龙茶 猫")
     events = [event.id for event, _ in await ledger.lexical.events(terms, reading, 99)]
     lines = [(line.id, line.scene.scope) for line, _ in await ledger.lexical.messages(terms, reading, 99)]
@@ -318,7 +318,7 @@ async def found(ledger: Ledger, reading: Reading) -> list[object]:
 
 
 async def counted(ledger: Ledger) -> Counter[str]:
-    """Tell how much there is to agree on."""
+    """Return how much content there is to compare."""
     facts = sum(waiting.facts for waiting in await ledger.facts.waiting())
     portraits = len(await ledger.profiles.versions())
     return Counter(events=(await ledger.archive.totals()).events, facts=facts, portraits=portraits)
@@ -326,7 +326,7 @@ async def counted(ledger: Ledger) -> Counter[str]:
 
 @pytest.mark.parametrize("seed", range(6))
 async def test_the_same_acts_lead_to_the_same_answers(tmp_path: Path, seed: int) -> None:
-    """After any mixture of writes both ledgers hold, hide and find the same."""
+    """After any sequence of writes both ledgers hold, hide and find the same."""
     dice = Dice(random.Random(seed))
     on_disk = await SqliteLedger.open(tmp_path / "ledger.db", clock=FrozenClock())
     in_memory = InMemoryLedger(clock=FrozenClock())

@@ -16,19 +16,19 @@ from tests.support.ledgers import Ledger, committed, later
 
 
 async def found(ledger: Ledger, query: str, reading: Reading | Scene, limit: int = 50) -> list[str]:
-    """Give the texts of the events that a query finds."""
+    """Return the texts of the events that a query finds."""
     asked = Reading(reading) if isinstance(reading, Scene) else reading
     return [event.text for event, _ in await ledger.lexical.events(query_terms(query), asked, limit)]
 
 
 async def logged(ledger: Ledger, query: str, reading: Reading | Scene, limit: int = 50) -> list[str]:
-    """Give the texts of the messages that a query finds."""
+    """Return the texts of the messages that a query finds."""
     asked = Reading(reading) if isinstance(reading, Scene) else reading
     return [message.text for message, _ in await ledger.lexical.messages(query_terms(query), asked, limit)]
 
 
 async def test_words_find_events_best_first(ledger: Ledger) -> None:
-    """The more of the rarer words an event holds, the earlier it comes, and its score is positive."""
+    """Events that hold more of a query's rarer words come first, with positive scores."""
     filler = [an_event(f"今天讨论第{number}章", sender_id=f"3{number}") for number in range(20)]
     await committed(ledger, an_event("阿棠喜欢乌龙茶"), an_event("阿棠喜欢散步"), *filler)
     ranked = await ledger.lexical.events(query_terms("谁喜欢乌龙茶"), Reading(GROUP), 10)
@@ -38,7 +38,7 @@ async def test_words_find_events_best_first(ledger: Ledger) -> None:
 
 
 async def test_rarity_is_that_of_the_place_that_is_asked(ledger: Ledger) -> None:
-    """A group's best hit is the same whatever other groups talk about, and a word that all its rows hold finds them."""
+    """The rarity of a word is that of the queried place, so that other groups do not affect its ranking."""
     here = [an_event(f"乌龙茶 第{number}杯", sender_id=f"3{number}") for number in range(10)]
     await committed(ledger, *here, an_event("红茶 第九杯"))
     await committed(ledger, *(an_event(f"红茶 第{n}杯", OTHER_GROUP, sender_id=f"3{n}") for n in range(50)))
@@ -50,7 +50,7 @@ async def test_rarity_is_that_of_the_place_that_is_asked(ledger: Ledger) -> None
 
 @pytest.mark.parametrize("query", ["乌龙", "茶", "ＣＯＦＦＥＥ", "阿棠", "2026-03-04", "3月4日", "漏雨"])
 async def test_an_event_is_found_by_text_speaker_date_and_detail(ledger: Ledger, query: str) -> None:
-    """One character is enough, and the day counts where it happened."""
+    """An event is found by a single character of its text, its speaker, its date or its details."""
     event = an_event("乌龙茶配coffee", sender_name="阿棠", pain="漏雨", kind="experience")
     await committed(ledger, event)
     assert await found(ledger, query, GROUP) == [event.text]
@@ -58,7 +58,7 @@ async def test_an_event_is_found_by_text_speaker_date_and_detail(ledger: Ledger,
 
 @pytest.mark.parametrize("terms", [[], [""], ["…"], ['"'], ["没有"]])
 async def test_nothing_asked_or_nothing_shared_finds_nothing(ledger: Ledger, terms: Sequence[str]) -> None:
-    """An empty question is answered by an empty list."""
+    """A query without usable terms, or without a match, returns an empty list."""
     await committed(ledger, an_event("乌龙茶"))
     assert await ledger.lexical.events(terms, Reading(GROUP), 5) == []
     assert await ledger.lexical.messages(terms, Reading(GROUP), 5) == []
@@ -67,7 +67,7 @@ async def test_nothing_asked_or_nothing_shared_finds_nothing(ledger: Ledger, ter
 
 
 async def test_a_scene_finds_only_what_it_may_read(ledger: Ledger) -> None:
-    """A group finds its own, a private chat its own and the person's words in groups, an operator the agent's."""
+    """A search returns only what its scene may read, whether a group, a private chat or an operator asks."""
     await committed(
         ledger,
         an_event("乌龙茶 群里"),
@@ -85,7 +85,7 @@ async def test_a_scene_finds_only_what_it_may_read(ledger: Ledger) -> None:
 
 
 async def test_a_narrow_reading_is_filled_however_many_better_matches_lie_outside(ledger: Ledger) -> None:
-    """A narrowing never costs hits: the best of what is inside are found behind any number outside."""
+    """A narrow search returns the best matches inside it, however many better ones lie outside."""
     outside = [an_event("乌龙茶" * 5, sender_id=f"3{number}", kind="event") for number in range(60)]
     inside = [an_event(f"乌龙茶 里面{number}", sender_id="2000002", kind="knowledge") for number in range(3)]
     await committed(ledger, *outside, *inside)
@@ -97,7 +97,7 @@ async def test_a_narrow_reading_is_filled_however_many_better_matches_lie_outsid
 
 
 async def test_time_kind_and_people_narrow_a_search(ledger: Ledger) -> None:
-    """What lies outside the window or speaks of somebody left out is not found."""
+    """A search excludes events outside its time window and events by or about people left out."""
     await committed(
         ledger,
         an_event("乌龙茶 昨天", happened_at=later(days=-1)),
@@ -109,7 +109,7 @@ async def test_time_kind_and_people_narrow_a_search(ledger: Ledger) -> None:
 
 
 async def test_a_retired_event_is_not_found_and_a_restored_one_is(ledger: Ledger) -> None:
-    """Search follows retiring and restoring at once."""
+    """A retired event is not found, and a restored one is, from the next search on."""
     event = an_event("乌龙茶")
     await committed(ledger, event)
     await ledger.events.retire(event.id, NOON)
@@ -119,7 +119,7 @@ async def test_a_retired_event_is_not_found_and_a_restored_one_is(ledger: Ledger
 
 
 async def test_the_log_is_searched_by_the_same_rules(ledger: Ledger) -> None:
-    """A message is found where its scene may read it, by its text, its sender's name and its date."""
+    """Messages are found by text, sender's name and date, where the scene may read them."""
     mine, bots = a_message("乌龙茶 我说"), a_message("乌龙茶 机器人说", is_bot=True)
     others = a_message("乌龙茶 别人说", Scene.group("10001", "2000002", user_name="小林"))
     private = a_message("乌龙茶 私聊", PRIVATE, sent_at=later(days=1))
@@ -132,7 +132,7 @@ async def test_the_log_is_searched_by_the_same_rules(ledger: Ledger) -> None:
 
 
 async def test_the_log_is_narrowed_by_the_same_rules(ledger: Ledger) -> None:
-    """Person, time, kind and people left out count for messages too; a bot's line goes with whom it was said to."""
+    """Message searches respect person, time, kind and people left out; a bot's line belongs to its addressee."""
     mine = a_message("乌龙茶 我说", sent_at=later(hours=1))
     to_me = a_message("乌龙茶 对我说", is_bot=True)
     others = a_message("乌龙茶 别人说", Scene.group("10001", "2000002"))
@@ -147,7 +147,7 @@ async def test_the_log_is_narrowed_by_the_same_rules(ledger: Ledger) -> None:
 
 
 async def test_a_message_that_left_the_log_is_not_found(ledger: Ledger) -> None:
-    """Withdrawn and pruned messages are gone from search, and the rest is found as before."""
+    """Withdrawn and pruned messages are not found, all others still are."""
     kept, withdrawn = a_message("乌龙茶 留"), a_message("乌龙茶 撤")
     old = a_message("乌龙茶 旧", sent_at=later(days=-40))
     await ledger.log.append([kept, withdrawn, old])

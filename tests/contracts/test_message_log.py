@@ -14,12 +14,12 @@ from tests.support.ledgers import Ledger, committed, later, shown
 
 
 async def texts(ledger: Ledger, scene: Scene = GROUP, limit: int = 100, **narrowing: datetime) -> list[str]:
-    """Give the texts of the newest messages of a scene's place."""
+    """Return the texts of the newest messages of a scene's place."""
     return [message.text for message in await ledger.log.recent(scene.scope, limit, **narrowing)]
 
 
 async def test_a_message_comes_back_as_it_was_said(ledger: Ledger) -> None:
-    """Names, flags, what it answers and the offset of its time survive, in groups and in private."""
+    """A message is read back with names, flags, reply and the offset of its time."""
     sent = datetime(2026, 3, 4, 1, 2, 3, 456789, tzinfo=timezone(timedelta(hours=-5)))
     group = a_message("甲", sent_at=sent, reply_to="m0", addressed_to_bot=True)
     bots = a_message("乙", Scene.private("2000001", user_name="阿棠", agent="another"), sent, is_bot=True)
@@ -33,7 +33,7 @@ async def test_a_message_comes_back_as_it_was_said(ledger: Ledger) -> None:
 
 
 async def test_the_newest_messages_of_a_place_come_oldest_first(ledger: Ledger) -> None:
-    """The order is that of sending; of two at one instant that of arrival; other places stay out."""
+    """The newest messages of a place are returned oldest first, ordered by sending time, then by arrival."""
     await ledger.log.append([a_message("丙", sent_at=later(minutes=2)), a_message("甲")])
     await ledger.log.append([a_message("乙"), a_message("私", PRIVATE), a_message("别处", OTHER_GROUP)])
     assert await texts(ledger) == ["甲", "乙", "丙"]
@@ -45,7 +45,7 @@ async def test_the_newest_messages_of_a_place_come_oldest_first(ledger: Ledger) 
 
 
 async def test_a_known_message_is_left_as_it_is(ledger: Ledger) -> None:
-    """The id counts once a place; the same id elsewhere is another message."""
+    """A message with a known id in its place is not changed; the same id elsewhere is another message."""
     await ledger.log.append([a_message("甲", id="1"), a_message("别处", OTHER_GROUP, id="1")])
     await ledger.log.append([a_message("又来", id="1"), a_message("再来", id="1")])
     assert await texts(ledger) == ["甲"]
@@ -53,7 +53,7 @@ async def test_a_known_message_is_left_as_it_is(ledger: Ledger) -> None:
 
 
 async def test_messages_are_found_by_their_ids(ledger: Ledger) -> None:
-    """Those of the ids that the place holds come back, oldest first; unknown ones and other places' stay out."""
+    """Messages are found by ids within one place, oldest first; unknown ids are left out."""
     await ledger.log.append([a_message("乙", id="2", sent_at=later(minutes=1)), a_message("甲", id="1")])
     await ledger.log.append([a_message("丙", id="3"), a_message("别处", OTHER_GROUP, id="4")])
     found = await ledger.log.find(GROUP.scope, ["2", "1", "4", "unknown"])
@@ -62,7 +62,7 @@ async def test_messages_are_found_by_their_ids(ledger: Ledger) -> None:
 
 
 async def test_messages_that_events_rest_on_are_known(ledger: Ledger) -> None:
-    """A message counts as learned while any event of its place was made of it, also one that was retired since."""
+    """A message counts as learned if an event of its place was made from it, even a retired one."""
     retired, elsewhere = an_event("乙", message_ids=("2",)), an_event("丙", OTHER_GROUP, message_ids=("3",))
     await committed(ledger, an_event("甲", message_ids=("1",)), retired, elsewhere)
     await ledger.events.retire(retired.id, NOON)
@@ -71,14 +71,14 @@ async def test_messages_that_events_rest_on_are_known(ledger: Ledger) -> None:
 
 
 async def test_a_repeated_statement_counts_for_each_of_its_messages(ledger: Ledger) -> None:
-    """An event that absorbed another was learned from the messages of both, also where one named no message."""
+    """All messages of a repeated statement count as learned, even if its first occurrence had none."""
     await committed(ledger, an_event("甲"))
     await committed(ledger, an_event("甲", message_ids=("1",)))
     assert await ledger.log.learned(GROUP.scope, ["1"]) == {"1"}
 
 
 async def test_a_withdrawn_message_leaves_and_stays_out(ledger: Ledger) -> None:
-    """Withdrawing works before the message is seen, too, and touches no other place."""
+    """A withdrawn message is removed and cannot be added later, even if it was withdrawn before it arrived."""
     await ledger.log.append([a_message("甲", id="1"), a_message("别处", OTHER_GROUP, id="1")])
     await ledger.log.withdraw(GROUP.scope, "1", NOON)
     await ledger.log.withdraw(GROUP.scope, "2", NOON)
@@ -88,7 +88,7 @@ async def test_a_withdrawn_message_leaves_and_stays_out(ledger: Ledger) -> None:
 
 
 async def test_withdrawing_retires_events_that_rest_on_nothing_else(ledger: Ledger) -> None:
-    """The last message to go takes the event with it; the answer counts them, once."""
+    """Withdrawing the last message of an event retires it; the number of retired events is returned once."""
     both, one = an_event("甲", message_ids=("1", "2")), an_event("乙", message_ids=("1",))
     unsourced, elsewhere = an_event("丙"), an_event("丁", OTHER_GROUP, message_ids=("1",))
     await committed(ledger, both, one, unsourced, elsewhere)
@@ -102,7 +102,7 @@ async def test_withdrawing_retires_events_that_rest_on_nothing_else(ledger: Ledg
 
 
 async def test_a_withdrawal_counts_after_its_mark_is_pruned(ledger: Ledger) -> None:
-    """An event does not stand on a message that was withdrawn long ago."""
+    """A withdrawal still counts for its event after the withdrawal mark was pruned."""
     event = an_event("甲", message_ids=("1", "2"))
     await committed(ledger, event)
     await ledger.log.withdraw(GROUP.scope, "1", NOON)
@@ -112,7 +112,7 @@ async def test_a_withdrawal_counts_after_its_mark_is_pruned(ledger: Ledger) -> N
 
 
 async def test_pruning_drops_what_is_older_and_counts_messages(ledger: Ledger, clock: FrozenClock) -> None:
-    """Messages, withdrawal marks and done-marks go by their own time; what is younger stays."""
+    """Pruning removes older messages, withdrawal marks and marks of done jobs, and returns the number of messages."""
     await ledger.log.append([a_message(f"旧{number}", sent_at=later(days=-2)) for number in range(1203)])
     await ledger.log.append([a_message("界"), a_message("新", sent_at=later(days=1))])
     await ledger.log.withdraw(GROUP.scope, "old", later(days=-2))
@@ -131,25 +131,25 @@ async def test_pruning_drops_what_is_older_and_counts_messages(ledger: Ledger, c
 
 
 async def test_marks_beside_an_empty_log_go_by_their_time(ledger: Ledger) -> None:
-    """A mark is dropped when it is old, also where no message is held."""
+    """Old marks are pruned even if the log is empty."""
     await ledger.events.commit(a_draft(an_event("甲"), job_id="job"))
     assert await ledger.log.prune(later(days=40)) == 0
     assert not await ledger.events.done("job")
 
 
 async def test_nothing_to_append_is_fine(ledger: Ledger) -> None:
-    """An empty batch is no write."""
+    """Appending no messages writes nothing."""
     await ledger.log.append([])
     assert await texts(ledger) == []
 
 
 async def around(ledger: Ledger, found: Sequence[Message], reading: Reading, reach: int = 1) -> list[str]:
-    """Give the passages round messages, each as one text."""
+    """Return the passages around messages, each as one text."""
     return ["".join(line.text for line in lines) for lines in await ledger.log.around(found, reading, reach)]
 
 
 async def test_the_talk_round_a_message(ledger: Ledger) -> None:
-    """Lines before and after it in the order of sending, passages that meet joined, other places never."""
+    """A passage holds the lines before and after a message by time; overlapping ones are joined, places never mix."""
     lines = [a_message(text, sent_at=later(minutes=at)) for at, text in enumerate("甲乙丙丁戊己庚辛")]
     await ledger.log.append([*lines[::-1], a_message("别处", OTHER_GROUP, later(minutes=1))])
     reading = Reading(GROUP)
@@ -164,7 +164,7 @@ async def test_the_talk_round_a_message(ledger: Ledger) -> None:
 
 
 async def test_the_talk_round_a_message_holds_only_what_may_be_read(ledger: Ledger) -> None:
-    """In private nobody else's lines of a group, and nowhere those of people who want to be left out."""
+    """A passage holds only lines that the scene may read, and none of people left out."""
     other = Scene.group(GROUP.group_id, "2000009", user_name="别人")
     mine = [a_message(text, sent_at=later(minutes=at)) for at, text in ((0, "甲"), (2, "丙"))]
     await ledger.log.append([*mine, a_message("乙", other, later(minutes=1))])

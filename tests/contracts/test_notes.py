@@ -9,7 +9,7 @@ from tests.support.ledgers import Ledger, a_memo, a_pin, later
 
 
 async def test_memos_of_a_place_come_newest_last(ledger: Ledger) -> None:
-    """The newest are kept when there are more than asked for; other places stay out."""
+    """The newest memos of a place are returned, newest last."""
     memos = [a_memo(f"第{hour}次", at=later(hours=hour), user_id="2000001") for hour in (2, 0, 1)]
     for memo in (*memos, a_memo("别处", OTHER_GROUP), a_memo("私", PRIVATE)):
         await ledger.notes.write_memo(memo)
@@ -20,7 +20,7 @@ async def test_memos_of_a_place_come_newest_last(ledger: Ledger) -> None:
 
 
 async def test_a_memo_is_kept_once(ledger: Ledger) -> None:
-    """Writing an id twice keeps the first."""
+    """A memo with a known id is not overwritten."""
     memo = a_memo()
     await ledger.notes.write_memo(memo)
     await ledger.notes.write_memo(replace(memo, text="别的"))
@@ -28,7 +28,7 @@ async def test_a_memo_is_kept_once(ledger: Ledger) -> None:
 
 
 async def test_pins_of_a_place_come_oldest_first_whoever_owns_them(ledger: Ledger) -> None:
-    """The group's and each member's own pins are all given."""
+    """All pins of a place are returned oldest first, the group's and each member's."""
     pins = [a_pin(f"第{hour}条", at=later(hours=hour), owner_id=owner) for hour, owner in ((2, ""), (1, "2000002"))]
     for pin in (*pins, a_pin("别处", OTHER_GROUP)):
         await ledger.notes.write_pin(pin)
@@ -36,7 +36,7 @@ async def test_pins_of_a_place_come_oldest_first_whoever_owns_them(ledger: Ledge
 
 
 async def test_writing_a_pin_again_replaces_its_text_and_author(ledger: Ledger) -> None:
-    """Place, owner and time stay those of the first."""
+    """Writing a pin again changes its text and author, not its place, owner or time."""
     pin = a_pin(owner_id="2000001", author_id="2000001")
     await ledger.notes.write_pin(pin)
     again = replace(pin, text="改了", owner_id="2000002", pinned_at=later(days=1), author_id="2000003")
@@ -45,7 +45,7 @@ async def test_writing_a_pin_again_replaces_its_text_and_author(ledger: Ledger) 
 
 
 async def test_an_erased_pin_is_gone_and_erasing_it_again_is_fine(ledger: Ledger) -> None:
-    """Dropping what is gone is no error."""
+    """An erased pin is gone, and erasing it again has no effect."""
     pin, other = a_pin(), a_pin("另一条")
     await ledger.notes.write_pin(pin)
     await ledger.notes.write_pin(other)
@@ -55,7 +55,7 @@ async def test_an_erased_pin_is_gone_and_erasing_it_again_is_fine(ledger: Ledger
 
 
 async def test_the_latest_memos_are_of_all_places(ledger: Ledger) -> None:
-    """Wherever they were written, the latest come newest last."""
+    """The latest memos of all places are returned, newest last."""
     memos = [a_memo("一"), a_memo("二", OTHER_GROUP), a_memo("三", PRIVATE)]
     for memo in memos:
         await ledger.notes.write_memo(memo)
@@ -65,7 +65,7 @@ async def test_the_latest_memos_are_of_all_places(ledger: Ledger) -> None:
 
 
 async def test_a_persons_memos_are_those_of_their_turns(ledger: Ledger) -> None:
-    """The memos of somebody's turns are found wherever they were written, and nobody else's."""
+    """The memos of a person's turns are found in every place, and nobody else's."""
     theirs = [a_memo("一", user_id="2000001"), a_memo("二", PRIVATE, user_id="2000001")]
     for memo in (*theirs, a_memo("三", user_id="2000002")):
         await ledger.notes.write_memo(memo)

@@ -27,23 +27,23 @@ OPERATED = frozenset(KEYS) - frozenset(FOREIGN)
 
 
 async def taken_in(ledger: Ledger, *profiles: Profile) -> None:
-    """Put portraits."""
+    """Put profiles."""
     for profile in profiles:
         await ledger.profiles.put(profile)
 
 
 async def readable(ledger: Ledger, scene: Scene, shared: Collection[str] | None = ()) -> set[ProfileKey]:
-    """Name what a scene may read."""
+    """Return the keys of the profiles that a scene may read."""
     return {row.profile.key for row in await ledger.profiles.readable(scene, shared, MODEL)}
 
 
 async def indexed(ledger: Ledger, model: str = MODEL) -> list[IndexedProfile]:
-    """Give everything, as the operator sees it."""
+    """Return all profiles as the operator sees them."""
     return await ledger.profiles.readable(OPERATOR, (), model)
 
 
 async def test_a_portrait_comes_back_as_it_was_put(ledger: Ledger) -> None:
-    """Name, tags in their order, summary, time, source and version; the last one put is the one of now."""
+    """A profile is read back with every field, and the last one put replaces the earlier."""
     first = a_profile(
         ME, "# 喜好\n\n乌龙茶", tags=("茶", "猫\n狗", '"'), name="阿棠", source_event_id="e1", version="v1"
     )
@@ -56,7 +56,7 @@ async def test_a_portrait_comes_back_as_it_was_put(ledger: Ledger) -> None:
 
 
 async def test_it_is_told_who_has_a_portrait(ledger: Ledger) -> None:
-    """Of the keys asked for those whose portrait was taken in and not left out; no other, and none of another agent."""
+    """The index reports which of the given keys have a profile, for this agent only."""
     assert await ledger.profiles.portrayed([ME]) == frozenset()
     await taken_in(ledger, *map(a_profile, (ME, MEMBER, THERE)))
     assert await ledger.profiles.portrayed([ME, MEMBER, OTHER, HERE, *FOREIGN]) == {ME, MEMBER}
@@ -66,7 +66,7 @@ async def test_it_is_told_who_has_a_portrait(ledger: Ledger) -> None:
 
 
 async def test_what_is_removed_is_found_no_more(ledger: Ledger) -> None:
-    """Removing what was never there is fine, and what is put again begins without a vector."""
+    """A removed profile is not found, removing a missing one has no effect, and a new one starts without a vector."""
     profile = a_profile(ME)
     await taken_in(ledger, profile, a_profile(MEMBER))
     await ledger.profiles.store(MODEL, profile, a_vector(1, 0))
@@ -77,7 +77,7 @@ async def test_what_is_removed_is_found_no_more(ledger: Ledger) -> None:
 
 
 async def test_a_portrait_waits_for_a_vector_of_the_model_asked_for(ledger: Ledger) -> None:
-    """Those taken in first come first; a vector of another model is none."""
+    """Profiles wait for a vector of the requested model, in order of arrival."""
     mine, ours = a_profile(ME), a_profile(HERE, "读书")
     await taken_in(ledger, mine, ours)
     assert await ledger.profiles.waiting(MODEL, 9) == [mine, ours]
@@ -97,7 +97,7 @@ async def test_a_portrait_waits_for_a_vector_of_the_model_asked_for(ledger: Ledg
     "change", [{"summary": "红茶"}, {"tags": ("茶",)}, {"name": "棠棠"}], ids=["summary", "tags", "name"]
 )
 async def test_new_words_lose_the_old_vector(ledger: Ledger, change: dict[str, object]) -> None:
-    """And a vector that was made of the old ones, and comes late, is dropped."""
+    """A profile whose text changed loses its vector, and a late vector of the old text is dropped."""
     old = a_profile(ME)
     new = replace(old, **change)
     await taken_in(ledger, old)
@@ -111,7 +111,7 @@ async def test_new_words_lose_the_old_vector(ledger: Ledger, change: dict[str, o
 
 
 async def test_the_same_words_keep_their_vector(ledger: Ledger) -> None:
-    """However often they are put, and whatever time, source and version they bear."""
+    """A profile put again with the same text keeps its vector."""
     old = a_profile(ME, tags=("茶",), version="v1")
     await taken_in(ledger, old)
     await ledger.profiles.store(MODEL, replace(old, version="v0"), a_vector(1, 0))
@@ -122,7 +122,7 @@ async def test_the_same_words_keep_their_vector(ledger: Ledger) -> None:
 
 
 async def test_a_vector_of_nobodys_portrait_is_dropped(ledger: Ledger) -> None:
-    """It may have been removed while it was embedded; somebody else's equal words are not it."""
+    """A vector for a missing profile is dropped, even if another profile has equal text."""
     await taken_in(ledger, a_profile(OTHER))
     await ledger.profiles.store(MODEL, a_profile(ME), a_vector(1, 0))
     assert await indexed(ledger) == [IndexedProfile(a_profile(OTHER))]
@@ -130,7 +130,7 @@ async def test_a_vector_of_nobodys_portrait_is_dropped(ledger: Ledger) -> None:
 
 @pytest.mark.parametrize("vector", [(), (0, 0), (math.nan, 1), (math.inf, 1)])
 async def test_a_vector_that_points_nowhere_is_refused(ledger: Ledger, vector: tuple[float, ...]) -> None:
-    """No search could compare it."""
+    """An unusable vector is refused."""
     await taken_in(ledger, a_profile(ME))
     with pytest.raises(BadArgument):
         await ledger.profiles.store(MODEL, a_profile(ME), a_vector(*vector))
@@ -151,7 +151,7 @@ async def test_a_vector_that_points_nowhere_is_refused(ledger: Ledger, vector: t
     ],
 )
 async def test_a_scene_reads_what_the_rule_lets_it(ledger: Ledger, scene: Scene, expected: set[ProfileKey]) -> None:
-    """In a group its members and itself, in private what is of the person, behind the counter everything."""
+    """A scene reads the profiles of the rule: a group its own, a private chat the person's, an operator all."""
     await taken_in(ledger, *map(a_profile, KEYS))
     await ledger.names.note(GROUP.scope, "2000001", "阿棠", NOON)
     assert await readable(ledger, scene) == expected
@@ -159,7 +159,7 @@ async def test_a_scene_reads_what_the_rule_lets_it(ledger: Ledger, scene: Scene,
 
 
 async def test_an_open_portrait_is_read_in_groups_that_know_its_person(ledger: Ledger) -> None:
-    """Not where nobody knows them, not in private with somebody else, not by another agent, and nobody else's."""
+    """A shared profile is readable in groups that know its person, nowhere else, and only that profile."""
     await taken_in(ledger, *map(a_profile, KEYS))
     await ledger.names.note(GROUP.scope, "2000001", "阿棠", NOON)
     await ledger.names.note(GROUP.scope, "2000002", "小林", NOON)
@@ -177,7 +177,7 @@ async def test_an_open_portrait_is_read_in_groups_that_know_its_person(ledger: L
 async def test_whoever_asks_in_a_group_reads_their_own_open_portrait(
     ledger: Ledger, shared: Collection[str] | None
 ) -> None:
-    """Also where their name was never seen; a closed one stays closed, and nobody else's is opened by it."""
+    """A person reads their own shared profile in every group, even where their name was never seen."""
     await taken_in(ledger, *map(a_profile, KEYS))
     assert await readable(ledger, GROUP, shared) == {MEMBER, OTHER_MEMBER, HERE, ME}
     assert await readable(ledger, OTHER_GROUP, shared) == {ELSEWHERE, OTHER_ELSEWHERE, THERE, ME}
@@ -187,7 +187,7 @@ async def test_whoever_asks_in_a_group_reads_their_own_open_portrait(
 
 
 async def test_when_everybody_is_open_the_groups_that_know_them_read_them(ledger: Ledger) -> None:
-    """None stands for everybody; who is known nowhere, and another agent's portrait, is read nowhere."""
+    """If everybody shares (None), profiles are readable in the groups that know their person, and nowhere else."""
     await taken_in(ledger, *map(a_profile, KEYS))
     await ledger.names.note(GROUP.scope, "2000001", "阿棠", NOON)
     assert await readable(ledger, GROUP, None) == {MEMBER, OTHER_MEMBER, HERE, ME}

@@ -1,4 +1,4 @@
-"""What every store of portraits promises."""
+"""The contract of ProfileStore and ProfileEraser."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ HIDE = Redaction.of({"2000001"}, {"阿棠"})
 
 @pytest.fixture(params=["files", "in memory"])
 def make(request: pytest.FixtureRequest, tmp_path: Path, clock: FrozenClock) -> Make:
-    """Make a store of either kind that keeps so many revisions."""
+    """Return a function that makes a store of either kind with a number of kept revisions."""
     if request.param == "files":
         return lambda keep: FileProfiles(tmp_path / "data", keep, clock, SHANGHAI)
     return lambda keep: InMemoryProfiles(keep, clock)
@@ -49,12 +49,12 @@ def make(request: pytest.FixtureRequest, tmp_path: Path, clock: FrozenClock) -> 
 
 @pytest.fixture
 def profiles(make: Make) -> Profiles:
-    """Keep five revisions."""
+    """Return a store that keeps five revisions."""
     return make(KEEP)
 
 
 async def changed(profiles: Profiles, *summaries: str, key: ProfileKey = TANG) -> Profile:
-    """Write one portrait after the other."""
+    """Write one profile version after the other."""
     standing = await profiles.find(key)
     for summary in summaries:
         at = NOON if standing is None else standing.updated_at + timedelta(minutes=1)
@@ -66,18 +66,18 @@ async def changed(profiles: Profiles, *summaries: str, key: ProfileKey = TANG) -
 
 
 async def past(profiles: Profiles, key: ProfileKey = TANG) -> list[str]:
-    """Give what the revisions say, newest first."""
+    """Return the summaries of the revisions, newest first."""
     return [revision.profile.summary for revision in await profiles.revisions(key)]
 
 
 def top_names(folder: Path) -> set[str]:
-    """Name what lies in a folder."""
+    """Return the names in a folder."""
     return {path.name for path in folder.glob("*")}
 
 
 @pytest.mark.parametrize("key", [TANG, TANG_THERE, GROUP_KEY, replace(TANG_THERE, agent="3889001")])
 async def test_a_portrait_is_found_as_it_was_written(profiles: Profiles, key: ProfileKey) -> None:
-    """Of a person, a member and a group, and of another agent; nobody else's comes with it."""
+    """A profile of a person, member or group of any agent is found as it was written, and no other."""
     assert await profiles.find(key) is None
     kept = await profiles.write(a_profile(key=key))
     assert kept == a_profile(key=key)
@@ -90,7 +90,7 @@ async def test_a_portrait_is_found_as_it_was_written(profiles: Profiles, key: Pr
 
 @pytest.mark.parametrize("identifier", ODD_IDS)
 async def test_every_id_has_a_portrait_of_its_own(profiles: Profiles, identifier: str, tmp_path: Path) -> None:
-    """Whatever an id looks like, it is one key, and nothing is written outside the directory."""
+    """Any id has exactly one profile, and nothing is written outside the directory."""
     keys = [
         ProfileKey.user(identifier),
         ProfileKey.group(identifier),
@@ -106,7 +106,7 @@ async def test_every_id_has_a_portrait_of_its_own(profiles: Profiles, identifier
 
 
 async def test_whoever_read_an_older_portrait_is_overtaken(profiles: Profiles) -> None:
-    """Nothing is changed then; a first portrait is not written twice, and none is written over one that went."""
+    """Writing from an outdated version raises Overtaken and changes nothing, also if the profile was removed."""
     first = await changed(profiles, "一")
     second = await changed(profiles, "二")
     for late in (replace(first, summary="三"), a_profile("三")):
@@ -120,7 +120,7 @@ async def test_whoever_read_an_older_portrait_is_overtaken(profiles: Profiles) -
 
 
 async def test_parallel_writers_lose_nothing(profiles: Profiles) -> None:
-    """Of those who read the same portrait one writes; the others begin anew, and all is in it at the end."""
+    """Of concurrent writers one succeeds and the others retry, so that no change is lost."""
 
     async def add(word: str) -> None:
         while True:
@@ -139,7 +139,7 @@ async def test_parallel_writers_lose_nothing(profiles: Profiles) -> None:
 
 
 async def test_the_latest_revisions_are_kept(profiles: Profiles) -> None:
-    """Each with all that it said, newest first, under ids that rise."""
+    """The latest revisions are kept complete, newest first, with increasing ids."""
     await changed(profiles, *"一二三四五六七八")
     assert await past(profiles) == list("七六五四三")
     revisions = await profiles.revisions(TANG)
@@ -151,7 +151,7 @@ async def test_the_latest_revisions_are_kept(profiles: Profiles) -> None:
 
 
 async def test_no_revisions_are_kept_where_none_are_wanted(make: Make) -> None:
-    """With 0 there are none, and with 1 the last."""
+    """With a limit of 0 no revision is kept, with 1 the last one."""
     await changed(make(0), "一", "二")
     assert await past(make(0)) == []
     one = make(1)
@@ -160,7 +160,7 @@ async def test_no_revisions_are_kept_where_none_are_wanted(make: Make) -> None:
 
 
 async def test_a_clock_that_is_set_back_does_not_turn_the_order(profiles: Profiles, clock: FrozenClock) -> None:
-    """A later revision has a later id, whatever the clock says."""
+    """A later revision has a higher id, even if the clock was set back."""
     await changed(profiles, "一", "二")
     clock.advance(days=-400)
     await changed(profiles, "三")
@@ -170,14 +170,14 @@ async def test_a_clock_that_is_set_back_does_not_turn_the_order(profiles: Profil
 
 
 async def test_the_same_portrait_is_no_new_one(profiles: Profiles) -> None:
-    """Writing what stands makes no revision and leaves the version."""
+    """Writing an unchanged profile makes no revision and keeps the version."""
     standing = await changed(profiles, "一")
     assert (await profiles.write(standing)).version == standing.version
     assert await past(profiles) == []
 
 
 async def test_renames_leave_all_revisions(profiles: Profiles) -> None:
-    """Twelve changes of a group card make no revision; the name and the version change, nothing else."""
+    """Renaming changes name and version only and makes no revision, however often it happens."""
     standing = await changed(profiles, *"一二三四五六")
     for number in range(12):
         renamed = await profiles.rename(TANG, f"名片{number}")
@@ -189,7 +189,7 @@ async def test_renames_leave_all_revisions(profiles: Profiles) -> None:
 
 
 async def test_a_name_that_is_none_renames_nobody(profiles: Profiles) -> None:
-    """Placeholders, blanks and those who have no portrait change nothing; what is no name is cleaned."""
+    """A placeholder or blank name changes nothing, and other names are cleaned."""
     assert await profiles.rename(TANG, "新名") is None
     standing = await changed(profiles, "一")
     for name in ("", " ", "QQ用户", "null", "阿棠"):
@@ -202,7 +202,7 @@ async def test_a_name_that_is_none_renames_nobody(profiles: Profiles) -> None:
 
 
 async def test_a_rollback_can_be_rolled_back(profiles: Profiles, clock: FrozenClock) -> None:
-    """The text and tags of then under the name of now; what stood is a revision itself."""
+    """Restoring a revision brings back its text and tags under the current name, and can itself be undone."""
     await profiles.write(a_profile("好的", tags=("茶",)))
     await changed(profiles, "坏的")
     await profiles.rename(TANG, "棠棠")
@@ -218,7 +218,7 @@ async def test_a_rollback_can_be_rolled_back(profiles: Profiles, clock: FrozenCl
 
 
 async def test_an_unknown_revision_is_refused(profiles: Profiles) -> None:
-    """Also one that looks like a path, and one of somebody else."""
+    """An unknown revision is refused, including path-like ids and ids of another profile."""
     await changed(profiles, "一", "二", key=GROUP_KEY)
     await changed(profiles, "一")
     theirs = (await profiles.revisions(GROUP_KEY))[0].id
@@ -229,7 +229,7 @@ async def test_an_unknown_revision_is_refused(profiles: Profiles) -> None:
 
 
 async def test_words_are_kept_fit_to_be_shown(profiles: Profiles) -> None:
-    """Line ends, control characters and what turns text round are cleaned before a portrait is kept."""
+    """Line ends, control characters and direction marks are cleaned before a profile is stored."""
     dirty = a_profile(
         "一\r\n\x00二\u2028三\u202e\ud800 ", name="阿\u2028棠\n(9)", tags=("a\u0085entity_id: 9", "\u200b", "b\nc")
     )
@@ -239,7 +239,7 @@ async def test_words_are_kept_fit_to_be_shown(profiles: Profiles) -> None:
 
 
 async def test_a_past_portrait_from_elsewhere_takes_its_place(profiles: Profiles) -> None:
-    """It is kept under its own id once; one older than those that are kept is not."""
+    """An imported revision is added once in its order, unless it is older than those kept."""
     await changed(profiles, *"一二三")
     early = Revision("20250101T000000.000000Z", a_profile("早"))
     assert await profiles.add_revision(early)
@@ -255,7 +255,7 @@ async def test_a_past_portrait_from_elsewhere_takes_its_place(profiles: Profiles
 
 
 async def test_a_forgotten_person_is_in_no_portrait(profiles: Profiles) -> None:
-    """Theirs are gone with their past, of every agent; others' and theirs of before name them no more."""
+    """Erasing a person removes their profiles and revisions of every agent and hides them in all others."""
     there = replace(TANG_THERE, agent="3889001")
     for key in (TANG, TANG_THERE, there):
         await changed(profiles, "一", "二", key=key)
@@ -274,7 +274,7 @@ async def test_a_forgotten_person_is_in_no_portrait(profiles: Profiles) -> None:
 
 
 async def test_a_writer_who_read_before_an_erasure_is_overtaken(profiles: Profiles) -> None:
-    """What was forgotten or reworded does not come back with a merge that was under way."""
+    """A merge that read a profile before an erasure cannot write it back."""
     mine = await changed(profiles, "一")
     group = await profiles.write(a_profile("阿棠(2000001) 是群主", GROUP_KEY))
     await profiles.erase_person("2000001", HIDE)
@@ -293,7 +293,7 @@ async def test_a_writer_who_read_before_an_erasure_is_overtaken(profiles: Profil
     ],
 )
 async def test_a_forgotten_place_takes_its_portraits(profiles: Profiles, scope: Scope, gone: list[ProfileKey]) -> None:
-    """A group its own and its members', a private chat its person's; those of other places and agents stay."""
+    """Erasing a place removes its profiles: a group's with its members', or a private chat's person's."""
     keys = [TANG, TANG_THERE, MILI_THERE, GROUP_KEY, replace(TANG_THERE, agent="3889001"), ProfileKey.group("10002")]
     for key in keys:
         await changed(profiles, "一", "二", key=key)
@@ -304,7 +304,7 @@ async def test_a_forgotten_place_takes_its_portraits(profiles: Profiles, scope: 
 
 
 async def test_portraits_are_erased_by_their_keys(profiles: Profiles) -> None:
-    """Each goes with its past, all others stay, and doing it again does no harm."""
+    """Profiles are erased by key with their revisions, and repeating it has no effect."""
     for key in (TANG, TANG_THERE, MILI_THERE):
         await changed(profiles, "一", "二", key=key)
     assert await profiles.erase([TANG, MILI_THERE, GROUP_KEY]) == sorted([TANG, MILI_THERE])

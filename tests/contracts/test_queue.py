@@ -1,4 +1,4 @@
-"""What every queue promises, shown on each of them."""
+"""The contract of JobQueue, QueueView and QueueEraser."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ Make = Callable[..., Awaitable[Queue]]
 
 @pytest.fixture
 def clock() -> FrozenClock:
-    """Stand at noon."""
+    """Return a clock that stands at noon."""
     return FrozenClock()
 
 
 @pytest.fixture(params=["files", "memory"])
 async def make(request: pytest.FixtureRequest, tmp_path: Path, clock: FrozenClock) -> AsyncIterator[Make]:
-    """Open queues with other bounds, or a queue again after its process has died; close them in the end."""
+    """Return a function that opens queues with given limits, or again after a crash; close them in the end."""
     opened: list[FileQueue] = []
 
     async def open_queue(dead: Queue | None = None, **bounds: float) -> Queue:
@@ -55,25 +55,25 @@ async def make(request: pytest.FixtureRequest, tmp_path: Path, clock: FrozenCloc
 
 @pytest.fixture
 async def queue(make: Make) -> Queue:
-    """Open a queue with the default bounds."""
+    """Open a queue with the default limits."""
     return await make()
 
 
 async def taken(queue: Queue) -> Claim:
-    """Claim, where something must be there."""
+    """Claim a job that must exist."""
     claim = await queue.claim()
     assert claim is not None
     return claim
 
 
 async def buried(queue: Queue, job: Job, error: str = "坏了") -> None:
-    """Enqueue a job and give it up."""
+    """Enqueue a job and bury it."""
     await queue.enqueue(job)
     await queue.bury(await taken(queue), error)
 
 
 async def test_a_job_comes_back_as_it_was_handed_in(queue: Queue):
-    """What is claimed equals what was enqueued, to the last field."""
+    """A claimed turn equals the enqueued one in every field."""
     line = a_message("昨天那家店", reply_to="m0", is_bot=True, addressed_to_bot=True)
     job = a_job(
         "阿棠喜欢乌龙茶",
@@ -95,20 +95,20 @@ async def test_a_job_comes_back_as_it_was_handed_in(queue: Queue):
 
 
 async def test_a_dialogue_comes_back_as_it_was_handed_in(queue: Queue):
-    """Both kinds of work survive the queue."""
+    """A claimed dialogue equals the enqueued one."""
     job = Job("d1", Dialogue(PRIVATE, (a_message("在吗", PRIVATE), a_message("在", PRIVATE, is_bot=True))), NOON)
     await queue.enqueue(job)
     assert (await taken(queue)).job == job
 
 
 async def test_an_empty_queue_gives_nothing(queue: Queue):
-    """Claiming never waits and never invents."""
+    """Claiming from an empty queue returns None at once."""
     assert await queue.claim() is None
     assert queue.counts() == QueueCounts()
 
 
 async def test_jobs_of_one_scope_come_in_order_and_one_at_a_time(queue: Queue):
-    """A later job waits until the earlier one of its scope is done."""
+    """Jobs of one scope are claimed in order, one at a time."""
     first, second = a_job(), a_job()
     await queue.enqueue(first)
     await queue.enqueue(second)
@@ -120,7 +120,7 @@ async def test_jobs_of_one_scope_come_in_order_and_one_at_a_time(queue: Queue):
 
 
 async def test_scopes_take_turns(queue: Queue):
-    """A scope with many jobs does not keep the others waiting."""
+    """Scopes are claimed in rotation, so that one with many jobs does not delay the others."""
     jobs = [a_job(), a_job(), a_job(scene=OTHER_GROUP), a_job(scene=PRIVATE)]
     for job in jobs:
         await queue.enqueue(job)
@@ -133,7 +133,7 @@ async def test_scopes_take_turns(queue: Queue):
 
 
 async def test_several_scopes_can_be_in_hand(queue: Queue):
-    """One slow scope does not hold up another."""
+    """Jobs of different scopes can be claimed at the same time."""
     await queue.enqueue(a_job())
     await queue.enqueue(a_job(scene=OTHER_GROUP))
     first, second = await taken(queue), await taken(queue)
@@ -142,7 +142,7 @@ async def test_several_scopes_can_be_in_hand(queue: Queue):
 
 
 async def test_attempts_are_counted_unless_taken_back(queue: Queue):
-    """A counted requeue keeps the attempt, an uncounted one takes it back."""
+    """A requeue keeps the attempt if it is counted, and takes it back otherwise."""
     await queue.enqueue(a_job())
     await queue.requeue(await taken(queue), delay=0, counted=True)
     second = await taken(queue)
@@ -152,7 +152,7 @@ async def test_attempts_are_counted_unless_taken_back(queue: Queue):
 
 
 async def test_a_requeued_job_keeps_its_place(queue: Queue):
-    """A retry does not overtake, and is not overtaken."""
+    """A requeued job keeps its place in its scope."""
     jobs = [a_job(), a_job()]
     for job in jobs:
         await queue.enqueue(job)
@@ -161,7 +161,7 @@ async def test_a_requeued_job_keeps_its_place(queue: Queue):
 
 
 async def test_a_delayed_job_rests_with_its_scope_only(queue: Queue, clock: FrozenClock):
-    """Order holds during the pause, and other scopes go on."""
+    """A delayed job pauses only its own scope, whose order is kept."""
     first, later, other = a_job(), a_job(), a_job(scene=OTHER_GROUP)
     for job in (first, later, other):
         await queue.enqueue(job)
@@ -173,7 +173,7 @@ async def test_a_delayed_job_rests_with_its_scope_only(queue: Queue, clock: Froz
 
 
 async def test_a_clock_that_is_set_changes_no_rest(queue: Queue, clock: FrozenClock):
-    """No clock that somebody sets can put a job to sleep for ever, or wake it early."""
+    """Setting the clock neither shortens nor lengthens a pause."""
     await queue.enqueue(a_job())
     await queue.requeue(await taken(queue), delay=30, counted=True)
     clock.advance(hours=-1)
@@ -183,7 +183,7 @@ async def test_a_clock_that_is_set_changes_no_rest(queue: Queue, clock: FrozenCl
 
 
 async def test_a_completed_job_is_forgotten(queue: Queue):
-    """Nothing of it is left to be known, counted or claimed."""
+    """A completed job is no longer known, counted or claimable."""
     job = a_job()
     await queue.enqueue(job)
     assert queue.knows(job.id)
@@ -195,7 +195,7 @@ async def test_a_completed_job_is_forgotten(queue: Queue):
 
 
 async def test_a_claim_that_is_over_changes_nothing(queue: Queue):
-    """A worker that comes late cannot complete, requeue or bury what somebody else holds now."""
+    """A claim that is no longer held cannot complete, requeue or bury its job."""
     await queue.enqueue(a_job())
     stale = await taken(queue)
     await queue.requeue(stale, delay=0, counted=True)
@@ -210,7 +210,7 @@ async def test_a_claim_that_is_over_changes_nothing(queue: Queue):
 
 
 async def test_a_buried_job_keeps_content_and_error(queue: Queue, clock: FrozenClock):
-    """The error is one bounded line; the job can be looked at."""
+    """A buried job keeps its content and one bounded line of error."""
     job = a_job()
     await queue.enqueue(job)
     await queue.requeue(await taken(queue), delay=0, counted=True)
@@ -224,7 +224,7 @@ async def test_a_buried_job_keeps_content_and_error(queue: Queue, clock: FrozenC
 
 
 async def test_a_buried_job_lets_its_scope_go_on(queue: Queue):
-    """One bad job does not stop the others."""
+    """After a job was buried, its scope continues with the next."""
     bad, good = a_job(), a_job()
     await queue.enqueue(bad)
     await queue.enqueue(good)
@@ -233,7 +233,7 @@ async def test_a_buried_job_lets_its_scope_go_on(queue: Queue):
 
 
 async def test_failed_jobs_are_listed_oldest_first(queue: Queue, clock: FrozenClock):
-    """The list is in the order in which jobs were given up."""
+    """Failed jobs are listed in the order in which they were buried."""
     jobs = [a_job(), a_job(scene=OTHER_GROUP), a_job(scene=PRIVATE)]
     for job in jobs:
         await queue.enqueue(job)
@@ -245,7 +245,7 @@ async def test_failed_jobs_are_listed_oldest_first(queue: Queue, clock: FrozenCl
 
 
 async def test_revive_puts_one_back_as_the_newest(queue: Queue):
-    """A revived job starts anew, behind what waits already."""
+    """A revived job starts without attempts, behind the waiting jobs."""
     bad, other, good = a_job(), a_job(scene=OTHER_GROUP), a_job()
     await buried(queue, bad)
     await buried(queue, other)
@@ -260,7 +260,7 @@ async def test_revive_puts_one_back_as_the_newest(queue: Queue):
 
 
 async def test_revive_puts_all_back(queue: Queue):
-    """Without an id everything buried gets another chance; an unknown id is nobody's."""
+    """Reviving without an id revives every buried job; an unknown id revives none."""
     for scene in (GROUP, OTHER_GROUP):
         await buried(queue, a_job(scene=scene))
     assert await queue.revive("nobody") == 0
@@ -270,7 +270,7 @@ async def test_revive_puts_all_back(queue: Queue):
 
 
 async def test_recover_puts_back_what_was_in_hand(make: Make, queue: Queue):
-    """The attempt stays counted, and the job is first in its scope."""
+    """After a crash, claimed jobs are requeued first in their scope with their attempts counted."""
     job = a_job()
     await queue.enqueue(job)
     await queue.enqueue(a_job())
@@ -283,7 +283,7 @@ async def test_recover_puts_back_what_was_in_hand(make: Make, queue: Queue):
 
 
 async def test_the_same_job_twice_is_one_job(queue: Queue):
-    """Handing in a known id again changes nothing, in whatever state the job is."""
+    """Enqueuing a known job again changes nothing, in whatever state it is."""
     job = a_job()
     await asyncio.gather(*(queue.enqueue(job) for _ in range(5)))
     assert queue.counts().pending == 1
@@ -303,7 +303,7 @@ async def test_the_same_job_twice_is_one_job(queue: Queue):
     ],
 )
 async def test_a_full_queue_refuses_and_keeps_what_it_has(make: Make, bounds: dict[str, float], scene: Scene):
-    """Each bound is back-pressure: the oldest are kept, the newest is refused and can be handed in again later."""
+    """At each limit the newest job is refused with QueueFull and can be handed in later; waiting jobs stay."""
     queue = await make(**bounds)
     text = "茶" * 1500
     await queue.enqueue(a_job(text))
@@ -320,7 +320,7 @@ async def test_a_full_queue_refuses_and_keeps_what_it_has(make: Make, bounds: di
 
 
 async def test_a_full_scope_does_not_fill_the_others(make: Make):
-    """The bound of one place is its own."""
+    """The limit per place does not affect other places."""
     queue = await make(max_pending_per_group=1)
     await queue.enqueue(a_job())
     await queue.enqueue(a_job(scene=OTHER_GROUP))
@@ -329,7 +329,7 @@ async def test_a_full_scope_does_not_fill_the_others(make: Make):
 
 
 async def test_memos_can_be_seen_while_they_wait(queue: Queue):
-    """Memos of waiting jobs and of those in hand are there at once, oldest first, in their scope only."""
+    """Memos of waiting and claimed jobs are visible at once in their scope, oldest first."""
     first, second = a_job(memo="聊了茶"), a_job(memo="聊了书")
     for job in (first, second, a_job(), a_job(memo="别处", scene=OTHER_GROUP)):
         await queue.enqueue(job)
@@ -343,13 +343,13 @@ async def test_memos_can_be_seen_while_they_wait(queue: Queue):
 
 
 async def test_the_memo_of_a_buried_job_waits_no_more(queue: Queue):
-    """A memo is shown from the queue only until the ledger has it: it is written before anything can fail."""
+    """The memo of a buried job is not shown by the queue, since the ledger already has it."""
     await buried(queue, a_job(memo="聊了茶"))
     assert queue.waiting_memos(GROUP.scope) == []
 
 
 async def test_a_withdrawn_message_leaves_recent_lines(queue: Queue):
-    """The job stays, without the line; other lines and other scopes are untouched."""
+    """A withdrawn message is removed from a job's recent lines; the job and other scopes are unchanged."""
     gone, kept = a_message("说错了", id="m1"), a_message("没说错", id="m2")
     job = a_job(recent_messages=[gone, kept, "m1"], message_ids=["m2"])
     other = a_job(scene=OTHER_GROUP, message_ids=["m1"])
@@ -362,7 +362,7 @@ async def test_a_withdrawn_message_leaves_recent_lines(queue: Queue):
 
 
 async def test_a_turn_whose_messages_are_all_withdrawn_leaves_the_queue(queue: Queue):
-    """It goes with its memo when the last of its messages goes, not before."""
+    """A turn is removed with its memo after the last of its messages was withdrawn, not before."""
     job = a_job(memo="聊了茶", message_ids=["m1", "m2"])
     await queue.enqueue(job)
     assert await queue.withdraw(GROUP.scope, "m1") == 1
@@ -374,7 +374,7 @@ async def test_a_turn_whose_messages_are_all_withdrawn_leaves_the_queue(queue: Q
 
 
 async def test_a_dialogue_loses_withdrawn_lines(queue: Queue):
-    """Line by line, until nothing is left to be considered."""
+    """Withdrawn messages are removed from a dialogue, and the job is removed with the last one."""
     lines = (a_message("一", id="m1"), a_message("二", id="m2"))
     await queue.enqueue(Job("d1", Dialogue(GROUP, lines), NOON))
     assert await queue.withdraw(GROUP.scope, "m1") == 1
@@ -386,7 +386,7 @@ async def test_a_dialogue_loses_withdrawn_lines(queue: Queue):
 
 
 async def test_a_dialogue_without_its_people_leaves_the_queue(queue: Queue):
-    """What the bot said alone is nothing to be considered."""
+    """A dialogue in which only the bot's lines are left is removed."""
     lines = (a_message("一", id="m1"), a_message("好的", id="b1", is_bot=True), a_message("二", id="m2"))
     await queue.enqueue(Job("d1", Dialogue(GROUP, lines), NOON))
     assert await queue.withdraw(GROUP.scope, "m1") == 1
@@ -396,7 +396,7 @@ async def test_a_dialogue_without_its_people_leaves_the_queue(queue: Queue):
 
 
 async def test_a_buried_job_loses_withdrawn_messages(make: Make, queue: Queue):
-    """What was given up is no hiding place, also after a restart; error and attempts stay, waiting bytes too."""
+    """A withdrawn message is removed from a buried job too, also after a restart; error and attempts stay."""
     job = a_job(recent_messages=[a_message("说错了", id="m2")], message_ids=["m1"])
     await buried(queue, job)
     await queue.enqueue(a_job(scene=OTHER_GROUP))
@@ -416,7 +416,7 @@ async def test_a_buried_job_loses_withdrawn_messages(make: Make, queue: Queue):
 
 @pytest.mark.parametrize("way", ["requeue", "bury", "recover"])
 async def test_a_job_in_hand_comes_back_without_withdrawn_messages(make: Make, queue: Queue, way: str):
-    """However it is put down, what was withdrawn meanwhile is gone from it."""
+    """A message withdrawn while its job is claimed is gone when the job is requeued, buried or recovered."""
     job = a_job(recent_messages=[a_message("说错了", id="m2")], message_ids=["m1"])
     await queue.enqueue(job)
     claim = await taken(queue)
@@ -429,7 +429,7 @@ async def test_a_job_in_hand_comes_back_without_withdrawn_messages(make: Make, q
 
 @pytest.mark.parametrize("way", ["requeue", "bury", "recover", "complete"])
 async def test_a_job_in_hand_of_which_nothing_is_left_never_comes_back(make: Make, queue: Queue, way: str):
-    """It keeps its scope busy until it is put down, and then it is forgotten; its memo waits no more."""
+    """A claimed job of which nothing is left keeps its scope busy until it is released, and is then dropped."""
     job, later = a_job(memo="聊了茶", message_ids=["m1"]), a_job()
     await queue.enqueue(job)
     await queue.enqueue(later)
@@ -445,7 +445,7 @@ async def test_a_job_in_hand_of_which_nothing_is_left_never_comes_back(make: Mak
 
 
 async def put_down(make: Make, queue: Queue, claim: Claim, way: str) -> Queue:
-    """End a claim in one of the ways, and let what was buried wait again."""
+    """Release a claim in one of the ways, and revive it if it was buried."""
     if way == "recover":
         queue = await make(queue)
         await queue.recover()
@@ -460,7 +460,7 @@ async def put_down(make: Make, queue: Queue, claim: Claim, way: str) -> Queue:
 
 
 async def test_a_job_on_its_way_loses_withdrawn_messages(queue: Queue):
-    """A withdrawal that comes while a job is being written finds it."""
+    """A withdrawal during the write of a job still takes effect on it."""
     job = a_job(message_ids=["m1"])
     await asyncio.gather(queue.enqueue(job), queue.withdraw(GROUP.scope, "m1"))
     assert not queue.knows(job.id)
@@ -471,7 +471,7 @@ HIDE = Redaction.of({GROUP.user_id}, {"阿棠", "海棠未眠"})
 
 
 def told_by_mili(**fields: Any) -> Job:
-    """Make somebody else's job that is full of the person, or of nobody."""
+    """Return another person's job that mentions the person in every field."""
     return a_job(
         "米粒(2000002) 说阿棠(2000001) 怕狗",
         scene=MILI,
@@ -492,7 +492,7 @@ def told_by_mili(**fields: Any) -> Job:
 
 
 def without_them(job: Job) -> Job:
-    """Say what is to be left of it."""
+    """Return what must be left of that job after an erasure."""
     turn = replace(
         job.work,
         memo="聊了某位成员",
@@ -506,7 +506,7 @@ def without_them(job: Job) -> Job:
 
 
 async def test_an_erased_persons_turns_leave_the_queue_in_every_state(make: Make, queue: Queue):
-    """Waiting, in hand and given up, in groups, in private and of other agents: nothing comes back, also later."""
+    """An erased person's turns are removed in every state, place and agent, and do not come back."""
     failed, held = a_job(scene=OTHER_GROUP), a_job(memo="聊了茶")
     waiting = [a_job(memo="聊了书"), a_job(scene=PRIVATE), a_job(scene=replace(PRIVATE, agent="another"))]
     other = a_job("别人的事", scene=replace(MILI, group_name="读书会"))
@@ -527,7 +527,7 @@ async def test_an_erased_persons_turns_leave_the_queue_in_every_state(make: Make
 
 @pytest.mark.parametrize("state", ["pending", "processing", "failed"])
 async def test_others_jobs_lose_an_erased_person(make: Make, queue: Queue, state: str):
-    """Their lines and what the bot said to them are gone, in all other words they are hidden; the rest stands."""
+    """In others' jobs an erased person's lines and the bot's answers to them go, and their name is hidden elsewhere."""
     job = told_by_mili()
     await queue.enqueue(job)
     claim = await taken(queue) if state != "pending" else None
@@ -545,7 +545,7 @@ async def test_others_jobs_lose_an_erased_person(make: Make, queue: Queue, state
 
 
 async def test_a_dialogue_loses_an_erased_person(queue: Queue):
-    """It goes on as that of the last person who is left, and goes when nobody is left."""
+    """A dialogue without the erased person belongs to its last remaining speaker, or is removed if none is left."""
     theirs, kept = a_message("我怕狗"), a_message("阿棠怕狗", MILI, id="m2")
     answer = a_message("别怕，阿棠", is_bot=True)
     await queue.enqueue(Job("d1", Dialogue(GROUP, (theirs, answer, kept)), NOON))
@@ -560,7 +560,7 @@ async def test_a_dialogue_loses_an_erased_person(queue: Queue):
 
 
 async def test_a_namesake_keeps_job_and_name(queue: Queue):
-    """Somebody else of the same name is somebody else: only in texts the name tells nobody apart."""
+    """A namesake of an erased person keeps their job and name; only texts with the name are changed."""
     namesake = Scene.group("10001", "2000009", user_name="阿棠")
     job = a_job("阿棠怕猫", scene=namesake, recent_messages=[a_message("我怕猫", namesake)], message_ids=["2000001"])
     await queue.enqueue(job)
@@ -571,14 +571,14 @@ async def test_a_namesake_keeps_job_and_name(queue: Queue):
 
 
 async def test_a_job_on_its_way_is_erased_too(queue: Queue):
-    """An erasure that comes while a job is being written finds it."""
+    """An erasure during the write of a job still takes effect on it."""
     job = a_job()
     await asyncio.gather(queue.enqueue(job), queue.erase_person(GROUP.user_id, HIDE))
     assert not queue.knows(job.id)
 
 
 async def test_names_that_only_the_queue_knows_are_told(queue: Queue):
-    """A card that was first seen in a job can be hidden, also where it is borne in somebody else's job."""
+    """Names of a person that occur only in jobs are returned, also from others' jobs."""
     renamed = replace(GROUP, user_name="刚改的名片")
     await queue.enqueue(a_job(scene=OTHER_GROUP))
     await queue.enqueue(a_job(scene=MILI, recent_messages=[a_message("我怕狗", renamed)]))
@@ -589,7 +589,7 @@ async def test_names_that_only_the_queue_knows_are_told(queue: Queue):
 
 @pytest.mark.parametrize("state", ["pending", "processing", "failed"])
 async def test_an_erased_place_loses_its_jobs(make: Make, queue: Queue, state: str):
-    """Every job of the place goes, in whatever state; the same group of another agent and other places stay."""
+    """Erasing a place removes its jobs in every state; other places and agents keep theirs."""
     others = [a_job(scene=OTHER_GROUP), a_job(scene=replace(GROUP, agent="another"))]
     job = a_job(memo="聊了茶")
     await queue.enqueue(job)
@@ -609,7 +609,7 @@ async def test_an_erased_place_loses_its_jobs(make: Make, queue: Queue, state: s
 
 @pytest.mark.parametrize("way", ["requeue", "bury", "complete"])
 async def test_a_job_may_be_put_down_while_a_message_is_withdrawn(make: Make, queue: Queue, way: str):
-    """Whichever comes first, the job is in one place, without the message, or nowhere."""
+    """If a claim is released during a withdrawal, the job ends in one state, without the message."""
     for awaits in range(8):
         job = a_job(recent_messages=[a_message("说错了", id="m2")])
         await queue.enqueue(job)
@@ -627,7 +627,7 @@ async def test_a_job_may_be_put_down_while_a_message_is_withdrawn(make: Make, qu
 
 
 async def test_withdrawing_makes_room_in_bytes(queue: Queue):
-    """The bytes that wait are those that are left."""
+    """A withdrawal reduces the counted bytes of waiting jobs."""
     await queue.enqueue(a_job(recent_messages=[a_message("长" * 200, id="m1")], message_ids=["m0"]))
     before = queue.counts().pending_bytes
     await queue.withdraw(GROUP.scope, "m1")
@@ -635,7 +635,7 @@ async def test_withdrawing_makes_room_in_bytes(queue: Queue):
 
 
 async def test_buried_jobs_are_bounded_in_number(make: Make, clock: FrozenClock):
-    """At the threshold, and not before, the longest buried go until the bound is kept."""
+    """At each clean-up the oldest buried jobs above the limit are removed."""
     queue = await make(failed_max_files=2, failed_cleanup_interval=4, failed_max_age_days=0)
     jobs = [a_job() for _ in range(4)]
     for job in jobs[:3]:
@@ -643,12 +643,12 @@ async def test_buried_jobs_are_bounded_in_number(make: Make, clock: FrozenClock)
         clock.advance(minutes=1)
     assert queue.counts().failed == 3
     await queue.enqueue(jobs[3])
-    await taken(queue)  # the fourth claim
+    await taken(queue)  # the fourth claim triggers the clean-up
     assert [failed.id for failed in await queue.failed()] == [job.id for job in jobs[1:3]]
 
 
 async def test_buried_jobs_are_bounded_in_age(make: Make, clock: FrozenClock):
-    """What was given up longer ago than the bound goes at the threshold."""
+    """At each clean-up buried jobs older than the limit are removed."""
     queue = await make(failed_max_age_days=30, failed_cleanup_interval=2, failed_max_files=0)
     await buried(queue, a_job())
     clock.advance(days=31)
@@ -657,7 +657,7 @@ async def test_buried_jobs_are_bounded_in_age(make: Make, clock: FrozenClock):
 
 
 async def test_clean_up_runs_once_a_threshold(make: Make):
-    """Between two thresholds nothing is removed."""
+    """The clean-up runs only at every n-th claim."""
     queue = await make(failed_max_files=1, failed_cleanup_interval=3)
     left: list[int] = []
     for _ in range(7):
@@ -667,7 +667,7 @@ async def test_clean_up_runs_once_a_threshold(make: Make):
 
 
 async def test_clean_up_can_be_switched_off(make: Make):
-    """With an interval of 0 every buried job is kept."""
+    """With a clean-up interval of 0 every buried job is kept."""
     queue = await make(failed_max_files=1, failed_cleanup_interval=0)
     for _ in range(3):
         await buried(queue, a_job())
@@ -675,7 +675,7 @@ async def test_clean_up_can_be_switched_off(make: Make):
 
 
 async def test_refresh_without_anything_new_changes_nothing(queue: Queue):
-    """Looking for foreign jobs disturbs nothing."""
+    """A refresh without new files changes nothing."""
     await queue.enqueue(a_job())
     before = queue.counts()
     await queue.refresh()
@@ -683,7 +683,7 @@ async def test_refresh_without_anything_new_changes_nothing(queue: Queue):
 
 
 async def test_a_job_that_ends_the_process_is_buried(make: Make):
-    """After one try more than the settings allow, recovery gives up and says why."""
+    """A job that was running at more crashes than the settings allow is buried with the reason."""
     queue = await make(job_max_retries=1)
     job = a_job()
     await queue.enqueue(job)
@@ -695,7 +695,7 @@ async def test_a_job_that_ends_the_process_is_buried(make: Make):
 
 
 async def test_the_messages_that_jobs_learn_from_are_known(queue: Queue):
-    """A turn's own messages and a dialogue's lines count in every state; recent lines and other places do not."""
+    """The messages that jobs learn from are reported in every state, without recent lines and other places."""
     recent = a_message("早", id="recent")
     await buried(queue, a_job("甲", message_ids=("failed",), recent_messages=(recent,)))
     await queue.enqueue(a_job("乙", message_ids=("held",)))
@@ -708,7 +708,7 @@ async def test_the_messages_that_jobs_learn_from_are_known(queue: Queue):
 
 
 async def test_a_completed_job_holds_no_message(queue: Queue):
-    """What a job learned from is the ledger's to know once the job is done."""
+    """A completed job reports no messages."""
     await queue.enqueue(a_job("甲", message_ids=("1",)))
     await queue.complete(await taken(queue))
     assert await queue.holding(GROUP.scope, ["1"]) == frozenset()

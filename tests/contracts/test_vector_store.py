@@ -1,4 +1,4 @@
-"""The contract of VectorStore, kept in memory, by Chroma in a child process, and by a Chroma server."""
+"""The contract of VectorStore: in memory, with Chroma in a child process, and with a Chroma server."""
 
 from __future__ import annotations
 
@@ -46,31 +46,31 @@ REFUSED = {
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module", params=["in memory", "chroma", "chroma server"])
 async def shop(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Shop]:
-    """Keep one store of each make for the whole module: starting a child for each test would take minutes."""
+    """Return one store of each kind for the whole module, since starting a child per test would take minutes."""
     async with shop_of(request.param, tmp_path_factory.mktemp("vectors")) as shop:
         yield shop
 
 
 @pytest.fixture
 def store(shop: Shop) -> VectorStore:
-    """Take the store that is open."""
+    """Return the open store."""
     return shop.store
 
 
 @pytest_asyncio.fixture(loop_scope="module")
 async def generation(store: VectorStore) -> Generation:
-    """Begin an empty generation of two dimensions."""
+    """Create an empty generation of two dimensions."""
     return await store.begin(MODEL, 2)
 
 
 async def found(store: VectorStore, generation: Generation, reading: Reading | Scene, limit: int = 50) -> list[str]:
-    """Give the ids nearest to the east."""
+    """Return the ids nearest to the east."""
     asked = Reading(reading) if isinstance(reading, Scene) else reading
     return [event_id for event_id, _ in await store.nearest(generation, EAST, asked, limit)]
 
 
 async def test_a_new_store_has_no_generation(shop: Shop, tmp_path: Path) -> None:
-    """Where nothing was ever put in use, none is in use; what only grew is not, either."""
+    """A store has no generation in use before one was put in use, even if one is being built."""
     async with shop.another(tmp_path) as new:
         assert await new.open() is None
         growing = await new.begin(MODEL, 2)
@@ -79,7 +79,7 @@ async def test_a_new_store_has_no_generation(shop: Shop, tmp_path: Path) -> None
 
 
 async def test_a_generation_begins_empty_and_says_what_it_is_for(store: VectorStore) -> None:
-    """A new generation has a name of its own, the model's fingerprint and length, and no rows."""
+    """A new generation has a unique birth, the given fingerprint and length, and no rows."""
     first = await store.begin("some model", 3)
     second = await store.begin("other model", 2)
     assert (first.fingerprint, first.dimensions) == ("some model", 3)
@@ -91,7 +91,7 @@ async def test_a_generation_begins_empty_and_says_what_it_is_for(store: VectorSt
 
 
 async def test_the_next_generation_grows_beside_the_one_in_use(store: VectorStore, generation: Generation) -> None:
-    """Until the next is put in use the one before answers from its own rows, and takes new ones."""
+    """The generation in use answers and accepts rows while the next one is built."""
     old, new, late = an_event("甲"), an_event("乙"), an_event("丙")
     await store.upsert(generation, rows([(old, EAST)]))
     await store.put_in_use(generation)
@@ -105,7 +105,7 @@ async def test_the_next_generation_grows_beside_the_one_in_use(store: VectorStor
 
 
 async def test_what_is_put_in_use_stays_alone(shop: Shop, generation: Generation) -> None:
-    """After the switch the new one answers, also to whoever opens the store anew, and the others refuse everything."""
+    """After a switch only the new generation is served, also after reopening, and the others refuse every call."""
     old, new = an_event("甲"), an_event("乙")
     await shop.store.upsert(generation, rows([(old, EAST)]))
     await shop.store.put_in_use(generation)
@@ -122,7 +122,7 @@ async def test_what_is_put_in_use_stays_alone(shop: Shop, generation: Generation
 
 
 async def refuses(store: VectorStore, gone: Generation, event: Event) -> None:
-    """See that a generation that is gone can neither be read nor written nor used."""
+    """Check that a removed generation can be neither read nor written nor used."""
     for call in (
         store.upsert(gone, rows([(event, EAST)])),
         store.remove(gone, [event.id]),
@@ -135,7 +135,7 @@ async def refuses(store: VectorStore, gone: Generation, event: Event) -> None:
 
 
 async def test_a_generation_in_use_is_the_same_after_reopening(shop: Shop, generation: Generation) -> None:
-    """Number, birth, model and every row are there again."""
+    """After reopening, the generation in use has the same number, birth, model and rows."""
     events = [an_event(f"第{number}件") for number in range(5)]
     await shop.store.upsert(generation, rows((event, NORTHEAST) for event in events))
     await shop.store.put_in_use(generation)
@@ -146,7 +146,7 @@ async def test_a_generation_in_use_is_the_same_after_reopening(shop: Shop, gener
 
 
 async def test_a_store_sleeps_until_it_is_asked(shop: Shop, generation: Generation) -> None:
-    """A sleeping store runs no process, keeps what it has, and is started by the next call, whichever that is."""
+    """A sleeping store runs no process, keeps its rows, and is started by any next call."""
     east, late = an_event("甲"), an_event("乙")
     await shop.store.upsert(generation, rows([(east, EAST)]))
     await shop.store.put_in_use(generation)
@@ -161,7 +161,7 @@ async def test_a_store_sleeps_until_it_is_asked(shop: Shop, generation: Generati
 
 
 async def test_what_was_never_put_in_use_is_not_there(shop: Shop, tmp_path: Path) -> None:
-    """A new store, and one with a generation that only grows, say without being started that nothing is in use."""
+    """Whether a generation is in use can be asked without starting the store."""
     async with shop.another(tmp_path) as new:
         assert not await new.is_there()
         await new.begin(MODEL, 2)
@@ -169,7 +169,7 @@ async def test_what_was_never_put_in_use_is_not_there(shop: Shop, tmp_path: Path
 
 
 async def test_an_attempt_that_was_given_up_is_replaced(shop: Shop, generation: Generation) -> None:
-    """Beginning again removes what an earlier attempt left, and the one in use is untouched by any of it."""
+    """Building again removes an abandoned generation and leaves the one in use unchanged."""
     kept, left, new = an_event("甲"), an_event("乙"), an_event("丙")
     await shop.store.upsert(generation, rows([(kept, EAST)]))
     await shop.store.put_in_use(generation)
@@ -186,7 +186,7 @@ async def test_an_attempt_that_was_given_up_is_replaced(shop: Shop, generation: 
 
 
 async def test_putting_in_use_twice_is_putting_in_use_once(store: VectorStore, generation: Generation) -> None:
-    """A switch whose answer was lost can be asked for again; whatever else there is goes."""
+    """Putting a generation in use twice has the effect of once, and removes all others."""
     event, other = an_event("甲"), an_event("乙")
     await store.upsert(generation, rows([(event, EAST)]))
     await store.put_in_use(generation)
@@ -198,7 +198,7 @@ async def test_putting_in_use_twice_is_putting_in_use_once(store: VectorStore, g
 
 
 async def test_writing_twice_is_writing_once(store: VectorStore, generation: Generation) -> None:
-    """A row written again stands once, with its latest vector."""
+    """Writing a row again replaces its vector."""
     event, other = an_event("甲"), an_event("乙")
     for _ in range(2):
         await store.upsert(generation, rows([(event, EAST), (other, NORTH)]))
@@ -212,7 +212,7 @@ async def test_writing_twice_is_writing_once(store: VectorStore, generation: Gen
 
 
 async def test_nothing_is_fine(store: VectorStore, generation: Generation) -> None:
-    """No rows, no ids and no wish for an answer are no mistakes."""
+    """Calls without rows, without ids or with a limit of 0 are accepted."""
     event, other = an_event("甲"), an_event("乙")
     await store.upsert(generation, [])
     await store.remove(generation, [])
@@ -223,7 +223,7 @@ async def test_nothing_is_fine(store: VectorStore, generation: Generation) -> No
 
 
 async def test_rows_are_taken_out(store: VectorStore, generation: Generation) -> None:
-    """What is removed is neither listed nor found, once or twice or never having been there."""
+    """A removed row is neither listed nor found; removing it again or an unknown id has no effect."""
     gone, kept = an_event("甲"), an_event("乙")
     await store.upsert(generation, rows([(gone, EAST), (kept, NORTH)]))
     for _ in range(2):
@@ -235,7 +235,7 @@ async def test_rows_are_taken_out(store: VectorStore, generation: Generation) ->
 
 
 async def test_a_retired_event_is_no_row(store: VectorStore, generation: Generation) -> None:
-    """An event that comes in retired is not taken in, and leaves if it was there."""
+    """A retired event is not stored, and is removed if it was."""
     stood, never, kept = an_event("甲"), an_event("乙", retired_at=NOON), an_event("丙")
     await store.upsert(generation, rows([(stood, EAST), (never, EAST), (kept, EAST)]))
     await store.upsert(generation, [row(stood, EAST, retired_at=NOON)])
@@ -244,7 +244,7 @@ async def test_a_retired_event_is_no_row(store: VectorStore, generation: Generat
 
 
 async def test_nearest_is_cosine_best_first(store: VectorStore, generation: Generation) -> None:
-    """The order and the figures are those of the cosine, whatever the lengths of the vectors."""
+    """Results are ordered by cosine with exact values, whatever the lengths of the vectors."""
     huge, tiny = an_event("戊"), an_event("己")
     east, north, west, between = (an_event(text) for text in "甲乙丙丁")
     vectors = [(north, NORTH), (east, a_vector(3, 0)), (west, WEST), (between, NORTHEAST)]
@@ -264,7 +264,7 @@ async def test_nearest_is_cosine_best_first(store: VectorStore, generation: Gene
 
 
 async def test_nearest_agrees_with_arithmetic_through_many_changes(store: VectorStore, generation: Generation) -> None:
-    """After any mixture of writes the answer is that of plain arithmetic over what stands."""
+    """After any sequence of writes the results equal those of direct computation."""
     chance = random.Random(20260304)
     standing: dict[str, tuple[Event, Vector]] = {}
     for step in range(40):
@@ -286,7 +286,7 @@ async def test_nearest_agrees_with_arithmetic_through_many_changes(store: Vector
 
 
 def by_arithmetic(standing: dict[str, tuple[Event, Vector]], reading: Reading) -> list[str]:
-    """Give the ids of what a reading admits, nearest to the east first."""
+    """Return the ids of admitted events by direct computation, nearest to the east first."""
     cosines = {
         event.id: vector[0] / math.hypot(*vector) for event, vector in standing.values() if reading.admits(event)
     }
@@ -296,7 +296,7 @@ def by_arithmetic(standing: dict[str, tuple[Event, Vector]], reading: Reading) -
 async def test_a_narrow_reading_is_filled_from_behind_nearer_ones_outside(
     store: VectorStore, generation: Generation
 ) -> None:
-    """What is admitted is found behind any number of nearer rows that are not."""
+    """A narrow search finds admitted rows behind any number of nearer ones outside."""
     near = [a_vector(1, number / 300) for number in range(300)]
     outside = [(an_event(f"外{number}", OTHER_GROUP, sender_id=f"3{number}"), each) for number, each in enumerate(near)]
     inside = an_event("内", sender_id="2000002", kind="knowledge", subjects=("2000003",))
@@ -328,7 +328,7 @@ async def test_a_search_gives_exactly_what_the_reading_admits(
 
 
 async def test_what_an_event_was_before_leaves_no_trace(store: VectorStore, generation: Generation) -> None:
-    """A row written anew is found by what it is, and no more by whom it was of, where, or what kind."""
+    """A rewritten row is found by its current metadata only."""
     event = an_event(subjects=("2000003", "2000004"), kind="preference", perspective="自述")
     now = {"subjects": (), "kind": "event", "sender_id": "2000009", "user_id": "2000008", "perspective": None}
     await store.upsert(generation, [row(event, EAST)])
@@ -345,7 +345,7 @@ async def test_what_an_event_was_before_leaves_no_trace(store: VectorStore, gene
 
 @pytest.mark.parametrize("bad", REFUSED.values(), ids=REFUSED.keys())
 async def test_a_bad_vector_is_never_stored(store: VectorStore, generation: Generation, bad: Vector) -> None:
-    """Nothing of a batch with a vector that no search could use is stored, wherever in the batch it stands."""
+    """A batch with an unusable vector is rejected as a whole."""
     before, behind = an_event("甲"), an_event("乙")
     with pytest.raises(BadArgument):
         await store.upsert(generation, rows([(before, EAST), (an_event("丙"), bad), (behind, EAST)]))
@@ -354,7 +354,7 @@ async def test_a_bad_vector_is_never_stored(store: VectorStore, generation: Gene
 
 @pytest.mark.parametrize("bad", REFUSED.values(), ids=REFUSED.keys())
 async def test_a_bad_question_is_refused(store: VectorStore, generation: Generation, bad: Vector) -> None:
-    """A question that could not have been stored is refused, and the next one answered."""
+    """An unusable query vector is refused, and the next query is answered."""
     event = an_event()
     await store.upsert(generation, rows([(event, EAST)]))
     with pytest.raises(BadArgument):
@@ -363,7 +363,7 @@ async def test_a_bad_question_is_refused(store: VectorStore, generation: Generat
 
 
 async def test_any_number_of_rows_is_one_batch(store: VectorStore, generation: Generation) -> None:
-    """More rows than Chroma takes at once are written, listed and taken out in one call each."""
+    """Any number of rows is written, listed and removed in one call each."""
     turn = 2 * math.pi / MORE_THAN_ONE_BATCH
     events = [an_event(str(number)) for number in range(MORE_THAN_ONE_BATCH)]
     circle = (a_vector(math.cos(turn * number), math.sin(turn * number)) for number in range(MORE_THAN_ONE_BATCH))
@@ -377,7 +377,7 @@ async def test_any_number_of_rows_is_one_batch(store: VectorStore, generation: G
 
 
 async def test_the_last_of_two_rows_of_one_event_counts(store: VectorStore, generation: Generation) -> None:
-    """A batch may name an event twice; the later row is what is stored, a retirement too."""
+    """If a batch names an event twice, the later row counts, also if it is a retirement."""
     event, retired = an_event("甲"), an_event("乙")
     twice = [row(event, WEST, kind="knowledge"), row(event, EAST, kind="experience")]
     await store.upsert(generation, [*twice, row(retired, EAST), row(retired, EAST, retired_at=NOON)])

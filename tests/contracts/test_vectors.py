@@ -1,4 +1,4 @@
-"""The contracts of VectorLedger and VectorIndex, kept by exact search."""
+"""The contracts of VectorLedger and VectorIndex, with exact search."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ NORTHEAST = a_vector(math.sqrt(0.5), math.sqrt(0.5))
 
 
 async def nearest(ledger: Ledger, reading: Reading | Scene, limit: int = 50) -> list[str]:
-    """Give the ids of the events nearest to the east."""
+    """Return the ids of the events nearest to the east."""
     asked = Reading(reading) if isinstance(reading, Scene) else reading
     return [event.id for event, _ in await ledger.index.nearest(EAST, asked, limit)]
 
 
 async def changed(ledger: Ledger, after: Checkpoint) -> list[tuple[Event | str, Vector | None]]:
-    """Give what changed after a mark: events with their vectors, or ids of those that are not to be found."""
+    """Return the changes after a checkpoint: events with vectors, or ids of those no longer to be found."""
     changes = await ledger.shelf.changes(MODEL, after, 50)
     assert [change.mark for change in changes] == sorted({change.mark for change in changes})
     assert await ledger.shelf.behind(MODEL, after) == len(changes)
@@ -38,7 +38,7 @@ async def changed(ledger: Ledger, after: Checkpoint) -> list[tuple[Event | str, 
 
 
 async def test_standing_events_wait_for_their_vector_oldest_first(ledger: Ledger) -> None:
-    """What has no vector of the model is given in the order of writing, and counted."""
+    """Active events without a vector of the model are returned in the order of writing, and counted."""
     first, retired, second = an_event("甲", happened_at=later(days=1)), an_event("乙"), an_event("丙")
     await committed(ledger, first, retired, second)
     await ledger.events.retire(retired.id, NOON)
@@ -53,7 +53,7 @@ async def test_standing_events_wait_for_their_vector_oldest_first(ledger: Ledger
 
 
 async def test_another_model_makes_every_event_wait_again_in_order(ledger: Ledger) -> None:
-    """Vectors of different models never meet: each event waits until it has one of the model in use."""
+    """After a change of model every event waits for a vector again, in order."""
     events = [an_event(f"第{number}件") for number in range(6)]
     await committed(ledger, *events)
     await ledger.shelf.store("old", [VectorRow(event.id, EAST) for event in events[1:3]])
@@ -64,7 +64,7 @@ async def test_another_model_makes_every_event_wait_again_in_order(ledger: Ledge
 
 
 async def test_nearest_is_exact_cosine_best_first(ledger: Ledger) -> None:
-    """The order and the figures are those of the cosine, whatever the lengths of the vectors."""
+    """Results are ordered by exact cosine, whatever the lengths of the vectors."""
     east, north, west, between = (an_event(text) for text in "甲乙丙丁")
     await embedded(ledger, [(north, NORTH), (east, a_vector(3, 0)), (west, WEST), (between, NORTHEAST)])
     found = await ledger.index.nearest(a_vector(2, 0), Reading(GROUP), 10)
@@ -75,7 +75,7 @@ async def test_nearest_is_exact_cosine_best_first(ledger: Ledger) -> None:
 
 
 async def test_nearest_reads_only_what_the_scene_may_read(ledger: Ledger) -> None:
-    """The scope rule holds for vectors as for everything else."""
+    """A vector search returns only what its scene may read."""
     mine, others = an_event("甲"), an_event("乙", sender_id="2000002")
     elsewhere, private = an_event("丙", OTHER_GROUP), an_event("丁", PRIVATE)
     foreign, other_agent = an_event("戊", Scene.private("2000002")), an_event("己", replace(PRIVATE, agent="another"))
@@ -88,7 +88,7 @@ async def test_nearest_reads_only_what_the_scene_may_read(ledger: Ledger) -> Non
 
 
 async def test_a_narrow_reading_is_filled_from_behind_nearer_ones_outside(ledger: Ledger) -> None:
-    """Person, kind, time and people left out narrow, and the nearest inside are found behind any number outside."""
+    """A narrow search finds matches behind any number of nearer events outside."""
     outside = [(an_event(f"外{number}", sender_id=f"3{number}"), EAST) for number in range(60)]
     inside = an_event("内", sender_id="2000002", kind="knowledge", happened_at=later(days=1), subjects=("2000003",))
     await embedded(ledger, [*outside, (inside, NORTH)])
@@ -100,7 +100,7 @@ async def test_a_narrow_reading_is_filled_from_behind_nearer_ones_outside(ledger
 
 
 async def test_search_follows_every_write_at_once(ledger: Ledger) -> None:
-    """New vectors, retired, restored and withdrawn events, and a better vector count from the next search on."""
+    """A new vector, retirement, restoration or withdrawal takes effect in the next search."""
     first, second, third = an_event("甲"), an_event("乙", message_ids=("m-1",)), an_event("丙")
     await embedded(ledger, [(first, EAST)])
     assert await nearest(ledger, GROUP) == [first.id]
@@ -116,7 +116,7 @@ async def test_search_follows_every_write_at_once(ledger: Ledger) -> None:
 
 
 async def test_vectors_of_another_model_are_not_compared(ledger: Ledger) -> None:
-    """With the model changed nothing old is found, even of the same length, until it is embedded again."""
+    """Vectors of another model are never compared, even if they have the same length."""
     old, new = an_event("甲"), an_event("乙")
     await embedded(ledger, [(old, EAST)], "old model")
     assert await nearest(ledger, GROUP) == [old.id]
@@ -130,7 +130,7 @@ async def test_vectors_of_another_model_are_not_compared(ledger: Ledger) -> None
 
 @pytest.mark.parametrize("bad", [(math.nan, 1), (math.inf, 0), (), (0, 0)])
 async def test_a_vector_without_a_direction_is_refused(ledger: Ledger, bad: tuple[float, ...]) -> None:
-    """Nothing of a batch with a bad vector is stored; a bad question finds nothing."""
+    """A batch with an unusable vector is rejected as a whole; an unusable query finds nothing."""
     event, other = an_event("甲"), an_event("乙")
     await committed(ledger, event, other)
     with pytest.raises(BadArgument):
@@ -140,7 +140,7 @@ async def test_a_vector_without_a_direction_is_refused(ledger: Ledger, bad: tupl
 
 
 async def test_odd_vectors_do_not_disturb_the_others(ledger: Ledger) -> None:
-    """One of another length is not compared, a zero question finds nothing."""
+    """A vector of another length is not compared, and a zero query finds nothing."""
     good, longer = an_event("甲"), an_event("丙")
     await embedded(ledger, [(good, EAST), (longer, a_vector(1, 0, 0))])
     assert await ledger.index.nearest(EAST, Reading(GROUP), 5) == [(good, pytest.approx(1))]
@@ -149,7 +149,7 @@ async def test_odd_vectors_do_not_disturb_the_others(ledger: Ledger) -> None:
 
 
 async def test_what_follows_the_ledger_hears_of_every_change_once_in_order(ledger: Ledger) -> None:
-    """Vectors laid down, replaced, retired and restored are given after a mark, each event as it is now."""
+    """Changes after a checkpoint list every changed event once, in order, in its current state."""
     first, second, third = an_event("甲"), an_event("乙"), an_event("丙")
     await embedded(ledger, [(first, EAST), (second, NORTH), (third, WEST)])
     assert await changed(ledger, Checkpoint()) == [(first, EAST), (second, NORTH), (third, WEST)]
@@ -166,14 +166,14 @@ async def test_what_follows_the_ledger_hears_of_every_change_once_in_order(ledge
 
 
 async def test_an_event_without_a_vector_is_no_change(ledger: Ledger) -> None:
-    """What was only written down is not given until there is something to find it by."""
+    """An event without a vector is not listed as a change."""
     await committed(ledger, an_event("甲"))
     assert await changed(ledger, Checkpoint()) == []
     assert await ledger.shelf.changes(MODEL, Checkpoint(), 0) == []
 
 
 async def test_changes_are_given_in_pages_that_miss_nothing(ledger: Ledger) -> None:
-    """Going on from the last mark of a page gives everything once, also where one write changed more than a page."""
+    """Reading changes page by page from the last checkpoint gives every change once."""
     events = [an_event(f"第{number}件") for number in range(7)]
     await embedded(ledger, [(event, EAST) for event in events])
     mark, given = Checkpoint(), list[str]()
@@ -185,14 +185,14 @@ async def test_changes_are_given_in_pages_that_miss_nothing(ledger: Ledger) -> N
 
 
 async def test_imported_vectors_are_changes(ledger: Ledger) -> None:
-    """An index that follows the ledger hears of what an import brought."""
+    """Imported vectors are listed as changes."""
     event = an_event("甲")
     await ledger.archive.absorb([EmbeddedEvent(event, MODEL, EAST), EmbeddedEvent(an_event("乙"))])
     assert await changed(ledger, Checkpoint()) == [(event, EAST)]
 
 
 async def test_dimensions_and_ids_are_those_of_one_model(ledger: Ledger) -> None:
-    """What stands with a vector of the model counts; of no model there is nothing."""
+    """Dimensions and ids concern active events with a vector of the given model."""
     old, new, retired = an_event("甲"), an_event("乙"), an_event("丙")
     await embedded(ledger, [(old, a_vector(1, 0, 0))], "old model")
     await embedded(ledger, [(new, EAST), (retired, EAST)])
@@ -205,7 +205,7 @@ async def test_dimensions_and_ids_are_those_of_one_model(ledger: Ledger) -> None
 
 
 async def test_what_stands_decides_the_length_of_a_model(ledger: Ledger) -> None:
-    """A later vector of another length does not make all before it strangers."""
+    """The first vectors of a model decide its length; a later one of another length does not change it."""
     first = an_event("甲")
     await embedded(ledger, [(first, EAST), (an_event("乙"), NORTH), (an_event("丙"), a_vector(1, 0, 0))])
     assert await ledger.shelf.dimensions(MODEL) == 2
@@ -214,7 +214,7 @@ async def test_what_stands_decides_the_length_of_a_model(ledger: Ledger) -> None
 
 
 async def test_an_index_book_keeps_the_mark_of_each_generation(ledger: Ledger) -> None:
-    """Marks of different generations never meet, and old ones can be forgotten."""
+    """Each generation has its own checkpoint, and old ones can be removed."""
     assert await ledger.book.mark("one") is None
     assert await ledger.book.furthest() is None
     await ledger.book.note("one", Checkpoint(3, 4))
@@ -227,14 +227,14 @@ async def test_an_index_book_keeps_the_mark_of_each_generation(ledger: Ledger) -
 
 
 async def test_a_place_that_fits_into_memory_is_not_wide(ledger: Ledger) -> None:
-    """A search of a small place reads nothing from the disk, whichever make the ledger is of."""
+    """A search of a place that fits into memory is not reported as wide."""
     assert not await ledger.index.is_wide(Reading(GROUP))
     await embedded(ledger, [(an_event("甲"), EAST)])
     assert not await ledger.index.is_wide(Reading(OPERATOR))
 
 
 async def test_nearest_agrees_with_arithmetic_through_many_changes(ledger: Ledger) -> None:
-    """After any mixture of writes the answer is that of plain arithmetic over what stands."""
+    """After any sequence of writes the results equal those of direct computation."""
     chance = random.Random(20260304)
     standing: dict[str, tuple[Event, list[float]]] = {}
     for step in range(60):

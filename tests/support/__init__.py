@@ -1,1 +1,1 @@
-"""Builders and stand-ins that every kind of test shares."""
+"""Builders and fakes shared by all kinds of tests."""

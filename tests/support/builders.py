@@ -1,4 +1,4 @@
-"""Short ways to make nouns in tests."""
+"""Builders of domain objects for tests."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _numbers = count(1)
 
 
 def an_event(text: str = "阿棠(2000001) 喜欢乌龙茶", scene: Scene = GROUP, **fields: Any) -> Event:
-    """Make an event said in a scene by its person."""
+    """Return an event said in a scene by its person."""
     return Event(
         **{
             "id": derived_id("event", next(_numbers)),
@@ -40,16 +40,16 @@ def an_event(text: str = "阿棠(2000001) 喜欢乌龙茶", scene: Scene = GROUP
 
 
 def a_draft(*events: Event, job_id: str | None = None) -> Draft:
-    """Make a draft of one job."""
+    """Return a draft of one job."""
     return Draft(job_id or derived_id("job", next(_numbers)), events)
 
 
 def a_message(text: str = "我喜欢乌龙茶", scene: Scene = GROUP, sent_at: datetime = NOON, **fields: Any) -> Message:
-    """Make a message said in a scene by its person."""
+    """Return a message said in a scene by its person."""
     return Message(fields.pop("id", f"m{next(_numbers)}"), scene, text, sent_at, **fields)
 
 
 def a_job(*observations: str, scene: Scene = GROUP, at: datetime = NOON, **fields: Any) -> Job:
-    """Make a job of one turn."""
+    """Return a job of one turn."""
     turn = Turn(scene, observations=observations or ("阿棠喜欢乌龙茶",), **fields)
     return Job(derived_id("job", next(_numbers)), turn, at)

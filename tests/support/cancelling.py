@@ -1,4 +1,4 @@
-"""Cancellation exactly where a test wants it, and a look at what is left of a memory afterwards."""
+"""Cancels a coroutine at a chosen await, and inspects what a memory leaves behind."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ import psutil
 
 from .waiting import until
 
-OWN_THREADS = ("ledger-", "memory-queue", "cognitive-memory-")  # asyncio keeps its own for the loop's life
+OWN_THREADS = ("ledger-", "memory-queue", "cognitive-memory-")  # asyncio keeps its own threads for the life of the loop
 
 
 class CancelledAt(Coroutine[Any, Any, Any]):
-    """A coroutine whose task is cancelled at its ``at``-th await, and at ``more`` awaits after that."""
+    """A coroutine whose task is cancelled at its ``at``-th await, and at the ``more`` awaits after that."""
 
     def __init__(self, inner: Coroutine[Any, Any, Any], at: int, more: int = 0) -> None:
         """Wrap a coroutine; the first await is number 1."""
@@ -27,16 +27,16 @@ class CancelledAt(Coroutine[Any, Any, Any]):
         self.awaits = 0
 
     def send(self, value: Any) -> Any:
-        """Go on to the next await, and cancel the task there if its number is up."""
+        """Run to the next await, and cancel the task there if its number is reached."""
         waited = self._inner.send(value)
         return self._suspended(waited)
 
     def throw(self, *raised: Any) -> Any:
-        """Hand an exception in, as a cancellation comes."""
+        """Throw an exception into the coroutine, as a cancellation does."""
         return self._suspended(self._inner.throw(*raised))
 
     def close(self) -> None:
-        """End the coroutine."""
+        """Close the coroutine."""
         self._inner.close()
 
     def __await__(self) -> Generator[Any, Any, Any]:
@@ -51,7 +51,7 @@ class CancelledAt(Coroutine[Any, Any, Any]):
 
 
 async def cancelled_at(work: Callable[[], Coroutine[Any, Any, None]], at: int, more: int = 0) -> bool:
-    """Run something that is cancelled at its ``at``-th await; tells whether it came so far."""
+    """Run work that is cancelled at its ``at``-th await; return whether it got that far."""
     running = CancelledAt(work(), at, more)
     with contextlib.suppress(asyncio.CancelledError):
         await asyncio.get_running_loop().create_task(running)
@@ -59,7 +59,7 @@ async def cancelled_at(work: Callable[[], Coroutine[Any, Any, None]], at: int, m
 
 
 async def cancelled_after(work: Awaitable[None], seconds: float) -> None:
-    """Run something that is cancelled after a while, unless it has ended."""
+    """Run work that is cancelled after ``seconds`` unless it has ended."""
     task = asyncio.ensure_future(work)
     await asyncio.wait({task}, timeout=seconds)
     task.cancel()
@@ -69,7 +69,7 @@ async def cancelled_after(work: Awaitable[None], seconds: float) -> None:
 
 
 def left_over(data_dir: Path) -> list[str]:
-    """Name the children, the threads and the open files that a memory has not let go of."""
+    """Return the child processes, threads and open files that a memory has not released."""
     gc.collect()
     process = psutil.Process()
     children = [f"child {child.pid}" for child in process.children(recursive=True)]
@@ -79,5 +79,5 @@ def left_over(data_dir: Path) -> list[str]:
 
 
 async def until_nothing_is_left(data_dir: Path) -> None:
-    """Wait until all is let go of; the test's own time-out ends a vain wait."""
+    """Wait until everything is released; the test's timeout ends the wait otherwise."""
     await until(lambda: not left_over(data_dir))

@@ -1,4 +1,4 @@
-"""A chat model that answers what a test wrote down, and remembers what it was asked."""
+"""A scripted chat model that records what it was asked."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ T = TypeVar("T")
 
 
 class ScriptedChat:
-    """Answers one thing after another, read as each question reads its answers; an exception is raised.
+    """Returns the given answers in order, parsed as each prompt requires; an exception is raised.
 
-    A text is the model's answer to the letter; anything else is written as JSON. Asking more often is a mistake.
+    A string is the model's literal answer; anything else is encoded as JSON. One question too many fails the test.
     """
 
     def __init__(self, *answers: object) -> None:
-        """Answer these, in order."""
+        """Take the answers, in order."""
         self._answers = list(answers)
         self.asks: list[Ask[Any]] = []
 
     async def ask(self, ask: Ask[T]) -> T:
-        """Give the next answer."""
+        """Return the next answer."""
         self.asks.append(ask)
         if not self._answers:
             raise AssertionError(f"asked {len(self.asks)} times: {ask.purpose}")
@@ -33,12 +33,12 @@ class ScriptedChat:
 
     @property
     def calls(self) -> int:
-        """How often it was asked."""
+        """Return the number of questions."""
         return len(self.asks)
 
 
 def said(text: str, number: int = 1, **fields: Any) -> dict[str, Any]:
-    """Make one row of a model's answer to a rewrite."""
+    """Return one row of a model's answer to a rewrite."""
     return {
         "number": number,
         "text": text,
@@ -52,10 +52,10 @@ def said(text: str, number: int = 1, **fields: Any) -> dict[str, Any]:
 
 
 def statements(*rows: dict[str, Any] | str) -> dict[str, Any]:
-    """Make a model's answer to a rewrite; plain texts answer the tasks from 1 on."""
+    """Return a model's answer to a rewrite; plain texts answer the tasks from 1 on."""
     return {"statements": [said(row, at) if isinstance(row, str) else row for at, row in enumerate(rows, 1)]}
 
 
 def triaged(*rows: dict[str, Any], remember: bool = True) -> dict[str, Any]:
-    """Make a model's answer to a triage."""
+    """Return a model's answer to a triage."""
     return {"should_remember": remember, "reason": "测试", "observations": list(rows)}

@@ -1,4 +1,4 @@
-"""What work costs: processor time in proportion, which neither a slow nor a busy machine changes much."""
+"""Measures processor time as a ratio, which depends little on the machine's speed and load."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ import time
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 
-STEP = 8  # how much larger the larger input is
-LINEAR = 3 * STEP  # what it may cost more; a cost that grows with the square is 64 times as high
-LEAST = 0.002  # seconds under which a measure is noise
+STEP = 8  # ratio of the larger input to the smaller
+LINEAR = 3 * STEP  # allowed ratio of costs; a quadratic cost gives 64
+LEAST = 0.002  # seconds below which a measurement is noise
 TRIES = 3
 
 
 def spent(work: Callable[[], object], tries: int = TRIES) -> float:
-    """Return the processor time that this thread needs for some work, the least of several tries."""
+    """Return the processor time of this thread for some work, the least of several runs."""
     took: list[float] = []
     with _without_collector():
         for _ in range(tries):
@@ -25,7 +25,7 @@ def spent(work: Callable[[], object], tries: int = TRIES) -> float:
 
 
 async def spent_off_loop(work: Callable[[], Awaitable[object]], tries: int = TRIES) -> float:
-    """Return the processor time that all threads of this process need for some work, the least of several tries."""
+    """Return the processor time of all threads of this process for some work, the least of several runs."""
     took: list[float] = []
     with _without_collector():
         for _ in range(tries):
@@ -36,14 +36,14 @@ async def spent_off_loop(work: Callable[[], Awaitable[object]], tries: int = TRI
 
 
 def growth(work: Callable[[int], object], size: int) -> float:
-    """Tell how much more an input of a size costs than one of an eighth of it; compare with :data:`LINEAR`."""
+    """Return how many times more an input of ``size`` costs than one of an eighth; compare with :data:`LINEAR`."""
     small = spent(lambda: work(size // STEP))
     return spent(lambda: work(size)) / small
 
 
 @contextmanager
 def _without_collector() -> Iterator[None]:
-    """Keep the garbage collector, which walks all that a long run of tests holds, out of what is measured."""
+    """Disable the garbage collector while measuring, since it walks all objects of a long test run."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:

@@ -1,4 +1,4 @@
-"""Disks that fail, die or lose power exactly when a test says so, and one that tells what was asked of it."""
+"""Disks that fail, kill the process or lose power at a chosen operation, and record all operations."""
 
 from __future__ import annotations
 
@@ -14,14 +14,15 @@ from cognitive_memory_core.disk import Disk
 
 
 class Killed(BaseException):
-    """The process ends here: nothing of ours runs any more."""
+    """Raised where the process would end: none of its code runs after this."""
 
 
 @dataclass(frozen=True)
 class Fault:
-    """What happens at the ``at``-th operation from now: an error (``code``), or the end of the process (None).
+    """The effect of the ``at``-th operation from now: an error (``code``), or the end of the process (None).
 
-    ``always`` goes on failing; ``late`` lets the operation take effect first. A failing write writes a half.
+    With ``always`` all later operations fail too; with ``late`` the operation takes effect first. A failing write
+    writes half of its data.
     """
 
     at: int
@@ -33,34 +34,34 @@ class Fault:
 class FaultyDisk(Disk):
     """A real disk with one fault.
 
-    ``performed`` names every operation and its path, ``renamed`` the target of each "replace" by its place there. It
-    fsyncs in name only: no test cuts the real power, and hundreds of them would wait for the real disk.
+    ``performed`` lists every operation with its path, ``renamed`` the target of each "replace" by its index there.
+    fsync is recorded but not executed: no test cuts the real power, and hundreds of calls would wait for the disk.
     """
 
     syncs = False
 
     def __init__(self) -> None:
-        """Work well until told otherwise."""
+        """Start without a fault."""
         self.performed: list[tuple[str, str]] = []
         self.renamed: dict[int, Path] = {}
         self.fault: Fault | None = None
-        self.gate: threading.Event | None = None  # while it is closed, renames wait
-        self.full = False  # writing fails, renaming and unlinking do not
+        self.gate: threading.Event | None = None  # while it is not set, renames wait
+        self.full = False  # writes fail, renames and unlinks do not
         self._since = 0
         self._opened: dict[int, str] = {}
 
     def arm(self, fault: Fault | None) -> None:
-        """Set the fault and count from here; None mends the disk."""
+        """Set the fault and restart the count; None removes it."""
         self.fault = fault
         self._since = 0
 
     @property
     def has_struck(self) -> bool:
-        """Whether the fault has come."""
+        """Return whether the fault has struck."""
         return self.fault is not None and self._since >= self.fault.at
 
     def act(self, operation: str, call: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-        """Note the operation, and fail if its number is up."""
+        """Record the operation, and fail if its number is reached."""
         where = self._opened.get(args[0], "") if isinstance(args[0], int) else str(args[0])
         self.performed.append((operation, where))
         if operation == "replace":
@@ -100,27 +101,27 @@ class FaultyDisk(Disk):
 
 
 class FragileDisk(FaultyDisk):
-    """A disk behind the worst cache there is: after a power cut it holds only what was fsynced.
+    """A disk behind a volatile cache: after a power cut it holds only what was fsynced.
 
-    A file's content counts as of its last fsync, a folder's names as of the folder's last fsync; a name whose file
-    never was fsynced comes back empty.
+    A file keeps the content of its last fsync, a folder the names of its last fsync; a name whose file was never
+    fsynced becomes empty.
     """
 
     def __init__(self, *folders: Path) -> None:
-        """Watch folders; what lies in them now is durable."""
+        """Track folders; their current content is durable."""
         super().__init__()
         self._synced: dict[str, bytes] = {}
         self._durable: dict[Path, dict[str, bytes]] = {}
         self.trust(*folders)
 
     def trust(self, *folders: Path) -> None:
-        """Take what lies in folders now for durable."""
+        """Treat the current content of folders as durable."""
         for folder in folders:
             self._synced |= {str(path): path.read_bytes() for path in folder.glob("*")}
             self._keep(folder)
 
     def cut_power(self) -> None:
-        """Let everything go that was not fsynced."""
+        """Discard everything that was not fsynced."""
         for folder, names in self._durable.items():
             for path in folder.iterdir():
                 path.unlink()

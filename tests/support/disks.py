@@ -1,4 +1,4 @@
-"""Disks that are small or read-only: mounted for one test, where the test may mount."""
+"""Small or read-only disks, mounted for one test where mounting is permitted."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 
 @contextmanager
 def small_disk(place: Path, megabytes: int) -> Iterator[Path]:
-    """Mount an empty disk of a size at a place; skips the test where nothing may be mounted."""
+    """Mount an empty disk of a given size; skip the test if mounting is not permitted."""
     place.mkdir(parents=True, exist_ok=True)
     if not _mounted("-t", "tmpfs", "-o", f"size={megabytes}m", "tmpfs", str(place)):
         pytest.skip("only who may mount can make a small disk")
@@ -23,12 +23,12 @@ def small_disk(place: Path, megabytes: int) -> Iterator[Path]:
 
 
 def set_read_only(place: Path, *, is_read_only: bool) -> None:
-    """Let a mounted disk take writes, or refuse them."""
+    """Make a mounted disk read-only or writable."""
     assert _mounted("-o", "remount,ro" if is_read_only else "remount,rw", str(place))
 
 
 def fill(place: Path) -> Path:
-    """Leave no room on the disk of a place, also where some came free again; gives the file to remove."""
+    """Fill the disk of a folder completely, also after space was freed; return the file to remove."""
     junk = place / "junk"
     with junk.open("ab", buffering=0) as file:
         try:

@@ -1,4 +1,4 @@
-"""A process that speaks as Chroma's does and does what its requests are called: started by tests of the supervisor."""
+"""A process with the protocol of the Chroma child that does what its requests are named; used by supervisor tests."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ MEGABYTE = 1024 * 1024
 
 
 def asked(what: str, number: int = 0) -> Begin:
-    """Make the request to which the process does what it says."""
+    """Return the request that makes the process do ``what``."""
     return Begin(what, number)
 
 
 class FakeChroma:
-    """One life of the process."""
+    """One run of the process."""
 
     def __init__(self) -> None:
-        """Take the pipes."""
+        """Open the pipes."""
         self._wire = Wire()
         self._resident = 100 * MEGABYTE
         self._does: dict[str, Callable[[int], Answer | None]] = {
@@ -45,7 +45,7 @@ class FakeChroma:
         }
 
     def serve(self) -> None:
-        """Do what is asked until the input ends."""
+        """Handle requests until the input ends."""
         while (letter := self._wire.next()) is not None:
             answer = self._answered(letter)
             self._send(letter.number, answer or Done())

@@ -1,4 +1,4 @@
-"""Random histories of people in many places, told to a real memory, with every text remembered by its own word."""
+"""Random histories of people in many places, played to a real memory; every text has a unique token."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ KEPT = core.Settings().profile.revision_keep
 
 @dataclass
 class History:
-    """A memory, what was told to it, and the ways in which it goes on.
+    """A memory, what was told to it, and actions that continue the history.
 
-    ``_told`` are events that were forgotten. ``_resting`` names the secrets that rest on a line of the log,
-    ``_forgotten`` what was in a forgotten event; ``_fresh`` is what may not have reached the ledger yet.
+    ``_told`` are events that were forgotten. ``_resting`` maps a log line to the secret learned from it; ``_forgotten``
+    maps a forgotten event to its tokens; ``_fresh`` are tokens that may not have reached the ledger yet.
     """
 
     memory: core.CognitiveMemory
@@ -41,11 +41,11 @@ class History:
 
     @property
     def standing(self) -> Standing:
-        """What was planted, and what people wished since."""
+        """Return what was planted, and what people requested since."""
         return self.sower.standing
 
     async def begin(self, extent: Extent) -> None:
-        """Read everything in that was before."""
+        """Import the history's initial rows."""
         path = self.folder / "before.jsonl"
         lines = [Head(format="cognitive-memory", version=1).model_dump_json()]
         lines += [line_of(row).written() for row in self.sower.rows(extent)]
@@ -54,7 +54,7 @@ class History:
         assert await self.memory.drain(PATIENCE)
 
     async def go_on(self, deeds: int, ask: Callable[[History], Awaitable[None]] | None = None) -> None:
-        """Let people do a few things, with questions right after each; when it returns all work is done."""
+        """Run random actions, with questions right after each; return after all work is done."""
         for deed in self.sower.dice.choices([*DEEDS], [*DEEDS.values()], k=deeds):
             self.clock.advance(minutes=1)
             await deed(self)
@@ -65,7 +65,7 @@ class History:
         await self._note_outlived()
 
     async def _note_outlived(self) -> None:
-        """Note which past portraits had to make room: as many newer ones are there as are kept of one portrait."""
+        """Note the past profiles that were pruned because the limit of newer revisions is reached."""
         for one in self.standing.planted.values():
             if one.what == "past portrait" and one.token not in self.standing.gone:
                 past = await self.memory.profile_revisions(core.Scene.operator(one.agent), one.key)
@@ -73,17 +73,17 @@ class History:
                     self.standing.erase([one.token])
 
     async def speak(self) -> None:
-        """Say something, under a name that may be new."""
+        """Say something, possibly under a new name."""
         scene, dice = self.sower.scene(), self.sower.dice
         scene = replace(scene, user_name=dice.choice(NAMES) if dice.random() < 0.2 else scene.user_name)
         message = self.sower.message(scene, self.clock.now())
         await self.memory.observe(message)
         self._note(scene, message.text, is_named=not message.is_bot)
         if message.is_bot and any(_is_near(scene, event) for event in self._told):
-            self.standing.doubtful |= set(TOKEN.findall(message.text))  # it may tell a forgotten event again
+            self.standing.doubtful |= set(TOKEN.findall(message.text))  # it may repeat a forgotten event
 
     async def finish_turn(self) -> None:
-        """Finish a turn: a memo, and something that its person said and that rests on a message."""
+        """Finish a turn: a memo, and a statement by its person that is learned from a message."""
         scene, sower = self.sower.scene(), self.sower
         memo = sower.text(sower.planted(scene, what="memo"))
         line = sower.message(scene, self.clock.now(), is_bot=False)
@@ -95,7 +95,7 @@ class History:
         self._note(scene, memo, line.text, said)
 
     async def pin(self) -> None:
-        """Pin something, for oneself or for everybody."""
+        """Pin something, for oneself or for the group."""
         scene, for_group = self.sower.scene(), self.sower.dice.random() < 0.5
         owner = "" if for_group and scene.group_id else scene.user_id
         text = self.sower.text(self.sower.planted(scene, what="pin", person=owner, said_by=scene.user_id))
@@ -116,20 +116,20 @@ class History:
             self.standing.doubtful |= self._fresh
 
     async def share(self) -> None:
-        """Open one's own portrait, or close it."""
+        """Share one's own profile, or stop sharing it."""
         person, shared = self.sower.dice.choice(PEOPLE), self.sower.dice.random() < 0.6
         await self.memory.set_sharing(person, shared)
         (self.standing.shared.add if shared else self.standing.shared.discard)(person)
 
     async def switch(self) -> None:
-        """Switch a place; most go on."""
+        """Change a place's switch, mostly to "on"."""
         scene, dice = self.sower.scene(), self.sower.dice
         switch: Switch = dice.choice(SWITCHES) if dice.random() < 0.4 else "on"
         await self.memory.set_switch(scene, switch)
         self.standing.switches[_place(scene)] = switch
 
     async def withdraw(self) -> None:
-        """Take a message back; what rests on it alone goes with it."""
+        """Withdraw a message; what was learned from it alone is withdrawn too."""
         planted, dice = self.standing.planted.values(), self.sower.dice
         lines = [one for one in planted if one.is_message and one.token not in self.standing.gone]
         if not lines:
@@ -140,7 +140,7 @@ class History:
         self.standing.doubtful |= self._fresh
 
     async def forget(self) -> None:
-        """Let an event be forgotten."""
+        """Forget an event."""
         behind = core.Scene.operator(self.sower.dice.choice(AGENTS))
         found = await self.memory.events(behind, limit=20)
         if not found:
@@ -152,7 +152,7 @@ class History:
         self.standing.doubtful |= self._fresh
 
     async def restore(self) -> None:
-        """Let a forgotten event stand again, where it still can."""
+        """Restore a forgotten event if that is still possible."""
         if not self._forgotten:
             return
         event_id, tokens = self._forgotten.popitem()
@@ -162,7 +162,7 @@ class History:
             self.standing.taken_back -= tokens
 
     async def erase(self) -> None:
-        """Forget a person for good; what others said of them may be left, without them."""
+        """Erase a person; what others said about them may be left, without them."""
         person, standing = self.sower.dice.choice(PEOPLE), self.standing
         await self.memory.forget_user(core.Scene.private(person), person)
         for token, one in standing.planted.items():
@@ -179,7 +179,7 @@ class History:
         return next(self.standing.planted[token].agent for token in tokens)
 
     def _note(self, scene: core.Scene, *texts: str, is_named: bool = True) -> None:
-        """Note whose name was seen where; what may not be recorded is nowhere."""
+        """Record whose name was seen where; what may not be recorded counts as erased."""
         tokens = {token for text in texts for token in TOKEN.findall(text)}
         self._fresh |= tokens
         is_unrecorded = self.standing.switches.get(_place(scene)) in UNRECORDED
@@ -190,14 +190,14 @@ class History:
 
 
 def scene_of(planted: Planted) -> core.Scene:
-    """Give the scene in which a secret was told."""
+    """Return the scene in which a secret was told."""
     if planted.is_in_group:
         return core.Scene.group(planted.place_id, planted.person or PEOPLE[0], agent=planted.agent)
     return core.Scene.private(planted.place_id, agent=planted.agent)
 
 
 def _is_near(scene: core.Scene, event: core.Event) -> bool:
-    """Tell whether a scene is where an event was learned, or with whoever it was learned from."""
+    """Return whether a scene is where an event was learned, or with the person it was learned from."""
     return scene.agent == event.agent and (scene.scope == event.scope or scene.user_id == event.sender_id)
 
 

@@ -1,4 +1,4 @@
-"""What tests of a ledger need beside the nouns."""
+"""Builders and helpers for tests of the ledger."""
 
 from __future__ import annotations
 
@@ -28,40 +28,40 @@ _numbers = count(1)
 
 
 def later(**stretch: float) -> datetime:
-    """Give the time so long after noon."""
+    """Return the time so long after noon."""
     return NOON + timedelta(**stretch)
 
 
 def a_vector(*numbers: float) -> Vector:
-    """Make a vector."""
+    """Return a vector."""
     return array("f", numbers)
 
 
 def a_memo(text: str = "查了天气", scene: Scene = GROUP, at: datetime = NOON, **fields: Any) -> Memo:
-    """Make a memo of a scene."""
+    """Return a memo of a scene."""
     return Memo(fields.pop("id", f"memo{next(_numbers)}"), scene.scope, text, at, **fields)
 
 
 def a_pin(text: str = "群规：不剧透", scene: Scene = GROUP, at: datetime = NOON, **fields: Any) -> Pin:
-    """Make a pin of a scene's group."""
+    """Return a pin of a scene's group."""
     return Pin(fields.pop("id", f"pin{next(_numbers)}"), scene.scope, text, fields.pop("owner_id", ""), at, **fields)
 
 
 def a_fact(event: Event, key: ProfileKey | None = None, **fields: Any) -> Fact:
-    """Make what an event says of its sender: as a member of its group, or as the person of its private chat."""
+    """Return what an event says about its sender, as a member of its group or the person of its private chat."""
     given = {"text": event.text, "kind": event.kind, "happened_at": event.happened_at, **fields}
     return Fact(key or own_key(event), event.id, **given)
 
 
 def own_key(event: Event) -> ProfileKey:
-    """Name the profile that an event's sender has where it was said."""
+    """Return the key of the sender's profile in the place of an event."""
     if event.request_type == "group":
         return ProfileKey.member(event.group_id, event.sender_id, event.agent)
     return ProfileKey.user(event.sender_id, event.agent)
 
 
 def a_profile(key: ProfileKey, summary: str = "喜欢乌龙茶", **fields: Any) -> Profile:
-    """Make a portrait."""
+    """Return a profile."""
     name, tags = fields.pop("name", ""), fields.pop("tags", ())
     return Profile(key, name, tags, summary, fields.pop("updated_at", NOON), **fields)
 
@@ -79,11 +79,11 @@ async def embedded(ledger: Ledger, vectors: Iterable[tuple[Event, Vector]], mode
 
 
 async def shown(ledger: Ledger, reading: Reading | Scene, limit: int = 100) -> list[str]:
-    """Give the texts that a reading lists, newest first."""
+    """Return the texts that a reading lists, newest first."""
     asked = Reading(reading) if isinstance(reading, Scene) else reading
     return [event.text for event in await ledger.events.recent(asked, limit)]
 
 
 async def archived(ledger: Ledger, **narrowing: Any) -> list[ArchiveRow]:
-    """Give all rows of the archive."""
+    """Return all rows of the archive."""
     return [row async for row in ledger.archive.rows(**narrowing)]

@@ -1,4 +1,4 @@
-"""What tests of merging need: a ledger with facts, portraits in memory, and a merger that does as it is told."""
+"""Helpers for tests of merging: a ledger with facts, profiles in memory, and a scripted merger."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from .profiles import KEEP
 
 @dataclass
 class ScriptedMerger:
-    """Appends facts to a portrait, and remembers of whom; a ``react`` may raise, or change the world meanwhile."""
+    """A merger that appends facts to a profile and records its calls; ``react`` may raise, or change the world."""
 
     react: Callable[[Person], Any] = lambda _: None
     seconds: float = 0.0
@@ -35,7 +35,7 @@ class ScriptedMerger:
     most_at_once: int = 0
 
     async def merge(self, person: Person, profile: Profile | None, facts: Sequence[Fact], now: datetime) -> Portrait:
-        """Give the portrait with the facts as lines."""
+        """Return the profile with the facts as lines."""
         assert person.id not in self.in_hand, "two merges of one portrait at once"
         self.in_hand.append(person.id)
         self.most_at_once = max(self.most_at_once, len(self.in_hand))
@@ -55,7 +55,7 @@ class ScriptedMerger:
 
 @dataclass
 class World:
-    """A ledger, portraits and a clock, with the merge of one entity over them."""
+    """A ledger, profiles and a clock, with the merge of one entity over them."""
 
     merger: ScriptedMerger = field(default_factory=ScriptedMerger)
     clock: FrozenClock = field(default_factory=FrozenClock)
@@ -65,7 +65,7 @@ class World:
     written: int = 0
 
     def __post_init__(self) -> None:
-        """Put it together."""
+        """Connect the parts."""
         self.ledger = InMemoryLedger(clock=self.clock)
         self.profiles = InMemoryProfiles(KEEP, self.clock)
         self.entity = EntityMerge(
@@ -82,7 +82,7 @@ class World:
         )
 
     async def tell(self, key: ProfileKey, *texts: str) -> None:
-        """Let facts wait for a portrait, from now on."""
+        """Commit facts that wait for a profile from now on."""
         user_id, group_id = key.user_id or "2000001", key.group_id
         scene = Scene.group(group_id, user_id, agent=key.agent) if group_id else Scene.private(user_id, agent=key.agent)
         for text in texts:
@@ -90,12 +90,12 @@ class World:
             await self.ledger.events.commit(replace(a_draft(event), facts=(a_fact(event, key),)))
 
     async def summary(self, key: ProfileKey) -> str:
-        """Give the text of a portrait, "" where there is none."""
+        """Return the text of a profile, "" if there is none."""
         profile = await self.profiles.find(key)
         return profile.summary if profile else ""
 
     async def waiting(self) -> int:
-        """Count the facts that wait."""
+        """Return the number of waiting facts."""
         return sum(one.facts for one in await self.ledger.facts.waiting())
 
     def _count(self) -> None:

@@ -1,15 +1,15 @@
-"""A meter that keeps what it counted."""
+"""A meter that records its calls."""
 
 from __future__ import annotations
 
 
 class ListedMeter:
-    """Lists each call with its tokens."""
+    """Records each call with its tokens."""
 
     def __init__(self) -> None:
-        """Begin with none."""
+        """Start empty."""
         self.calls: list[tuple[str, int]] = []
 
     def count(self, purpose: str, tokens: int) -> None:
-        """Note one call."""
+        """Record one call."""
         self.calls.append((purpose, tokens))

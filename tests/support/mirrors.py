@@ -1,4 +1,4 @@
-"""Mirrors of memos without a file."""
+"""Memo mirrors without a file."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ from cognitive_memory_core.domain.scope import Scope
 
 
 class NoMirror:
-    """Takes memos and forgets them."""
+    """A mirror that ignores memos."""
 
     async def copy(self, memo: Memo) -> None:
-        """Forget."""
+        """Ignore the memo."""
 
     async def flush(self) -> None:
         """Do nothing."""
 
     async def erase(self, memo_ids: object, place: object, hide: object) -> int:
-        """Have nothing to erase."""
+        """Return 0: there is nothing to erase."""
         return 0
 
 
 class ListedMirror:
-    """Keeps memos in a list, as a mirror does in a file."""
+    """A mirror that keeps memos in a dictionary."""
 
     def __init__(self) -> None:
-        """Begin with none."""
+        """Start empty."""
         self.memos: dict[str, Memo] = {}
 
     async def copy(self, memo: Memo) -> None:
@@ -35,10 +35,10 @@ class ListedMirror:
         self.memos.setdefault(memo.id, memo)
 
     async def flush(self) -> None:
-        """Have nothing to write."""
+        """Do nothing."""
 
     async def erase(self, memo_ids: Collection[str], place: Scope, hide: Callable[[str], str]) -> int:
-        """Take memos out by id and place, and hide a person in the others."""
+        """Remove memos by id and place, and hide a person in the others."""
         before, where = self.memos, (place.kind, place.place_id)
         left = [memo for memo in before.values() if (memo.scope.kind, memo.scope.place_id) != where]
         self.memos = {memo.id: replace(memo, text=hide(memo.text)) for memo in left if memo.id not in memo_ids}

@@ -40,7 +40,7 @@ class Asked:
 
     @property
     def texts(self) -> list[str]:
-        """Everything in words that was handed over."""
+        """Return all texts of the request."""
         given = self.body.get("input", self.body.get("documents", []))
         messages = [message["content"] for message in self.body.get("messages", [])]
         return [*([given] if isinstance(given, str) else given), *messages]
@@ -48,7 +48,7 @@ class Asked:
 
 @dataclass(frozen=True)
 class Reply:
-    """An answer, and how it arrives: after ``delay`` seconds, ``pause`` seconds between bytes, cut after so many."""
+    """An answer and its delivery: after ``delay`` seconds, ``pause`` seconds between bytes, cut after so many bytes."""
 
     body: bytes = b""
     status: int = 200
@@ -64,10 +64,10 @@ Script = Behaviour | Sequence[Behaviour]
 
 
 class ModelServer:
-    """Serves /v1/embeddings, /v1/chat/completions and /v1/rerank; keeps what it was asked."""
+    """Serves /v1/embeddings, /v1/chat/completions and /v1/rerank; records the requests."""
 
     def __init__(self, port: int = 0) -> None:
-        """Answer everything well, at a free port unless one is named."""
+        """Answer everything well; port 0 means a free port."""
         self.embeddings: Script = well
         self.chat: Script = well
         self.rerank: Script = well
@@ -92,16 +92,16 @@ class ModelServer:
 
     @property
     def url(self) -> str:
-        """Where it is, as an operator writes it."""
+        """Return its address as an operator writes it."""
         return f"http://127.0.0.1:{self._port}/v1"
 
     @property
     def texts(self) -> list[str]:
-        """Everything in words that it was ever handed."""
+        """Return all texts that it ever received."""
         return [text for asked in self.asked for text in asked.texts]
 
     async def is_asked(self, times: int) -> None:
-        """Wait until it was asked so many times."""
+        """Wait until it has received so many requests."""
         async with self._arrived:
             await self._arrived.wait_for(lambda: len(self.asked) >= times)
 
@@ -153,7 +153,7 @@ async def _read(reader: asyncio.StreamReader) -> Asked | None:
 
 
 async def _send(writer: asyncio.StreamWriter, reply: Reply) -> bool:
-    """Send a reply; answers whether the connection may live on."""
+    """Send a reply; return whether the connection may stay open."""
     await asyncio.sleep(reply.delay)
     if reply.cut_after is not None and reply.cut_after < 0:
         return False
@@ -175,7 +175,7 @@ async def _send_body(writer: asyncio.StreamWriter, body: bytes, pause: float) ->
             await asyncio.sleep(pause)
 
 
-# --- any endpoint -------------------------------------------------------------------------------------------------
+# Any endpoint.
 
 
 def well(asked: Asked) -> Reply:
@@ -188,32 +188,32 @@ def well(asked: Asked) -> Reply:
 
 
 def as_json(value: object, **how: Any) -> Behaviour:
-    """Answer this JSON, NaN and all."""
+    """Answer with this value as JSON, NaN included."""
     return raw(json.dumps(value).encode(), **how)
 
 
 def raw(body: bytes, **how: Any) -> Behaviour:
-    """Answer these bytes."""
+    """Answer with these bytes."""
     return lambda _: Reply(body, **how)
 
 
 def slowly(seconds: float, then: Behaviour = well) -> Behaviour:
-    """Answer after a while."""
+    """Answer after a delay."""
     return lambda asked: replace(then(asked), delay=seconds)
 
 
 def never(_: Asked) -> Reply:
-    """Accept, and say nothing for an hour."""
+    """Accept the request, and send nothing for an hour."""
     return Reply(delay=3600)
 
 
 def dripping(pause: float = 1.0, then: Behaviour = well) -> Behaviour:
-    """Send one byte, rest, send the next."""
+    """Send one byte at a time with pauses."""
     return lambda asked: replace(then(asked), pause=pause)
 
 
 def status(code: int, headers: Mapping[str, str] | None = None, message: str = "no") -> Behaviour:
-    """Refuse as providers do, with the request's own headers and words in the message."""
+    """Refuse as providers do, with the request's headers and texts in the message."""
     return lambda asked: Reply(
         json.dumps({"error": {"message": f"{message} {asked.headers.get('authorization')} {asked.texts}"}}).encode(),
         code,
@@ -222,23 +222,23 @@ def status(code: int, headers: Mapping[str, str] | None = None, message: str = "
 
 
 def page(_: Asked) -> Reply:
-    """Answer a web page."""
+    """Answer with a web page."""
     return Reply(b"<!doctype html><html><body>Welcome</body></html>", headers={"Content-Type": "text/html"})
 
 
 def cut(_: Asked) -> Reply:
-    """Hang up without a word."""
+    """Close the connection without an answer."""
     return Reply(cut_after=-1)
 
 
 def cut_within(asked: Asked) -> Reply:
-    """Hang up in the middle of the body."""
+    """Close the connection in the middle of the body."""
     reply = well(asked)
     return replace(reply, cut_after=len(reply.body) // 2)
 
 
 def redirect(to: str) -> Behaviour:
-    """Point somewhere else."""
+    """Redirect to another address."""
     return lambda _: Reply(status=307, headers={"Location": to})
 
 
@@ -263,11 +263,11 @@ def zipped(then: Behaviour = well) -> Behaviour:
     return behave
 
 
-# --- embeddings ---------------------------------------------------------------------------------------------------
+# Embeddings.
 
 
 def vector_of(text: str, dimensions: int = DIMENSIONS) -> list[float]:
-    """Hash letters and pairs into a vector: the same text has the same one everywhere, like texts alike ones."""
+    """Return a vector hashed from letters and pairs: equal texts have equal vectors, similar texts similar ones."""
     numbers = [0.0] * dimensions
     for feature in (*text, *(text[at : at + 2] for at in range(len(text) - 1))):
         digest = hashlib.sha256(feature.encode("utf-8", "replace")).digest()
@@ -281,7 +281,7 @@ def vector_of(text: str, dimensions: int = DIMENSIONS) -> list[float]:
 def embeddings(
     change: Callable[[list[dict[str, Any]]], list[dict[str, Any]]] = list, dimensions: int = 0, **extra: Any
 ) -> Behaviour:
-    """Answer a vector a text, after a change to the rows of the answer."""
+    """Answer with one vector per text, after a change to the rows."""
 
     def behave(asked: Asked) -> Reply:
         length = dimensions or asked.body.get("dimensions", DIMENSIONS)
@@ -297,33 +297,33 @@ def embeddings(
 
 
 def with_vector(vector: object) -> Behaviour:
-    """Answer this as the last text's vector."""
+    """Answer with this value as the last text's vector."""
     return embeddings(lambda rows: [*rows[:-1], {**rows[-1], "embedding": vector}])
 
 
 def in_base64(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Write vectors as little-endian float32 in base64."""
+    """Encode vectors as little-endian float32 in base64."""
     packed = [struct.pack(f"<{len(row['embedding'])}f", *row["embedding"]) for row in rows]
     return [{**row, "embedding": base64.b64encode(some).decode()} for row, some in zip(rows, packed, strict=True)]
 
 
-# --- chat ---------------------------------------------------------------------------------------------------------
+# Chat.
 
 
 def message(content: object, **choice: Any) -> Behaviour:
-    """Answer this message."""
+    """Answer with this message."""
     one = {"index": 0, "message": {"role": "assistant", **_as_message(content)}, "finish_reason": "stop", **choice}
     usage = {"prompt_tokens": 5, "completion_tokens": 2, "total_tokens": 7}
     return as_json({"id": "1", "choices": [one], "usage": usage})
 
 
 def words(text: str, **choice: Any) -> Behaviour:
-    """Answer in words."""
+    """Answer with text."""
     return message({"content": text}, **choice)
 
 
 def tool_call(arguments: object = None, name: str = "", **choice: Any) -> Behaviour:
-    """Call the tool that was asked for, with these arguments or an example of what its schema allows."""
+    """Call the requested tool, with these arguments or a minimal example of its schema."""
 
     def behave(asked: Asked) -> Reply:
         function = asked.body["tools"][0]["function"]
@@ -337,22 +337,22 @@ def tool_call(arguments: object = None, name: str = "", **choice: Any) -> Behavi
 
 
 def without_tools(then: Behaviour, complaint: str = "tools are not supported") -> Behaviour:
-    """Refuse every request that brings tools."""
+    """Refuse every request that has tools."""
     return lambda asked: status(400, message=complaint)(asked) if "tools" in asked.body else then(asked)
 
 
 def only_words(then: Behaviour) -> Behaviour:
-    """Refuse every request that brings tools or asks for JSON mode."""
+    """Refuse every request that has tools or asks for JSON mode."""
     return without_tools(lambda asked: status(400)(asked) if "response_format" in asked.body else then(asked))
 
 
 def deaf_to_tools(then: Behaviour) -> Behaviour:
-    """Chatter where tools are offered, and answer otherwise."""
+    """Answer with chatter if tools are offered, and as ``then`` otherwise."""
     return lambda asked: words("好的，我来看看。")(asked) if "tools" in asked.body else then(asked)
 
 
 def sample(schema: Mapping[str, Any]) -> Any:
-    """Make the least that a JSON schema allows."""
+    """Return the smallest value that a JSON schema allows."""
     if "enum" in schema:
         return schema["enum"][0]
     kind = schema.get("type", "object")
@@ -366,11 +366,11 @@ def _as_message(content: object) -> dict[str, Any]:
     return dict(content) if isinstance(content, Mapping) else {"content": content}
 
 
-# --- rerank -------------------------------------------------------------------------------------------------------
+# Rerank.
 
 
 def scores(score: Callable[[str, str], object]) -> Behaviour:
-    """Score each document against the query, the best first."""
+    """Score each document against the query, best first."""
 
     def behave(asked: Asked) -> Reply:
         listed = [
@@ -383,7 +383,7 @@ def scores(score: Callable[[str, str], object]) -> Behaviour:
 
 
 def shared_letters(query: str, text: str) -> float:
-    """Tell how many of the query's letters a text holds."""
+    """Return the share of the query's letters that a text contains."""
     return len(set(query) & set(text)) / max(len(set(query)), 1)
 
 

@@ -1,4 +1,4 @@
-"""A real bot in a process of its own, and a OneBot v11 client on a real WebSocket: what journeys are made of."""
+"""A real bot in a separate process, and a OneBot v11 client on a real WebSocket, for the journeys."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ OPENED = "已启动；数据目录"  # what the bot logs when its memory is open
 BOT = 3850617294
 GROUP, OTHER_GROUP = 618203471, 930417652
 AHE, MILI = 2156083317, 2680914375
-PAUSE = 0.2  # seconds between two times that somebody asks the same
+PAUSE = 0.2  # seconds between two repetitions of a question
 
 ENV = (
     "DRIVER=~fastapi",
     "HOST=127.0.0.1",
     "LOCALSTORE_USE_CWD=true",
     "LOG_LEVEL=INFO",
-    "COGNITIVE_MEMORY__CAPTURE__ANNOUNCE=off",  # one answer a line
+    "COGNITIVE_MEMORY__CAPTURE__ANNOUNCE=off",  # one answer per line
 )
 BOT_SCRIPT = """
 import nonebot
@@ -49,14 +49,14 @@ nonebot.run()
 
 
 class BotDied(AssertionError):
-    """The bot's process ended before it was reached."""
+    """The bot's process ended before it could be reached."""
 
 
 @dataclass
 class OneBotClient:
-    """One account's connection: says lines, answers what the bot calls, keeps what the bot sent where.
+    """One account's connection: says lines, answers the bot's API calls, records the bot's messages by place.
 
-    A place is a group's number or, in private, a person's.
+    A place is the number of a group or, in private, of a person.
     """
 
     wire: ClientConnection
@@ -68,7 +68,7 @@ class OneBotClient:
     async def say(
         self, text: str, *, user: int = AHE, name: str = "阿禾", group: int | None = None, **more: Any
     ) -> int:
-        """Let a person say a line to the bot; answers the message's number."""
+        """Send a person's line to the bot; return the message's number."""
         number = next(_numbers)
         kind = "private" if group is None else "group"
         parts = [] if group is None else [{"type": "at", "data": {"qq": str(BOT)}}]
@@ -91,16 +91,16 @@ class OneBotClient:
         return number
 
     async def ask(self, text: str, *, user: int = AHE, group: int | None = None, **more: Any) -> str:
-        """Say a line and give the bot's next message in that place."""
+        """Say a line and return the bot's next message in that place."""
         await self.say(text, user=user, group=group, **more)
         return await asyncio.wait_for(self.sent[user if group is None else group].get(), PATIENCE)
 
     async def reply(self) -> str:
-        """Give the bot's next message, wherever it was sent."""
+        """Return the bot's next message, wherever it was sent."""
         return await asyncio.wait_for(self.everything.get(), PATIENCE)
 
     async def ask_until(self, text: str, wanted: str, **who: Any) -> str:
-        """Ask again and again, as people do, until the answer holds what is wanted; give that answer."""
+        """Repeat a question until the answer contains ``wanted``; return that answer."""
         answer, ends = "", time.monotonic() + PATIENCE
         while time.monotonic() < ends:
             if wanted in (answer := await self.ask(text, **who)):
@@ -109,7 +109,7 @@ class OneBotClient:
         raise AssertionError(answer)
 
     async def serve(self) -> None:
-        """Answer every call with success."""
+        """Answer every API call with success."""
         numbers = count(1_000_000)
         with suppress(ConnectionClosed):
             async for frame in self.wire:
@@ -128,25 +128,25 @@ class OneBotClient:
 
 @dataclass
 class BotProcess:
-    """A bot in its own directory, started as its operator would."""
+    """A bot in its own directory, started as an operator would."""
 
     home: Path
     port: int
     process: subprocess.Popen[bytes]
-    before: int = 0  # characters that earlier processes of the same directory have logged
+    before: int = 0  # characters logged by earlier processes in the same directory
 
     @property
     def data(self) -> Path:
-        """Where the memory's files lie."""
+        """Return the directory of the memory's files."""
         return data_of(self.home)
 
     def log(self) -> str:
-        """Give everything that the bot printed so far."""
+        """Return everything that the bot has printed."""
         return (self.home / "bot.log").read_text("utf-8", "replace")
 
     @asynccontextmanager
     async def client(self) -> AsyncIterator[OneBotClient]:
-        """Connect as the account, as soon as the bot listens."""
+        """Connect as the account once the bot listens."""
         client = OneBotClient(await self._connected())
         client.answering = asyncio.create_task(client.serve())
         try:
@@ -157,16 +157,16 @@ class BotProcess:
                 await client.wire.close()
 
     async def opened(self) -> None:
-        """Wait until the bot has said that its memory is open."""
+        """Wait until the bot has logged that its memory is open."""
         await until(lambda: OPENED in self.log()[self.before :])
 
     def kill(self) -> None:
-        """End the process as a power cut would."""
+        """Kill the process."""
         self.process.kill()
         self.process.wait(PATIENCE)
 
     def stop(self) -> int:
-        """End the process as its operator would; gives its exit status."""
+        """Stop the process as an operator would; return its exit status."""
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGINT)
             with suppress(subprocess.TimeoutExpired):
@@ -189,22 +189,22 @@ class BotProcess:
 
 
 def data_of(home: Path) -> Path:
-    """Name the directory of the memory's files under a bot's directory."""
+    """Return the directory of the memory's files under a bot's directory."""
     return home / "data" / "nonebot_plugin_cognitive_memory"
 
 
 def prepare(home: Path, plugins: Mapping[str, str], env: Sequence[str] = ()) -> None:
-    """Lay out a bot's directory: its script, its plugins by name, its .env."""
+    """Create a bot's directory: its script, its plugins by name, its .env."""
     (home / "plugins").mkdir(parents=True, exist_ok=True)
     (home / "bot.py").write_text(BOT_SCRIPT, "utf-8")
     for name, source in plugins.items():
         (home / "plugins" / f"{name}.py").write_text(source, "utf-8")
-    lines = (*ENV, *env)  # of two lines for one key the last counts
+    lines = (*ENV, *env)  # of two lines for one key the last one counts
     (home / ".env").write_text("\n".join(lines) + "\n", "utf-8")
 
 
 def start(home: Path, environ: Mapping[str, str] | None = None) -> BotProcess:
-    """Start the bot that was prepared in a directory, with more in its process environment."""
+    """Start the bot prepared in a directory, with additional environment variables."""
     port = _free_port()
     environment = {
         **{name: value for name, value in os.environ.items() if not name.startswith("COGNITIVE_MEMORY__")},
@@ -225,7 +225,7 @@ def start(home: Path, environ: Mapping[str, str] | None = None) -> BotProcess:
 async def running_bot(
     home: Path, plugins: Mapping[str, str], env: Sequence[str] = ()
 ) -> AsyncIterator[tuple[BotProcess, OneBotClient]]:
-    """Run a bot and be connected to it until the block is left."""
+    """Run a bot and stay connected to it while the block runs."""
     prepare(home, plugins, env)
     bot = start(home)
     try:

@@ -1,4 +1,4 @@
-"""The whole memory over stores of every make, with somebody who looks at each row before the memory itself does."""
+"""The whole memory over every kind of store, with a witness that sees each row before the memory filters it."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ from .planted import Standing, tokens_in
 from .reading_rule import may_read
 
 Make = Literal["sqlite", "in memory", "chroma"]
-_CALLED = {"exact": "index", "profile_index": "profiles", "profiles": ""}  # parts by other names in a ledger
+_CALLED = {"exact": "index", "profile_index": "profiles", "profiles": ""}  # parts that have other names in a ledger
 
 
 @dataclass
 class Witness:
-    """Sees the rows that stores give, with what they were asked for, before anything is taken out of them."""
+    """Records the rows that stores return and the reading that was asked, before anything is filtered out."""
 
     seen: list[tuple[Reading, Sequence[Event]]] = field(default_factory=list[tuple[Reading, Sequence[Event]]])
 
     def foreign(self, standing: Standing) -> set[str]:
-        """Give the words of secrets that somebody was given who may not read them, and forget what was seen."""
+        """Return the tokens returned for readings that must not see them, and clear the records."""
         seen, self.seen = self.seen, []
         return {
             token
@@ -46,37 +46,37 @@ class Witness:
         }
 
     def note(self, reading: Reading, rows: Sequence[Event | Message]) -> None:
-        """Keep what a leg gave."""
+        """Record the rows of one search."""
         self.seen.append((reading, [row.as_event() if isinstance(row, Message) else row for row in rows]))
 
 
 @dataclass
 class WatchedWords:
-    """A lexical index before a witness."""
+    """A lexical index that reports to a witness."""
 
     index: Any
     witness: Witness
 
     async def events(self, terms: Sequence[str], reading: Reading, limit: int) -> list[tuple[Event, float]]:
-        """Find events."""
+        """Return events."""
         found = await self.index.events(terms, reading, limit)
         self.witness.note(reading, [event for event, _ in found])
         return found
 
     async def messages(self, terms: Sequence[str], reading: Reading, limit: int) -> list[tuple[Message, float]]:
-        """Find lines of the log."""
+        """Return log lines."""
         found = await self.index.messages(terms, reading, limit)
         self.witness.note(reading, [message for message, _ in found])
         return found
 
     def __getattr__(self, name: str) -> Any:
-        """Let everything else be asked unseen."""
+        """Forward everything else without reporting."""
         return getattr(self.index, name)
 
 
 @dataclass
 class WatchedVectors:
-    """An exact index before a witness; with a ``follower`` everything goes to the vector store instead."""
+    """An exact index that reports to a witness; with a ``follower``, searches go to the vector store instead."""
 
     index: Any
     parts: Parts
@@ -84,7 +84,7 @@ class WatchedVectors:
     follower: IndexReconciler | None = None
 
     async def nearest(self, vector: Vector, reading: Reading, limit: int) -> list[tuple[Event, float]]:
-        """Find events, and let their texts be seen."""
+        """Return events, and report them."""
         found = await self._found(vector, reading, limit)
         self.witness.note(reading, [event for event, _ in found])
         return found
@@ -96,11 +96,11 @@ class WatchedVectors:
         return [(event, cosines[event.id]) for event in await self.parts.events.fetch(list(cosines))]
 
     async def is_wide(self, reading: Reading) -> bool:
-        """Say that nothing is: the memory has only this index to ask."""
+        """Return False: the memory has only this index."""
         return False
 
     def __getattr__(self, name: str) -> Any:
-        """Let everything else be asked unseen."""
+        """Forward everything else without reporting."""
         return getattr(self.index, name)
 
 
@@ -108,7 +108,7 @@ class WatchedVectors:
 async def opened(
     make: Make, data_dir: Path, clock: FrozenClock, witness: Witness, **settings: Any
 ) -> AsyncIterator[core.CognitiveMemory]:
-    """Open an empty memory over stores of a make; the background works only when it is drained."""
+    """Open an empty memory over a kind of store; background work runs only when the memory is drained."""
     backend = "chroma" if make == "chroma" else "exact"
     live = Live(core.Settings(vector_store=VectorStoreSettings(backend=backend), **settings))
     parts = await parts_of(live, data_dir, Overrides(clock=clock))

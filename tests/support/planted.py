@@ -1,4 +1,4 @@
-"""Secrets that are told in many places, each with a word of its own: whoever finds the word knows where it is from."""
+"""Secrets told in many places, each with a unique token, so that a token found shows where it came from."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ MUTED = ("off", "record_only")
 
 @dataclass(frozen=True)
 class Planted:
-    """One text that was stored. ``place_id`` is a group, or the person of a private chat.
+    """One text that was stored; ``place_id`` is a group, or the person of a private chat.
 
-    ``person`` is whose turn, pin or portrait it is ("" for the group's own), ``said_by`` who spoke ("" for the bot),
-    or wrote a pin, and ``subjects`` of whom it speaks. Words have the ``kind`` of their event, or "message".
+    ``person`` owns the turn, pin or profile ("" for the group's own), ``said_by`` is who spoke or wrote it ("" for the
+    bot), and ``subjects`` are those it is about. "words" have the ``kind`` of their event, or "message".
     """
 
     token: str
@@ -38,12 +38,12 @@ class Planted:
 
     @property
     def is_message(self) -> bool:
-        """Whether it is a line of the log."""
+        """Return whether it is a line of the log."""
         return self.kind == "message"
 
     @property
     def people(self) -> frozenset[str]:
-        """With whom it is left out: who said it, of whom it speaks, and to whom a line of the log was said."""
+        """Return the people whose opt-out hides it: its author, its subjects, and the addressee of a log line."""
         if self.what == "words":
             to_whom = (self.person,) if self.is_message else ()
             return frozenset((self.said_by, *self.subjects, *to_whom)) - {""}
@@ -51,7 +51,7 @@ class Planted:
 
     @property
     def key(self) -> ProfileKey:
-        """The portrait that it is, or that what its person said there goes into."""
+        """Return the profile that it is, or that its speaker's words there go into."""
         if not self.is_in_group:
             return ProfileKey.user(self.place_id, self.agent)
         if self.person:
@@ -60,23 +60,23 @@ class Planted:
 
     @property
     def keys(self) -> frozenset[ProfileKey]:
-        """The portraits that it may have gone into: its person's there and everywhere, and the group's."""
+        """Return the profiles that it may have gone into: its person's there and everywhere, and the group's."""
         everywhere = ProfileKey.user(self.person, self.agent) if self.person else self.key
         return frozenset((self.key, everywhere, replace(self, person="").key))
 
     def stands_in(self, scene: Scene) -> bool:
-        """Tell whether a scene is where it was told."""
+        """Return whether a scene is where it was told."""
         place_id = scene.group_id or scene.user_id
         return (self.agent, self.is_in_group, self.place_id) == (scene.agent, bool(scene.group_id), place_id)
 
 
 @dataclass
 class Standing:
-    """Everything that was planted, and what people wished since.
+    """Everything that was planted, and what people requested since.
 
-    ``known`` are (agent, group, person) whose names were seen there. ``gone`` are the words that nobody may read now,
-    also not in past portraits; of them ``taken_back`` are not erased. ``doubtful`` are those of which it is left open
-    whether they are there still.
+    ``known`` are (agent, group, person) whose names were seen there. ``gone`` are tokens that nobody may read now, not
+    even in past profiles; those of them in ``taken_back`` are withdrawn, not erased. For ``doubtful`` tokens it is left
+    open whether they are still there.
     """
 
     planted: dict[str, Planted] = field(default_factory=dict[str, Planted])
@@ -90,7 +90,7 @@ class Standing:
     doubtful: set[str] = field(default_factory=set[str])
 
     def take_back(self, tokens: Iterable[str]) -> None:
-        """Note what was withdrawn or forgotten; with it a portrait may lose more that tells the same."""
+        """Record tokens that were withdrawn or forgotten; a profile may then lose other text that tells the same."""
         taken = set(tokens)
         self.taken_back |= taken - self.gone
         self.gone |= taken
@@ -98,9 +98,10 @@ class Standing:
         self.doubtful |= {one.token for one in self.planted.values() if "portrait" in one.what and one.key in keys}
 
     def take_back_event(self, event: Event, words: Iterable[str]) -> set[str]:
-        """Note an event that was forgotten, with the lines that it was made of; answers all their words.
+        """Record a forgotten event with its source lines; return all their tokens.
 
-        Lines of the bot, and of its sender where it names none, may tell it again: all texts here are much alike.
+        Lines of the bot, and of the sender where the event names none, may tell the same, since the texts here are
+        similar.
         """
         lines = [one for one in self.planted.values() if one.is_message and one.agent == event.agent]
         here = [one for one in lines if (one.is_in_group, one.place_id) == (bool(event.group_id), event.scope.place_id)]
@@ -113,27 +114,27 @@ class Standing:
         return taken
 
     def erase(self, tokens: Iterable[str]) -> None:
-        """Note what is nowhere any more, or never was."""
+        """Record tokens that do not exist any more, or never did."""
         erased = set(tokens)
         self.gone |= erased
         self.taken_back -= erased
 
     def is_mute(self, scene: Scene) -> bool:
-        """Tell whether a place was switched so that nothing is recalled there."""
+        """Return whether recall is switched off in a place."""
         return self.switches.get((scene.agent, scene.group_id, "" if scene.group_id else scene.user_id)) in MUTED
 
     def is_known(self, person: str, scene: Scene) -> bool:
-        """Tell whether a person's name was seen in a group."""
+        """Return whether a person's name was seen in a group."""
         return (scene.agent, scene.group_id, person) in self.known
 
     def is_open(self, portrait: Planted, scene: Scene) -> bool:
-        """Tell whether a person's own portrait is open to a group: by their wish or everybody's, where they are."""
+        """Return whether a group may read a person's profile: it is shared, and the person is known there."""
         is_there = portrait.person == scene.user_id or self.is_known(portrait.person, scene)
         return is_there and (self.is_shared_by_all or portrait.person in self.shared)
 
 
 def strings(value: object) -> Iterator[str]:
-    """Give every text in a value, however deep: fields of nouns, keys and values, items."""
+    """Yield every text in a value, at any depth: fields, keys and values, items."""
     if isinstance(value, str):
         yield value
     elif is_dataclass(value) and not isinstance(value, type):
@@ -148,5 +149,5 @@ def strings(value: object) -> Iterator[str]:
 
 
 def tokens_in(value: object) -> set[str]:
-    """Give the words of secrets that stand anywhere in a value."""
+    """Return the tokens that occur anywhere in a value."""
     return {token for text in strings(value) for token in TOKEN.findall(text)}

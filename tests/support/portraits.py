@@ -1,4 +1,4 @@
-"""Hand-written stand-ins for the files of portraits and their index."""
+"""Hand-written fakes of the profile store and its index."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from .clock import NOON
 
 
 def a_portrait(key: ProfileKey, summary: str = "喜欢乌龙茶。", **fields: Any) -> Profile:
-    """Make a portrait."""
+    """Return a profile."""
     return Profile(**{"key": key, "name": "阿棠", "tags": (), "summary": summary, "updated_at": NOON, **fields})
 
 
 class ListedPortraits:
-    """A store that holds these portraits, counts what is read, and answers when it may."""
+    """A store with the given profiles that counts reads and answers when permitted."""
 
     def __init__(self, *portraits: Profile) -> None:
-        """Hold portraits."""
+        """Take the profiles."""
         self.held = {portrait.key: portrait for portrait in portraits}
         self.read: list[ProfileKey] = []
         self.failure: Exception | None = None
@@ -31,7 +31,7 @@ class ListedPortraits:
         self.may_answer.set()
 
     async def find(self, key: ProfileKey) -> Profile | None:
-        """Give the portrait of a key."""
+        """Return the profile of a key."""
         self.read.append(key)
         await self.may_answer.wait()
         if self.failure:
@@ -40,7 +40,7 @@ class ListedPortraits:
 
 
 class ListedIndex:
-    """An index of these portraits; a ``leaky`` one gives them all, whoever asks: a store may err."""
+    """An index of the given profiles; a ``leaky`` one returns them all to everybody, as a faulty store might."""
 
     def __init__(
         self,
@@ -49,14 +49,14 @@ class ListedIndex:
         known: Iterable[tuple[str, str]] = (),
         leaky: bool = False,
     ) -> None:
-        """Hold portraits, and who is known by name in which group."""
+        """Take the profiles, and who is known by name in which group."""
         self.held = {portrait.key: portrait for portrait in portraits}
         self._vectors = vectors or {}
         self._known = frozenset(known)
         self._leaky = leaky
 
     async def readable(self, scene: Scene, shared: Collection[str] | None, fingerprint: str) -> list[IndexedProfile]:
-        """Give what the scene may read."""
+        """Return the rows that the scene may read."""
         return [
             IndexedProfile(profile, self._vectors.get(profile.key) if fingerprint else None)
             for profile in self.held.values()
@@ -69,19 +69,19 @@ class ListedIndex:
 
 
 class ListedWithdrawals:
-    """Facts of which only is known that these portraits hold something withdrawn."""
+    """A fact book that only knows which profiles hold withdrawn facts."""
 
     def __init__(self, *held: ProfileKey) -> None:
-        """Name portraits."""
+        """Take the keys of the profiles."""
         self.held = set(held)
         self.asked = 0
 
     async def withdrawing(self) -> frozenset[ProfileKey]:
-        """Name them."""
+        """Return the keys."""
         self.asked += 1
         return frozenset(self.held)
 
 
 def listed_texts(profiles: Sequence[Profile]) -> list[str]:
-    """Give what portraits say."""
+    """Return the summaries of profiles."""
     return [profile.summary for profile in profiles]

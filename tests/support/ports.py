@@ -1,4 +1,4 @@
-"""Hand-written stand-ins for what the read path asks of the world: they answer what they were given, or are away."""
+"""Hand-written fakes of the read path's ports: they return what they were given, or are unavailable."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from cognitive_memory_core.ports.models import Calibration, Vector
 
 
 class Away:
-    """A store or model that raises whatever it is asked."""
+    """A store or model that raises for every call."""
 
     def __init__(self, error: Exception | None = None) -> None:
-        """Raise this error, or UnavailableError."""
+        """Take the error to raise; default UnavailableError."""
         self.error = error or UnavailableError("away")
 
     def __getattr__(self, name: str) -> Any:
-        """Refuse any call."""
+        """Return a function that raises."""
 
         async def refuse(*_: object, **__: object) -> None:
             raise self.error
@@ -33,69 +33,69 @@ class Away:
 
 
 class ListedEvents:
-    """An event ledger that holds these events; those retired do not stand."""
+    """An event ledger with the given events; retired ones are not returned."""
 
     def __init__(self, *events: Event) -> None:
-        """Hold events."""
+        """Take the events."""
         self._events = {event.id: event for event in events}
 
     async def fetch(self, event_ids: Sequence[str]) -> list[Event]:
-        """Give the standing ones, in the order asked for."""
+        """Return the events that are not retired, in the order asked for."""
         found = (self._events.get(event_id) for event_id in event_ids)
         return [event for event in found if event is not None and event.retired_at is None]
 
 
 class ListedWords:
-    """A lexical index that finds these rows, whatever is asked, and remembers what was."""
+    """A lexical index that returns these rows for every query and records the queries."""
 
     def __init__(
         self, events: Sequence[tuple[Event, float]] = (), messages: Sequence[tuple[Message, float]] = ()
     ) -> None:
-        """Find rows."""
+        """Take the rows."""
         self._events = list(events)
         self._messages = list(messages)
         self.asked: list[tuple[tuple[str, ...], Reading, int]] = []
 
     async def events(self, terms: Sequence[str], reading: Reading, limit: int) -> list[tuple[Event, float]]:
-        """Give the first rows, admitted or not: a store may err."""
+        """Return the first rows without applying the reading, as a faulty store might."""
         self.asked.append((tuple(terms), reading, limit))
         return self._events[:limit]
 
     async def messages(self, terms: Sequence[str], reading: Reading, limit: int) -> list[tuple[Message, float]]:
-        """Give the first rows, admitted or not: a store may err."""
+        """Return the first rows without applying the reading, as a faulty store might."""
         self.asked.append((tuple(terms), reading, limit))
         return self._messages[:limit]
 
 
 class ListedVectors:
-    """A vector index that finds these events with their cosines, whatever is asked."""
+    """A vector index that returns these events with their cosines for every query."""
 
     def __init__(self, *rows: tuple[Event, float]) -> None:
-        """Find rows."""
+        """Take the rows."""
         self._rows = list(rows)
         self.limits: list[int] = []
 
     async def nearest(self, vector: Vector, reading: Reading, limit: int) -> list[tuple[Event, float]]:
-        """Give the first rows, admitted or not: a store may err."""
+        """Return the first rows without applying the reading, as a faulty store might."""
         self.limits.append(limit)
         return self._rows[:limit]
 
 
 class CountingEmbedder:
-    """An embedder that answers one vector after another (the last for ever) and counts the questions."""
+    """An embedder that returns the given vectors in turn (the last one forever) and counts the queries."""
 
     fingerprint = "counting"
     calibration = Calibration(0.0, 1.0)
 
     def __init__(self, *answers: Sequence[float] | Exception) -> None:
-        """Answer these."""
+        """Take the vectors."""
         self._answers = list(answers) or [(1.0, 0.0)]
         self.asked: list[str] = []
         self.may_answer = asyncio.Event()
         self.may_answer.set()
 
     async def embed_query(self, text: str) -> Vector:
-        """Answer the next vector, once that is allowed."""
+        """Return the next vector, once permitted."""
         self.asked.append(text)
         answer = self._answers[min(len(self.asked), len(self._answers)) - 1]
         await self.may_answer.wait()
@@ -104,22 +104,22 @@ class CountingEmbedder:
         return array("f", answer)
 
     async def embed_documents(self, texts: Sequence[str]) -> list[Vector]:
-        """Answer the first vector for every text."""
+        """Return the same vector for every text."""
         return [array("f", (1.0, 0.0)) for _ in texts]
 
 
 class ListedNotes:
-    """A notebook that holds these memos and pins, wherever they are asked for."""
+    """A notebook with the given memos and pins."""
 
     def __init__(self, memos: Sequence[Memo] = (), pins: Sequence[Pin] = ()) -> None:
-        """Hold notes."""
+        """Take the notes."""
         self._memos = list(memos)
         self._pins = list(pins)
 
     async def memos(self, scope: Scope, limit: int) -> list[Memo]:
-        """Give the newest of the place, newest last."""
+        """Return the newest memos of the place, newest last."""
         return [memo for memo in self._memos if memo.scope == scope][-limit:]
 
     async def pins(self, scope: Scope) -> list[Pin]:
-        """Give all of the place."""
+        """Return all pins of the place."""
         return [pin for pin in self._pins if pin.scope == scope]

@@ -1,4 +1,4 @@
-"""What tests of portraits need beside the nouns, and what rows of the fault table do to portraits."""
+"""Helpers for tests of profiles, and the store operations on which the fault table injects faults."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ MILI_THERE = ProfileKey.member("10001", "2000002")
 
 
 def a_profile(summary: str = "阿棠喜欢乌龙茶。", key: ProfileKey = TANG, at: datetime = NOON, **fields: Any) -> Profile:
-    """Make a portrait that nobody has kept yet."""
+    """Return a profile that was not stored yet."""
     known: dict[str, Any] = {"name": "阿棠", "tags": ("茶", "编程"), "source_event_id": "abc123_0", **fields}
     return Profile(key, summary=summary, updated_at=at, **known)
 
@@ -42,7 +42,7 @@ def opened(root: Path, disk: Disk | None = None, *, days: int = 0) -> FileProfil
 
 
 async def written(profiles: FileProfiles, *summaries: str, key: ProfileKey = TANG) -> Profile:
-    """Write one portrait after the other."""
+    """Write one profile version after the other."""
     standing = await profiles.find(key)
     for summary in summaries:
         base = standing or a_profile(key=key)
@@ -54,24 +54,24 @@ async def written(profiles: FileProfiles, *summaries: str, key: ProfileKey = TAN
 
 
 async def past(profiles: FileProfiles, key: ProfileKey = TANG) -> list[str]:
-    """Give what the revisions say, newest first."""
+    """Return the summaries of the revisions, newest first."""
     return [revision.profile.summary for revision in await profiles.revisions(key)]
 
 
-# what a store does while its disk fails, or its process ends
+# the operations of a store during which its disk fails or its process ends
 
 ACTS: dict[str, Act] = {}
 
 
 def act(step: Act) -> Act:
-    """Name something that a store does."""
+    """Register an operation of a store."""
     ACTS[step.__name__] = step
     return step
 
 
 @act
 async def write(profiles: FileProfiles) -> None:
-    """Write over what stands."""
+    """Overwrite an existing profile."""
     standing = await profiles.find(TANG)
     assert standing is not None
     await profiles.write(replace(standing, summary="新的\n" * 500, updated_at=NOON + timedelta(days=1)))
@@ -79,7 +79,7 @@ async def write(profiles: FileProfiles) -> None:
 
 @act
 async def restore(profiles: FileProfiles) -> None:
-    """Bring the oldest revision back."""
+    """Restore the oldest revision."""
     await profiles.restore(TANG, (await profiles.revisions(TANG))[-1].id, NOON + timedelta(days=1))
 
 
@@ -91,14 +91,14 @@ async def rename(profiles: FileProfiles) -> None:
 
 @act
 async def first(profiles: FileProfiles) -> None:
-    """Write somebody's first portrait."""
+    """Write a first profile."""
     standing = await profiles.find(GROUP_KEY)
     await profiles.write(standing or a_profile("新的", GROUP_KEY))
 
 
 @act
 async def mend(profiles: FileProfiles) -> None:
-    """Put a damaged file aside."""
+    """Set a damaged file aside."""
     await profiles.find(MILI_THERE)
 
 
@@ -111,7 +111,7 @@ KINDS = {
 
 
 async def seeded(root: Path) -> None:
-    """Write portraits with as much past as is kept, and one that is damaged."""
+    """Write profiles with the maximum of revisions, and a damaged one."""
     profiles = opened(root)
     await written(profiles, *SEEDED)
     await written(profiles, "甲", "乙", key=MILI_THERE)
@@ -119,14 +119,14 @@ async def seeded(root: Path) -> None:
 
 
 async def acted(root: Path, step: str, disk: FaultyDisk) -> bool:
-    """Do something with a failing disk; tells whether the fault struck."""
+    """Run an operation on a failing disk; return whether the fault struck."""
     with contextlib.suppress(Killed, UnavailableError, Overtaken):
         await ACTS[step](opened(root, disk, days=1))
     return disk.has_struck
 
 
 def copies(root: Path) -> Iterator[Path]:
-    """Give fresh directories."""
+    """Yield new directory paths."""
     number = 0
     while True:
         number += 1
@@ -145,7 +145,7 @@ def copy(source: Path, target: Path) -> None:
 
 @dataclass(frozen=True)
 class Kept:
-    """The files of portraits as they lie there: those of now, the revisions, and what was put aside."""
+    """The profile files on disk: current ones, revisions, and damaged ones set aside."""
 
     now: dict[str, bytes]
     past: dict[str, bytes]
@@ -153,7 +153,7 @@ class Kept:
 
     @classmethod
     def of(cls, root: Path) -> Kept:
-        """Read a data directory, before a store does and mends it."""
+        """Read a data directory before a store repairs it."""
         files = {path.relative_to(root).as_posix(): path.read_bytes() for path in root.glob("profiles/**/*.md")}
         now = {path: data for path, data in files.items() if "/history/" not in path}
         aside = [path.read_bytes() for path in root.glob("profiles/**/*.damaged-*")]
@@ -162,7 +162,7 @@ class Kept:
 
 @dataclass(frozen=True)
 class Harm:
-    """How many portraits are torn, how many revisions are not whole or not there, how many are neither old nor new."""
+    """Counts of torn profiles, of incomplete or missing revisions, and of profiles that are neither old nor new."""
 
     torn: int = 0
     unwhole: int = 0
@@ -173,9 +173,9 @@ class Harm:
 
 
 def harm(found: Kept, before: Kept, after: Kept, *, is_done: bool) -> Harm:
-    """Compare what a step left with what stood before it and what an unharmed one leaves; ``is_done`` if it returned.
+    """Compare the result of a step with the state before and with that of an undisturbed run.
 
-    A portrait that is new, or was put aside, has everything that must have been kept before.
+    ``is_done`` says whether the step returned. If a profile is new or was set aside, its revisions must be complete.
     """
     changed = {path for path in after.now if after.now[path] != before.now.get(path)}
     new = {path for path in changed if found.now.get(path) == after.now[path]}

@@ -1,12 +1,12 @@
-"""Chat models that answer at once, by code: one as a careful model would, others as an attacker wants.
+"""Scripted chat models that answer at once: a careful one, and ones controlled by an attacker.
 
-A mind is a function from a :class:`Question` to an answer: a value to be written as JSON, or the very text. The same
+A mind is a function from a :class:`Question` to an answer: a value to be encoded as JSON, or literal text. The same
 minds answer a memory opened with ``chat=Puppet(mind)`` and, over HTTP, ``ModelServer.chat = answering(mind)``::
 
     async with CognitiveMemory.open(settings, folder, chat=Puppet(careful)) as memory:
         ...
 
-What a prompt looks like is known here and nowhere else in the tests that use puppets.
+Only this module knows the layout of prompts among the tests that use it.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from cognitive_memory_core.ports.models import Ask
 from .model_server import Asked, Behaviour, Reply, tool_call
 
 REWRITE, TRIAGE, MERGE = "historian_rewrite", "historian_triage", "historian_profile_merge"
-LONGEST_SUMMARY = 700  # characters of a portrait: under what a memory keeps by default
+LONGEST_SUMMARY = 700  # characters of a profile: below the default limit of a memory
 T = TypeVar("T")
 Part = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
 class Question:
-    """What a model is asked, as it reads it."""
+    """A prompt as a model reads it."""
 
     name: str
     instructions: str
@@ -40,37 +40,37 @@ class Question:
 
     @cached_property
     def tasks(self) -> list[tuple[int, str]]:
-        """The observations to be rewritten, by number."""
+        """Return the observations to rewrite, by number."""
         return _numbered(self.prompt, "tasks")
 
     @cached_property
     def lines(self) -> list[tuple[int, str]]:
-        """The lines of a dialogue, by number."""
+        """Return the lines of a dialogue, by number."""
         return _numbered(self.prompt, "lines")
 
     @cached_property
     def facts(self) -> list[str]:
-        """The facts to be worked into a portrait."""
+        """Return the facts to merge into a profile."""
         return [_DATED.sub("", text) for _, text in _numbered(self.prompt, "facts")]
 
     @cached_property
     def withdrawn(self) -> list[str]:
-        """The facts that must leave the portrait."""
+        """Return the facts to remove from the profile."""
         return [_DATED.sub("", text) for _, text in _numbered(self.prompt, "withdrawn")]
 
     @cached_property
     def people(self) -> list[str]:
-        """The ids of the people who are given, the one who speaks first."""
+        """Return the ids of the people listed, the speaker first."""
         return _people(self.prompt)
 
     @cached_property
     def place(self) -> str:
-        """The id of the group that it is about, "" in private."""
+        """Return the id of the group, "" in private."""
         return _place(self.prompt)
 
     @cached_property
     def portrait(self) -> list[str]:
-        """The sentences of the standing portrait."""
+        """Return the sentences of the current profile."""
         return _portrait(self.prompt)
 
 
@@ -78,16 +78,16 @@ Mind = Callable[[Question], object]
 
 
 def careful(question: Question) -> object:
-    """Answer as a careful model would, at least where the observations bear labels and say when."""
+    """Answer as a careful model would, if observations carry labels and dates."""
     answers: Mapping[str, Mind] = {REWRITE: _rewritten, TRIAGE: _judged, MERGE: _drawn}
     return answers[question.name](question)
 
 
 @dataclass
 class Puppet:
-    """A chat model whose answers a mind makes; ``failures`` are raised first, one a question.
+    """A chat model answered by a mind; ``failures`` are raised first, one per question.
 
-    With ``refuses`` set, questions of that name are answered by raising it. ``asked`` and ``written`` keep everything.
+    ``refuses`` maps names of prompts to errors that are raised for them. ``asked`` and ``written`` record everything.
     """
 
     mind: Mind = careful
@@ -99,7 +99,7 @@ class Puppet:
     purposes: list[str] = field(default_factory=list[str])
 
     async def ask(self, ask: Ask[T]) -> T:
-        """Answer, or fail as it was told to."""
+        """Answer, or fail as configured."""
         question = Question(ask.name, ask.instructions, ask.prompt, ask.schema)
         self.asked.append(question)
         self.purposes.append(ask.purpose)
@@ -114,12 +114,12 @@ class Puppet:
         return ask.parse(answer)
 
     def count(self, name: str) -> int:
-        """Tell how often a question of this name was asked."""
+        """Return how often a prompt of this name was asked."""
         return sum(question.name == name for question in self.asked)
 
 
 def answering(mind: Mind = careful) -> Behaviour:
-    """Let the model server answer what a mind makes of each question."""
+    """Return a server behaviour that answers with a mind."""
 
     def behave(asked: Asked) -> Reply:
         return tool_call(as_text(mind(question_of(asked))))(asked)
@@ -128,22 +128,22 @@ def answering(mind: Mind = careful) -> Behaviour:
 
 
 def question_of(asked: Asked) -> Question:
-    """Read a request that brings a tool."""
+    """Parse a request that has a tool."""
     function = asked.body["tools"][0]["function"]
     instructions, prompt = (message["content"] for message in asked.body["messages"][:2])
     return Question(function["name"], instructions, prompt, function["parameters"])
 
 
 def as_text(answer: object) -> str:
-    """Write an answer as a model does: a text as it stands, anything else as JSON."""
+    """Return an answer as a model writes it: text unchanged, anything else as JSON."""
     return answer if isinstance(answer, str) else json.dumps(answer, ensure_ascii=False)
 
 
-# --- answers ------------------------------------------------------------------------------------------------------
+# Answers.
 
 
 def shaped(question: Question, *statements: Part, **fields: object) -> dict[str, object]:
-    """Fill the question's own form: its list gets the statements, everything else ``fields`` or the least allowed."""
+    """Fill the prompt's schema: its list gets the statements, other fields those given or the smallest value."""
     properties: Mapping[str, Part] = question.schema.get("properties", {})
     return {
         key: [_row(part, one) for one in statements] if _is_list_of_objects(part) else fields.get(key, _least(part))
@@ -152,13 +152,13 @@ def shaped(question: Question, *statements: Part, **fields: object) -> dict[str,
 
 
 def statement(number: int, text: str, subjects: Sequence[str] = (), speaker: str = "", **fields: object) -> Part:
-    """Say what a model may say of one observation."""
+    """Return a model's statement about one observation."""
     said = {"number": number, "text": text, "kind": "preference", "subjects": list(subjects), "speaker": speaker}
     return {**said, "confidence": 0.9, "same_as": 0, **fields}
 
 
 def each_task(question: Question, **fields: object) -> object:
-    """Answer every task with the text that it has, but for ``fields``."""
+    """Answer every task with its own text, except for ``fields``."""
     tasks = question.tasks or question.lines
     return shaped(question, *(_said(question, number, text, fields) for number, text in tasks), **_TRIAGED)
 
@@ -188,13 +188,13 @@ def _judged(question: Question) -> object:
 
 
 def _heard(number: int, label: str, speaker: str, text: str) -> Part:
-    """Put a line into the mouth of who said it, unless it names them itself."""
+    """Attribute a line to its speaker, unless it names them itself."""
     told = text if f"({speaker})" in text else f"{label} 说过：{text}"
     return statement(number, told, [speaker], speaker, lines=[number])
 
 
 def _drawn(question: Question) -> object:
-    """Keep the old portrait's sentences and add the facts, as many as fit, the newest last; what is withdrawn goes."""
+    """Keep the old profile's sentences and add the facts that fit, newest last; remove what is withdrawn."""
     kept = (sentence for sentence in question.portrait if not _is_among(sentence, question.withdrawn))
     sentences = list(dict.fromkeys((*kept, *question.facts)))
     while len("；".join(sentences)) > LONGEST_SUMMARY:
@@ -222,7 +222,7 @@ def _least(part: Part) -> object:
     return kinds.get(part.get("type", "object"), {})
 
 
-# --- reading prompts ----------------------------------------------------------------------------------------------
+# Reading prompts.
 
 _PARTS = {
     "tasks": "观察",
@@ -239,7 +239,7 @@ _SAYS = re.compile(r"^(?:\S+ )?\d\d:\d\d ([^：]*)：(.*)$")
 
 
 def _part(prompt: str, name: str) -> str:
-    """Give what stands between the marks of one part, "" where there is none."""
+    """Return the content between the tags of one part, "" if it is missing."""
     _, _, rest = prompt.partition(f"<{_PARTS[name]}>\n")
     return rest.partition(f"\n</{_PARTS[name]}>")[0]
 
@@ -261,14 +261,14 @@ def _place(prompt: str) -> str:
 
 
 def _portrait(prompt: str) -> list[str]:
-    """Give a portrait's own sentences, without the bullets and headings that show them."""
+    """Return a profile's own sentences, without bullets and headings."""
     lines = [line.removeprefix("· ").lstrip("-#• ") for line in _part(prompt, "portrait").split("\n")]
     kept = (line for line in lines if line and not line.startswith(("标签：", "（无）")))
     return [sentence for line in kept for sentence in line.split("；") if sentence]
 
 
 def _said_by(line: str) -> tuple[str, str, str]:
-    """Give who said a line, by label and id, and what; ids are "" for the bot and for lines of nobody."""
+    """Return a line's speaker as label and id, and its text; both are "" for the bot and for unknown speakers."""
     says = _SAYS.match(line)
     label = _LABEL.search(says[1].partition("[")[0]) if says else None
     return (label[0], label[2], says[2]) if says and label else ("", "", line)

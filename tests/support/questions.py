@@ -1,4 +1,4 @@
-"""Every way in which a memory is read, asked in a scene: what came back that may not, and what did not that must."""
+"""Every read path of a memory, used in a scene: what it showed but must not, and what it must show but did not."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SORTS: tuple[What, ...] = ("words", "words", "words", "memo", "pin", "portrait",
 
 @dataclass(frozen=True)
 class Asking:
-    """One call, and what its answer must show; ``may`` tells what it may, where that is not the scene's to say."""
+    """One call, and what its answer must show; ``may`` says what it may show if that does not follow from the scene."""
 
     call: Awaitable[object]
     must: Iterable[Planted] = ()
@@ -32,7 +32,7 @@ class Asking:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What one answer showed: words of secrets that the scene may not meet, and those that it lacks."""
+    """The result of one answer: tokens that the scene must not see, and tokens that are missing."""
 
     path: str
     leaked: frozenset[str]
@@ -42,7 +42,7 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Question:
-    """A scene that asks a history for something; ``about`` is a secret of whatever place, whose own word is asked."""
+    """A scene that reads a history; ``about`` is a secret of any place, whose token is searched for."""
 
     history: History
     scene: core.Scene
@@ -51,32 +51,32 @@ class Question:
 
     @property
     def memory(self) -> core.CognitiveMemory:
-        """Give the memory that is asked."""
+        """Return the memory that is asked."""
         return self.history.memory
 
     @property
     def words(self) -> str:
-        """Choose what is asked: mostly a secret's own word, else what stands in many texts."""
+        """Return what is asked: mostly a secret's own token, else a common word."""
         return self.about.token if self.dice.random() < 0.7 else self.dice.choice(WORDS)
 
     def may(self, planted: Planted) -> bool:
-        """Tell whether the scene may read a secret."""
+        """Return whether the scene may read a secret."""
         return may_read(planted, self.scene, self.history.standing)
 
     def readable(self, what: str, *, message: bool = False, here: bool = False) -> list[Planted]:
-        """Give everything of a sort that the scene may read."""
+        """Return everything of a kind that the scene may read."""
         found = (
             one for one in self.history.standing.planted.values() if one.what == what and one.is_message == message
         )
         return [one for one in found if self.may(one) and not (here and not one.stands_in(self.scene))]
 
     def sort_of(self, what: What) -> Planted:
-        """Choose something of a sort that the scene may read, or whatever the question is about."""
+        """Return a random secret of a kind that the scene may read, or the one the question is about."""
         readable = self.readable(what)
         return self.dice.choice(readable) if readable and self.dice.random() < 0.5 else self.about
 
     def sought(self, what: What, *, message: bool = False) -> tuple[str, list[Planted]]:
-        """Choose what to search for, and what must be found: something that may be read, whatever, or common words."""
+        """Return what to search for and what must be found: something readable, arbitrary, or common words."""
         readable = self.readable(what, message=message)
         chance = self.dice.random()
         if chance < 0.5 and readable:
@@ -87,7 +87,7 @@ class Question:
         return self.dice.choice(WORDS), []
 
     def sought_portrait(self) -> tuple[str, list[Planted]]:
-        """The same among portraits; in a group, one that its person opened is found where their name is known."""
+        """Return the same for profiles; in a group, a shared profile is found only where its person is known."""
         words, must = self.sought("portrait")
         is_here, standing = self.scene.kind == "group", self.history.standing
         return words, [
@@ -96,9 +96,9 @@ class Question:
 
 
 def question_of(history: History, *, only_private: bool = False) -> Question:
-    """Let somebody ask about a secret: half of the time where it was told, or who told it, else whoever it is.
+    """Return a question about a random secret, half of the time where it was told or by its author.
 
-    With ``only_private`` all is asked in groups, about what was told in private.
+    With ``only_private`` all questions are asked in groups, about private secrets.
     """
     dice, secrets = history.sower.dice, history.standing.planted.values()
     what = dice.choice(SORTS)
@@ -136,7 +136,7 @@ def search_messages(asked: Question) -> Asking:
 
 
 def search_narrowed(asked: Question) -> Asking:
-    """Search with targets of all sorts, of which many lie elsewhere."""
+    """Search with random targets, many of them in other places."""
     dice = asked.dice
     return Asking(
         asked.memory.search_events(
@@ -180,7 +180,7 @@ def pins(asked: Question) -> Asking:
 
 
 def portrait(asked: Question) -> Asking:
-    """Ask for a portrait by its key, in the words that name it here."""
+    """Ask for a profile by its key, with its id as written here."""
     about = asked.sort_of("portrait")
     key = about.key
     entity_id = "/".join(part for part in (key.group_id, key.user_id) if part)
@@ -189,20 +189,20 @@ def portrait(asked: Question) -> Asking:
 
 
 def user_portrait(asked: Question) -> Asking:
-    """Ask for the portrait of a person, of whatever place."""
+    """Ask for a person's profile, of any place."""
     person = asked.dice.choice((asked.scene.user_id or PEOPLE[0], asked.about.person or asked.about.place_id))
     return Asking(asked.memory.get_profile(asked.scene, "user", person))
 
 
 def search_portraits(asked: Question) -> Asking:
-    """Search portraits."""
+    """Search profiles."""
     (words, must), entity_type = asked.sought_portrait(), asked.dice.choice((None, None, "user", "member", "group"))
     found = asked.memory.search_profiles(asked.scene, words, entity_type=entity_type, top_k=50)
     return Asking(found, must if entity_type is None else ())
 
 
 def past_portraits(asked: Question) -> Asking:
-    """Ask for what a portrait was before."""
+    """Ask for the revisions of a profile."""
     about = asked.sort_of("past portrait")
     must = [about] if about.what == "past portrait" and asked.may(about) else ()
     may = partial(may_meet_in_the_past, scene=asked.scene, standing=asked.history.standing)
@@ -210,7 +210,7 @@ def past_portraits(asked: Question) -> Asking:
 
 
 def export(asked: Question) -> Asking:
-    """Export what one person said and pinned, and their portraits, of every place and every agent."""
+    """Export one person's words, pins and profiles, of every place and agent."""
     person, standing = asked.dice.choice(PEOPLE), asked.history.standing
     own = [one for one in standing.planted.values() if is_own(one, person) and one.token not in standing.gone]
     return Asking(_exported(asked, person), own, {one.token for one in own}.__contains__)
@@ -223,10 +223,10 @@ async def _exported(asked: Question, person: str) -> str:
 
 
 def is_own(planted: Planted, person: str) -> bool:
-    """Tell whether a secret is a person's own: their words, the pins that they own or wrote, their portraits."""
+    """Return whether a secret belongs to a person: their words, the pins that they own or wrote, their profiles."""
     if planted.what == "memo":
         return False
-    if planted.what == "pin":  # one for a whole group is its author's as well
+    if planted.what == "pin":  # a pin of the whole group also belongs to its author
         return person in (planted.person, planted.said_by)
     return planted.said_by == person if planted.what == "words" else planted.person == person
 
@@ -251,14 +251,14 @@ PATHS: Ways = {
 
 
 async def answered(history: History, *, ways: Ways = PATHS, only_private: bool = False) -> tuple[Question, Verdict]:
-    """Let somebody ask something in one of the ways, each as often as its weight says."""
+    """Ask a random question by one of the read paths, chosen by weight."""
     asked = question_of(history, only_private=only_private)
     path = asked.dice.choices([*ways], [weight for _, weight in ways.values()])[0]
     return asked, await judged(path, ways[path][0](asked), asked)
 
 
 async def judged(path: str, asking: Asking, asked: Question) -> Verdict:
-    """Ask, and compare what came back with what may and what must; a refusal shows what its words say."""
+    """Run the call, and compare the answer with what it may and must show; a refusal counts by its message."""
     standing = asked.history.standing
     try:
         answer = await asking.call

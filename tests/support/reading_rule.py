@@ -1,4 +1,4 @@
-"""Who may read what, as a table: written from the design alone, and knowing nothing of the code's own rule."""
+"""Who may read what, as a table: written from the design alone, independent of the code's own rule."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ OPEN: Condition = lambda planted, scene, standing: standing.is_open(planted, sce
 OWN_OPEN: Condition = lambda *asked: OWN(*asked) and OPEN(*asked)  # noqa: E731
 
 TABLE: dict[tuple[str, str], tuple[Condition, Condition]] = {
-    # what               learned                in a group, in a private chat
+    # kind, and where it was learned: readable in a group, in a private chat
     ("words", "here"): (YES, YES),
     ("words", "in another group"): (NO, OWN_WORDS),
     ("words", "in another chat"): (NO, NO),
@@ -46,18 +46,18 @@ TABLE: dict[tuple[str, str], tuple[Condition, Condition]] = {
 
 
 def may_read(planted: Planted, scene: Scene, standing: Standing) -> bool:
-    """Tell whether a scene may be shown a text as what it is."""
+    """Return whether a scene may be shown a text directly."""
     if planted.token in standing.gone or planted.agent != scene.agent or planted.people & standing.opted_out:
         return False
     if scene.kind == "operator":
         return True
-    if standing.is_mute(scene) and planted.what != "pin":  # pins are read where one writes them, too
+    if standing.is_mute(scene) and planted.what != "pin":  # pins are shown for editing in muted places, too
         return False
     return TABLE[_row(planted), _learned(planted, scene)][scene.kind == "private"](planted, scene, standing)
 
 
 def may_meet(token: str, scene: Scene, standing: Standing) -> bool:
-    """Tell whether a scene may meet the word of a secret, as what it is or in a portrait that it went into."""
+    """Return whether a scene may see the token of a secret, directly or in a profile that it went into."""
     planted = standing.planted[token]
     return may_read(planted, scene, standing) or any(
         may_read(portrait, scene, standing) for portrait in _drawn_from(planted, standing)
@@ -65,7 +65,7 @@ def may_meet(token: str, scene: Scene, standing: Standing) -> bool:
 
 
 def may_meet_in_the_past(token: str, scene: Scene, standing: Standing) -> bool:
-    """Tell whether a scene may meet it in what a portrait was, which is told without words that were taken back."""
+    """Return whether a scene may see it in a past profile, which never shows withdrawn words."""
     planted = standing.planted[token]
     if token in standing.gone:
         return False
@@ -74,7 +74,7 @@ def may_meet_in_the_past(token: str, scene: Scene, standing: Standing) -> bool:
 
 
 def _drawn_from(planted: Planted, standing: Standing) -> Iterator[Planted]:
-    """Give the portraits that what somebody said goes into: theirs there, the group's, or their one everywhere."""
+    """Yield the profiles that somebody's words go into: theirs there, the group's, or their shared one."""
     if planted.what != "words" or planted.is_message or not planted.said_by or planted.said_by != planted.person:
         return
     for what in ("portrait", "past portrait"):

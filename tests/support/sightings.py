@@ -1,4 +1,4 @@
-"""Where names that tests show are noted."""
+"""A name observer for tests that show names."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .clock import FrozenClock
 
 
 def sightings_of(ledger: InMemoryLedger, names: Any = None) -> NameObserver:
-    """Note names in a ledger, or in the book given; nobody has a portrait that could bear them."""
+    """Return an observer over a ledger or the given book; nobody has a profile to rename."""
     return NameObserver(
         names or ledger.names, Renaming(InMemoryProfiles(5, FrozenClock()), ledger.profiles), FrozenClock()
     )

@@ -1,4 +1,4 @@
-"""Random texts of every sort, in random places of a small world, each with a word of its own."""
+"""Random texts of every kind, in random places of a small world, each with a unique token."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .clock import NOON
 from .planted import Planted, Standing
 
 PEOPLE = ("10001", "10002", "10003", "10004", "10005", "10006")
-GROUPS = ("10001", "10002", "20001", "20002")  # two bear the numbers of people
+GROUPS = ("10001", "10002", "20001", "20002")  # two have the numbers of people
 AGENTS = ("default", "default", "second")
 NAMES = ("阿棠", "小满", "老周", "北北", "青禾", "石头")
 WORDS = ("乌龙茶", "星轨展", "桌游局", "读书会", "晨跑", "露营", "吉他", "搬家", "面试", "对花生过敏")
@@ -28,7 +28,7 @@ YEAR, LENGTH_OF_TALK = timedelta(days=365), timedelta(minutes=20)
 
 @dataclass(frozen=True)
 class Extent:
-    """How many texts of each sort a history begins with."""
+    """The initial number of texts of each kind in a history."""
 
     events: int = 160
     messages: int = 160
@@ -38,13 +38,13 @@ class Extent:
     names: int = 12
 
     def over(self, divisor: int) -> Extent:
-        """Give a smaller one."""
+        """Return a smaller extent."""
         return Extent(**{name: -(-size // divisor) for name, size in vars(self).items()})
 
 
 @dataclass
 class Sower:
-    """Makes texts of all sorts in random places; what it makes stands in ``standing``, too."""
+    """Creates texts of all kinds in random places and records them in ``standing``."""
 
     dice: random.Random
     standing: Standing = field(default_factory=Standing)
@@ -52,7 +52,7 @@ class Sower:
     _drawn: set[core.ProfileKey] = field(default_factory=set[core.ProfileKey])
 
     def scene(self, *, operators: float = 0.0) -> core.Scene:
-        """Choose where somebody is: a group or a private chat, or now and then behind the counter."""
+        """Return a random scene: a group, a private chat, or with a small probability the operator's."""
         dice, agent = self.dice, self.dice.choice(AGENTS)
         if dice.random() < operators:
             return core.Scene.operator(agent, group_id=dice.choice((None, *GROUPS)))
@@ -62,7 +62,7 @@ class Sower:
         return core.Scene.group(dice.choice(GROUPS), PEOPLE[who], user_name=NAMES[who], agent=agent)
 
     def rows(self, extent: Extent) -> list[ExportedRow]:
-        """Make everything that a history begins with."""
+        """Return everything that a history begins with."""
         makers: Sequence[tuple[Callable[[], Sequence[ExportedRow]], int]] = (
             (self._event, extent.events),
             (self._message, extent.messages),
@@ -74,23 +74,23 @@ class Sower:
         return [row for make, times in makers for _ in range(times) for row in make()]
 
     def text(self, planted: Planted) -> str:
-        """Give a text that holds a secret's word, and note it."""
+        """Return a text that contains a secret's token, and record it."""
         self.standing.planted[planted.token] = planted
         return f"{self.dice.choice(WORDS)}和{self.dice.choice(WORDS)}，暗号{planted.token}"
 
     def planted(self, scene: core.Scene, **fields: object) -> Planted:
-        """Make a secret of a scene, with a word that nothing else has."""
+        """Return a secret of a scene, with a unique token."""
         token = "zq" + "".join(self.dice.choices(string.ascii_lowercase, k=8))
         place_id = scene.group_id or scene.user_id
         given = {"what": "words", "person": scene.user_id, "id": f"n{next(self._numbers)}", **fields}
         return Planted(token, agent=scene.agent, is_in_group=bool(scene.group_id), place_id=place_id, **given)  # pyright: ignore[reportArgumentType]
 
     def moment(self) -> datetime:
-        """Choose a moment of the year before."""
+        """Return a random moment of the past year."""
         return NOON - self.dice.random() * YEAR
 
     def message(self, scene: core.Scene, at: datetime, *, is_bot: bool | None = None) -> core.Message:
-        """Say something in a scene, as its person or as the bot."""
+        """Return a message of a scene's person or of the bot."""
         is_bot = self.dice.random() < 0.2 if is_bot is None else is_bot
         said_by = "" if is_bot else scene.user_id
         planted = self.planted(scene, said_by=said_by, kind="message")
@@ -139,7 +139,7 @@ class Sower:
         return [Alias(scene.scope, scene.user_id, scene.user_name, NOON - YEAR, NOON)]
 
     def _portrait(self) -> Sequence[ExportedRow]:
-        """Draw a portrait of somebody or of a group, of whom there is none yet, and perhaps what it was before."""
+        """Return a profile of a person or group that has none yet, possibly with a revision."""
         scene = self.scene()
         person = self.dice.choice((scene.user_id, "")) if scene.group_id else scene.user_id
         planted = self.planted(scene, what="portrait", person=person)

@@ -1,4 +1,4 @@
-"""README's settings tables and .env.example, made from the settings model.
+"""The settings tables of the READMEs and .env.example, generated from the settings model.
 
 ``python -m tests.support.tables`` writes them; tests/promises/test_settings_are_listed.py compares.
 """
@@ -126,7 +126,7 @@ HEADS: Mapping[Language, tuple[str, str, str]] = {
 NOT_YET: Mapping[Language, str] = {"zh": "（此版本尚未起作用）", "en": " (steers nothing in this version)"}
 
 
-INHERITING = ("models.triage", "models.merge")  # a blank key is the historian's
+INHERITING = ("models.triage", "models.merge")  # a blank key uses the historian's
 
 
 @dataclass(frozen=True)
@@ -138,12 +138,12 @@ class Leaf:
 
     @property
     def variable(self) -> str:
-        """The line's name in .env."""
+        """Return the variable's name in .env."""
         return PREFIX + self.key.upper().replace(".", "__")
 
 
 def leaves(group: BaseModel | None = None, prefix: str = "") -> Iterator[Leaf]:
-    """List every setting with its default."""
+    """Yield every setting with its default."""
     group = Settings() if group is None else group
     for name in type(group).model_fields:
         value = getattr(group, name)
@@ -154,12 +154,12 @@ def leaves(group: BaseModel | None = None, prefix: str = "") -> Iterator[Leaf]:
 
 
 def dormant(key: str) -> str:
-    """Give the dormant name that a key falls under, or ""."""
+    """Return the dormant name that a key falls under, or ""."""
     return next((name for name in DORMANT if key == name or key.startswith(name + ".")), "")
 
 
 def settings_table(language: Language) -> str:
-    """Make the table; a group that is dormant as a whole is one row."""
+    """Return the table; a group that is dormant as a whole is one row."""
     column = ("zh", "en").index(language)
     rows = [HEADS[language], ("---", "---", "---")]
     for key, default in _rows():
@@ -168,7 +168,7 @@ def settings_table(language: Language) -> str:
 
 
 def env_example() -> str:
-    """Make .env.example: every setting with its default, commented out."""
+    """Return .env.example: every setting with its default, commented out."""
     lines = [
         "# 每一项都可以不写；去掉行首的 # 才生效。下面写的是默认值。",
         "# 记忆的文件放在机器人目录的 data/ 下（建议保留这一行，否则同一用户的机器人共用一个目录）：",
@@ -186,7 +186,7 @@ def env_example() -> str:
 
 
 def with_table(text: str, language: Language) -> str:
-    """Put the table between a text's markers."""
+    """Return a text with the table between its markers."""
     before, _, rest = text.partition(BEGIN)
     _, _, after = rest.partition(END)
     return f"{before}{BEGIN}\n{settings_table(language)}\n{END}{after}"

@@ -1,4 +1,4 @@
-"""Telling a memory something, and asking what it recalls, as a chat plugin would."""
+"""Tells a memory something and reads what it recalls, as a chat plugin would."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from cognitive_memory_core import CognitiveMemory, Event, Scene, Settings, Turn,
 
 from .waiting import PATIENCE
 
-EXACT = Settings(vector_store=VectorStoreSettings(backend="exact"))  # starting the store takes a second a test
+EXACT = Settings(vector_store=VectorStoreSettings(backend="exact"))  # starting the vector store takes a second per test
 
 READING = Scene.group("618203471", "2156083317", user_name="阿禾", group_name="山脚读书会")
 READING_MILI = Scene.group("618203471", "2680914375", user_name="米粒", group_name="山脚读书会")
@@ -23,20 +23,20 @@ PRIVATE_MILI = Scene.private("2680914375", user_name="米粒")
 
 @asynccontextmanager
 async def a_memory(data_dir: Path, settings: Settings | None = None, **options: Any) -> AsyncIterator[CognitiveMemory]:
-    """Open a memory with every setting at its default, but without the store that only speed needs."""
+    """Open a memory with default settings, but without the vector store, which only affects speed."""
     async with CognitiveMemory.open(settings or EXACT, data_dir, **options) as memory:
         yield memory
 
 
 async def tell(memory: CognitiveMemory, scene: Scene, *observations: str, **fields: Any) -> list[Event]:
-    """End a turn with observations and wait for the historian; gives what the scene can list afterwards."""
+    """End a turn with observations and wait for the historian; return what the scene can list afterwards."""
     await memory.remember(Turn(scene, observations=observations, **fields))
     assert await memory.drain(PATIENCE)
     return await memory.events(scene, limit=200)
 
 
 async def recalled(memory: CognitiveMemory, scene: Scene, query: str) -> str:
-    """Give everything that a query brings back in a scene: context, search, log and list."""
+    """Return everything that a query returns in a scene: context, search, log and list."""
     context = await memory.context(scene, query)
     hits = await memory.search_events(scene, query, top_k=50)
     logged = await memory.search_events(scene, query, kinds=("message",), top_k=50)

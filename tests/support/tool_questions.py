@@ -1,4 +1,4 @@
-"""The tools of a chat model as ways in which a memory is read; only for a process in which the plugin is loaded."""
+"""The chat model's tools as read paths; only for a process in which the plugin is loaded."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ MOST = 50
 
 
 def searching(asked: Question) -> Asking:
-    """Search events with nothing but words."""
+    """Search events by words only."""
     words, must = asked.sought("words")
     return _called(asked, "search_events", {"query": words, "top_k": MOST}, must)
 
 
 def aiming(asked: Question) -> Asking:
-    """Search events of whomever and wherever a model may name."""
+    """Search events with any person and place that a model may name."""
     dice = asked.dice
     targets = {
         "target_user_id": dice.choice((None, "", *PEOPLE)),
@@ -32,7 +32,7 @@ def aiming(asked: Question) -> Asking:
 
 
 def portraying(asked: Question) -> Asking:
-    """Ask for a portrait by its key."""
+    """Ask for a profile by its key."""
     key, about = asked.about.key, asked.about
     entity_id = "/".join(part for part in (key.group_id, key.user_id) if part)
     must = [about] if about.what == "portrait" and asked.may(about) else ()
@@ -40,7 +40,7 @@ def portraying(asked: Question) -> Asking:
 
 
 def searching_portraits(asked: Question) -> Asking:
-    """Search portraits."""
+    """Search profiles."""
     words, must = asked.sought_portrait()
     return _called(asked, "search_profiles", {"query": words, "top_k": MOST}, must)
 

@@ -1,4 +1,4 @@
-"""Vector stores of every make, opened for tests, and a Chroma server of one's own."""
+"""Vector stores of every kind, opened for tests, and a separate Chroma server."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _SERVER = "from chromadb.cli.cli import app; app()"
 
 @dataclass
 class Shop:
-    """A store that is open, and can be opened anew over what it left."""
+    """An open store that can be opened again over its data."""
 
     make: Make
     store: SleepingStore
@@ -41,14 +41,14 @@ class Shop:
     url: str = ""
 
     async def reopen(self) -> None:
-        """Close the store and open another in its place; memory that ends with the process stays as it is."""
+        """Close the store and open another in its place; a store in memory stays as it is."""
         await self.close()
         if isinstance(self.store, ChromaStore):
             self.store = chroma_store(self.folder, self.url)
 
     @asynccontextmanager
     async def another(self, folder: Path) -> AsyncIterator[SleepingStore]:
-        """Open an empty store of the same make; on a server, in a database of its own."""
+        """Open an empty store of the same kind; on a server, in a separate database."""
         is_chroma = isinstance(self.store, ChromaStore)
         database = f"another-{folder.name}" if self.url else ""
         store = chroma_store(folder, self.url, database) if is_chroma else InMemoryVectorStore()
@@ -59,14 +59,14 @@ class Shop:
             await shop.close()
 
     async def close(self) -> None:
-        """Close the store; one in memory has nothing to close."""
+        """Close the store; one in memory needs no closing."""
         if isinstance(self.store, ChromaStore):
             await self.store.close()
 
 
 @asynccontextmanager
 async def shop_of(make: Make, folder: Path) -> AsyncIterator[Shop]:
-    """Open an empty store of a make."""
+    """Open an empty store of a kind."""
     if make == "in memory":
         yield Shop(make, InMemoryVectorStore(), folder)
         return
@@ -79,28 +79,28 @@ async def shop_of(make: Make, folder: Path) -> AsyncIterator[Shop]:
 
 
 def chroma_store(folder: Path, url: str = "", database: str = "") -> ChromaStore:
-    """Make a Chroma store over a folder, or a server."""
+    """Return a Chroma store over a folder or a server."""
     return ChromaStore(folder, VectorStoreSettings(url=url, database=database))
 
 
 def rows(pairs: Iterable[tuple[Event, Vector]], model: str = MODEL) -> list[EmbeddedEvent]:
-    """Give events with their vectors as a store takes them."""
+    """Return events with their vectors as rows of a store."""
     return [EmbeddedEvent(event, model, vector) for event, vector in pairs]
 
 
 def row(event: Event, vector: Vector, **changed: object) -> EmbeddedEvent:
-    """Give one event, with what has changed about it, as a store takes it."""
+    """Return one event, with the given changes, as a row of a store."""
     return EmbeddedEvent(replace(event, **changed), MODEL, vector)  # pyright: ignore[reportArgumentType]
 
 
 def chroma_children() -> list[psutil.Process]:
-    """Find the processes of this one that have Chroma."""
+    """Return the child processes that run Chroma."""
     return [process for process in psutil.Process().children(recursive=True) if _is_child(process)]
 
 
 @contextmanager
 def chroma_server(folder: Path, port: int = 0) -> Iterator[str]:
-    """Run a server over a folder on a port of loopback, a free one where none is named; gives its address."""
+    """Run a server over a folder on a loopback port, a free one by default; yield its address."""
     port = port or _free_port()
     command = [sys.executable, "-c", _SERVER, "run", "--path", str(folder), "--host", "127.0.0.1", "--port", str(port)]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as server:

@@ -1,4 +1,4 @@
-"""Waiting for what tells nobody when it comes."""
+"""Waits for conditions that do not signal their change."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable
 
-PATIENCE = 60.0  # seconds for anything that a test waits for: a bound on a vain wait, never a promise
-PAUSE = 0.01  # seconds between two looks
+PATIENCE = 60.0  # seconds: a bound on a vain wait, never a promise
+PAUSE = 0.01  # seconds between two checks
 
 
 async def until(comes_true: Callable[[], bool | Awaitable[object]], pause: float = PAUSE) -> None:
-    """Wait for something to come true; a vain wait raises AssertionError."""
+    """Wait until a condition is true; raise AssertionError after the time limit."""
     ends = time.monotonic() + PATIENCE
     while True:
         seen = comes_true()
@@ -22,7 +22,7 @@ async def until(comes_true: Callable[[], bool | Awaitable[object]], pause: float
 
 
 async def until_not(stays_true: Callable[[], Awaitable[object]]) -> None:
-    """Wait for something to be true no more."""
+    """Wait until a condition is false."""
 
     async def is_over() -> bool:
         return not await stays_true()
@@ -31,7 +31,7 @@ async def until_not(stays_true: Callable[[], Awaitable[object]]) -> None:
 
 
 def blocked_until(comes_true: Callable[[], bool]) -> None:
-    """Wait where there is no event loop."""
+    """Wait without an event loop."""
     ends = time.monotonic() + PATIENCE
     while not comes_true():
         assert time.monotonic() < ends, f"waited {PATIENCE:.0f} s in vain"

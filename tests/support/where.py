@@ -1,4 +1,4 @@
-"""Chroma's ``where`` as chromadb 1.5.9 reads it, small enough to run a hundred thousand times."""
+"""Chroma's ``where`` as chromadb 1.5.9 evaluates it, small enough to run a hundred thousand times."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ _ORDER: dict[str, Callable[[Any, Any], bool]] = {
     "$lt": lambda value, operand: value < operand,
     "$lte": lambda value, operand: value <= operand,
 }
-_NEGATIONS = {"$ne": "$eq", "$nin": "$in", "$not_contains": "$contains"}  # they hold for a missing key, too
+_NEGATIONS = {"$ne": "$eq", "$nin": "$in", "$not_contains": "$contains"}  # these also match a missing key
 
 
 def matches(where: Mapping[str, Any], metadata: Mapping[str, Any]) -> bool:
-    """Tell whether a row matches; raises ValueError for what Chroma refuses."""
+    """Return whether a row matches; raises ValueError for what Chroma rejects."""
     if len(where) != 1:
         raise ValueError(f"exactly one operator wanted: {where}")
     ((key, wanted),) = where.items()
     if key in ("$and", "$or"):
         if not isinstance(wanted, list) or len(wanted) < 2:
             raise ValueError(f"two clauses at least: {where}")
-        answers = [matches(clause, metadata) for clause in wanted]  # each is looked at, so that each is checked
+        answers = [matches(clause, metadata) for clause in wanted]  # each is evaluated, so that each is validated
         return all(answers) if key == "$and" else any(answers)
     return _holds(metadata, key, wanted if isinstance(wanted, Mapping) else {"$eq": wanted})
 
