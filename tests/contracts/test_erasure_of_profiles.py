@@ -161,7 +161,7 @@ async def test_what_belongs_to_a_forgotten_place_is_gone(ledger: Ledger) -> None
 
 @pytest.mark.parametrize("place", [GROUP, PRIVATE], ids=["group", "private"])
 async def test_a_profile_fed_by_a_forgotten_place_waits_for_what_it_has_left(ledger: Ledger, place: Scene) -> None:
-    """Its copy goes, and of the facts that it took in those of other places wait again."""
+    """A profile with facts from an erased place loses its copy; its facts from elsewhere wait to be merged again."""
     events = [an_event("这里"), an_event("那里", OTHER_GROUP), an_event("私下", PRIVATE)]
     facts = [a_fact(event, OF_GONE[0]) for event in events]
     await ledger.events.commit(replace(a_draft(*events), facts=tuple(facts)))

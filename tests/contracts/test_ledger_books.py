@@ -99,7 +99,7 @@ async def test_of_many_names_the_latest_are_known(ledger: Ledger) -> None:
 
 
 async def test_names_that_several_people_bear_in_one_place_are_told(ledger: Ledger) -> None:
-    """A namesake elsewhere, or among the people asked for, is none."""
+    """Names shared by several people of one place are returned; namesakes elsewhere or among those asked are not."""
     for scope, person, name in (
         (GROUP.scope, "1", "阿棠"),
         (GROUP.scope, "2", "阿棠"),
