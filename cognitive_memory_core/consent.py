@@ -5,23 +5,25 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import TypeVar
 
 from .domain.erasure import Tombstones
 from .domain.event import Event
 from .domain.forgetting import is_covered
 from .domain.hit import Hit
+from .domain.incognito import Incognito
 from .domain.message import Message
 from .domain.note import Memo, Pin
 from .domain.profile import Profile
 from .domain.scope import Scene, Scope
 from .domain.turn import Dialogue, Turn
-from .ports.ledger import ConsentBook, Eraser, NameBook, Switch
+from .ports.ledger import ConsentBook, Eraser, IncognitoBook, NameBook, Switch
 from .text.safety.redaction import Redaction
 
 RECORDING: frozenset[Switch] = frozenset({"on", "record_only"})
 RECALLING: frozenset[Switch] = frozenset({"on", "recall_only"})
+KEPT_STRETCHES = timedelta(days=366)  # a caller may submit lines again long after they were said
 HANDFUL = 1_000  # ids and names; larger sets are prepared in a thread
 Worded = TypeVar("Worded", Event, Message, Memo, Pin)
 
@@ -29,9 +31,17 @@ Worded = TypeVar("Worded", Event, Message, Memo, Pin)
 class Consent:
     """Answers permission checks from memory; every change is stored before it takes effect."""
 
-    def __init__(self, book: ConsentBook, names: NameBook, eraser: Eraser | None = None) -> None:
-        """Start without restrictions; :meth:`load` reads the book and the eraser's tombstones."""
+    def __init__(
+        self,
+        book: ConsentBook,
+        names: NameBook,
+        eraser: Eraser | None = None,
+        incognito: IncognitoBook | None = None,
+    ) -> None:
+        """Start without restrictions; :meth:`load` reads the books and the eraser's tombstones."""
         self._book = book
+        self._incognito = incognito
+        self._stretches: dict[tuple[Scope, str], list[Incognito]] = {}
         self._names = names
         self._eraser = eraser
         self._tombstones = Tombstones()
@@ -48,6 +58,7 @@ class Consent:
                 self._tombstones = await self._eraser.tombstones()
             self._switches = dict(await self._book.switches())
             self.shared = await self._book.shared()
+            self._stretches = _by_person(await self._incognito.stretches() if self._incognito else ())
             await self._leave_out(await self._book.opted_out())
 
     def switch(self, scope: Scope) -> Switch:
@@ -61,6 +72,12 @@ class Consent:
     def is_recorded(self, scope: Scope) -> bool:
         """Return whether anything said in a place may be stored."""
         return self.switch(scope) in RECORDING
+
+    def is_incognito(self, scene: Scene, at: datetime) -> bool:
+        """Return whether the person asked not to be recorded in this place at this time."""
+        if not self._stretches or scene.kind == "operator":
+            return False
+        return any(one.covers(at) for one in self._stretches.get((scene.scope, scene.user_id), ()))
 
     def may_recall(self, scene: Scene) -> bool:
         """Return whether memory may be retrieved here; always True for an operator."""
@@ -85,6 +102,19 @@ class Consent:
         async with self._changing:
             await self._book.opt_in(user_id)
             await self._leave_out(self.opted_out - {user_id})
+
+    async def go_incognito(self, scene: Scene, at: datetime, ends_at: datetime) -> None:
+        """Record nothing of a person in a place from ``at`` to ``ends_at``; a stretch that runs ends at ``at``."""
+        if self._incognito is None:
+            return
+        async with self._changing:
+            running = [one for one in self._stretches.get((scene.scope, scene.user_id), ()) if one.covers(at)]
+            ended = [replace(one, ends_at=at) for one in running]
+            begun = [Incognito(scene.scope, scene.user_id, at, ends_at)] if ends_at > at else []
+            for stretch in (*ended, *begun):
+                await self._incognito.keep(stretch)
+            await self._incognito.drop(at - KEPT_STRETCHES)
+            self._stretches = _by_person(await self._incognito.stretches())
 
     async def set_sharing(self, user_id: str, shared: bool, at: datetime) -> None:
         """Share a person's own profile with every place, or stop sharing it."""
@@ -112,21 +142,26 @@ class Consent:
         return replace(hit, event=self.worded(hit.event), neighbours=tuple(map(self.worded, hit.neighbours)))
 
     def admitted(self, work: Turn | Dialogue) -> Turn | Dialogue:
-        """Return a turn or dialogue without lines and mentions of people who opted out, and without erased lines."""
+        """Return a turn or dialogue without lines and mentions of people who opted out.
+
+        Erased lines and lines said incognito are left out, too.
+        """
         work = self._standing(work)
         if not self.opted_out:
             return work
         return self._turn(work) if isinstance(work, Turn) else self._dialogue(work)
 
     def _standing(self, work: Turn | Dialogue) -> Turn | Dialogue:
-        if not self._tombstones.marks:
+        if not self._tombstones.marks and not self._stretches:
             return work
         if isinstance(work, Turn):
             return replace(work, recent_messages=tuple(filter(self._stands, work.recent_messages)))
         return replace(work, messages=tuple(filter(self._stands, work.messages)))
 
     def _stands(self, line: Message | str) -> bool:
-        return isinstance(line, str) or not self.is_erased(line.scene, line.sent_at)
+        if isinstance(line, str):
+            return True
+        return not self.is_erased(line.scene, line.sent_at) and not self.is_incognito(line.scene, line.sent_at)
 
     def _turn(self, turn: Turn) -> Turn:
         hide = self._hiding(turn.recent_messages)
@@ -165,3 +200,10 @@ class Consent:
             known = Redaction.of(user_ids, names, shared)
         if self.opted_out == user_ids:
             self._hide = known
+
+
+def _by_person(stretches: Iterable[Incognito]) -> dict[tuple[Scope, str], list[Incognito]]:
+    grouped: dict[tuple[Scope, str], list[Incognito]] = {}
+    for stretch in stretches:
+        grouped.setdefault((stretch.scope, stretch.user_id), []).append(stretch)
+    return grouped

@@ -14,6 +14,7 @@ from .consent import Consent
 from .context.builder import ContextBuilder
 from .domain.profile import ProfileKey
 from .errors import UnavailableError
+from .event_correcting import EventCorrecting
 from .event_forgetting import EventForgetting
 from .forgetting import Forgetting, Purge
 from .historian.indexing.indexer import Indexer
@@ -53,7 +54,7 @@ class Engine:
         """Assemble the components from parts."""
         self.parts = parts
         self.settings = settings
-        self.consent = Consent(parts.consent, parts.names, parts.eraser)
+        self.consent = Consent(parts.consent, parts.names, parts.eraser, parts.incognito)
         self.sightings = NameObserver(parts.names, Renaming(parts.profiles, parts.profile_index), parts.clock)
         self.journal = MessageBuffer(parts.log, self.sightings)
         self.pinboard = Pinboard(parts.notes, parts.clock)
@@ -69,6 +70,7 @@ class Engine:
         self.purge = Purge(parts.eraser, parts.clock, self._rebuild)
         self.forgetting = self._forgetting()
         self.event_forgetting = self._event_forgetting()
+        self.event_correcting = EventCorrecting(parts.events, self.consent, settings)
         self.upkeep = Upkeep(parts.log, settings, parts.watch.horizon, self._erase_due)
         self.retriever = self._retriever()
         said = MessageSearch(parts.lexical, parts.log, parts.clock, self.journal.settle)

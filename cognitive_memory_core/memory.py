@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 MAX_RESULTS = 200
 MAX_OFFSET = 1_000_000
 MAX_QUERY = 4000
+MAX_INCOGNITO = 7 * 24 * 60  # minutes
 NOTHING = Context("", (), 0, ("disabled",))
 
 
@@ -278,6 +279,17 @@ class CognitiveMemory:
         """Share a person's own profile, learned in private, with every place where they are, or stop sharing it."""
         await self._open.consent.set_sharing(checked_id(user_id, "user_id"), shared, self._open.parts.clock.now())
 
+    async def correct_event(self, scene: Scene, event_id: str, text: str) -> Event:
+        """Replace an event that the asker said by one with this text; its sources and its date stay.
+
+        The old one can be restored within 30 days. Raises NotPermitted if somebody else said it, UnknownEvent.
+        """
+        engine = self._open
+        corrected = await engine.event_correcting.correct(scene, await self._readable(scene, event_id), text)
+        engine.indexer.nudge()
+        engine.merging.nudge()  # profiles must lose the old fact
+        return corrected
+
     async def forget_event(self, scene: Scene, event_id: str) -> None:
         """Forget an event that the scene may read; :meth:`restore_event` undoes this within 30 days.
 
@@ -344,6 +356,17 @@ class CognitiveMemory:
     async def opt_in(self, user_id: str) -> None:
         """Undo :meth:`opt_out`."""
         await self._open.consent.opt_in(checked_id(user_id, "user_id"))
+
+    async def incognito(self, scene: Scene, minutes: float) -> None:
+        """Record nothing of the asker in this place for the next minutes, at most 7 days; 0 ends it.
+
+        What is said meanwhile stays unrecorded afterwards, also if it is submitted later.
+        """
+        if scene.kind == "operator" or not 0 <= minutes <= MAX_INCOGNITO:
+            raise BadArgument(sentences.bad_value("minutes", minutes, f"0 到 {MAX_INCOGNITO} 的分钟数"))
+        engine = self._open
+        now = engine.parts.clock.now()
+        await engine.consent.go_incognito(scene, now, now + timedelta(minutes=minutes))
 
     async def set_switch(self, scene: Scene, switch: Switch) -> None:
         """Set the switch of a place: "on", "off", "record_only" or "recall_only"."""

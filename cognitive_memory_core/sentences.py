@@ -88,6 +88,11 @@ def foreign_profile() -> str:
     return "这里看不到这份侧写"
 
 
+def not_yours_to_correct() -> str:
+    """Say that only the person who said something may correct it."""
+    return "这条不是你说的，只能由说的人自己更正"
+
+
 def unknown_event() -> str:
     """Say that no such event can be seen here."""
     return "这里没有这条记忆"

@@ -84,7 +84,8 @@ class Draft:
     """Everything that a job writes except its memo. Committing it is idempotent.
 
     ``facts`` wait to be merged into profiles. ``repeats`` maps a new event's id to the standing event with the same
-    content, ``heard`` a new event's id to the observation that it was made from.
+    content, ``heard`` a new event's id to the observation that it was made from. ``corrects`` is the id of the event
+    that the draft's events replace, or "".
     """
 
     job_id: str
@@ -92,6 +93,7 @@ class Draft:
     facts: tuple[Fact, ...] = ()
     repeats: Mapping[str, str] = field(default_factory=dict[str, str])
     heard: Mapping[str, str] = field(default_factory=dict[str, str])
+    corrects: str = ""
 
 
 def lifted(standing: Event, again: Event) -> Event:

@@ -15,6 +15,7 @@ from ..domain.erasure import Tombstones
 from ..domain.event import Draft, Event
 from ..domain.fact import Fact
 from ..domain.hit import Reading
+from ..domain.incognito import Incognito
 from ..domain.message import Message, Passage
 from ..domain.note import Memo, Pin
 from ..domain.people import Person
@@ -43,6 +44,9 @@ class EventLedger(Protocol):
         kind, subjects and confidence, unless another active event has that text. A fact is kept if its own event was
         written and is active, or gave its text to the absorbing event, whose fact it then becomes. The observations in
         ``draft.heard`` are recorded for :class:`FactBook`, also for absorbed events.
+
+        The event ``draft.corrects`` is retired if an event of the draft was written or absorbed; such an event may have
+        the words and messages of a retired one.
         """
         ...
 
@@ -433,6 +437,22 @@ class ConsentBook(Protocol):
 
     async def shared(self) -> frozenset[str]:
         """Return the ids of all people who share their profile."""
+        ...
+
+
+class IncognitoBook(Protocol):
+    """Stretches of time in which people asked not to be recorded in a place."""
+
+    async def keep(self, stretch: Incognito) -> None:
+        """Store a stretch, or replace the end of the one with the same place, person and start."""
+        ...
+
+    async def stretches(self) -> list[Incognito]:
+        """Return all stretches, oldest first."""
+        ...
+
+    async def drop(self, before: datetime) -> None:
+        """Delete the stretches that ended before an instant."""
         ...
 
 

@@ -33,6 +33,7 @@ from ..ports.ledger import (
     EventEraser,
     EventLedger,
     FactBook,
+    IncognitoBook,
     LexicalIndex,
     NameBook,
     NoteBook,
@@ -85,6 +86,7 @@ class Parts:
     log: VeiledLog
     notes: NoteBook
     consent: ConsentBook
+    incognito: IncognitoBook
     names: NameBook
     accounts: Accounts
     archive: Archive
@@ -173,6 +175,7 @@ def _put_together(queue: FileQueue, ledger: SqliteLedger, outside: _Outside, res
         log=ledger.log,
         notes=ledger.notes,
         consent=ledger.consent,
+        incognito=ledger.incognito,
         names=ledger.names,
         accounts=ledger.accounts,
         archive=ledger.archive,

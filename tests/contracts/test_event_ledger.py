@@ -337,3 +337,24 @@ async def test_hostile_text_is_only_text(ledger: Ledger, hostile: str) -> None:
     assert len(await shown(ledger, GROUP)) == 2
     found = await ledger.lexical.events([hostile, "乌龙"], Reading(GROUP), 5)
     assert [event.text[:3] for event, _ in found] == ["乌龙茶"]
+
+
+async def test_a_correction_takes_the_place_of_an_event(ledger: Ledger) -> None:
+    """Both changes are one: the new event stands and the old one is retired, also where the words stood before."""
+    old = an_event("阿棠(2000001) 喜欢乌龙茶", message_ids=("m1",))
+    await committed(ledger, old)
+    new = replace(old, id="new", text="阿棠(2000001) 喜欢普洱茶")
+    await ledger.events.commit(replace(a_draft(new), corrects=old.id))
+    assert await shown(ledger, GROUP) == [new.text]
+    again = replace(old, id="again")
+    await ledger.events.commit(replace(a_draft(again), corrects=new.id))
+    assert await shown(ledger, GROUP) == [old.text]
+
+
+async def test_a_correction_that_is_not_written_retires_nothing(ledger: Ledger) -> None:
+    """An event stays when the corrected one may not be stored, here because its person opted out meanwhile."""
+    old = an_event("群里的规矩是周末不讨论工作", sender_id="2000009")
+    await committed(ledger, old)
+    await ledger.consent.opt_out("2000001", NOON)
+    await ledger.events.commit(replace(a_draft(an_event("阿棠(2000001) 定的规矩")), corrects=old.id))
+    assert await shown(ledger, GROUP) == [old.text]

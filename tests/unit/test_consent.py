@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+from datetime import timedelta
 from typing import Any
 
 import pytest
 
 from cognitive_memory_core.adapters.inmemory.ledger import InMemoryLedger
 from cognitive_memory_core.consent import HANDFUL, Consent
-from cognitive_memory_core.domain.turn import Turn
+from cognitive_memory_core.domain.turn import Dialogue, Turn
 from cognitive_memory_core.errors import StorageRefused, UnavailableError
-from tests.support.builders import GROUP, a_message
+from tests.support.builders import GROUP, OTHER_GROUP, a_message
 from tests.support.clock import NOON
 
 
@@ -152,3 +153,30 @@ async def test_what_changes_while_the_book_is_read_stays_in_force(wish: str) -> 
         assert consent.opted_out == await ledger.consent.opted_out()
         assert consent.shared == await ledger.consent.shared()
         assert consent.switch(GROUP.scope) == (await ledger.consent.switches()).get(GROUP.scope, "on")
+
+
+async def test_lines_said_incognito_are_left_out_for_good() -> None:
+    """A stretch counts for its person, its place and its time, also for a dialogue that is submitted much later."""
+    ledger = InMemoryLedger()
+    consent = Consent(ledger.consent, ledger.names, incognito=ledger.incognito)
+    await consent.go_incognito(GROUP, NOON, NOON + timedelta(minutes=30))
+    assert consent.is_incognito(GROUP, NOON)
+    assert not consent.is_incognito(GROUP, NOON + timedelta(minutes=30))
+    assert not consent.is_incognito(OTHER_GROUP, NOON)
+    assert not consent.is_incognito(type(GROUP).group("10001", "2000009"), NOON)
+    reopened = Consent(ledger.consent, ledger.names, incognito=ledger.incognito)
+    await reopened.load()
+    lines = [a_message("悄悄话", sent_at=NOON + timedelta(minutes=1)), a_message("大声话", sent_at=NOON - timedelta(1))]
+    kept = reopened.admitted(Dialogue(GROUP, lines))
+    assert isinstance(kept, Dialogue)
+    assert [line.text for line in kept.messages] == ["大声话"]
+
+
+async def test_incognito_ends_when_asked() -> None:
+    """Asking for an end that has passed ends the running stretch now; what was said in it stays unrecorded."""
+    ledger = InMemoryLedger()
+    consent = Consent(ledger.consent, ledger.names, incognito=ledger.incognito)
+    await consent.go_incognito(GROUP, NOON, NOON + timedelta(hours=8))
+    await consent.go_incognito(GROUP, NOON + timedelta(minutes=5), NOON)
+    assert consent.is_incognito(GROUP, NOON + timedelta(minutes=4))
+    assert not consent.is_incognito(GROUP, NOON + timedelta(minutes=5))

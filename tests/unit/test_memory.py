@@ -806,3 +806,32 @@ async def test_a_start_two_years_ahead_drops_no_line_and_keeps_nobody_out(tmp_pa
         assert [line.text for line in await memory.recent_messages(GROUP)] == ["后来说的一句"]
     async with opened(tmp_path) as memory:
         assert [line.text for line in await memory.recent_messages(GROUP)] == ["后来说的一句"]
+
+
+async def test_a_corrected_event_is_found_and_the_old_one_is_not(tmp_path: Path) -> None:
+    """A correction counts at once in lists, searches and the context; the old event can be restored."""
+    async with opened(tmp_path) as memory:
+        await remembered(memory, "阿棠对花生过敏")
+        (old,) = await memory.events(GROUP)
+        with pytest.raises(core.NotPermitted):
+            await memory.correct_event(STRANGER, old.id, "阿棠(2000001)什么都吃")
+        corrected = await memory.correct_event(GROUP, old.id, "我对芒果过敏")
+        assert [event.id for event in await memory.events(GROUP)] == [corrected.id]
+        assert "芒果" in (await memory.context(GROUP, "阿棠对什么过敏")).text
+        assert (await memory.restore_event(GROUP, old.id)).text == old.text
+
+
+async def test_incognito_leaves_no_trace(tmp_path: Path) -> None:
+    """Lines and turns of the stretch are stored nowhere, other people's are, and later ones are again."""
+    clock = FrozenClock()
+    async with opened(tmp_path, clock=clock) as memory:
+        await memory.incognito(GROUP, 30)
+        await memory.observe(a_message("悄悄话", id="m1", sent_at=clock.now()))
+        await memory.observe(a_message("别人的话", STRANGER, id="m2", sent_at=clock.now()))
+        assert await memory.remember(Turn(GROUP, memo="说了悄悄话", observations=["阿棠说悄悄话"])) is None
+        clock.advance(minutes=31)
+        await memory.observe(a_message("大声话", id="m3", sent_at=clock.now()))
+        assert [line.text for line in await memory.recent_messages(GROUP)] == ["别人的话", "大声话"]
+        for minutes in (-1, 7 * 24 * 60 + 1):
+            with pytest.raises(core.BadArgument):
+                await memory.incognito(GROUP, minutes)

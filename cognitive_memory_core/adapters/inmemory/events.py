@@ -26,16 +26,20 @@ class InMemoryEvents:
         if draft.job_id in state.done:
             return
         facts_of: dict[str, str] = {}
+        is_written = False
         for event in draft.events:
             is_left_out = not state.opted_out.keys().isdisjoint((event.sender_id, *event.subjects))
             if not is_left_out and not stays_out(state.erased, event):
-                became = self._enter(event, draft.repeats.get(event.id))
+                became = self._enter(event, draft.repeats.get(event.id), corrects=bool(draft.corrects))
                 if became is not None:
+                    is_written = True
                     state.facts.hear(event, draft.heard.get(event.id, ""), became)
                     facts_of |= {event.id: became} if became == event.id or state.lift(became, event) else {}
         for fact in draft.facts:
             if fact.event_id in facts_of and self._is_kept(fact):
                 state.facts.keep(replace(fact, event_id=facts_of[fact.event_id]), state.clock.now())
+        if is_written and draft.corrects:
+            state.retire(draft.corrects, state.clock.now())
         state.done[draft.job_id] = state.clock.now()
 
     async def done(self, job_id: str) -> bool:
@@ -83,11 +87,13 @@ class InMemoryEvents:
         person = fact.key.user_id
         return person not in self._state.opted_out and not self._state.erased.covers_person(person, fact.happened_at)
 
-    def _enter(self, event: Event, named: str | None) -> str | None:
+    def _enter(self, event: Event, named: str | None, *, corrects: bool) -> str | None:
         """Take in an event, or count it with its twin; answers which stands for it, None where none does."""
         state = self._state
         named_twin = state.named_twin(event, named)
-        if event.id in state.events or event.id in state.gone or state.is_counted(event, named_twin):
+        if event.id in state.events or event.id in state.gone:
+            return None
+        if not corrects and state.is_counted(event, named_twin):
             return None
         is_retired = event.retired_at is not None or state.is_withdrawn(event)
         twin = None if is_retired else named_twin or state.standing_twin(event)

@@ -14,6 +14,7 @@ from .eraser import InMemoryEraser
 from .event_eraser import InMemoryEventEraser
 from .events import InMemoryEvents
 from .facts import InMemoryFacts
+from .incognito import InMemoryIncognito
 from .index_book import InMemoryBook
 from .lexical import InMemoryLexical
 from .messages import InMemoryLog
@@ -39,6 +40,7 @@ class InMemoryLedger:
         self.notes = InMemoryNotes(state)
         self.clock_book = InMemoryClockBook(state)
         self.consent = InMemoryConsent(state)
+        self.incognito = InMemoryIncognito(state)
         self.names = InMemoryNames(state)
         self.facts = InMemoryFacts(state)
         self.profiles = InMemoryProfileIndex(state)

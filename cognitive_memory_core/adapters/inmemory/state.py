@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from ...domain.erasure import Tombstones
 from ...domain.event import Event, duplicate_key, lifted
 from ...domain.forgetting import texts_of
+from ...domain.incognito import Incognito
 from ...domain.message import Message
 from ...domain.note import Memo, Pin
 from ...domain.profile import Profile, ProfileKey
@@ -47,6 +48,9 @@ class InMemoryState:
     portraits: dict[ProfileKey, Profile] = field(default_factory=dict[ProfileKey, Profile])
     portrait_vectors: dict[ProfileKey, tuple[str, Vector]] = field(default_factory=dict[ProfileKey, tuple[str, Vector]])
     sharing: dict[str, datetime] = field(default_factory=dict[str, datetime])
+    incognito: dict[tuple[Scope, str, datetime], Incognito] = field(
+        default_factory=dict[tuple[Scope, str, datetime], Incognito]
+    )
     revision: int = 0
     changed: dict[str, int] = field(default_factory=dict[str, int])  # the revision of each event's latest change
     last_number: int = 0
@@ -102,6 +106,10 @@ class InMemoryState:
         if event.message_ids and not left and event.retired_at is None:
             event = replace(event, retired_at=max(self.withdrawn[event.scope, one] for one in event.message_ids))
         self._put(event)
+
+    def drop_incognito(self, is_dropped: Callable[[Incognito], bool]) -> None:
+        """Delete incognito stretches."""
+        self.incognito = {key: one for key, one in self.incognito.items() if not is_dropped(one)}
 
     def absorb(self, standing: Event, event: Event) -> None:
         """Let a standing event count one that says the same; it rests on the messages of both then.

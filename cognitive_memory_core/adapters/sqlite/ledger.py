@@ -19,6 +19,7 @@ from .records.clock_book import SqliteClockBook
 from .records.consent import SqliteConsent
 from .records.events import SqliteEvents
 from .records.facts import SqliteFacts
+from .records.incognito import SqliteIncognito
 from .records.messages import SqliteLog
 from .records.names import SqliteNames
 from .records.notes import SqliteNotes
@@ -45,6 +46,7 @@ class SqliteLedger:
         self.notes = SqliteNotes(database)
         self.clock_book = SqliteClockBook(database)
         self.consent = SqliteConsent(database)
+        self.incognito = SqliteIncognito(database)
         self.names = SqliteNames(database)
         self.facts = SqliteFacts(database)
         self.profiles = SqliteProfiles(database)

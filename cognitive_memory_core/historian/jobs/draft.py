@@ -33,7 +33,7 @@ def _facts(scene: Scene, said: Statement, event: Event, settings: Settings) -> I
     if not said.is_absolute or said.confidence < settings.historian.min_confidence:
         return
     if _is_of_speaker(said, event):
-        yield _fact(_own_key(scene, event.sender_id, settings), event)
+        yield _fact(own_key(scene, event.sender_id, settings), event)
     if said.is_of_place and scene.kind == "group":
         yield _fact(ProfileKey.group(scene.group_id, scene.agent), event)
 
@@ -47,7 +47,7 @@ def _is_of_speaker(said: Statement, event: Event) -> bool:
     return is_of_nobody_else or not reports(event.text, speaker)
 
 
-def _own_key(scene: Scene, speaker: str, settings: Settings) -> ProfileKey:
+def own_key(scene: Scene, speaker: str, settings: Settings) -> ProfileKey:
     """Return the profile key of a speaker in a scene; the kind of place and ``sharing`` decide which."""
     if scene.kind == "private" or settings.sharing == "shared":
         return ProfileKey.user(speaker, scene.agent)

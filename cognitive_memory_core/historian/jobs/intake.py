@@ -53,15 +53,20 @@ class Intake:
         scene = message.scene
         if scene.kind == "operator" or not self.consent.may_record(scene):
             return
-        if not self.consent.is_erased(scene, message.sent_at):
+        if not self.consent.is_erased(scene, message.sent_at) and not self.consent.is_incognito(scene, message.sent_at):
             said = self.consent.hidden(_bounded(message.text, MESSAGE_LENGTH))
             self.journal.take(replace(message, text=said))
 
     async def remember(self, turn: Turn) -> str | None:
-        """Store a turn durably; return its job's id, the memo's id if there is only a memo, or None if rejected."""
+        """Store a turn durably; return its job's id, the memo's id if there is only a memo, or None if rejected.
+
+        Rejected are blank turns, and those of places and people that are not recorded, erased or incognito.
+        """
         if turn.is_blank or not self.consent.may_record(turn.scene):
             return None
         if turn.happened_at is not None and self.consent.is_erased(turn.scene, turn.happened_at):
+            return None
+        if self.consent.is_incognito(turn.scene, turn.happened_at or self.clock.now()):
             return None
         if turn.request_id is not None and self.view.knows(job_id := _job_id(turn)):
             return job_id

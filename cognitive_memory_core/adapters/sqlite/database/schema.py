@@ -260,8 +260,22 @@ INSERT INTO forgotten SELECT seq FROM events WHERE retired_at IS NOT NULL;
 INSERT INTO meta VALUES ('veils', '');
 """
 
+# incognito: stretches [starts_at, ends_at) in which a person is not recorded in a place.
+_FIFTH = """
+CREATE TABLE incognito (
+    seq INTEGER PRIMARY KEY,
+    scope TEXT NOT NULL,
+    user_id TEXT NOT NULL,
+    starts_at TEXT NOT NULL,
+    ends_at TEXT NOT NULL,
+    ends_us INTEGER NOT NULL,
+    UNIQUE (scope, user_id, starts_at)
+);
+CREATE INDEX incognito_by_person ON incognito (user_id);
+"""
+
 _MAGIC, _HEAD = b"SQLite format 3\0", 100  # SQLite's file header
-STEPS: tuple[str, ...] = (_FIRST, _SECOND, _THIRD, _FOURTH)
+STEPS: tuple[str, ...] = (_FIRST, _SECOND, _THIRD, _FOURTH, _FIFTH)
 
 
 def migrate(connection: Connection, path: Path, steps: Sequence[str] = STEPS) -> None:

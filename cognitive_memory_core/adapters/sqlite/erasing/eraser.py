@@ -112,7 +112,7 @@ def _forget_person(connection: Connection, user_id: str, at: datetime, hide: Cal
     needles = Needles(connection, (*bound(user_id), *filter(hides_alone, _names(connection, user_id))))
     places = _places(connection, user_id)
     wiped = _wipe(connection, _of_person(user_id))
-    for table in (*_OF_PROFILES, "sharing"):
+    for table in (*_OF_PROFILES, "sharing", "incognito"):
         wiping.rows(connection, table, ("user_id = ?", bound(user_id)))
     rewording = Rewording(user_id, needles, hide, places)
     reworded, joined = rewording.events(connection, next_revision(connection))
@@ -131,6 +131,7 @@ def _forget_place(connection: Connection, scope: Scope, at: datetime) -> Wiped:
     for table in _COPIES:
         wiping.rows(connection, table, keys_in(scope))
         connection.executemany(delete(table, OF_KEY), map(key_values, fed))
+    wiping.rows(connection, "incognito", ("scope = ?", bound(scope.key)))
     wiped = _wipe(connection, dict.fromkeys(_TABLES, ("scope = ?", bound(scope.key))))
     facts.wait_again(connection, fed)
     return wiped

@@ -73,7 +73,7 @@ def _commit(connection: Connection, draft: Draft, now: datetime) -> None:
     written: dict[str, _CommittedEvent] = {}
     for event in draft.events:
         if left_out.isdisjoint((event.sender_id, *event.subjects)) and not stays_out(erased, event):
-            entry = _enter(connection, event, draft.repeats.get(event.id))
+            entry = _enter(connection, event, draft.repeats.get(event.id), corrects=bool(draft.corrects))
             if entry is not None:
                 facts.remember_heard(connection, event, entry.seq, draft.heard.get(event.id, ""))
                 written[event.id] = entry
@@ -81,15 +81,17 @@ def _commit(connection: Connection, draft: Draft, now: datetime) -> None:
         entry = written.get(fact.event_id)
         if entry is not None and entry.facts_of is not None and facts.is_kept(fact, left_out, erased):
             facts.keep(connection, replace(fact, event_id=entry.facts_of), entry.seq, now)
+    if written and draft.corrects:
+        _retire(connection, draft.corrects, now)
     connection.execute("INSERT INTO jobs_done VALUES (?, ?)", bound(draft.job_id, micros(now)))
 
 
-def _enter(connection: Connection, event: Event, named: str | None) -> _CommittedEvent | None:
+def _enter(connection: Connection, event: Event, named: str | None, *, corrects: bool) -> _CommittedEvent | None:
     """Write an event, or count it with its twin; None if nothing was written or the event is retired."""
     if event_rows.is_known(connection, event):
         return None
     named_twin = duplicates.named_twin(connection, event, named)
-    if duplicates.is_counted(connection, event, named_twin):
+    if not corrects and duplicates.is_counted(connection, event, named_twin):
         return None
     sources = event_rows.sources_left(connection, event)
     retired_at = event.retired_at or event_rows.withdrawn_at(connection, event, sources)

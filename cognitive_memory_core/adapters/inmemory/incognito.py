@@ -1,0 +1,30 @@
+"""Stretches in which people are not recorded."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from ...domain.incognito import Incognito
+from .state import InMemoryState
+
+
+class InMemoryIncognito:
+    """The incognito stretches of a state."""
+
+    def __init__(self, state: InMemoryState) -> None:
+        """Share a state with the other ports."""
+        self._state = state
+
+    async def keep(self, stretch: Incognito) -> None:
+        """Store a stretch, or the new end of a known one."""
+        self._state.incognito[stretch.scope, stretch.user_id, stretch.starts_at] = stretch
+
+    async def stretches(self) -> list[Incognito]:
+        """Return all stretches, oldest first."""
+        return list(self._state.incognito.values())
+
+    async def drop(self, before: datetime) -> None:
+        """Delete the stretches that ended before an instant."""
+        for key, stretch in list(self._state.incognito.items()):
+            if stretch.ends_at < before:
+                del self._state.incognito[key]

@@ -1,0 +1,22 @@
+"""Stretches of time in which what a person says in a place is not recorded."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from .scope import Scope
+
+
+@dataclass(frozen=True)
+class Incognito:
+    """The half-open stretch ``[starts_at, ends_at)`` in which a person asked not to be recorded in a place."""
+
+    scope: Scope
+    user_id: str
+    starts_at: datetime
+    ends_at: datetime
+
+    def covers(self, at: datetime) -> bool:
+        """Return whether an instant lies in the stretch."""
+        return self.starts_at <= at < self.ends_at

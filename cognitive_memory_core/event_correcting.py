@@ -1,0 +1,85 @@
+"""Corrects single events: a new event with the corrected text takes the place of the old one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from . import sentences
+from .consent import Consent
+from .domain.event import Draft, Event, duplicate_key
+from .domain.fact import Fact
+from .domain.ids import checked_text, derived_id
+from .domain.scope import Scene
+from .domain.turn import TurnLimits, shortened
+from .errors import NotPermitted, UnknownEvent
+from .historian.jobs.draft import own_key
+from .ports.ledger import EventLedger
+from .settings import Live, Settings
+from .text.identity.names import clean_text
+from .text.statements.lexicon import offences
+
+
+@dataclass(frozen=True)
+class EventCorrecting:
+    """Replaces the text of events that the asker said, or that an operator chose."""
+
+    events: EventLedger
+    consent: Consent
+    settings: Live[Settings]
+
+    async def correct(self, scene: Scene, old: Event, text: str) -> Event:
+        """Store the corrected event and retire the old one, atomically; return the event that stands afterwards.
+
+        Raises NotPermitted if somebody else said it, UnknownEvent if the event is retired. Equal words change nothing.
+        """
+        if not is_own(scene, old):
+            raise NotPermitted(sentences.not_yours_to_correct())
+        if old.retired_at is not None:
+            raise UnknownEvent(sentences.unknown_event())
+        said = self._absolute(scene, old, shortened(clean_text(checked_text(text, "text")), TurnLimits().text))
+        if duplicate_key(said) == duplicate_key(old.text):
+            return old
+        draft = self._draft(scene, old, said)
+        await self.events.commit(draft)
+        written = draft.events[0]
+        return await self.events.find(written.id) or written
+
+    def _absolute(self, scene: Scene, old: Event, text: str) -> str:
+        """Return the text to store; one with words that depend on the speaker becomes a quotation with the speaker."""
+        hidden = self.consent.hidden(text)
+        if not offences(hidden) or scene.kind == "operator":
+            return hidden
+        return f"{old.sender_name or scene.user_name or 'QQ'}({scene.user_id})：“{hidden.strip('“”')}”"
+
+    def _draft(self, scene: Scene, old: Event, text: str) -> Draft:
+        job_id = derived_id("correction", old.id, text)
+        corrected = replace(
+            old,
+            id=derived_id("event", job_id, 0),
+            text=text,
+            is_absolute=not offences(text),
+            confidence=1.0,
+            count=1,
+            last_seen_at=None,
+        )
+        return Draft(job_id, (corrected,), facts=tuple(self._facts(scene, corrected)), corrects=old.id)
+
+    def _facts(self, scene: Scene, event: Event) -> Iterator[Fact]:
+        """Yield the fact for the profile of the speaker, who states it in person; operators feed no profile."""
+        if scene.user_id == event.sender_id and event.is_absolute and set(event.subjects) == {event.sender_id}:
+            key = own_key(_learned_in(event), event.sender_id, self.settings.current)
+            yield Fact(key, event.id, event.text, event.kind, event.happened_at)
+
+
+def _learned_in(event: Event) -> Scene:
+    if event.request_type == "private":
+        return Scene.private(event.user_id, agent=event.agent)
+    return Scene.group(event.group_id, event.sender_id, agent=event.agent)
+
+
+def is_own(scene: Scene, event: Event) -> bool:
+    """Return whether the asker may change an event: they said it, it is of their private chat, or they operate."""
+    if scene.kind == "operator":
+        return True
+    return event.sender_id == scene.user_id or (event.request_type == "private" and event.user_id == scene.user_id)
