@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from pathlib import Path
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 import pytest
 
 import cognitive_memory_core as core
+from tests.support.waiting import until
 
 
 def lifetime_of(data_dir: Path | None, problem: str = "", **settings: Any) -> Any:
@@ -21,12 +21,12 @@ def lifetime_of(data_dir: Path | None, problem: str = "", **settings: Any) -> An
 
 
 async def test_from_start_to_stop(app: object, tmp_path: Path, log: list[str]) -> None:
-    """The memory runs when the start-up hook is done, one line says where and how, and it is gone after the stop."""
+    """The start-up hook opens the memory, one line says where and how, and it is gone after the stop."""
     lifetime = lifetime_of(tmp_path)
     assert not lifetime.memory.is_running
     await lifetime.start()
-    assert lifetime.memory.is_running
-    [line] = [line for line in log if "[认知记忆]" in line]
+    await until(lambda: lifetime.memory.is_running)
+    [line] = [line for line in log if "[认知记忆] 已启动" in line]
     assert str(tmp_path) in line
     assert "规则史官" in line
     assert "记录所有群和私聊" in line
@@ -42,6 +42,7 @@ async def test_again_and_again(app: object, tmp_path: Path) -> None:
     for n in range(3):
         await lifetime.start()
         await lifetime.start()
+        await until(lambda: lifetime.memory.is_running)
         await lifetime.memory.pin(scene, f"事 {n}")
         assert len(await lifetime.memory.pins(scene)) == n + 1
         await lifetime.stop()
@@ -53,10 +54,7 @@ async def test_locked_out(app: object, tmp_path: Path, log: list[str]) -> None:
         lifetime = lifetime_of(tmp_path, historian={"shutdown_seconds": 0})
         await lifetime.start()
         assert not lifetime.memory.is_running
-        for _ in range(200):
-            if [line for line in log if "LOCALSTORE_USE_CWD=true" in line]:
-                break
-            await asyncio.sleep(0.05)
+        await until(lambda: any("LOCALSTORE_USE_CWD=true" in line for line in log))
         [line] = [line for line in log if line.startswith("ERROR")]
         assert "LOCALSTORE_USE_CWD=true" in line
         assert "LOCALSTORE_USE_CWD=true" in lifetime.memory.reason
@@ -69,11 +67,7 @@ async def test_the_lock_comes_free(app: object, tmp_path: Path) -> None:
         lifetime = lifetime_of(tmp_path)
         await lifetime.start()
         assert not lifetime.memory.is_running
-    for _ in range(400):
-        if lifetime.memory.is_running:
-            break
-        await asyncio.sleep(0.05)
-    assert lifetime.memory.is_running
+    await until(lambda: lifetime.memory.is_running)
     await lifetime.stop()
 
 
@@ -123,6 +117,7 @@ async def test_switched_off(app: object, tmp_path: Path, log: list[str]) -> None
     """With enabled=false nothing is queued, memos are still kept, and the context holds nothing else."""
     lifetime = lifetime_of(tmp_path, enabled=False)
     await lifetime.start()
+    await until(lambda: lifetime.memory.is_running)
     memory, scene = lifetime.memory, core.Scene.group("10001", "2000001")
     await memory.remember(core.Turn(scene, memo="查了天气", observations=["阿棠怕猫"]))
     context = await memory.context(scene, "怕什么")
