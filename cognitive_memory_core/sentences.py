@@ -868,6 +868,9 @@ _FEEDBACK = {
     "unfounded": "写的不是这条观察的内容；只能写观察里说了的事。",
     "amount": "写了观察和聊天里都没有的金额；金额照原样写，不换算，不相加。",
     "language": "换了语言；观察用什么语言，就用什么语言写。",
+    "polarity": "肯定和否定、答应和拒绝与原话相反；否定照原样写，反问和双重否定写它的意思。",
+    "question": "原话是在问，没有说定；写成“A(id) 问…”，不要写成事实。",
+    "figure": "数字、钟点或日期与原话不同；数字照原样写，日期从说话那天推算，推不出就不写。",
 }
 _LEANING = {
     "pronoun": ("人称代词", "换成 名字(id)"),
@@ -902,9 +905,14 @@ def gate_gave_up(count: int) -> str:
     return f"闸门没有放行 {count} 条改写，按 is_absolute=false 存下"
 
 
-def gate_dropped(count: int) -> str:
+def gate_quoted(count: int) -> str:
     """Say that nothing usable was made of what a triage found; part of the log."""
-    return f"闸门没有放行 {count} 条甄别出来的话，丢弃"
+    return f"闸门没有放行 {count} 条甄别出来的话，改记所依据的原话"
+
+
+def quotation(speaker: str, line: str) -> str:
+    """Quote a line that nobody put into other words."""
+    return f"{speaker} 说：“{line}”"
 
 
 def uncited(count: int) -> str:

@@ -69,7 +69,7 @@ async def thinkers_of(
         return Thinkers(rules, merging, budget)
     library = await asyncio.to_thread(_library, prompts)
     chats = {role: BudgetedChat(asked[role].chat if role in asked else None, budget) for role in ROLES}
-    historian = ModelHistorian(chats["historian"], chats["triage"], library, settings)
+    historian = ModelHistorian(chats["historian"], chats["triage"], library, settings, rules)
     merger = SiftingMerger(ModelMerger(chats["merge"], library, settings), merging)
     breakers = tuple({id(one): one.breaker for one in asked.values()}.values())
     summariser = ModelSummariser(chats["historian"], library, settings)

@@ -18,6 +18,7 @@ from ...text.identity.persons import leads, reports
 from ...text.identity.written_ids import plain, spoken
 from ...text.lexical.frequency import FUNCTION_WORDS
 from ...text.lexical.terms import index_terms
+from ...text.statements.agreement import Line
 from ...text.statements.sameness import may_be_same
 
 READ = 2_000  # characters read of an answer
@@ -33,7 +34,8 @@ class RewriteTask:
     """One observation or triage finding to be rewritten so that it stands on its own.
 
     ``text`` is what is rewritten and ``heard`` what was actually said. ``speakers`` are the ids of those who may have
-    said it, the likeliest first; ``lines`` maps them to their visible lines. ``own`` is the id of the person known by
+    said it, the likeliest first; ``lines`` maps them to their visible lines, and ``cited``
+    are the lines it must agree with. ``own`` is the id of the person known by
     code, not by a model, to have said it themselves; "" if unknown.
     """
 
@@ -46,6 +48,7 @@ class RewriteTask:
     heard_as: str = ""
     message_ids: tuple[str, ...] = ()
     happened_at: datetime | None = None
+    cited: tuple[Line, ...] = ()
 
 
 def stated(matter: RewriteTask, said: Said, anchors: Anchors) -> Statement:

@@ -22,7 +22,7 @@ from ...text.statements.amounts import strange_amounts
 from ...text.statements.lexicon import Offence, offences
 from ...text.time.timewords import mentions
 
-Fault = Literal["empty", "too_long", "unfounded", "language", "amount"]
+Fault = Literal["empty", "too_long", "unfounded", "language", "amount", "polarity", "question", "figure"]
 
 READ = 2_000  # characters read of a text
 _GIVEN_READ = 32_000  # characters read of everything that the model was given

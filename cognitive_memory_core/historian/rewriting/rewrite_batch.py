@@ -13,10 +13,12 @@ from ...domain.turn import shortened
 from ...prompts.answers import Said
 from ...prompts.library import Task
 from ...text.identity.names import one_line
-from .attribution import RewriteTask, echoes, is_translated, stated
+from ...text.statements.agreement import disagreements
+from .attribution import RewriteTask, called, echoes, is_translated, stated
 from .gate import Around, Verdict, judge_amid
 
 PREVIOUS = 500  # characters of a rejected text shown in the next prompt
+CONTRARY = frozenset(("polarity", "question", "figure", "amount"))  # faults of a text that contradicts its lines
 NAMED = 8  # hits of each kind listed in the feedback
 
 
@@ -81,6 +83,13 @@ class RewriteBatch:
             attempt = self._best.get(matter.number)
             yield matter, attempt if attempt and attempt.verdict.is_usable else None
 
+    @property
+    def contradicted(self) -> list[RewriteTask]:
+        """The tasks whose last text contradicted its lines."""
+        return [
+            one for one in self.matters if (last := self._last.get(one.number)) and CONTRARY & {*last.verdict.faults}
+        ]
+
     def _is_accepted(self, matter: RewriteTask) -> bool:
         attempt = self._best.get(matter.number)
         if attempt is None:
@@ -94,10 +103,20 @@ class RewriteBatch:
         return Attempt(_marked(statement, verdict), verdict)
 
     def _founded(self, verdict: Verdict, text: str, matter: RewriteTask) -> Verdict:
-        """Add the fault "unfounded" to a text that shares no word with what was heard."""
-        if verdict.faults or is_translated(text, matter.heard) or echoes(text, matter.heard, self.anchors):
+        """Add the fault "unfounded" to a text that shares no word with what was heard, else what it contradicts."""
+        if verdict.faults or verdict.has_drift or is_translated(text, matter.heard):
             return verdict
-        return replace(verdict, faults=("unfounded",))
+        if not echoes(text, matter.heard, self.anchors):
+            return replace(verdict, faults=("unfounded",))
+        return replace(verdict, faults=disagreements(text, matter.cited, self._names, self._remembered))
+
+    @cached_property
+    def _remembered(self) -> str:
+        return "\n".join((self.around.plain, *(event.text for event in self.anchors.neighbours)))
+
+    @cached_property
+    def _names(self) -> tuple[str, ...]:
+        return called(self.anchors)
 
     def _task(self, matter: RewriteTask) -> Task:
         last = self._last.get(matter.number)

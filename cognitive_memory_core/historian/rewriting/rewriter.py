@@ -13,16 +13,18 @@ from ...domain.message import Message
 from ...domain.people import Anchors
 from ...domain.turn import Dialogue, Turn
 from ...errors import BadAnswer, PermanentError, TooSlow
-from ...ports.models import Chat
+from ...ports.models import Chat, Historian
 from ...prompts.answers import Said, Triaged
 from ...prompts.library import PromptLibrary
 from ...settings import Live, Settings
 from ...text.failures import described
 from ...text.identity.names import one_line
+from ...text.statements.agreement import Line
 from ..spending.budget import NoModel
 from .attribution import RewriteTask, called, said_by, unworded
 from .neighbours import is_dated_anew, is_timeless
 from .progress import Progress
+from .quoting import cited_lines, quotations
 from .rewrite_batch import Attempt, RewriteBatch
 from .triage import sheet_of
 
@@ -33,8 +35,11 @@ MOST_REFUSED = 3  # refusals in a row after which the remaining observations are
 class ModelHistorian:
     """Rewrites and triages with chat models. Answers for a job that fails later are kept for its next try."""
 
-    def __init__(self, rewriting: Chat, judging: Chat, prompts: PromptLibrary, settings: Live[Settings]) -> None:
-        """Use one model for rewriting and one, perhaps the same, for triage."""
+    def __init__(
+        self, rewriting: Chat, judging: Chat, prompts: PromptLibrary, settings: Live[Settings], rules: Historian
+    ) -> None:
+        """Use one model for rewriting and one for triage; ``rules`` word what neither words well."""
+        self._rules = rules
         self._rewriting = rewriting
         self._judging = judging
         self._prompts = prompts
@@ -68,7 +73,7 @@ class ModelHistorian:
             sheet.calls += 1
         await self._insist(sheet, dialogue, "", dialogue.messages)
         self._progress.settle(anchors.job_id)
-        return self._found(sheet)
+        return await self._found(sheet, dialogue)
 
     async def _insist(
         self, sheet: RewriteBatch, work: Turn | Dialogue, source: str, lines: Sequence[Message | str]
@@ -152,15 +157,18 @@ class ModelHistorian:
             _warn(sheet, sentences.gate_gave_up(degraded))
         return [said[duplicate_key(observation)] for observation in turn.observations]
 
-    def _found(self, sheet: RewriteBatch) -> list[Statement]:
+    async def _found(self, sheet: RewriteBatch, dialogue: Dialogue) -> list[Statement]:
         outcomes = list(sheet.outcomes())
         found = [(matter, best) for matter, best in outcomes if best is not None]
         degraded = sum(not best.verdict.is_absolute for _, best in found)
         if degraded:
             _warn(sheet, sentences.gate_gave_up(degraded))
         if len(found) < len(outcomes):
-            _warn(sheet, sentences.gate_dropped(len(outcomes) - len(found)))
-        return [self._stored(matter, best, sheet) for matter, best in found]
+            _warn(sheet, sentences.gate_quoted(len(outcomes) - len(found)))
+        statements = [self._stored(matter, best, sheet) for matter, best in found]
+        told = {line for statement in statements for line in statement.message_ids}
+        left = [line for line in cited_lines(sheet, dialogue) if line.id not in told]
+        return [*statements, *await quotations(left, dialogue, sheet, self._rules)]
 
     def _stored(self, matter: RewriteTask, best: Attempt | None, sheet: RewriteBatch) -> Statement:
         if best is None:
@@ -199,6 +207,7 @@ def _sheet(turn: Turn, anchors: Anchors) -> RewriteBatch:
             own=turn.scene.user_id,
             heard_as=text if is_timeless(text, called(anchors)) else "",
             message_ids=tuple(turn.message_ids),
+            cited=(Line(text, anchors.when),),
         )
         for number, text in enumerate(texts, 1)
     ]

@@ -14,6 +14,7 @@ from ...prompts.answers import Said, Triaged
 from ...text.identity.names import one_line
 from ...text.identity.persons import speaks_of_others
 from ...text.identity.written_ids import plain
+from ...text.statements.agreement import Line
 from .attribution import READ, RewriteTask, said_by
 from .rewrite_batch import PREVIOUS, RewriteBatch
 
@@ -26,7 +27,7 @@ def sheet_of(triaged: Triaged, dialogue: Dialogue, anchors: Anchors) -> tuple[Re
     founded = [(one, lines) for one in said if (lines := _cited(one, dialogue.messages))]
     if len(founded) < len(said):  # invented, or said by the bot
         log.warning("historian_rewrite job=%s: %s", anchors.job_id, sentences.uncited(len(said) - len(founded)))
-    matters = [_matter(number, one, lines) for number, (one, lines) in enumerate(founded, 1)]
+    matters = [_matter(number, one, lines, anchors) for number, (one, lines) in enumerate(founded, 1)]
     answers = [replace(one, number=number) for number, (one, _) in enumerate(founded, 1)]
     return RewriteBatch(matters, [line.text for line in dialogue.messages], anchors), answers
 
@@ -38,7 +39,7 @@ def _cited(said: Said, messages: Sequence[Message]) -> list[Message]:
     return [line for line in lines if line.sender_id and line.text.strip()]
 
 
-def _matter(number: int, said: Said, lines: Sequence[Message]) -> RewriteTask:
+def _matter(number: int, said: Said, lines: Sequence[Message], anchors: Anchors) -> RewriteTask:
     """Build the task of an observation; ``own`` is empty if several people said it, or one said it of others."""
     spoken = said_by(lines)
     senders = tuple(spoken)
@@ -51,6 +52,7 @@ def _matter(number: int, said: Said, lines: Sequence[Message]) -> RewriteTask:
         own=senders[0] if len(senders) == 1 and not _is_of_others(lines) else "",
         message_ids=tuple(line.id for line in lines),
         happened_at=lines[-1].sent_at,
+        cited=tuple(Line(line.text, line.sent_at.astimezone(anchors.when.tzinfo)) for line in lines),
     )
 
 

@@ -169,7 +169,7 @@ def with_model(
 ) -> tuple[Pipeline, ScriptedChat]:
     """Put a pipeline with a scripted model over a ledger."""
     chat = ScriptedChat(*answers)
-    historian = ModelHistorian(chat, ScriptedChat(*judging), PromptLibrary(), Live(Settings()))
+    historian = ModelHistorian(chat, ScriptedChat(*judging), PromptLibrary(), Live(Settings()), RuleHistorian(SHANGHAI))
     return pipeline_over(ledger, Fuse(0), historian), chat
 
 
@@ -310,7 +310,7 @@ async def test_a_puppet_cannot_cite_its_way_into_a_profile() -> None:
     ]
     pipeline, _ = with_model(ledger, *[statements("路人(2000009)第4次是小偷")] * 2, judging=(triaged(*rows),))
     await pipeline.process(Job("f" * 32, Dialogue(GROUP, lines), NOON))
-    assert len(await texts_of(ledger)) == 2
+    assert [text for text, _ in await texts_of(ledger)] == ["路人(2000009) 说：“我喜欢猫”", "路人(2000009)第1次是小偷"]
     assert await facts_of(ledger) == []
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from cognitive_memory_core import sentences
+from cognitive_memory_core.adapters.offline.rules import RuleHistorian
 from cognitive_memory_core.domain.event import Event, Statement
 from cognitive_memory_core.domain.people import Anchors, Person
 from cognitive_memory_core.domain.scope import Scene
@@ -22,7 +23,7 @@ from cognitive_memory_core.prompts.library import PromptLibrary
 from cognitive_memory_core.settings import HistorianSettings, Live, Settings
 from tests.support.builders import GROUP, OTHER_GROUP, PRIVATE, a_message, an_event
 from tests.support.chats import ScriptedChat, said, statements
-from tests.support.clock import NOON
+from tests.support.clock import NOON, SHANGHAI
 
 TANG = Person("2000001", "阿棠")
 QI = Person("28471095", "老齐")
@@ -30,6 +31,7 @@ MUYU = Person("76620318", "木鱼")
 TEA = "阿棠(2000001)喜欢乌龙茶"
 CAT = "阿棠(2000001)养了一只猫"
 PROMPTS = PromptLibrary()
+RULES = RuleHistorian(SHANGHAI)
 
 
 def anchors(*neighbours: Event, job_id: str = "job", people: Sequence[Person] = (TANG, QI, MUYU)) -> Anchors:
@@ -39,7 +41,7 @@ def anchors(*neighbours: Event, job_id: str = "job", people: Sequence[Person] = 
 
 def historian(chat: Chat, **settings: Any) -> ModelHistorian:
     """Make a historian over a chat."""
-    return ModelHistorian(chat, ScriptedChat(), PROMPTS, Live(Settings(historian=HistorianSettings(**settings))))
+    return ModelHistorian(chat, ScriptedChat(), PROMPTS, Live(Settings(historian=HistorianSettings(**settings))), RULES)
 
 
 def a_turn(*observations: str, scene: Scene = GROUP, **fields: Any) -> Turn:
@@ -421,7 +423,7 @@ async def test_same_as_names_a_neighbour() -> None:
 async def test_same_as_is_guarded(neighbour: Event, fields: dict[str, Any]) -> None:
     """A model's word merges nothing that differs, that somebody else said, that stands elsewhere or not at all."""
     row = said(**{"text": "阿棠(2000001)很喜欢乌龙茶", "same_as": 1, **fields})
-    statement = await one(statements(row), turn=a_turn("阿棠不喜欢乌龙茶，很喜欢"), known=anchors(neighbour))
+    statement = await one(statements(row), turn=a_turn(row["text"]), known=anchors(neighbour))
     assert statement.repeats == ""
 
 

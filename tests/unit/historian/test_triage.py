@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from cognitive_memory_core.adapters.offline.rules import RuleHistorian
 from cognitive_memory_core.domain.event import Statement
 from cognitive_memory_core.domain.message import Message
 from cognitive_memory_core.domain.people import Anchors, Person
@@ -21,11 +22,12 @@ from cognitive_memory_core.prompts.library import PromptLibrary
 from cognitive_memory_core.settings import Live, Settings
 from tests.support.builders import GROUP, a_message, an_event
 from tests.support.chats import ScriptedChat, said, statements, triaged
-from tests.support.clock import NOON
+from tests.support.clock import NOON, SHANGHAI
 
 TANG = Person("2000001", "阿棠")
 QI = Person("28471095", "老齐")
 PROMPTS = PromptLibrary()
+RULES = RuleHistorian(SHANGHAI)
 LINES = (
     a_message("我对花生过敏", id="m1"),
     a_message("记下了", id="m2", is_bot=True),
@@ -48,7 +50,7 @@ def found(text: str, *lines: int, **fields: Any) -> dict[str, Any]:
 
 def historian(judging: ScriptedChat, rewriting: ScriptedChat | None = None) -> ModelHistorian:
     """Make a historian over two chats."""
-    return ModelHistorian(rewriting or ScriptedChat(), judging, PROMPTS, Live(Settings()))
+    return ModelHistorian(rewriting or ScriptedChat(), judging, PROMPTS, Live(Settings()), RULES)
 
 
 async def judged(*rows: dict[str, Any], lines: tuple[Message, ...] = LINES, retries: tuple[object, ...] = ()) -> Any:
@@ -152,11 +154,12 @@ async def test_of_several_senders_only_one_who_said_it_is_chosen() -> None:
 
 
 async def test_what_a_cited_line_does_not_say_is_not_its_senders_own() -> None:
-    """A model that cites an innocent line for an invention is shown the line, and makes no memory of it."""
+    """A model that cites an innocent line for an invention is shown the line; what is kept is the line itself."""
     bad = "老齐(28471095)偷钱"
     rewriting = ScriptedChat(*[statements(bad)] * 2)
     writing = historian(ScriptedChat(triaged(found(bad, 3), found(NUTS, 1))), rewriting)
-    assert [statement.text for statement in await writing.triage(Dialogue(GROUP, LINES), anchors())] == [NUTS]
+    kept = [statement.text for statement in await writing.triage(Dialogue(GROUP, LINES), anchors())]
+    assert kept == [NUTS, "老齐(28471095)养了一只猫"]
     assert rewriting.asks[0].prompt.count("我养了一只猫") == 2
     assert "不是这条观察" in rewriting.asks[0].prompt
 
@@ -186,12 +189,42 @@ async def test_offences_to_the_end_are_marked(caplog: pytest.LogCaptureFixture) 
 
 
 @pytest.mark.parametrize("bad", ["没有新信息", "老齐(28471095)和7654321养了一只猫", "猫" * 2_000])
-async def test_what_stays_unusable_is_dropped(bad: str, caplog: pytest.LogCaptureFixture) -> None:
-    """There is no observation to fall back on: what nothing usable was made of goes, counted in the log."""
+async def test_what_stays_unusable_gives_way_to_the_rules(bad: str, caplog: pytest.LogCaptureFixture) -> None:
+    """Where nothing usable was made of a line it is kept as the rules word it, and the log counts it."""
     with caplog.at_level(logging.WARNING):
         kept = await judged(found(bad, 3), found(NUTS, 1), retries=(statements(bad),) * 2)
-    assert [statement.text for statement in kept] == [NUTS]
-    assert "1 条甄别出来的话，丢弃" in caplog.text
+    assert [statement.text for statement in kept] == [NUTS, "老齐(28471095)养了一只猫"]
+    assert (kept[1].speaker, kept[1].message_ids) == ("28471095", ("m3",))
+    assert "1 条甄别出来的话，改记所依据的原话" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("line", "bad"),
+    [
+        ("我没偷东西", "阿棠(2000001)偷了东西"),
+        ("难道我会偷东西", "阿棠(2000001)会偷东西"),
+        ("我才不借钱给木鱼", "阿棠(2000001)借钱给木鱼"),
+        ("周六去爬山吗", "阿棠(2000001)周六去爬山"),
+        ("欠他五十块", "阿棠(2000001)欠了500元"),
+    ],
+)
+async def test_a_statement_agrees_with_its_line(line: str, bad: str) -> None:
+    """A denial, a refusal, a question or a figure that was turned round is refused, told why, and then quoted."""
+    rewriting = ScriptedChat(*[statements(bad)] * 2)
+    writing = historian(ScriptedChat(triaged(found(bad, 1, subjects=["2000001"]))), rewriting)
+    dialogue = Dialogue(GROUP, (a_message(line, id="m1"),))
+    (statement,) = await writing.triage(dialogue, anchors())
+    assert statement.text == f"阿棠(2000001) 说：“{line}”"
+    assert (statement.speaker, statement.message_ids) == ("2000001", ("m1",))
+    assert "没有通过，请改正" in rewriting.asks[0].prompt
+
+
+async def test_a_statement_that_was_put_right_is_kept() -> None:
+    """A model that mends what it had turned round is believed."""
+    rewriting = ScriptedChat(statements(said("阿棠(2000001)没有偷东西", subjects=["2000001"])))
+    writing = historian(ScriptedChat(triaged(found("阿棠(2000001)偷了东西", 1))), rewriting)
+    (statement,) = await writing.triage(Dialogue(GROUP, (a_message("我没偷东西", id="m1"),)), anchors())
+    assert (statement.text, statement.is_own) == ("阿棠(2000001)没有偷东西", True)
 
 
 async def test_same_as_in_a_triage() -> None:
@@ -249,5 +282,5 @@ async def test_a_triage_that_was_paid_for_is_not_asked_again() -> None:
 
 async def test_a_flood_of_observations_is_bounded() -> None:
     """A model that finds a hundred things in a dialogue is believed in twenty."""
-    kept = await judged(*(found(f"阿棠(2000001)对花生过敏，第{index}次", 1) for index in range(100)))
+    kept = await judged(*(found(f"阿棠(2000001)对花生过敏{'很' * index}", 1) for index in range(100)))
     assert len(kept) == 20

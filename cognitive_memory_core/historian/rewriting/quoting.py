@@ -1,0 +1,48 @@
+"""Words what no model words well: by the rules, else by quoting the cited lines."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from ... import sentences
+from ...domain.event import Statement
+from ...domain.message import Message
+from ...domain.turn import Dialogue, shortened
+from ...ports.models import Historian
+from ...text.identity.names import one_line
+from ...text.statements.lexicon import offences
+from .rewrite_batch import RewriteBatch
+
+QUOTED = 400  # characters of a line
+CONFIDENCE = 0.6
+
+
+def cited_lines(sheet: RewriteBatch, dialogue: Dialogue) -> list[Message]:
+    """Return the lines cited by the tasks that have no usable text, in the order of the dialogue."""
+    cited = {one for matter, best in sheet.outcomes() if best is None for one in matter.message_ids}
+    return [line for line in dialogue.messages if line.id in cited]
+
+
+async def quotations(
+    lines: Sequence[Message], dialogue: Dialogue, sheet: RewriteBatch, rules: Historian
+) -> list[Statement]:
+    """Quote the lines that a model contradicted, and return what the rules make of the others."""
+    contradicted = {one for matter in sheet.contradicted for one in matter.message_ids}
+    quoted = [_quoted(line, sheet) for line in lines if line.id in contradicted]
+    left = tuple(line for line in lines if line.id not in contradicted)
+    return [*quoted, *(await rules.triage(replace(dialogue, messages=left), sheet.anchors) if left else ())]
+
+
+def _quoted(line: Message, sheet: RewriteBatch) -> Statement:
+    said = shortened(one_line(line.text), QUOTED)
+    speaker = sheet.anchors.named(line.sender_id)
+    return Statement(
+        sentences.quotation(speaker.label, said),
+        speaker=speaker.id,
+        confidence=CONFIDENCE,
+        is_absolute=not offences(said),
+        is_own=True,
+        message_ids=(line.id,),
+        happened_at=line.sent_at,
+    )

@@ -1,0 +1,108 @@
+"""Checks that a statement agrees with the lines that it cites on denial, refusal, question, figures and dates."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+from collections.abc import Set as AbstractSet
+from datetime import datetime
+from typing import Literal, NamedTuple
+
+from .figures import differing_figures
+from .polarity import Clause, clauses_of, dismisses, weight_of
+
+Disagreement = Literal["polarity", "question", "figure"]
+READ = 600  # characters of a statement and of a line that are read
+READ_OF_ALL = 2_000  # characters of all lines
+_LABEL = re.compile(r"[(（][0-9A-Za-z_-]{1,128}[)）]")
+_NEAR = 0.92  # of the best overlap; clauses that share about as much may be the ones that a clause was made of
+_SHARED = 0.4  # weight of common words from which two clauses are compared
+_CONTRARY = 0.3  # weight of common words with contrary signs that is tolerated
+_HALF = 0.5
+
+
+class Line(NamedTuple):
+    """One cited line with its wall-clock time, by which its relative days are resolved; None if unknown."""
+
+    text: str
+    when: datetime | None = None
+
+
+def disagreements(
+    statement: str, lines: Sequence[Line], names: Collection[str] = (), around: str = ""
+) -> tuple[Disagreement, ...]:
+    """Return in what a statement contradicts the lines that it was made of.
+
+    ``names`` are of people and places. Figures may come from the texts ``around`` if the cited lines hold none or the
+    statement tells what was before. Lines that contradict one another support both: 不去 and later 还是去吧. Only what
+    both texts mention is compared, so that a summary may leave things out.
+    """
+    told = _bare(statement, names)
+    share = max(min(READ, READ_OF_ALL // max(len(lines), 1)), 1)
+    said = [Line(_bare(line.text[:share], names), line.when) for line in lines]
+    found: list[Disagreement] = _denials(clauses_of(told), _spoken([line.text for line in said]))
+    if differing_figures(told, said, around):
+        found.append("figure")
+    return tuple(dict.fromkeys(found))
+
+
+def _bare(text: str, names: Collection[str]) -> str:
+    text = text[:READ]
+    for name in sorted((name for name in names if name and name in text), key=len, reverse=True):
+        text = re.sub(f"{re.escape(name)}(?=[(（])", "", text)
+    return _LABEL.sub("", text)
+
+
+def _spoken(lines: Sequence[str]) -> list[Clause]:
+    """Return the clauses of all lines; a question that a later line may answer counts as undecided, not as asked."""
+    parsed = [clauses_of(line) for line in lines]
+    spoken: list[Clause] = []
+    for index, clauses in enumerate(parsed):
+        if spoken and dismisses(lines[index]):
+            spoken[-1] = spoken[-1].denied()
+        is_answered = any(not any(clause.asks for clause in later) for later in parsed[index + 1 :])
+        spoken += [Clause(clause.signs) if is_answered else clause for clause in clauses]
+    return spoken
+
+
+def _denials(told: Sequence[Clause], said: Sequence[Clause]) -> list[Disagreement]:
+    return [kind for clause in told if (kind := _against(clause, said))]
+
+
+def _against(clause: Clause, said: Sequence[Clause]) -> Disagreement | None:
+    """Return how a clause contradicts all of the clauses that it shares most words with."""
+    overlaps = [(_overlap(clause, other), other) for other in said]
+    most = max((weight for weight, _ in overlaps), default=0.0)
+    if most < _SHARED:
+        return None
+    nearest = [other for weight, other in overlaps if weight >= _NEAR * most]
+    if not clause.wishes and not any(clause.asks == other.asks for other in nearest):
+        return "question"
+    supported = {word for other in said for word, product in _compared(clause, other).items() if product > 0}
+    has_denial = any(other.denies for other in said)
+    is_free = any(_may_agree(clause, other, supported, has_denial=has_denial) for other in nearest)
+    return None if is_free else "polarity"
+
+
+def _compared(clause: Clause, other: Clause) -> dict[str, int]:
+    """Return the common words: 1 if both affirm or both deny it, -1 if only one of them does, 0 if either is open."""
+    return {word: clause.signs[word] * other.signs[word] for word in clause.signs.keys() & other.signs.keys()}
+
+
+def _overlap(clause: Clause, other: Clause) -> float:
+    """Return the weight of the common words; those of which either leaves open whether they hold count half."""
+    common = clause.signs.keys() & other.signs.keys()
+    decided = [word for word in common if clause.signs[word] and other.signs[word]]
+    return (weight_of(common) + weight_of(decided)) / 2
+
+
+def _may_agree(clause: Clause, other: Clause, supported: AbstractSet[str], *, has_denial: bool) -> bool:
+    """Return whether no common word is affirmed by one and denied by the other, unless another clause supports it.
+
+    A clause that denies mostly other words may name the thing that another clause of the lines denies: 北窗我回了 不签.
+    """
+    products = _compared(clause, other)
+    contrary = weight_of(word for word, product in products.items() if product < 0 and word not in supported)
+    if contrary < _CONTRARY or contrary <= weight_of(word for word, product in products.items() if product > 0):
+        return True
+    return has_denial and not other.denies and contrary < _HALF * clause.denies
