@@ -33,6 +33,7 @@ BENCHMARKS = {
     "timewords": "timewords",
     "gate": "gate",
     "groupchat": "groupchat",
+    "look": "look",
     "locomo": "locomo",
     "madial": "madial",
     "qmsum": "qmsum",

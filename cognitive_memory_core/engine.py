@@ -181,6 +181,7 @@ class Engine:
             is_over_daily_calls=parts.thinkers.budget.is_spent,
             without_model=self._without_model(),
             dropped_messages=self.journal.dropped,
+            removed_messages=self.upkeep.removed,
         )
         return await self._with_figures(status)
 

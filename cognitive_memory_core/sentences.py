@@ -118,6 +118,19 @@ def messages_dropped() -> str:
     return "消息来得比写得快，或者账本写不进去：还没写下的消息太多，最早的一些没有记下"
 
 
+def called_then(name: str) -> str:
+    """Say what a person was called when a statement was written."""
+    return f"〔当时叫{name}〕"
+
+
+def log_too_large(most: float, removed: int) -> str:
+    """Say that the message log was cut to its bound, and which setting that is."""
+    return (
+        f"消息记录超过 {most:g} MB，最早的 {removed} 条已经删去，以后也这样；"
+        "想多留一些就调大 COGNITIVE_MEMORY__CAPTURE__LOG_MAX_MB"
+    )
+
+
 def storage_refused(path: object, reason: object) -> str:
     """Say that the disk refused and what to look at."""
     return f"写不进 {path}（{reason}）：请检查磁盘空间和目录权限，这一轮没有记下"

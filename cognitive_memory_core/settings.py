@@ -216,10 +216,11 @@ class QueueSettings(_Group):
 class CaptureSettings(_Group):
     """What is captured, and when it is considered."""
 
-    auto_consider: Literal["off", "mentions", "all"] = "mentions"
+    auto_consider: Literal["off", "mentions", "all"] = "all"
     consider_every: Annotated[int, Field(gt=0)] = 20
     consider_idle_minutes: Annotated[float, Field(gt=0)] = 10
-    log_days: Annotated[int, Field(gt=0)] = 30
+    log_days: Annotated[int, Field(gt=0)] = 180
+    log_max_mb: Amount = 512
     announce: Literal["reply", "off"] = "reply"
     groups: Ids = ()
     ignore_groups: Ids = ()

@@ -19,7 +19,8 @@ class Status:
     lacks rows or is unavailable, exact search answers. ``purge`` holds since when erased bytes wait to be removed, and
     when the last purge was. ``merges`` counts the facts that wait for profiles. ``refused`` counts turns and dialogues
     rejected with QueueFull since the start. ``dropped_messages`` counts messages dropped since the start because the
-    log's buffer was full. ``failing`` pairs each failing component with its error; ``last_error`` is the latest error.
+    log's buffer was full, ``removed_messages`` those deleted since the start to keep within ``capture.log_max_mb``.
+    ``failing`` pairs each failing component with its error; ``last_error`` is the latest error.
     ``is_over_daily_calls``: the day's model calls are spent, and the rules take over.
     """
 
@@ -40,6 +41,7 @@ class Status:
     is_over_daily_calls: bool = False
     without_model: tuple[str, ...] = ()
     dropped_messages: int = 0
+    removed_messages: int = 0
 
     @property
     def calls_today(self) -> int:

@@ -76,6 +76,8 @@ async def announce(bot: Bot, event: Event, scene: core.Scene) -> None:
     if not is_due or announcements is None:
         return
     try:
-        await announcements.tell(scene, lambda: bot.send(event, spoken(bot, replies.announcement())))
+        await announcements.tell(
+            scene, lambda: bot.send(event, spoken(bot, replies.announcement(setup.settings.capture)))
+        )
     except (OSError, AdapterException) as refused:
         complain(replies.not_announced(type(refused).__name__))

@@ -13,7 +13,7 @@ import cognitive_memory_core as core
 PLUGIN_NAME = "认知记忆"
 PLUGIN_DESCRIPTION = "长期记忆：群聊与私聊里说过的事，机器人下一轮就想得起来；不用密钥，不用联网"
 PLUGIN_USAGE = """\
-装上就开始记：别人对机器人说的话会自动整理成记忆。发送 /记忆 帮助 看命令。
+装上就开始记：群里和私聊里说的话，有用的会自动整理成记忆。发送 /记忆 帮助 看命令。
 聊天插件：require("nonebot_plugin_cognitive_memory") 之后注入 MemoryContext（放进提示词的记忆）、
 RecordEnd（一轮结束时记下备忘和观察）、MemoryTools（给模型的工具）；TOOL_GUIDE 是给系统提示词的说明。
 设置写在 .env，前缀 COGNITIVE_MEMORY__，都有默认值。"""
@@ -40,7 +40,7 @@ def _recorded(capture: core.CaptureSettings) -> str:
     considered = {
         "off": "不自动整理",
         "mentions": "对机器人说的话自动整理成记忆",
-        "all": "所有消息自动整理成记忆",
+        "all": "有用的自动整理成记忆",
     }[capture.auto_consider]
     return f"记录{groups}和私聊的消息 {capture.log_days} 天，{considered}"
 
@@ -275,9 +275,17 @@ _USAGE = {
 }
 
 
-def announcement() -> str:
-    """Tell a group, once, that the bot remembers."""
-    return "提示：我会记住群里的聊天，方便以后想起；想知道记住了什么、想让我忘掉，发送 /记忆 帮助"
+def announcement(capture: core.CaptureSettings) -> str:
+    """Tell a group, once, that the bot remembers, and what is recorded."""
+    considered = {
+        "off": "",
+        "mentions": "，对我说的话里有用的整理成长期记忆",
+        "all": "，大家说的话里有用的整理成长期记忆",
+    }[capture.auto_consider]
+    return (
+        f"提示：我会记住群里的聊天（原话最多留 {capture.log_days} 天{considered}），方便以后想起；"
+        "想知道记住了什么、想让我忘掉，发送 /记忆 帮助"
+    )
 
 
 def usage(subcommand: str) -> str:

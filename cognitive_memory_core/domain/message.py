@@ -10,6 +10,8 @@ from .ids import checked_id, checked_text
 from .interval import checked_instant
 from .scope import Scene, checked_scene
 
+ROW_WEIGHT, BYTE_WEIGHT = 700, 6  # bytes on disk of a message's row, and of each byte of its text with the word index
+
 
 @dataclass(frozen=True)
 class Message:
@@ -39,6 +41,11 @@ class Message:
     def sender_id(self) -> str:
         """Who said it; "" for the bot itself."""
         return "" if self.is_bot else self.scene.user_id
+
+    @property
+    def weight(self) -> int:
+        """How many bytes the line takes on disk, with its rows in the indexes; estimated."""
+        return ROW_WEIGHT + BYTE_WEIGHT * len(self.text.encode("utf-8", "replace"))
 
     def as_event(self) -> Event:
         """Return the line as an Event of kind "message" with the message's id.

@@ -345,6 +345,18 @@ class VeiledLog(MessageLog, Protocol):
         ...
 
 
+class BoundedLog(VeiledLog, Protocol):
+    """A message log whose size on disk can be bounded."""
+
+    async def shrink(self, most: int, *, spared: int) -> int:
+        """Delete the oldest messages until the rest weighs at most ``most`` bytes; return how many were deleted.
+
+        The ``spared`` newest messages of each place stay, however much they weigh. The weight of a message is
+        :attr:`Message.weight`. Withdrawal and done-job records stay.
+        """
+        ...
+
+
 class EventEraser(Protocol):
     """Forgetting of single events: hidden while they can be restored, erased afterwards.
 
@@ -470,7 +482,8 @@ class NameBook(Protocol):
     async def people(self, scope: Scope, user_ids: Iterable[str] = ()) -> list[Person]:
         """Return the people known in a place with their latest names, latest seen first; all, or those in ``user_ids``.
 
-        ``aliases`` are their other names in this place, latest first, at most :data:`MOST_ALIASES`.
+        ``aliases`` are their other names in this place, latest first, at most :data:`MOST_ALIASES`; ``usual`` is that
+        worn longest of late (:func:`worn_longest`).
         """
         ...
 

@@ -157,3 +157,11 @@ class Historian(Protocol):
     async def triage(self, dialogue: Dialogue, anchors: Anchors) -> list[Statement]:
         """Return what in a dialogue is worth remembering; often nothing."""
         ...
+
+
+class FirstLook(Protocol):
+    """Decides without a model whether a dialogue may hold anything worth a call."""
+
+    async def may_hold_something(self, dialogue: Dialogue, anchors: Anchors) -> bool:
+        """Return False only where no line of a person could be worth remembering."""
+        ...

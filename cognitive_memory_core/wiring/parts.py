@@ -27,6 +27,7 @@ from ..ports.ambient import Clock
 from ..ports.ledger import (
     Accounts,
     Archive,
+    BoundedLog,
     CheckpointBook,
     ConsentBook,
     Eraser,
@@ -39,7 +40,6 @@ from ..ports.ledger import (
     NoteBook,
     ProfileIndex,
     VectorLedger,
-    VeiledLog,
 )
 from ..ports.mirror import MemoMirror
 from ..ports.models import Embedder, Reranker
@@ -83,7 +83,7 @@ class Parts:
     exact: ExactSearch
     store: SleepingStore | None
     book: CheckpointBook
-    log: VeiledLog
+    log: BoundedLog
     notes: NoteBook
     consent: ConsentBook
     incognito: IncognitoBook

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from ..adapters.breaker import Breaker, GuardedChat
 from ..adapters.files.templates import read_templates
 from ..adapters.foreign_models import ForeignChat
+from ..adapters.offline.first_look import RuleLook
 from ..adapters.offline.merging import RuleMerger
 from ..adapters.offline.rules import RuleHistorian
 from ..context.compression import Summariser
@@ -73,7 +74,7 @@ async def thinkers_of(
     merger = SiftingMerger(ModelMerger(chats["merge"], library, settings), merging)
     breakers = tuple({id(one): one.breaker for one in asked.values()}.values())
     summariser = ModelSummariser(chats["historian"], library, settings)
-    backed = BackedHistorian(historian, rules, budget), BackedMerger(merger, merging)
+    backed = BackedHistorian(historian, rules, budget, RuleLook()), BackedMerger(merger, merging)
     return Thinkers(*backed, budget, breakers, summariser)
 
 

@@ -137,6 +137,42 @@ async def test_marks_beside_an_empty_log_go_by_their_time(ledger: Ledger) -> Non
     assert not await ledger.events.done("job")
 
 
+async def test_a_log_too_large_loses_its_oldest_lines(ledger: Ledger) -> None:
+    """Over the bound the oldest go, across places, until the rest weighs no more; their words find nothing then."""
+    old = [a_message(f"旧事{number}", (GROUP, OTHER_GROUP)[number % 2], later(days=-9)) for number in range(700)]
+    new = [a_message("新的一句", sent_at=later(minutes=number)) for number in range(300)]
+    await ledger.log.append([*new, *old])
+    weight = sum(line.weight for line in (*new, *old))
+    assert await ledger.log.shrink(weight, spared=10) == 0
+    gone = sum(line.weight for line in old[:600])
+    assert await ledger.log.shrink(weight - gone, spared=10) in range(590, 611)
+    left = [*await texts(ledger, limit=1_000), *await texts(ledger, OTHER_GROUP, limit=1_000)]
+    assert left.count("新的一句") == 300
+    assert sum(text.startswith("旧事") for text in left) == len(left) - 300
+    assert len(left) in range(390, 411)
+
+
+async def test_the_newest_lines_of_each_place_are_spared(ledger: Ledger) -> None:
+    """However small the bound, each place keeps its newest lines: what waits to be considered is among them."""
+    await ledger.log.append([a_message(f"闹{number}", sent_at=later(minutes=number)) for number in range(1_300)])
+    await ledger.log.append([a_message(f"静{number}", OTHER_GROUP, later(days=-number)) for number in range(1, 4)])
+    await ledger.log.append([a_message("私下", PRIVATE, later(days=-30))])
+    assert await ledger.log.shrink(1, spared=200) == 1_100
+    assert await texts(ledger, limit=1_000) == [f"闹{number}" for number in range(1_100, 1_300)]
+    assert await texts(ledger, OTHER_GROUP) == ["静3", "静2", "静1"]
+    assert await texts(ledger, PRIVATE) == ["私下"]
+    assert await ledger.log.shrink(1, spared=200) == 0
+
+
+async def test_a_log_within_its_bound_loses_nothing(ledger: Ledger) -> None:
+    """Marks and lines stay where there is room, and an empty log is within any bound."""
+    assert await ledger.log.shrink(1, spared=0) == 0
+    await ledger.log.append([a_message("甲")])
+    assert await ledger.log.shrink(10_000_000, spared=0) == 0
+    assert await texts(ledger) == ["甲"]
+    assert await ledger.log.shrink(1, spared=0) == 1
+
+
 async def test_nothing_to_append_is_fine(ledger: Ledger) -> None:
     """Appending no messages writes nothing."""
     await ledger.log.append([])

@@ -166,3 +166,17 @@ async def test_a_disk_that_refuses(stage: Stage, group: int, tmp_path: Path, mon
     monkeypatch.setattr(announcing, "announcements", announcing.Announcements(tmp_path / "missing" / "announced.json"))
     assert [NOTICE in said for said in await hear(stage, "/记忆 状态", group)] == [False, True]
     assert len(await hear(stage, "/记忆 状态", group)) == 1
+
+
+@pytest.mark.parametrize(
+    ("mode", "said"),
+    [("all", "大家说的话里有用的整理成"), ("mentions", "对我说的话里有用的整理成"), ("off", "天），方便")],
+)
+def test_the_notice_says_what_is_recorded(stage: Stage, mode: str, said: str) -> None:
+    """A group is told how long its lines are kept, and whose words become memories."""
+    from nonebot_plugin_cognitive_memory import replies
+
+    notice = replies.announcement(core.Settings.from_mapping({"capture": {"auto_consider": mode}}).capture)
+    assert said in notice
+    assert "180 天" in notice
+    assert NOTICE in notice

@@ -334,7 +334,7 @@ async def test_what_is_gone_from_the_log_is_not_gathered(world: Callable[..., Wo
 
 async def test_lines_far_back_are_found(world: Callable[..., World], tmp_path: Path) -> None:
     """What was said to the bot is found again behind a thousand lines that were not."""
-    here = world(tmp_path)
+    here = world(tmp_path, auto_consider="mentions")
     here.say("我怕猫")
     for n in range(1_000):
         here.say(f"闲话 {n}", addressed_to_bot=False)

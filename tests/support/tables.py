@@ -100,10 +100,17 @@ TEXTS: Mapping[str, tuple[str, str]] = {
         "turns taken a minute and place, half of that a person; 0: no limit",
     ),
     "queue.turn_burst": ("攒着没用的轮数最多几轮，可以一口气用掉", "turns that a place may hand in at once"),
-    "capture.auto_consider": ("自动记什么：mentions 对机器人说的，all 全部，off 不自动记", "mentions, all or off"),
+    "capture.auto_consider": (
+        "自动整理什么：all 群里和私聊里说的话，mentions 只有对机器人说的，off 不自动整理",
+        "what is considered: all, mentions (what is said to the bot) or off",
+    ),
     "capture.consider_every": ("攒够几条就整理一次", "messages that make a dialogue"),
     "capture.consider_idle_minutes": ("安静多久也整理一次（分钟）", "minutes of silence that end a dialogue"),
     "capture.log_days": ("原始消息留几天", "days that raw messages are kept"),
+    "capture.log_max_mb": (
+        "原始消息最多占多少 MB，超过就从最早的删起，每个地方最新的 200 条总是留着；0 不限",
+        "megabytes of raw messages; over it the oldest go, but the newest 200 of each place; 0: no limit",
+    ),
     "capture.announce": ("第一次在群里说话时告知会记忆，off 关掉", "tell a group once that there is a memory"),
     "capture.groups": ("只记这些群，空为全部", "only these groups; empty for all"),
     "capture.ignore_groups": ("不记这些群", "never these groups"),

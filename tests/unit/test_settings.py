@@ -81,10 +81,11 @@ PROMISED: dict[str, Any] = {
         "turn_burst": 1000,
     },
     "capture": {
-        "auto_consider": "mentions",
+        "auto_consider": "all",
         "consider_every": 20,
         "consider_idle_minutes": 10,
-        "log_days": 30,
+        "log_days": 180,
+        "log_max_mb": 512.0,
         "announce": "reply",
         "groups": (),
         "ignore_groups": (),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import sys
+from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
 
@@ -83,6 +84,20 @@ class InMemoryLog:
         state.withdrawn = {place: at for place, at in state.withdrawn.items() if at >= before}
         state.done = {job_id: at for job_id, at in state.done.items() if at >= before}
         return len(old)
+
+    async def shrink(self, most: int, *, spared: int) -> int:
+        """Delete the oldest until the rest weighs at most ``most`` bytes, sparing the newest of each place."""
+        messages = self._state.messages
+        oldest_first = sorted(messages.items(), key=lambda item: item[1].sent_at)
+        excess = sum(message.weight for message in messages.values()) - most
+        newer = Counter(scope for scope, _ in messages)
+        shrunk = 0
+        for place, message in oldest_first:
+            if excess > 0 and newer[place[0]] > spared:
+                del messages[place]
+                excess, shrunk = excess - message.weight, shrunk + 1
+            newer[place[0]] -= 1
+        return shrunk
 
     def _resting(self, scope: Scope, message_id: str) -> list[str]:
         state = self._state

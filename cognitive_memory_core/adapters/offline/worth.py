@@ -107,6 +107,16 @@ def worthy(message: str, names: Collection[str] = ()) -> list[str]:
     return [sentence for sentence in sentences if sentence and _matters(sentence, names)][:MOST]
 
 
+def told_length(message: str) -> int:
+    """Count the letters and digits with which a message tells something: no question, pleasantry or command."""
+    text = message[:_READ]
+    said = _plain(text)
+    if _COMMAND.match(said) or _ORDER.search(said):
+        return 0
+    told = (_NO_WORDS.sub("", _plain(_told(sentence))) for sentence in _sentences(text))
+    return sum(len(_PLEASANTRY.sub("", words)) for words in told)
+
+
 def kind_of(text: str) -> EventKind:
     """Return the kind: a preference, knowledge (it holds), or an event (it happened or will happen)."""
     said = folded(text)

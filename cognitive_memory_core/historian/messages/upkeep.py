@@ -1,23 +1,28 @@
-"""Hourly housekeeping: prunes the message log by age."""
+"""Hourly housekeeping: bounds the message log by age and size."""
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Awaitable, Callable
 from datetime import datetime, timedelta
 
+from ... import sentences
 from ...background import BackgroundLoop
-from ...ports.ledger import MessageLog
+from ...ports.ledger import BoundedLog
 from ...settings import Live, Settings
 
 EVERY = 3600.0  # seconds
+SPARED = 200  # newest messages of each place: as many as one dialogue holds, so none that waits to be considered goes
+MEGABYTE = 1_000_000
+log = logging.getLogger(__name__)
 
 
 class Upkeep:
-    """Prunes the message log once an hour, and runs the purge of erased data."""
+    """Bounds the message log once an hour, and runs the purge of erased data."""
 
     def __init__(
         self,
-        message_log: MessageLog,
+        message_log: BoundedLog,
         settings: Live[Settings],
         horizon: Callable[[], datetime],
         purge: Callable[[], Awaitable[object]] | None = None,
@@ -30,6 +35,7 @@ class Upkeep:
         self._log = message_log
         self._settings = settings
         self._horizon = horizon
+        self.removed = 0  # messages deleted since the start because the log was too large
         self.loop = BackgroundLoop("housekeeping", self._round)
         self.run = self.loop.run
 
@@ -37,6 +43,7 @@ class Upkeep:
         """Prune and purge; the purge also runs if pruning fails, which the loop retries soon."""
         try:
             await self.prune()
+            await self.shrink()
         finally:
             if self._purge is not None:
                 await self._purge()
@@ -45,3 +52,13 @@ class Upkeep:
     async def prune(self) -> None:
         """Delete messages older than ``capture.log_days``."""
         await self._log.prune(self._horizon() - timedelta(days=self._settings.current.capture.log_days))
+
+    async def shrink(self) -> None:
+        """Delete the oldest messages over ``capture.log_max_mb``; the log says so once."""
+        most = self._settings.current.capture.log_max_mb
+        if not most:
+            return
+        removed = await self._log.shrink(round(most * MEGABYTE), spared=SPARED)
+        if removed and not self.removed:
+            log.warning("%s", sentences.log_too_large(most, removed))
+        self.removed += removed

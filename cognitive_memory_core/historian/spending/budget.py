@@ -18,7 +18,7 @@ from ...domain.profile import Profile
 from ...domain.scope import Scope
 from ...domain.turn import Dialogue, Turn
 from ...errors import PermanentError, UnavailableError
-from ...ports.models import Ask, Chat, Historian, Merger, Portrait
+from ...ports.models import Ask, Chat, FirstLook, Historian, Merger, Portrait
 from ...settings import Live, Settings
 from ...text.failures import described
 from .meter import SpendingMeter
@@ -98,11 +98,15 @@ class BudgetedChat:
 
 @dataclass(frozen=True)
 class BackedHistorian:
-    """Calls the model while the budget allows it, and falls back to the rules."""
+    """Calls the model while the budget allows it, and falls back to the rules.
+
+    A dialogue that does not pass the first look holds nothing, and costs nothing.
+    """
 
     model: Historian
     rules: Historian
     budget: Budget
+    look: FirstLook
 
     async def rewrite(self, turn: Turn, anchors: Anchors) -> list[Statement]:
         """Turn each observation into a statement."""
@@ -113,6 +117,9 @@ class BackedHistorian:
 
     async def triage(self, dialogue: Dialogue, anchors: Anchors) -> list[Statement]:
         """Return what is worth remembering; use the rules if a provider refuses the dialogue."""
+        if not await self.look.may_hold_something(dialogue, anchors):
+            log.debug("historian_triage job=%s: passed over, %d lines", anchors.job_id, len(dialogue.messages))
+            return []
         if self.budget.take(anchors.place):
             try:
                 return await self.model.triage(dialogue, anchors)

@@ -64,6 +64,21 @@ class Says:
         return await self.rewrite(Turn(GROUP), anchors)
 
 
+class Looks:
+    """A first look that lets everything through, or nothing."""
+
+    def __init__(self, *, lets_through: bool = True) -> None:
+        """Let everything through, or nothing."""
+        self.lets_through = lets_through
+
+    async def may_hold_something(self, dialogue: Dialogue, anchors: Anchors) -> bool:
+        """Answer the same for every dialogue."""
+        return self.lets_through
+
+
+LOOK = Looks()
+
+
 def metered(limit: int, clock: FrozenClock | None = None) -> tuple[SpendingMeter, Budget, InMemoryAccounts]:
     """Make a meter with a limit of calls a day."""
     accounts = InMemoryAccounts()
@@ -179,23 +194,35 @@ async def test_unreachable_and_badly_answered_are_counted_apart(failure: Excepti
 async def test_the_rules_go_on_without_a_model() -> None:
     """Where no model may be asked the rules answer; where one is away nobody answers in its place."""
     _, budget, _ = metered(0)
-    spent = BackedHistorian(Says(NoModel("spent")), Says("rules"), budget)
+    spent = BackedHistorian(Says(NoModel("spent")), Says("rules"), budget, LOOK)
     assert [one.text for one in await spent.rewrite(Turn(GROUP), ANCHORS)] == ["rules"]
     assert [one.text for one in await spent.triage(Dialogue(GROUP, ()), ANCHORS)] == ["rules"]
-    well = BackedHistorian(Says("model"), Says("rules"), budget)
+    well = BackedHistorian(Says("model"), Says("rules"), budget, LOOK)
     assert [one.text for one in await well.rewrite(Turn(GROUP), ANCHORS)] == ["model"]
     with pytest.raises(UnavailableError, match="away"):
-        await BackedHistorian(Says(UnavailableError("away")), Says("rules"), budget).rewrite(Turn(GROUP), ANCHORS)
+        await BackedHistorian(Says(UnavailableError("away")), Says("rules"), budget, LOOK).rewrite(Turn(GROUP), ANCHORS)
 
 
 async def test_the_rules_judge_what_a_provider_refuses(caplog: pytest.LogCaptureFixture) -> None:
     """One line that a provider refuses does not cost a whole dialogue; the log says so."""
     _, budget, _ = metered(0)
-    refused = BackedHistorian(Says(PermanentError("内容过滤")), Says("rules"), budget)
+    refused = BackedHistorian(Says(PermanentError("内容过滤")), Says("rules"), budget, LOOK)
     assert [one.text for one in await refused.triage(Dialogue(GROUP, ()), ANCHORS)] == ["rules"]
     assert "内容过滤" in caplog.text
     with pytest.raises(PermanentError):
         await refused.rewrite(Turn(GROUP), ANCHORS)
+
+
+async def test_what_the_first_look_passes_over_costs_nothing() -> None:
+    """A dialogue that does not pass the look reaches neither model nor rules, and takes no place's share of the day."""
+    _, budget, _ = metered(20)
+    unasked = Says(AssertionError("asked"))
+    passed_over = BackedHistorian(unasked, unasked, budget, Looks(lets_through=False))
+    assert [await passed_over.triage(Dialogue(GROUP, ()), ANCHORS) for _ in range(20)] == [[]] * 20
+    assert budget.take(GROUP.scope)
+    assert (await BackedHistorian(Says("model"), Says("rules"), budget, LOOK).triage(Dialogue(GROUP, ()), ANCHORS)) == [
+        Statement("model")
+    ]
 
 
 async def test_a_role_without_a_model_is_never_asked() -> None:
@@ -218,7 +245,7 @@ async def test_one_place_does_not_take_everybodys_calls() -> None:
             await BudgetedChat(MeteredChat(chat, meter, counts_calls=True), budget).ask(ASK)
             return await super().rewrite(turn, anchors)
 
-    backed = BackedHistorian(Asks("model"), Says("rules"), budget)
+    backed = BackedHistorian(Asks("model"), Says("rules"), budget, LOOK)
     other = Anchors(NOON, OTHER_GROUP.scope, "", Person(GROUP.user_id))
     said = [(await backed.rewrite(Turn(GROUP), ANCHORS))[0].text for _ in range(12)]
     assert said == ["model"] * 12, "alone, a place may take what there is"

@@ -91,6 +91,7 @@ def pipeline_over(ledger: InMemoryLedger, fuse: Fuse, historian: Historian | Non
         ledger.lexical,
         Live(Settings()),
         ledger.log,
+        asks_model=historian is not None,
     )
 
 

@@ -17,7 +17,7 @@ from ..database.statements import LISTED, bounded, insert, listed, new_seq, sele
 from ..search import words
 from ..search.filters import UNVEILED
 from ..search.passages import passages_around
-from . import event_rows, hidden_lines
+from . import event_rows, hidden_lines, log_size
 from .tombstones import tombstones_of
 
 log = logging.getLogger(__name__)
@@ -68,6 +68,23 @@ class SqliteLog:
         while dropped := await self._database.write(_prune_some, micros(before)):
             pruned += dropped
         return pruned
+
+    async def shrink(self, most: int, *, spared: int) -> int:
+        """Delete the oldest messages until the rest weighs at most ``most`` bytes; returns their number.
+
+        The ``spared`` newest messages of each place stay.
+        """
+        excess, place, shrunk = await self._weight() - most, log_size.BEGINNING, 0
+        while excess > 0 and place is not None:
+            excess, place, dropped = await self._database.write(_shrink_some, excess, place, spared)
+            shrunk += dropped
+        return shrunk
+
+    async def _weight(self) -> int:
+        """Weigh the log in slices, so that other reads wait for one of them at most."""
+        last = await self._database.read(log_size.last)
+        firsts = range(0, last + 1, log_size.WEIGHED_TOGETHER)
+        return sum([await self._database.read(log_size.weight, first) for first in firsts])
 
 
 def append(connection: Connection, messages: Iterable[Message]) -> int:
@@ -142,6 +159,14 @@ def _prune_marks(connection: Connection, before_us: int) -> None:
 def _prune_some(connection: Connection, before_us: int) -> int:
     old = connection.execute("SELECT seq FROM messages WHERE at_us < ? LIMIT ?", (before_us, PRUNED_TOGETHER))
     return drop(connection, [row[0] for row in old.fetchall()])
+
+
+def _shrink_some(
+    connection: Connection, excess: int, place: log_size.LogPlace, spared: int
+) -> tuple[int, log_size.LogPlace | None, int]:
+    """Delete messages from a place in the log on; returns the excess and the place that are left, and the number."""
+    found = log_size.oldest(connection, place, excess, spared, limit=PRUNED_TOGETHER)
+    return excess - found.weight, found.next, drop(connection, found.seqs)
 
 
 def drop(connection: Connection, seqs: Sequence[int]) -> int:

@@ -1,0 +1,112 @@
+"""How many model calls the first look saves on a group chat, and how many gold facts it costs.
+
+Lines are gathered as the plugin does with ``auto_consider="all"``: by place, until 20 of people are there or nobody has
+spoken for ten minutes. A gold fact counts as lost if any line that it rests on lies in a window that is passed over.
+``--data`` is a file as for the benchmark groupchat, or one with "conversation_list" (teamchat-zh, without facts).
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import cognitive_memory_core as core
+from cognitive_memory_core.adapters.offline.first_look import RuleLook
+from cognitive_memory_core.domain.people import Anchors, Person
+from cognitive_memory_core.domain.turn import Dialogue
+
+from .groupchat import read
+from .measure import Report
+
+EVERY, IDLE = 20, timedelta(minutes=10)
+MOST_LOST = 3.0  # per cent of the gold facts
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Say where the chats are."""
+    parser.add_argument("--data", type=Path, nargs="+", required=True, help="group chats (JSON)")
+    parser.add_argument("--lost", action="store_true", help="print the windows that are passed over")
+
+
+def run(options: argparse.Namespace) -> Report:
+    """Look at every window of every chat."""
+    columns = (
+        "chat",
+        "lines",
+        "windows",
+        "passed over",
+        "saved %",
+        "lines passed over %",
+        "gold facts",
+        "lost",
+        "lost %",
+    )
+    report = Report(f"look: windows of {EVERY} lines or {IDLE.seconds // 60} silent minutes", columns)
+    for path in options.data:
+        lines, facts = _chat(path)
+        windows = [window for place in _by_place(lines) for window in windows_of(place)]
+        passed = [window for window in windows if not asyncio.run(_is_looked_at(window))]
+        gone = {line.id for window in passed for line in window}
+        lost = [evidence for evidence in facts if not gone.isdisjoint(evidence)]
+        spoken = sum(not line.is_bot for line in lines)
+        share = 100 * len(lost) / len(facts) if facts else 0.0
+        over = 100 * sum(not line.is_bot for window in passed for line in window) / spoken
+        saved = 100 * len(passed) / len(windows)
+        report.add(path.stem, len(lines), len(windows), len(passed), saved, over, len(facts), len(lost), share)
+        report.failed |= share > MOST_LOST
+        for window in passed if options.lost else ():
+            print("--", *(f"{'*' if _rests(line.id, facts) else ' '} {line.text}" for line in window), sep="\n")
+    report.notes.append(f"reach: lost <= {MOST_LOST:g} % of the gold facts")
+    return report
+
+
+def windows_of(lines: Sequence[core.Message]) -> Iterator[list[core.Message]]:
+    """Cut the lines of one place into windows."""
+    window: list[core.Message] = []
+    for line in lines:
+        said = [one for one in window if not one.is_bot]
+        if said and (len(said) == EVERY or line.sent_at - said[-1].sent_at > IDLE):
+            yield window
+            window = []
+        if window or not line.is_bot:
+            window.append(line)
+    if window:
+        yield window
+
+
+async def _is_looked_at(window: Sequence[core.Message]) -> bool:
+    last = next(line for line in reversed(window) if not line.is_bot)
+    people = tuple(
+        {line.sender_id: Person(line.sender_id, line.scene.user_name) for line in window if line.sender_id}.values()
+    )
+    anchors = Anchors(window[-1].sent_at, last.scene.scope, "", people[0], people)
+    return await RuleLook().may_hold_something(Dialogue(last.scene, window), anchors)
+
+
+def _by_place(lines: Sequence[core.Message]) -> list[list[core.Message]]:
+    places: dict[object, list[core.Message]] = defaultdict(list)
+    for line in lines:
+        places[line.scene.scope].append(line)
+    return list(places.values())
+
+
+def _rests(line_id: str, facts: Sequence[frozenset[str]]) -> bool:
+    return any(line_id in evidence for evidence in facts)
+
+
+def _chat(path: Path) -> tuple[list[core.Message], list[frozenset[str]]]:
+    world = json.loads(path.read_text("utf-8"))
+    if "conversation_list" in world:
+        return [_plain_line(entry) for entry in world["conversation_list"]], []
+    lines = [line.message for line in read(path).lines]
+    return lines, [frozenset(fact["evidence"]) for fact in world["facts"]]
+
+
+def _plain_line(entry: dict[str, str]) -> core.Message:
+    scene = core.Scene.group("1", entry["sender"], user_name=entry["sender_name"])
+    return core.Message(entry["message_id"], scene, entry["content"], datetime.fromisoformat(entry["create_time"]))

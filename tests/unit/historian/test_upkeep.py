@@ -1,0 +1,58 @@
+"""The hourly housekeeping keeps the message log within its bounds, and says so once."""
+
+from __future__ import annotations
+
+import logging
+from datetime import timedelta
+
+import pytest
+
+from cognitive_memory_core.adapters.inmemory import InMemoryLedger
+from cognitive_memory_core.historian.messages.upkeep import MEGABYTE, SPARED, Upkeep
+from cognitive_memory_core.settings import CaptureSettings, Live, Settings
+from tests.support.builders import GROUP, a_message
+from tests.support.clock import NOON
+from tests.support.ledgers import later
+
+FILES = "cognitive_memory_core.historian.messages.upkeep"
+
+
+async def crowded(count: int, **capture: float) -> tuple[InMemoryLedger, Upkeep]:
+    """Make a ledger with so many lines a minute apart, and its housekeeping."""
+    ledger = InMemoryLedger()
+    await ledger.log.append([a_message("话" * 100, sent_at=later(minutes=number)) for number in range(count)])
+    live = Live(Settings(capture=CaptureSettings.model_validate(capture)))
+    return ledger, Upkeep(ledger.log, live, lambda: NOON + timedelta(days=1))
+
+
+async def left(ledger: InMemoryLedger) -> int:
+    """Count the lines that are left."""
+    return len(await ledger.log.recent(GROUP.scope, 10_000))
+
+
+async def test_the_log_stays_within_its_size(caplog: pytest.LogCaptureFixture) -> None:
+    """Over ``log_max_mb`` the oldest lines go and are counted; a second pass only adds to the count."""
+    ledger, upkeep = await crowded(1_000, log_max_mb=1)
+    room = MEGABYTE // a_message("话" * 100).weight
+    with caplog.at_level(logging.WARNING, FILES):
+        await upkeep.shrink()
+        assert (await left(ledger), upkeep.removed) == (room, 1_000 - room)
+        await ledger.log.append([a_message("话" * 100, sent_at=later(days=1)) for _ in range(9)])
+        await upkeep.shrink()
+    assert (await left(ledger), upkeep.removed) == (room, 1_009 - room)
+    (told,) = caplog.messages
+    assert "LOG_MAX_MB" in told
+
+
+async def test_a_place_keeps_what_one_dialogue_holds() -> None:
+    """Lines that wait to be considered are not deleted for want of room."""
+    ledger, upkeep = await crowded(1_000, log_max_mb=0.001)
+    await upkeep.shrink()
+    assert await left(ledger) == SPARED
+
+
+async def test_no_bound_deletes_nothing() -> None:
+    """With 0 the log may grow as it likes."""
+    ledger, upkeep = await crowded(1_000, log_max_mb=0)
+    await upkeep.shrink()
+    assert (await left(ledger), upkeep.removed) == (1_000, 0)
