@@ -10,7 +10,7 @@ from .ids import checked_id, checked_text
 from .interval import checked_instant
 from .scope import Scene, checked_scene
 
-ROW_WEIGHT, BYTE_WEIGHT = 700, 6  # bytes on disk of a message's row, and of each byte of its text with the word index
+ROW_WEIGHT, BYTE_WEIGHT = 340, 7  # bytes on disk of a message's row, and of each byte of its text with the word index
 
 
 @dataclass(frozen=True)
