@@ -117,7 +117,6 @@ async def test_switched_off(app: object, tmp_path: Path, log: list[str]) -> None
     """With enabled=false nothing is queued, memos are still kept, and the context holds nothing else."""
     lifetime = lifetime_of(tmp_path, enabled=False)
     await lifetime.start()
-    await until(lambda: lifetime.memory.is_running)
     memory, scene = lifetime.memory, core.Scene.group("10001", "2000001")
     await memory.remember(core.Turn(scene, memo="查了天气", observations=["阿棠怕猫"]))
     context = await memory.context(scene, "怕什么")
