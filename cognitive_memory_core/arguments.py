@@ -42,7 +42,7 @@ class _Parameter:
             return value
         if value is None and self.default is not inspect.Parameter.empty:
             return self.default
-        raise BadArgument(sentences.bad_value(self.name, value, sentences.one_of(_names(self.hint))))
+        raise BadArgument(sentences.caller.bad_value(self.name, value, sentences.caller.one_of(_names(self.hint))))
 
 
 def _checked(method: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:

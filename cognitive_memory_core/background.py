@@ -142,7 +142,7 @@ async def isolated(work: Coroutine[Any, Any, T]) -> T:
         seen(task)
         raise
     if task.cancelled():
-        raise TransientError(sentences.cancelled_by_nobody())
+        raise TransientError(sentences.models.CANCELLED_BY_NOBODY)
     return task.result()
 
 

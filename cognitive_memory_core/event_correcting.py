@@ -34,9 +34,9 @@ class EventCorrecting:
         Raises NotPermitted if somebody else said it, UnknownEvent if the event is retired. Equal words change nothing.
         """
         if not is_own(scene, old):
-            raise NotPermitted(sentences.not_yours_to_correct())
+            raise NotPermitted(sentences.caller.NOT_YOURS_TO_CORRECT)
         if old.retired_at is not None:
-            raise UnknownEvent(sentences.unknown_event())
+            raise UnknownEvent(sentences.caller.UNKNOWN_EVENT)
         said = self._absolute(scene, old, shortened(clean_text(checked_text(text, "text")), TurnLimits().text))
         if duplicate_key(said) == duplicate_key(old.text):
             return old

@@ -55,7 +55,7 @@ class EventForgetting:
         try:
             return await self._erase_expired()
         except CognitiveMemoryError as away:
-            log.warning("%s", sentences.purge_waits(str(away)))
+            log.warning("%s", sentences.log.PURGE_WAITS.format(reason=str(away)))
             return 0
 
     async def _erase_expired(self) -> int:

@@ -105,7 +105,7 @@ class Purge:
             async with self._running:
                 return await self._is_due() and await self._has_purged()
         except CognitiveMemoryError as away:
-            log.warning("%s", sentences.purge_waits(str(away)))
+            log.warning("%s", sentences.log.PURGE_WAITS.format(reason=str(away)))
             return False
 
     async def _run_after(self, seconds: float) -> bool:
@@ -175,7 +175,7 @@ class Forgetting:
     async def forget_person(self, scene: Scene, user_id: str) -> Erasure:
         """Erase a person everywhere, for every agent; raise NotPermitted unless they or an operator ask."""
         if scene.kind != "operator" and scene.user_id != user_id:
-            raise NotPermitted(sentences.others_stay())
+            raise NotPermitted(sentences.caller.OTHERS_STAY)
         async with self.purge.erasing():
             await self.journal.settle()
             memo_ids = await self.notes.memo_ids(user_id)

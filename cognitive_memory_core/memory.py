@@ -66,7 +66,7 @@ class CognitiveMemory:
     @classmethod
     def absent(cls, reason: str = "") -> CognitiveMemory:
         """Return a memory that stores and returns nothing and reports ``reason``; touches no disk."""
-        return cls(Settings(enabled=False), None, reason or sentences.not_running())
+        return cls(Settings(enabled=False), None, reason or sentences.caller.NOT_RUNNING)
 
     @classmethod
     @asynccontextmanager
@@ -88,9 +88,9 @@ class CognitiveMemory:
         set, ``embedder`` and ``reranker`` theirs; an object without the needed method raises BadArgument.
         """
         if chat is not None and not callable(getattr(chat, "ask", None)):
-            raise BadArgument(sentences.bad_value("chat", chat, "有 ask 方法的对话模型"))
+            raise BadArgument(sentences.caller.bad_value("chat", chat, "有 ask 方法的对话模型"))
         if reranker is not None and not callable(getattr(reranker, "scores", None)):
-            raise BadArgument(sentences.bad_value("reranker", reranker, "有 scores 方法的重排模型"))
+            raise BadArgument(sentences.caller.bad_value("reranker", reranker, "有 scores 方法的重排模型"))
         engine_class = await asyncio.to_thread(_engine_class)
         given = Overrides(clock=clock, embedder=embedder, chat=chat, reranker=reranker)
         engine = await engine_class.open(Live(settings), Path(data_dir), given)
@@ -100,7 +100,7 @@ class CognitiveMemory:
                 engine.start()
             yield memory
         finally:
-            memory._engine, memory._reason = None, sentences.not_running()
+            memory._engine, memory._reason = None, sentences.caller.NOT_RUNNING
             await completed(engine.close())
 
     @property
@@ -111,7 +111,7 @@ class CognitiveMemory:
     @property
     def reason(self) -> str:
         """Why the memory is not running, for people; "" while it is."""
-        return "" if self.is_running else self._reason or sentences.not_running()
+        return "" if self.is_running else self._reason or sentences.caller.NOT_RUNNING
 
     async def observe(self, message: Message) -> None:
         """Log a message: searches and windows see it at once; written within 0.5 s. A failing log is no error."""
@@ -245,7 +245,7 @@ class CognitiveMemory:
         asked, engine = ProfileKey.asked(scene, entity_type, entity_id), self._engine
         if engine is None or not self.is_running or not _recalls(engine, scene):
             if not asked.readable_by(scene):
-                raise NotPermitted(sentences.foreign_profile())
+                raise NotPermitted(sentences.caller.FOREIGN_PROFILE)
             return None
         return await engine.portraits.asked(scene, entity_type, entity_id)
 
@@ -306,10 +306,10 @@ class CognitiveMemory:
         engine = self._open
         event = await self._readable(scene, event_id)
         if event.retired_at is not None and event.retired_at < engine.parts.clock.now() - RESTORABLE:
-            raise UnknownEvent(sentences.unknown_event())
+            raise UnknownEvent(sentences.caller.UNKNOWN_EVENT)
         restored = await engine.parts.events.restore(event.id)
         if restored is None:
-            raise UnknownEvent(sentences.unknown_event())
+            raise UnknownEvent(sentences.caller.UNKNOWN_EVENT)
         engine.merging.nudge()
         return restored
 
@@ -363,7 +363,7 @@ class CognitiveMemory:
         What is said meanwhile stays unrecorded afterwards, also if it is submitted later.
         """
         if scene.kind == "operator" or not 0 <= minutes <= MAX_INCOGNITO:
-            raise BadArgument(sentences.bad_value("minutes", minutes, f"0 到 {MAX_INCOGNITO} 的分钟数"))
+            raise BadArgument(sentences.caller.bad_value("minutes", minutes, f"0 到 {MAX_INCOGNITO} 的分钟数"))
         engine = self._open
         now = engine.parts.clock.now()
         await engine.consent.go_incognito(scene, now, now + timedelta(minutes=minutes))
@@ -479,7 +479,7 @@ class CognitiveMemory:
         wanted = (kinds,) if isinstance(kinds, str) else tuple(kinds or ())
         for kind in wanted:
             if kind not in (*MEMORY_KINDS, "message"):
-                raise BadArgument(sentences.bad_value("kinds", kind, "、".join((*MEMORY_KINDS, "message"))))
+                raise BadArgument(sentences.caller.bad_value("kinds", kind, "、".join((*MEMORY_KINDS, "message"))))
         target_user = checked_id(user_id, "user_id") if user_id is not None else ""
         target_group = checked_id(group_id, "group_id") if group_id is not None else ""
         scene.permit(user_id=target_user, group_id=target_group)
@@ -489,7 +489,7 @@ class CognitiveMemory:
     async def _readable(self, scene: Scene, event_id: str) -> Event:
         event = await self._open.parts.events.find(checked_id(event_id, "event_id"))
         if event is None or not event.scope.readable_by(scene, sender_id=event.sender_id):
-            raise UnknownEvent(sentences.unknown_event())
+            raise UnknownEvent(sentences.caller.UNKNOWN_EVENT)
         return event
 
 

@@ -44,7 +44,7 @@ class Pinboard:
             if standing is not None:
                 return standing
             if len(own) >= limit:
-                raise LimitReached(sentences.pins_full(limit))
+                raise LimitReached(sentences.caller.PINS_FULL.format(limit=limit))
             pin = Pin(secrets.token_hex(8), scene.scope, text, owner_id, self._clock.now(), scene.user_id)
             await self._notes.write_pin(pin)
         return pin
@@ -64,7 +64,7 @@ class Pinboard:
     async def _get(self, scene: Scene, pin_id: str) -> Pin:
         found = next((pin for pin in await self.pins(scene) if pin.id == pin_id), None)
         if found is None:
-            raise UnknownPin(sentences.unknown_pin())
+            raise UnknownPin(sentences.caller.UNKNOWN_PIN)
         return found
 
 
@@ -74,5 +74,5 @@ def _visible(pin: Pin, scene: Scene) -> bool:
 
 def _checked(text: object) -> str:
     if not isinstance(text, str) or not clean_text(text).strip():
-        raise BadArgument(sentences.bad_value("text", text, "非空文本"))
+        raise BadArgument(sentences.caller.bad_value("text", text, "非空文本"))
     return shortened(clean_text(text).strip(), PIN_LENGTH)

@@ -65,7 +65,7 @@ class ProfileHistory:
     async def _permit(self, scene: Scene, key: ProfileKey) -> None:
         await self.portraits.find(scene, key)
         if scene.kind != "operator" and key.user_id not in ("", scene.user_id):
-            raise NotPermitted(sentences.not_your_profile())
+            raise NotPermitted(sentences.caller.NOT_YOUR_PROFILE)
 
     def _worded(self, profile: Profile, untold: Callable[[str], str]) -> Profile:
         """Return a profile without what forgotten events told, with people who opted out redacted."""

@@ -290,7 +290,7 @@ class Settings(_Group):
         try:
             ZoneInfo(value)
         except (ZoneInfoNotFoundError, ValueError, OSError) as unknown:
-            raise ValueError(sentences.unknown_zone(value)) from unknown
+            raise ValueError(sentences.settings.unknown_zone(value)) from unknown
         return value
 
     @property
@@ -306,8 +306,8 @@ class Settings(_Group):
         except ValidationError as refused:
             first = refused.errors()[0]
             key = ".".join(str(part) for part in first["loc"])
-            reason = sentences.refusal(first["type"], first.get("ctx", {}))
-            raise BadArgument(sentences.bad_setting(key, first.get("input"), reason)) from None
+            reason = sentences.settings.refusal(first["type"], first.get("ctx", {}))
+            raise BadArgument(sentences.settings.bad_setting(key, first.get("input"), reason)) from None
 
 
 def unknown_keys(mapping: Mapping[str, Any]) -> tuple[str, ...]:

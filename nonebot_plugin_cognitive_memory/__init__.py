@@ -25,14 +25,14 @@ from .annotated import (
 from .config import Config
 from .lifecycle import get_memory
 from .recording import consider, record_end
-from .replies import TOOL_GUIDE
+from .replies.tools import TOOL_GUIDE
 from .scene import scene_of
 from .tools import MemoryToolbox, call_tool, tool_schemas
 
 __plugin_meta__ = PluginMetadata(
-    name=replies.PLUGIN_NAME,
-    description=replies.PLUGIN_DESCRIPTION,
-    usage=replies.PLUGIN_USAGE,
+    name=replies.label.PLUGIN_NAME,
+    description=replies.label.PLUGIN_DESCRIPTION,
+    usage=replies.label.PLUGIN_USAGE,
     type="application",
     homepage="https://github.com/nonebot-plugin-cognitive-memory/nonebot-plugin-cognitive-memory",
     config=Config,

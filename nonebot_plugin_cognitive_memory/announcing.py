@@ -77,7 +77,7 @@ async def announce(bot: Bot, event: Event, scene: core.Scene) -> None:
         return
     try:
         await announcements.tell(
-            scene, lambda: bot.send(event, spoken(bot, replies.announcement(setup.settings.capture)))
+            scene, lambda: bot.send(event, spoken(bot, replies.commands.announcement(setup.settings.capture)))
         )
     except (OSError, AdapterException) as refused:
-        complain(replies.not_announced(type(refused).__name__))
+        complain(replies.log.NOT_ANNOUNCED.format(reason=type(refused).__name__))

@@ -179,7 +179,7 @@ class Considerer:
         except core.BadArgument:  # ids that no log could hold: the file is not ours
             return True
         except core.CognitiveMemoryError as refused:
-            complain(replies.not_considered(refused))
+            complain(replies.log.not_considered(refused))
             return False
         return await self._submit(Stretch(), lines)
 
@@ -202,7 +202,7 @@ class Considerer:
             if new := self.fresh(scene, lines):
                 await memory.consider(scene, new)
         except core.CognitiveMemoryError as refused:
-            complain(replies.not_considered(refused))
+            complain(replies.log.not_considered(refused))
             return False
         self.learned(scene, [line.id for line in lines])
         return True
@@ -214,7 +214,7 @@ class Considerer:
                 await self.submit_due()
                 await self.gather_again()
             except Exception as unforeseen:  # noqa: BLE001  # the loop outlives whatever happens in one round
-                complain(replies.not_considered(unforeseen))
+                complain(replies.log.not_considered(unforeseen))
             await self._until_next()
 
     async def _until_next(self) -> None:
@@ -248,7 +248,7 @@ class Considerer:
         try:
             await self._bookmark.write([*self._left, *now])
         except OSError as refused:
-            complain(replies.not_kept(type(refused).__name__))
+            complain(replies.log.NOT_KEPT.format(reason=type(refused).__name__))
 
     def _is_wanted(self, line: core.Message) -> bool:
         if self._capture.auto_consider == "off" or not self._memory().is_running:

@@ -25,4 +25,4 @@ async def record(bot: Bot, event: Event) -> None:
         await get_memory().observe(message)
         considerer.note(message)
     except Exception as unforeseen:  # noqa: BLE001  # capture must never cost the bot an event
-        complain(replies.not_captured(type(unforeseen).__name__))
+        complain(replies.log.NOT_CAPTURED.format(reason=type(unforeseen).__name__))

@@ -42,21 +42,21 @@ def read_setup(given: object, environ: Mapping[str, str], data_dir: Path | None)
     NoneBot reads the environment only for keys that are also in .env, so the rest is read here.
     """
     if given is not None and not isinstance(given, Mapping):
-        return Setup(core.Settings(), data_dir, replies.settings_are_no_group())
+        return Setup(core.Settings(), data_dir, replies.log.SETTINGS_ARE_NO_GROUP)
     mapping = _merged(given or {}, _from_environment(environ))
     try:
         settings = core.Settings.from_mapping(mapping)
     except core.BadArgument as refused:
         return Setup(core.Settings(), data_dir, str(refused))
     _warn(mapping, settings)
-    return Setup(settings, data_dir, "" if data_dir else replies.no_directory())
+    return Setup(settings, data_dir, "" if data_dir else replies.log.NO_DIRECTORY)
 
 
 def _warn(mapping: Mapping[str, object], settings: core.Settings) -> None:
     if unknown := core.unknown_keys(mapping):
-        logger.warning(replies.logged(replies.unknown_settings(unknown)))
+        logger.warning(replies.log.logged(replies.log.unknown_settings(unknown)))
     if dormant := core.dormant_keys(settings):
-        logger.warning(replies.logged(replies.dormant_settings(dormant)))
+        logger.warning(replies.log.logged(replies.log.dormant_settings(dormant)))
 
 
 def _from_environment(environ: Mapping[str, str]) -> Mapping[str, object]:
@@ -107,4 +107,4 @@ def _data_dir() -> Path | None:
 
 setup = read_setup(getattr(get_driver().config, FIELD, None), os.environ, _data_dir())
 if setup.problem:
-    logger.error(replies.logged(setup.problem))
+    logger.error(replies.log.logged(setup.problem))

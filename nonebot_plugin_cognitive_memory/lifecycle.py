@@ -72,7 +72,7 @@ class Lifetime:
             return
         _hear_the_core()
         self._opened, self._over = asyncio.Event(), asyncio.Event()
-        self.memory = self._opening = OpeningMemory(replies.still_opening())
+        self.memory = self._opening = OpeningMemory(replies.log.STILL_OPENING)
         self._life = asyncio.create_task(self._live(directory))
         await self._wait_a_little(self._life)
 
@@ -102,7 +102,7 @@ class Lifetime:
         await asyncio.wait((life, opened), timeout=PATIENCE, return_when=asyncio.FIRST_COMPLETED)
         if not opened.cancel() or life.done():
             return
-        logger.info(replies.logged(replies.still_opening()))
+        logger.info(replies.log.logged(replies.log.STILL_OPENING))
 
     async def _live(self, directory: Path) -> None:
         reason = ""
@@ -113,10 +113,10 @@ class Lifetime:
                 await self._over.wait()
         except core.CognitiveMemoryError as refused:
             reason = str(refused)
-            logger.error(replies.logged(replies.not_opened(reason)))
+            logger.error(replies.log.logged(replies.log.NOT_OPENED.format(reason=reason)))
         except Exception as unforeseen:  # noqa: BLE001  # a start-up hook that raises would end the bot
             reason = type(unforeseen).__name__
-            logger.opt(exception=unforeseen).error(replies.logged(replies.not_opened(reason)))
+            logger.opt(exception=unforeseen).error(replies.log.logged(replies.log.NOT_OPENED.format(reason=reason)))
         finally:
             giving_up.cancel()
             self.memory = core.CognitiveMemory.absent(reason)
@@ -133,12 +133,14 @@ class Lifetime:
                 told(line)
         self._opening.release()
         self._opened.set()
-        logger.info(replies.logged(replies.started(directory, self._setup.settings)))
+        logger.info(replies.log.logged(replies.log.started(directory, self._setup.settings)))
         self._tell_refused()
 
     def _tell_refused(self) -> None:
         if refused := self._opening.refused:
-            logger.warning(replies.logged(replies.came_too_early(refused.lines, refused.calls)))
+            logger.warning(
+                replies.log.logged(replies.log.CAME_TOO_EARLY.format(lines=refused.lines, calls=refused.calls))
+            )
 
 
 def _hear_the_core() -> None:

@@ -48,7 +48,7 @@ async def hear_itself(bot: Bot, exception: Exception | None, api: str, data: dic
     try:
         await _hear(bot, find_own_message(bot, api, data, result))
     except Exception as unforeseen:  # noqa: BLE001  # capture must never cost a reply
-        complain(replies.not_captured(type(unforeseen).__name__))
+        complain(replies.log.NOT_CAPTURED.format(reason=type(unforeseen).__name__))
 
 
 async def _hear(bot: Bot, message: core.Message | None) -> None:

@@ -53,12 +53,12 @@ def function_schemas(prefix: str) -> list[Schema]:
     Raises BadArgument for a prefix that makes a name which some provider refuses.
     """
     if not all(_NAME.fullmatch(prefix + name) for name in _TOOLS):
-        raise core.BadArgument(replies.bad_prefix())
+        raise core.BadArgument(replies.tools.BAD_PREFIX)
     return [{"type": "function", "function": _function(prefix, name)} for name in _TOOLS]
 
 
 def _function(prefix: str, name: str) -> Schema:
-    texts = replies.TOOL_TEXTS
+    texts = replies.tools.TOOL_TEXTS
     properties = {key: {**kind, "description": texts[f"{name}.{key}"]} for key, kind in _TOOLS[name].items()}
     parameters: Schema = {"type": "object", "properties": properties}
     if name in _REQUIRED:  # some providers reject an empty list, and a schema without "properties"

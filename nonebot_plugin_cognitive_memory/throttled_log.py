@@ -23,4 +23,4 @@ def complain(sentence: str) -> None:
     _last.move_to_end(sentence)
     if len(_last) > REMEMBERED:
         _last.popitem(last=False)
-    logger.warning(replies.logged(sentence))
+    logger.warning(replies.log.logged(sentence))

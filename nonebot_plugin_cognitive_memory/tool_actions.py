@@ -22,9 +22,9 @@ EntityType = Literal["user", "member", "group"]
 Answer = Mapping[str, object]
 Action = Callable[[TurnEnd, Arguments], Awaitable[Answer]]
 _KINDS: Mapping[str, EntityType] = {
-    **dict.fromkeys(("user", "users", "person", *replies.USER_WORDS), "user"),
-    **dict.fromkeys(("member", "members", *replies.MEMBER_WORDS), "member"),
-    **dict.fromkeys(("group", "groups", *replies.GROUP_WORDS), "group"),
+    **dict.fromkeys(("user", "users", "person", *replies.tools.USER_WORDS), "user"),
+    **dict.fromkeys(("member", "members", *replies.tools.MEMBER_WORDS), "member"),
+    **dict.fromkeys(("group", "groups", *replies.tools.GROUP_WORDS), "group"),
 }
 
 
@@ -105,9 +105,9 @@ async def _own_pin(scene: core.Scene, arguments: Arguments) -> core.Pin:
     wanted = arguments.needed("id")
     found = next((pin for pin in await get_memory().pins(scene) if pin.id == wanted), None)
     if found is None:
-        raise core.UnknownPin(replies.unknown_pin())
+        raise core.UnknownPin(replies.tools.UNKNOWN_PIN)
     if found.owner_id != scene.user_id:
-        raise core.NotPermitted(replies.pin_of_the_group())
+        raise core.NotPermitted(replies.tools.PIN_OF_THE_GROUP)
     return found
 
 
@@ -125,7 +125,7 @@ def _entity(scene: core.Scene, arguments: Arguments) -> tuple[EntityType, str]:
 def _entity_type(arguments: Arguments) -> EntityType | None:
     word = arguments.wish("entity_type").lower()
     if word and word not in _KINDS:
-        raise BadToolArgument(replies.bad_entity_type())
+        raise BadToolArgument(replies.tools.BAD_ENTITY_TYPE)
     return _KINDS.get(word)
 
 
@@ -135,7 +135,7 @@ def _event(hit: core.Hit) -> Answer:
         "id": event.id,
         "time": _minute(event.happened_at),
         "text": event.text,
-        "by": replies.speaker(event),
+        "by": replies.tools.speaker(event),
         "score": round(hit.score, 3),
     }
 

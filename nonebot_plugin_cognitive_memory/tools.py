@@ -40,14 +40,14 @@ class MemoryToolbox:
     async def _answer(self, name: str, written: object) -> Mapping[str, object]:
         tool, action = _find(name)
         if action is None:
-            return _failure(replies.unknown_tool())
+            return _failure(replies.tools.UNKNOWN_TOOL)
         if not (get_memory().is_running or (tool == TURN and lifetime.is_listening)):
-            return _failure(replies.not_enabled())
+            return _failure(replies.tools.NOT_ENABLED)
         try:
             arguments = await Arguments.read(written, repair=tool not in STRICT)
             return {"ok": True, **await action(self.end, arguments)}
         except core.NotPermitted as refused:
-            logger.warning(replies.logged(replies.refused_tool(tool, self.end.scene)))
+            logger.warning(replies.log.logged(replies.log.refused_tool(tool, self.end.scene)))
             return _failure(str(refused))
         except (BadToolArgument, core.CognitiveMemoryError) as refused:
             return _failure(str(refused))

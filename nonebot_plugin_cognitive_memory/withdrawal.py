@@ -29,7 +29,7 @@ async def withdraw(bot: Bot, event: Event) -> None:
         await get_memory().recall_message(scene, message_id)
     except core.CognitiveMemoryError as refused:
         if get_memory().is_running:
-            complain(replies.not_withdrawn(refused))
+            complain(replies.log.NOT_WITHDRAWN.format(reason=refused))
 
 
 def find_withdrawal(bot: Bot, event: Event) -> tuple[core.Scene, str] | None:

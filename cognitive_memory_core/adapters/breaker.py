@@ -73,7 +73,10 @@ class Breaker:
     def _refuse_while_resting(self, *, is_probe: bool) -> None:
         rest = self._rests_until - self._elapsed()
         if rest > 0 or self._hanging or (is_probe and self._is_probing):
-            raise UnavailableError(sentences.part_rests(self.name, self.last_error), retry_after=max(rest, FIRST_PAUSE))
+            raise UnavailableError(
+                sentences.log.PART_RESTS.format(part=self.name, reason=self.last_error),
+                retry_after=max(rest, FIRST_PAUSE),
+            )
 
     @contextmanager
     def _watched(self, overdue: float | None) -> Generator[None, None, None]:
@@ -94,9 +97,9 @@ class Breaker:
                 timer.cancel()
 
     def _note_overdue(self, seconds: float) -> None:
-        self.last_error = sentences.part_does_not_answer(self.name, seconds)
+        self.last_error = sentences.log.PART_DOES_NOT_ANSWER.format(part=self.name, seconds=seconds)
         if self.state != "failed":
-            log.warning("%s", sentences.part_hangs(self.last_error))
+            log.warning("%s", sentences.log.PART_HANGS.format(reason=self.last_error))
         self.state = "failed"
 
     def _note_failure(self, away: UnavailableError, *, is_probe: bool) -> None:
@@ -108,13 +111,13 @@ class Breaker:
         if is_probe:
             self._pause = min(self._pause * 2, LONGEST_PAUSE)
         else:
-            log.warning("%s", sentences.part_failed(self.name, self.last_error))
+            log.warning("%s", sentences.log.PART_FAILED.format(part=self.name, reason=self.last_error))
         self.state = "failed"
         self._rests_until = max(self._rests_until, self._elapsed() + self._pause)
 
     def _note_success(self) -> None:
         if self.state == "failed":
-            log.warning("%s", sentences.part_is_back(self.name))
+            log.warning("%s", sentences.log.PART_IS_BACK.format(part=self.name))
         self.state, self._failures, self._pause, self.last_error = "ready", 0, FIRST_PAUSE, ""
 
 

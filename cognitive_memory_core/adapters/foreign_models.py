@@ -45,9 +45,9 @@ class ForeignEmbedder:
     async def embed_documents(self, texts: Sequence[str]) -> list[Vector]:
         """Embed documents; raise BadAnswer unless there are as many vectors as texts."""
         answer = await _embedded(lambda: self._embedder.embed_documents(texts))
-        vectors = _listed(answer, sentences.embedder_failed)
+        vectors = _listed(answer, sentences.models.EMBEDDER_FAILED)
         if len(vectors) != len(texts):
-            raise BadAnswer(sentences.too_few_vectors(len(vectors), len(texts)))
+            raise BadAnswer(sentences.models.TOO_FEW_VECTORS.format(given=len(vectors), wanted=len(texts)))
         return [_vector(numbers) for numbers in vectors]
 
     async def embed_query(self, text: str) -> Vector:
@@ -66,11 +66,11 @@ class ForeignReranker:
         """Return a score in [0, 1] for each text, or BadAnswer."""
         if not texts:
             return []
-        said = sentences.reranker_failed
+        said = sentences.models.RERANKER_FAILED
         answer = await _translated(lambda: self._reranker.scores(query, texts), RERANK_SECONDS, said)
         scores = _listed(answer, said)
         if len(scores) != len(texts):
-            raise BadAnswer(said(f"{len(scores)} / {len(texts)}"))
+            raise BadAnswer(said.format(reason=f"{len(scores)} / {len(texts)}"))
         return [_score(score) for score in scores]
 
 
@@ -84,20 +84,20 @@ class ForeignChat:
 
     async def ask(self, ask: Ask[T]) -> T:
         """Return the parsed answer."""
-        return await _translated(lambda: self._chat.ask(ask), self._seconds, sentences.chat_failed)
+        return await _translated(lambda: self._chat.ask(ask), self._seconds, sentences.models.CHAT_FAILED)
 
 
 async def _embedded(act: Callable[[], Awaitable[T]]) -> T:
-    return await _translated(act, SECONDS, sentences.embedder_failed)
+    return await _translated(act, SECONDS, sentences.models.EMBEDDER_FAILED)
 
 
-async def _translated(act: Callable[[], Awaitable[T]], seconds: float, said: Callable[[str], str]) -> T:
+async def _translated(act: Callable[[], Awaitable[T]], seconds: float, said: str) -> T:
     try:
         return await _bounded(act, seconds)
     except CognitiveMemoryError:
         raise
     except FAILURES as failure:
-        raise UnavailableError(said(type(failure).__name__)) from failure
+        raise UnavailableError(said.format(reason=type(failure).__name__)) from failure
 
 
 async def _bounded(act: Callable[[], Awaitable[T]], seconds: float) -> T:
@@ -129,21 +129,21 @@ def _abandon(task: asyncio.Task[T]) -> None:
     task.cancel()
 
 
-def _listed(answer: Iterable[T], said: Callable[[str], str]) -> list[T]:
+def _listed(answer: Iterable[T], said: str) -> list[T]:
     try:
         return list(answer)
     except TypeError as unfit:
-        raise BadAnswer(said(type(unfit).__name__)) from unfit
+        raise BadAnswer(said.format(reason=type(unfit).__name__)) from unfit
 
 
 def _vector(numbers: Sequence[float]) -> Vector:
     try:
         vector = array("f", numbers)
     except (TypeError, OverflowError) as unfit:
-        raise BadAnswer(sentences.embedder_failed(type(unfit).__name__)) from unfit
+        raise BadAnswer(sentences.models.EMBEDDER_FAILED.format(reason=type(unfit).__name__)) from unfit
     length = math.hypot(*vector)
     if not length or not math.isfinite(length):
-        raise BadAnswer(sentences.embedder_failed("no direction"))
+        raise BadAnswer(sentences.models.EMBEDDER_FAILED.format(reason="no direction"))
     return vector
 
 
@@ -152,7 +152,7 @@ def _score(value: float) -> float:
     try:
         score = float(value)
     except (TypeError, ValueError, OverflowError) as unfit:
-        raise BadAnswer(sentences.reranker_failed(type(unfit).__name__)) from unfit
+        raise BadAnswer(sentences.models.RERANKER_FAILED.format(reason=type(unfit).__name__)) from unfit
     if not 0.0 <= score <= 1.0:  # NaN, too
-        raise BadAnswer(sentences.score_unusable())
+        raise BadAnswer(sentences.models.SCORE_UNUSABLE)
     return score

@@ -23,8 +23,10 @@ FAILED = 1
 
 def declare(parser: Parser) -> None:
     """Add the demo's arguments."""
-    parser.options.add_argument("--transcript", type=existing_file, metavar="FILE", help=sentences.transcript_option())
-    parser.options.add_argument("--keep", type=fresh_directory, metavar="DIR", help=sentences.keep_option())
+    parser.options.add_argument(
+        "--transcript", type=existing_file, metavar="FILE", help=sentences.command_line.TRANSCRIPT_OPTION
+    )
+    parser.options.add_argument("--keep", type=fresh_directory, metavar="DIR", help=sentences.command_line.KEEP_OPTION)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -32,7 +34,7 @@ def run(arguments: argparse.Namespace) -> int:
     script = _script()
     missing = [name for name in NEEDED if find_spec(name) is None]
     if script is None or missing:
-        sys.stderr.write(sentences.demo_needs(missing or ["nonebot_plugin_cognitive_memory"]) + "\n")
+        sys.stderr.write(sentences.command_line.demo_needs(missing or ["nonebot_plugin_cognitive_memory"]) + "\n")
         return FAILED
     command = [sys.executable, str(script), *_passed_on(arguments)]
     return _status(subprocess.Popen(command, env=_environment()))  # noqa: S603  # our own script, no shell
@@ -69,4 +71,4 @@ def _status(script: subprocess.Popen[bytes]) -> int:
         return status if status in (0, 1, 2) else FAILED
 
 
-COMMAND = Subcommand("demo", sentences.demo_summary(), declare, run)
+COMMAND = Subcommand("demo", sentences.command_line.DEMO_SUMMARY, declare, run)

@@ -28,9 +28,14 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _overview(words: Sequence[str]) -> int:
     wanted = words in (["-h"], ["--help"])
-    lines = [sentences.command_overview(PROGRAM)]
+    lines = [sentences.command_line.COMMAND_OVERVIEW.format(program=PROGRAM)]
     if words and not wanted:
-        lines.insert(0, sentences.misused(PROGRAM, sentences.unknown_subcommand(words[0])))
+        lines.insert(
+            0,
+            sentences.command_line.MISUSED.format(
+                program=PROGRAM, complaint=sentences.command_line.unknown_subcommand(words[0])
+            ),
+        )
     lines += [f"  {command.name:<10}{command.summary}" for command in SUBCOMMANDS]
     (sys.stdout if wanted else sys.stderr).write("\n".join(lines) + "\n")
     return 0 if wanted else MISUSE

@@ -12,10 +12,10 @@ from typing import NoReturn
 from .. import sentences
 
 MISUSE = 2
-_COMPLAINTS: tuple[tuple[re.Pattern[str], Callable[[str], str]], ...] = (
-    (re.compile(r"unrecognized arguments: (.+)", re.DOTALL), sentences.unknown_arguments),
-    (re.compile(r"argument (\S+): expected"), sentences.value_wanted),
-    (re.compile(r"argument \S+: (.+)", re.DOTALL), str),
+_COMPLAINTS: tuple[tuple[re.Pattern[str], str], ...] = (
+    (re.compile(r"unrecognized arguments: (?P<words>.+)", re.DOTALL), sentences.command_line.UNKNOWN_ARGUMENTS),
+    (re.compile(r"argument (?P<option>\S+): expected"), sentences.command_line.VALUE_WANTED),
+    (re.compile(r"argument \S+: (?P<said>.+)", re.DOTALL), "{said}"),
 )
 
 
@@ -30,7 +30,7 @@ class _ChineseHelp(argparse.HelpFormatter):
         prefix: str | None = None,
     ) -> None:
         """Put the Chinese word before the usage line."""
-        super().add_usage(usage, actions, groups, sentences.usage() if prefix is None else prefix)
+        super().add_usage(usage, actions, groups, sentences.command_line.USAGE if prefix is None else prefix)
 
 
 class Parser(argparse.ArgumentParser):
@@ -41,12 +41,13 @@ class Parser(argparse.ArgumentParser):
         super().__init__(
             prog=prog, description=description, add_help=False, allow_abbrev=False, formatter_class=_ChineseHelp
         )
-        self.options = self.add_argument_group(sentences.options())
-        self.options.add_argument("-h", "--help", action="help", help=sentences.help_option())
+        self.options = self.add_argument_group(sentences.command_line.OPTIONS)
+        self.options.add_argument("-h", "--help", action="help", help=sentences.command_line.HELP_OPTION)
 
     def error(self, message: str) -> NoReturn:
         """Print the error in Chinese and the usage, then exit with status 2."""
-        self.exit(MISUSE, f"{sentences.misused(self.prog, _in_chinese(message))}\n{self.format_usage()}")
+        said = sentences.command_line.MISUSED.format(program=self.prog, complaint=_in_chinese(message))
+        self.exit(MISUSE, f"{said}\n{self.format_usage()}")
 
 
 @dataclass(frozen=True)
@@ -63,7 +64,7 @@ def existing_file(text: str) -> Path:
     """Return the path if the file exists, else raise ArgumentTypeError."""
     path = Path(text)
     if not path.is_file():
-        raise argparse.ArgumentTypeError(sentences.no_such_file(path))
+        raise argparse.ArgumentTypeError(sentences.command_line.NO_SUCH_FILE.format(path=path))
     return path
 
 
@@ -73,12 +74,12 @@ def fresh_directory(text: str) -> Path:
     if path.is_dir() and not any(path.iterdir()):
         return path
     if path.exists():
-        raise argparse.ArgumentTypeError(sentences.not_empty(path))
+        raise argparse.ArgumentTypeError(sentences.command_line.NOT_EMPTY.format(path=path))
     return path
 
 
 def _in_chinese(complaint: str) -> str:
     for pattern, sentence in _COMPLAINTS:
         if found := pattern.match(complaint):
-            return sentence(found[1])
+            return sentence.format_map(found.groupdict())
     return complaint

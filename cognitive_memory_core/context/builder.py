@@ -116,7 +116,7 @@ class ContextBuilder:
     def _pins(self, scene: Scene, without: Collection[str]) -> _PartReader:
         def shown(pins: Iterable[Pin], *degraded: str) -> list[_PartRead]:
             seen = [pin for pin in pins if pin.owner_id in ("", scene.user_id) and pin.owner_id not in without]
-            section = Section(sentences.title_pins(), pin_lines(seen))
+            section = Section(sentences.context.TITLE_PINS, pin_lines(seen))
             return [_PartRead(Part("rest", section, newest_last=True), degraded)]
 
         async def read() -> list[_PartRead]:
@@ -130,8 +130,8 @@ class ContextBuilder:
         def shown(drawn: TurnProfiles) -> list[_PartRead]:
             degraded = () if drawn.is_whole else ("profiles",)
             titled = (
-                (sentences.title_person(), drawn.person, scene.user_name),
-                (sentences.title_group(), drawn.group, scene.group_name),
+                (sentences.context.TITLE_PERSON, drawn.person, scene.user_name),
+                (sentences.context.TITLE_GROUP, drawn.group, scene.group_name),
             )
             return [_PartRead(Part("profiles", _portrayed(*each)), degraded) for each in titled]
 
@@ -145,7 +145,7 @@ class ContextBuilder:
 
         def shown(found: SearchResult) -> list[_PartRead]:
             lines = event_lines((hit.event for hit in found.hits), settings.zone)
-            return [_PartRead(Part("events", Section(sentences.title_events(), lines)), found.degraded)]
+            return [_PartRead(Part("events", Section(sentences.context.TITLE_EVENTS, lines)), found.degraded)]
 
         async def read() -> list[_PartRead]:
             found = await self._retriever.search(
@@ -160,7 +160,7 @@ class ContextBuilder:
 
         def shown(memos: Iterable[Memo], *degraded: str) -> list[_PartRead]:
             lines = memo_lines([memo for memo in memos if memo.user_id not in without], settings.zone)
-            return [_PartRead(Part("memos", Section(sentences.title_memos(), lines), newest_last=True), degraded)]
+            return [_PartRead(Part("memos", Section(sentences.context.TITLE_MEMOS, lines), newest_last=True), degraded)]
 
         async def read() -> list[_PartRead]:
             return shown(await self.memos(scene.scope, limit) if _has_place(scene) else ())

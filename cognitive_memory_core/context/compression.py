@@ -74,20 +74,20 @@ class Compressor:
 
         It stands inside a quotation that it cannot close, so that a command from the chat is not read as one.
         """
-        inside = room - token_count(sentences.summed_up("\n"))
+        inside = room - token_count(sentences.context.SUMMED_UP.format(summary="\n"))
         try:
             written = await with_timeout(self.patience, summariser.summary(lines, inside))
             said = self.hide(defused(written))
             whole = bare_summary(said).translate(_INNER)
             if len(whole) * 2 < len(said) or not any(map(str.isalnum, whole)):
-                raise BadAnswer(sentences.answer_without("summary"))
+                raise BadAnswer(sentences.models.ANSWER_WITHOUT.format(member="summary"))
             fitting = _fitting(whole, inside)
             if len(fitting) * 2 < len(whole):
-                raise BadAnswer(sentences.summary_too_long(inside))
+                raise BadAnswer(sentences.models.SUMMARY_TOO_LONG.format(tokens=inside))
         except AWAY as failure:
             log.warning("compress: %s", described(failure))
             return ""
-        return sentences.summed_up(fitting)
+        return sentences.context.SUMMED_UP.format(summary=fitting)
 
 
 @dataclass(frozen=True)
@@ -106,11 +106,11 @@ class _ShownLine:
 def checked_dialogue(messages: object) -> tuple[Message, ...]:
     """Return the distinct messages, oldest first; raises BadArgument for anything but an iterable of Message."""
     if isinstance(messages, str | bytes) or not isinstance(messages, Iterable):
-        raise BadArgument(sentences.bad_value("messages", messages, "一列 Message"))
+        raise BadArgument(sentences.caller.bad_value("messages", messages, "一列 Message"))
     once: dict[tuple[Scope, str], Message] = {}
     for message in cast("Iterable[object]", messages):
         if not isinstance(message, Message):
-            raise BadArgument(sentences.bad_value("messages", message, "一列 Message"))
+            raise BadArgument(sentences.caller.bad_value("messages", message, "一列 Message"))
         once.setdefault((message.scene.scope, message.id), message)
     return tuple(sorted(once.values(), key=lambda message: message.sent_at)[-MOST_LINES:])
 
@@ -129,12 +129,16 @@ def admitted(lines: Sequence[Message], admit: Admit) -> tuple[Message, ...]:
 def _said(lines: Iterable[Message]) -> list[_ShownLine]:
     cut = (replace(line, text=line.text[:LINE]) for line in lines)
     shown = ((line, defused(line.text)) for line in cut)
-    return [_ShownLine(line, sentences.spoken(_speaker(line), text)) for line, text in shown if text]
+    return [
+        _ShownLine(line, sentences.context.SPOKEN.format(speaker=_speaker(line), text=text))
+        for line, text in shown
+        if text
+    ]
 
 
 def _speaker(line: Message) -> str:
     if line.is_bot or not line.sender_id:
-        return sentences.the_bot() if line.is_bot else sentences.somebody()
+        return sentences.context.THE_BOT if line.is_bot else sentences.stored.SOMEBODY
     return defused(Person(line.sender_id, clean_name(line.scene.user_name)).label)
 
 

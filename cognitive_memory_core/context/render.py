@@ -15,7 +15,7 @@ from ..domain.profile import Profile
 from ..text.identity.names import clean_name, clean_text, one_line
 from ..text.safety.fences import full_width
 
-OPENED, CLOSED = sentences.memory_fence()
+OPENED, CLOSED = sentences.context.MEMORY_OPENED, sentences.context.MEMORY_CLOSED
 PORTRAIT_LENGTH = 4_000  # characters rendered of a profile; people may write more into the file
 PORTRAIT_TAGS = 32
 HEADING_LENGTH = 40
@@ -53,7 +53,7 @@ def block(sections: Iterable[Section]) -> str:
 
 def fenced(lines: Iterable[str]) -> str:
     """Put lines inside the fence, below the notice."""
-    return "\n".join((OPENED, sentences.memory_notice(), *lines, CLOSED))
+    return "\n".join((OPENED, sentences.context.MEMORY_NOTICE, *lines, CLOSED))
 
 
 def heading(section: Section) -> str:
@@ -82,7 +82,7 @@ def portrait_lines(profile: Profile, name: str = "") -> tuple[str, ...]:
         return ()
     key = profile.key
     label = Person(key.user_id or key.group_id, clean_name(profile.name) or clean_name(name)).label
-    return tuple(f"- {quoted(line)}" for line in (sentences.portrayed(label, tags), *body))
+    return tuple(f"- {quoted(line)}" for line in (sentences.context.portrayed(label, tags), *body))
 
 
 def event_lines(events: Iterable[Event], zone: tzinfo) -> tuple[str, ...]:
@@ -113,7 +113,7 @@ def _body_lines(summary: str) -> list[str]:
         if _HEADING.match(said):
             heading_above = one_line(said.lstrip("#"), HEADING_LENGTH)
         elif any(map(str.isalnum, said)):
-            lines.append(sentences.under_heading(heading_above, _ITEM.sub("", said, count=1)))
+            lines.append(sentences.context.under_heading(heading_above, _ITEM.sub("", said, count=1)))
     return lines
 
 
@@ -123,6 +123,6 @@ def _attribution(event: Event) -> str:
         return ""
     speaker = Person(event.sender_id, clean_name(event.sender_name)).label
     if not event.is_absolute:
-        return quoted(sentences.own_words(speaker))
+        return quoted(sentences.context.OWN_WORDS.format(speaker=speaker))
     is_told = event.sender_id in event.subjects or f"({event.sender_id})" in event.text
-    return "" if is_told else quoted(sentences.said_by(speaker))
+    return "" if is_told else quoted(sentences.context.SAID_BY.format(speaker=speaker))

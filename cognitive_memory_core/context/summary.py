@@ -81,4 +81,4 @@ def _check_ids(summary: str, lines: Sequence[Message], prompt: str) -> None:
     strange = strange_numbers(unnamed(written, bearers), plain(prompt), ids)
     foreign = (*strange, *mislabelled(written, bearers, ids))
     if foreign:
-        raise BadAnswer(sentences.summary_refused(foreign))
+        raise BadAnswer(sentences.models.summary_refused(foreign))

@@ -16,14 +16,14 @@ _SAFE_COMPONENT = re.compile(r"[0-9][0-9a-z_-]{0,63}")
 def checked_id(value: object, what: str) -> str:
     """Return the id if it is 1 to 128 characters of text without control characters; raise BadArgument otherwise."""
     if not isinstance(value, str) or not 0 < len(value) <= ID_LENGTH or any(_is_control(char) for char in value):
-        raise BadArgument(sentences.bad_id(what, value))
+        raise BadArgument(sentences.caller.bad_id(what, value))
     return value
 
 
 def checked_text(value: object, what: str) -> str:
     """Return the value if it is a text; raise BadArgument otherwise."""
     if not isinstance(value, str):
-        raise BadArgument(sentences.bad_value(what, value, "文本"))
+        raise BadArgument(sentences.caller.bad_value(what, value, "文本"))
     return value
 
 

@@ -32,12 +32,12 @@ def checked_instant(value: object, what: str) -> datetime:
     """Return the instant if it has a time zone and a year that every zone can represent; else raise BadArgument."""
     instant = checked_zoned(value, what)
     if not FIRST_YEAR <= instant.year <= LAST_YEAR:
-        raise BadArgument(sentences.bad_value(what, instant.year, f" {FIRST_YEAR} 到 {LAST_YEAR} 年之间的时间"))
+        raise BadArgument(sentences.caller.bad_value(what, instant.year, f" {FIRST_YEAR} 到 {LAST_YEAR} 年之间的时间"))
     return instant
 
 
 def checked_zoned(value: object, what: str) -> datetime:
     """Return the time if it has a time zone; raise BadArgument otherwise."""
     if not isinstance(value, datetime) or value.tzinfo is None or value.utcoffset() is None:
-        raise BadArgument(sentences.naive_instant(what))
+        raise BadArgument(sentences.caller.NAIVE_INSTANT.format(what=what))
     return value

@@ -46,7 +46,7 @@ class ProfileKey:
     def asked(cls, scene: Scene, entity_type: object, entity_id: object) -> ProfileKey:
         """Resolve a request in a scene: "user" in a group means the member there; a "member" id is "group/user"."""
         if entity_type not in get_args(EntityType):
-            raise BadArgument(sentences.bad_value("entity_type", entity_type, " user、member 或 group"))
+            raise BadArgument(sentences.caller.bad_value("entity_type", entity_type, " user、member 或 group"))
         identifier = checked_id(entity_id, "entity_id")
         if entity_type == "group":
             return cls.group(identifier, scene.agent)

@@ -30,7 +30,7 @@ class Scene:
     def __post_init__(self) -> None:
         """Reject invalid ids and truncate names, which are unverified."""
         if self.kind not in get_args(SceneKind):
-            raise BadArgument(sentences.bad_value("kind", self.kind, " group、private 或 operator"))
+            raise BadArgument(sentences.caller.bad_value("kind", self.kind, " group、private 或 operator"))
         object.__setattr__(self, "user_name", _name(self.user_name))
         object.__setattr__(self, "group_name", _name(self.group_name))
         checked_id(self.agent, "agent")
@@ -62,7 +62,7 @@ class Scene:
         if self.kind == "private":
             return Scope(self.agent, "private", self.user_id)
         if not self.group_id:
-            raise BadArgument(sentences.place_needed())
+            raise BadArgument(sentences.caller.PLACE_NEEDED)
         return Scope(self.agent, "group", self.group_id)
 
     def permit(self, *, user_id: str | None = None, group_id: str | None = None) -> None:
@@ -70,9 +70,9 @@ class Scene:
         if self.kind == "operator":
             return
         if group_id and self.kind == "group" and group_id != self.group_id:
-            raise NotPermitted(sentences.foreign_target("群"))
+            raise NotPermitted(sentences.caller.FOREIGN_TARGET.format(what="群"))
         if user_id and self.kind == "private" and user_id != self.user_id:
-            raise NotPermitted(sentences.foreign_target("人"))
+            raise NotPermitted(sentences.caller.FOREIGN_TARGET.format(what="人"))
 
 
 @dataclass(frozen=True, order=True)
@@ -88,7 +88,7 @@ class Scope:
         """Parse a scope from its key; raise BadArgument for an unknown kind."""
         agent, kind, place_id = key.split(_SEPARATOR)
         if kind not in ("group", "private"):
-            raise BadArgument(sentences.bad_value("scope", key, "group 或 private"))
+            raise BadArgument(sentences.caller.bad_value("scope", key, "group 或 private"))
         return cls(agent, kind, place_id)
 
     @property
@@ -121,9 +121,9 @@ class Scope:
 def checked_scene(value: object, *, placed: bool = False) -> Scene:
     """Return the scene; raise BadArgument if it is none, or if ``placed`` and it is an operator's."""
     if not isinstance(value, Scene):
-        raise BadArgument(sentences.bad_value("scene", value, " Scene"))
+        raise BadArgument(sentences.caller.bad_value("scene", value, " Scene"))
     if placed and value.kind == "operator":
-        raise BadArgument(sentences.place_needed())
+        raise BadArgument(sentences.caller.PLACE_NEEDED)
     return value
 
 

@@ -124,7 +124,7 @@ def _text(value: object, what: str) -> str:
 def _line(value: object) -> Message | str:
     if isinstance(value, Message | str):
         return value
-    raise BadArgument(sentences.bad_value("messages", value, " Message 或文本"))
+    raise BadArgument(sentences.caller.bad_value("messages", value, " Message 或文本"))
 
 
 def _listed(value: object) -> Iterable[object]:
@@ -133,5 +133,5 @@ def _listed(value: object) -> Iterable[object]:
     if isinstance(value, str):
         return (value,)
     if not isinstance(value, Iterable) or isinstance(value, bytes | Mapping):
-        raise BadArgument(sentences.bad_value("observations", cast("object", value), "一列文本"))
+        raise BadArgument(sentences.caller.bad_value("observations", cast("object", value), "一列文本"))
     return cast("Iterable[object]", value)

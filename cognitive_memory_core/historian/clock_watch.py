@@ -110,7 +110,9 @@ class ClockWatch:
         if self._believed is None or self._believed == now:
             self.trouble.end()
         else:
-            self.trouble.tell(sentences.clock_has_jumped(round((now - self._believed) / timedelta(days=1))))
+            self.trouble.tell(
+                sentences.log.CLOCK_HAS_JUMPED.format(days=round((now - self._believed) / timedelta(days=1)))
+            )
 
 
 async def _nobody() -> None:

@@ -125,7 +125,7 @@ class PromptLibrary:
 def _refusal(name: str, text: str) -> str:
     """Return why an operator's template is not used; "" if it is used."""
     if name not in _PLACEHOLDERS:
-        return sentences.template_unknown(name, TEMPLATES)
+        return sentences.settings.template_unknown(name, TEMPLATES)
     known = frozenset(_PLACEHOLDERS[name])
     return refusal(name, text, known - _OPTIONAL, known)
 

@@ -60,7 +60,7 @@ def statements_in(text: str, given: AskContents) -> tuple[Said, ...]:
     for number, row in _numbered(rows or [], given.tasks):
         by_number.setdefault(number, _said(row, number, given))
     if not by_number:
-        raise BadAnswer(sentences.answer_without("statements"))
+        raise BadAnswer(sentences.models.ANSWER_WITHOUT.format(member="statements"))
     return tuple(by_number[number] for number in given.tasks if number in by_number)
 
 
@@ -70,9 +70,9 @@ def triaged_in(text: str, given: AskContents) -> Triaged:
     rows = [row for row in rows_of(answer.get("observations")) or [] if filled(row.get("text"), LONGEST_TEXT)]
     should = flag_of(answer.get("should_remember"))
     if should is None and not rows:
-        raise BadAnswer(sentences.answer_without("should_remember"))
+        raise BadAnswer(sentences.models.ANSWER_WITHOUT.format(member="should_remember"))
     if should and not rows:
-        raise BadAnswer(sentences.answer_without("observations"))
+        raise BadAnswer(sentences.models.ANSWER_WITHOUT.format(member="observations"))
     kept = () if should is False else rows[:MOST_OBSERVATIONS]
     observations = tuple(_said(row, number, given) for number, row in enumerate(kept, 1))
     return Triaged(bool(observations), text_of(answer.get("reason"), LONGEST_DETAIL), observations)
@@ -87,10 +87,10 @@ def drawn_in(text: str, *, may_be_empty: bool = False) -> Drawn:
     summary = filled(answer.get("summary"), LONGEST_TEXT)
     traits = {name: filled_list(answer.get(name), MOST_TRAITS, LONGEST_TRAIT) for name in _PORTRAIT}
     if not all(is_plain(answer.get(name)) for name in ("tags", "summary", *_PORTRAIT)):
-        raise BadAnswer(sentences.answer_malformed())
+        raise BadAnswer(sentences.models.ANSWER_MALFORMED)
     is_idle = flag_of(answer.get("nothing_new")) or (_says_nothing_new(summary) and not any(traits.values()))
     if not (is_idle or summary or any(traits.values()) or may_be_empty):
-        raise BadAnswer(sentences.answer_without("summary"))
+        raise BadAnswer(sentences.models.ANSWER_WITHOUT.format(member="summary"))
     return Drawn(is_idle, filled_list(answer.get("tags"), MOST_TAGS, LONGEST_TAG), summary, **traits)
 
 
@@ -98,7 +98,7 @@ def summary_in(text: str) -> str:
     """Return the summary of a dialogue on one line; raises BadAnswer if it has no word."""
     summary = filled(row_of(loaded(text)).get("summary"), LONGEST_SUMMARY)
     if not any(map(str.isalnum, summary)):
-        raise BadAnswer(sentences.answer_without("summary"))
+        raise BadAnswer(sentences.models.ANSWER_WITHOUT.format(member="summary"))
     return summary
 
 

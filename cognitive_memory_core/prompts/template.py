@@ -49,21 +49,21 @@ def refusal(name: str, text: str, needed: frozenset[str], known: frozenset[str])
     ``needed`` are the placeholders that it must hold, ``known`` all that it may hold.
     """
     if not text.strip() or len(text) > LONGEST_TEMPLATE or _UNDECODABLE in text:
-        return sentences.template_unreadable(name, LONGEST_TEMPLATE)
+        return sentences.settings.TEMPLATE_UNREADABLE.format(name=name, limit=LONGEST_TEMPLATE)
     if len(_separators(text.split("\n"))) != 1 or not sheet_of(text).instructions.strip():
-        return sentences.template_without_separator(name, SEPARATOR)
+        return sentences.settings.TEMPLATE_WITHOUT_SEPARATOR.format(name=name, separator=SEPARATOR)
     return _misplaced(name, sheet_of(text), needed, known)
 
 
 def _misplaced(name: str, sheet: TemplateParts, needed: frozenset[str], known: frozenset[str]) -> str:
     (above, stray_above), (held, stray) = _placeholders(sheet.instructions), _placeholders(sheet.prompt)
     if stray or stray_above:
-        return sentences.template_stray_dollar(name)
+        return sentences.settings.TEMPLATE_STRAY_DOLLAR.format(name=name)
     if above:
-        return sentences.template_placeholder_above(name, sorted(above), SEPARATOR)
+        return sentences.settings.template_placeholder_above(name, sorted(above), SEPARATOR)
     if held - known:
-        return sentences.template_unknown_placeholder(name, sorted(held - known), sorted(known))
-    return sentences.template_lacks(name, sorted(needed - held)) if needed - held else ""
+        return sentences.settings.template_unknown_placeholder(name, sorted(held - known), sorted(known))
+    return sentences.settings.template_lacks(name, sorted(needed - held)) if needed - held else ""
 
 
 def _separators(lines: list[str]) -> list[int]:

@@ -26,11 +26,11 @@ _BULLETS = "-*•·– "
 def loaded(text: str) -> object:
     """Parse JSON; raises BadAnswer if the text is too long, too deeply nested, or not JSON."""
     if len(text) > LONGEST_ANSWER:
-        raise BadAnswer(sentences.answer_too_large(LONGEST_ANSWER))
+        raise BadAnswer(sentences.models.ANSWER_TOO_LARGE.format(limit=LONGEST_ANSWER))
     try:
         return cast("object", json.loads(text))
     except (ValueError, RecursionError):
-        raise BadAnswer(sentences.answer_not_json()) from None
+        raise BadAnswer(sentences.models.ANSWER_NOT_JSON) from None
 
 
 def row_of(value: object) -> Row:

@@ -87,7 +87,12 @@ class Calibrating:
             if self._measured.is_usable:
                 self._current.replace(self._measured)
             else:
-                log.warning("%s", sentences.model_tells_nothing(self._measured.unrelated, self._measured.paraphrase))
+                log.warning(
+                    "%s",
+                    sentences.log.MODEL_TELLS_NOTHING.format(
+                        unrelated=self._measured.unrelated, paraphrase=self._measured.paraphrase
+                    ),
+                )
         await self._book.keep(self._embedder.fingerprint, self._measured)
 
     async def _medians(self) -> Calibration:

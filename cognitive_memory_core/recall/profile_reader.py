@@ -99,7 +99,7 @@ class ProfileReader:
         Raises NotPermitted if the scene may not read it, whether or not it exists; UnavailableError.
         """
         if not (self._is_readable(scene, key) and await self._is_known(scene, key)):
-            raise NotPermitted(sentences.foreign_profile())
+            raise NotPermitted(sentences.caller.FOREIGN_PROFILE)
         return await self._read(scene, key)
 
     async def asked(self, scene: Scene, entity_type: object, entity_id: object) -> Profile | None:
@@ -219,7 +219,7 @@ class ProfileReader:
         if not read.task.done():
             await asyncio.wait((read.task,), timeout=max(read.began_at + self._pace.patience - now, 0.0))
         if not read.task.done():
-            raise UnavailableError(sentences.portrait_too_slow())
+            raise UnavailableError(sentences.stores.PORTRAIT_TOO_SLOW)
         return self._shown(scene, key, read.task.result())
 
     def _begun(self, key: ProfileKey) -> _ProfileRead:

@@ -119,4 +119,4 @@ def _placed(said: str, scene: Scene, addressed: bool | None) -> str:
     if not said or len(said) > SHORT or scene.kind == "operator":
         return said
     group_name, user_name = clean_name(scene.group_name), clean_name(scene.user_name)
-    return f"{said}\n{sentences.query_place(scene.kind, group_name, user_name, addressed)}"
+    return f"{said}\n{sentences.context.query_place(scene.kind, group_name, user_name, addressed)}"

@@ -49,11 +49,11 @@ def _room(path: Path) -> Path:
     with _refusals(path):
         try:
             if path.is_symlink() or (path.exists() and any(path.iterdir())):
-                raise BadArgument(sentences.backup_not_empty(path))
+                raise BadArgument(sentences.caller.BACKUP_NOT_EMPTY.format(path=path))
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             return draft_in(path if path.exists() else path.parent)
         except (FileExistsError, NotADirectoryError):
-            raise BadArgument(sentences.backup_not_empty(path)) from None
+            raise BadArgument(sentences.caller.BACKUP_NOT_EMPTY.format(path=path)) from None
 
 
 def _begin(draft: Path) -> None:
@@ -78,7 +78,7 @@ def _refusals(path: Path) -> Generator[None, None, None]:
     try:
         yield
     except OSError as refused:
-        raise StorageRefused(sentences.storage_refused(path, refused.strerror)) from refused
+        raise StorageRefused(sentences.stores.STORAGE_REFUSED.format(path=path, reason=refused.strerror)) from refused
 
 
 def _copy_small(data_dir: Path, path: Path) -> None:

@@ -24,7 +24,7 @@ def checked_target(path: Path, data_dir: Path) -> Path:
     """
     target = _absolute(path)
     if is_within(target, data_dir):
-        raise BadArgument(sentences.export_inside(path))
+        raise BadArgument(sentences.caller.EXPORT_INSIDE.format(path=path))
     refuse_special(target)
     return target
 
@@ -33,7 +33,7 @@ def checked_place(path: Path, data_dir: Path) -> Path:
     """Return the absolute path of a backup; blocking. Raises BadArgument for a path inside the data directory."""
     place = _absolute(path)
     if is_within(place, data_dir) or is_within(place.resolve(), data_dir):
-        raise BadArgument(sentences.backup_inside(path))
+        raise BadArgument(sentences.caller.BACKUP_INSIDE.format(path=path))
     return place
 
 
@@ -41,7 +41,7 @@ def refuse_special(path: Path) -> None:
     """Raise BadArgument for an existing path that is not a regular file: a link, directory, device or pipe."""
     with suppress(FileNotFoundError, NotADirectoryError):
         if not stat.S_ISREG(os.lstat(path).st_mode):
-            raise BadArgument(sentences.export_no_file(path))
+            raise BadArgument(sentences.caller.EXPORT_NO_FILE.format(path=path))
 
 
 def is_within(path: Path, folder: Path) -> bool:
@@ -73,7 +73,9 @@ def _absolute(path: Path) -> Path:
     try:
         return path.resolve() if path.name in ("", "..") else path.parent.resolve() / path.name
     except (OSError, RuntimeError, ValueError) as unusable:  # a cycle of links, or a NUL character
-        raise BadArgument(sentences.unreadable_file(path, type(unusable).__name__)) from unusable
+        raise BadArgument(
+            sentences.caller.UNREADABLE_FILE.format(path=path, reason=type(unusable).__name__)
+        ) from unusable
 
 
 def _identity(path: Path) -> tuple[int, int] | None:

@@ -32,7 +32,7 @@ ExportedRow = ArchiveRow | Profile | Revision
 
 def _checked_revision(value: str) -> str:
     if not is_revision_id(value):
-        raise BadArgument(sentences.unknown_revision(value))
+        raise BadArgument(sentences.caller.unknown_revision(value))
     return value
 
 

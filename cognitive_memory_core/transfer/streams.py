@@ -46,7 +46,7 @@ async def exported(
         count = await _filled(draft, _everything(archive, profiles, user_id, worded))
         await completed(asyncio.to_thread(_put_in_place, draft, path))
     except OSError as refused:
-        raise StorageRefused(sentences.storage_refused(path, refused.strerror)) from refused
+        raise StorageRefused(sentences.stores.STORAGE_REFUSED.format(path=path, reason=refused.strerror)) from refused
     finally:
         await completed(asyncio.to_thread(removed, draft))
     return count
@@ -80,7 +80,7 @@ async def imported(
         with await asyncio.to_thread(path.open, "rb") as file:
             number = 1
             if not await asyncio.to_thread(_head_fits, file):
-                raise BadArgument(sentences.bad_export(path))
+                raise BadArgument(sentences.caller.BAD_EXPORT.format(path=path))
             while lines := await asyncio.to_thread(_next_lines, file):
                 rows, portraits = _sorted(await asyncio.to_thread(_rows, lines, number))
                 number += len(lines)
@@ -89,7 +89,9 @@ async def imported(
                 wanted = [one for one in portraits if not _is_left_out(one, left_out, stays_out)]
                 count += await hung(wanted, profiles) if profiles else 0
     except OSError as unreadable:
-        raise BadArgument(sentences.unreadable_file(path, unreadable.strerror)) from unreadable
+        raise BadArgument(
+            sentences.caller.UNREADABLE_FILE.format(path=path, reason=unreadable.strerror)
+        ) from unreadable
     return count
 
 

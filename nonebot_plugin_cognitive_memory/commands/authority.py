@@ -24,11 +24,11 @@ async def objection(bot: Bot, event: Event) -> str:
     HTTP, anybody who can reach the port could have forged the event.
     """
     if not await SUPERUSER(bot, event) and not await _is_admin(bot, event):
-        return replies.not_yours()
+        return replies.commands.NOT_YOURS
     if await _is_genuine(bot, event):
         return ""
-    complain(replies.forgeable())
-    return replies.unproven()
+    complain(replies.log.FORGEABLE)
+    return replies.commands.UNPROVEN
 
 
 async def _is_admin(bot: Bot, event: Event) -> bool:

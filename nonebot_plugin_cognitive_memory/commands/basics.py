@@ -12,7 +12,7 @@ from .entry import answer, memory_command, say
 @memory_command.assign("help", or_not=True)
 async def show_help(bot: Bot, event: Event) -> None:
     """Reply with the list of commands."""
-    await say(bot, event, replies.HELP)
+    await say(bot, event, replies.commands.HELP)
 
 
 @memory_command.assign("status")
@@ -22,5 +22,5 @@ async def show_status(bot: Bot, event: Event) -> None:
 
 
 async def _status() -> str:
-    said, refused = replies.status(await get_memory().status()), lifetime.refused
-    return f"{said}\n{replies.came_too_early(refused.lines, refused.calls)}" if refused else said
+    said, refused = replies.commands.status(await get_memory().status()), lifetime.refused
+    return f"{said}\n{replies.log.CAME_TOO_EARLY.format(lines=refused.lines, calls=refused.calls)}" if refused else said

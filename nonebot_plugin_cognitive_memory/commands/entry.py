@@ -46,7 +46,7 @@ _COMMAND = Alconna(
     f"re:{HEAD}",
     *(Subcommand(name, _ARGUMENTS.get(name, Args()), alias=[word]) for name, word in SUBCOMMANDS.items()),
     namespace=_NAMESPACE,
-    meta=CommandMeta(description=replies.PLUGIN_NAME),
+    meta=CommandMeta(description=replies.label.PLUGIN_NAME),
 )
 memory_command = on_alconna(
     _COMMAND,
@@ -71,7 +71,7 @@ async def admit(bot: Bot, event: Event, result: AlcMatches) -> None:
     verdict = _pace.verdict((bot.self_id, scene.user_id if scene else event.get_session_id()))
     if verdict == "ignore":
         await memory_command.finish()
-    refusal = replies.too_often() if verdict == "warn" else await _refusal(bot, event, scene, result)
+    refusal = replies.commands.TOO_OFTEN if verdict == "warn" else await _refusal(bot, event, scene, result)
     if refusal:
         await say(bot, event, refusal)
         await memory_command.finish()
@@ -85,7 +85,7 @@ async def answer(bot: Bot, event: Event, work: Awaitable[str]) -> None:
         text = str(mistake)
     except core.CognitiveMemoryError as away:
         complain(str(away))
-        text = replies.trouble()
+        text = replies.commands.TROUBLE
     await say(bot, event, text)
 
 
@@ -99,11 +99,11 @@ async def say(bot: Bot, event: Event, text: str) -> None:
 
 async def _refusal(bot: Bot, event: Event, scene: core.Scene | None, result: Arparma) -> str:
     if scene is None:
-        return replies.nobody()
+        return replies.commands.NOBODY
     subcommand = called_subcommand(event.get_plaintext())
     if not result.matched:
-        return replies.usage(subcommand) if subcommand else replies.unknown_subcommand()
+        return replies.commands.usage(subcommand) if subcommand else replies.commands.UNKNOWN_SUBCOMMAND
     memory = get_memory()
     if memory.is_running or subcommand in (None, "help"):
         return ""
-    return replies.off(memory.reason if await SUPERUSER(bot, event) else "")
+    return replies.commands.off(memory.reason if await SUPERUSER(bot, event) else "")

@@ -47,16 +47,16 @@ async def _listed(scene: core.Scene, page: int) -> str:
     first = (page - 1) * PAGE
     events = await get_memory().events(scene, limit=PAGE + 1, offset=first)
     if not events:
-        return replies.nothing_listed(page)
+        return replies.commands.nothing_listed(page)
     shown = events[:PAGE]
     shown_lists.show(scene, shown, first + 1)
-    return replies.event_list(shown, first + 1, setup.settings.zone, page=page, is_more=len(events) > PAGE)
+    return replies.commands.event_list(shown, first + 1, setup.settings.zone, page=page, is_more=len(events) > PAGE)
 
 
 async def _found(scene: core.Scene, text: str) -> str:
     query, wanted = split_count(text)
     if not query:
-        return replies.usage("search")
+        return replies.commands.usage("search")
     memory, floor = get_memory(), setup.settings.query.min_relevance
     hits = await memory.search_events(scene, query, top_k=wanted)
     events = [hit.event for hit in hits if hit.relevance >= floor]
@@ -64,18 +64,18 @@ async def _found(scene: core.Scene, text: str) -> str:
     if len(events) < wanted:
         lines = await memory.search_events(scene, query, kinds=("message",), top_k=wanted - len(events))
     shown_lists.show(scene, events)
-    return replies.found(events, [line.event for line in lines], setup.settings.zone)
+    return replies.commands.found(events, [line.event for line in lines], setup.settings.zone)
 
 
 async def _forgotten(bot: Bot, event: Event, scene: core.Scene, number: int) -> str:
     chosen = shown_lists.find(scene, number)
     if chosen is None:
-        return replies.number_unknown()
+        return replies.commands.NUMBER_UNKNOWN
     refusal = "" if _is_own(scene, chosen) else await objection(bot, event)
     if refusal:
         return refusal
     await get_memory().forget_event(scene, chosen.id)
-    return replies.forgotten()
+    return replies.commands.FORGOTTEN
 
 
 def _is_own(scene: core.Scene, event: core.Event) -> bool:

@@ -22,6 +22,6 @@ async def add_pin(bot: Bot, event: Event, here: Here, words: Match[list[object]]
 
 async def _pinned(scene: core.Scene, text: str) -> str:
     if not text:
-        return replies.usage("add")
+        return replies.commands.usage("add")
     await get_memory().pin(scene, text)
-    return replies.pinned()
+    return replies.commands.PINNED

@@ -50,33 +50,33 @@ async def roll_back(bot: Bot, event: Event, here: Here, words: Match[list[object
 
 async def _shown(scene: core.Scene, entity_type: Literal["user", "group"], entity_id: str) -> str:
     if not entity_id:
-        return replies.only_in_groups()
+        return replies.commands.ONLY_IN_GROUPS
     profile = await get_memory().get_profile(scene, entity_type, entity_id)
-    return replies.profile(profile, setup.settings.zone) if profile else replies.no_profile()
+    return replies.commands.profile(profile, setup.settings.zone) if profile else replies.commands.NO_PROFILE
 
 
 async def _shared(scene: core.Scene, wish: str) -> str:
-    is_shared = replies.WISHES.get(wish.casefold())
+    is_shared = replies.commands.ON_OFF.get(wish.casefold())
     if is_shared is None:
-        return replies.usage("share")
+        return replies.commands.usage("share")
     await get_memory().set_sharing(scene.user_id, is_shared)
-    return replies.sharing(is_on=is_shared)
+    return replies.commands.sharing(is_on=is_shared)
 
 
 async def _rolled_back(scene: core.Scene, words: Iterable[object], *, is_permitted: bool) -> str:
     if not is_permitted:
-        return replies.superusers_only()
+        return replies.commands.SUPERUSERS_ONLY
     parts = list(words)
     key, operator = _target(scene, parts), core.Scene.operator(scene.agent)
     if key is None:
-        return replies.usage("rollback")
+        return replies.commands.usage("rollback")
     revisions = await get_memory().profile_revisions(operator, key)
     asked = _REVISION.search(words_of(parts))
     wanted = asked[0] if asked else next((revision.id for revision in revisions), "")
     if not wanted:
-        return replies.no_revisions()
+        return replies.commands.NO_REVISIONS
     restored = await get_memory().restore_profile(operator, key, wanted)
-    return replies.rolled_back(restored, wanted)
+    return replies.commands.rolled_back(restored, wanted)
 
 
 def _target(scene: core.Scene, parts: Iterable[object]) -> core.ProfileKey | None:
@@ -84,7 +84,11 @@ def _target(scene: core.Scene, parts: Iterable[object]) -> core.ProfileKey | Non
     listed = list(parts)
     mentioned = next((part.target for part in listed if isinstance(part, At)), "")
     words = _REVISION.sub(" ", words_of([part for part in listed if not isinstance(part, At)]))
-    if not mentioned and scene.group_id and not {"group", *replies.GROUP_WORDS}.isdisjoint(words.casefold().split()):
+    if (
+        not mentioned
+        and scene.group_id
+        and not {"group", *replies.tools.GROUP_WORDS}.isdisjoint(words.casefold().split())
+    ):
         return core.ProfileKey.group(scene.group_id, scene.agent)
     number = _NUMBER.search(words)
     user_id = mentioned or (number[0] if number else "")

@@ -691,7 +691,9 @@ async def test_a_job_that_ends_the_process_is_buried(make: Make):
         await taken(queue)
         queue = await make(queue)
         await queue.recover()
-    assert [(failed.id, failed.error) for failed in await queue.failed()] == [(job.id, sentences.process_died(3))]
+    assert [(failed.id, failed.error) for failed in await queue.failed()] == [
+        (job.id, sentences.stores.PROCESS_DIED.format(times=3))
+    ]
 
 
 async def test_the_messages_that_jobs_learn_from_are_known(queue: Queue):

@@ -1,16 +1,19 @@
-"""What a person reads is Chinese and lives in one file a package."""
+"""What a person reads is Chinese and stands in one package of sentences for each import package."""
 
 from __future__ import annotations
 
 import ast
 import re
+import string
 from collections.abc import Iterator
+from pathlib import Path
 
 from .sources import CORE, PLUGIN, modules, nodes
 
 CODE = modules(CORE, PLUGIN)
 HAN = re.compile(r"[\u3400-\u9fff\uf900-\ufaff]")
-SENTENCES = {f"{CORE}/sentences.py", f"{PLUGIN}/replies.py"}
+SENTENCES = {file for file in CODE if file.startswith((f"{CORE}/sentences/", f"{PLUGIN}/replies/"))}
+PACKAGES = {"sentences": CORE, "replies": PLUGIN}
 ELSEWHERE = {  # folder or file: why Chinese stands there
     f"{CORE}/text/": "the words that the rules know: data, not sentences",
     f"{CORE}/prompts/": "what models read",
@@ -22,7 +25,7 @@ ELSEWHERE = {  # folder or file: why Chinese stands there
 
 
 def test_chinese_sentences_have_one_home() -> None:
-    """A sentence for people stands in sentences.py or replies.py; elsewhere is at most a word that completes one."""
+    """A sentence for people stands in sentences/ or replies/; elsewhere is at most a word that completes one."""
     assert not [
         (file, text)
         for file, tree in CODE.items()
@@ -37,6 +40,25 @@ def test_sentences_are_chinese() -> None:
     assert not [
         (file, text) for file, text in texts if len(re.findall(r"[A-Za-z]{2,} ", text)) > 3 and not HAN.search(text)
     ]
+
+
+def test_templates_are_filled_with_the_values_that_they_name() -> None:
+    """A template's call to ``format`` names each of its placeholders and nothing else."""
+    templates = {
+        f"{Path(file).parent.name}.{Path(file).stem}.{name}": fields
+        for file in SENTENCES
+        for name, fields in _templates(CODE[file])
+    }
+    wrong = [
+        (file, ast.unparse(call.func))
+        for file, tree in CODE.items()
+        for call in nodes(tree)
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and _is_sentence(call.func)
+        if call.func.attr == "format"
+        if call.args or {word.arg for word in call.keywords} != templates[ast.unparse(call.func.value)]
+    ]
+    assert templates
+    assert not wrong
 
 
 def test_every_exception_is_in_use() -> None:
@@ -54,14 +76,23 @@ def _stray(tree: ast.Module) -> Iterator[str]:
         id(constant)
         for call in nodes(tree)
         if isinstance(call, ast.Call) and _is_sentence(call.func)
-        for argument in call.args
+        for argument in (*call.args, *call.keywords)
         for constant in ast.walk(argument)
     }
     return (text for text in _texts(tree, completing) if HAN.search(text))
 
 
+def _templates(tree: ast.Module) -> Iterator[tuple[str, set[str | None]]]:
+    for node in tree.body:
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
+            fields = {field for _, field, _, _ in string.Formatter().parse(node.value.value) if field is not None}
+            yield ast.unparse(node.targets[0]), {*fields}
+
+
 def _is_sentence(function: ast.expr) -> bool:
-    return isinstance(function, ast.Attribute) and getattr(function.value, "id", "") in ("sentences", "replies")
+    while isinstance(function, ast.Attribute):
+        function = function.value
+    return isinstance(function, ast.Name) and function.id in PACKAGES
 
 
 def _texts(tree: ast.Module, besides: set[int]) -> Iterator[str]:

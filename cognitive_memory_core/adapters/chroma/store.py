@@ -99,7 +99,7 @@ class ChromaStore:
         await self._swept()
         opened = _expected(Opened, await self._asked(Begin(fingerprint, dimensions)))
         if opened.generation is None:
-            raise UnavailableError(sentences.vector_store_refused(opened.reason))
+            raise UnavailableError(sentences.stores.VECTOR_STORE_REFUSED.format(reason=opened.reason))
         self._deaths = Counter({at: times for at, times in self._deaths.items() if at[0] != opened.generation.number})
         self._note(opened.generation)
         return opened.generation
@@ -194,9 +194,9 @@ class ChromaStore:
         opening = self._opening_of(generation.number)
         await asyncio.wait({opening}, timeout=self._supervisor.queueing_left())
         if not opening.done():
-            raise Busy(sentences.vector_store_busy())
+            raise Busy(sentences.stores.VECTOR_STORE_BUSY)
         if opening.result() != generation:
-            raise UnavailableError(sentences.generation_gone())
+            raise UnavailableError(sentences.stores.GENERATION_GONE)
 
     def _is_open(self, generation: Generation) -> bool:
         here = (self._supervisor.incarnation, generation.birth)
@@ -231,7 +231,7 @@ class ChromaStore:
                 continue
             self._deaths.pop((number, Open), None)
             self._open.pop(number, None)
-            self._refusal = sentences.vector_store_refused(opened.reason) if opened.reason else ""
+            self._refusal = sentences.stores.VECTOR_STORE_REFUSED.format(reason=opened.reason) if opened.reason else ""
             return self._note(opened.generation)
         self._supervisor.forgive()
         return None
@@ -267,16 +267,16 @@ def _granted(answer: Answer) -> Answer:
 
 def _why_not(refused: Failed) -> str:
     if refused.why == "gone":
-        return sentences.generation_gone()
+        return sentences.stores.GENERATION_GONE
     if refused.why == "foreign":
-        return sentences.vector_store_foreign(refused.reason)
-    return sentences.vector_store_refused(refused.reason)
+        return sentences.stores.VECTOR_STORE_FOREIGN.format(database=refused.reason)
+    return sentences.stores.VECTOR_STORE_REFUSED.format(reason=refused.reason)
 
 
 def _expected(kind: type[A], answer: Answer) -> A:
     granted = _granted(answer)
     if not isinstance(granted, kind):
-        raise UnavailableError(sentences.vector_store_refused(type(granted).__name__))
+        raise UnavailableError(sentences.stores.VECTOR_STORE_REFUSED.format(reason=type(granted).__name__))
     return granted
 
 
@@ -301,7 +301,11 @@ def _single(vector: Vector | None, generation: Generation, whose: str) -> bytes:
     single = array("f", vector or ())
     length = math.hypot(*single)  # not finite if any number is not
     if len(single) != generation.dimensions or not math.isfinite(length) or not length:
-        raise BadArgument(sentences.bad_value("vector", whose, sentences.vector_of_length(generation.dimensions)))
+        raise BadArgument(
+            sentences.caller.bad_value(
+                "vector", whose, sentences.stores.VECTOR_OF_LENGTH.format(dimensions=generation.dimensions)
+            )
+        )
     return single.tobytes()
 
 

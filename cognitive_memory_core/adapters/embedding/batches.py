@@ -100,7 +100,7 @@ class Batches:
         continue. Raises UnavailableError once closed, also in waiting calls.
         """
         if self._is_closed:
-            raise UnavailableError(sentences.not_running())
+            raise UnavailableError(sentences.caller.NOT_RUNNING)
         wishes = self._wishes(texts)
         self._waiting.extend(wishes)
         self._set_out()
@@ -204,4 +204,4 @@ def _fail(wishes: Sequence[_EmbeddingRequest], failure: BaseException) -> None:
 
 
 def _closed() -> UnavailableError:
-    return UnavailableError(sentences.not_running())
+    return UnavailableError(sentences.caller.NOT_RUNNING)

@@ -57,7 +57,7 @@ class Questions:
         Cancelling a caller leaves the call running for the others.
         """
         if self._is_closed:
-            raise UnavailableError(sentences.not_running())
+            raise UnavailableError(sentences.caller.NOT_RUNNING)
         now = self._clock.now()
         asked = self._asked.pop(text, None)
         if asked is None or not asked.serves(now):
@@ -75,7 +75,7 @@ class Questions:
         self._is_closed = True
         for answer in self._calls.values():
             if not answer.done():
-                answer.set_exception(UnavailableError(sentences.not_running()))
+                answer.set_exception(UnavailableError(sentences.caller.NOT_RUNNING))
         await stopped(self._calls)
 
     def _let_go_of_old(self, now: datetime) -> None:
@@ -103,7 +103,7 @@ class Questions:
 
     def _came_back(self, call: asyncio.Task[None]) -> None:
         answer = self._calls.pop(call)
-        failure = UnavailableError(sentences.not_running()) if call.cancelled() else call.exception()
+        failure = UnavailableError(sentences.caller.NOT_RUNNING) if call.cancelled() else call.exception()
         if failure and not answer.done():
             answer.set_exception(failure)
         if not self._calls:
@@ -114,7 +114,7 @@ class Questions:
         length, self._length = self._length or len(vector), len(vector)
         norm = math.hypot(*vector)
         if len(vector) != length or not math.isfinite(norm) or not norm:
-            raise BadAnswer(sentences.vector_unusable())
+            raise BadAnswer(sentences.models.VECTOR_UNUSABLE)
         return vector
 
 

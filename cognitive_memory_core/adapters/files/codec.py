@@ -62,7 +62,7 @@ def encoded(job: Job) -> bytes:
     except orjson.JSONEncodeError:
         data = orjson.dumps(_writable(body))
     if len(data) > MAX_BYTES:
-        raise LimitReached(sentences.job_too_large(len(data), MAX_BYTES))
+        raise LimitReached(sentences.stores.JOB_TOO_LARGE.format(size=len(data), limit=MAX_BYTES))
     return data
 
 
@@ -70,7 +70,7 @@ def body_of(data: bytes) -> Body:
     """Parse a job file's object; raises PermanentError with a one-line reason if there is none."""
     body = json_of(data)
     if not isinstance(body, dict):
-        raise _not_understood(sentences.not_an_object())
+        raise _not_understood(sentences.stores.NOT_AN_OBJECT)
     return cast("Body", body)
 
 
@@ -81,7 +81,7 @@ def json_of(data: bytes) -> object:
     except orjson.JSONDecodeError as error:
         raise _not_understood(error) from None
     if data.count(b"{") + data.count(b"[") > _DEEPEST and _is_too_deep(value):
-        raise _not_understood(sentences.too_deep())
+        raise _not_understood(sentences.stores.TOO_DEEP)
     return value
 
 
@@ -89,7 +89,7 @@ def job_of(body: Mapping[str, Any], job_id: str, arrived_at: datetime) -> Job:
     """Build the job from a file's object and the id in the file name; raises PermanentError if that fails."""
     version = body.get("schema_version")
     if isinstance(version, int) and version > VERSION:
-        raise _not_understood(sentences.newer_version(version))
+        raise _not_understood(sentences.stores.newer_version(version))
     try:
         return form_of(body).model_validate(body).job(job_id, arrived_at)
     except ValidationError as refused:
@@ -198,7 +198,7 @@ def failure_of(body: Mapping[str, Any], job_id: str, attempts: int, moved_at: da
         job = job_of(body, job_id, moved_at)
     except PermanentError as unreadable:
         return FailedJob(job_id, error or str(unreadable), attempts, failed_at)
-    return FailedJob(job_id, error or sentences.reason_unknown(), attempts, failed_at, job)
+    return FailedJob(job_id, error or sentences.stores.REASON_UNKNOWN, attempts, failed_at, job)
 
 
 def without_message(body: Body, message_id: str) -> Body | None:
@@ -265,8 +265,8 @@ def _inner(outer: object) -> list[object]:
 def _first_reason(refused: ValidationError) -> str:
     first = refused.errors(include_url=False)[0]
     where = ".".join(str(part) for part in first["loc"])
-    return f"{where}：{sentences.refusal(first['type'], first.get('ctx', {}))}"
+    return f"{where}：{sentences.settings.refusal(first['type'], first.get('ctx', {}))}"
 
 
 def _not_understood(reason: object) -> PermanentError:
-    return PermanentError(one_line(sentences.job_not_understood(reason), ERROR_LENGTH))
+    return PermanentError(one_line(sentences.stores.JOB_NOT_UNDERSTOOD.format(reason=reason), ERROR_LENGTH))

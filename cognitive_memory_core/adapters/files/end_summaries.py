@@ -115,7 +115,9 @@ class EndSummaries:
             if is_withheld(error):
                 raise StorageRefused(str(error)) from error
             return b"", self._put_aside(error)
-        return data, cast("list[object]", rows) if isinstance(rows, list) else self._put_aside(sentences.not_a_list())
+        return data, cast("list[object]", rows) if isinstance(rows, list) else self._put_aside(
+            sentences.stores.NOT_A_LIST
+        )
 
     def _clean_files(self, cleaning: Cleaning) -> int:
         folder, stem = self._path.parent, self._path.stem

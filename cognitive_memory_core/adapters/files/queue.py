@@ -208,7 +208,7 @@ class FileQueue:
 
     def _arrival(self, job: Job, size: int) -> JobEntry:
         if not is_job_id(job.id):
-            raise BadArgument(sentences.bad_id("job id", job.id))
+            raise BadArgument(sentences.caller.bad_id("job id", job.id))
         name = JobName(self._instants.issued(self._clock.now()), job.id, 0)
         entry = JobEntry(name.instant, job.id, 0, PENDING, str(name), size, JobState.ARRIVING)
         entry.scope, entry.memo, entry.message_ids = job.scope, codec.memo_of(job), codec.message_ids_of(job.work)
@@ -218,14 +218,14 @@ class FileQueue:
         bounds = self._settings
         total, here, waiting = self._backlog.load(scope)
         if total >= bounds.max_pending:
-            raise self._full(sentences.full_in_total(bounds.max_pending))
+            raise self._full(sentences.caller.FULL_IN_TOTAL.format(limit=bounds.max_pending))
         if here >= bounds.max_pending_per_group:
-            raise self._full(sentences.full_here(bounds.max_pending_per_group))
+            raise self._full(sentences.caller.FULL_HERE.format(limit=bounds.max_pending_per_group))
         if waiting + size > bounds.max_pending_mb * MEGABYTE:
-            raise self._full(sentences.full_in_bytes(bounds.max_pending_mb))
+            raise self._full(sentences.caller.FULL_IN_BYTES.format(megabytes=bounds.max_pending_mb))
 
     def _full(self, bound: str) -> QueueFull:
-        said, now, last = sentences.queue_full(bound), self._clock.now(), self._complained_at
+        said, now, last = sentences.caller.QUEUE_FULL.format(bound=bound), self._clock.now(), self._complained_at
         if last is None or abs(now - last) >= COMPLAINT_PAUSE:
             self._complained_at = now
             log.warning("%s", said)
@@ -334,7 +334,7 @@ class FileQueue:
 
     async def _recover_one(self, entry: JobEntry) -> None:
         if entry.attempts > self._settings.job_max_retries + 1:
-            await self._bury(entry, sentences.process_died(entry.attempts))
+            await self._bury(entry, sentences.stores.PROCESS_DIED.format(times=entry.attempts))
         else:
             await self._put_back(entry, entry.attempts)
             entry.is_suspect = entry.attempts >= min(SUSPECT_AFTER, self._settings.job_max_retries + 1)
@@ -492,7 +492,7 @@ class FileQueue:
     def _begun(self, steps: Coroutine[object, object, T]) -> asyncio.Task[T]:
         if self._is_closed:
             steps.close()
-            raise UnavailableError(sentences.not_running())
+            raise UnavailableError(sentences.caller.NOT_RUNNING)
         task = asyncio.get_running_loop().create_task(steps)
         self._running.add(task)
         task.add_done_callback(self._ended)

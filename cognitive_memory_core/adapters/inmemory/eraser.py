@@ -100,7 +100,7 @@ class InMemoryEraser:
 
     async def copy_to(self, path: Path, at: datetime, *, name: Path | None = None) -> None:  # noqa: ARG002  # the port's
         """Refuse: there is no file to copy."""
-        raise UnavailableError(sentences.nothing_on_disk())
+        raise UnavailableError(sentences.caller.NOTHING_ON_DISK)
 
     async def copies(self, *, made: Copy | None = None) -> list[Copy]:
         """List the copies that were made for people, oldest first, after noting one."""

@@ -38,7 +38,7 @@ class InMemoryProfileIndex:
     async def store(self, fingerprint: str, profile: Profile, vector: Vector) -> None:
         """Keep a vector where the words are still the same; one without a direction is refused."""
         if not has_direction(vector):
-            raise BadArgument(sentences.bad_value("vector", profile.key, sentences.vector_with_direction()))
+            raise BadArgument(sentences.caller.bad_value("vector", profile.key, sentences.stores.VECTOR_WITH_DIRECTION))
         standing = self._state.portraits.get(profile.key)
         if standing is not None and words_of(standing) == words_of(profile):
             self._state.portrait_vectors[profile.key] = (fingerprint, vector)

@@ -36,7 +36,7 @@ class InMemoryProfiles:
         """Put a profile in the place of the one whose version it bears."""
         standing = self._standing.get(profile.key)
         if profile.version != (standing.version if standing else ""):
-            raise Overtaken(sentences.profile_overtaken())
+            raise Overtaken(sentences.stores.PROFILE_OVERTAKEN)
         return self._succeed(profile)
 
     async def rename(self, key: ProfileKey, name: str) -> Profile | None:
@@ -56,7 +56,7 @@ class InMemoryProfiles:
         """Restore a past profile under the current name."""
         past, standing = self._past_of(key).get(revision_id), self._standing.get(key)
         if past is None:
-            raise UnknownRevision(sentences.unknown_revision(revision_id))
+            raise UnknownRevision(sentences.caller.unknown_revision(revision_id))
         return self._succeed(replace(_without(past, without), name=(standing or past).name, updated_at=at))
 
     async def keys(self) -> list[ProfileKey]:

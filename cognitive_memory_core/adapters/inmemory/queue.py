@@ -94,7 +94,7 @@ class InMemoryQueue:
         rows = self._in("processing")
         for row in rows:
             if row.attempts > self.settings.job_max_retries + 1:
-                self._bury(row, sentences.process_died(row.attempts))
+                self._bury(row, sentences.stores.PROCESS_DIED.format(times=row.attempts))
             else:
                 self._put_back(row)
         return sum(row.state == "pending" for row in rows)
@@ -207,11 +207,23 @@ class InMemoryQueue:
     def _check_bounds(self, job: Job) -> None:
         bounds, pending = self.settings, self._in("pending")
         if len(pending) >= bounds.max_pending:
-            raise QueueFull(sentences.queue_full(sentences.full_in_total(bounds.max_pending)))
+            raise QueueFull(
+                sentences.caller.QUEUE_FULL.format(
+                    bound=sentences.caller.FULL_IN_TOTAL.format(limit=bounds.max_pending)
+                )
+            )
         if sum(row.job.scope == job.scope for row in pending) >= bounds.max_pending_per_group:
-            raise QueueFull(sentences.queue_full(sentences.full_here(bounds.max_pending_per_group)))
+            raise QueueFull(
+                sentences.caller.QUEUE_FULL.format(
+                    bound=sentences.caller.FULL_HERE.format(limit=bounds.max_pending_per_group)
+                )
+            )
         if sum(_weight(row.job) for row in pending) + _weight(job) > bounds.max_pending_mb * MEGABYTE:
-            raise QueueFull(sentences.queue_full(sentences.full_in_bytes(bounds.max_pending_mb)))
+            raise QueueFull(
+                sentences.caller.QUEUE_FULL.format(
+                    bound=sentences.caller.FULL_IN_BYTES.format(megabytes=bounds.max_pending_mb)
+                )
+            )
 
     def _count_claim(self) -> None:
         self._claims += 1

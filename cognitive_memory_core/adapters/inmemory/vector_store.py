@@ -88,7 +88,7 @@ class InMemoryVectorStore:
         for copy in (self._in_use, self._growing):
             if copy is not None and copy.generation.birth == generation.birth:
                 return copy
-        raise UnavailableError(sentences.generation_gone())
+        raise UnavailableError(sentences.stores.GENERATION_GONE)
 
 
 def _unit(vector: Vector | None, generation: Generation, whose: str) -> Vector:
@@ -96,5 +96,9 @@ def _unit(vector: Vector | None, generation: Generation, whose: str) -> Vector:
     single = array("f", vector or ())  # what is infinite in single precision is refused
     length = math.hypot(*single)
     if len(single) != generation.dimensions or not has_direction(single):
-        raise BadArgument(sentences.bad_value("vector", whose, sentences.vector_of_length(generation.dimensions)))
+        raise BadArgument(
+            sentences.caller.bad_value(
+                "vector", whose, sentences.stores.VECTOR_OF_LENGTH.format(dimensions=generation.dimensions)
+            )
+        )
     return array("d", (number / length for number in single))

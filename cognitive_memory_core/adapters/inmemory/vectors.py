@@ -31,7 +31,9 @@ class InMemoryShelf:
         """Keep vectors; a row of an event that is gone is dropped, a vector without a direction is refused."""
         for row in rows:
             if not has_direction(row.vector):
-                raise BadArgument(sentences.bad_value("vector", row.event_id, sentences.vector_with_direction()))
+                raise BadArgument(
+                    sentences.caller.bad_value("vector", row.event_id, sentences.stores.VECTOR_WITH_DIRECTION)
+                )
         self._state.fingerprint = fingerprint
         revision = self._state.next_revision()
         for row in rows:

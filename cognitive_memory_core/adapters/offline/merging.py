@@ -19,7 +19,7 @@ from ...text.statements.outline import OutlineSection, headed, sections_of, writ
 from ...text.statements.traces import WithdrawnClaim, without
 
 LINE_LENGTH = 120
-_HEADINGS = sentences.PORTRAIT_HEADINGS
+_HEADINGS = sentences.stored.PORTRAIT_HEADINGS
 _ORDER = tuple(_HEADINGS.values())
 _FIELDS: dict[EventKind, str] = {
     "preference": "interests",
@@ -79,7 +79,7 @@ class _Page:
             lines[:] = [line for line in lines if line not in ours]
         lines = self._lines_under(title)
         end = next((index for index in range(len(lines), 0, -1) if lines[index - 1].strip()), 0)
-        lines.insert(end, sentences.noted_on(said, day))
+        lines.insert(end, sentences.stored.noted_on(said, day))
         self._drop_empty()
 
     def take_out(self, said: str, gone: WithdrawnClaim) -> None:
@@ -87,7 +87,7 @@ class _Page:
         key = duplicate_key(said)
 
         def left_of(line: str) -> str:
-            if sentences.noted(line) or sentences.left_out_count(line) is not None:
+            if sentences.stored.noted(line) or sentences.stored.left_out_count(line) is not None:
                 return "" if _key_of_ours(line) == key else line
             return without(line, gone.is_told_by)
 
@@ -99,7 +99,7 @@ class _Page:
     def shrink(self, limit: int) -> None:
         """Remove the oldest lines of ours until the rest fits, and note how many were removed in all."""
         count = self._take_count()
-        while len(self.text) + (len(sentences.left_out_lines(count)) + 2 if count else 0) > limit:
+        while len(self.text) + (len(sentences.stored.left_out_lines(count)) + 2 if count else 0) > limit:
             oldest = min(self._ours(), default=None)
             if oldest is None:
                 break
@@ -113,13 +113,15 @@ class _Page:
         lead = self._sections[0][1]
         while lead and not lead[-1].strip():
             lead.pop()
-        lead += ["", sentences.left_out_lines(count), ""] if lead else [sentences.left_out_lines(count), ""]
+        lead += (
+            ["", sentences.stored.left_out_lines(count), ""] if lead else [sentences.stored.left_out_lines(count), ""]
+        )
 
     def _take_count(self) -> int:
         """Remove the earlier note and return its number."""
         found = 0
         for _, lines in self._sections:
-            counts = [sentences.left_out_count(line) for line in lines]
+            counts = [sentences.stored.left_out_count(line) for line in lines]
             found += sum(filter(None, counts))
             lines[:] = [line for line, count in zip(lines, counts, strict=True) if count is None]
         return found
@@ -128,7 +130,7 @@ class _Page:
         """Yield the day and position of each line of ours."""
         for number, (_, lines) in enumerate(self._sections):
             for index, line in enumerate(lines):
-                if noted := sentences.noted(line):
+                if noted := sentences.stored.noted(line):
                     yield noted[1], -number, index  # of one day, lines of the less durable sections go first
 
     def _lines_under(self, title: str) -> list[str]:
@@ -185,9 +187,9 @@ def _said_of(person: Person, fact: Fact) -> str:
 
 
 def _key(line: str) -> str:
-    noted = sentences.noted(line)
+    noted = sentences.stored.noted(line)
     return duplicate_key(noted[0] if noted else line.lstrip("-* "))
 
 
 def _key_of_ours(line: str) -> str | None:
-    return _key(line) if sentences.noted(line) else None
+    return _key(line) if sentences.stored.noted(line) else None

@@ -48,7 +48,7 @@ class RuleHistorian:
         return kept
 
     def _observed(self, observation: str, turn: Turn, anchors: Anchors, phrasing: Phrasing) -> Statement:
-        text = phrasing.phrase(observation, anchors.when.astimezone(self.zone)) or sentences.nothing_shown()
+        text = phrasing.phrase(observation, anchors.when.astimezone(self.zone)) or sentences.stored.NOTHING_SHOWN
         return Statement(
             text,
             kind_of(text),

@@ -57,13 +57,13 @@ class Address:
             parts = urlsplit(self.url)
             is_whole = parts.port != 0 and _is_whole(parts)
         except ValueError:
-            return sentences.address_unusable(self.role)
+            return sentences.models.address_unusable(self.role)
         if not is_whole or not _SENDABLE.fullmatch(self.url):
-            return sentences.address_unusable(self.role)
+            return sentences.models.address_unusable(self.role)
         if is_forbidden(parts.hostname or ""):
-            return sentences.address_forbidden(self.role)
+            return sentences.models.address_forbidden(self.role)
         if not _SENDABLE.fullmatch(self.key.get_secret_value()):
-            return sentences.key_unusable(self.role)
+            return sentences.models.key_unusable(self.role)
         return ""
 
 

@@ -36,14 +36,14 @@ def object_in(text: str, *, is_strict: bool = False) -> str:
     With ``is_strict`` nothing is repaired: such an answer replaces something stored.
     """
     if len(text) > LONGEST:
-        raise BadAnswer(sentences.answer_too_large(LONGEST))
+        raise BadAnswer(sentences.models.ANSWER_TOO_LARGE.format(limit=LONGEST))
     core = _unwrapped(text)
     start = core.find("{")
     if start < 0 or core.startswith(("[", '"')):
-        raise BadAnswer(sentences.answer_not_json())
+        raise BadAnswer(sentences.models.ANSWER_NOT_JSON)
     value = _parsed(core, start, is_strict=is_strict)
     if not isinstance(value, dict):
-        raise BadAnswer(sentences.answer_not_json())
+        raise BadAnswer(sentences.models.ANSWER_NOT_JSON)
     _check(cast("dict[str, object]", value))
     return json.dumps(value, ensure_ascii=False)
 
@@ -70,20 +70,20 @@ def _parsed(core: str, start: int, *, is_strict: bool) -> object:
         value, end = _DECODER.raw_decode(core, start)
     except (ValueError, RecursionError):
         if is_strict:
-            raise BadAnswer(sentences.answer_not_json()) from None
+            raise BadAnswer(sentences.models.ANSWER_NOT_JSON) from None
         return _repaired(core[start : core.rfind("}") + 1])
     if "{" in core[end:] or (is_strict and _BRACKET.search(core, end)):
-        raise BadAnswer(sentences.answer_ambiguous())
+        raise BadAnswer(sentences.models.ANSWER_AMBIGUOUS)
     return value
 
 
 def _repaired(piece: str) -> object:
     if len(piece) > REPAIRABLE or not _is_closed(piece):
-        raise BadAnswer(sentences.answer_not_json())
+        raise BadAnswer(sentences.models.ANSWER_NOT_JSON)
     try:
         return cast("object", repair_json(piece, return_objects=True, skip_json_loads=True))
     except (ValueError, RecursionError):
-        raise BadAnswer(sentences.answer_not_json()) from None
+        raise BadAnswer(sentences.models.ANSWER_NOT_JSON) from None
 
 
 def _is_closed(piece: str) -> bool:
@@ -102,7 +102,7 @@ def _check(value: object) -> None:
     while left:
         item, depth = left.pop()
         if depth > DEEPEST or not _is_harmless(item):
-            raise BadAnswer(sentences.answer_malformed())
+            raise BadAnswer(sentences.models.ANSWER_MALFORMED)
         if isinstance(item, dict):
             members = cast("dict[object, object]", item)
             left += [(part, depth + 1) for pair in members.items() for part in pair]
@@ -119,12 +119,12 @@ def _is_harmless(item: object) -> bool:
 def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     members = dict(pairs)
     if len(members) < len(pairs):
-        raise BadAnswer(sentences.answer_ambiguous())
+        raise BadAnswer(sentences.models.ANSWER_AMBIGUOUS)
     return members
 
 
 def _no_number(_: str) -> NoReturn:
-    raise BadAnswer(sentences.answer_malformed())
+    raise BadAnswer(sentences.models.ANSWER_MALFORMED)
 
 
 _DECODER = json.JSONDecoder(object_pairs_hook=_distinct, parse_constant=_no_number)

@@ -46,9 +46,9 @@ def _object(raw: bytes) -> Mapping[str, Any]:
         answer = orjson.loads(raw)
     except orjson.JSONDecodeError:
         is_page = raw[:200].lstrip().startswith(b"<")
-        raise BadAnswer(sentences.answer_is_a_page() if is_page else sentences.answer_not_json()) from None
+        raise BadAnswer(sentences.models.ANSWER_IS_A_PAGE if is_page else sentences.models.ANSWER_NOT_JSON) from None
     if not isinstance(answer, dict):
-        raise BadAnswer(sentences.answer_malformed())
+        raise BadAnswer(sentences.models.ANSWER_MALFORMED)
     return cast("dict[str, Any]", answer)
 
 

@@ -63,7 +63,7 @@ class OpenAIChat:
             else:
                 self._remember(number)
                 return value
-        raise refused or BadAnswer(sentences.answer_malformed())
+        raise refused or BadAnswer(sentences.models.ANSWER_MALFORMED)
 
     def _remember(self, number: int) -> None:
         if not self._is_proven:
@@ -120,9 +120,9 @@ def _written(answer: Mapping[str, Any], name: str) -> tuple[str, bool]:
     choice = choices[0] if choices else None
     reason = member(choice, "finish_reason")
     if reason == "length":
-        raise BadAnswer(sentences.answer_cut_off())
+        raise BadAnswer(sentences.models.ANSWER_CUT_OFF)
     if reason == "content_filter":
-        raise FilteredOut(sentences.question_filtered())
+        raise FilteredOut(sentences.models.QUESTION_FILTERED)
     message = member(choice, "message")
     calls = member(message, "tool_calls")
     if calls:
@@ -135,7 +135,7 @@ def _arguments(calls: list[object], name: str) -> str:
     function = member(calls[0], "function")
     arguments = member(function, "arguments")
     if len(calls) > 1 or member(function, "name") != name:
-        raise BadAnswer(sentences.answer_ambiguous())
+        raise BadAnswer(sentences.models.ANSWER_AMBIGUOUS)
     if isinstance(arguments, dict):  # some servers already decode them
         return json.dumps(arguments, ensure_ascii=False)
     return arguments if isinstance(arguments, str) else ""

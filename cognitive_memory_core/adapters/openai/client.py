@@ -71,13 +71,13 @@ class ModelClient:
         try:
             return await asyncio.wait_for(self._posted(self._vendor, question), seconds)
         except asyncio.TimeoutError:
-            raise TooSlow(sentences.model_too_slow(self._address.role, seconds)) from None
+            raise TooSlow(sentences.models.MODEL_TOO_SLOW.format(role=self._address.role, seconds=seconds)) from None
 
     async def close(self) -> None:
         """Close every connection; later calls raise UnavailableError."""
         if self._vendor is not None:
             vendor, self._vendor = self._vendor, None
-            self._fault = sentences.model_unreachable(self._address.role)
+            self._fault = sentences.models.model_unreachable(self._address.role)
             await vendor.close()
 
     async def _posted(self, vendor: openai.AsyncOpenAI, question: PostedRequest) -> bytes:
@@ -102,7 +102,7 @@ class ModelClient:
             return
         found = await asyncio.get_running_loop().getaddrinfo(self._address.host, None)
         if any(is_forbidden(str(entry[4][0])) for entry in found):
-            raise UnavailableError(sentences.address_forbidden(self._address.role))
+            raise UnavailableError(sentences.models.address_forbidden(self._address.role))
         self._is_checked = True
 
     def _translated(self, away: Exception) -> CognitiveMemoryError:
@@ -110,8 +110,8 @@ class ModelClient:
         if isinstance(cause, BadAnswer):
             return cause
         if isinstance(cause, ssl.SSLError) or "SSL" in f"{cause}":
-            return UnavailableError(sentences.certificate_refused(self._address.role))
-        return UnavailableError(sentences.model_unreachable(self._address.role))
+            return UnavailableError(sentences.models.certificate_refused(self._address.role))
+        return UnavailableError(sentences.models.model_unreachable(self._address.role))
 
 
 def _vendor(address: Address, limit: int, proxy: str | None) -> openai.AsyncOpenAI:

@@ -40,9 +40,9 @@ def refusal(role: str, status: int, headers: Mapping[str, str], body: bytes) -> 
     is_broken = status >= _SERVER and not (status == _SERVER and _TOO_LARGE.search(words))
     if status in _LATER or is_broken:
         wished = retry_after(headers, datetime.now(timezone.utc))
-        return UnavailableError(sentences.model_away(role, status), retry_after=wished)
+        return UnavailableError(sentences.models.MODEL_AWAY.format(role=role, status=status), retry_after=wished)
     if _is_about_the_input(status, words):
-        return PermanentError(sentences.input_refused(role, status))
+        return PermanentError(sentences.models.INPUT_REFUSED.format(role=role, status=status))
     return UnavailableError(_fault(role, status, words))
 
 
@@ -54,12 +54,12 @@ def _is_about_the_input(status: int, words: str) -> bool:
 
 def _fault(role: str, status: int, words: str) -> str:
     if _BAD_PARAMETER.search(words):
-        return sentences.parameter_refused(role, status)
+        return sentences.models.parameter_refused(role, status)
     if status in _KEY or _BAD_KEY.search(words):
-        return sentences.key_refused(role, status)
+        return sentences.models.key_refused(role, status)
     if _REDIRECT <= status < _CLIENT:
-        return sentences.address_moved(role, status)
-    return sentences.no_model_there(role, status)
+        return sentences.models.address_moved(role, status)
+    return sentences.models.no_model_there(role, status)
 
 
 def _said(body: bytes) -> str:

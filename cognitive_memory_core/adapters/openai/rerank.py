@@ -55,7 +55,7 @@ def _scores(answer: Mapping[str, Any], count: int) -> list[float]:
 def _score(value: object) -> float:
     """Read a score; reject one outside [0, 1], such as a logit."""
     if not isinstance(value, int | float) or isinstance(value, bool) or not math.isfinite(value):
-        raise BadAnswer(sentences.score_unusable())
+        raise BadAnswer(sentences.models.SCORE_UNUSABLE)
     if not -_ROUNDING <= value <= 1 + _ROUNDING:
-        raise BadAnswer(sentences.score_unusable())
+        raise BadAnswer(sentences.models.SCORE_UNUSABLE)
     return min(max(float(value), 0.0), 1.0)

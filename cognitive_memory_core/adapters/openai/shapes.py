@@ -17,7 +17,7 @@ def member(value: object, key: str) -> object:
 def rows(value: object) -> list[object]:
     """Return a list's items; raises BadAnswer for anything else."""
     if not isinstance(value, list):
-        raise BadAnswer(sentences.answer_malformed())
+        raise BadAnswer(sentences.models.ANSWER_MALFORMED)
     return cast("list[object]", value)
 
 
@@ -25,5 +25,5 @@ def place(row: object, count: int, taken: Mapping[int, object]) -> int:
     """Return the ``index`` of a row; raises BadAnswer if it is missing, out of range or a duplicate."""
     index = member(row, "index")
     if not isinstance(index, int) or isinstance(index, bool) or not 0 <= index < count or index in taken:
-        raise BadAnswer(sentences.answer_malformed())
+        raise BadAnswer(sentences.models.ANSWER_MALFORMED)
     return index

@@ -67,7 +67,7 @@ class BoundedTransport(httpx.AsyncBaseTransport):
             if len(body) > limit:
                 if is_refusal:
                     break
-                raise BadAnswer(sentences.answer_too_large(limit))
+                raise BadAnswer(sentences.models.ANSWER_TOO_LARGE.format(limit=limit))
         return bytes(body[:limit])
 
 
@@ -75,7 +75,7 @@ async def _decoded(response: httpx.Response) -> AsyncIterator[bytes]:
     """Decompress gzip piece by piece, so that a compression bomb is cut at the limit; other encodings are refused."""
     encoding = response.headers.get("content-encoding", "").strip().lower()
     if encoding not in _ENCODINGS:
-        raise BadAnswer(sentences.answer_undecodable())
+        raise BadAnswer(sentences.models.ANSWER_UNDECODABLE)
     decoder = zlib.decompressobj(_GZIP) if "gzip" in encoding else None
     async for chunk in response.aiter_raw():
         if decoder is None:
@@ -86,6 +86,6 @@ async def _decoded(response: httpx.Response) -> AsyncIterator[bytes]:
             try:
                 yield decoder.decompress(waiting, _PIECE)
             except zlib.error:
-                raise BadAnswer(sentences.answer_undecodable()) from None
+                raise BadAnswer(sentences.models.ANSWER_UNDECODABLE) from None
             waiting = decoder.unconsumed_tail
             await asyncio.sleep(0)

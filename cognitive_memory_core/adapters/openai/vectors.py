@@ -28,14 +28,14 @@ def vectors_of(answer: Mapping[str, Any], count: int, length: int) -> list[Vecto
     found: dict[int, Numbers] = {}
     items = rows(answer.get("data"))
     if len(items) != count:
-        raise BadAnswer(sentences.too_few_vectors(len(items), count))
+        raise BadAnswer(sentences.models.TOO_FEW_VECTORS.format(given=len(items), wanted=count))
     for item in items:
         found[place(item, count, found)] = _numbers(member(item, "embedding"))
     ordered = [found[index] for index in range(count)]
     wanted = length or len(ordered[0])
     for numbers in ordered:
         if len(numbers) != wanted:
-            raise BadAnswer(sentences.wrong_dimensions(len(numbers), wanted))
+            raise BadAnswer(sentences.models.WRONG_DIMENSIONS.format(given=len(numbers), wanted=wanted))
     return [_unit(numbers) for numbers in ordered]
 
 
@@ -45,18 +45,18 @@ def _numbers(written: object) -> Numbers:
             return np.frombuffer(b64decode(written, validate=True), "<f4").astype(np.float64)
         numbers = cast("Sequence[float]", rows(written))
         if bool in set(map(type, numbers)):  # bool is a subclass of int
-            raise BadAnswer(sentences.vector_unusable())
+            raise BadAnswer(sentences.models.VECTOR_UNUSABLE)
         listed = array("d", numbers)
     except (binascii.Error, ValueError, TypeError, OverflowError):
-        raise BadAnswer(sentences.vector_unusable()) from None
+        raise BadAnswer(sentences.models.VECTOR_UNUSABLE) from None
     return np.frombuffer(listed, np.float64)
 
 
 def _unit(numbers: Numbers) -> Vector:
     """Scale to length one; raises BadAnswer for NaN, a number too large for float32, or a near-zero vector."""
     if not 0 < len(numbers) <= _MOST_NUMBERS or not np.isfinite(numbers).all() or np.abs(numbers).max() > _LARGEST:
-        raise BadAnswer(sentences.vector_unusable())
+        raise BadAnswer(sentences.models.VECTOR_UNUSABLE)
     norm = float(np.linalg.norm(numbers))
     if norm < _NOTHING:
-        raise BadAnswer(sentences.vector_unusable())
+        raise BadAnswer(sentences.models.VECTOR_UNUSABLE)
     return array("f", (numbers / norm).astype(np.float32).tobytes())

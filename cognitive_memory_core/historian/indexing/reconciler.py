@@ -120,7 +120,7 @@ class IndexReconciler:
         if serving is None:
             if self._sleep.is_asleep:
                 self.loop.hurry()
-            raise UnavailableError(sentences.index_not_whole())
+            raise UnavailableError(sentences.stores.INDEX_NOT_WHOLE)
         return await self._store.nearest(serving.generation, vector, reading, limit)
 
     async def lag(self) -> int:

@@ -85,10 +85,10 @@ class Admission:
         here = _allowance(bounds)
         each = here.share(PERSON_SHARE)
         place, person = ("turn", scene.scope), ("turn", scene.agent, scene.user_id)
-        self._check(sentences.too_many_turns_here, bounds.turns_per_minute, self._buckets.wait(place, here, now))
+        self._check(sentences.caller.TOO_MANY_TURNS_HERE, bounds.turns_per_minute, self._buckets.wait(place, here, now))
         if scene.user_id:
             limit = math.ceil(each.per_minute)
-            self._check(sentences.too_many_turns_of_person, limit, self._buckets.wait(person, each, now))
+            self._check(sentences.caller.TOO_MANY_TURNS_OF_PERSON, limit, self._buckets.wait(person, each, now))
             self._buckets.take(person, each, now)
         self._buckets.take(place, here, now)
 
@@ -98,7 +98,7 @@ class Admission:
         if not bounds.turns_per_minute:
             return
         here, place = _allowance(bounds), ("dialogue", scene.scope)
-        self._check(sentences.too_many_turns_here, bounds.turns_per_minute, self._buckets.wait(place, here, now))
+        self._check(sentences.caller.TOO_MANY_TURNS_HERE, bounds.turns_per_minute, self._buckets.wait(place, here, now))
         self._buckets.take(place, here, now)
 
     @contextmanager
@@ -110,10 +110,10 @@ class Admission:
             self.refused += 1
             raise
 
-    def _check(self, said: Callable[[int, int], str], limit: int, wait: float) -> None:
+    def _check(self, said: str, limit: int, wait: float) -> None:
         if wait <= 0:
             return
-        refusal, now = said(limit, math.ceil(wait)), self.elapsed()
+        refusal, now = said.format(limit=limit, seconds=math.ceil(wait)), self.elapsed()
         if now - self._logged_at >= LOG_PAUSE:
             self._logged_at = now
             log.warning("queue: %s; refused since the start: %d", refusal, self.refused + 1)

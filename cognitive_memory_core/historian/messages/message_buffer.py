@@ -46,7 +46,7 @@ class MessageBuffer:
     def take(self, message: Message) -> None:
         """Add a message; it is visible to windows and searches from now on."""
         if not self._unwritten.add(message):
-            self.crowding.tell(sentences.messages_dropped())
+            self.crowding.tell(sentences.log.MESSAGES_DROPPED)
         self.loop.nudge()
 
     async def settle(self) -> bool:

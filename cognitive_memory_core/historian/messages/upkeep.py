@@ -60,5 +60,5 @@ class Upkeep:
             return
         removed = await self._log.shrink(round(most * MEGABYTE), spared=SPARED)
         if removed and not self.removed:
-            log.warning("%s", sentences.log_too_large(most, removed))
+            log.warning("%s", sentences.log.LOG_TOO_LARGE.format(most=most, removed=removed))
         self.removed += removed

@@ -76,7 +76,7 @@ class EntityMerge:
         if self.is_left_out(key):  # the person may have opted out during the model call
             return
         if portrait == NOTHING != old and not any(fact.is_withdrawn for fact in facts):
-            raise BadAnswer(sentences.portrait_stays())
+            raise BadAnswer(sentences.models.PORTRAIT_STAYS)
         changed = None if portrait == old else self._changed(key, person, portrait, facts, profile)
         await completed(self._keep(key, changed, facts))
 

@@ -32,8 +32,8 @@ _QUOTED = 40  # characters of a line quoted in the feedback
 _SAYS_NOTHING = 40  # longest summary that may mean "nothing new"
 _RULES = frozenset("-*_=~` \t")
 _BULLETS = "-*+•·#> \t"
-_TITLES = frozenset(sentences.PORTRAIT_HEADINGS.values())
-_LASTING = _TITLES - {sentences.PORTRAIT_HEADINGS["topics"]}
+_TITLES = frozenset(sentences.stored.PORTRAIT_HEADINGS.values())
+_LASTING = _TITLES - {sentences.stored.PORTRAIT_HEADINGS["topics"]}
 _NAMED = 8  # lost lines listed in the feedback
 _MANY = 3  # more than 1/_MANY of the lines lost is too much
 _HARDLY = 0.25  # share of a line's words; with fewer of them left the line counts as lost
@@ -136,7 +136,7 @@ class _MergeSession:
     @property
     def _wanted(self) -> _Complaint | None:
         """The complaint about "nothing new" when there is no profile yet; None if there is one."""
-        return None if self.old.summary else _Complaint("contradiction", sentences.portrait_wanted())
+        return None if self.old.summary else _Complaint("contradiction", sentences.feedback.PORTRAIT_WANTED)
 
     def composed(self, drawn: Drawn) -> Portrait:
         """Compose tags and Markdown from the answer; omitted tags and an omitted summary are kept from the old profile.
@@ -154,13 +154,15 @@ class _MergeSession:
         if refused:
             return _Complaint(refused.kind, refused.feedback)
         if told := self._told_of_withdrawn(portrait):
-            return _Complaint("withdrawn", sentences.portrait_tells_withdrawn(one_line(told, _QUOTED)))
+            return _Complaint(
+                "withdrawn", sentences.feedback.PORTRAIT_TELLS_WITHDRAWN.format(told=one_line(told, _QUOTED))
+            )
         length = self._length(portrait)
         if length > self.limit:
-            return _Complaint("too_long", sentences.portrait_too_long(length, self.limit))
+            return _Complaint("too_long", sentences.feedback.PORTRAIT_TOO_LONG.format(length=length, limit=self.limit))
         if lost := self._lost(portrait):
             named = [one_line(line, _QUOTED) for line in lost[:_NAMED]]
-            return _Complaint("forgetful", sentences.portrait_forgot(named))
+            return _Complaint("forgetful", sentences.feedback.portrait_forgot(named))
         return None
 
     def better(self, first: Portrait | None, second: Portrait | None) -> Portrait:
@@ -175,7 +177,7 @@ class _MergeSession:
             return min(usable, key=lambda one: (self._length(one) > self.limit, len(self._lost(one))))
         complaint = self.complaint(second) if second else None
         fault = complaint.fault if complaint else "contradiction"
-        raise BadAnswer(sentences.portrait_refused(sentences.portrait_fault(fault)))
+        raise BadAnswer(sentences.models.PORTRAIT_REFUSED.format(reason=sentences.models.PORTRAIT_FAULTS[fault]))
 
     @cached_property
     def withdrawn(self) -> list[WithdrawnClaim]:
@@ -229,7 +231,7 @@ class _MergeSession:
 
     @cached_property
     def _old_lead(self) -> str:
-        return "\n".join(line for line in self._own[0].lines if sentences.left_out_count(line) is None).strip()
+        return "\n".join(line for line in self._own[0].lines if sentences.stored.left_out_count(line) is None).strip()
 
     @cached_property
     def _own(self) -> list[OutlineSection]:
@@ -249,8 +251,12 @@ class _MergeSession:
         facts = tuple(fact.text for fact in self.facts if not fact.is_withdrawn)
         gone = tuple(statement.text for statement in self.withdrawn)
         lines = self._drawn_part(self.old).split("\n")
-        worded = (line for line in lines if sentences.noted(line) is None and sentences.left_out_count(line) is None)
-        notes = tuple(noted[0] for line in lines if (noted := sentences.noted(line)))
+        worded = (
+            line
+            for line in lines
+            if sentences.stored.noted(line) is None and sentences.stored.left_out_count(line) is None
+        )
+        notes = tuple(noted[0] for line in lines if (noted := sentences.stored.noted(line)))
         return Grounds("\n".join(worded), facts, self._who, self.limit, notes, gone)
 
     @property
@@ -275,7 +281,11 @@ def _is_blank(drawn: Drawn) -> bool:
 def _worded(text: str) -> list[str]:
     """Return the worded lines of a section without bullets; verbatim notes and counts of left-out lines are skipped."""
     lines = (line.strip(_BULLETS) for line in text.split("\n"))
-    return [line for line in lines if line and not sentences.noted(line) and sentences.left_out_count(line) is None]
+    return [
+        line
+        for line in lines
+        if line and not sentences.stored.noted(line) and sentences.stored.left_out_count(line) is None
+    ]
 
 
 def _words(text: str) -> set[str]:
@@ -285,13 +295,13 @@ def _words(text: str) -> set[str]:
 
 def _says_nothing(summary: str) -> bool:
     said = summary.strip()
-    return not said or (len(said) <= _SAYS_NOTHING and sentences.says_nothing_new(duplicate_key(said)))
+    return not said or (len(said) <= _SAYS_NOTHING and sentences.stored.says_nothing_new(duplicate_key(said)))
 
 
 def _listed(drawn: Drawn) -> Iterator[tuple[str, list[str]]]:
     """Yield heading and lines of each section, each line once."""
     seen: set[str] = set()
-    for field, title in sentences.PORTRAIT_HEADINGS.items():
+    for field, title in sentences.stored.PORTRAIT_HEADINGS.items():
         lines: list[str] = getattr(drawn, field)
         yield title, list(_fresh((one_line(line.lstrip(_BULLETS), LINE_LENGTH) for line in lines), seen))
 

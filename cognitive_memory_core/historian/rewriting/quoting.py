@@ -38,7 +38,7 @@ def _quoted(line: Message, sheet: RewriteBatch) -> Statement:
     said = shortened(one_line(line.text), QUOTED)
     speaker = sheet.anchors.named(line.sender_id)
     return Statement(
-        sentences.quotation(speaker.label, said),
+        sentences.stored.QUOTATION.format(speaker=speaker.label, line=said),
         speaker=speaker.id,
         confidence=CONFIDENCE,
         is_absolute=not offences(said),

@@ -130,14 +130,14 @@ class RewriteBatch:
 
 def feedback(verdict: Verdict) -> str:
     """Return the feedback for the model on what is wrong with its text."""
-    said = [sentences.feedback_of(fault) for fault in verdict.faults]
+    said = [sentences.feedback.FEEDBACK[fault] for fault in verdict.faults]
     for kind in dict.fromkeys(offence.kind for offence in verdict.offences):
         words = dict.fromkeys(offence.word for offence in verdict.offences if offence.kind == kind)
-        said.append(sentences.feedback_leaning(kind, list(words)[:NAMED]))
+        said.append(sentences.feedback.feedback_leaning(kind, list(words)[:NAMED]))
     if verdict.lost_ids:
-        said.append(sentences.feedback_lost(verdict.lost_ids[:NAMED]))
+        said.append(sentences.feedback.feedback_lost(verdict.lost_ids[:NAMED]))
     if verdict.foreign_ids:
-        said.append(sentences.feedback_foreign(verdict.foreign_ids[:NAMED]))
+        said.append(sentences.feedback.feedback_foreign(verdict.foreign_ids[:NAMED]))
     return "".join(said)
 
 

@@ -154,7 +154,7 @@ class ModelHistorian:
         said = {duplicate_key(matter.text): self._stored(matter, best, sheet) for matter, best in sheet.outcomes()}
         degraded = sum(best is None or not best.verdict.is_absolute for _, best in sheet.outcomes())
         if degraded:
-            _warn(sheet, sentences.gate_gave_up(degraded))
+            _warn(sheet, sentences.log.GATE_GAVE_UP.format(count=degraded))
         return [said[duplicate_key(observation)] for observation in turn.observations]
 
     async def _found(self, sheet: RewriteBatch, dialogue: Dialogue) -> list[Statement]:
@@ -162,9 +162,9 @@ class ModelHistorian:
         found = [(matter, best) for matter, best in outcomes if best is not None]
         degraded = sum(not best.verdict.is_absolute for _, best in found)
         if degraded:
-            _warn(sheet, sentences.gate_gave_up(degraded))
+            _warn(sheet, sentences.log.GATE_GAVE_UP.format(count=degraded))
         if len(found) < len(outcomes):
-            _warn(sheet, sentences.gate_quoted(len(outcomes) - len(found)))
+            _warn(sheet, sentences.log.GATE_QUOTED.format(count=len(outcomes) - len(found)))
         statements = [self._stored(matter, best, sheet) for matter, best in found]
         told = {line for statement in statements for line in statement.message_ids}
         left = [line for line in cited_lines(sheet, dialogue) if line.id not in told]
@@ -172,7 +172,7 @@ class ModelHistorian:
 
     def _stored(self, matter: RewriteTask, best: Attempt | None, sheet: RewriteBatch) -> Statement:
         if best is None:
-            text = matter.text if one_line(matter.text) else sentences.nothing_shown()
+            text = matter.text if one_line(matter.text) else sentences.stored.NOTHING_SHOWN
             return unworded(matter, text, sheet.anchors)
         said = best.statement
         if said.confidence < self._settings.current.historian.min_confidence:

@@ -26,7 +26,9 @@ def sheet_of(triaged: Triaged, dialogue: Dialogue, anchors: Anchors) -> tuple[Re
     said = [one for one in triaged.observations if one_line(one.text[:READ])]
     founded = [(one, lines) for one in said if (lines := _cited(one, dialogue.messages))]
     if len(founded) < len(said):  # invented, or said by the bot
-        log.warning("historian_rewrite job=%s: %s", anchors.job_id, sentences.uncited(len(said) - len(founded)))
+        log.warning(
+            "historian_rewrite job=%s: %s", anchors.job_id, sentences.log.UNCITED.format(count=len(said) - len(founded))
+        )
     matters = [_matter(number, one, lines, anchors) for number, (one, lines) in enumerate(founded, 1)]
     answers = [replace(one, number=number) for number, (one, _) in enumerate(founded, 1)]
     return RewriteBatch(matters, [line.text for line in dialogue.messages], anchors), answers

@@ -86,9 +86,9 @@ class BudgetedChat:
     async def ask(self, ask: Ask[T]) -> T:
         """Return the parsed answer."""
         if self.chat is None:
-            raise NoModel(sentences.no_chat_model())
+            raise NoModel(sentences.models.NO_CHAT_MODEL)
         if not self.budget.bears(ask.purpose):
-            raise NoModel(sentences.over_daily_calls(self.budget.settings.current.daily_calls))
+            raise NoModel(sentences.models.OVER_DAILY_CALLS.format(limit=self.budget.settings.current.daily_calls))
         self.budget.under_way[ask.purpose] += 1
         try:
             return await self.chat.ask(ask)

@@ -37,7 +37,7 @@ def instant_of(value: object, zone: tzinfo, what: str, *, end: bool = False) -> 
     if isinstance(value, datetime):
         return _zoned(value, zone)
     if not isinstance(value, str) or len(value) > LONGEST_TEXT:
-        raise BadArgument(sentences.bad_time(what, value))
+        raise BadArgument(sentences.caller.bad_time(what, value))
     text = value.strip().replace("/", "-")
     try:
         day = date.fromisoformat(text)
@@ -50,7 +50,7 @@ def _parsed(text: str, zone: tzinfo, what: str, value: str) -> datetime:
     try:  # Python 3.10 does not parse "Z"
         return _zoned(datetime.fromisoformat(text[:-1] + "+00:00" if text[-1:] in "Zz" else text), zone)
     except ValueError:
-        raise BadArgument(sentences.bad_time(what, value)) from None
+        raise BadArgument(sentences.caller.bad_time(what, value)) from None
 
 
 def _zoned(instant: datetime, zone: tzinfo) -> datetime:

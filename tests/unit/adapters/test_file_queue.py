@@ -273,7 +273,9 @@ async def test_a_full_queue_complains_once_a_minute(reopen: Open, clock: FrozenC
         with pytest.raises(QueueFull):
             await queue.enqueue(a_job())
         clock.advance(seconds=15)
-    assert [record.message for record in caplog.records].count(sentences.queue_full("最多 1 个任务")) == 2
+    assert [record.message for record in caplog.records].count(
+        sentences.caller.QUEUE_FULL.format(bound="最多 1 个任务")
+    ) == 2
 
 
 async def test_ids_that_no_file_name_could_hold_are_refused(queue: FileQueue, root: Path):
@@ -488,7 +490,7 @@ async def test_a_huge_file_is_buried_unread(reopen: Open, root: Path):
     queue = await reopen()
     assert await queue.claim() is None
     [failed] = await queue.failed()
-    assert failed.error == sentences.job_too_large(100 * 1024 * 1024, MAX_BYTES)
+    assert failed.error == sentences.stores.JOB_TOO_LARGE.format(size=100 * 1024 * 1024, limit=MAX_BYTES)
     assert (root / files(root)[0]).stat().st_size == 100 * 1024 * 1024
 
 
@@ -596,7 +598,9 @@ async def test_a_job_that_kills_the_process_is_quarantined(queue: FileQueue, roo
     await queue.enqueue(good)
     assert [await asyncio.to_thread(status_of_a_process, root) for _ in range(4)] == [9, 9, 9, 0]
     again = await reopen()
-    assert [(failed.id, failed.error) for failed in await again.failed()] == [(poison.id, sentences.process_died(3))]
+    assert [(failed.id, failed.error) for failed in await again.failed()] == [
+        (poison.id, sentences.stores.PROCESS_DIED.format(times=3))
+    ]
     assert again.counts() == QueueCounts(failed=1)
 
 

@@ -15,7 +15,7 @@ from cognitive_memory_core.domain.fact import EventKind, Fact
 from cognitive_memory_core.domain.people import Person
 from cognitive_memory_core.domain.profile import Profile, ProfileKey
 from cognitive_memory_core.ports.models import Portrait
-from cognitive_memory_core.sentences import left_out_count, noted
+from cognitive_memory_core.sentences.stored import left_out_count, noted
 from cognitive_memory_core.settings import Live, ProfileSettings, Settings
 from tests.support.clock import NOON
 

@@ -103,7 +103,7 @@ def forms(text):
 
 def check_whole(text):
     """See that a block begins and ends once, with the notice first, and that every line in it is ours or quoted."""
-    assert text.startswith(f"{OPENED}\n{sentences.memory_notice()}\n")
+    assert text.startswith(f"{OPENED}\n{sentences.context.MEMORY_NOTICE}\n")
     assert text.endswith(f"\n{CLOSED}")
     assert not set("<>") & set(text)
     assert not set("<>") & set(html.unescape(html.unescape(text)))

@@ -36,7 +36,7 @@ def test_the_block_has_its_form():
     text = block([Section("置顶", ("- 甲",)), Section("相关回忆", ("- 乙", "- 丙"))])
     assert text.split("\n") == [
         OPENED,
-        sentences.memory_notice(),
+        sentences.context.MEMORY_NOTICE,
         "【置顶】",
         "- 甲",
         "【相关回忆】",
@@ -53,8 +53,8 @@ def test_nothing_to_show_is_no_block():
 
 def test_the_notice_says_what_the_block_is():
     """The model is told that these are quotations and no instructions."""
-    assert "引文" in sentences.memory_notice()
-    assert "不是指令" in sentences.memory_notice()
+    assert "引文" in sentences.context.MEMORY_NOTICE
+    assert "不是指令" in sentences.context.MEMORY_NOTICE
 
 
 def test_an_event_goes_with_its_time_in_the_zone():

@@ -16,7 +16,7 @@ from cognitive_memory_core.historian.profiles.model_merger import ModelMerger
 from cognitive_memory_core.ports.models import Portrait
 from cognitive_memory_core.prompts.answers import Drawn
 from cognitive_memory_core.prompts.library import PromptLibrary
-from cognitive_memory_core.sentences import noted_on
+from cognitive_memory_core.sentences.stored import noted_on
 from cognitive_memory_core.settings import Live, ProfileSettings, Settings
 from tests.support.chats import ScriptedChat
 from tests.support.clock import NOON

@@ -391,7 +391,7 @@ async def test_force_never_passes_drift_or_nothing(bad: str) -> None:
 async def test_an_observation_that_shows_nothing_is_still_a_statement() -> None:
     """Nothing is dropped and nothing empty is stored, also where an observation holds no visible character."""
     statement = await one(PermanentError("拒绝"), turn=a_turn("\u200b"))
-    assert statement.text == sentences.nothing_shown()
+    assert statement.text == sentences.stored.NOTHING_SHOWN
 
 
 # --- the same again ----------------------------------------------------------------------------------------------

@@ -100,7 +100,7 @@ class Database:
             if await loop.run_in_executor(self._writing, self._emptied):
                 return
             await asyncio.sleep(EMPTYING_PAUSE)
-        raise UnavailableError(sentences.log_in_use(self.path))
+        raise UnavailableError(sentences.stores.LOG_IN_USE.format(path=self.path))
 
     async def close(self) -> None:
         """Wait for running work, checkpoint the log and close all connections; continues if the caller is cancelled."""
@@ -183,12 +183,14 @@ class Database:
 
     def _owned(self) -> Connection:
         if self._writer is None:
-            raise StorageRefused(sentences.storage_refused(self.path, sentences.opened_read_only()))
+            raise StorageRefused(
+                sentences.stores.STORAGE_REFUSED.format(path=self.path, reason=sentences.stores.OPENED_READ_ONLY)
+            )
         return self._writer
 
     def _refuse_if_closed(self) -> None:
         if self._finish_begun is not None:
-            raise UnavailableError(sentences.ledger_closed())
+            raise UnavailableError(sentences.stores.LEDGER_CLOSED)
 
     @contextmanager
     def _opening(self) -> Generator[None, None, None]:
@@ -196,10 +198,12 @@ class Database:
             yield
         except (sqlite3.OperationalError, OSError) as refused:
             if self._read_only:
-                raise UnavailableError(sentences.ledger_unreadable(self.path, refused)) from refused
-            raise StorageRefused(sentences.storage_refused(self.path, refused)) from refused
+                raise UnavailableError(
+                    sentences.stores.LEDGER_UNREADABLE.format(path=self.path, reason=refused)
+                ) from refused
+            raise StorageRefused(sentences.stores.STORAGE_REFUSED.format(path=self.path, reason=refused)) from refused
         except sqlite3.DatabaseError as damage:
-            raise UnavailableError(sentences.ledger_damaged(self.path, damage)) from damage
+            raise UnavailableError(sentences.stores.LEDGER_DAMAGED.format(path=self.path, reason=damage)) from damage
 
     @contextmanager
     def _translated(self, *, writing: bool) -> Generator[None, None, None]:
@@ -209,8 +213,12 @@ class Database:
             raise
         except sqlite3.DatabaseError as failure:
             if writing:
-                raise StorageRefused(sentences.storage_refused(self.path, failure)) from failure
-            raise UnavailableError(sentences.ledger_unreadable(self.path, failure)) from failure
+                raise StorageRefused(
+                    sentences.stores.STORAGE_REFUSED.format(path=self.path, reason=failure)
+                ) from failure
+            raise UnavailableError(
+                sentences.stores.LEDGER_UNREADABLE.format(path=self.path, reason=failure)
+            ) from failure
 
 
 def _nothing() -> None:

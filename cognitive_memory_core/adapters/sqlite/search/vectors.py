@@ -34,7 +34,9 @@ class SqliteVectors:
         """Store vectors; rows of missing events are dropped. Raises BadArgument for a vector without a direction."""
         for row in rows:
             if not has_direction(row.vector):
-                raise BadArgument(sentences.bad_value("vector", row.event_id, sentences.vector_with_direction()))
+                raise BadArgument(
+                    sentences.caller.bad_value("vector", row.event_id, sentences.stores.VECTOR_WITH_DIRECTION)
+                )
         self._index.follow(fingerprint)
         await self._database.write(_store, fingerprint, rows)
 

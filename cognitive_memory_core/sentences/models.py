@@ -1,0 +1,103 @@
+"""What is wrong with a model, its address or its answer, for who runs the bot."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from .settings import model_setting
+from .values import shown
+
+MODEL_TOO_SLOW = "模型（{role}）{seconds:g} 秒内没有答完，稍后再试"
+MODEL_AWAY = "模型（{role}）暂时不可用（HTTP {status}），稍后再试"
+INPUT_REFUSED = "模型（{role}）不接受这段内容（HTTP {status}）"
+QUESTION_FILTERED = "模型服务的内容过滤拦下了这段内容"
+ANSWER_TOO_LARGE = "模型的回答超过 {limit} 字节，没有读"
+ANSWER_UNDECODABLE = "模型的回答解压不了"
+ANSWER_IS_A_PAGE = "模型地址返回的是网页，请检查 API_URL（通常要写到 /v1）"
+ANSWER_NOT_JSON = "模型的回答不是完整的 JSON"
+ANSWER_MALFORMED = "模型的回答格式不对"
+ANSWER_AMBIGUOUS = "模型的回答有歧义（重复或多个结果）"
+ANSWER_CUT_OFF = "模型的回答没写完就到了长度上限，可以调大 MAX_TOKENS"
+ANSWER_WITHOUT = "模型的回答里没有可用的 {member}"
+SUMMARY_TOO_LONG = "摘要远远超过了 {tokens} 个 token"
+PORTRAIT_REFUSED = "模型给的侧写没有采用（{reason}），旧的不变，事实留着以后再合并"
+PORTRAIT_FAULTS = {
+    "emptied": "清空了原有内容",
+    "unrelated": "与依据无关",
+    "overgrown": "多出没有依据的内容",
+    "destructive": "丢掉了大部分原有内容",
+    "strangers": "有来历不明的编号",
+    "too_long": "太长",
+    "contradiction": "两次回答互相矛盾",
+    "forgetful": "漏掉了原有的几条",
+    "contrary": "没有依据却与原有内容相反",
+    "withdrawn": "还留着撤回了的内容",
+}
+PORTRAIT_STAYS = "空的侧写不会取代原有的"
+TOO_FEW_VECTORS = "向量模型给了 {given} 个向量，应为 {wanted} 个"
+WRONG_DIMENSIONS = "向量模型给了 {given} 维，应为 {wanted} 维；换了模型请改 MODEL_NAME，或检查 DIMENSIONS"
+VECTOR_UNUSABLE = "向量模型给的向量不能用（空、全零、不是有限的数或太大）"
+SCORE_UNUSABLE = "重排模型给的分数不在 0 到 1 之间"
+CHAT_FAILED = "自带的对话模型出错（{reason}）"
+EMBEDDER_FAILED = "向量模型出错（{reason}），稍后再试"
+RERANKER_FAILED = "自带的重排模型出错（{reason}）"
+OVER_DAILY_CALLS = "今天的模型调用已达上限 daily_calls={limit}，先由规则史官继续工作，明天恢复"
+NO_CHAT_MODEL = "没有为这件事配置对话模型，由规则史官处理"
+CANCELLED_BY_NOBODY = "调用从内部被取消了"
+
+
+def address_unusable(role: str) -> str:
+    """Say that a model's address is none."""
+    return f"{model_setting(role, 'API_URL')} 应为 http:// 或 https:// 开头的地址，不带账号和问号，例如 https://api.example.com/v1"
+
+
+def address_forbidden(role: str) -> str:
+    """Say that a model's address leads where no model is."""
+    return f"{model_setting(role, 'API_URL')} 指向链路本地地址或云主机的元数据服务，不会连接；请换成模型服务的地址"
+
+
+def key_unusable(role: str) -> str:
+    """Say that a key cannot be sent."""
+    return f"{model_setting(role, 'API_KEY')} 里有空格、换行或非英文字符，请重新复制"
+
+
+def model_unreachable(role: str) -> str:
+    """Say that nobody answers at a model's address."""
+    return f"连不上模型，稍后再试；一直这样请检查 {model_setting(role, 'API_URL')} 和网络"
+
+
+def certificate_refused(role: str) -> str:
+    """Say that a secure connection could not be made."""
+    return f"和模型服务建立加密连接失败，请检查 {model_setting(role, 'API_URL')} 的 http/https 和对方的证书"
+
+
+def key_refused(role: str, status: int) -> str:
+    """Say that a key is not accepted."""
+    return f"模型服务不接受密钥或余额不足（HTTP {status}），请检查 {model_setting(role, 'API_KEY')}"
+
+
+def address_moved(role: str, status: int) -> str:
+    """Say that a server redirects, which is not followed."""
+    return f"模型地址被重定向（HTTP {status}），不会跟随；请把 {model_setting(role, 'API_URL')} 改成最终的地址"
+
+
+def no_model_there(role: str, status: int) -> str:
+    """Say that a server knows no such path or model."""
+    return (
+        f"模型服务没有这个接口或模型（HTTP {status}），请检查 {model_setting(role, 'API_URL')}"
+        f"（通常写到 /v1 为止）和 {model_setting(role, 'MODEL_NAME')}"
+    )
+
+
+def parameter_refused(role: str, status: int) -> str:
+    """Say that a model does not take a parameter that the settings send."""
+    return (
+        f"模型不接受请求里的参数（HTTP {status}），请检查 {model_setting(role, 'MAX_TOKENS')}、"
+        "TEMPERATURE 和 EXTRA_BODY；只认 max_completion_tokens 的模型可以写 "
+        'EXTRA_BODY={"max_tokens":null,"max_completion_tokens":2048}'
+    )
+
+
+def summary_refused(ids: Iterable[str]) -> str:
+    """Say that a summary names ids that nobody gave, or gives somebody's id to another."""
+    return f"摘要里的 id 对不上（{'、'.join(shown(one) for one in ids)}）"

@@ -1,0 +1,100 @@
+"""Complaints about .env and about prompt templates, for who runs the bot."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from .values import SHOWN, shown
+
+TEMPLATE_UNREADABLE = "prompts/{name}.md 没有使用，先用自带的：它应是普通文件，UTF-8 编码，不空，最多 {limit} 个字符"
+TEMPLATE_WITHOUT_SEPARATOR = (
+    "prompts/{name}.md 没有使用，先用自带的：请用单独一行 {separator} 隔开上面的指令和下面的内容，只写一次"
+)
+TEMPLATE_STRAY_DOLLAR = "prompts/{name}.md 没有使用，先用自带的：里面有不成占位符的 $，要写 $ 本身请写成 $$"
+
+
+def bad_setting(key: str, value: object, reason: str) -> str:
+    """Name the setting that was refused, in one line."""
+    name = "COGNITIVE_MEMORY__" + key.upper().replace(".", "__")
+    return f"设置 {name} 的值 {hidden(key, value)} 不能用（{reason}），请改正 .env 后重启"
+
+
+_REFUSALS = {
+    "bool_parsing": "应为 true 或 false",
+    "bool_type": "应为 true 或 false",
+    "dict_type": "应为一个 JSON 对象",
+    "finite_number": "应为有限的数",
+    "float_parsing": "应为数",
+    "float_type": "应为数",
+    "greater_than": "必须大于 {gt:g}",
+    "greater_than_equal": "不能小于 {ge:g}",
+    "int_from_float": "应为整数",
+    "int_parsing": "应为整数",
+    "int_parsing_size": "这个数太大",
+    "int_type": "应为整数",
+    "less_than": "必须小于 {lt:g}",
+    "less_than_equal": "不能大于 {le:g}",
+    "literal_error": "只能是 {expected}",
+    "model_type": "这是一组设置，请用双下划线写到具体的键",
+    "string_too_long": "最多 {max_length} 个字符",
+    "string_too_short": "至少 {min_length} 个字符",
+    "string_type": "应为文本",
+    "string_unicode": "含有不成字符的编码",
+    "tuple_type": "应为一串用逗号隔开的值",
+    "value_error": "{error}",
+}
+
+
+def refusal(kind: str, bounds: Mapping[str, object]) -> str:
+    """Say why a value was refused, by pydantic's name of the reason and the bounds that it gives along."""
+    said = _REFUSALS.get(kind, "不是这里能用的值").format_map(bounds)
+    return said.replace("' or '", "' 或 '")
+
+
+def unknown_zone(value: str) -> str:
+    """Say that a time zone is not known."""
+    return f"不认识的时区 {shown(value)}，例如可以写 Asia/Shanghai"
+
+
+_SECRET_WITHIN = frozenset(
+    {"api_key", "token", "extra_body", "models", "vector_store", "http"}  # keys, and groups given as one value
+    | {"historian", "triage", "merge", "evolution", "embedding", "rerank"}
+)
+
+
+def hidden(key: str, value: object) -> str:
+    """Show a refused setting, but never a secret, nor a group that may hold one."""
+    return "（已隐去）" if key.rpartition(".")[2] in _SECRET_WITHIN else shown(value)
+
+
+def model_setting(role: str, key: str) -> str:
+    """Name the setting of a model's role."""
+    return f"COGNITIVE_MEMORY__MODELS__{role.upper()}__{key}"
+
+
+def template_unknown(name: str, known: Iterable[str]) -> str:
+    """Say that no prompt has a template of that name."""
+    return f"prompts/{shown(name)}.md 不是提示词模板的名字，没有使用；可以放的有 {_files(known)}"
+
+
+def template_placeholder_above(name: str, placeholders: Iterable[str], separator: str) -> str:
+    """Say that what people said may not stand among the instructions."""
+    return f"prompts/{name}.md 没有使用，先用自带的：占位符 {_dollars(placeholders)} 要放在 {separator} 这一行下面"
+
+
+def template_unknown_placeholder(name: str, placeholders: Iterable[str], known: Iterable[str]) -> str:
+    """Name the placeholders that a template's prompt does not fill."""
+    return f"prompts/{name}.md 没有使用，先用自带的：不认识 {_dollars(placeholders)}，可以用的是 {_dollars(known)}"
+
+
+def template_lacks(name: str, placeholders: Iterable[str]) -> str:
+    """Name the placeholders that a template must hold."""
+    return f"prompts/{name}.md 没有使用，先用自带的：缺少 {_dollars(placeholders)}，请补上"
+
+
+def _dollars(placeholders: Iterable[str]) -> str:
+    return "、".join(f"${name[:SHOWN]}" for name in list(placeholders)[:10])
+
+
+def _files(names: Iterable[str]) -> str:
+    return "、".join(f"{name}.md" for name in names)

@@ -1,0 +1,68 @@
+"""Text that the core itself writes into stored profiles and statements, and how it is read back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+PORTRAIT_HEADINGS: Mapping[str, str] = {  # what a portrait may tell of somebody, in the order in which it is written
+    "role": "身份",
+    "interests": "兴趣",
+    "style": "风格",
+    "topics": "近期话题",
+    "tools": "常用工具",
+    "pain_points": "困扰",
+}
+SOMEBODY = "某位成员"
+QUOTATION = "{speaker} 说：“{line}”"
+NOTHING_SHOWN = "（内容无法显示）"
+_LEFT_OUT = ("（更早的 ", " 条没有列在这里，仍可搜到）")
+_LEFT_OUT_DIGITS = 8
+
+
+def left_out_lines(count: int) -> str:
+    """Say in a portrait how many older lines do not stand in it any more."""
+    return f"{_LEFT_OUT[0]}{count}{_LEFT_OUT[1]}"
+
+
+def left_out_count(line: str) -> int | None:
+    """Read :func:`left_out_lines` back; None for any other line."""
+    count = line.strip().removeprefix(_LEFT_OUT[0]).removesuffix(_LEFT_OUT[1])
+    is_figure = count.isdecimal() and count.isascii() and len(count) <= _LEFT_OUT_DIGITS
+    return int(count) if is_figure and line.strip() == left_out_lines(int(count)) else None
+
+
+_NOTED_ON = ("（记于 ", "）")
+
+
+def noted_on(text: str, day: str) -> str:
+    """Date a line that the rules write into a portrait."""
+    return f"- {text}{_NOTED_ON[0]}{day}{_NOTED_ON[1]}"
+
+
+def noted(line: str) -> tuple[str, str] | None:
+    """Read :func:`noted_on` back: the text and its day; None for any other line."""
+    text, mark, day = line.removeprefix("- ").removesuffix(_NOTED_ON[1]).rpartition(_NOTED_ON[0])
+    is_day = len(day) == len("2026-03-04") and day.isascii() and day.replace("-", "").isdecimal()
+    return (text, day) if mark and is_day and line == noted_on(text, day) else None
+
+
+_NOTHING_NEW = (
+    *("没有新信息", "无新信息", "没有新的信息", "没有任何新信息", "没有新内容", "没有新事实"),
+    *("没有新增", "无新增", "暂无新"),
+    *("没有需要更新", "没有可更新", "没有更新", "无需更新", "不需要更新", "无须更新"),
+    *("nothingnew", "nonewinformation", "nonewfacts", "noupdate", "noneedtoupdate"),
+)
+_NOTHING = frozenset(
+    (
+        *("无", "没有", "略", "同上", "空", "暂无"),
+        *("不变", "保持不变", "维持不变", "侧写保持不变", "保持原样", "没有变化", "无变化"),
+        *("none", "null", "na", "nothing", "same", "unchanged", "nochange", "nochanges"),
+    )
+)
+_AROUND_IT = 10  # characters that may stand around "nothing new" without saying anything either
+
+
+def says_nothing_new(key: str) -> bool:
+    """Tell whether a short text, reduced to its :func:`duplicate_key`, says only that there is nothing to say."""
+    said = next((phrase for phrase in _NOTHING_NEW if phrase in key), "")
+    return not key or key in _NOTHING or bool(said and len(key) <= len(said) + _AROUND_IT)

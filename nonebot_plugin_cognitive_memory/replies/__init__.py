@@ -1,0 +1,16 @@
+"""Every sentence of the plugin that a person or a model can see, in Chinese: a module for each reader.
+
+* ``label``: who looks for a plugin
+* ``log``: who reads the log
+* ``tools``: the model that calls the tools
+* ``commands``: who types ``/memory``
+
+A constant is a whole sentence, or a template for ``str.format`` that names its values. A function stands only where the
+sentence depends on more than the values that it shows.
+"""
+
+from __future__ import annotations
+
+from . import commands, label, log, tools
+
+__all__ = ["commands", "label", "log", "tools"]

@@ -1,0 +1,80 @@
+"""The log: one line and one keyword each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import cognitive_memory_core as core
+
+STILL_OPENING = "记忆还在打开（上一个进程可能还没有放开数据目录），机器人照常工作"
+NOT_OPENED = "记忆没有打开，机器人照常工作，只是记不住事：{reason}"
+CAME_TOO_EARLY = "记忆打开之前到的，有 {lines} 条消息、{calls} 次记录（一轮、整理或撤回）没有收下"
+SETTINGS_ARE_NO_GROUP = (
+    "设置 COGNITIVE_MEMORY 应为一组设置（例如 COGNITIVE_MEMORY__QUERY__AUTO_TOP_K=5），请改正 .env 后重启"
+)
+NO_DIRECTORY = "拿不到数据目录：请检查 LOCALSTORE_DATA_DIR 的权限，并用 require 或 load_plugin 加载本插件，然后重启"
+NOT_CAPTURED = "有一条消息没有记下：{reason}"
+NOT_ANNOUNCED = "没能在群里说明机器人会记事：{reason}"
+NOT_WITHDRAWN = "有一条撤回的消息没有从记忆里撤掉：{reason}"
+NOT_KEPT = "没能写下哪些对话还没整理：{reason}；机器人若被强行结束，这些对话不会自动补上"
+FORGEABLE = "端口对外开放又没有签名口令，别人可以伪造消息：请在 .env 里加上 ONEBOT_V11_SECRET（与协议端的 secret 相同）"
+
+
+def logged(sentence: object) -> str:
+    """Put the log keyword in front, and everything on one line."""
+    return f"[认知记忆] {' '.join(str(sentence).split())}"
+
+
+def started(directory: Path, settings: core.Settings) -> str:
+    """Say where the files lie, what works, and what is recorded."""
+    if not settings.enabled:
+        return f"已按 COGNITIVE_MEMORY__ENABLED=false 停用，只保留备忘；数据目录 {directory}"
+    embedding = settings.models.embedding.model_name
+    mode = f"无模型：规则史官；{f'向量模型 {embedding}' if embedding else '本地 n-gram 向量'}"
+    return f"已启动；数据目录 {directory}；{mode}；{_recorded(settings.capture)}"
+
+
+def _recorded(capture: core.CaptureSettings) -> str:
+    groups = f"{len(capture.groups)} 个群" if capture.groups else "所有群"
+    considered = {
+        "off": "不自动整理",
+        "mentions": "对机器人说的话自动整理成记忆",
+        "all": "有用的自动整理成记忆",
+    }[capture.auto_consider]
+    return f"记录{groups}和私聊的消息 {capture.log_days} 天，{considered}"
+
+
+def unknown_settings(names: Iterable[str]) -> str:
+    """Name settings that nothing reads."""
+    return f"不认识的设置，已忽略：{'、'.join(_env_name(name) for name in names)}"
+
+
+def dormant_settings(names: Iterable[str]) -> str:
+    """Name settings that steer nothing in this version."""
+    return f"这些设置在这个版本里还不起作用：{'、'.join(_env_name(name) for name in names)}"
+
+
+def _env_name(dotted: str) -> str:
+    return "COGNITIVE_MEMORY__" + dotted[:80].upper().replace(".", "__")
+
+
+def not_considered(error: Exception) -> str:
+    """Say that a dialogue waits for another try."""
+    return f"有一段对话没有交给史官，稍后再试：{_reason(error)}"
+
+
+def not_recorded(error: Exception) -> str:
+    """Say that a turn was not taken."""
+    return f"有一轮对话没有记下：{_reason(error)}"
+
+
+def _reason(error: Exception) -> str:
+    """Give an error's own words where they are about the store; a mistake's would repeat what people said."""
+    return str(error) if isinstance(error, core.UnavailableError) else type(error).__name__
+
+
+def refused_tool(tool: str, scene: core.Scene) -> str:
+    """Audit a tool call that reached beyond its scene: who asked where, and nothing of what was asked."""
+    place = f"群 {scene.group_id}" if scene.group_id else "私聊"
+    return f"拒绝了一次越界的工具调用：{tool}，{place}，用户 {scene.user_id}"
