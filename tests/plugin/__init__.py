@@ -1,1 +1,1 @@
-"""The plugin's glue, on a NoneBot that nonebug starts; a pytest run of its own."""
+"""Tests of the plugin on a NoneBot started by nonebug; they need a pytest run of their own."""

@@ -1,4 +1,4 @@
-"""A chat plugin, as an author writes one; imported by tests once NoneBot stands."""
+"""A chat plugin as an author writes one; imported by tests after NoneBot was initialised."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from nonebot_plugin_cognitive_memory import (
 
 @dataclass
 class Companion:
-    """What its handlers are to do, and what they met."""
+    """The actions of its handlers, and the values that were injected."""
 
     says: str = ""
     says_in: int | None = None
@@ -46,12 +46,12 @@ class Companion:
         search_profiles: SearchProfiles,
         tools: MemoryTools,
     ) -> None:
-        """Inject every name."""
+        """Receive every injected value."""
         found = dict(locals())
         self.met = {name: value for name, value in found.items() if name != "self"}
 
     async def speak(self, bot: Bot, event: Event) -> None:
-        """Say something, to the asker or in some group."""
+        """Send something to the asker or to a group."""
         if self.says_in is not None:
             await bot.call_api("send_group_msg", group_id=self.says_in, message=self.says)
         elif self.says:
@@ -65,7 +65,7 @@ class Companion:
 
 @contextmanager
 def listening(companion: Companion) -> Iterator[Companion]:
-    """Let a chat plugin listen to everything for a while."""
+    """Register a chat plugin that listens to everything while the block runs."""
     matchers = [on_message(priority=50), on_notice(priority=50)]
     for matcher in matchers:
         for handler in (companion.everything, companion.speak, companion.end):
@@ -78,7 +78,7 @@ def listening(companion: Companion) -> Iterator[Companion]:
 
 
 def given(value: object) -> Any:
-    """Make a dependency that gives a value, checked against the type of the parameter."""
+    """Return a dependency that gives a value, validated against the parameter's type."""
 
     async def give() -> object:
         return value
@@ -87,7 +87,7 @@ def given(value: object) -> Any:
 
 
 def handler_of(kind: Any, value: object, seen: list[object]) -> Any:
-    """Make a handler that takes a value of a type."""
+    """Return a handler that takes a value of a type."""
 
     async def handler(taken: object) -> None:
         seen.append(taken)

@@ -1,4 +1,4 @@
-"""One NoneBot for the whole run, without a network; its files lie in a temporary folder."""
+"""One NoneBot for the whole run, without a network and with its files in a temporary folder."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _groups = count(610_001)
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Point localstore at a folder of this run, before NoneBot is initialised."""
+    """Set localstore's directory for this run before NoneBot is initialised."""
     config.stash[FOLDER] = tempfile.mkdtemp(prefix="cognitive-memory-")
     config.stash[NONEBOT_INIT_KWARGS] = {
         "driver": "~none",
@@ -33,18 +33,18 @@ def pytest_configure(config: pytest.Config) -> None:
         "localstore_data_dir": config.stash[FOLDER],
         "cognitive_memory": {
             "capture": {"announce": "off", "ignore_users": IGNORED_USER, "ignore_groups": [IGNORED_GROUP]},
-            "vector_store": {"backend": "exact"},  # starting the store takes a second a test
+            "vector_store": {"backend": "exact"},  # starting the vector store takes a second per test
         },
     }
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
-    """Take the folder away."""
+    """Remove the folder."""
     shutil.rmtree(config.stash[FOLDER], ignore_errors=True)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Run every test on the loop on which NoneBot was started."""
+    """Run every test on the event loop on which NoneBot was started."""
     for item in items:
         if is_async_test(item):
             item.add_marker(pytest.mark.asyncio(loop_scope="session"), append=False)
@@ -52,7 +52,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 async def after_nonebot_init(_nonebot_init: None) -> None:
-    """Register the adapters and load the plugin, once NoneBot stands."""
+    """Register the adapters and load the plugin after NoneBot was initialised."""
     driver = nonebot.get_driver()
     driver.register_adapter(v11.Adapter)
     driver.register_adapter(v12.Adapter)
@@ -61,12 +61,12 @@ async def after_nonebot_init(_nonebot_init: None) -> None:
 
 @pytest.fixture(autouse=True)
 async def unhurried(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let each test begin with an open memory, and with nobody having used a command."""
+    """Start each test with an open memory and an unused command limit."""
     from nonebot_plugin_cognitive_memory import get_memory
     from nonebot_plugin_cognitive_memory.commands import entry
 
     monkeypatch.setattr(entry, "_pace", entry.Pace())
-    for _ in range(1_200):  # the bot's start waits two seconds for it, which a busy machine exceeds
+    for _ in range(1_200):  # the bot's start waits only two seconds for it
         if get_memory().is_running:
             break
         await asyncio.sleep(0.05)
@@ -74,25 +74,25 @@ async def unhurried(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def stage(app: App) -> Stage:
-    """Give a bot of OneBot v11."""
+    """Return a bot of OneBot v11."""
     return Stage()
 
 
 @pytest.fixture
 def twelve_stage(app: App) -> Stage:
-    """Give a bot of OneBot v12."""
+    """Return a bot of OneBot v12."""
     return Stage("v12")
 
 
 @pytest.fixture
 def group(app: App) -> int:
-    """Give a group where nothing was said yet."""
+    """Return a group in which nothing was said yet."""
     return next(_groups)
 
 
 @pytest.fixture
 def log() -> Iterator[list[str]]:
-    """Collect what is logged, line by line."""
+    """Collect the log lines."""
     lines: list[str] = []
     sink = nonebot.logger.add(lambda line: lines.append(str(line)), format="{level} {message}", level="INFO")
     yield lines

@@ -1,4 +1,4 @@
-"""A stage for the plugin: bots whose API calls are kept and answered here, and events as the platform sends them."""
+"""Bots whose API calls are recorded and answered here, and events as the platform sends them."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ _numbers = count(1)
 
 @dataclass
 class Stage:
-    """One account of a bot. ``answers`` holds what the platform says to an API call; every other one succeeds.
+    """One bot account. ``answers`` holds the platform's answers to API calls; all other calls succeed.
 
-    A call whose message holds one of ``refused_texts`` is refused.
+    A call whose message contains one of ``refused_texts`` is refused.
     """
 
     protocol: str = "v11"
@@ -33,7 +33,7 @@ class Stage:
     bot: Any = None
 
     def __post_init__(self) -> None:
-        """Connect the bot to an adapter that reaches no network."""
+        """Connect the bot to an adapter without a network."""
         if self.protocol == "v11":
             self.bot = v11.Bot(_adapter(v11.Adapter, self._call), str(BOT))
         else:
@@ -49,7 +49,7 @@ class Stage:
         return {"message_id": next(_numbers) + 900_000} if answer is None else answer
 
     async def hear(self, event: Event) -> list[str]:
-        """Let the bot handle an event; answer what it said in return."""
+        """Let the bot handle an event; return what it sent."""
         before = len(self.calls)
         await self.bot.handle_event(event)
         sent = [data["message"] for api, data in self.calls[before:] if api in ("send_msg", "send_message")]
@@ -57,19 +57,19 @@ class Stage:
         return [said.extract_plain_text() for said in sent]
 
     async def ask(self, text: str, user: int, group: int | None = None, **fields: Any) -> str:
-        """Say a text to the bot and give its one answer, "" for none."""
+        """Send a text to the bot; return its only answer, "" for none."""
         answers = await self.hear(message(text, user, group, **fields))
         assert len(answers) <= 1, answers
         return answers[0] if answers else ""
 
 
 def new_id() -> int:
-    """Give a number that stands for nobody yet."""
+    """Return an unused number."""
     return 2_000_000 + next(_numbers)
 
 
 def message(content: object, user: int, group: int | None = None, **fields: Any) -> v11.MessageEvent:
-    """Make a message event of OneBot v11; ``content`` is a text or a list of segments."""
+    """Return a message event of OneBot v11; ``content`` is a text or a list of segments."""
     segments = content if isinstance(content, list) else [{"type": "text", "data": {"text": content}}]
     place = {"message_type": "private", "sub_type": "friend"}
     if group is not None:
@@ -94,7 +94,7 @@ def message(content: object, user: int, group: int | None = None, **fields: Any)
 
 
 def notice(notice_type: str, **fields: Any) -> Event:
-    """Make a notice event of OneBot v11."""
+    """Return a notice event of OneBot v11."""
     event = v11.Adapter.json_to_event(
         {"time": int(time.time()), "self_id": BOT, "post_type": "notice", "notice_type": notice_type, **fields}
     )
@@ -103,7 +103,7 @@ def notice(notice_type: str, **fields: Any) -> Event:
 
 
 def twelve(kind: str, detail_type: str, **fields: Any) -> Event:
-    """Make an event of OneBot v12."""
+    """Return an event of OneBot v12."""
     event = v12.Adapter.json_to_event(
         {
             "id": f"e{next(_numbers)}",
@@ -121,7 +121,7 @@ def twelve(kind: str, detail_type: str, **fields: Any) -> Event:
 
 
 def twelve_message(text: str, user: str, group: str | None = None, **fields: Any) -> Event:
-    """Make a message event of OneBot v12."""
+    """Return a message event of OneBot v12."""
     place = {} if group is None else {"group_id": group}
     return twelve(
         "message",
@@ -136,7 +136,7 @@ def twelve_message(text: str, user: str, group: str | None = None, **fields: Any
 
 
 def texts(messages: Sequence[Any]) -> list[str]:
-    """Give the texts of messages."""
+    """Return the texts of messages."""
     return [each.text for each in messages]
 
 

@@ -1,4 +1,4 @@
-"""A group is told once that the bot remembers."""
+"""Tests of the notice that tells a group once that the bot remembers."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ NOTICE = "我会记住"
 
 @pytest.fixture(autouse=True)
 def announcing(stage: Stage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Switch the notice on, with a file of this test."""
+    """Switch the notice on, with a file for this test."""
     from nonebot_plugin_cognitive_memory import announcing, config
 
     settings = core.Settings()
@@ -27,12 +27,12 @@ def announcing(stage: Stage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 
 async def hear(stage: Stage, text: str, group: int | None) -> list[str]:
-    """Let somebody say something, and give what the bot said."""
+    """Send a message; return what the bot said."""
     return await stage.hear(message(text, new_id(), group))
 
 
 async def test_with_the_first_answer_to_a_command(stage: Stage, group: int) -> None:
-    """The notice follows our first answer in a group, and no later one."""
+    """The notice follows our first reply to a command in a group, and no later one."""
     first = await hear(stage, "/记忆 状态", group)
     assert [NOTICE in said for said in first] == [False, True]
     assert len(await hear(stage, "/记忆 状态", group)) == 1
@@ -40,7 +40,7 @@ async def test_with_the_first_answer_to_a_command(stage: Stage, group: int) -> N
 
 
 async def test_with_the_first_answer_of_a_chat_plugin(stage: Stage, group: int) -> None:
-    """The notice follows a chat plugin's first answer in a group; it is no part of the conversation."""
+    """The notice follows a chat plugin's first answer in a group and is not recorded."""
     from nonebot_plugin_cognitive_memory import get_memory
 
     from .companion import Companion, listening
@@ -54,7 +54,7 @@ async def test_with_the_first_answer_of_a_chat_plugin(stage: Stage, group: int) 
 
 
 async def test_nobody_is_written_to_unasked(stage: Stage, group: int) -> None:
-    """Silence, private chats, and what the bot says on its own bring no notice."""
+    """No notice is sent for silence, in private chats, or after unprompted messages of the bot."""
     assert await hear(stage, "随便说说", group) == []
     await stage.bot.send_group_msg(group_id=group, message="早安")
     assert [api for api, _ in stage.calls] == ["send_group_msg"]
@@ -62,7 +62,7 @@ async def test_nobody_is_written_to_unasked(stage: Stage, group: int) -> None:
 
 
 async def test_switched_off(stage: Stage, group: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With announce=off, and while there is no memory, nobody is told."""
+    """No notice is sent with announce=off or without a memory."""
     from nonebot_plugin_cognitive_memory import announcing, config
     from nonebot_plugin_cognitive_memory.lifecycle import lifetime
 
@@ -76,7 +76,7 @@ async def test_switched_off(stage: Stage, group: int, tmp_path: Path, monkeypatc
 
 @dataclass
 class Sending:
-    """A notice on its way: it arrives when the test lets it, unless the platform refuses."""
+    """A notice whose delivery the test controls and the platform may refuse."""
 
     refusals: int = 0
     tried: int = 0
@@ -93,7 +93,7 @@ class Sending:
 
 
 async def test_once_for_good(tmp_path: Path) -> None:
-    """Who was told stays told after a restart, and among many answers at once only one brings the notice."""
+    """A group is told once, also across a restart and with several answers at once."""
     from nonebot_plugin_cognitive_memory.announcing import Announcements
 
     path, scene, send = tmp_path / "announced.json", core.Scene.group("10001", "2000001"), Sending()
@@ -109,7 +109,7 @@ async def test_once_for_good(tmp_path: Path) -> None:
 
 
 async def test_what_did_not_arrive_is_made_up_for(tmp_path: Path) -> None:
-    """A group to which the notice could not be sent gets it with a later answer, also after a restart."""
+    """A group whose notice could not be sent gets it with a later answer, also after a restart."""
     from nonebot_plugin_cognitive_memory.announcing import Announcements
 
     path, scene, send = tmp_path / "announced.json", core.Scene.group("10001", "2000001"), Sending(refusals=2)
@@ -123,7 +123,7 @@ async def test_what_did_not_arrive_is_made_up_for(tmp_path: Path) -> None:
 
 
 async def test_groups_do_not_wait_for_each_other(tmp_path: Path) -> None:
-    """A notice that is slow to arrive in one group holds up no other group's."""
+    """A slow notice in one group does not delay another group's."""
     from nonebot_plugin_cognitive_memory.announcing import Announcements
 
     announcements, slow, quick = Announcements(tmp_path / "announced.json"), Sending(), Sending()
@@ -139,7 +139,7 @@ async def test_groups_do_not_wait_for_each_other(tmp_path: Path) -> None:
 
 
 async def test_a_reply_after_a_failed_notice_brings_it(stage: Stage, group: int) -> None:
-    """When the platform refuses the notice, the bot's next own reply in the group brings it."""
+    """If the platform refuses the notice, the bot's next own reply in the group brings it."""
     stage.refused_texts.append(NOTICE)
     assert [NOTICE in said for said in await hear(stage, "/记忆 状态", group)] == [False, True]
     stage.refused_texts.clear()
@@ -149,7 +149,7 @@ async def test_a_reply_after_a_failed_notice_brings_it(stage: Stage, group: int)
 
 @pytest.mark.parametrize("content", ["", "[", "5", "null", '{"a": 1}'])
 async def test_a_broken_file(tmp_path: Path, content: str) -> None:
-    """A file that says nothing sensible means that nobody was told, and no error."""
+    """An invalid file means that no group was told yet, and raises no error."""
     from nonebot_plugin_cognitive_memory.announcing import Announcements
 
     path, send = tmp_path / "announced.json", Sending()
@@ -160,7 +160,7 @@ async def test_a_broken_file(tmp_path: Path, content: str) -> None:
 
 
 async def test_a_disk_that_refuses(stage: Stage, group: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where it cannot be written down that a group was told, it is told once in this run, and the answer stands."""
+    """If the file cannot be written, the group is told once in this run, and the answer is still sent."""
     from nonebot_plugin_cognitive_memory import announcing
 
     monkeypatch.setattr(announcing, "announcements", announcing.Announcements(tmp_path / "missing" / "announced.json"))

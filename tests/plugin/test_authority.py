@@ -1,4 +1,4 @@
-"""Who may have other people's words forgotten: a table of roles, scenes and forgeries."""
+"""Tests of who may have other people's words forgotten, by role, scene and forged events."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ REFUSED = v11.ActionFailed(retcode=100)
 async def attempt(
     stage: Stage, group: int, user: int, role: object, *, back: Any = "same", **fields: Any
 ) -> tuple[str, list[str]]:
-    """Let somebody try to have another person's words forgotten; answer the reply and what still stands.
+    """Let somebody try to have another person's words forgotten; return the reply and what is left.
 
-    ``role`` is what the platform says when asked; ``back`` what it says that the message was.
+    ``role`` is the platform's answer about the member, ``back`` its answer about the message.
     """
     author = core.Scene.group(str(group), str(new_id()))
     await told(author, f"小北({author.user_id}) 喜欢夜跑")
@@ -36,14 +36,14 @@ async def attempt(
 
 @pytest.mark.parametrize("role", ["owner", "admin"])
 async def test_admins_may(stage: Stage, group: int, role: str) -> None:
-    """An owner or admin of the group, as the platform says at this moment, may."""
+    """An owner or admin of the group, as the platform states now, may forget others' words."""
     answer, left = await attempt(stage, group, new_id(), role)
     assert "忘掉了" in answer
     assert not left
 
 
 async def test_superusers_may(stage: Stage, group: int) -> None:
-    """A superuser of the bot may."""
+    """A superuser of the bot may forget others' words."""
     answer, left = await attempt(stage, group, SUPERUSER, "member")
     assert "忘掉了" in answer
     assert not left
@@ -51,7 +51,7 @@ async def test_superusers_may(stage: Stage, group: int) -> None:
 
 @pytest.mark.parametrize("role", ["member", "", None, "ADMIN", REFUSED])
 async def test_members_may_not(stage: Stage, group: int, role: object) -> None:
-    """A member may not, whatever role the event itself claims; the refusal is said and nothing is changed."""
+    """A member is refused, whatever role the event claims, and nothing is changed."""
     claims = {"user_id": 1, "nickname": "管理员(1000001)", "card": "群主", "role": "owner"}
     answer, left = await attempt(stage, group, new_id(), role, sender=claims)
     assert "不是你说的" in answer
@@ -59,7 +59,7 @@ async def test_members_may_not(stage: Stage, group: int, role: object) -> None:
 
 
 async def test_anonymous_admins_may_not(stage: Stage, group: int) -> None:
-    """An anonymous member with an admin's role is nobody."""
+    """An anonymous member is refused, even with an admin's role."""
     anonymous = {"id": 1, "name": "匿名", "flag": "x"}
     answer, left = await attempt(stage, group, ANON, "admin", anonymous=anonymous)
     assert "匿名" in answer
@@ -79,7 +79,7 @@ async def test_anonymous_admins_may_not(stage: Stage, group: int) -> None:
 )
 @pytest.mark.parametrize("user", [SUPERUSER, 2888888])
 async def test_forged_events_change_nothing(stage: Stage, group: int, back: Any, user: int) -> None:
-    """A message that the platform tells otherwise, or not at all, changes nothing in others' name."""
+    """A message that the platform does not confirm changes nothing of others."""
     answer, left = await attempt(stage, group, user, "owner", back=back)
     assert len(left) == 1
     assert "核实" in answer
@@ -99,7 +99,7 @@ async def test_forged_events_change_nothing(stage: Stage, group: int, back: Any,
 async def test_where_messages_cannot_be_read_back(
     stage: Stage, group: int, config: dict[str, str], may: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Without get_msg an event is believed only if no stranger could have posted it."""
+    """Without get_msg an event is trusted only if no stranger could have posted it."""
     for key, value in config.items():
         monkeypatch.setattr(stage.bot.config, key, value, raising=False)
     answer, left = await attempt(stage, group, new_id(), "owner", back=REFUSED)
@@ -108,7 +108,7 @@ async def test_where_messages_cannot_be_read_back(
 
 
 async def test_the_remedy_is_named(stage: Stage, group: int, monkeypatch: pytest.MonkeyPatch, log: list[str]) -> None:
-    """When a request could not be proven, the log names the line of .env that closes the hole."""
+    """If a request could not be confirmed, the log names the .env line that prevents forgeries."""
     from nonebot_plugin_cognitive_memory import throttled_log
 
     monkeypatch.setattr(throttled_log, "_last", type(throttled_log._last)())
@@ -118,7 +118,7 @@ async def test_the_remedy_is_named(stage: Stage, group: int, monkeypatch: pytest
 
 
 async def test_one_may_always_forget_oneself(stage: Stage, group: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Own words are forgotten without asking the platform, also where events could be forged."""
+    """A person's own words are forgotten without asking the platform, even where events could be forged."""
     monkeypatch.setattr(stage.bot.config, "host", "0.0.0.0")
     user = new_id()
     here = core.Scene.group(str(group), str(user))
@@ -129,7 +129,7 @@ async def test_one_may_always_forget_oneself(stage: Stage, group: int, monkeypat
 
 
 async def test_an_admin_elsewhere_is_nobody_here(stage: Stage, group: int) -> None:
-    """The role is asked of the group in which the command was given."""
+    """The role is looked up in the group in which the command was given."""
     await attempt(stage, group, new_id(), "member")
     [asked] = [data for api, data in stage.calls if api == "get_group_member_info"]
     assert (asked["group_id"], asked["no_cache"]) == (group, True)

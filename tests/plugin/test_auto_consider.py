@@ -1,4 +1,4 @@
-"""What is said to the bot reaches the historian without anybody calling ``end``."""
+"""Tests of auto_consider: what is said to the bot reaches the historian without a call of ``end``."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ SPEAKER = core.Scene.group("10001", "2000001", user_name="阿棠")
 
 
 class Listener(core.CognitiveMemory):
-    """A memory that keeps the dialogues it is given, unless it refuses."""
+    """A memory that records the dialogues it is given, or refuses them."""
 
     def __init__(self) -> None:
-        """Begin with nothing."""
+        """Start empty."""
         super().__init__(core.Settings())
         self.dialogues: list[tuple[core.Scene, list[str]]] = []
         self.ids: list[list[str]] = []
@@ -36,11 +36,11 @@ class Listener(core.CognitiveMemory):
 
     @property
     def is_running(self) -> bool:
-        """Say whether it runs."""
+        """Return whether it runs."""
         return self.running
 
     async def consider(self, scene: core.Scene, messages: Any) -> str | None:
-        """Keep a dialogue, or refuse it."""
+        """Record a dialogue, or refuse it."""
         if self.refusal:
             raise self.refusal
         self.dialogues.append((scene, [line.text for line in messages]))
@@ -50,27 +50,27 @@ class Listener(core.CognitiveMemory):
     async def recent_messages(
         self, scene: core.Scene, limit: int | None = None, *, until: datetime | None = None
     ) -> list[core.Message]:
-        """Read the log."""
+        """Return lines of the log."""
         found = [line for line in self.log if line.scene.scope == scene.scope and (not until or line.sent_at < until)]
         return found[-(limit or 0) :]
 
     async def find_messages(self, scene: core.Scene, message_ids: Sequence[str]) -> list[core.Message]:
-        """Find lines in the log."""
+        """Return lines of the log by id."""
         return [line for line in self.log if line.scene.scope == scene.scope and line.id in message_ids]
 
 
 class World:
-    """A considerer with a clock that is told to go on."""
+    """A considerer with a manual clock."""
 
     def __init__(self, folder: Path | None = None, **capture: Any) -> None:
-        """Begin at noon; with a ``folder`` what is gathered is kept there."""
+        """Start at noon; with a ``folder`` the pending lines are stored there."""
         self.memory, self.seconds, self.lines = Listener(), 0.0, 0
         self.settings = core.Settings.from_mapping({"capture": capture}).capture
         self.path = folder / "considering.json" if folder else None
         self.considerer = self.reborn()
 
     def reborn(self) -> Any:
-        """Let another process begin, which knows nothing but the file and the memory."""
+        """Return the considerer of a new process, which knows only the file and the memory."""
         from nonebot_plugin_cognitive_memory.auto_consider import Considerer
         from nonebot_plugin_cognitive_memory.pending_store import Bookmark
 
@@ -79,7 +79,7 @@ class World:
         return self.considerer
 
     def say(self, text: str, scene: core.Scene | None = None, **fields: Any) -> core.Message:
-        """Let somebody say something to the bot."""
+        """Return a person's line to the bot, after the considerer received it."""
         self.lines += 1
         scene = scene or core.Scene.group("10001", "2000001")
         fields = {"addressed_to_bot": True, **fields}
@@ -89,13 +89,13 @@ class World:
         return line
 
     async def kept(self) -> str:
-        """Wait until the file says what is gathered, and give what it says."""
+        """Store the pending lines and return the file's content."""
         await self.considerer.gather_again()
         await self.considerer._save()
         return self.path.read_text("utf-8") if self.path and self.path.exists() else ""
 
     async def after(self, seconds: float) -> list[list[str]]:
-        """Let time pass and give what was handed over so far."""
+        """Advance the clock; return everything handed over so far."""
         self.seconds += seconds
         await self.considerer.submit_due()
         return [lines for _, lines in self.memory.dialogues]
@@ -103,12 +103,12 @@ class World:
 
 @pytest.fixture
 def world(app: object) -> Callable[..., World]:
-    """Make a world with settings of capture."""
+    """Return the class of worlds with given capture settings."""
     return World
 
 
 async def test_after_a_pause(world: Callable[..., World]) -> None:
-    """When it has been quiet for a while, what was said is considered, once."""
+    """After a pause the collected lines are considered once."""
     here = world(consider_idle_minutes=10)
     here.say("我怕猫")
     assert await here.after(599) == []
@@ -119,7 +119,7 @@ async def test_after_a_pause(world: Callable[..., World]) -> None:
 
 
 async def test_after_enough_lines(world: Callable[..., World]) -> None:
-    """Enough lines are considered without waiting for a pause, but for the moment that a chat plugin needs."""
+    """Enough lines are considered without a pause, except for the grace period of chat plugins."""
     here = world(consider_every=3)
     for n in range(3):
         here.say(f"第 {n} 句")
@@ -132,7 +132,7 @@ async def test_after_enough_lines(world: Callable[..., World]) -> None:
     [("mentions", ["对它说的", "私下说的"]), ("all", ["对它说的", "随口说的", "私下说的"]), ("off", [])],
 )
 async def test_modes(world: Callable[..., World], mode: str, kept: list[str]) -> None:
-    """By setting, what is said to the bot is considered, or everything, or nothing."""
+    """Depending on the setting, lines to the bot, all lines or no lines are considered."""
     here = world(auto_consider=mode)
     here.say("对它说的")
     here.say("随口说的", addressed_to_bot=False)
@@ -142,7 +142,7 @@ async def test_modes(world: Callable[..., World], mode: str, kept: list[str]) ->
 
 
 async def test_a_recorded_turn_is_left_out(world: Callable[..., World]) -> None:
-    """A line whose turn a chat plugin recorded meanwhile is not considered again, and neither is a withdrawn one."""
+    """A line whose turn was recorded, or that was withdrawn, is not considered."""
     here = world()
     line = here.say("我怕猫")
     here.say("我怕狗")
@@ -155,7 +155,7 @@ async def test_a_recorded_turn_is_left_out(world: Callable[..., World]) -> None:
 
 
 async def test_nothing_is_lost_to_a_refusal(world: Callable[..., World]) -> None:
-    """While the memory refuses, the lines wait, and are tried again after a pause and not sooner."""
+    """Lines refused by the memory wait and are tried again after a pause, not earlier."""
     here = world()
     here.say("我怕猫")
     here.memory.refusal = core.QueueFull("满了")
@@ -167,7 +167,7 @@ async def test_nothing_is_lost_to_a_refusal(world: Callable[..., World]) -> None
 
 
 async def test_places_are_apart(world: Callable[..., World]) -> None:
-    """Each place is considered by itself, in the scene of whoever spoke there last."""
+    """Each place is considered separately, in the scene of its last speaker."""
     here = world()
     one, other = core.Scene.group("10001", "2000001"), core.Scene.group("10002", "2000001")
     here.say("在一处", one)
@@ -179,7 +179,7 @@ async def test_places_are_apart(world: Callable[..., World]) -> None:
 
 
 async def test_the_bots_words_give_sense_only(world: Callable[..., World]) -> None:
-    """What the bot says stands in the dialogue, and never makes one."""
+    """The bot's lines are part of a dialogue but never start one."""
     here = world(consider_every=2)
     here.say("早安", is_bot=True)
     assert await here.after(10_000) == []
@@ -191,7 +191,7 @@ async def test_the_bots_words_give_sense_only(world: Callable[..., World]) -> No
 
 
 async def test_bounds(world: Callable[..., World], monkeypatch: pytest.MonkeyPatch) -> None:
-    """A flood in one place, and a flood of places, are held to a bound."""
+    """The lines of one place, and the number of places, are bounded."""
     from nonebot_plugin_cognitive_memory import auto_consider
     from nonebot_plugin_cognitive_memory.auto_consider import LINES, PLACES
 
@@ -207,7 +207,7 @@ async def test_bounds(world: Callable[..., World], monkeypatch: pytest.MonkeyPat
 
 
 async def test_a_busy_place_is_considered_too(world: Callable[..., World]) -> None:
-    """Where nobody ever pauses, lines are considered all the same, each once, and none is lost."""
+    """In a place without pauses every line is considered exactly once."""
     here = world(auto_consider="all", consider_every=20)
     for n in range(400):
         here.say(f"第 {n} 句", addressed_to_bot=False)
@@ -218,7 +218,7 @@ async def test_a_busy_place_is_considered_too(world: Callable[..., World]) -> No
 
 
 async def test_a_burst_without_a_pause_is_handed_over_whole(world: Callable[..., World]) -> None:
-    """A thousand lines of one moment are all considered, a dialogue's worth at a time, and each once."""
+    """A thousand lines at once are all considered exactly once, one dialogue at a time."""
     from nonebot_plugin_cognitive_memory.auto_consider import LINES
 
     here = world(auto_consider="all")
@@ -230,7 +230,7 @@ async def test_a_burst_without_a_pause_is_handed_over_whole(world: Callable[...,
 
 
 async def test_nothing_is_handed_to_a_memory_that_is_away(world: Callable[..., World]) -> None:
-    """Lines that are due while the memory is closed stay gathered: an absent memory answers as if it took them."""
+    """Lines due while the memory is closed are kept, since an absent memory would drop them."""
     here = world()
     here.say("我怕猫")
     here.memory.running = False
@@ -240,7 +240,7 @@ async def test_nothing_is_handed_to_a_memory_that_is_away(world: Callable[..., W
 
 
 async def test_a_burst_is_handed_over_at_once(world: Callable[..., World]) -> None:
-    """A burst of any length is considered whole."""
+    """A burst of any length is considered completely."""
     here = world(auto_consider="all")
     for n in range(950):
         here.say(f"第 {n} 句", addressed_to_bot=False)
@@ -249,7 +249,7 @@ async def test_a_burst_is_handed_over_at_once(world: Callable[..., World]) -> No
 
 
 async def test_the_newest_turn_is_left_to_the_chat_plugin(world: Callable[..., World]) -> None:
-    """A line that was said just now is not considered with the others: its turn may still be recorded."""
+    """A line said just now is not considered yet, since a chat plugin may still record its turn."""
     here = world(consider_every=2)
     here.say("我怕猫")
     here.say("我怕狗")
@@ -261,7 +261,7 @@ async def test_the_newest_turn_is_left_to_the_chat_plugin(world: Callable[..., W
 
 
 async def test_echoes_are_nobodys_words(world: Callable[..., World]) -> None:
-    """Who only repeats what the bot said has said nothing; a short answer and other words count."""
+    """A line that only repeats the bot is not considered; short answers and other lines are."""
     here = world()
     here.say("你会什么")
     here.say("我喜欢唱歌。", is_bot=True)
@@ -277,7 +277,7 @@ async def test_echoes_are_nobodys_words(world: Callable[..., World]) -> None:
 
 
 async def test_a_killed_bot_gathers_again(world: Callable[..., World], tmp_path: Path) -> None:
-    """What had gathered when the bot was killed is considered after the next start, as it was, and once."""
+    """Lines collected before a kill are considered once after the next start."""
     here = world(tmp_path)
     here.say("昨天说过的")
     await here.after(10_000)
@@ -298,7 +298,7 @@ async def test_a_killed_bot_gathers_again(world: Callable[..., World], tmp_path:
 
 
 async def test_the_same_stretch_is_handed_over_again_as_it_was(world: Callable[..., World], tmp_path: Path) -> None:
-    """A bot killed between handing over and writing that down hands over the very same lines, which are one job."""
+    """A bot killed between handing over and storing hands over the same lines again, which are one job."""
     here = world(tmp_path)
     here.say("我怕猫")
     here.say("我怕狗")
@@ -312,7 +312,7 @@ async def test_the_same_stretch_is_handed_over_again_as_it_was(world: Callable[.
 
 
 async def test_the_file_holds_nobodys_words(world: Callable[..., World], tmp_path: Path) -> None:
-    """The file names lines and holds none of their text; only its owner reads it."""
+    """The file holds ids of lines and no text, and only its owner can read it."""
     here = world(tmp_path)
     here.say("我怕猫", core.Scene.group("10001", "2000001", user_name="阿棠"))
     written = json.loads(await here.kept())
@@ -321,7 +321,7 @@ async def test_the_file_holds_nobodys_words(world: Callable[..., World], tmp_pat
 
 
 async def test_what_is_gone_from_the_log_is_not_gathered(world: Callable[..., World], tmp_path: Path) -> None:
-    """What was withdrawn, erased or opted out of between two lives is not considered in the second."""
+    """Lines withdrawn, erased or opted out of between two processes are not considered."""
     here = world(tmp_path)
     for text in ("留下的", "撤回的"):
         here.say(text)
@@ -333,7 +333,7 @@ async def test_what_is_gone_from_the_log_is_not_gathered(world: Callable[..., Wo
 
 
 async def test_lines_far_back_are_found(world: Callable[..., World], tmp_path: Path) -> None:
-    """What was said to the bot is found again behind a thousand lines that were not."""
+    """Pending lines that address the bot are found again behind a thousand lines that do not."""
     here = world(tmp_path, auto_consider="mentions")
     here.say("我怕猫")
     for n in range(1_000):
@@ -345,7 +345,7 @@ async def test_lines_far_back_are_found(world: Callable[..., World], tmp_path: P
 
 
 async def test_gathering_again_waits_for_the_memory(world: Callable[..., World], tmp_path: Path) -> None:
-    """While there is no memory yet, or it refuses, what waits stays in the file, beside what comes in meanwhile."""
+    """While the memory is missing or refuses, pending lines stay in the file beside new ones."""
     here = world(tmp_path)
     here.say("我怕猫")
     await here.kept()
@@ -364,7 +364,7 @@ async def test_gathering_again_waits_for_the_memory(world: Callable[..., World],
 async def test_a_memory_that_opens_late(
     world: Callable[..., World], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A memory that had to wait for its predecessor is asked again by itself, and so is one that refused."""
+    """Pending lines are retried until a late or refusing memory accepts them."""
     from nonebot_plugin_cognitive_memory import auto_consider
 
     for pause in ("OPENING", "RETRY"):
@@ -389,7 +389,7 @@ async def test_a_memory_that_opens_late(
 
 
 async def test_switched_off_nothing_is_gathered_again(world: Callable[..., World], tmp_path: Path) -> None:
-    """Where considering was switched off between two lives, what waited is forgotten."""
+    """If auto_consider was switched off between two processes, pending lines are dropped."""
     here = world(tmp_path)
     here.say("我怕猫")
     await here.kept()
@@ -413,7 +413,7 @@ async def test_switched_off_nothing_is_gathered_again(world: Callable[..., World
     ],
 )
 async def test_a_file_that_makes_no_sense(world: Callable[..., World], tmp_path: Path, content: str) -> None:
-    """A file that was cut off or written by somebody else costs what it named, and nothing else."""
+    """An invalid file loses only the lines that it listed."""
     (tmp_path / "considering.json").write_text(content)
     here = world(tmp_path)
     await here.considerer.gather_again()
@@ -422,7 +422,7 @@ async def test_a_file_that_makes_no_sense(world: Callable[..., World], tmp_path:
 
 
 async def test_what_the_memory_refused_at_the_end_waits(world: Callable[..., World], tmp_path: Path) -> None:
-    """What a full queue did not take when the bot stopped is handed over after the next start."""
+    """Lines that a full queue refused when the bot stopped are handed over after the next start."""
     here = world(tmp_path)
     await here.considerer.start()
     await asyncio.sleep(0.05)
@@ -442,7 +442,7 @@ async def test_what_the_memory_refused_at_the_end_waits(world: Callable[..., Wor
 
 
 async def test_the_file_is_kept_by_itself(world: Callable[..., World], tmp_path: Path) -> None:
-    """Once started, what gathers is in the file within a second, without anybody asking."""
+    """After the start pending lines are stored within a second."""
     here = world(tmp_path)
     await here.considerer.start()
     await asyncio.sleep(0.05)
@@ -456,7 +456,7 @@ async def test_the_file_is_kept_by_itself(world: Callable[..., World], tmp_path:
 
 
 async def test_a_disk_that_refuses_the_file(world: Callable[..., World], tmp_path: Path, log: list[str]) -> None:
-    """Where the file cannot be written, everything else goes on, and a line says what that means."""
+    """If the file cannot be written, everything else works, and a log line states the consequence."""
     (tmp_path / "considering.tmp").mkdir()
     here = world(tmp_path)
     here.say("我怕猫")
@@ -466,7 +466,7 @@ async def test_a_disk_that_refuses_the_file(world: Callable[..., World], tmp_pat
 
 
 async def test_killed_and_started_over_a_real_memory(app: object, tmp_path: Path) -> None:
-    """With a real memory underneath, what a killed bot had gathered becomes an event, and one only."""
+    """With a real memory, lines collected before a kill become exactly one event."""
     from nonebot_plugin_cognitive_memory.auto_consider import Considerer
     from nonebot_plugin_cognitive_memory.pending_store import Bookmark
 
@@ -488,27 +488,27 @@ async def test_killed_and_started_over_a_real_memory(app: object, tmp_path: Path
 
 @dataclass
 class Killed:
-    """A real memory and a considerer whose process died after its last note; :meth:`reborn` is the next process."""
+    """A real memory and a considerer whose process was killed; :meth:`reborn` is the next process."""
 
     memory: core.CognitiveMemory
     bookmark: Any
     began: datetime
 
     async def say(self, number: int, text: str, scene: core.Scene = SPEAKER) -> core.Message:
-        """Log a line; ten lines are sent in each second."""
+        """Log a line; ten lines share each second."""
         at = self.began + timedelta(seconds=number // 10)
         line = core.Message(f"m{number}", scene, text, at, addressed_to_bot=True)
         await self.memory.observe(line)
         return line
 
     async def leaves(self, *lines: core.Message) -> None:
-        """Die with these lines named as waiting."""
+        """Store these lines as pending."""
         from nonebot_plugin_cognitive_memory.pending_store import Waiting
 
         await self.bookmark.write([Waiting.of(lines[0].scene, [line.id for line in lines])])
 
     async def reborn(self) -> list[str]:
-        """Gather what the dead process left, and give the texts of all events then."""
+        """Consider what the killed process left; return the texts of all events."""
         from nonebot_plugin_cognitive_memory.auto_consider import Considerer
 
         settings = core.Settings()
@@ -520,7 +520,7 @@ class Killed:
 
 @pytest.fixture
 async def killed(app: object, tmp_path: Path) -> AsyncIterator[Killed]:
-    """Open a memory of its own."""
+    """Open a separate memory."""
     from nonebot_plugin_cognitive_memory.pending_store import Bookmark
 
     settings = core.Settings(vector_store=core.VectorStoreSettings(backend="exact"))
@@ -531,7 +531,7 @@ async def killed(app: object, tmp_path: Path) -> AsyncIterator[Killed]:
 
 @pytest.mark.parametrize("is_worked_off", [False, True])
 async def test_a_line_of_a_recorded_turn_is_stored_once(killed: Killed, is_worked_off: bool) -> None:
-    """A bot killed right after a turn, its note not yet rewritten, does not consider the turn's line as well."""
+    """A line whose turn was recorded just before a kill is not considered as well."""
     line = await killed.say(1, "记住，我对花生过敏")
     other = await killed.say(2, "我喜欢吹长笛")
     await killed.leaves(line, other)
@@ -544,7 +544,7 @@ async def test_a_line_of_a_recorded_turn_is_stored_once(killed: Killed, is_worke
 
 
 async def test_a_stretch_that_had_grown_is_stored_once(killed: Killed) -> None:
-    """A bot killed after handing over more lines than it had noted does not consider the noted ones again."""
+    """Lines handed over just before a kill are not considered again, even if more were handed over than noted."""
     first, second = await killed.say(1, "记住，我对花生过敏"), await killed.say(2, "我喜欢吹长笛")
     await killed.leaves(first)
     await killed.memory.consider(SPEAKER, [first, second])
@@ -552,7 +552,7 @@ async def test_a_stretch_that_had_grown_is_stored_once(killed: Killed) -> None:
 
 
 async def test_lines_between_those_of_people_who_opted_out_come_back(killed: Killed) -> None:
-    """However many lines of people who opted out stand between them, the lines that waited are found."""
+    """Pending lines are found between any number of lines of opted-out people."""
     gone, lines = core.Scene.group("10001", "2000009", user_name="路人"), []
     for number in range(1_000):
         if number % 200 == 0:
@@ -565,14 +565,14 @@ async def test_lines_between_those_of_people_who_opted_out_come_back(killed: Kil
 
 
 async def test_lines_of_one_second_come_back(killed: Killed) -> None:
-    """Of hundreds of lines, many of each second, none that waited is passed over."""
+    """Pending lines are found among hundreds of lines with equal seconds."""
     lines = [await killed.say(number, f"我喜欢喝第{number}号茶") for number in range(495)]
     await killed.leaves(*lines[285:300])
     assert len(await killed.reborn()) == 15
 
 
 async def test_without_a_memory(world: Callable[..., World]) -> None:
-    """While there is no memory nothing gathers."""
+    """Without a memory no lines are collected."""
     here = world()
     here.memory.running = False
     here.say("我怕猫")
@@ -581,7 +581,7 @@ async def test_without_a_memory(world: Callable[..., World]) -> None:
 
 
 async def test_stopping_hands_over_the_rest(world: Callable[..., World]) -> None:
-    """When the bot stops, what has gathered is handed over before the memory closes."""
+    """When the bot stops, collected lines are handed over before the memory closes."""
     here = world()
     await here.considerer.start()
     here.say("我怕猫")
@@ -591,7 +591,7 @@ async def test_stopping_hands_over_the_rest(world: Callable[..., World]) -> None
 
 
 async def test_the_clock_is_watched(app: object) -> None:
-    """Once started, due lines are handed over without anybody asking, and trouble in one round ends nothing."""
+    """After the start due lines are handed over automatically, and an error in one round ends nothing."""
     from nonebot_plugin_cognitive_memory.auto_consider import Considerer
 
     memory = Listener()
@@ -613,7 +613,7 @@ async def test_the_clock_is_watched(app: object) -> None:
 
 
 async def test_from_message_to_event(stage: Stage, group: int) -> None:
-    """What somebody says to the bot becomes an event though no chat plugin is there, once it is considered."""
+    """A line to the bot becomes an event without any chat plugin."""
     from nonebot_plugin_cognitive_memory import consider, get_memory
 
     user = new_id()

@@ -1,4 +1,4 @@
-"""Messages in, and withdrawn messages out."""
+"""Tests of recording messages and withdrawals."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from .stage import ANON, BOT, Stage, message, new_id, notice, texts, twelve, twe
 
 
 async def logged(group: int, user: int = 2000001) -> list[core.Message]:
-    """Give what is in the log of a group."""
+    """Return the log of a group."""
     from nonebot_plugin_cognitive_memory import get_memory
 
     return await get_memory().recent_messages(core.Scene.group(str(group), str(user)))
 
 
 async def test_a_message_is_logged(stage: Stage, group: int) -> None:
-    """What somebody says is in the log when the event is handled, with its id, time and what it answers."""
+    """A handled message is in the log with its id, time and the id of the line it answers."""
     event = message("我喜欢乌龙茶", 2000001, group)
     await stage.hear(event)
     [line] = await logged(group)
@@ -28,7 +28,7 @@ async def test_a_message_is_logged(stage: Stage, group: int) -> None:
 
 
 async def test_no_call_for_a_message(stage: Stage, group: int) -> None:
-    """Recording a message asks the platform nothing."""
+    """Recording a message makes no API call."""
     segments = [{"type": "at", "data": {"qq": "2000002"}}, {"type": "image", "data": {"file": "x"}}]
     await stage.hear(message(segments, 2000001, group))
     assert texts(await logged(group)) == ["@QQ(2000002) [图片]"]
@@ -36,7 +36,7 @@ async def test_no_call_for_a_message(stage: Stage, group: int) -> None:
 
 
 async def test_calling_the_bot(stage: Stage, group: int) -> None:
-    """A mention of the bot marks the message as said to it."""
+    """A mention of the bot marks the message as addressed to it."""
     segments = [{"type": "at", "data": {"qq": str(BOT)}}, {"type": "text", "data": {"text": " 你好"}}]
     await stage.hear(message(segments, 2000001, group))
     [line] = await logged(group)
@@ -56,19 +56,19 @@ async def test_calling_the_bot(stage: Stage, group: int) -> None:
     ],
 )
 async def test_not_recorded(stage: Stage, group: int, text: str, user: int) -> None:
-    """Commands of any plugin, empty messages, ignored people and the bot itself are not recorded."""
+    """Commands, empty messages, ignored people and the bot itself are not recorded."""
     await stage.hear(message(text, user, group))
     assert not await logged(group)
 
 
 async def test_ignored_group(stage: Stage) -> None:
-    """A group that the operator left out is not recorded."""
+    """A group excluded by the settings is not recorded."""
     await stage.hear(message("说话", 2000001, IGNORED_GROUP))
     assert not await logged(IGNORED_GROUP)
 
 
 async def test_anonymous_is_nobody(stage: Stage, group: int) -> None:
-    """An anonymous member is not stored as a person, and no command of theirs is obeyed."""
+    """An anonymous member is neither recorded nor allowed to use commands."""
     anonymous = {"id": 1, "name": "匿名", "flag": "x"}
     await stage.hear(message("我是谁", ANON, group, anonymous=anonymous))
     assert not await logged(group)
@@ -77,7 +77,7 @@ async def test_anonymous_is_nobody(stage: Stage, group: int) -> None:
 
 
 async def test_opted_out_and_switched_off(stage: Stage, group: int) -> None:
-    """Who opted out is not recorded anywhere, and nobody is where the memory is switched off."""
+    """An opted-out person is recorded nowhere, and nobody is where the memory is switched off."""
     from nonebot_plugin_cognitive_memory import get_memory
 
     user = new_id()
@@ -91,7 +91,7 @@ async def test_opted_out_and_switched_off(stage: Stage, group: int) -> None:
 
 
 async def test_withdrawn_in_a_group(stage: Stage, group: int) -> None:
-    """A withdrawn group message leaves the log, also when an admin withdraws it."""
+    """A withdrawn group message leaves the log, also if an admin withdrew it."""
     event = message("说错了", 2000001, group)
     await stage.hear(event)
     await stage.hear(message("留下", 2000001, group))
@@ -112,7 +112,7 @@ async def test_withdrawn_in_private(stage: Stage) -> None:
 
 
 async def test_version_twelve(twelve_stage: Stage) -> None:
-    """OneBot v12 is recorded and withdrawn alike."""
+    """OneBot v12 messages are recorded and withdrawn too."""
     from nonebot_plugin_cognitive_memory import get_memory
 
     user, group = f"u{new_id()}", f"g{new_id()}"
@@ -133,7 +133,7 @@ async def test_version_twelve(twelve_stage: Stage) -> None:
 async def test_a_failing_memory_costs_no_event(
     stage: Stage, group: int, monkeypatch: pytest.MonkeyPatch, log: list[str]
 ) -> None:
-    """Whatever recording runs into, the bot handles the event, and the log says so in one line without the text."""
+    """If recording fails, the bot still handles the event, and one log line without the text reports it."""
     from nonebot_plugin_cognitive_memory import capture
 
     def broken(*_: object) -> None:
@@ -146,7 +146,7 @@ async def test_a_failing_memory_costs_no_event(
 
 
 async def test_groups_setting(app: object, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With capture.groups only those groups are recorded, and private chats go on."""
+    """With capture.groups only those groups are recorded, and private chats still are."""
     from nonebot_plugin_cognitive_memory import config, incoming
 
     settings = core.Settings.from_mapping({"capture": {"groups": "10001，10002"}})

@@ -1,4 +1,4 @@
-"""``/memory`` and ``/记忆``."""
+"""Tests of ``/memory`` and ``/记忆``."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ async def told(scene: core.Scene, *facts: str) -> None:
 
 
 async def standing(scene: core.Scene) -> list[str]:
-    """Give the texts of what is remembered in a scene."""
+    """Return the texts of what is remembered in a scene."""
     from nonebot_plugin_cognitive_memory import get_memory
 
     return [event.text for event in await get_memory().events(scene)]
@@ -44,7 +44,7 @@ async def standing(scene: core.Scene) -> list[str]:
     ],
 )
 async def test_help(stage: Stage, group: int, call: str) -> None:
-    """The command is understood in both languages, behind each sign, with a space, and bare it means help."""
+    """The command works in both languages, after each sign and with spaces; alone it means help."""
     answer = await stage.ask(call, new_id(), group)
     assert all(word in answer for word in ("帮助", "状态", "列表", "搜索", "记住", "忘掉"))
 
@@ -53,7 +53,7 @@ async def test_help(stage: Stage, group: int, call: str) -> None:
     "call", ["/memory.status", "/memorystatus", "/记忆力", "memory", "记忆 列表", "我的记忆 列表", "?memory"]
 )
 async def test_no_call(stage: Stage, group: int, call: str) -> None:
-    """What only looks like the command is not answered."""
+    """Text that only resembles the command is not answered."""
     assert await stage.ask(call, new_id(), group) == ""
 
 
@@ -74,14 +74,14 @@ async def test_no_call(stage: Stage, group: int, call: str) -> None:
     ],
 )
 async def test_misuse(stage: Stage, group: int, call: str, part: str) -> None:
-    """An unknown subcommand and missing words are answered with one sentence that says how it is written."""
+    """An unknown subcommand or a missing argument is answered with one sentence on the correct form."""
     answer = await stage.ask(call, new_id(), group)
     assert part in answer
     assert "\n" not in answer
 
 
 async def test_chat_plugins_do_not_see_it(stage: Stage, group: int) -> None:
-    """A call of the command ends with us, also for a chat plugin that listens with the usual priority."""
+    """A command is not passed to chat plugins of the usual priority."""
     seen: list[str] = []
     matcher = on_message(priority=1)
 
@@ -96,7 +96,7 @@ async def test_chat_plugins_do_not_see_it(stage: Stage, group: int) -> None:
 
 
 async def test_status(stage: Stage, group: int) -> None:
-    """Status says that the memory works and what works without a model, and names no path."""
+    """The status reports a working memory without a model and contains no path."""
     answer = await stage.ask("/memory status", new_id(), group)
     assert "正在工作" in answer
     assert "规则史官" in answer
@@ -104,7 +104,7 @@ async def test_status(stage: Stage, group: int) -> None:
 
 
 async def test_list_pages(stage: Stage, group: int) -> None:
-    """The list shows what is remembered here, newest first, ten a page, with numbers that go on."""
+    """The list shows events newest first, ten per page, with continuous numbers."""
     user = new_id()
     here = core.Scene.group(str(group), str(user))
     assert "还没有" in await stage.ask("/记忆 列表", user, group)
@@ -123,7 +123,7 @@ async def test_list_pages(stage: Stage, group: int) -> None:
 
 
 async def test_list_is_of_this_place(stage: Stage, group: int) -> None:
-    """A group's list never shows what was learned in another group or in private."""
+    """A group's list never shows what was learned elsewhere."""
     user = new_id()
     await told(core.Scene.group(str(group + 300_000), str(user)), f"阿棠({user}) 的秘密甲")
     await told(core.Scene.private(str(user)), f"阿棠({user}) 的秘密乙")
@@ -135,7 +135,7 @@ async def test_list_is_of_this_place(stage: Stage, group: int) -> None:
 
 
 async def test_search(stage: Stage, group: int) -> None:
-    """Search finds events, as many as asked for, and falls back to what was said lately."""
+    """A search returns as many events as requested, and falls back to recent lines."""
     user = new_id()
     here = core.Scene.group(str(group), str(user))
     await told(here, f"阿棠({user}) 喜欢乌龙茶", f"阿棠({user}) 喜欢茉莉花茶")
@@ -147,7 +147,7 @@ async def test_search(stage: Stage, group: int) -> None:
 
 
 async def test_lines_that_a_search_finds_have_no_number(stage: Stage, group: int) -> None:
-    """What was only said is listed apart, without a number; forgetting an event by its number hides its line, too."""
+    """Log lines are listed without a number, and forgetting an event by number hides its line."""
     user = new_id()
     here = core.Scene.group(str(group), str(user))
     await stage.hear(message("周六去看星轨展", user, group))
@@ -165,12 +165,12 @@ async def test_lines_that_a_search_finds_have_no_number(stage: Stage, group: int
 
 
 async def test_search_finds_nothing(stage: Stage, group: int) -> None:
-    """Where nothing fits, the answer says so."""
+    """A search without results says so."""
     assert "没有找到" in await stage.ask("/memory search 量子纠缠", new_id(), group)
 
 
 async def test_add_pins_the_words_as_they_stand(stage: Stage, group: int) -> None:
-    """Whatever follows the subcommand is pinned, also words that are subcommands or look like options and codes."""
+    """Everything after the subcommand is pinned literally, including words like subcommands, options and codes."""
     from nonebot_plugin_cognitive_memory import get_memory
 
     user = new_id()
@@ -181,7 +181,7 @@ async def test_add_pins_the_words_as_they_stand(stage: Stage, group: int) -> Non
 
 
 async def test_add_says_when_it_is_full(stage: Stage, group: int) -> None:
-    """Over the bound of pins the answer says so."""
+    """Above the limit of pins the answer says so."""
     from nonebot_plugin_cognitive_memory import get_memory
 
     user = new_id()
@@ -191,7 +191,7 @@ async def test_add_says_when_it_is_full(stage: Stage, group: int) -> None:
 
 
 async def test_forget_own_words(stage: Stage, group: int) -> None:
-    """Everybody may have what they said themselves forgotten, by its number in the list they saw."""
+    """Everybody may forget their own words by the number in the list that they saw."""
     user = new_id()
     here = core.Scene.group(str(group), str(user))
     await told(here, f"阿棠({user}) 怕猫")
@@ -204,7 +204,7 @@ async def test_forget_own_words(stage: Stage, group: int) -> None:
 
 
 async def test_numbers_belong_to_who_saw_them(stage: Stage, group: int) -> None:
-    """A number means nothing to another person, in another place, or after another list was shown."""
+    """A number is valid only for the person, place and list for which it was shown."""
     user, other = new_id(), new_id()
     await told(core.Scene.group(str(group), str(user)), f"阿棠({user}) 怕猫", f"阿棠({user}) 怕狗")
     await stage.ask("/记忆 列表", user, group)
@@ -215,7 +215,7 @@ async def test_numbers_belong_to_who_saw_them(stage: Stage, group: int) -> None:
 
 
 async def test_pace(stage: Stage, group: int) -> None:
-    """More than ten commands a minute are answered once with a request for a pause, then not at all."""
+    """The eleventh command in a minute is answered with a request to pause, later ones not at all."""
     user, other = new_id(), new_id()
     answers = [await stage.ask("/记忆 状态", user, group) for _ in range(14)]
     assert ["正在工作" in answer for answer in answers[:10]] == [True] * 10
@@ -225,7 +225,7 @@ async def test_pace(stage: Stage, group: int) -> None:
 
 
 async def test_long_texts_are_cut(stage: Stage, group: int) -> None:
-    """One long memory fills neither a line of the list nor a message."""
+    """A long event is cut in the list and does not fill the message."""
     user = new_id()
     await told(core.Scene.group(str(group), str(user)), f"阿棠({user}) 说" + "很长" * 200)
     lines = (await stage.ask("/记忆 列表", user, group)).splitlines()
@@ -234,21 +234,21 @@ async def test_long_texts_are_cut(stage: Stage, group: int) -> None:
 
 
 async def test_stored_text_stays_text(stage: Stage, group: int) -> None:
-    """What is stored comes back as plain text: no code in it mentions everybody or shows a picture."""
+    """Stored codes are shown as plain text and have no effect."""
     user = new_id()
     await told(core.Scene.group(str(group), str(user)), f"阿棠({user}) 说 [CQ:at,qq=all] [CQ:image,file=x]")
     assert "[CQ:at,qq=all]" in await stage.ask("/记忆 列表", user, group)
 
 
 async def test_version_twelve(twelve_stage: Stage) -> None:
-    """The command answers bots of OneBot v12 alike."""
+    """The command works for OneBot v12 bots."""
     [answer] = await twelve_stage.hear(twelve_message("/记忆 状态", f"u{new_id()}", f"g{new_id()}"))
     assert "正在工作" in answer
 
 
 @pytest.mark.parametrize("call", ["/记忆 状态", "/记忆 列表", "/记忆 搜索 茶", "/记忆 记住 我怕猫", "/记忆 忘掉 1"])
 async def test_without_a_memory(stage: Stage, group: int, call: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every command answers while there is no memory, and only a superuser is told why."""
+    """Without a memory every command answers, and only a superuser is told the reason."""
     from nonebot_plugin_cognitive_memory.lifecycle import lifetime
 
     monkeypatch.setattr(lifetime, "memory", core.CognitiveMemory.absent("数据目录 /somewhere 正被占用"))
@@ -259,7 +259,7 @@ async def test_without_a_memory(stage: Stage, group: int, call: str, monkeypatch
 
 
 async def test_a_failing_disk_is_answered(stage: Stage, group: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """While the disk refuses, the answer says so without naming paths."""
+    """If the disk refuses, the answer says so without a path."""
     from nonebot_plugin_cognitive_memory import get_memory
 
     async def refused(*_: object, **__: object) -> None:
@@ -285,7 +285,7 @@ async def test_a_failing_disk_is_answered(stage: Stage, group: int, monkeypatch:
     ],
 )
 def test_how_many(text: str, split: tuple[str, int]) -> None:
-    """``-n N`` is taken out of a query wherever it stands, and bounded."""
+    """``-n N`` is removed from a query wherever it stands, and bounded."""
     from nonebot_plugin_cognitive_memory.commands.events import split_count
 
     assert split_count(text) == split

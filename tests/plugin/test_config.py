@@ -1,4 +1,4 @@
-"""Settings as NoneBot and the process environment give them."""
+"""Tests of settings from NoneBot and the process environment."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ HERE = Path()
 
 
 def read(given: Any = None, **environ: str) -> Any:
-    """Read a setup from NoneBot's value and the environment."""
+    """Return the setup for NoneBot's value and the environment."""
     from nonebot_plugin_cognitive_memory.config import read_setup
 
     return read_setup(given, environ, HERE)
 
 
 def test_no_setting_is_needed() -> None:
-    """Without a single setting every default holds and nothing is wrong."""
+    """Without settings the defaults apply and no problem is reported."""
     setup = read()
     assert (setup.settings, setup.problem) == (core.Settings(), "")
 
@@ -41,7 +41,7 @@ def test_no_setting_is_needed() -> None:
     ],
 )
 def test_what_dotenv_makes_of_values(given: dict[str, Any], key: str, value: object) -> None:
-    """NoneBot decodes .env as JSON: numbers stand where text is meant, blank means the default."""
+    """Values decoded from .env as JSON are accepted: numbers for text, blanks for defaults."""
     setup = read(given)
     assert setup.problem == ""
     found: Any = setup.settings
@@ -51,7 +51,7 @@ def test_what_dotenv_makes_of_values(given: dict[str, Any], key: str, value: obj
 
 
 def test_the_environment_alone() -> None:
-    """Keys that stand only in the process environment are read, decoded and nested like those of .env."""
+    """Keys set only in the process environment are decoded and nested like those of .env."""
     setup = read(
         None,
         COGNITIVE_MEMORY__QUERY__AUTO_TOP_K="7",
@@ -67,7 +67,7 @@ def test_the_environment_alone() -> None:
 
 
 def test_the_environment_wins() -> None:
-    """What stands in the environment wins over .env, and the rest of a group stays."""
+    """The environment wins over .env, and the other keys of a group stay."""
     given = {"query": {"auto_top_k": 5, "lexical_weight": 0.2}}
     setup = read(given, COGNITIVE_MEMORY='{"agent": "a"}', COGNITIVE_MEMORY__QUERY__AUTO_TOP_K="9")
     assert (setup.settings.query.auto_top_k, setup.settings.query.lexical_weight) == (9, 0.2)
@@ -88,7 +88,7 @@ def test_the_environment_wins() -> None:
     ],
 )
 def test_a_bad_value_is_one_line(given: Any, environ: dict[str, str], name: str) -> None:
-    """A value that cannot be used makes one Chinese line that names the key, and the bot goes on with defaults."""
+    """An invalid value gives one Chinese line with the key's name, and the defaults apply."""
     setup = read(given, **environ)
     assert name in setup.problem
     assert "请改正" in setup.problem
@@ -97,20 +97,20 @@ def test_a_bad_value_is_one_line(given: Any, environ: dict[str, str], name: str)
 
 
 def test_secrets_are_not_shown() -> None:
-    """A key or token that cannot be used is not repeated in the line."""
+    """An invalid key or token is not repeated in the message."""
     setup = read({"models": {"historian": {"api_key": ["canary-key"]}}})
     assert setup.problem
     assert "canary" not in setup.problem
 
 
 def test_odd_nesting_is_no_error() -> None:
-    """A value and a group of the same name in the environment do not break the bot."""
+    """A value and a group with the same name in the environment raise no error."""
     setup = read(None, COGNITIVE_MEMORY__QUERY="5", COGNITIVE_MEMORY__QUERY__AUTO_TOP_K="6", COGNITIVE_MEMORY__="x")
     assert setup.settings.query.auto_top_k == 6
 
 
 def test_unknown_keys_are_named(log: list[str]) -> None:
-    """A misspelt key is ignored and named, dotted as it is written."""
+    """An unknown key is ignored and named as it is written."""
     assert read({"query": {"auto_topk": 5}, "memroy": 1}).problem == ""
     [line] = [line for line in log if "不认识" in line]
     assert "COGNITIVE_MEMORY__QUERY__AUTO_TOPK" in line
@@ -118,7 +118,7 @@ def test_unknown_keys_are_named(log: list[str]) -> None:
 
 
 def test_dormant_keys_are_named(log: list[str]) -> None:
-    """A key that steers nothing yet is named when somebody sets it."""
+    """A key without effect in this version is named if it is set."""
     read({"http": {"token": "canary-key"}})
     [line] = [line for line in log if "还不起作用" in line]
     assert "COGNITIVE_MEMORY__HTTP" in line
@@ -126,14 +126,14 @@ def test_dormant_keys_are_named(log: list[str]) -> None:
 
 
 def test_without_a_directory() -> None:
-    """Where localstore gives no directory the line says what to look at."""
+    """If localstore gives no directory, the message names the setting to check."""
     from nonebot_plugin_cognitive_memory.config import read_setup
 
     assert "LOCALSTORE_DATA_DIR" in read_setup(None, {}, None).problem
 
 
 def test_the_directory_is_the_plugins_own() -> None:
-    """The files lie in localstore's folder of this plugin, resolved once, whoever asks later."""
+    """The files are in localstore's directory of this plugin, resolved once."""
     from nonebot_plugin_cognitive_memory.config import setup
 
     assert setup.data_dir is not None

@@ -1,4 +1,4 @@
-"""Every name that a chat plugin injects."""
+"""Tests of every type that a chat plugin can inject."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ NOUNS = [
 
 
 async def test_every_name_resolves(stage: Stage, group: int) -> None:
-    """One handler injects them all, and each of them works."""
+    """One handler can inject all types, and each works."""
     from .companion import Companion, listening
 
     with listening(Companion()) as chat:
@@ -55,7 +55,7 @@ async def test_every_name_resolves(stage: Stage, group: int) -> None:
 
 @pytest.mark.parametrize("kind", NOUNS, ids=lambda kind: kind.__name__)
 async def test_nouns_are_understood(stage: Stage, group: int, kind: type) -> None:
-    """Every public noun can stand as a checked type in a handler of some plugin."""
+    """Every public class can be used as a validated type in a plugin's handler."""
     from .companion import handler_of
 
     seen: list[object] = []
@@ -69,7 +69,7 @@ async def test_nouns_are_understood(stage: Stage, group: int, kind: type) -> Non
 
 
 async def test_notices_resolve_too(stage: Stage, group: int) -> None:
-    """An event with a person and without a message has a context and can end a turn."""
+    """An event with a person but without a message has a context and can end a turn."""
     from .companion import Companion, listening
 
     poke = notice("notify", sub_type="poke", user_id=2000001, target_id=2000002, group_id=group)
@@ -81,7 +81,7 @@ async def test_notices_resolve_too(stage: Stage, group: int) -> None:
 
 
 async def test_version_twelve_resolves(twelve_stage: Stage) -> None:
-    """The names resolve for OneBot v12 alike."""
+    """The injected types work for OneBot v12."""
     from .companion import Companion, listening
 
     user = f"u{new_id()}"
@@ -91,7 +91,7 @@ async def test_version_twelve_resolves(twelve_stage: Stage) -> None:
 
 
 async def test_events_without_a_person_skip(stage: Stage, group: int, log: list[str]) -> None:
-    """A handler that asks for any of the names is skipped where there is nobody, and no error is logged."""
+    """A handler with an injected type is skipped for events without a person, without a logged error."""
     from .companion import Companion, listening
 
     event = message("早", ANON, group, anonymous={"id": 1, "name": "匿名", "flag": "x"})
@@ -102,7 +102,7 @@ async def test_events_without_a_person_skip(stage: Stage, group: int, log: list[
 
 
 async def test_everything_resolves_without_a_memory(stage: Stage, group: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Not started, stopped or locked out: handlers run, nothing is kept, and every answer says so quietly."""
+    """Without a memory handlers still run, nothing is stored, and no answer raises."""
     from nonebot_plugin_cognitive_memory.lifecycle import lifetime
 
     from .companion import Companion, listening

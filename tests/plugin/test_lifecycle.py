@@ -1,4 +1,4 @@
-"""Start and stop."""
+"""Tests of start and stop."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.support.waiting import until
 
 
 def lifetime_of(data_dir: Path | None, problem: str = "", **settings: Any) -> Any:
-    """Make a lifetime of its own."""
+    """Return a separate lifetime."""
     from nonebot_plugin_cognitive_memory.config import Setup
     from nonebot_plugin_cognitive_memory.lifecycle import Lifetime
 
@@ -21,7 +21,7 @@ def lifetime_of(data_dir: Path | None, problem: str = "", **settings: Any) -> An
 
 
 async def test_from_start_to_stop(app: object, tmp_path: Path, log: list[str]) -> None:
-    """The start-up hook opens the memory, one line says where and how, and it is gone after the stop."""
+    """The start hook opens the memory, one log line says where and how, and the memory is closed after the stop."""
     lifetime = lifetime_of(tmp_path)
     assert not lifetime.memory.is_running
     await lifetime.start()
@@ -36,7 +36,7 @@ async def test_from_start_to_stop(app: object, tmp_path: Path, log: list[str]) -
 
 
 async def test_again_and_again(app: object, tmp_path: Path) -> None:
-    """A bot that starts and stops several times in one process finds its memory each time."""
+    """A bot that starts and stops several times in one process has its memory each time."""
     lifetime = lifetime_of(tmp_path)
     scene = core.Scene.group("10001", "2000001")
     for n in range(3):
@@ -49,7 +49,7 @@ async def test_again_and_again(app: object, tmp_path: Path) -> None:
 
 
 async def test_locked_out(app: object, tmp_path: Path, log: list[str]) -> None:
-    """While another owner holds the directory the start goes on, and the log names the line of .env that helps."""
+    """If another process owns the directory, the start continues, and the log names the .env line that helps."""
     async with core.CognitiveMemory.open(core.Settings(), tmp_path, background=False):
         lifetime = lifetime_of(tmp_path, historian={"shutdown_seconds": 0})
         await lifetime.start()
@@ -62,7 +62,7 @@ async def test_locked_out(app: object, tmp_path: Path, log: list[str]) -> None:
 
 
 async def test_the_lock_comes_free(app: object, tmp_path: Path) -> None:
-    """A memory that had to wait for its predecessor opens by itself once it may."""
+    """A memory that waits for its predecessor opens once the lock is released."""
     async with core.CognitiveMemory.open(core.Settings(), tmp_path, background=False):
         lifetime = lifetime_of(tmp_path)
         await lifetime.start()
@@ -72,7 +72,7 @@ async def test_the_lock_comes_free(app: object, tmp_path: Path) -> None:
 
 
 async def test_stopped_while_waiting(app: object, tmp_path: Path) -> None:
-    """A bot that stops while its memory still waits for the lock does not wait with it."""
+    """A bot that stops while its memory waits for the lock does not wait for it."""
     async with core.CognitiveMemory.open(core.Settings(), tmp_path, background=False):
         lifetime = lifetime_of(tmp_path, historian={"shutdown_seconds": 600})
         await lifetime.start()
@@ -81,7 +81,7 @@ async def test_stopped_while_waiting(app: object, tmp_path: Path) -> None:
 
 
 async def test_a_blocked_directory(app: object, tmp_path: Path, log: list[str]) -> None:
-    """Where no directory can be, the start raises nothing and one line says what is wrong."""
+    """If the directory cannot be created, the start raises nothing and one line gives the reason."""
     stone = tmp_path / "stone"
     stone.touch()
     lifetime = lifetime_of(stone / "data")
@@ -92,7 +92,7 @@ async def test_a_blocked_directory(app: object, tmp_path: Path, log: list[str]) 
 
 
 async def test_anything_unforeseen(app: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Even an error that nobody foresaw does not reach the bot."""
+    """An unexpected error while opening does not reach the bot."""
 
     def broken(*_: object, **__: object) -> None:
         raise RuntimeError("unforeseen")
@@ -106,7 +106,7 @@ async def test_anything_unforeseen(app: object, tmp_path: Path, monkeypatch: pyt
 
 @pytest.mark.parametrize("problem", ["设置不能用", ""])
 async def test_nothing_to_start_with(app: object, problem: str) -> None:
-    """With a bad setting or without a directory nothing is opened."""
+    """With invalid settings or without a directory nothing is opened."""
     lifetime = lifetime_of(Path("unused") if problem else None, problem)
     await lifetime.start()
     assert not lifetime.memory.is_running
@@ -114,7 +114,7 @@ async def test_nothing_to_start_with(app: object, problem: str) -> None:
 
 
 async def test_switched_off(app: object, tmp_path: Path, log: list[str]) -> None:
-    """With enabled=false nothing is queued, memos are still kept, and the context holds nothing else."""
+    """With enabled=false nothing is queued, memos are still stored, and the context holds nothing else."""
     lifetime = lifetime_of(tmp_path, enabled=False)
     await lifetime.start()
     memory, scene = lifetime.memory, core.Scene.group("10001", "2000001")

@@ -1,4 +1,4 @@
-"""Numbers in lists, and how often one may ask."""
+"""Tests of list numbers and of the command limit."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ import cognitive_memory_core as core
 
 
 class Seconds:
-    """A clock in seconds that is told to go on."""
+    """A manual clock in seconds."""
 
     now = 0.0
 
     def __call__(self) -> float:
-        """Tell the seconds."""
+        """Return the seconds."""
         return self.now
 
 
 def events(count: int) -> list[core.Event]:
-    """Make some events."""
+    """Return some events."""
     return [core.Event(f"e{n}", "事", happened_at=datetime.now(timezone.utc)) for n in range(count)]
 
 
 def test_numbers_grow_old(app: object) -> None:
-    """Ten minutes after a list was shown its numbers stand for nothing any more."""
+    """Ten minutes after a list was shown its numbers expire."""
     from nonebot_plugin_cognitive_memory.commands.numbers import ShownLists
 
     clock, scene = Seconds(), core.Scene.group("10001", "2000001")
@@ -35,7 +35,7 @@ def test_numbers_grow_old(app: object) -> None:
 
 
 def test_lists_are_bounded(app: object) -> None:
-    """Lists of very many people are not all remembered; the latest are."""
+    """Only the latest lists are kept if very many people ask."""
     from nonebot_plugin_cognitive_memory.commands.numbers import SCENES, ShownLists
 
     lists = ShownLists()
@@ -46,7 +46,7 @@ def test_lists_are_bounded(app: object) -> None:
 
 
 def test_pace_is_of_a_minute(app: object) -> None:
-    """Ten calls go through, the eleventh is warned of, and a minute later everything is as before."""
+    """Ten calls pass, the eleventh gives a warning, and after a minute calls pass again."""
     from nonebot_plugin_cognitive_memory.commands.pace import Pace
 
     clock = Seconds()

@@ -1,4 +1,4 @@
-"""The plugin loads wherever NoneBot does, starts nothing by that, and is configured by the environment."""
+"""Tests of loading the plugin: under any driver, without starting anything, configured by the environment."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ print("ENDED", flush=True)
 
 
 def run(program: str, folder: Path, **environ: str) -> subprocess.CompletedProcess[str]:
-    """Run a program in a process of its own."""
+    """Run a program in a separate process."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("COGNITIVE_MEMORY")}
     return subprocess.run(
         [sys.executable, "-c", program],
@@ -105,7 +105,7 @@ def run(program: str, folder: Path, **environ: str) -> subprocess.CompletedProce
 
 
 def loaded(driver: str, folder: Path, init: dict[str, Any] | None = None, **environ: str) -> dict[str, Any]:
-    """Load the plugin under a driver and give what can be seen of it."""
+    """Load the plugin under a driver; return what can be observed."""
     (folder / "storedriver.py").write_text(STORE_DRIVER, "utf-8")
     done = run(LOAD.format(driver=driver, init=init or {}), folder, **environ)
     answers = [line.removeprefix("ANSWER") for line in done.stdout.splitlines() if line.startswith("ANSWER")]
@@ -115,7 +115,7 @@ def loaded(driver: str, folder: Path, init: dict[str, Any] | None = None, **envi
 
 @pytest.mark.parametrize("driver", ["~none", "~fastapi", "storedriver"])
 def test_loading(driver: str, tmp_path: Path) -> None:
-    """It loads without a setting under each driver, with its metadata, and starts, opens and imports nothing heavy."""
+    """The plugin loads under each driver with its metadata, and starts and imports nothing heavy."""
     answer = loaded(driver, tmp_path)
     assert answer["name"] == "认知记忆"
     assert (answer["type"], answer["adapters"]) == ("application", ["~onebot.v11", "~onebot.v12"])
@@ -137,27 +137,27 @@ print("ANSWER", *(int(command.parse(text, {"event": 1}).matched) for text in ("/
 
 
 def test_nothing_people_write_is_evaluated(tmp_path: Path) -> None:
-    """Also where Alconna is set to fill in expressions, those in our command stay text."""
+    """Even if Alconna is set to evaluate expressions, those in our command stay text."""
     done = run(CALCULATED, tmp_path)
     assert "ANSWER 1 0" in done.stdout, done.stdout + done.stderr
 
 
 def test_where_settings_stand(tmp_path: Path) -> None:
-    """Lines of .env steer the plugin, keys of the process environment alone do too, and of both the latter wins."""
+    """Settings work from .env and from the process environment alone, and the environment wins."""
     (tmp_path / ".env").write_text("COGNITIVE_MEMORY__QUERY__AUTO_TOP_K=5\nCOGNITIVE_MEMORY__PINS__MAX=7\n", "utf-8")
     environ = {"COGNITIVE_MEMORY__QUERY__AUTO_TOP_K": "6", "COGNITIVE_MEMORY__AGENT": "123456"}
     assert loaded("~none", tmp_path, **environ)["settings"] == [6, "123456", 7]
 
 
 def test_a_bad_setting(tmp_path: Path) -> None:
-    """A bad value is said once, in Chinese, with the name of the key, and the plugin loads all the same."""
+    """An invalid setting is reported once in Chinese with the key's name, and the plugin loads."""
     answer = loaded("~none", tmp_path, COGNITIVE_MEMORY__QUERY__AUTO_TOP_K="很多")
     assert "COGNITIVE_MEMORY__QUERY__AUTO_TOP_K" in answer["problem"]
     assert len([line for line in answer["log"].splitlines() if "COGNITIVE_MEMORY__QUERY__AUTO_TOP_K" in line]) == 1
 
 
 def test_a_directory_that_cannot_be_made(tmp_path: Path) -> None:
-    """Where localstore can make no directory, the plugin loads and says what to look at."""
+    """If localstore cannot create its directory, the plugin loads and names the setting to check."""
     (tmp_path / "files").touch()
     assert "LOCALSTORE_DATA_DIR" in loaded("~none", tmp_path)["problem"]
 
@@ -201,7 +201,7 @@ print("ANSWER", *(int(is_ours(text)) for text in {texts!r}))
     ],
 )
 def test_command_starts(start: list[str], texts: list[str], ours: str, tmp_path: Path) -> None:
-    """The bot's own signs call the command, "/" always does, and without a sign only a known subcommand does."""
+    """The bot's own command signs and "/" work; without a sign only a known subcommand does."""
     done = run(CALLS.format(start=start, texts=texts), tmp_path)
     assert f"ANSWER {ours}" in done.stdout, done.stdout + done.stderr
 

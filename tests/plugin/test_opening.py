@@ -1,4 +1,4 @@
-"""What arrives while the memory opens waits for it, in order and within bounds, and nothing of it goes silently."""
+"""Tests of the opening phase: early lines and calls wait in order, within limits, and losses are reported."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ ELSEWHERE = core.Scene.group("10002", "2000001", user_name="阿棠")
 
 
 def said(number: int, text: str = "", scene: core.Scene = HERE, **fields: Any) -> core.Message:
-    """Make a line."""
+    """Return a line."""
     at = NOW + timedelta(seconds=number)
     return core.Message(f"m{number}", scene, text or f"第 {number} 句", at, addressed_to_bot=True, **fields)
 
@@ -37,7 +37,7 @@ async def until(it_is_so: Callable[[], bool]) -> None:
 
 
 async def begun(*calls: Awaitable[Any]) -> list[asyncio.Task[Any]]:
-    """Begin calls, in this order, and let them come as far as they can without the memory."""
+    """Start calls in this order, and let them run as far as they can without the memory."""
     tasks = [asyncio.ensure_future(call) for call in calls]
     await asyncio.sleep(0.05)
     return tasks
@@ -45,7 +45,7 @@ async def begun(*calls: Awaitable[Any]) -> list[asyncio.Task[Any]]:
 
 @pytest.fixture
 async def lifetime(app: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Any]:
-    """Make the plugin's lifetime one that has not begun, over a folder of this test."""
+    """Replace the plugin's lifetime by an unstarted one over a test folder."""
     from nonebot_plugin_cognitive_memory import lifecycle, outgoing, recording, tools
     from nonebot_plugin_cognitive_memory.auto_consider import considerer
     from nonebot_plugin_cognitive_memory.commands import basics
@@ -61,7 +61,7 @@ async def lifetime(app: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
 @asynccontextmanager
 async def opening(lifetime: Any) -> AsyncIterator[core.CognitiveMemory]:
-    """Start while another owner holds the directory; the memory opens after the block, when this returns it does."""
+    """Start while another process owns the directory; after the block the memory is open."""
     async with core.CognitiveMemory.open(core.Settings(), lifetime._setup.data_dir, background=False):
         await lifetime.start()
         assert not lifetime.memory.is_running
@@ -70,7 +70,7 @@ async def opening(lifetime: Any) -> AsyncIterator[core.CognitiveMemory]:
 
 
 async def test_lines_wait_in_the_order_of_their_arrival(lifetime: Any) -> None:
-    """What is observed while the memory opens is in the log when it is open, in order; nothing is recalled before."""
+    """Lines observed while the memory opens are stored in order, and nothing is recalled before."""
     async with opening(lifetime) as early:
         for number in range(1_000):
             await early.observe(said(number))
@@ -82,7 +82,7 @@ async def test_lines_wait_in_the_order_of_their_arrival(lifetime: Any) -> None:
 
 
 async def test_turns_wait_in_the_order_of_their_arrival(lifetime: Any) -> None:
-    """A turn that ends while the memory opens is recorded as soon as it is open, before later ones."""
+    """Turns that end while the memory opens are recorded before later ones."""
     from nonebot_plugin_cognitive_memory import record_end
 
     async with opening(lifetime):
@@ -96,7 +96,7 @@ async def test_turns_wait_in_the_order_of_their_arrival(lifetime: Any) -> None:
 
 
 async def test_a_waiting_turn_answers_what_was_said_before_it(lifetime: Any) -> None:
-    """A turn without a source answers the line that was newest when it ended, not when the memory opened."""
+    """A turn without a source answers the newest line at its end, not at the opening."""
     from nonebot_plugin_cognitive_memory import record_end
 
     async with opening(lifetime) as early:
@@ -108,7 +108,7 @@ async def test_a_waiting_turn_answers_what_was_said_before_it(lifetime: Any) -> 
 
 
 async def test_through_a_real_bot(lifetime: Any, stage: Stage, group: int) -> None:
-    """Lines, a chat plugin's turn and answer, and a withdrawal that come early all reach the memory."""
+    """Early lines, a chat plugin's turn and answer, and a withdrawal all reach the memory."""
     from .companion import Companion, listening
 
     withdrawn, kept = message("我怕猫", 2000001, group), message("我怕狗", 2000001, group)
@@ -127,7 +127,7 @@ async def test_through_a_real_bot(lifetime: Any, stage: Stage, group: int) -> No
 
 
 async def test_early_lines_are_considered(lifetime: Any) -> None:
-    """Lines that had to wait are gathered for the historian like all others, however many there are."""
+    """All lines that had to wait are collected for the historian."""
     from nonebot_plugin_cognitive_memory.auto_consider import Considerer
 
     now = [0.0]
@@ -145,7 +145,7 @@ async def test_early_lines_are_considered(lifetime: Any) -> None:
 
 
 async def test_considering_waits_too(lifetime: Any) -> None:
-    """A dialogue that is handed in by hand while the memory opens is judged once it is open."""
+    """A dialogue handed in while the memory opens is considered once it is open."""
     from nonebot_plugin_cognitive_memory import consider
 
     there = core.Scene.group("10003", "2000001", user_name="阿棠")
@@ -158,7 +158,7 @@ async def test_considering_waits_too(lifetime: Any) -> None:
 
 
 async def test_a_tool_call_that_ends_a_turn_waits(lifetime: Any) -> None:
-    """The model's ``end`` waits while the memory opens; tools that would recall answer that there is nothing yet."""
+    """The tool ``end`` waits while the memory opens; tools that read answer that there is no memory yet."""
     from nonebot_plugin_cognitive_memory import call_tool
 
     async with opening(lifetime):
@@ -171,7 +171,7 @@ async def test_a_tool_call_that_ends_a_turn_waits(lifetime: Any) -> None:
 async def test_what_the_bounds_refuse_is_counted_and_told_once(
     lifetime: Any, stage: Stage, group: int, monkeypatch: pytest.MonkeyPatch, log: list[str]
 ) -> None:
-    """Beyond the bounds lines and turns are refused: one line of the log says how many, and so does the status."""
+    """Lines and turns beyond the limits are refused and counted in one log line and in the status."""
     from nonebot_plugin_cognitive_memory import opening as waiting
     from nonebot_plugin_cognitive_memory import record_end
 
@@ -190,7 +190,7 @@ async def test_what_the_bounds_refuse_is_counted_and_told_once(
 
 
 async def test_turns_do_not_wait_for_ever(lifetime: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A turn for which the opening takes too long is answered None and counted; lines still wait, later turns work."""
+    """A turn that waits too long returns None and is counted; lines still wait, and later turns work."""
     from nonebot_plugin_cognitive_memory import lifecycle, record_end
 
     monkeypatch.setattr(lifecycle, "WAIT", 0.1)
@@ -206,7 +206,7 @@ async def test_turns_do_not_wait_for_ever(lifetime: Any, monkeypatch: pytest.Mon
 async def test_an_opening_that_fails_is_told_with_what_waited(
     app: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, log: list[str]
 ) -> None:
-    """When the directory stays somebody else's, turns are answered None, and one line counts what was not taken."""
+    """If the opening fails, waiting turns return None, and one log line counts what was refused."""
     life = lifetime_of(tmp_path, historian={"shutdown_seconds": 0}, vector_store={"backend": "exact"})
     async with core.CognitiveMemory.open(core.Settings(), tmp_path, background=False):
         await life.start()
@@ -223,7 +223,7 @@ async def test_an_opening_that_fails_is_told_with_what_waited(
 
 
 async def test_a_bot_that_stops_waits_for_what_was_said(lifetime: Any, log: list[str]) -> None:
-    """A bot that is stopped while lines wait for the memory lets it open, within the time that stopping may take."""
+    """A bot that stops while lines wait lets the memory open, within the time limit of stopping."""
     directory = lifetime._setup.data_dir
     async with core.CognitiveMemory.open(core.Settings(), directory, background=False):
         await lifetime.start()
@@ -241,7 +241,7 @@ async def test_a_bot_that_stops_waits_for_what_was_said(lifetime: Any, log: list
 
 
 async def test_a_bot_that_cannot_wait_tells_what_it_lost(app: object, tmp_path: Path, log: list[str]) -> None:
-    """A bot that ends before its memory could open logs how many lines and turns went with it."""
+    """A bot that ends before its memory opened logs how many lines and turns were lost."""
     life = lifetime_of(tmp_path, historian={"shutdown_seconds": 0.2}, vector_store={"backend": "exact"})
     async with core.CognitiveMemory.open(core.Settings(), tmp_path, background=False):
         await life.start()
@@ -253,7 +253,7 @@ async def test_a_bot_that_cannot_wait_tells_what_it_lost(app: object, tmp_path: 
 
 
 async def test_whoever_kept_the_opening_memory_reaches_the_open_one(lifetime: Any) -> None:
-    """A memory that was injected while it opened takes lines and turns afterwards, too."""
+    """A memory object injected while it opened works afterwards too."""
     async with opening(lifetime) as early:
         pass
     await early.observe(said(1))
@@ -262,7 +262,7 @@ async def test_whoever_kept_the_opening_memory_reaches_the_open_one(lifetime: An
 
 
 async def test_what_is_no_message_is_refused_at_once(lifetime: Any) -> None:
-    """A mistake of a caller is told to that caller, and does not wait to spoil the opening."""
+    """An invalid message is rejected at once and does not disturb the opening."""
     async with opening(lifetime) as early:
         with pytest.raises(core.BadArgument):
             await early.observe("早")  # type: ignore[arg-type]

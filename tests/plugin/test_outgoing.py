@@ -1,4 +1,4 @@
-"""What the bot itself says."""
+"""Tests of what the bot itself says."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from .stage import BOT, Stage, message, new_id, texts, twelve_message
 
 
 async def logged(scene: core.Scene) -> list[core.Message]:
-    """Give what is in the log of a place."""
+    """Return the log of a place."""
     from nonebot_plugin_cognitive_memory import get_memory
 
     return await get_memory().recent_messages(scene)
 
 
 async def test_an_answer_stands_beside_its_question(stage: Stage, group: int) -> None:
-    """What a chat plugin answers is logged as the bot's, in the scene of the person it was said to."""
+    """A chat plugin's answer is logged as the bot's, in the scene of its addressee."""
     from .companion import Companion, listening
 
     with listening(Companion(says="你好呀")):
@@ -31,7 +31,7 @@ async def test_an_answer_stands_beside_its_question(stage: Stage, group: int) ->
 
 
 async def test_unasked_words_stand_in_the_place(stage: Stage, group: int) -> None:
-    """What the bot says on its own is logged where it was said, and by nobody but the bot."""
+    """An unprompted message of the bot is logged in its place, without a person."""
     await stage.bot.send_group_msg(group_id=group, message="[CQ:at,qq=2000001]早安")
     [line] = await logged(core.Scene.group(str(group), str(BOT)))
     assert (line.text, line.is_bot, line.scene.user_id) == ("@QQ(2000001) 早安", True, str(BOT))
@@ -43,7 +43,7 @@ async def test_unasked_words_stand_in_the_place(stage: Stage, group: int) -> Non
 
 
 async def test_another_group_is_not_the_askers(stage: Stage, group: int) -> None:
-    """What the bot says elsewhere while it answers somebody is logged elsewhere."""
+    """A message to another group during an answer is logged in that group."""
     from .companion import Companion, listening
 
     other = group + 300_000
@@ -55,7 +55,7 @@ async def test_another_group_is_not_the_askers(stage: Stage, group: int) -> None
 
 
 async def test_own_answers_to_commands_are_left_out(stage: Stage, group: int) -> None:
-    """Neither a command nor our answer to it is part of the conversation."""
+    """Neither a command nor our reply to it is logged."""
     user = new_id()
     assert await stage.ask("/记忆 帮助", user, group)
     assert await stage.ask("/记忆 列表 x", user, group)
@@ -63,7 +63,7 @@ async def test_own_answers_to_commands_are_left_out(stage: Stage, group: int) ->
 
 
 async def test_failed_calls_say_nothing(stage: Stage, group: int) -> None:
-    """What the platform refused was not said, and what sends nothing says nothing."""
+    """A failed API call, or one that sends nothing, is not logged."""
     stage.answers["send_group_msg"] = v11.ActionFailed(retcode=100)
     with pytest.raises(v11.ActionFailed):
         await stage.bot.send_group_msg(group_id=group, message="早安")
@@ -73,13 +73,13 @@ async def test_failed_calls_say_nothing(stage: Stage, group: int) -> None:
 
 @pytest.mark.parametrize("said", [None, 3, {"type": 7}, [["x"]], object()])
 async def test_strange_calls_cost_nothing(stage: Stage, group: int, said: object) -> None:
-    """A message that nobody could word is sent all the same."""
+    """A message of an unknown form is still sent."""
     await stage.bot.send_group_msg(group_id=group, message=said)
     assert stage.calls[-1][0] == "send_group_msg"
 
 
 async def test_version_twelve(twelve_stage: Stage) -> None:
-    """The answers of a OneBot v12 bot are logged alike, those into channels are not."""
+    """Answers of a OneBot v12 bot are logged, except those into channels."""
     from .companion import Companion, listening
 
     user, group = f"u{new_id()}", f"g{new_id()}"
@@ -91,6 +91,6 @@ async def test_version_twelve(twelve_stage: Stage) -> None:
 
 
 async def test_many_at_once(stage: Stage, group: int) -> None:
-    """Answers that are sent at the same time are each logged once."""
+    """Answers sent at the same time are each logged once."""
     await asyncio.gather(*(stage.bot.send_group_msg(group_id=group, message=f"第 {n} 句") for n in range(8)))
     assert len(await logged(core.Scene.group(str(group), str(BOT)))) == 8

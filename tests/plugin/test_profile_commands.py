@@ -1,4 +1,4 @@
-"""``/记忆 侧写`` and its neighbours: seeing portraits, sharing one's own, taking a bad one back."""
+"""Tests of the profile commands: show, share and roll back."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .stage import SUPERUSER, Stage, new_id
 
 
 async def told(scene: core.Scene, fact: str) -> None:
-    """Let the memory learn a fact and write the portrait."""
+    """Let the memory learn a fact and write the profile."""
     from nonebot_plugin_cognitive_memory import get_memory, record_end
 
     assert await record_end(scene, "", [fact], source_message="")
@@ -19,7 +19,7 @@ async def told(scene: core.Scene, fact: str) -> None:
 
 
 async def test_a_portrait_is_shown_to_its_own(stage: Stage, group: int) -> None:
-    """Who asks sees what is written of them here, and nobody else's portrait."""
+    """The asker sees their own profile of this place, and nobody else's."""
     user, other = new_id(), new_id()
     assert "还没有侧写" in await stage.ask("/记忆 侧写", user, group)
     await told(core.Scene.group(str(group), str(user), user_name="阿禾"), f"阿禾({user}) 喜欢喝乌龙茶")
@@ -29,13 +29,13 @@ async def test_a_portrait_is_shown_to_its_own(stage: Stage, group: int) -> None:
 
 
 async def test_a_group_portrait_is_shown_in_its_group(stage: Stage, group: int) -> None:
-    """The group's portrait needs a group."""
+    """The group's profile can be shown only in a group."""
     assert "要在群里用" in await stage.ask("/记忆 群侧写", new_id())
     assert "还没有侧写" in await stage.ask("/记忆 群侧写", new_id(), group)
 
 
 async def test_sharing_opens_a_private_portrait(stage: Stage, group: int) -> None:
-    """What was learned in private is shown in a group while its person wishes so, and at no other time."""
+    """What was learned in private is shown in a group only while its person shares it."""
     from nonebot_plugin_cognitive_memory import get_memory
 
     user = new_id()
@@ -54,7 +54,7 @@ async def test_sharing_opens_a_private_portrait(stage: Stage, group: int) -> Non
 
 
 async def test_a_rollback_is_for_superusers(stage: Stage, group: int) -> None:
-    """A superuser puts the last portrait back and can undo that; nobody else can."""
+    """A superuser can roll a profile back and undo that; nobody else can."""
     user = new_id()
     scene = core.Scene.group(str(group), str(user), user_name="阿禾")
     for drink in ("乌龙茶", "美式咖啡"):
@@ -69,7 +69,7 @@ async def test_a_rollback_is_for_superusers(stage: Stage, group: int) -> None:
 
 @pytest.mark.parametrize("call", ["/记忆 回滚", "/记忆 回滚 谁"])
 async def test_a_rollback_names_somebody(stage: Stage, group: int, call: str) -> None:
-    """A rollback of nobody shows how it is written."""
+    """A rollback without a person is answered with the correct form."""
     assert "写法" in await stage.ask(call, SUPERUSER, group)
 
 

@@ -1,4 +1,4 @@
-"""Turns that chat plugins hand in."""
+"""Tests of turns handed in by chat plugins."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from .stage import Stage, message, new_id
 
 
 class Taking(core.CognitiveMemory):
-    """A memory that keeps the turns it is given, over the log of the real one."""
+    """A memory that records turns, over the log of the real one."""
 
     def __init__(self, real: core.CognitiveMemory, refusal: Exception | None = None) -> None:
-        """Stand before the real memory."""
+        """Wrap the real memory."""
         super().__init__(core.Settings())
         self.real, self.refusal, self.turns, self.dialogues = real, refusal, [], []
         self.takes = True
 
     @property
     def is_running(self) -> bool:
-        """Say that it runs."""
+        """Return True."""
         return True
 
     async def observe(self, message: core.Message) -> None:
@@ -33,18 +33,18 @@ class Taking(core.CognitiveMemory):
         await self.real.observe(message)
 
     async def recent_messages(self, scene: core.Scene, limit: int | None = None, **_: Any) -> list[core.Message]:
-        """Read the log."""
+        """Return lines of the log."""
         return await self.real.recent_messages(scene, limit)
 
     async def remember(self, turn: core.Turn) -> str | None:
-        """Keep a turn, or refuse it."""
+        """Record a turn, or refuse it."""
         if self.refusal:
             raise self.refusal
         self.turns.append(turn)
         return f"job {len(self.turns)}" if self.takes else None
 
     async def consider(self, scene: core.Scene, messages: Any) -> str | None:
-        """Keep a dialogue, or refuse it."""
+        """Record a dialogue, or refuse it."""
         if self.refusal:
             raise self.refusal
         self.dialogues.append(tuple(messages))
@@ -53,7 +53,7 @@ class Taking(core.CognitiveMemory):
 
 @pytest.fixture
 def taking(app: App, monkeypatch: pytest.MonkeyPatch) -> Taking:
-    """Put a memory in place that keeps what it is given."""
+    """Replace the memory by one that records what it is given."""
     from nonebot_plugin_cognitive_memory.lifecycle import lifetime
 
     memory = Taking(lifetime.memory)
@@ -71,7 +71,7 @@ async def ended(stage: Stage, event: Any, *ends: Any) -> str | None:
 
 
 async def test_source_and_window_are_filled_in(stage: Stage, group: int, taking: Taking) -> None:
-    """A turn carries the message it answers and what was said before it, without that message itself."""
+    """A turn has the message that it answers and the lines before it, without that message."""
     await stage.hear(message("周末去爬山吗", 2000002, group))
     await stage.hear(message("好呀", 2000001, group))
     event = message("好呀", 2000001, group)
@@ -84,7 +84,7 @@ async def test_source_and_window_are_filled_in(stage: Stage, group: int, taking:
 
 
 async def test_a_reply_comes_with_what_it_replies_to(stage: Stage, group: int, taking: Taking) -> None:
-    """Where the answered message is a reply, it is the last recent line, and what it replies to is another."""
+    """If the answered message is a reply, it is the last recent line, and its original is included."""
     asked = message("谁去爬山", 2000002, group)
     await stage.hear(asked)
     for index in range(15):
@@ -98,7 +98,7 @@ async def test_a_reply_comes_with_what_it_replies_to(stage: Stage, group: int, t
 
 
 async def test_a_reply_to_what_is_near_comes_once(stage: Stage, group: int, taking: Taking) -> None:
-    """What is replied to is no line twice, and a reply to what nobody logged comes without."""
+    """A replied-to line is not included twice, and an unlogged one is left out."""
     asked = message("谁去爬山", 2000002, group)
     await stage.hear(asked)
     for one in (asked.message_id, 999_999):
@@ -110,7 +110,7 @@ async def test_a_reply_to_what_is_near_comes_once(stage: Stage, group: int, taki
 
 
 async def test_what_came_later_is_no_window(stage: Stage, group: int, taking: Taking) -> None:
-    """Lines that others said while the model was thinking are not before the turn."""
+    """Lines that others said while the model was thinking are not in the turn."""
     from nonebot_plugin_cognitive_memory.recording import Source, TurnEnd
 
     event = message("第一句", 2000001, group)
@@ -122,7 +122,7 @@ async def test_what_came_later_is_no_window(stage: Stage, group: int, taking: Ta
 
 
 async def test_the_plain_form(stage: Stage, group: int, taking: Taking) -> None:
-    """Without injection the asker's newest line is the source, unless the plugin says another."""
+    """Without injection the asker's newest line is the source, unless the plugin gives another."""
     from nonebot_plugin_cognitive_memory import record_end
 
     await stage.hear(message("我怕猫", 2000001, group))
@@ -136,7 +136,7 @@ async def test_the_plain_form(stage: Stage, group: int, taking: Taking) -> None:
 
 
 async def test_a_line_that_is_known_by_its_words(stage: Stage, group: int, taking: Taking) -> None:
-    """A plugin that hands in the answered words alone has that line learned, too: it is not judged a second time."""
+    """A source given as text alone is matched to its line, which then counts as learned."""
     from nonebot_plugin_cognitive_memory import consider, record_end
 
     asked = message("我怕猫", 2000001, group)
@@ -151,7 +151,7 @@ async def test_a_line_that_is_known_by_its_words(stage: Stage, group: int, takin
 
 
 async def test_a_message_that_a_plugin_filled_up(stage: Stage, group: int, taking: Taking) -> None:
-    """What a chat plugin writes into the event for its model, memories say, is no part of what the person said."""
+    """Memories that a chat plugin adds to the event's message are not part of the source."""
     event = message("好呀", 2000001, group)
     event.message.insert(0, v11.MessageSegment.text("【相关回忆】\n- 阿棠怕鹅"))
     assert await ended(stage, event, "约好了")
@@ -161,7 +161,7 @@ async def test_a_message_that_a_plugin_filled_up(stage: Stage, group: int, takin
 
 
 async def test_recalled_text_is_not_handed_in(group: int, taking: Taking) -> None:
-    """The block that stood before the model is no part of memo, observations or source, whoever left it in."""
+    """A context block left in memo, observations or source is removed."""
     from nonebot_plugin_cognitive_memory import record_end
 
     block = "【记忆开始】\n阿棠怕鹅\n【记忆结束】"
@@ -181,7 +181,7 @@ async def test_recalled_text_is_not_handed_in(group: int, taking: Taking) -> Non
     ],
 )
 async def test_what_models_hand_in(group: int, taking: Taking, memo: Any, observations: Any, kept: tuple) -> None:
-    """None, a single text, broken characters and generators are taken for what they mean."""
+    """None, a single text, broken characters and generators are accepted as memo and observations."""
     from nonebot_plugin_cognitive_memory import record_end
 
     assert await record_end(core.Scene.group(str(group), "2000001"), memo, observations)
@@ -191,7 +191,7 @@ async def test_what_models_hand_in(group: int, taking: Taking, memo: Any, observ
 
 @pytest.mark.parametrize("observations", [5, {"a": 1}, [1, 2], [{"text": "canary"}], [["canary"]]])
 async def test_nonsense_is_no_error(group: int, taking: Taking, observations: Any, log: list[str]) -> None:
-    """What no turn could hold is answered with None, never with an exception, and the log does not repeat it."""
+    """Invalid observations return None without an exception, and the log does not repeat them."""
     from nonebot_plugin_cognitive_memory import record_end
 
     assert await record_end(core.Scene.group(str(group), "2000001"), "做了", observations) is None
@@ -201,7 +201,7 @@ async def test_nonsense_is_no_error(group: int, taking: Taking, observations: An
 
 @pytest.mark.parametrize("refusal", [core.QueueFull("满了"), core.StorageRefused("盘坏了"), core.BadArgument("不对")])
 async def test_refusals_are_no_errors(group: int, taking: Taking, refusal: Exception) -> None:
-    """A full queue and a failing disk answer None to the chat plugin."""
+    """A full queue or a failing disk returns None to the chat plugin."""
     from nonebot_plugin_cognitive_memory import consider, record_end
 
     here = core.Scene.group(str(group), "2000001")
@@ -212,7 +212,7 @@ async def test_refusals_are_no_errors(group: int, taking: Taking, refusal: Excep
 
 
 async def test_refusals_do_not_flood_the_log(group: int, taking: Taking, log: list[str]) -> None:
-    """The same refusal is logged once a minute, however often it comes."""
+    """The same refusal is logged at most once a minute."""
     from nonebot_plugin_cognitive_memory import record_end
 
     taking.refusal = core.QueueFull(f"满了 {new_id()}")
@@ -222,7 +222,7 @@ async def test_refusals_do_not_flood_the_log(group: int, taking: Taking, log: li
 
 
 async def test_consider_hands_in_what_is_new(stage: Stage, group: int, taking: Taking) -> None:
-    """The recent dialogue is handed in once; the next time only what came since, and nothing where nobody spoke."""
+    """``consider()`` hands in the recent dialogue once, later only new lines, and nothing without a person's line."""
     from nonebot_plugin_cognitive_memory import consider
 
     here = core.Scene.group(str(group), "2000001")
@@ -241,7 +241,7 @@ async def test_consider_hands_in_what_is_new(stage: Stage, group: int, taking: T
 
 
 async def test_a_recorded_turn_is_not_considered(stage: Stage, group: int, taking: Taking) -> None:
-    """A message whose turn the chat plugin recorded is not judged a second time."""
+    """A message whose turn was recorded is not considered."""
     from nonebot_plugin_cognitive_memory import consider
 
     event = message("我怕猫", 2000001, group)
@@ -253,7 +253,7 @@ async def test_a_recorded_turn_is_not_considered(stage: Stage, group: int, takin
 async def test_a_turn_without_observations_leaves_its_line_to_be_considered(
     stage: Stage, group: int, taking: Taking, observations: list[str]
 ) -> None:
-    """A memo says what was done and not what was learned, so the line of such a turn is judged like any other."""
+    """A turn without observations does not mark its line as learned, so it is still considered."""
     from nonebot_plugin_cognitive_memory import consider
 
     event = message("我怕猫", 2000001, group)
@@ -265,7 +265,7 @@ async def test_a_turn_without_observations_leaves_its_line_to_be_considered(
 async def test_a_turn_that_was_not_taken_leaves_its_line_to_be_considered(
     stage: Stage, group: int, taking: Taking
 ) -> None:
-    """A turn of which the memory kept nothing covers no line."""
+    """A turn that the memory did not accept does not mark its line as learned."""
     from nonebot_plugin_cognitive_memory import consider
 
     taking.takes = False

@@ -1,4 +1,4 @@
-"""From events to scenes."""
+"""Tests of deriving scenes from events."""
 
 from __future__ import annotations
 
@@ -15,34 +15,34 @@ SENDER = {"user_id": 2000001, "nickname": "小棠", "card": "阿棠", "role": "m
 
 
 def find(stage: Stage, event: object) -> core.Scene | None:
-    """Ask the plugin for the scene of an event."""
+    """Return the scene of an event."""
     from nonebot_plugin_cognitive_memory.scene import find_scene
 
     return find_scene(stage.bot, event)
 
 
 async def test_group_message(stage: Stage) -> None:
-    """A group message stands in the group, with the person's card as the name."""
+    """A group message has the group's scene, with the person's card as name."""
     scene = find(stage, message("早", 2000001, 10001, sender=SENDER, group_name="读书会"))
     assert scene == core.Scene.group("10001", "2000001")
     assert (scene.user_name, scene.group_name) == ("阿棠", "读书会")
 
 
 async def test_private_message(stage: Stage) -> None:
-    """A private message stands in the private chat, under the nickname where there is no card."""
+    """A private message has the private scene, with the nickname if there is no card."""
     scene = find(stage, message("早", 2000001, sender={**SENDER, "card": " "}))
     assert scene == core.Scene.private("2000001")
     assert scene.user_name == "小棠"
 
 
 async def test_temporary_chat_is_private(stage: Stage) -> None:
-    """A private chat that was opened from a group is private all the same."""
+    """A private chat opened from a group is still private."""
     event = message("早", 2000001, sub_type="group", group_id=10001)
     assert find(stage, event) == core.Scene.private("2000001")
 
 
 async def test_notices_have_scenes(stage: Stage) -> None:
-    """A poke has a person and a place, so a handler of it can have a memory."""
+    """A poke has a scene, so that its handler can use the memory."""
     poke = notice("notify", sub_type="poke", user_id=2000001, target_id=BOT, group_id=10001)
     assert find(stage, poke) == core.Scene.group("10001", "2000001")
 
@@ -59,7 +59,7 @@ async def test_notices_have_scenes(stage: Stage) -> None:
     ],
 )
 async def test_nobody_has_no_scene(stage: Stage, fields: dict) -> None:
-    """Anonymous members, the bot itself and impossible numbers are no persons, and skip whoever asks for a scene."""
+    """Anonymous members, the bot itself and invalid numbers have no scene, and handlers that need one are skipped."""
     from nonebot_plugin_cognitive_memory import scene_of
 
     user, group = fields.pop("user", 2000001), fields.pop("group", 10001)
@@ -70,7 +70,7 @@ async def test_nobody_has_no_scene(stage: Stage, fields: dict) -> None:
 
 
 async def test_own_sent_messages_have_no_scene(stage: Stage) -> None:
-    """What an implementation reports as sent by the bot is nobody's message."""
+    """A message reported as sent by the bot has no scene."""
     from nonebot.adapters.onebot import v11
 
     event = v11.Adapter.json_to_event({"time": 1, "self_id": BOT, "post_type": "message_sent", "user_id": 2000001})
@@ -78,7 +78,7 @@ async def test_own_sent_messages_have_no_scene(stage: Stage) -> None:
 
 
 async def test_version_twelve(twelve_stage: Stage) -> None:
-    """OneBot v12 has the same scenes, ids being any text."""
+    """OneBot v12 gives the same scenes, with any text as id."""
     sender = {"nickname": "小棠"}
     private = find(twelve_stage, twelve_message("早", "u-1", sender=sender))
     assert private == core.Scene.private("u-1")
@@ -89,12 +89,12 @@ async def test_version_twelve(twelve_stage: Stage) -> None:
 
 @pytest.mark.parametrize("user", ["", "a\nb", "x" * 129, str(BOT)])
 async def test_version_twelve_without_a_person(twelve_stage: Stage, user: str) -> None:
-    """Ids that the core refuses, and the bot's own, are nobody."""
+    """Invalid ids and the bot's own have no scene."""
     assert find(twelve_stage, twelve_message("早", user, "g-1")) is None
 
 
 async def test_channels_have_no_scene(twelve_stage: Stage) -> None:
-    """Channels are no groups and have no memory."""
+    """Channels have no scene."""
     event = twelve_message("早", "u-1", guild_id="1", channel_id="2")
     assert find(twelve_stage, event) is None
     channel = twelve("notice", "channel_member_increase", guild_id="1", channel_id="2", user_id="u", operator_id="o")
@@ -106,7 +106,7 @@ async def test_channels_have_no_scene(twelve_stage: Stage) -> None:
     ["１２３４５６", "²²²²²²", "123456\n", "012345", "+123456", "123_456", " 123456", "1e5", "0", "-123456", "1" * 21],
 )
 def test_only_canonical_numbers(app: object, written: str) -> None:
-    """No second spelling of a number names the same person."""
+    """Only the canonical spelling of a number is accepted as an id."""
     from nonebot_plugin_cognitive_memory.scene import qq_id
 
     assert qq_id(written) is None
@@ -114,7 +114,7 @@ def test_only_canonical_numbers(app: object, written: str) -> None:
 
 @given(st.one_of(st.text(), st.integers(), st.floats(), st.none(), st.lists(st.integers()), st.booleans()))
 def test_ids_are_canonical_or_none(value: object) -> None:
-    """Whatever is taken as a number is ASCII digits without a zero in front, and its own only spelling."""
+    """An accepted number is ASCII digits without a leading zero, equal to its own text."""
     from nonebot_plugin_cognitive_memory.scene import qq_id
 
     taken = qq_id(value)
@@ -122,7 +122,7 @@ def test_ids_are_canonical_or_none(value: object) -> None:
 
 
 async def test_each_bot_its_own_agent(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With isolate_bots the bot's own number is the agent, so two bots never read each other."""
+    """With isolate_bots the bot's own number is the agent, so that two bots do not share memories."""
     from nonebot_plugin_cognitive_memory import config, scene
 
     setup = config.Setup(core.Settings(isolate_bots=True), None)

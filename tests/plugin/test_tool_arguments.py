@@ -1,4 +1,4 @@
-"""What models write for arguments when they write it their own way: taken as it is meant, or refused in words."""
+"""Tests of unusual tool arguments: accepted as meant, or refused with a sentence."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ WORDS = {"type", "description", "enum", "items"}
 
 
 def test_schemas_use_what_every_provider_knows() -> None:
-    """Parameters are flat and of plain types, in the few words that all providers read, and no list is empty."""
+    """Schemas are flat, use plain types and common keywords only, and have no empty lists."""
     from nonebot_plugin_cognitive_memory import tool_schemas
 
     for schema in tool_schemas("memory-1_"):
@@ -42,7 +42,7 @@ def test_schemas_use_what_every_provider_knows() -> None:
 
 @pytest.mark.parametrize("prefix", ["记忆_", "cm.", "cm:", "a b", "x" * 60, "\n"])
 async def test_a_prefix_that_no_provider_takes(group: int, prefix: str) -> None:
-    """A prefix that would make illegal names is refused when schemas are asked for, and no name with it is known."""
+    """A prefix that gives invalid names is refused, and no name with it is accepted."""
     from nonebot_plugin_cognitive_memory import tool_schemas
 
     with pytest.raises(core.BadArgument, match="前缀"):
@@ -52,7 +52,7 @@ async def test_a_prefix_that_no_provider_takes(group: int, prefix: str) -> None:
 
 @pytest.mark.parametrize("written", [None, "", " \n", "null", "{}", "[]", {}, []])
 async def test_no_arguments_in_any_form(group: int, written: Any) -> None:
-    """A call without arguments is understood however that is written, and what is needed is asked for by name."""
+    """A call without arguments is accepted in any form, and a missing required argument is named."""
     assert await call("memory_list", written, somebody(group)) == {"ok": True, "memories": []}
     assert (await call("search_events", written, somebody(group)))["error"] == "缺少参数 query"
 
@@ -61,14 +61,14 @@ async def test_no_arguments_in_any_form(group: int, written: Any) -> None:
     "written", [5, 5.5, True, b"{}", ("query", "x"), [{"query": "x"}], '[{"query": "x"}]', "5", '"x"']
 )
 async def test_what_is_no_object(group: int, written: Any) -> None:
-    """What is no object of arguments is refused in words that say so."""
+    """Arguments that are not an object are refused with a sentence that says so."""
     answer = await call("search_events", written, somebody(group))
     assert answer == {"ok": False, "error": "参数应为一个 JSON 对象"}
 
 
 @pytest.mark.parametrize("blank", ["", " ", None, "null", "None", "undefined", "N/A", "无"])
 async def test_left_out_in_words(group: int, blank: Any) -> None:
-    """A parameter that may be left out is left out, also where a model fills in a word that says so."""
+    """An optional parameter filled with a word for "none" counts as left out."""
     here = somebody(group)
     await told(here, "阿棠喜欢乌龙茶")
     optional = ("target_user_id", "target_group_id", "top_k", "time_from", "time_to")
@@ -81,7 +81,7 @@ async def test_left_out_in_words(group: int, blank: Any) -> None:
 
 @pytest.mark.parametrize("form", ["{0}", "小满({0})", "@小满（{0}）", " {0} "])
 async def test_a_member_is_narrowed_to(group: int, form: str) -> None:
-    """In a group a search may be narrowed to another member, by the number alone or as people are shown."""
+    """In a group a search can be narrowed to another member, by number or as name(id)."""
     mine, theirs = somebody(group), core.Scene.group(str(group), str(new_id()), user_name="小满")
     await told(mine, "阿棠喜欢乌龙茶")
     await told(theirs, "小满喜欢乌龙茶和咖啡")
@@ -90,7 +90,7 @@ async def test_a_member_is_narrowed_to(group: int, form: str) -> None:
 
 
 async def test_a_person_is_refused_in_anothers_chat(group: int) -> None:
-    """In a private chat a search for somebody else is refused in a clear sentence, by number or name and number."""
+    """In a private chat a search for another person is refused with a clear sentence."""
     here = core.Scene.private(str(new_id()))
     for target in ("10009", 10009, 10009.0, "小满(10009)"):
         answer = await call("search_events", {"query": "茶", "target_user_id": target}, here)
@@ -99,7 +99,7 @@ async def test_a_person_is_refused_in_anothers_chat(group: int) -> None:
 
 @pytest.mark.parametrize("control", ["10001\x01", "\x1f", "10001\x1f10002", "a\u0085b"])
 async def test_ids_with_control_characters(group: int, control: str) -> None:
-    """An id with a control character is no id, in a sentence that shows it."""
+    """An id with a control character is refused with a sentence that shows it."""
     for tool, arguments in (
         ("search_events", {"query": "茶", "target_user_id": f"x{control}y"}),
         ("search_events", {"query": "茶", "target_group_id": f"x{control}y"}),
@@ -122,7 +122,7 @@ async def test_ids_with_control_characters(group: int, control: str) -> None:
     ],
 )
 async def test_times_at_the_edges(group: int, window: dict[str, str], is_within: bool) -> None:
-    """The first and last days of the calendar, zones and swapped ends are read as they are meant."""
+    """First and last days of the calendar, zones and swapped ends are accepted in time windows."""
     here = somebody(group)
     await told(here, "阿棠喜欢乌龙茶")
     answer = await call("search_events", {"query": "乌龙茶", **window}, here)
@@ -134,7 +134,7 @@ async def test_times_at_the_edges(group: int, window: dict[str, str], is_within:
     ["2026-03-01 08:00 CST", "0000-01-01", "10000-01-01", "2026年3月1日", "2026-02-30", "-1", "1e9", "NaN", 1767225600],
 )
 async def test_times_that_nobody_can_read(group: int, time: Any) -> None:
-    """A time of no known zone, of no year or no day is refused, with a form that can be read."""
+    """An unreadable time is refused with an example of a valid form."""
     answer = await call("search_events", {"query": "茶", "time_from": time}, somebody(group))
     assert re.match(r"time_from 看不懂 .*，请写成 2026-03-04", answer["error"])
 
@@ -151,7 +151,7 @@ async def test_times_that_nobody_can_read(group: int, time: Any) -> None:
     ],
 )
 async def test_observations_in_any_form(group: int, written: Any, stored: int) -> None:
-    """A list, a list that was written out as text, and one sentence are each as many observations as they hold."""
+    """Observations are accepted as a list, as JSON text of a list, and as one sentence."""
     from nonebot_plugin_cognitive_memory import get_memory
 
     here = somebody(group)
@@ -162,13 +162,13 @@ async def test_observations_in_any_form(group: int, written: Any, stored: int) -
 
 @pytest.mark.parametrize("written", [{"a": "b"}, [{"text": "小满喜欢猫"}], [["小满喜欢猫"]], True, "[[1]]"])
 async def test_observations_of_another_shape(group: int, written: Any) -> None:
-    """What is no list of texts is refused in words that say what it should be."""
+    """Observations of another form are refused with a sentence that states the right one."""
     answer = await call("end", {"observations": written}, somebody(group))
     assert answer == {"ok": False, "error": "参数 observations 应为字符串的数组"}
 
 
 async def test_a_very_long_question(group: int) -> None:
-    """A question of 100,000 characters is cut and answered, as an object; as text that is too long it is refused."""
+    """A query of 100,000 characters is cut and answered; as JSON text that long it is refused."""
     here = somebody(group)
     await told(here, "阿棠喜欢乌龙茶")
     long = {"query": "乌龙茶" + "长" * 100_000}
@@ -198,7 +198,7 @@ OWN = st.fixed_dictionaries(
 @settings(max_examples=sized(100, 1_000), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(name=st.sampled_from(NAMES), arguments=OWN, cut=st.none() | st.integers(0, 60))
 async def test_nearly_right_arguments_are_answered(group: int, name: str, arguments: Any, cut: int | None) -> None:
-    """Arguments of the right names with anything for values, as an object or as text that breaks off, never raise."""
+    """Arguments with valid names and arbitrary values, also as truncated text, never raise."""
     await call(name, arguments, core.Scene.group(str(group), "2000001"))
     written = json.dumps(arguments)
     await call(name, written if cut is None else written[:cut], core.Scene.private("2000001"))

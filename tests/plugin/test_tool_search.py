@@ -1,4 +1,4 @@
-"""The tool search_events: events first, and lines of the log where fitting events are few."""
+"""Tests of the tool search_events: events first, then log lines if few events fit."""
 
 from __future__ import annotations
 
@@ -21,39 +21,39 @@ LEAST = 0.15
 
 
 class Shelf(core.CognitiveMemory):
-    """A memory that finds these hits, and keeps what was asked for."""
+    """A memory with fixed hits that records what was asked."""
 
     def __init__(self, events: Sequence[core.Hit], lines: Sequence[core.Hit]) -> None:
-        """Hold what each search finds."""
+        """Take the hits of each search."""
         super().__init__(core.Settings())
         self.found = {(): list(events), ("message",): list(lines)}
         self.asked: list[dict[str, Any]] = []
 
     @property
     def is_running(self) -> bool:
-        """Say that it runs."""
+        """Return True."""
         return True
 
     async def search_events(self, scene: core.Scene, query: str, **narrowed: Any) -> list[core.Hit]:
-        """Give what is held of the kinds asked for, as much as is wanted."""
+        """Return the hits of the requested kinds, up to the limit."""
         self.asked.append({"scene": scene, "query": query, **narrowed})
         return self.found[narrowed["kinds"]][: narrowed["top_k"]]
 
 
 def events(*relevances: float, **fields: Any) -> list[core.Hit]:
-    """Make hits of events."""
+    """Return hits of events."""
     made = [an_event(f"事{at}", **fields) for at in range(len(relevances))]
     return [core.Hit(event, much, relevance=much) for event, much in zip(made, relevances, strict=True)]
 
 
 def lines(count: int, scene: core.Scene = GROUP, relevance: float = 0.5) -> list[core.Hit]:
-    """Make hits of lines m0, m1 and so on."""
+    """Return hits of lines m0, m1 and so on."""
     said = [a_message(f"话{at}", scene, NOON + timedelta(minutes=at), id=f"m{at}") for at in range(count)]
     return [core.Hit(line.as_event(), relevance, relevance=relevance) for line in said]
 
 
 async def searched(shelf: Shelf, patch: pytest.MonkeyPatch, asked: Sequence[str] = (), **arguments: Any) -> list[str]:
-    """Give the texts that the tool answers with; ``asked`` are the messages that are being answered."""
+    """Return the texts in the tool's answer; ``asked`` are the messages being answered."""
     from nonebot_plugin_cognitive_memory.lifecycle import lifetime
     from nonebot_plugin_cognitive_memory.recording import Source, TurnEnd
     from nonebot_plugin_cognitive_memory.tools import MemoryToolbox
@@ -79,7 +79,7 @@ async def searched(shelf: Shelf, patch: pytest.MonkeyPatch, asked: Sequence[str]
 async def test_few_fitting_events_are_followed_by_lines(
     group: int, monkeypatch: pytest.MonkeyPatch, relevances: tuple[float, ...], top_k: int, said: int
 ) -> None:
-    """With fewer than three events that matter, or than are wanted at all, lines fill up what is wanted."""
+    """With fewer than three relevant events, or fewer than requested, log lines fill the answer."""
     shelf = Shelf(events(*relevances), lines(4))
     found = await searched(shelf, monkeypatch, top_k=top_k)
     assert found == [f"事{at}" for at in range(len(relevances))] + [f"话{at}" for at in range(said)]
@@ -87,26 +87,26 @@ async def test_few_fitting_events_are_followed_by_lines(
 
 
 async def test_events_that_hardly_matter_leave_room(group: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """They do not count as found, and stand behind the lines as far as there is room."""
+    """Events below the relevance limit do not count and come after the lines."""
     shelf = Shelf(events(0.9, 0.8, *[LEAST - 0.01] * 10), lines(4))
     found = await searched(shelf, monkeypatch, top_k=8)
     assert found == ["事0", "事1", "话0", "话1", "话2", "话3", "事2", "事3"]
 
 
 async def test_lines_that_a_found_event_was_made_of_are_left_out(group: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What an event says is not told again and takes no other line's place; elsewhere the same id is another line."""
+    """Source lines of found events are left out and replaced by others; equal ids elsewhere are kept."""
     made = events(0.9, message_ids=("m0", "m1"))
     assert await searched(Shelf(made, lines(4)), monkeypatch, top_k=3) == ["事0", "话2", "话3"]
     assert await searched(Shelf(made, lines(2, OTHER_GROUP)), monkeypatch) == ["事0", "话0", "话1"]
 
 
 async def test_the_question_is_no_answer_to_itself(group: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The message that is being answered is not found, and takes no other line's place."""
+    """The message being answered is left out and replaced by another line."""
     assert await searched(Shelf([], lines(4)), monkeypatch, asked=["m0"], top_k=3) == ["话1", "话2", "话3"]
 
 
 async def test_the_log_is_asked_no_wider(group: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Person, group, times and words hold for the lines as they do for the events."""
+    """Person, group, times and query apply to lines as to events."""
     shelf = Shelf([], lines(1))
     narrowed = {"time_from": "2026-03-01", "time_to": "2026-03-02"}
     await searched(shelf, monkeypatch, target_user_id="2000002", target_group_id=GROUP.group_id, **narrowed)
@@ -118,7 +118,7 @@ async def test_the_log_is_asked_no_wider(group: int, monkeypatch: pytest.MonkeyP
 
 
 async def test_what_matters_is_what_the_settings_say(group: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A lower bound of relevance makes the same events enough."""
+    """With a lower relevance limit the same events count as relevant."""
     from nonebot_plugin_cognitive_memory import tool_actions
 
     weak = events(0.1, 0.1, 0.1)
@@ -129,7 +129,7 @@ async def test_what_matters_is_what_the_settings_say(group: int, monkeypatch: py
 
 
 async def test_an_event_and_lines_of_a_real_memory(stage: Stage, group: int) -> None:
-    """What was learned of a message is told as event alone; what was only said comes after it."""
+    """A learned message is returned as its event only, and unlearned lines follow."""
     from nonebot_plugin_cognitive_memory import get_memory
 
     from .companion import Companion, listening

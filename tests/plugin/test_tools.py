@@ -1,4 +1,4 @@
-"""Tools: whatever a model sends is answered, and never from outside the asker's scene."""
+"""Tests of the tools: every call is answered, and never from outside the asker's scene."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ CANARY = "canary" + token_hex(4)
 
 
 async def call(name: str, arguments: Any, scene: core.Scene) -> dict[str, Any]:
-    """Call a tool and read its answer, which is one JSON object of the agreed form."""
+    """Call a tool; return its answer, checked to have the agreed form."""
     from nonebot_plugin_cognitive_memory import call_tool
 
     answer = json.loads(await call_tool(name, arguments, scene))
@@ -41,7 +41,7 @@ async def call(name: str, arguments: Any, scene: core.Scene) -> dict[str, Any]:
 
 
 def somebody(group: int) -> core.Scene:
-    """Stand in a group with somebody new."""
+    """Return a group scene with a new person."""
     return core.Scene.group(str(group), str(new_id()), user_name="阿棠")
 
 
@@ -54,7 +54,7 @@ async def told(scene: core.Scene, *facts: str) -> None:
 
 
 def test_schemas_are_the_contracts() -> None:
-    """The eight tools have the agreed flat parameters, and names that every provider takes."""
+    """The eight tools have the agreed flat parameters, and names that every provider accepts."""
     from nonebot_plugin_cognitive_memory import tool_schemas
 
     functions = [schema["function"] for schema in tool_schemas()]
@@ -81,7 +81,7 @@ def test_schemas_are_the_contracts() -> None:
 
 
 def test_schemas_are_nobodys_to_spoil() -> None:
-    """A chat plugin that edits the schemas spoils them for nobody else."""
+    """Changing returned schemas does not affect later ones."""
     from nonebot_plugin_cognitive_memory import tool_schemas
 
     tool_schemas()[0]["function"]["parameters"]["properties"].clear()
@@ -89,7 +89,7 @@ def test_schemas_are_nobodys_to_spoil() -> None:
 
 
 async def test_prefixed_names(group: int) -> None:
-    """Names that were handed out with a prefix are understood with it, others are not."""
+    """Names with a prefix are accepted if schemas with it were requested, others are not."""
     from nonebot_plugin_cognitive_memory import tool_schemas
 
     assert tool_schemas("cm_")[0]["function"]["name"] == "cm_end"
@@ -99,7 +99,7 @@ async def test_prefixed_names(group: int) -> None:
 
 
 async def test_end_and_search(stage: Stage, group: int) -> None:
-    """What a model hands in at the end of a turn is what its search finds later, in the agreed form."""
+    """What a model passes to end is found by its later search, in the agreed form."""
     here = somebody(group)
     answer = await call("end", {"memo": "记下口味", "observations": ["阿棠喜欢乌龙茶"], "force": "false"}, here)
     assert answer["id"]
@@ -114,7 +114,7 @@ async def test_end_and_search(stage: Stage, group: int) -> None:
 
 
 async def test_thin_results_fall_back_to_the_log(stage: Stage, group: int) -> None:
-    """What was said a minute ago is found before anybody made an event of it; the question itself is not."""
+    """A recent line is found before it became an event, but not the question itself."""
     from .companion import Companion, listening
 
     user = new_id()
@@ -126,7 +126,7 @@ async def test_thin_results_fall_back_to_the_log(stage: Stage, group: int) -> No
 
 
 async def test_pins_of_the_asker(group: int) -> None:
-    """Pins are added, listed, rewritten and removed by the model for the person it talks with."""
+    """A model can add, list, change and remove the pins of its conversation partner."""
     here = somebody(group)
     pin_id = (await call("memory_add", {"fact": "对花生过敏"}, here))["id"]
     assert (await call("memory_list", None, here))["memories"] == [{"id": pin_id, "fact": "对花生过敏"}]
@@ -137,7 +137,7 @@ async def test_pins_of_the_asker(group: int) -> None:
 
 
 async def test_pins_of_others(group: int) -> None:
-    """Nobody rewrites or removes the pins of another member, or those of the whole group."""
+    """The pins of other members and of the group cannot be changed or removed."""
     from nonebot_plugin_cognitive_memory import get_memory
 
     mine, theirs = somebody(group), somebody(group)
@@ -151,7 +151,7 @@ async def test_pins_of_others(group: int) -> None:
 
 @pytest.mark.parametrize("tool", ["memory_update", "memory_delete"])
 async def test_nothing_is_changed_by_a_guess(group: int, tool: str) -> None:
-    """Text that broke off is mended for reading and adding, and never for changing or removing."""
+    """Truncated arguments are repaired for reading and adding, never for changing or removing."""
     from nonebot_plugin_cognitive_memory import get_memory
 
     here = somebody(group)
@@ -178,7 +178,7 @@ async def test_nothing_is_changed_by_a_guess(group: int, tool: str) -> None:
     ],
 )
 async def test_arguments_never_widen(stage: Stage, group: int, target: dict[str, Any]) -> None:
-    """Arguments that name another group or person, or are no names at all, show nothing of any other scene."""
+    """Arguments that name another group or person, or nothing valid, show nothing of other scenes."""
     elsewhere, here = somebody(group + 300_000), somebody(group)
     await told(elsewhere, f"阿棠的密语是{CANARY}")
     await told(core.Scene.private(elsewhere.user_id), f"阿棠私下说{CANARY}")
@@ -192,7 +192,7 @@ async def test_arguments_never_widen(stage: Stage, group: int, target: dict[str,
 
 
 async def test_a_foreign_target_is_refused_and_audited(group: int, log: list[str]) -> None:
-    """Asking for another group is refused in words, and leaves a line that says who asked where and not for what."""
+    """Asking for another group is refused and logged with asker and place, but not with the query."""
     here = somebody(group)
     answer = await call("search_events", {"query": CANARY, "target_group_id": "10009"}, here)
     assert answer == {"ok": False, "error": "这里看不到别的群的记忆"}
@@ -204,7 +204,7 @@ async def test_a_foreign_target_is_refused_and_audited(group: int, log: list[str
 
 @pytest.mark.parametrize("top_k", ["", None, 0, -3, "abc", 10**9, "5", 5.0, True, float("nan"), float("inf"), [], {}])
 async def test_any_top_k(group: int, top_k: Any) -> None:
-    """Whatever a model writes for a number of hits, it gets some sensible number of them."""
+    """Any value of top_k gives a sensible number of hits."""
     here = somebody(group)
     await told(here, "阿棠喜欢乌龙茶", "阿棠讨厌香菜")
     for tool in ("search_events", "search_profiles"):
@@ -227,7 +227,7 @@ async def test_any_top_k(group: int, top_k: Any) -> None:
     ],
 )
 def test_truth_values(force: Any, meant: bool) -> None:
-    """The words true and false are what they say, and everything unclear is no."""
+    """Values that mean true are true, and all unclear ones are false."""
     from nonebot_plugin_cognitive_memory.arguments import Arguments
 
     assert Arguments({"force": force}).flag("force") is meant
@@ -243,14 +243,14 @@ def test_truth_values(force: Any, meant: bool) -> None:
     ],
 )
 async def test_unreadable_times(group: int, bad: dict[str, Any]) -> None:
-    """A time that nobody can read is refused in words that name it."""
+    """An unreadable time is refused with a sentence that names the parameter."""
     answer = await call("search_events", {"query": "茶", **bad}, somebody(group))
     assert not answer["ok"]
     assert next(iter(bad)) in answer["error"]
 
 
 async def test_times_narrow(group: int) -> None:
-    """Times without a zone are read where people live, and swapped ends are understood."""
+    """Times without a zone are local, and swapped ends are accepted."""
     here = somebody(group)
     await told(here, "阿棠喜欢乌龙茶")
     past = {"query": "乌龙茶", "time_from": "2001-01-01", "time_to": "2001-12-31T10:00"}
@@ -279,7 +279,7 @@ async def test_times_narrow(group: int) -> None:
     ],
 )
 async def test_hostile_text(group: int, written: str) -> None:
-    """Endless nesting, endless quotes, endless numbers and no JSON at all are answered, and soon."""
+    """Deep nesting, endless quotes or numbers, and text that is not JSON are answered quickly."""
     for tool in NAMES:
         await call(tool, written, somebody(group))
 
@@ -294,7 +294,7 @@ async def test_hostile_text(group: int, written: str) -> None:
     ],
 )
 async def test_slightly_broken_text(group: int, written: str) -> None:
-    """A trailing comma, single quotes, a fence and doubly written JSON are understood."""
+    """Trailing commas, single quotes, fences and doubly encoded JSON are accepted."""
     here = somebody(group)
     await told(here, "阿棠喜欢乌龙茶")
     assert (await call("search_events", written, here))["events"]
@@ -302,7 +302,7 @@ async def test_slightly_broken_text(group: int, written: str) -> None:
 
 @pytest.mark.parametrize("broken", ['{"fact": "怕猫' + "[" * 20, '{"fact": "怕猫' + " " * 5_000])
 async def test_what_is_not_mended(group: int, broken: str) -> None:
-    """Text that is broken and also long or nested is refused in words, since mending it can take seconds."""
+    """Broken JSON that is long or nested is refused, since repairing it can take seconds."""
     answer = await call("memory_add", broken, somebody(group))
     assert not answer["ok"]
     assert "JSON" in answer["error"]
@@ -310,28 +310,28 @@ async def test_what_is_not_mended(group: int, broken: str) -> None:
 
 @pytest.mark.parametrize("number", [10**400, -(10**5000), float("inf")], ids=["long", "longer", "endless"])
 async def test_endless_numbers(group: int, number: Any) -> None:
-    """A number without end is no id, no count and no text, and no error either."""
+    """An endless number is neither an id, a count nor a text, and raises no error."""
     for tool in NAMES:
         for key in ("query", "top_k", "id", "fact", "entity_id", "target_user_id", "force", "observations"):
             await call(tool, {"query": "茶", key: number}, somebody(group))
 
 
 class Portrayed(core.CognitiveMemory):
-    """A memory with portraits, that keeps what was asked for."""
+    """A memory with profiles that records what was asked."""
 
     def __init__(self, *portraits: core.Profile) -> None:
-        """Hold portraits; who is in none of them is foreign."""
+        """Take the profiles; any other key is forbidden."""
         super().__init__(core.Settings())
         self.held = {portrait.key: portrait for portrait in portraits}
         self.asked: list[tuple[Any, ...]] = []
 
     @property
     def is_running(self) -> bool:
-        """Say that it runs."""
+        """Return True."""
         return True
 
     async def get_profile(self, scene: core.Scene, entity_type: Any, entity_id: str) -> core.Profile | None:
-        """Give a portrait where the key may be read."""
+        """Return a profile if its key may be read."""
         self.asked.append((entity_type, entity_id))
         key = core.ProfileKey.asked(scene, entity_type, entity_id)
         if not key.readable_by(scene):
@@ -339,7 +339,7 @@ class Portrayed(core.CognitiveMemory):
         return self.held.get(key)
 
     async def search_profiles(self, scene: core.Scene, query: str, **fields: Any) -> list[core.ProfileHit]:
-        """Give all of them."""
+        """Return all profiles."""
         self.asked.append((query, fields))
         return [core.ProfileHit(portrait, 0.71234) for portrait in self.held.values()]
 
@@ -352,7 +352,7 @@ READING = core.Profile(core.ProfileKey.group("10001"), "读书会", (), "每周�
 
 @pytest.fixture
 def portrayed(group: int, monkeypatch: pytest.MonkeyPatch) -> Portrayed:
-    """Put a memory in place that has portraits."""
+    """Replace the memory by one with profiles."""
     from nonebot_plugin_cognitive_memory.lifecycle import lifetime
 
     memory = Portrayed(TANG, READING)
@@ -361,7 +361,7 @@ def portrayed(group: int, monkeypatch: pytest.MonkeyPatch) -> Portrayed:
 
 
 async def test_a_portrait_in_its_form(portrayed: Portrayed) -> None:
-    """A portrait is told with whose it is, name, tags, text, and when it was written in the zone of the people here."""
+    """A profile is returned with subject, name, tags, text and the local time of its update."""
     answer = await call("get_profile", {"entity_type": "user", "entity_id": "2000001"}, HERE)
     told = {
         "entity_type": "member",
@@ -405,7 +405,7 @@ async def test_a_portrait_in_its_form(portrayed: Portrayed) -> None:
 async def test_whom_a_model_means(
     portrayed: Portrayed, entity_type: Any, entity_id: Any, asked: tuple[str, str]
 ) -> None:
-    """Types in any case, missing ones, numbers as ids, name(id) and group/user are taken for what they mean."""
+    """Types in any case or missing, numeric ids, name(id) and group/user are accepted."""
     answer = await call("get_profile", {"entity_type": entity_type, "entity_id": entity_id}, HERE)
     assert answer["profile"] is not None
     assert portrayed.asked == [asked]
@@ -425,7 +425,7 @@ async def test_whom_a_model_means(
     ],
 )
 async def test_what_means_nobody(portrayed: Portrayed, arguments: dict[str, Any], word: str) -> None:
-    """An id or a type that means nothing is refused in words that name it."""
+    """An invalid id or type is refused with a sentence that names it."""
     answer = await call("get_profile", arguments, HERE)
     assert word in answer["error"]
 
@@ -437,14 +437,14 @@ async def test_what_means_nobody(portrayed: Portrayed, arguments: dict[str, Any]
 async def test_a_foreign_portrait_is_refused_and_audited(
     portrayed: Portrayed, entity_type: str, entity_id: str, log: list[str]
 ) -> None:
-    """Portraits of another group are refused in a clear sentence, and the log knows who asked for them."""
+    """Asking for a profile of another group is refused with a sentence and logged with the asker."""
     answer = await call("get_profile", {"entity_type": entity_type, "entity_id": entity_id}, HERE)
     assert answer == {"ok": False, "error": "这里看不到这份侧写"}
     assert [line for line in log if "get_profile" in line and "2000001" in line]
 
 
 async def test_a_portrait_that_people_spoiled(portrayed: Portrayed) -> None:
-    """A file with a book in it, a thousand tags and a date at the edge of the calendar is told in bounded words."""
+    """An oversized profile with a date at the edge of the calendar is returned within bounds."""
     edge = datetime.min.replace(tzinfo=timezone(timedelta(hours=14)))
     portrayed.held[TANG.key] = replace(TANG, summary="长" * 100_000, tags=("签",) * 1_000, updated_at=edge)
     told = (await call("get_profile", {"entity_type": "user", "entity_id": "2000001"}, HERE))["profile"]
@@ -465,7 +465,7 @@ KEYS = st.sampled_from(WORDS.split())
 @settings(max_examples=sized(80, 500), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(name=st.sampled_from(NAMES), arguments=st.dictionaries(KEYS, JSON, max_size=6) | st.text(max_size=60) | JSON)
 async def test_anything_is_answered(group: int, name: str, arguments: Any) -> None:
-    """No arguments of any type or nesting raise, and none show what was said elsewhere."""
+    """No arguments of any type or nesting raise or show what was said elsewhere."""
     answer = await call(name, arguments, core.Scene.group(str(group), "2000001"))
     assert CANARY not in json.dumps(answer, ensure_ascii=False)
 
@@ -480,7 +480,7 @@ async def test_disabled(group: int, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_guide_says_what_belongs_where() -> None:
-    """The guide for a system prompt names every field of end, and what never belongs into it."""
+    """The guide for a system prompt names every field of end, and what must not be in it."""
     from nonebot_plugin_cognitive_memory import TOOL_GUIDE
 
     for word in ("end", "memo", "observations", "search_events", "memory_add", "密码", "心情"):

@@ -1,4 +1,4 @@
-"""What a chat model is shown by the tools, against the table of who may read what, over random histories."""
+"""Tests of what the tools show, against the table of who may read what, over random histories."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ CHAPTERS, DEEDS, QUESTIONS = 3, 8, 100
 async def test_tools_show_what_the_scene_may_read(
     group: int, seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whatever a model asks for, in whoever's name, it is shown all that the scene may read of it and nothing else."""
+    """The tools show a model everything that its scene may read, and nothing else."""
     from nonebot_plugin_cognitive_memory.lifecycle import lifetime
 
     shown, clock = Counter[str](), FrozenClock()

@@ -1,4 +1,4 @@
-"""From segments to words."""
+"""Tests of converting message segments to text."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ V11 = [
 
 
 def v11_words(segments: list) -> tuple[str, str | None]:
-    """Word segments of OneBot v11, heard by the bot 1."""
+    """Convert segments of OneBot v11 heard by the bot 1."""
     from nonebot_plugin_cognitive_memory.wording import worded
 
     wording = worded([v11.MessageSegment(kind, data) for kind, data in segments], "1")
@@ -39,18 +39,18 @@ def v11_words(segments: list) -> tuple[str, str | None]:
 
 @pytest.mark.parametrize(("segments", "text"), V11)
 def test_markers(app: object, segments: list, text: str) -> None:
-    """Everything that is no text becomes a short marker, without file names of pictures or their bytes."""
+    """Everything but text becomes a short marker, without picture names or data."""
     assert v11_words(segments) == (text, None)
 
 
 def test_replies(app: object) -> None:
-    """What a message answers is kept by id, and is no part of its words."""
+    """The replied-to message is kept by id and is not part of the text."""
     assert v11_words([("reply", {"id": "-77"}), ("text", {"text": "对"})]) == ("对", "-77")
     assert v11_words([("reply", {"id": 78}), ("reply", {"id": 79})]) == ("", "78")
 
 
 def test_version_twelve(app: object) -> None:
-    """Segments of OneBot v12 are worded alike, extended ones too."""
+    """Segments of OneBot v12, including extended ones, are converted too."""
     from nonebot_plugin_cognitive_memory.wording import worded
 
     segments = [
@@ -64,7 +64,7 @@ def test_version_twelve(app: object) -> None:
 
 
 def test_bounds(app: object) -> None:
-    """A megabyte of text and ten thousand mentions are cut before anything looks at them."""
+    """A megabyte of text and ten thousand mentions are cut before processing."""
     text, _ = v11_words([("text", {"text": "长" * 1_000_000})])
     assert len(text) == 4_000
     text, _ = v11_words([("text", {"text": "长" * 1_000}), ("image", {})] * 50)
@@ -87,14 +87,14 @@ def test_bounds(app: object) -> None:
     ],
 )
 def test_recalled_text_is_nobodys_words(app: object, text: str, left: str) -> None:
-    """The block of memories is no part of what anybody said, whoever pasted or sent it."""
+    """A context block in a message is removed, whoever sent it."""
     assert v11_words([("text", {"text": text})])[0] == left
     halves = [("text", {"text": text[:9]}), ("text", {"text": text[9:]})]
     assert v11_words(halves)[0] == left
 
 
 def test_the_block_is_the_one_that_is_built(app: object) -> None:
-    """What is left out is what the memory puts before a model, to the letter."""
+    """The removed block has exactly the fence that the memory builds."""
     from cognitive_memory_core.context.render import CLOSED, OPENED
     from nonebot_plugin_cognitive_memory import wording
 
@@ -102,7 +102,7 @@ def test_the_block_is_the_one_that_is_built(app: object) -> None:
 
 
 def test_many_blocks_cost_little(app: object) -> None:
-    """Megabytes of opened blocks are looked through once."""
+    """Many opened blocks are removed in a single pass."""
     from nonebot_plugin_cognitive_memory.wording import unrecalled
 
     assert unrecalled("x<cognitive_memory></cognitive_memory>" * 50_000) == "x" * 50_000
@@ -111,7 +111,7 @@ def test_many_blocks_cost_little(app: object) -> None:
 
 
 def test_a_quoted_message_is_not_said_again(app: object) -> None:
-    """Of a message that is answered only the id is kept, whatever its words, which may be the bot's own."""
+    """Of a replied-to message only the id is kept, not its quoted text."""
     quoted = ("reply", {"id": "77", "text": "我记得：阿棠怕猫", "qq": "1"})
     assert v11_words([quoted, ("text", {"text": "不对"})]) == ("不对", "77")
 
@@ -122,6 +122,6 @@ def test_a_quoted_message_is_not_said_again(app: object) -> None:
     )
 )
 def test_anything_has_words(segments: list) -> None:
-    """Whatever an implementation sends, there are words that can be written down, and never an error."""
+    """Any segments give encodable text and no error."""
     text, _ = v11_words(segments)
     text.encode("utf-8")

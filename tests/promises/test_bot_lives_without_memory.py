@@ -1,4 +1,4 @@
-"""README: with the memory off, misconfigured or without a disk the bot answers all the same."""
+"""README: if the memory is off, misconfigured or without a disk, the bot still answers."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ async def turn(
 
 @pytest.mark.parametrize("env", [["COGNITIVE_MEMORY__ENABLED=false"], ["COGNITIVE_MEMORY__TIMEZONE=Mars/Base"]])
 async def test_switched_off_or_misconfigured(tmp_path: Path, env: list[str]) -> None:
-    """A plugin that uses everything is answered by everything, and tools say that the memory is off."""
+    """With the memory off or misconfigured every injected function returns, and tools report that it is off."""
     async with running_bot(tmp_path, {"companion": COMPANION}, env) as (_, client):
         answer = await client.ask("在吗", group=GROUP)
         assert answer.startswith("活着")
@@ -46,7 +46,7 @@ async def test_switched_off_or_misconfigured(tmp_path: Path, env: list[str]) -> 
 
 
 async def test_no_disk(tmp_path: Path) -> None:
-    """Where the data directory cannot be made, a plugin that uses everything is answered by everything."""
+    """If the data directory cannot be created, every injected function still returns."""
     prepare(tmp_path, {})
     data_of(tmp_path).parent.mkdir()
     data_of(tmp_path).touch()

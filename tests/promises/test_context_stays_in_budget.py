@@ -1,4 +1,4 @@
-"""README: a context keeps to its token budget."""
+"""README: a context stays within its token budget."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.support.waiting import PATIENCE
 
 @pytest.mark.parametrize("budget", [0, 60, 200, 1000])
 async def test_the_block_is_never_larger_than_asked(tmp_path: Path, budget: int) -> None:
-    """Whatever is remembered, the context has at most as many tokens as it was given."""
+    """The context has at most as many tokens as requested, whatever is remembered."""
     async with a_memory(tmp_path) as memory:
         for number in range(30):
             text = f"第 {number} 次读书会读了一本很厚的书，大家讨论到很晚，阿禾(2156083317) 记了三页笔记。"

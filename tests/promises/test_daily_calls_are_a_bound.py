@@ -1,4 +1,4 @@
-"""README: no more questions to a model than ``daily_calls`` a day; after that the rules go on."""
+"""README: at most ``daily_calls`` model calls a day; afterwards the rules continue."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.support.waiting import PATIENCE
 
 
 async def test_over_the_bound_the_rules_remember(tmp_path: Path) -> None:
-    """Ten turns with three calls a day: three questions, ten events, and a status that says so."""
+    """Ten turns with three calls a day give three calls, ten events, and a status that reports the limit."""
     chat = Puppet()
     settings = EXACT.model_copy(update={"daily_calls": 3})
     async with a_memory(tmp_path, settings, chat=chat) as memory:

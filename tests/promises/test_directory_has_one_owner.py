@@ -11,7 +11,7 @@ from tests.support.telling import READING, a_memory, recalled, tell
 
 
 async def test_the_second_is_refused_and_told_what_to_write(tmp_path: Path) -> None:
-    """Whoever opens a directory that is in use is refused with its name and the line of .env; the first works on."""
+    """Opening a directory that is in use raises DirectoryInUse with the .env line to add; the owner works on."""
     impatient = Settings(historian=HistorianSettings(shutdown_seconds=0))
     async with a_memory(tmp_path) as memory:
         with pytest.raises(DirectoryInUse, match="LOCALSTORE_USE_CWD=true") as refused:

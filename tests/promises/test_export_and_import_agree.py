@@ -11,7 +11,7 @@ from tests.support.telling import PRIVATE, READING, a_memory, recalled, tell
 
 
 async def test_another_memory_has_the_same_after_one_import_and_after_two(tmp_path: Path) -> None:
-    """What one memory exports another holds after importing it, and importing it again changes nothing."""
+    """An import gives another memory the same content, and importing again changes nothing."""
     file = tmp_path / "export.jsonl"
     async with a_memory(tmp_path / "old") as memory:
         await memory.observe(Message("m1", READING, "我带草莓", NOON))

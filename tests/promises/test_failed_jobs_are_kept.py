@@ -10,7 +10,7 @@ from tests.support.waiting import PATIENCE
 
 
 async def test_an_unreadable_job_is_kept_and_the_others_go_on(tmp_path: Path) -> None:
-    """A job file that was damaged lands among the failed with a reason, while the next job becomes an event."""
+    """A damaged job file is moved to failed with a reason, and the next job still becomes an event."""
     async with a_memory(tmp_path, background=False) as memory:
         await memory.remember(Turn(READING, observations=("第一件事会被弄坏",)))
     [file] = (tmp_path / "queues" / "pending").iterdir()

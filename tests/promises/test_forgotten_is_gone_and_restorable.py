@@ -1,4 +1,4 @@
-"""README: what is forgotten is gone at once, and can be brought back for 30 days."""
+"""README: a forgotten event is gone at once, and can be restored for 30 days."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from tests.support.waiting import PATIENCE, until
 
 
 async def test_a_forgotten_event_is_not_recalled_until_it_is_restored(tmp_path: Path) -> None:
-    """After forgetting, nothing brings the event back but restoring it."""
+    """A forgotten event is not recalled until it is restored."""
     async with a_memory(tmp_path) as memory:
         [event] = await tell(memory, READING, "老周(745920318) 要搬去上海")
         await memory.forget_event(READING, event.id)
@@ -43,7 +43,7 @@ async def test_a_forgotten_event_is_not_recalled_until_it_is_restored(tmp_path: 
 async def test_it_leaves_the_portrait_and_comes_back(
     tmp_path: Path, chat: type[Puppet] | None, is_merged_between: bool
 ) -> None:
-    """Forgotten it is in no portrait, restored it is there again, whether the historian came by in between or not."""
+    """A forgotten event is in no profile and, once restored, is in it again, whether or not a merge ran between."""
     moving = "阿禾(2156083317) 要搬去上海"
     async with a_memory(tmp_path, chat=chat() if chat else None) as memory:
         await tell(memory, READING, "阿禾(2156083317) 养了一只三花猫")
@@ -69,7 +69,7 @@ async def test_it_leaves_the_portrait_and_comes_back(
 
 
 async def test_it_can_be_restored_for_thirty_days(tmp_path: Path) -> None:
-    """On the 29th day restoring works, on the 31st there is nothing to restore."""
+    """A forgotten event can be restored on the 29th day and not on the 31st."""
     clock = FrozenClock()
     async with a_memory(tmp_path, clock=clock) as memory:
         [event] = await tell(memory, READING, "老周(745920318) 要搬去上海")
@@ -98,7 +98,7 @@ WHERE = (READING, PRIVATE, READING_MILI, GAMES_DOUSHA)
 
 
 async def lines_shown(memory: CognitiveMemory) -> set[str]:
-    """Give the ids of the lines that any way of reading shows, in all the places."""
+    """Return the ids of the lines shown by any read path in any place."""
     found = set[str]()
     for scene in (*WHERE, Scene.operator()):
         for query in ("阿禾要搬去上海吗", "三花猫", "搬家", "豆沙"):
@@ -111,7 +111,7 @@ async def lines_shown(memory: CognitiveMemory) -> set[str]:
 
 @pytest.mark.parametrize("has_source", [True, False], ids=["with its message", "without"])
 async def test_its_lines_are_hidden_with_it_and_come_back(tmp_path: Path, has_source: bool) -> None:
-    """The line that it was made of and the bot's that repeat it are shown nowhere, as neighbours neither."""
+    """A forgotten event's source line, and the bot's lines that repeat it, are hidden everywhere until restored."""
     clock, said = FrozenClock(), "阿禾(2156083317) 要搬去上海"
     async with a_memory(tmp_path / "data", clock=clock) as memory:
         for number, (line, (scene, is_bot, text)) in enumerate(LINES.items()):
@@ -128,7 +128,7 @@ async def test_its_lines_are_hidden_with_it_and_come_back(tmp_path: Path, has_so
 
 
 async def test_what_the_bot_says_of_it_later_is_hidden_too(tmp_path: Path) -> None:
-    """While it is forgotten a new recital is hidden from the moment it is said; what the person says anew is not."""
+    """A new line of the bot that repeats a forgotten event is hidden at once; a new line of the person is not."""
     clock = FrozenClock()
     async with a_memory(tmp_path, clock=clock, background=False) as memory:
         [event] = await tell(memory, READING, "阿禾(2156083317) 要搬去上海")
@@ -144,7 +144,7 @@ async def test_what_the_bot_says_of_it_later_is_hidden_too(tmp_path: Path) -> No
 
 
 async def test_a_hidden_line_is_not_learned_again(tmp_path: Path) -> None:
-    """A dialogue, and a turn, that hold it make nothing of it; the other lines of the dialogue are considered."""
+    """A hidden line is not learned again from a turn or dialogue that holds it; its other lines are."""
     clock = FrozenClock()
     async with a_memory(tmp_path, clock=clock) as memory:
         line = Message("m1", READING, "我要搬去上海了", clock.now())
@@ -161,7 +161,7 @@ async def test_a_hidden_line_is_not_learned_again(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("chat", [None, Puppet], ids=["rules", "puppet"])
 async def test_no_older_portrait_tells_it(tmp_path: Path, chat: type[Puppet] | None) -> None:
-    """Its sentence is in no past portrait that is given, exported or put back; restored it is there again."""
+    """A forgotten event is in no revision that is shown, exported or restored; once restored it is there again."""
     key, moving = ProfileKey.member("618203471", "2156083317"), "阿禾(2156083317) 要搬去上海"
     async with a_memory(tmp_path / "data", chat=chat() if chat else None) as memory:
         await tell(memory, READING, "阿禾(2156083317) 养了一只三花猫")
@@ -189,7 +189,7 @@ async def test_no_older_portrait_tells_it(tmp_path: Path, chat: type[Puppet] | N
 
 
 async def test_after_thirty_days_its_bytes_are_gone(tmp_path: Path) -> None:
-    """Event, lines, portraits and their past: no byte tells it, and an old export does not bring it back."""
+    """After thirty days no byte of event, lines, profiles or revisions is left, and an old export is rejected."""
     clock, data = FrozenClock(), tmp_path / "data"
     async with a_memory(data, LONG_LOG, clock=clock) as memory:
         await tell(memory, READING, "阿禾(2156083317) 养了一只三花猫")
@@ -205,7 +205,7 @@ async def test_after_thirty_days_its_bytes_are_gone(tmp_path: Path) -> None:
     clock.advance(days=31)
     async with a_memory(data, LONG_LOG, clock=clock, background=False) as memory:
         engine: Any = memory._engine
-        assert await engine.event_forgetting.erase_expired() == 0  # a clock that jumped so far is not believed yet
+        assert await engine.event_forgetting.erase_expired() == 0  # a clock that jumped that far is not trusted yet
     await believe(clock, data)
     async with a_memory(data, LONG_LOG, clock=clock) as memory:
 
@@ -222,12 +222,12 @@ async def test_after_thirty_days_its_bytes_are_gone(tmp_path: Path) -> None:
 
 
 async def believe(clock: FrozenClock, data: Path) -> None:
-    """Let the clock be one that has run steadily for a day."""
+    """Record that the clock has run steadily for a day."""
     ledger = await SqliteLedger.open(data / "ledger.db", clock=clock)
     await ledger.clock_book.keep(ClockState(clock.now(), clock.now(), STEADY))
     await ledger.close()
 
 
 def bytes_of(data: Path) -> str:
-    """Read every file in one; what is no text is passed over."""
+    """Return the text of all files; undecodable bytes are skipped."""
     return "\n".join(path.read_bytes().decode("utf-8", "ignore") for path in data.rglob("*") if path.is_file())

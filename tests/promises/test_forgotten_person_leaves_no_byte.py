@@ -1,4 +1,4 @@
-"""README: whoever asks to be forgotten leaves no byte."""
+"""README: an erased person leaves no byte."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ BEFORE = datetime.now(timezone.utc) - timedelta(hours=1)
 
 
 def told_of(data: Path) -> list[tuple[str, str]]:
-    """List the files that still hold a word of the person, with the word."""
+    """Return the files that still hold a word of the person, with the word."""
     words = (PERSON, *NAMES, *CANARIES)
     forms = [(word, form) for word in words for form in {word.encode(), json.dumps(word)[1:-1].encode()}]
     return [(str(path.relative_to(data)), word) for path in _files(data) for word, form in forms if form in _seen(path)]
@@ -35,7 +35,7 @@ def _files(data: Path) -> Iterator[Path]:
 
 
 def _seen(path: Path) -> bytes:
-    """Read a file's name and content, or a folder's name; one that a store has just removed holds nothing."""
+    """Return a file's name and content, or a folder's name; a file removed meanwhile counts as empty."""
     try:
         return path.name.encode() + (b"" if path.is_dir() else path.read_bytes())
     except FileNotFoundError:
@@ -52,7 +52,7 @@ async def purged(memory: CognitiveMemory) -> None:
 
 
 def lay_by_hand(data: Path, rest: Iterator[str]) -> None:
-    """Put beside the memory what crashes, older versions and their operators leave."""
+    """Add files as left by crashes, older versions and operators."""
     failed = data / "queues" / "failed"
     seed = {"sender_id": int(PERSON), "sender_name": NAMES[0], "group_id": 1, "new_info": [next(rest)]}
     (failed / "0000000000000001-seed1.3.json").write_text(json.dumps(seed), "utf-8")
@@ -71,7 +71,7 @@ def lay_by_hand(data: Path, rest: Iterator[str]) -> None:
 
 
 def lay_portraits(profiles: Path, rest: Iterator[str]) -> None:
-    """Put portraits there as the older mode, people and damage leave them, with their past."""
+    """Add profile files as left by the older mode, by people and by damage, with revisions."""
     theirs = f'---\nentity_id: "{PERSON}"\nname: {NAMES[0]}\nmood: {next(rest)}\n---\n{next(rest)}\n'
     others = (
         f'---\n# {NAMES[1]}\nname: 米粒\ntags: [{NAMES[0]}]\nseen: {{"{PERSON}": ["{NAMES[1]}"]}}\n---\n怕{NAMES[0]}\n'
@@ -92,7 +92,7 @@ def lay_portraits(profiles: Path, rest: Iterator[str]) -> None:
 
 
 async def live(memory: CognitiveMemory, rest: Iterator[str]) -> None:
-    """Let the person say and be told of in every way there is."""
+    """Let the person speak, and be spoken of, in every way."""
     for number, scene in enumerate((READING, GAMES, PRIVATE)):
         await memory.observe(Message(f"m{number}", scene, next(rest), BEFORE))
         await memory.observe(Message(f"b{number}", scene, f"好的{NAMES[number]}", BEFORE, is_bot=True))
@@ -120,7 +120,7 @@ async def live(memory: CognitiveMemory, rest: Iterator[str]) -> None:
 
 
 async def test_a_forgotten_person_leaves_no_byte_and_never_comes_back(tmp_path: Path) -> None:
-    """Of all that they said nothing is left on the disk, nor their names, and nothing brings them back."""
+    """After an erasure no byte of the person's words or names is left, and nothing brings them back."""
     data, export, rest = tmp_path / "data", tmp_path / "old.jsonl", iter(CANARIES)
     async with a_memory(data, Settings()) as memory:
         await live(memory, rest)
@@ -155,7 +155,7 @@ async def test_a_forgotten_person_leaves_no_byte_and_never_comes_back(tmp_path: 
 
 
 async def come_back(memory: CognitiveMemory, export: Path) -> None:
-    """Try what brought forgotten people back elsewhere: a retry, lines gathered before, an import, a new index."""
+    """Try to bring the person back by a retry, by earlier lines, by an import and by a new index."""
     assert await memory.remember(Turn(READING, memo=CANARIES[0], request_id="r1", happened_at=BEFORE)) is None
     assert await memory.consider(READING, [Message("m1", READING, f"我喜欢{CANARIES[1]}", BEFORE)]) is None
     await memory.observe(Message("m0", READING, CANARIES[2], BEFORE))
@@ -170,7 +170,7 @@ async def come_back(memory: CognitiveMemory, export: Path) -> None:
 
 
 async def test_a_backup_can_be_opened_as_a_data_directory(tmp_path: Path) -> None:
-    """What stood in the memory, done and waiting, stands in the copy; whoever was forgotten before is not in it."""
+    """A backup holds stored and queued content, opens as a data directory, and has nothing of erased people."""
     data, copy = tmp_path / "data", tmp_path / "copy"
     async with a_memory(data) as memory:
         await tell(memory, READING, f"{NAMES[0]}({PERSON}) 说{CANARIES[0]}", memo=CANARIES[1])

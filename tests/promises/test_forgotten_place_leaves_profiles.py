@@ -1,4 +1,4 @@
-"""README: what was said in a place that is forgotten is in nobody's profile, whoever may see that."""
+"""README: what was said in an erased place is in nobody's profile, whoever may see that."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ OPERATOR = Scene.operator()
 
 
 def bytes_of(data: Path) -> bytes:
-    """Read every file of a data directory in one."""
+    """Return the content of all files of a data directory."""
     return b"\n".join(path.read_bytes() for path in sorted(data.rglob("*")) if path.is_file())
 
 
@@ -26,7 +26,7 @@ def bytes_of(data: Path) -> bytes:
 async def test_a_profile_shared_everywhere_tells_nothing_of_a_forgotten_place(
     tmp_path: Path, place: Scene, chat: type[Puppet] | None
 ) -> None:
-    """What was learned there leaves the one profile and its past; what was learned elsewhere is drawn anew."""
+    """A shared profile and its revisions lose what was learned in an erased place and keep the rest."""
     data, told = tmp_path / "data", {READING: "三花猫", PRIVATE: "上海", GAMES: "乌龙茶"}
     options: dict[str, Any] = {"chat": chat() if chat else None}
     async with a_memory(data, Settings(sharing="shared", vector_store=EXACT), **options) as memory:

@@ -25,7 +25,7 @@ TELLING = ["COGNITIVE_MEMORY__CAPTURE__ANNOUNCE=reply"]
 
 
 async def test_the_notice_goes_with_the_first_reply_and_never_again(tmp_path: Path) -> None:
-    """Each group gets the notice once, a private chat never, and a bot that starts again remembers whom it told."""
+    """Each group gets the notice once, a private chat never, and a restarted bot does not repeat it."""
     async with open_bot(tmp_path, {"echo": ECHO}, TELLING) as (_, client):
         assert await _notices(client, 1, group=GROUP) == 1
         assert await _notices(client, group=GROUP, user=MILI) == 0
@@ -36,7 +36,7 @@ async def test_the_notice_goes_with_the_first_reply_and_never_again(tmp_path: Pa
 
 
 async def _notices(client: OneBotClient, least: int = 0, **who: Any) -> int:
-    """Speak three times in a place, hear all the answers and so many notices, and count those that were sent there."""
+    """Speak three times in a place, wait for all answers and ``least`` notices, and count the notices there."""
     heard: list[str] = []
     for line in ("一", "二", "三"):
         await client.say(line, **who)
@@ -44,7 +44,7 @@ async def _notices(client: OneBotClient, least: int = 0, **who: Any) -> int:
             heard.append(await client.reply())
     while sum(NOTICE in text for text in heard) < least:
         heard.append(await client.reply())
-    await asyncio.sleep(0.3)  # for one too many
+    await asyncio.sleep(0.3)  # waits for one too many
     while not client.everything.empty():
         heard.append(client.everything.get_nowait())
     return sum(NOTICE in text for text in heard)

@@ -1,4 +1,4 @@
-"""README: what one group knows, no other group is shown."""
+"""README: what one group knows is shown in no other group."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tests.support.telling import GAMES, GAMES_DOUSHA, READING, a_memory, recall
 
 
 async def test_another_group_is_shown_nothing(tmp_path: Path) -> None:
-    """Neither context nor search nor log nor list of another group holds it, not even for somebody who is in both."""
+    """No read path of another group shows it, not even to somebody who is in both."""
     async with a_memory(tmp_path) as memory:
         await memory.observe(Message("m1", READING, "暗号是青石巷咖啡馆", NOON))
         await tell(memory, READING, "读书会在青石巷咖啡馆二楼")

@@ -1,4 +1,4 @@
-"""The index of vectors may be lost; what it is made of may not."""
+"""README: the vector index may be lost without losing anything."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.support.waiting import PATIENCE
 
 
 async def test_a_lost_index_costs_no_answer(tmp_path: Path) -> None:
-    """After chromadb/ was deleted the next start answers as before, and builds it anew from the ledger."""
+    """After chromadb/ was deleted the next start answers as before and rebuilds it from the ledger."""
     async with CognitiveMemory.open(Settings(), tmp_path) as memory:
         await tell(memory, READING, "阿禾对花生过敏", "阿禾养了一只叫年糕的猫")
     shutil.rmtree(tmp_path / "chromadb")

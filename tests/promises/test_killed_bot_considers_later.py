@@ -1,4 +1,4 @@
-"""README: what was said to a bot that is killed is considered after its next start."""
+"""README: what was said to a bot that was killed is considered after its next start."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ LATER = ["COGNITIVE_MEMORY__CAPTURE__CONSIDER_IDLE_MINUTES=60"]
 
 
 def _is_logged(ledger: Path) -> bool:
-    """Tell whether the log holds a line: it is written within half a second, and a kill before that may cost it."""
+    """Return whether the log holds a line; lines are written within half a second, and a kill may lose later ones."""
     with closing(sqlite3.connect(f"file:{ledger}?mode=ro", uri=True)) as connection:
         return connection.execute("SELECT count(*) FROM messages").fetchone()[0] > 0
 
 
 async def test_killed_before_anything_was_considered(tmp_path: Path) -> None:
-    """Nobody had paused long enough when the process was killed; the next process makes a memory of it."""
+    """Lines that were not considered before a kill become memories in the next process."""
     prepare(tmp_path, {"only": ONLY}, LATER)
     gathered = data_of(tmp_path) / "considering.json"
     bot = start(tmp_path)
@@ -34,7 +34,7 @@ async def test_killed_before_anything_was_considered(tmp_path: Path) -> None:
             bot.kill()
         bot = start(tmp_path)
         async with bot.client() as client:
-            people = count(AHE)  # one person may not ask so often
+            people = count(AHE)  # different people, because of the limit per person
 
             async def is_listed() -> bool:
                 return f"米粒({MILI})" in await client.ask("/记忆 列表", group=GROUP, user=next(people))

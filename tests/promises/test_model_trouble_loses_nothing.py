@@ -1,4 +1,4 @@
-"""README: a model that is away, or answers nonsense, costs time and no memory."""
+"""README: a model that is unavailable or answers nonsense costs time, but no memory."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ FACT = f"阿禾({READING.user_id}) 喜欢喝乌龙茶"
 
 @pytest.mark.parametrize("failure", [UnavailableError("away"), BadAnswer("nonsense"), TooSlow("60 s")])
 async def test_what_was_said_waits_for_the_model(tmp_path: Path, failure: Exception) -> None:
-    """While the model fails the status says so; afterwards the event is there."""
+    """While the model fails the status reports it; afterwards the event is stored."""
     chat = Puppet(refuses={REWRITE: failure})
     async with a_memory(tmp_path, chat=chat) as memory:
         await memory.remember(Turn(READING, observations=(FACT,)))
@@ -39,7 +39,7 @@ async def test_what_was_said_waits_for_the_model(tmp_path: Path, failure: Except
 async def test_what_no_model_ever_answers_is_stored_as_it_came(
     tmp_path: Path, failure: Exception, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """After the last try the words themselves are the event, marked; a model that is well mends it later."""
+    """After the last attempt the observation itself is stored, marked; a working model improves it later."""
     monkeypatch.setattr(retry, "FIRST_PAUSE", 0.01)
     chat = Puppet(refuses={REWRITE: failure})
     async with a_memory(tmp_path, chat=chat) as memory:
@@ -62,7 +62,7 @@ async def test_what_no_model_ever_answers_is_stored_as_it_came(
 async def test_a_dialogue_that_no_model_judges_is_judged_by_rules(
     tmp_path: Path, failure: Exception, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What a whole stretch of chat says is not lost with the model's answer."""
+    """A dialogue for which the model gives no valid answer is judged by rules."""
     monkeypatch.setattr(retry, "FIRST_PAUSE", 0.01)
     chat = Puppet(refuses={TRIAGE: failure})
     async with a_memory(tmp_path, chat=chat) as memory:
@@ -75,7 +75,7 @@ async def test_a_dialogue_that_no_model_judges_is_judged_by_rules(
 
 
 async def test_facts_wait_for_their_portrait(tmp_path: Path) -> None:
-    """Merge answers that are broken three times leave the facts waiting, visibly; later the portrait has them."""
+    """Facts wait visibly while merge answers are invalid, and are in the profile afterwards."""
     chat, clock = Puppet(refuses={MERGE: BadAnswer("nonsense")}), FrozenClock()
     async with a_memory(tmp_path, chat=chat, clock=clock) as memory:
         await memory.remember(Turn(READING, observations=(FACT,)))

@@ -1,4 +1,4 @@
-"""README: whoever opts out is neither recorded nor recalled."""
+"""README: a person who opted out is neither recorded nor recalled."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tests.support.telling import READING, READING_MILI, a_memory, recalled, tel
 
 
 async def test_neither_old_nor_new_words_come_back(tmp_path: Path) -> None:
-    """After opting out, what the person said before is not recalled and what they say now is not taken."""
+    """After an opt-out earlier words of the person are not recalled and new ones are not recorded."""
     async with a_memory(tmp_path) as memory:
         await tell(memory, READING, "阿禾(2156083317) 养了一只鹦鹉")
         assert "鹦鹉" in await recalled(memory, READING_MILI, "鹦鹉")

@@ -1,4 +1,4 @@
-"""README: a portrait is seen only where it was drawn, unless its person shares it."""
+"""README: a profile is seen only where it was learned, unless its person shares it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.support.telling import GAMES, GAMES_DOUSHA, PRIVATE, PRIVATE_MILI, RE
 
 AHE = PRIVATE.user_id
 PLACES = (READING, READING_MILI, GAMES, GAMES_DOUSHA, PRIVATE, PRIVATE_MILI)
-OWN = {  # what 阿禾 says of herself where, and who sees it there
+OWN = {  # what 阿禾 says about herself, where, and who sees it there
     "爬山": (READING, {READING, READING_MILI, PRIVATE}),
     "桌游": (GAMES, {GAMES, GAMES_DOUSHA, PRIVATE}),
     "大理": (PRIVATE, {PRIVATE}),
@@ -19,7 +19,7 @@ OWN = {  # what 阿禾 says of herself where, and who sees it there
 
 
 async def portraits(memory: CognitiveMemory, scene: Scene) -> str:
-    """Give everything that a scene gets to see of portraits, asked in every way there is."""
+    """Return everything that a scene sees of profiles, by every read path."""
     found = [hit.profile for hit in await memory.search_profiles(scene, "喜欢爬山、桌游、大理", top_k=50)]
     for entity_type, entity_id in (
         ("user", AHE),
@@ -37,7 +37,7 @@ async def portraits(memory: CognitiveMemory, scene: Scene) -> str:
 
 
 async def test_what_was_learned_in_one_place_is_portrayed_there_alone(tmp_path: Path) -> None:
-    """A group sees its own portrait of a member, the person sees all of theirs in private, nobody else any."""
+    """A group sees its own profile of a member, the person all of theirs in private, and nobody else any."""
     async with a_memory(tmp_path) as memory:
         for word, (scene, _) in OWN.items():
             await tell(memory, scene, f"阿禾({AHE}) 喜欢{word}")
@@ -48,7 +48,7 @@ async def test_what_was_learned_in_one_place_is_portrayed_there_alone(tmp_path: 
 
 @pytest.mark.parametrize("by", ["member", "user"])
 async def test_a_foreign_portrait_is_refused(tmp_path: Path, by: str) -> None:
-    """Who asks for a portrait of another place by its ids is refused, whether there is one or not."""
+    """Asking for a profile of another place by id is refused, whether or not it exists."""
     asked = {"member": f"{GAMES.group_id}/{AHE}", "user": AHE}[by]
     async with a_memory(tmp_path) as memory:
         scene = READING if by == "member" else PRIVATE_MILI
@@ -61,7 +61,7 @@ async def test_a_foreign_portrait_is_refused(tmp_path: Path, by: str) -> None:
 
 
 async def test_sharing_is_the_persons_own_choice(tmp_path: Path) -> None:
-    """Who shares their portrait is met with it in their groups, not in strangers' chats, until they close it again."""
+    """A shared profile is seen in the person's groups, not in strangers' chats, until sharing is switched off."""
     async with a_memory(tmp_path) as memory:
         await tell(memory, PRIVATE, f"阿禾({AHE}) 喜欢大理")
         await tell(memory, READING, f"阿禾({AHE}) 喜欢爬山")
@@ -72,7 +72,7 @@ async def test_sharing_is_the_persons_own_choice(tmp_path: Path) -> None:
 
 
 async def test_opting_out_takes_the_portrait_away_at_once(tmp_path: Path) -> None:
-    """Whoever opts out is portrayed nowhere from the next moment on."""
+    """After an opt-out the person's profile is shown nowhere from that moment on."""
     async with a_memory(tmp_path) as memory:
         for word, (scene, _) in OWN.items():
             await tell(memory, scene, f"阿禾({AHE}) 喜欢{word}")

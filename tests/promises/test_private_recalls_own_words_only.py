@@ -1,4 +1,4 @@
-"""README: in private a person is reminded of their own words in groups, not of others'."""
+"""README: a private chat recalls the person's own words from groups, and not those of others."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tests.support.telling import PRIVATE, READING, READING_MILI, a_memory, reca
 
 
 async def test_own_words_come_along_and_others_do_not(tmp_path: Path) -> None:
-    """In the private chat stands what that person said in the group, and nothing that others said there."""
+    """The private chat shows what that person said in the group, and nothing that others said there."""
     async with a_memory(tmp_path) as memory:
         await memory.observe(Message("m1", READING, "水果我来带草莓", NOON))
         await memory.observe(Message("m2", READING_MILI, "零食不要花生", NOON))

@@ -10,7 +10,7 @@ from tests.support.telling import GAMES, PRIVATE, PRIVATE_MILI, READING, a_memor
 
 
 async def test_a_secret_told_in_private_is_in_no_group_and_in_nobody_elses_chat(tmp_path: Path) -> None:
-    """The person's own groups and other people's private chats are shown nothing of it; the private chat itself is."""
+    """A private statement is shown in that chat, but not in the person's groups or other private chats."""
     async with a_memory(tmp_path) as memory:
         await memory.observe(Message("m1", PRIVATE, "我要去大理开民宿", NOON))
         await tell(memory, PRIVATE, "阿禾(2156083317) 打算去大理开民宿", memo="听阿禾说了大理的民宿")

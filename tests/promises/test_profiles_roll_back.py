@@ -1,4 +1,4 @@
-"""README: a bad portrait can be taken back, and taking it back can be taken back."""
+"""README: a bad profile can be rolled back, and the rollback can be undone."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ KEY = ProfileKey.member(READING.group_id, READING.user_id)
 
 
 async def test_rollback_and_its_rollback(tmp_path: Path) -> None:
-    """The past portrait comes back word for word, and then the one that it took the place of."""
+    """Rolling back restores the earlier profile literally, and rolling back again the later one."""
     operator = Scene.operator()
     async with a_memory(tmp_path) as memory:
         for drink in ("乌龙茶", "美式咖啡"):

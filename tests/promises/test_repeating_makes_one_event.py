@@ -1,4 +1,4 @@
-"""README: said five times, remembered once."""
+"""README: a statement repeated five times is remembered once."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ async def test_five_times_is_one_event_that_counts_five(tmp_path: Path) -> None:
 
 
 async def test_what_happens_twice_is_no_repetition(tmp_path: Path) -> None:
-    """Whoever is ill in March and in June, in the same words, was ill twice; what is so costs one question."""
+    """An illness in March and again in June, in the same words, is two events; a lasting state is asked once."""
     clock = FrozenClock()
 
     def dating(question: Question) -> object:
-        """Say when, but of what is so."""
+        """Add a date, except to lasting states."""
         if question.name != REWRITE:
             return careful(question)
         day = f"{clock.now():%Y年%m月%d日}"

@@ -1,4 +1,4 @@
-"""README: its table and .env.example are the settings, all of them, with their defaults."""
+"""README: its table and .env.example list all settings with their defaults."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.support.tables import PREFIX, ROOT, Language, env_example, leaves, wi
 
 @pytest.mark.parametrize(("file", "language"), [("README.md", "zh"), ("README.en.md", "en")])
 def test_the_table_is_made_of_the_model(file: str, language: Language) -> None:
-    """The table of a README is what the settings model makes of it; ``python -m tests.support.tables`` writes it."""
+    """A README's table equals the one generated from the settings model by ``python -m tests.support.tables``."""
     text = (ROOT / file).read_text("utf-8")
     assert with_table(text, language) == text
 
@@ -26,7 +26,7 @@ def test_the_example_is_made_of_the_model() -> None:
 
 
 def test_what_the_example_says_is_the_default() -> None:
-    """Taking every line of .env.example, decoded as NoneBot decodes it, changes nothing."""
+    """Using every line of .env.example, decoded as NoneBot decodes it, changes no setting."""
     given: dict[str, Any] = {}
     for leaf in leaves():
         *parents, key = leaf.key.split(".")

@@ -1,4 +1,4 @@
-"""README: stored text can neither close the block nor play another role."""
+"""README: stored text can neither close the block nor act as another role."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ATTEMPTS = (
 
 @pytest.mark.parametrize("attempt", ATTEMPTS)
 async def test_the_block_stays_closed(tmp_path: Path, attempt: str) -> None:
-    """However it was stored, an attempt stands on its own line as a quotation, inside a block that closes once."""
+    """An attempt to break out stays quoted on its own line, inside a block that closes once."""
     async with a_memory(tmp_path) as memory:
         await memory.pin(READING, attempt)
         await tell(memory, READING, attempt, memo=attempt)

@@ -11,7 +11,7 @@ from tests.support.waiting import PATIENCE
 
 
 async def test_a_copy_of_the_disk_made_at_return_holds_the_turn(tmp_path: Path) -> None:
-    """A bot that wakes up on the disk as it was when ``remember`` returned makes the event of that turn, once."""
+    """A data directory copied when ``remember`` returned gives the event of that turn, once."""
     live, frozen = tmp_path / "live", tmp_path / "frozen"
     async with a_memory(live, background=False) as memory:
         job_id = await memory.remember(Turn(READING, memo="答应了米粒", observations=("读书会改到下午三点",)))

@@ -1,4 +1,4 @@
-"""README: commands are not recorded, nor groups and people that the operator leaves out."""
+"""README: commands are not recorded, nor are excluded groups and people."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ async def echo(event: Event):
 
 
 async def test_the_log_holds_what_may_be_recorded_and_nothing_else(tmp_path: Path) -> None:
-    """Of four lines only that one is logged that is no command and comes from a person and place not left out."""
+    """Of four lines, only the one that is no command and from no excluded person or place is logged."""
     async with open_bot(tmp_path, {"echo": ECHO}, ENV) as (_, client):
         await client.ask("普通的话可以记", group=GROUP, user=AHE)
         await client.ask("/天气 命令不该记", group=GROUP, user=AHE)

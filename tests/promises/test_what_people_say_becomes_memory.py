@@ -1,4 +1,4 @@
-"""README: what people say to the bot becomes memory with no other plugin's help."""
+"""README: what people say to the bot becomes memory without any other plugin."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ SOON = ["COGNITIVE_MEMORY__CAPTURE__CONSIDER_IDLE_MINUTES=0.02"]
 
 
 async def test_the_list_shows_it_after_a_silence(tmp_path: Path) -> None:
-    """With the plugin alone, what was said to the bot in a group stands in the list there once it has been quiet."""
+    """With the plugin alone, a line said to the bot in a group is listed there after a silence."""
     async with open_bot(tmp_path, {"only": _ONLY}, SOON) as (_, client):
         await client.say("我对花生过敏，聚餐别点带花生的菜", group=GROUP, user=MILI, name="米粒")
-        people = count(AHE)  # one person may not ask so often
+        people = count(AHE)  # different people, because of the limit per person
 
         async def is_listed() -> bool:
             return f"米粒({MILI})" in await client.ask("/记忆 列表", group=GROUP, user=next(people))

@@ -1,4 +1,4 @@
-"""README: a withdrawn message leaves the log, and events that rest on it alone are void."""
+"""README: a withdrawn message leaves the log, and events made from it alone are void."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ CODE, CAT = "阿禾(2156083317) 家门锁密码是七零四二", "阿禾(2156083
 
 
 def stubborn(question: Question) -> object:
-    """Rewrite as a careful model does, and never let anything leave a portrait."""
+    """Rewrite as a careful model does, but never remove anything from a profile."""
     if question.name != MERGE:
         return careful(question)
     kept = list(dict.fromkeys((*question.portrait, *question.facts)))
@@ -26,7 +26,7 @@ def stubborn(question: Question) -> object:
 
 
 async def portrayed(memory, scene=READING) -> str:
-    """Give everything that portraits show of the person who said it."""
+    """Return everything that profiles show about the person."""
     profile = await memory.get_profile(scene, "user", "2156083317")
     found = [hit.profile for hit in await memory.search_profiles(scene, "门锁密码七零四二 猫")]
     context = await memory.context(scene, "门锁密码")
@@ -34,7 +34,7 @@ async def portrayed(memory, scene=READING) -> str:
 
 
 async def test_message_and_event_go_together(tmp_path: Path) -> None:
-    """After the withdrawal neither the line nor what was learned from it comes back."""
+    """After a withdrawal neither the line nor the event made from it is shown."""
     async with a_memory(tmp_path) as memory:
         await memory.observe(Message("m1", READING, "我家门锁密码是七零四二", NOON))
         await tell(memory, READING, CODE, message_ids=("m1",))
@@ -45,7 +45,7 @@ async def test_message_and_event_go_together(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("chat", [None, Puppet], ids=["rules", "puppet"])
 async def test_it_leaves_the_portrait_too(tmp_path: Path, chat: type[Puppet] | None) -> None:
-    """At once nobody sees it there, and as soon as the historian has been there the rest is shown again."""
+    """A withdrawn fact is shown in no profile at once; the rest is shown again after the next merge."""
     async with a_memory(tmp_path, chat=chat() if chat else None) as memory:
         await tell(memory, READING, CODE, message_ids=("m1",))
         await tell(memory, READING, CAT, message_ids=("m2",))
@@ -65,7 +65,7 @@ async def test_it_leaves_the_portrait_too(tmp_path: Path, chat: type[Puppet] | N
 
 @pytest.mark.parametrize("trouble", ["stubborn", "broken"])
 async def test_a_model_that_keeps_it_shows_it_to_nobody(tmp_path: Path, trouble: str) -> None:
-    """While a model does not take it out nobody sees the portrait; once it is well the rest is back."""
+    """A profile is hidden while the model does not remove a withdrawn fact, and shown once it does."""
     chat, clock = Puppet(), FrozenClock()
     async with a_memory(tmp_path, chat=chat, clock=clock) as memory:
         await tell(memory, READING, CODE, message_ids=("m1",))

@@ -1,4 +1,4 @@
-"""README: no setting, no key, no network."""
+"""README: the memory needs no setting, no key and no network."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def _no_network(*arguments: object) -> None:
 
 
 async def test_remembers_and_recalls_with_nothing_set(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With every setting at its default and no way out, what was told is in the next context, and no call was made."""
+    """With default settings and no network a statement is in the next context, and no connection was tried."""
     for name in ("connect", "connect_ex", "sendto"):
         monkeypatch.setattr(socket.socket, name, _no_network)
     async with a_memory(tmp_path, Settings()) as memory:

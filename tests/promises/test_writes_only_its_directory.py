@@ -22,7 +22,7 @@ async def turn(context: MemoryContext, record_end: RecordEnd):
 
 
 async def test_a_bots_directory_has_one_new_folder(tmp_path: Path) -> None:
-    """All that the memory wrote lies in its data directory, and its files are for their owner's eyes only."""
+    """Everything written is in the data directory, readable by its owner alone."""
     async with open_bot(tmp_path, {"companion": COMPANION}) as (_, client):
         await client.ask_until("阿禾喜欢喝什么茶", "【相关回忆】", group=GROUP)
     written = _written(tmp_path)
@@ -32,7 +32,7 @@ async def test_a_bots_directory_has_one_new_folder(tmp_path: Path) -> None:
 
 
 def _written(home: Path) -> list[Path]:
-    """List what lies in a bot's directory besides what the test put there, folders on the way left out."""
+    """Return the files of a bot's directory that the test did not create, without folders."""
     ours = {"bot.py", "bot.log", ".env"}
     files = [path for path in home.rglob("*") if not path.is_dir() and "plugins" not in path.parts]
     return [path for path in files if path.name not in ours]

@@ -1,4 +1,4 @@
-"""Whatever is handed to the façade: a mistake is a BadArgument that says what was wrong, never a TypeError."""
+"""A wrong argument to any method of the public API raises BadArgument with an explanation, never TypeError."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ WRONG: list[Any] = [
     NOON,
     READING,
 ]
-SKIPPED = {"drain", "open", "absent"}  # waits; no coroutines
+SKIPPED = {"drain", "open", "absent"}  # drain waits; the others are no coroutines
 METHODS = sorted(
     name
     for name, member in vars(core.CognitiveMemory).items()
@@ -42,7 +42,7 @@ METHODS = sorted(
 
 @pytest.fixture(params=["open", "absent"])
 async def memory(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[core.CognitiveMemory]:
-    """Open a memory, or give the one that stands where there is none."""
+    """Open a memory, or return the absent one."""
     if request.param == "absent":
         yield core.CognitiveMemory.absent()
         return
@@ -51,7 +51,7 @@ async def memory(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterato
 
 
 def right(name: str, folder: Path) -> Any:
-    """Give a value that fits a parameter."""
+    """Return a valid value for a parameter."""
     message = core.Message("m1", READING, "你好", NOON)
     values = {
         "message": message,
@@ -71,7 +71,7 @@ def right(name: str, folder: Path) -> Any:
 
 
 async def outcome(memory: core.CognitiveMemory, name: str, arguments: dict[str, Any]) -> str:
-    """Call a method; name what it raised that was no error of ours, "" otherwise."""
+    """Call a method; return the name of a foreign error that it raised, or ""."""
     try:
         await getattr(memory, name)(**arguments)
     except core.CognitiveMemoryError as error:
@@ -85,9 +85,9 @@ async def outcome(memory: core.CognitiveMemory, name: str, arguments: dict[str, 
 async def test_a_wrong_argument_is_a_mistake(
     memory: core.CognitiveMemory, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each parameter of each method, given something else than it takes, raises an error of ours or does its work."""
+    """A wrong value for any parameter of any method raises one of our errors or is accepted."""
     (tmp_path / "here").mkdir()
-    monkeypatch.chdir(tmp_path / "here")  # "x" is a path, too
+    monkeypatch.chdir(tmp_path / "here")  # because "x" is also a valid path
     parameters = list(inspect.signature(getattr(memory, name)).parameters.values())
     needed = {one.name: right(one.name, tmp_path) for one in parameters if one.default is one.empty}
     found = [await outcome(memory, name, {**needed, one.name: wrong}) for one in parameters for wrong in WRONG]
@@ -95,7 +95,7 @@ async def test_a_wrong_argument_is_a_mistake(
 
 
 async def test_the_door_names_what_was_wrong(memory: core.CognitiveMemory) -> None:
-    """The error names the parameter, what it takes and what was given; nothing is done."""
+    """BadArgument names the parameter, what it expects and what was given; nothing is done."""
     with pytest.raises(core.BadArgument, match=r"turn 应为 Turn .*None"):
         await memory.remember(None)  # type: ignore[arg-type]
     with pytest.raises(core.BadArgument, match="message"):
@@ -109,7 +109,7 @@ async def test_the_door_names_what_was_wrong(memory: core.CognitiveMemory) -> No
 
 
 async def test_none_stands_for_a_default(memory: core.CognitiveMemory) -> None:
-    """None given for what has a default is that default; too many arguments are Python's own TypeError."""
+    """None for a parameter with a default means the default; too many arguments raise Python's TypeError."""
     found = await memory.search_events(READING, "茶", kinds=None, top_k=None)  # type: ignore[arg-type]
     assert found == await memory.events(READING, limit=None) == []  # type: ignore[arg-type]
     with pytest.raises(TypeError):

@@ -1,4 +1,4 @@
-"""The budget is never exceeded, and nothing is cut in half."""
+"""The token budget is never exceeded, and lines are cut at whole sentences only."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ BUDGETS = st.integers(0, 200).map(lambda room: token_count(fenced(())) + room) |
 
 @given(PARTS, BUDGETS)
 def test_the_budget_is_never_exceeded(parts, budget):
-    """The whole block, fence and titles included, has at most the tokens of the budget."""
+    """The whole block, including fence and titles, has at most the tokens of the budget."""
     assert token_count(block(fitted(parts, budget))) <= max(budget, 0)
 
 
 @given(PARTS, BUDGETS)
 def test_whole_sentences_are_kept_from_the_relevant_end(parts, budget):
-    """Each section keeps its most relevant lines, and of the last of them whole sentences from its beginning."""
+    """Each section keeps its most relevant lines, and of the last kept line whole sentences from its beginning."""
     sections = list(fitted(parts, budget))
     for part in parts:
         if not sections or sections[0].title != part.section.title:
@@ -46,7 +46,7 @@ def _is_beginning(kept, lines):
 
 @given(PARTS)
 def test_nothing_is_dropped_without_need(parts):
-    """Where everything fits, everything stands, in its order."""
+    """If everything fits into the budget, nothing is dropped or reordered."""
     whole = tuple(part.section for part in parts if part.section.lines)
     rounding = sum(len(section.lines) + 1 for section in whole) + 3
     assert fitted(parts, token_count(block(whole)) + token_count(fenced(())) + rounding) == whole
@@ -54,5 +54,5 @@ def test_nothing_is_dropped_without_need(parts):
 
 @given(PARTS, BUDGETS, st.integers(0, 100))
 def test_more_room_never_empties_the_block(parts, budget, more):
-    """What shows something within a budget shows something within a larger one."""
+    """If something is shown within a budget, something is shown within a larger one."""
     assert fitted(parts, budget + more) or not fitted(parts, budget)

@@ -1,4 +1,4 @@
-"""Whatever is erased, and whoever may see a portrait: no way of reading finds it, and no byte of it is left."""
+"""After any erasure and with any sharing, no read path finds the erased text, and no byte of it is left."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ SCENES = (READING, GAMES, PRIVATE, READING_MILI, PRIVATE_MILI, Scene.operator())
 
 @dataclass(frozen=True)
 class Telling:
-    """Something that a person tells in a place, known by its word; it is said, learned and said again by the bot."""
+    """A statement by a person in a place, identified by a unique word, which the bot later repeats."""
 
     scene: Scene
     word: str
 
     @property
     def statement(self) -> str:
-        """What the historian makes of it."""
+        """Return the event that the historian makes of it."""
         return f"{self.scene.user_name}({self.scene.user_id}) 喜欢{self.word}"
 
 
@@ -58,7 +58,7 @@ ERASURES: dict[str, Tells] = {
 
 
 async def told(memory: CognitiveMemory, clock: FrozenClock, tellings: Sequence[Telling]) -> None:
-    """Let everything be said, learned, drawn, and said again by the bot."""
+    """Play everything: lines, turns, profiles, and the bot's repetitions."""
     for number, one in enumerate(tellings):
         clock.advance(minutes=1)
         await memory.observe(Message(f"m{number}", one.scene, f"我喜欢{one.word}", clock.now()))
@@ -67,7 +67,7 @@ async def told(memory: CognitiveMemory, clock: FrozenClock, tellings: Sequence[T
 
 
 async def erased(memory: CognitiveMemory, how: str) -> None:
-    """Do the one or the other."""
+    """Run one kind of erasure."""
     if how == "forget_user":
         await memory.forget_user(PRIVATE, ME)
     elif how == "forget_event":
@@ -80,7 +80,7 @@ async def erased(memory: CognitiveMemory, how: str) -> None:
 
 
 async def everything(memory: CognitiveMemory, query: str) -> str:
-    """Give all that any scene is shown of something, by every way of reading."""
+    """Return everything that any scene is shown about a query, by every read path."""
     found: list[object] = []
     for scene in SCENES:
         reads: list[Awaitable[object]] = [
@@ -99,7 +99,7 @@ async def everything(memory: CognitiveMemory, query: str) -> str:
 
 
 def keys() -> list[ProfileKey]:
-    """Name the portraits that there may be."""
+    """Return the keys of all possible profiles."""
     people = (ME, PRIVATE_MILI.user_id)
     groups = (READING.group_id, GAMES.group_id)
     members = [ProfileKey.member(group, person) for group in groups for person in people]
@@ -107,7 +107,7 @@ def keys() -> list[ProfileKey]:
 
 
 def bytes_of(data: Path) -> bytes:
-    """Read every file in one; one that was just removed holds nothing."""
+    """Return the content of all files; one that was just removed counts as empty."""
     found = list[bytes]()
     for path in sorted(data.rglob("*")):
         with suppress(FileNotFoundError, IsADirectoryError):
@@ -116,7 +116,7 @@ def bytes_of(data: Path) -> bytes:
 
 
 async def thirty_days_later(data: Path, clock: FrozenClock) -> None:
-    """Let the days pass in which an event can be restored, by a clock that is believed."""
+    """Advance a trusted clock beyond the days in which an event can be restored."""
     clock.advance(days=31)
     ledger = await SqliteLedger.open(data / "ledger.db", clock=clock)
     await ledger.clock_book.keep(ClockState(clock.now(), clock.now(), STEADY))
@@ -124,7 +124,7 @@ async def thirty_days_later(data: Path, clock: FrozenClock) -> None:
 
 
 async def lived(data: Path, how: str, sharing: str, tellings: Sequence[Telling]) -> None:
-    """Tell, erase, look everywhere; then let the bytes go, and look into every file."""
+    """Play, erase and search everywhere; then purge, and search every file."""
     clock, goes = FrozenClock(), [one.word for one in TOLD if ERASURES[how](one)]
     stays = [one.word for one in TOLD if one.word not in goes]
     chosen = Settings(sharing="shared" if sharing == "shared" else "isolated", vector_store=EXACT.vector_store)
@@ -138,7 +138,7 @@ async def lived(data: Path, how: str, sharing: str, tellings: Sequence[Telling])
             assert shown == [], (how, sharing, is_settled)
             assert await memory.drain(PATIENCE)
         assert [word for word in stays if word not in await everything(memory, f"喜欢{word}吗")] == []
-    if how == "opt_out":  # stops recording and recall, and erases nothing
+    if how == "opt_out":  # it stops recording and recall, and erases nothing
         return
     if how == "forget_event":
         await thirty_days_later(data, clock)
@@ -158,7 +158,7 @@ async def lived(data: Path, how: str, sharing: str, tellings: Sequence[Telling])
 @pytest.mark.parametrize("sharing", ["isolated", "shared", "opened"])
 @pytest.mark.parametrize("how", ERASURES)
 def test_what_is_erased_is_found_by_nobody_and_on_no_disk(how: str, sharing: str) -> None:
-    """At once, after all work is done, and in every byte after the purge, in whichever order things were told."""
+    """Erased text is not found from that moment on, nor in any byte after the purge, whatever was told first."""
 
     @settings(max_examples=sized(1, 5), phases=[Phase.generate], deadline=None)
     @given(st.permutations(TOLD))

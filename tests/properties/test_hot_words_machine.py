@@ -1,4 +1,4 @@
-"""Words in memory against words read anew and against FTS5, after any history of the ledger."""
+"""The postings cache against newly loaded postings and FTS5, after any history of the ledger."""
 
 from __future__ import annotations
 
@@ -41,10 +41,10 @@ READINGS = (
 
 
 class HotWordsMachine(RuleBasedStateMachine):
-    """What is held in memory is what stands in the ledger, however that came about."""
+    """The cached postings always equal the content of the ledger."""
 
     def __init__(self) -> None:
-        """Begin with an empty ledger."""
+        """Start with an empty ledger."""
         super().__init__()
         self.loop = asyncio.new_event_loop()
         self.root = Path(tempfile.mkdtemp(prefix="hot-words-"))
@@ -54,7 +54,7 @@ class HotWordsMachine(RuleBasedStateMachine):
         self.run(self.ask_all())
 
     def run(self, coroutine: Coroutine[Any, Any, Any]) -> Any:
-        """Run to the end."""
+        """Run a coroutine to its end."""
         return self.loop.run_until_complete(coroutine)
 
     @rule(text=TEXTS, scene=st.sampled_from(SCENES), absolute=st.booleans())
@@ -66,7 +66,7 @@ class HotWordsMachine(RuleBasedStateMachine):
 
     @rule(text=TEXTS, scene=st.sampled_from(SCENES), is_bot=st.booleans(), days=st.integers(0, 5))
     def say(self, text: str, scene: Scene, is_bot: bool, days: int) -> None:
-        """Write a message, and an event that rests on it."""
+        """Write a message, and an event made from it."""
         message = a_message(text, scene, is_bot=is_bot, sent_at=later(days=-days))
         self.messages.append(message)
         self.run(self.ledger.log.append([message]))
@@ -76,19 +76,19 @@ class HotWordsMachine(RuleBasedStateMachine):
 
     @rule(which=WHICH)
     def retire(self, which: int) -> None:
-        """Take an event out of every reading."""
+        """Retire an event."""
         if self.events:
             self.run(self.ledger.events.retire(self.events[which % len(self.events)].id, NOON))
 
     @rule(which=WHICH)
     def restore(self, which: int) -> None:
-        """Let an event stand again."""
+        """Restore an event."""
         if self.events:
             self.run(self.ledger.events.restore(self.events[which % len(self.events)].id))
 
     @rule(which=WHICH, text=TEXTS)
     def lift(self, which: int, text: str) -> None:
-        """Say the same in absolute words, which an event that is not absolute takes."""
+        """Repeat an event in absolute words, which replace those of an event that is not absolute."""
         if self.events:
             twin = self.events[which % len(self.events)]
             again = replace(an_event(text), id=f"{len(self.events)}-again", sender_id=twin.sender_id)
@@ -98,26 +98,26 @@ class HotWordsMachine(RuleBasedStateMachine):
 
     @rule(which=WHICH)
     def embed(self, which: int) -> None:
-        """Lay a vector beside an event."""
+        """Store a vector of an event."""
         if self.events:
             row = VectorRow(self.events[which % len(self.events)].id, a_vector(1, 0))
             self.run(self.ledger.shelf.store(MODEL, [row]))
 
     @rule(which=WHICH)
     def withdraw(self, which: int) -> None:
-        """Take a message out for good."""
+        """Withdraw a message."""
         if self.messages:
             message = self.messages[which % len(self.messages)]
             self.run(self.ledger.log.withdraw(message.scene.scope, message.id, NOON))
 
     @rule(days=st.integers(1, 5))
     def prune(self, days: int) -> None:
-        """Drop old messages."""
+        """Prune old messages."""
         self.run(self.ledger.log.prune(later(days=-days)))
 
     @rule(person=st.sampled_from(PEOPLE))
     def forget_person(self, person: str) -> None:
-        """Erase somebody, and hide them in what others said."""
+        """Erase a person, and hide them in what others said."""
         self.run(self.ledger.eraser.forget_person(person, NOON, lambda text: text.replace(person, "某位成员")))
         assert self.ledger.lexical._hot.bytes == 0
 
@@ -128,11 +128,11 @@ class HotWordsMachine(RuleBasedStateMachine):
 
     @invariant()
     def all_agree(self) -> None:
-        """The same rows with the same scores as from words read anew, and the same rows as FTS5 gives."""
+        """Cached and newly loaded postings give the same rows and scores, and FTS5 gives the same rows."""
         self.run(self.ask_all())
 
     async def ask_all(self) -> None:
-        """Ask every index for everything."""
+        """Query every index."""
         held = self.ledger.lexical
         for reading in READINGS:
             for asked in (held.events, held.messages):
@@ -148,7 +148,7 @@ class HotWordsMachine(RuleBasedStateMachine):
         assert held._hot.bytes <= held._hot._cache.limit
 
     async def read_anew(self, kind: str, reading: Reading) -> list[Any]:
-        """Ask an index that holds nothing yet, once it does."""
+        """Query a new index once it has loaded."""
         anew = SqliteLexical(self.ledger._database)
         await getattr(anew, kind)(ASKED, reading, 100)
         await anew.loaded()

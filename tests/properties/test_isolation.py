@@ -1,7 +1,7 @@
-"""Nobody is shown what the table of the design keeps from them, whatever happened before and whichever way they ask.
+"""No scene is shown what the design's table withholds from it, after any history and by any read path.
 
-The table is written anew in tests/support/reading_rule.py and knows nothing of the code's own rule. Every stored text
-bears a word of its own, so that a leak is seen in any field of anything that is returned.
+The table is implemented again in tests/support/reading_rule.py, independent of the code's own rule. Every stored text
+has a unique token, so that a leak is visible in any field of anything returned.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ from tests.support.sowing import Extent, Sower
 
 SMALL = Extent().over(3)
 CHAPTERS, DEEDS, QUESTIONS = 3, 10, 40
-LONG, LONG_LIFE = 10, 8  # chapters; a seed by which somebody's portrait is drawn more often than revisions are kept
+LONG, LONG_LIFE = 10, 8  # chapters; a seed for which a profile is written more often than revisions are kept
 SELDOM = ("search_events narrowed", "profile_revisions")  # one example in three is shown nothing by these
 TAKEN_OUT = "a store gave what only the last check took out"
 Sharing = Literal["isolated", "shared"]
 
 
 async def at_once(history: History, witness: Witness, shown: Counter[str]) -> None:
-    """Ask before anything that works in the background got to it: what was taken back is not shown even now."""
+    """Ask before background work has run: withdrawn text must not be shown even then."""
     for _ in range(QUESTIONS // DEEDS):
         asked, verdict = await answered(history)
         assert not verdict.leaked, (verdict, asked.scene)
@@ -43,7 +43,7 @@ async def at_once(history: History, witness: Witness, shown: Counter[str]) -> No
 
 
 async def told(make: Make, seed: int, sharing: Sharing, chapters: int = CHAPTERS) -> Counter[str]:
-    """Tell a history, ask all through it, and give how much was shown by each way; fail at the first wrong answer."""
+    """Play a history with questions in between; return how much each read path showed; fail at a wrong answer."""
     shown, clock, witness = Counter[str](), FrozenClock(), Witness()
     with tempfile.TemporaryDirectory() as folder:
         async with opened(make, Path(folder) / "data", clock, witness, sharing=sharing) as memory:
@@ -64,10 +64,10 @@ async def told(make: Make, seed: int, sharing: Sharing, chapters: int = CHAPTERS
 
 @pytest.mark.parametrize(("make", "sharing"), [("sqlite", "isolated"), ("in memory", "shared")])
 def test_nobody_is_shown_what_is_not_theirs(make: Make, sharing: Sharing) -> None:
-    """All that a scene may read is found by its own word, and nothing else comes back, by any way of reading."""
+    """Every read path finds all that a scene may read, by its token, and nothing else."""
     shown = Counter[str]()
 
-    @settings(max_examples=sized(4, 20), phases=[Phase.generate])  # a smaller seed is no simpler history
+    @settings(max_examples=sized(4, 20), phases=[Phase.generate])  # a smaller seed does not give a simpler history
     @given(st.integers(0, 2**32))
     def every_way(seed: int) -> None:
         shown.update(asyncio.run(told(make, seed, sharing)))
@@ -77,7 +77,7 @@ def test_nobody_is_shown_what_is_not_theirs(make: Make, sharing: Sharing) -> Non
 
 
 def test_a_past_portrait_is_shown_for_as_long_as_it_is_kept() -> None:
-    """Over a long life the oldest past portraits make room for newer ones; all that are kept are shown."""
+    """Every kept revision is shown, also after older ones were pruned in a long history."""
     shown = asyncio.run(told("in memory", LONG_LIFE, "shared", LONG))
     assert shown["profile_revisions"]
     assert shown["export"]

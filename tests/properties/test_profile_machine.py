@@ -1,4 +1,4 @@
-"""A portrait on disk against a model of it: two writers, an admin, renames, rollbacks, and crashes anywhere."""
+"""The stored profile against a model: two writers, an admin, renames, rollbacks, and crashes at any operation."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ CRASHES = st.integers(1, 40), st.sampled_from([None, 5, 28]), st.booleans()
 
 
 class ProfileMachine(RuleBasedStateMachine):
-    """What was written last stands, whoever wrote it; whoever did not see it is overtaken; the past is in order."""
+    """The last written profile is stored, outdated writers are rejected, and revisions are in order."""
 
     def __init__(self) -> None:
-        """Begin with an empty folder."""
+        """Start with an empty folder."""
         super().__init__()
         self.loop = asyncio.new_event_loop()
         self.root = Path(tempfile.mkdtemp(prefix="profile-machine-"))
@@ -52,23 +52,23 @@ class ProfileMachine(RuleBasedStateMachine):
         self.profiles = FileProfiles(self.root, KEEP, self.clock, SHANGHAI, disk=self.disk)
 
     def run(self, coroutine: Coroutine[Any, Any, Any]) -> Any:
-        """Run to the end."""
+        """Run a coroutine to its end."""
         return self.loop.run_until_complete(coroutine)
 
     @property
     def file(self) -> Path:
-        """Where the portrait lies."""
+        """Return the path of the profile file."""
         return self.root / "profiles" / "users" / "2000001.md"
 
     @rule(writer=WRITERS)
     def read(self, writer: int) -> None:
-        """A writer reads."""
+        """Let a writer read the profile."""
         self.seen[writer] = self.run(self.profiles.find(TANG))
         self.is_current[writer] = True
 
     @rule(writer=WRITERS)
     def write(self, writer: int) -> None:
-        """A writer adds a word to what it read: it gets through if nobody wrote since, and not otherwise."""
+        """Let a writer add a word to what it read; this succeeds only if nobody wrote since."""
         portrait = self.grown(writer)
         if not self.is_current[writer]:
             with pytest.raises(Overtaken):
@@ -81,7 +81,7 @@ class ProfileMachine(RuleBasedStateMachine):
 
     @rule()
     def merge_at_once(self) -> None:
-        """Both read, then both write: one gets through."""
+        """Let both writers read, then both write: exactly one succeeds."""
         self.read(0)
         self.read(1)
         portraits = [self.grown(writer) for writer in (0, 1)]
@@ -98,19 +98,19 @@ class ProfileMachine(RuleBasedStateMachine):
     @precondition(lambda self: self.standing)
     @rule()
     def edit(self) -> None:
-        """An admin adds a word by hand."""
+        """Add a word by hand."""
         assert self.standing is not None
         word = self.word()
         listed = self.run(self.profiles.revisions(TANG))
         if len(list(self.root.glob("profiles/history/users/2000001/*.md"))) > len(listed):
-            self.past = [self.standing, *self.past]  # what stands is a revision already, for a crash or damage
+            self.past = [self.standing, *self.past]  # already a revision after a crash or damage
         self.file.write_text(self.file.read_text("utf-8").rstrip("\n") + f" {word}\n", "utf-8")
         self.change(replace(self.standing, summary=f"{self.standing.summary} {word}"))
 
     @precondition(lambda self: self.standing)
     @rule()
     def rename(self) -> None:
-        """A group card changes."""
+        """Rename the profile."""
         assert self.standing is not None
         name = self.word()
         assert self.run(self.profiles.rename(TANG, name)) == replace(self.standing, name=name)
@@ -119,7 +119,7 @@ class ProfileMachine(RuleBasedStateMachine):
     @precondition(lambda self: self.past)
     @rule(which=st.integers(0, KEEP - 1))
     def restore(self, which: int) -> None:
-        """A revision comes back under the name of now."""
+        """Restore a revision under the current name."""
         revisions = self.run(self.profiles.revisions(TANG))
         chosen = revisions[which % len(revisions)]
         self.clock.advance(seconds=1)
@@ -130,7 +130,7 @@ class ProfileMachine(RuleBasedStateMachine):
 
     @rule(point=CRASHES[0], code=CRASHES[1], late=CRASHES[2])
     def break_off(self, point: int, code: int | None, late: bool) -> None:
-        """A write breaks off at some operation, and perhaps the process: the old or the new portrait stands."""
+        """Interrupt a write at some operation: the old or the new profile must be stored."""
         self.read(0)
         portrait = self.grown(0)
         self.disk.arm(Fault(point, code, late=late))
@@ -145,24 +145,24 @@ class ProfileMachine(RuleBasedStateMachine):
 
     @rule(minutes=st.sampled_from([1, 60, -500_000]))
     def wait(self, minutes: int) -> None:
-        """Time goes on, or back."""
+        """Advance the clock, or set it back."""
         self.clock.advance(minutes=minutes)
 
     @rule()
     def damage(self) -> None:
-        """The file is cut off: the newest revision stands, or nothing."""
+        """Truncate the file: the newest revision must replace it, or nothing."""
         if self.standing is None:
             return
         self.file.write_bytes(self.file.read_bytes()[:40])
         found = self.run(self.profiles.find(TANG))
-        assert found in (self.standing, *(self.past[:1] or [None]))  # a crash may have left what stood as a revision
+        assert found in (self.standing, *(self.past[:1] or [None]))  # a crash may have left it as a revision
         self.standing = found
         self.past = [one.profile for one in self.run(self.profiles.revisions(TANG))]
         self.is_current = [_version(seen) == _version(found) for seen in self.seen]
 
     @invariant()
     def agrees(self) -> None:
-        """What was written last stands; the past is what stood before, newest first, each once."""
+        """The last written profile is stored, and earlier ones are revisions, newest first, each once."""
         found = self.run(self.profiles.find(TANG))
         assert found == self.standing
         revisions = self.run(self.profiles.revisions(TANG))
@@ -174,24 +174,24 @@ class ProfileMachine(RuleBasedStateMachine):
         STEPS.append(1)
 
     def word(self) -> str:
-        """Make a word that nobody used before."""
+        """Return an unused word."""
         self.words += 1
         return f"w{self.words}"
 
     def grown(self, writer: int) -> Profile:
-        """Give what a writer read with a word more."""
+        """Return what a writer read with one more word."""
         base = self.seen[writer] or a_profile("")
         at = base.updated_at + timedelta(minutes=1)
         return replace(base, summary=f"{base.summary} {self.word()}".strip(), updated_at=at)
 
     def succeed(self, portrait: Profile) -> None:
-        """Let a portrait stand, and what stood be past."""
+        """Record a new profile, and the former one as a revision."""
         if self.standing is not None:
             self.past = [self.standing, *self.past][:KEEP]
         self.change(portrait)
 
     def change(self, portrait: Profile) -> None:
-        """Let a portrait stand; nobody has read it."""
+        """Record a new profile that no writer has read."""
         self.standing, self.is_current = portrait, [False, False]
 
     def teardown(self) -> None:

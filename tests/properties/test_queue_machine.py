@@ -1,4 +1,4 @@
-"""The durable queue against a model of it, through crashes at any operation of the disk."""
+"""The durable queue against a model, through crashes at any disk operation."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ PATIENT = QueueSettings(job_max_retries=10_000, failed_cleanup_interval=0)
 
 @dataclass
 class Known:
-    """What the model knows of a job that was accepted and is not done."""
+    """The model's knowledge of a job that was accepted and is not done."""
 
     scope: Scope
     arrival: int
@@ -41,7 +41,7 @@ class Known:
     is_suspect: bool = False
 
     def recover(self) -> None:
-        """Wait again, as a process finds it that starts after a death."""
+        """Requeue the job as a new process does after a crash."""
         if self.state == "held":
             self.state, self.is_suspect = "pending", self.attempts >= SUSPECT_AFTER
         else:
@@ -49,10 +49,10 @@ class Known:
 
 
 class QueueMachine(RuleBasedStateMachine):
-    """Every accepted job is in exactly one of pending, processing, failed and done; a scope's jobs keep their order."""
+    """Every accepted job is exactly one of pending, processing, failed or done, and scopes keep their order."""
 
     def __init__(self) -> None:
-        """Begin with an empty folder."""
+        """Start with an empty folder."""
         super().__init__()
         self.loop = asyncio.new_event_loop()
         self.root = Path(tempfile.mkdtemp(prefix="queue-machine-"))
@@ -64,7 +64,7 @@ class QueueMachine(RuleBasedStateMachine):
 
     @initialize()
     def start(self) -> None:
-        """Open the queue as a new process does; whatever was in hand waits again."""
+        """Open the queue as a new process does; claimed jobs are requeued."""
         self.disk = FaultyDisk()
         self.queue = self.run(
             FileQueue.open(self.root, PATIENT, self.clock, disk=self.disk, elapsed=self.clock.elapsed)
@@ -77,19 +77,19 @@ class QueueMachine(RuleBasedStateMachine):
         self.rests.clear()
 
     def run(self, coroutine: Coroutine[Any, Any, Any]) -> Any:
-        """Run to the end."""
+        """Run a coroutine to its end."""
         return self.loop.run_until_complete(coroutine)
 
     @rule(scene=st.sampled_from(SCENES))
     def enqueue(self, scene: Any) -> None:
-        """A job arrives."""
+        """Enqueue a job."""
         job = a_job(scene=scene)
         self.run(self.queue.enqueue(job))
         self.accept(job.id, job.scope)
 
     @rule()
     def claim(self) -> None:
-        """The next job is one of the scopes' oldest, of a scope that is free and awake."""
+        """Claim a job: it must be the oldest of a scope that is free and not paused."""
         claim = self.run(self.queue.claim())
         candidates = self.candidates()
         in_hand = self.of("held")
@@ -108,19 +108,19 @@ class QueueMachine(RuleBasedStateMachine):
     @precondition(lambda self: self.claims)
     @rule(data=st.data())
     def complete(self, data: st.DataObject) -> None:
-        """A job in hand is done."""
+        """Complete a claimed job."""
         claim = self.put_down(data)
         self.run(self.queue.complete(claim))
         del self.jobs[claim.job.id]
 
     async def opened(self) -> FileQueue:
-        """Open the queue on what lies on the disk."""
+        """Open the queue on the current content of the disk."""
         return await FileQueue.open(self.root, PATIENT, self.clock, disk=self.disk, elapsed=self.clock.elapsed)
 
     @precondition(lambda self: self.claims)
     @rule(data=st.data(), delay=st.sampled_from([0, 0, 60]), counted=st.booleans())
     def requeue(self, data: st.DataObject, delay: int, counted: bool) -> None:
-        """A job in hand goes back to its place."""
+        """Requeue a claimed job."""
         claim = self.put_down(data)
         self.run(self.queue.requeue(claim, delay=delay, counted=counted))
         known = self.jobs[claim.job.id]
@@ -131,14 +131,14 @@ class QueueMachine(RuleBasedStateMachine):
     @precondition(lambda self: self.claims)
     @rule(data=st.data())
     def bury(self, data: st.DataObject) -> None:
-        """A job in hand is given up."""
+        """Bury a claimed job."""
         claim = self.put_down(data)
         self.run(self.queue.bury(claim, "坏了"))
         self.jobs[claim.job.id].state, self.jobs[claim.job.id].is_suspect = "failed", False
 
     @rule(which=st.integers(0, 3))
     def revive(self, which: int) -> None:
-        """One buried job, or all, wait again as the newest."""
+        """Revive one buried job or all, as the newest."""
         buried = sorted(self.of("failed"), key=lambda job_id: self.jobs[job_id].arrival)
         chosen = buried if which == 0 else buried[which - 1 : which]
         assert self.run(self.queue.revive(None if which == 0 else (chosen or ["nobody"])[0])) == len(chosen)
@@ -147,22 +147,22 @@ class QueueMachine(RuleBasedStateMachine):
 
     @rule(seconds=st.sampled_from([1, 61, 3600]))
     def wait(self, seconds: int) -> None:
-        """Time goes on."""
+        """Advance the clock."""
         self.clock.advance(seconds=seconds)
 
     @rule()
     def turn_the_clock_back(self) -> None:
-        """Somebody sets the clock; instants still rise, and rests last what they last."""
+        """Set the clock back: instants still increase, and pauses keep their length."""
         self.clock.advance(days=-1)
 
     @rule()
     def crash(self) -> None:
-        """The process ends without a word, and the next one starts."""
+        """Kill the process and start the next one."""
         self.start()
 
     @rule(at=st.integers(1, 12), late=st.booleans(), what=st.sampled_from(["enqueue", "claim", "end", "revive"]))
     def die_within(self, at: int, late: bool, what: str) -> None:
-        """The process ends at some operation of a step; the step may have happened or not, nothing else may."""
+        """Kill the process at some operation of a step: the step may or may not have happened, nothing else may."""
         job = a_job(scene=GROUP)
         claim = next(iter(self.claims.values()), None)
         self.disk.arm(Fault(at, None, late=late))
@@ -180,7 +180,7 @@ class QueueMachine(RuleBasedStateMachine):
         self.settle(what, job.id, claim)
 
     def settle(self, what: str, new_id: str, claim: Claim | None) -> None:
-        """Look what became of an interrupted step, and hold the model to everything else."""
+        """Determine the result of an interrupted step, and compare everything else with the model."""
         stranded = self.ids_in("processing") - self.ids_in("failed")
         self.disk = FaultyDisk()
         self.queue = self.run(
@@ -207,7 +207,7 @@ class QueueMachine(RuleBasedStateMachine):
 
     @invariant()
     def every_job_is_in_one_place(self) -> None:
-        """Disk, index and model agree on where each job is, and nothing else lies in the folders."""
+        """Disk, index and model agree on the place of each job, and no other files exist."""
         on_disk = Counter((name.job_id, FOLDERS[folder]) for folder, name in self.on_disk())
         assert on_disk == Counter((job_id, known.state) for job_id, known in self.jobs.items())
         counts = self.queue.counts() if self.jobs else None
@@ -220,22 +220,22 @@ class QueueMachine(RuleBasedStateMachine):
             )
 
     def teardown(self) -> None:
-        """End the queue and remove its folder."""
+        """Close the queue and remove its folder."""
         self.run(self.queue.close())
         self.loop.close()
         shutil.rmtree(self.root)
 
     def accept(self, job_id: str, scope: Scope) -> None:
-        """Note a job as the newest arrival."""
+        """Record a job as the newest arrival."""
         self.arrivals += 1
         self.jobs[job_id] = Known(scope, self.arrivals)
 
     def of(self, state: str) -> list[str]:
-        """Give the ids of the jobs in a state."""
+        """Return the ids of the jobs in a state."""
         return [job_id for job_id, known in self.jobs.items() if known.state == state]
 
     def candidates(self) -> set[str]:
-        """Give the oldest waiting job of each scope that may be served now."""
+        """Return the oldest waiting job of each scope that may be claimed now."""
         busy = {self.jobs[job_id].scope for job_id in self.of("held")}
         resting = {scope for scope, until in self.rests.items() if self.clock.elapsed() < until}
         heads: dict[Scope, str] = {}
@@ -244,23 +244,23 @@ class QueueMachine(RuleBasedStateMachine):
         return {job_id for scope, job_id in heads.items() if scope not in busy | resting}
 
     def put_down(self, data: st.DataObject) -> Claim:
-        """Choose a job in hand, by arrival: ids differ from run to run."""
+        """Remove and return a random claim; drawn by arrival, since ids differ from run to run."""
         in_order = sorted(self.claims, key=lambda job_id: self.jobs[job_id].arrival)
         return self.claims.pop(in_order[data.draw(st.integers(0, len(in_order) - 1))])
 
     def ids_in(self, folder: str) -> set[str]:
-        """Give the ids of the jobs whose files lie in a folder, whatever else lies there."""
+        """Return the ids of the job files in a folder."""
         return {name.job_id for path in (self.root / folder).glob("*") if (name := parsed(path.name))}
 
     def on_disk(self) -> list[tuple[str, Any]]:
-        """Give folder and name of every file; a foreign name fails here."""
+        """Return folder and name of every file; fail for a foreign name."""
         found = [(folder, parsed(path.name)) for folder in FOLDERS for path in (self.root / folder).glob("*")]
         assert all(name is not None for _, name in found)
         return found
 
 
 class TestQueueMachine(QueueMachine.TestCase):
-    """The machine at test size: every accepted job stays in exactly one place, whatever dies."""
+    """Every accepted job stays in exactly one place, whatever crashes."""
 
     settings = settings(
         max_examples=sized(40, 300),

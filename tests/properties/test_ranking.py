@@ -1,4 +1,4 @@
-"""What ranking promises of any hits."""
+"""Properties of ranking for arbitrary hits."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ DECAYS = st.none() | st.builds(Decay, st.floats(1e-300, 1e300), st.floats(0, 10)
 
 @dataclass(frozen=True)
 class Steps:
-    """How a list is ranked."""
+    """The parameters of a ranking."""
 
     weight: float
     window: Interval | None
@@ -74,7 +74,7 @@ STEPS = st.builds(Steps, SCORES, WINDOWS, DECAYS, INSTANTS, SCORES, LIMITS, PEOP
 
 
 def ranked(dense, lexical, steps, scores=None, known=()):
-    """Run every step, as the retriever does; ``scores`` are a reranker's, ``known`` is what widens the answer."""
+    """Run every ranking step as the retriever does; ``scores`` are a reranker's, ``known`` widens the result."""
     hits = fused(dense, matched(QUESTION, lexical), steps.weight)
     judged = None if scores is None else reranked(hits, scores[: len(hits)])
     hits = above(widened(hits if judged is None else judged, known, 0.15), steps.floor)
@@ -84,7 +84,7 @@ def ranked(dense, lexical, steps, scores=None, known=()):
 
 @given(ROWS, ROWS, STEPS, st.none() | st.lists(st.floats(), max_size=16), st.lists(EVENTS, max_size=3))
 def test_no_nan_passes_and_top_k_is_a_cap(dense, lexical, steps, judged, known):
-    """Whatever is answered: at most ``limit`` hits, each once, finite scores that fall, relevance in [0, 1]."""
+    """A result has at most ``limit`` distinct hits, with finite falling scores and relevance in [0, 1]."""
     hits = ranked(dense, lexical, steps, judged, known)
     scores = [hit.score for hit in hits]
     assert len(hits) <= max(steps.limit, 0)
@@ -96,13 +96,13 @@ def test_no_nan_passes_and_top_k_is_a_cap(dense, lexical, steps, judged, known):
 
 @given(ROWS, ROWS, STEPS)
 def test_equal_questions_have_equal_answers(dense, lexical, steps):
-    """The same input gives the same list."""
+    """The same input gives the same result."""
     assert ranked(dense, lexical, steps) == ranked(dense, lexical, steps)
 
 
 @given(st.lists(st.tuples(EVENTS, SCORES), min_size=1, max_size=8), ROWS, STEPS, SCORES, st.data())
 def test_a_higher_similarity_never_hurts(dense, lexical, steps, floor, data):
-    """An event that becomes more similar, all else equal, is never shown later or not at all."""
+    """An event whose similarity rises, all else equal, is never ranked lower."""
     steps = replace(steps, floor=floor)
     at = data.draw(st.integers(0, len(dense) - 1))
     event, similarity = dense[at]
@@ -113,7 +113,7 @@ def test_a_higher_similarity_never_hurts(dense, lexical, steps, floor, data):
 
 @given(ROWS, ROWS, STEPS, st.data())
 def test_the_order_of_candidates_tells_nothing_but_between_equals(dense, lexical, steps, data):
-    """Stores may answer in any order: the same hits come with the same scores, unless some are worth the same."""
+    """The order of the candidates does not change hits and scores, except among equal ones."""
     shuffled = [data.draw(st.permutations(rows)) for rows in (dense, lexical)]
     everything = replace(steps, limit=20, diversity=0.0)
     lists = [ranked(*rows, everything) for rows in ((dense, lexical), shuffled)]
@@ -136,7 +136,7 @@ def _place(hits, event):
 
 @given(ROWS, WINDOWS)
 def test_the_time_named_drops_nothing(dense, window):
-    """Outside the window a hit counts 0.3 of itself, inside all of itself, and every hit stays."""
+    """A hit outside the named time window scores 0.3 of its score, one inside all of it, and none is dropped."""
     before = {hit.event.id: hit for hit in fused(dense, None, 0.5)}
     after = preferring(before.values(), window)
     assert {hit.event.id for hit in after} == set(before)
@@ -147,7 +147,7 @@ def test_the_time_named_drops_nothing(dense, window):
 
 @given(ROWS, PEOPLE, st.floats(0, 10))
 def test_whom_the_question_names_is_lifted_within_bounds(dense, people, boost):
-    """What names nobody in question keeps its score, nothing gains more than 0.3 of its own, and every hit stays."""
+    """Hits about the people named gain at most 0.3 of their score, others are unchanged, and none is dropped."""
     before = {hit.event.id: hit for hit in fused(dense, None, 0.5)}
     after = naming(before.values(), people, boost)
     assert {hit.event.id for hit in after} == set(before)
@@ -160,7 +160,7 @@ def test_whom_the_question_names_is_lifted_within_bounds(dense, people, boost):
 
 @given(ROWS, ROWS, STEPS, WINDOWS)
 def test_what_lies_outside_the_time_named_stays(dense, lexical, steps, window):
-    """With room for all, naming a time changes the order and never who is there."""
+    """A named time window changes the order of an unlimited result and never its members."""
     roomy = replace(steps, limit=50)
     with_it, without = (ranked(dense, lexical, replace(roomy, window=one)) for one in (window, None))
     texts = [{(hit.event.text, hit.event.sender_id) for hit in hits} for hits in (with_it, without)]
@@ -169,7 +169,7 @@ def test_what_lies_outside_the_time_named_stays(dense, lexical, steps, window):
 
 @given(st.lists(EVENTS, min_size=2, max_size=6), STEPS, st.data())
 def test_a_reranker_orders_what_it_judges(events, steps, data):
-    """Where nothing else speaks, the order is the reranker's, whatever the legs found."""
+    """Without other factors the order is the reranker's, whatever the legs found."""
     dense = [(event, data.draw(SCORES)) for event in events]
     hits = fused(dense, None, 0.5)
     scores = data.draw(st.lists(st.floats(0.01, 1), min_size=len(hits), max_size=len(hits), unique=True))
@@ -180,7 +180,7 @@ def test_a_reranker_orders_what_it_judges(events, steps, data):
 
 @given(ROWS, st.builds(Decay, st.floats(1e-300, 1e300), st.floats(0, 10), SCORES), INSTANTS)
 def test_newness_lifts_within_bounds(dense, decay, now):
-    """Decay's weight lies in [0, 1] whatever the clock says, and only lifts."""
+    """Freshness lies in [0, 1] whatever the clock says, and only raises scores."""
     for hit in decayed(fused(dense, None, 0.5), decay, now):
         assert 0.0 <= freshness(hit, decay, now) <= 1.0
         assert hit.relevance <= hit.score <= hit.relevance * (1 + decay.boost) * (1 + 1e-9)
@@ -190,7 +190,7 @@ def test_newness_lifts_within_bounds(dense, decay, now):
 
 @given(st.floats(0.001, 1), TODAYS, st.floats(0.01, 1000), st.floats(0.01, 10))
 def test_of_two_equal_hits_the_newer_wins(relevance, now, half_life, boost):
-    """Decay changes the order of what is equally relevant."""
+    """Of two equally relevant hits the newer one is ranked first."""
     old = an_event("旧", happened_at=now - timedelta(days=half_life))
     new = an_event("新", happened_at=now)
     decay = Decay(half_life, boost, 0.0)

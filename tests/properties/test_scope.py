@@ -1,6 +1,6 @@
-"""One rule in three forms: what a scene may read, in Python, in SQL, and as a Chroma filter.
+"""The scope rule in Python, in SQL and as a Chroma filter gives the same result.
 
-``SCOPE_PAIRS=100000 pytest tests/properties/test_scope.py`` tries so many pairs of an event and a reading.
+``SCOPE_PAIRS=100000 pytest tests/properties/test_scope.py`` tries that many pairs of an event and a reading.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from tests.support.where import matches
 
 PAIRS = int(os.environ.get("SCOPE_PAIRS", sized(5_000, 100_000)))
 
-# Few enough ids that strangers meet, and odd enough that a careless comparison shows.
+# Few ids, so that different people share one, and unusual ones, so that a careless comparison fails.
 ODD_IDS = ["1", "2", "10", "01", "a", "A", "%", "$ne", "' OR 1 --", '"', "\\", "群", "é", "e\u0301", "null"]
 IDS = st.sampled_from(ODD_IDS)
 AGENTS = st.sampled_from(["default", "Default", "1"])
@@ -58,7 +58,7 @@ SCENES = st.one_of(
 
 @dataclass(frozen=True)
 class Voice:
-    """Who says something of whom, and what kind of thing it is."""
+    """Speaker, subjects, kind and time of a statement."""
 
     sender_id: str
     subjects: tuple[str, ...]
@@ -67,7 +67,7 @@ class Voice:
     is_retired: bool
 
     def event(self, scene: Scene, number: int) -> Event:
-        """Say it somewhere; a text of its own keeps it from being a duplicate."""
+        """Return the event in a place; its unique text keeps it from being a duplicate."""
         return Event(
             id=str(number),
             text=str(number),
@@ -109,30 +109,30 @@ EXAMPLES = math.ceil(PAIRS / PAIRS_OF_ONE_EXAMPLE)
 
 @dataclass
 class Tally:
-    """How many pairs were tried, and how many of them were admitted."""
+    """How many pairs were tried, and how many were admitted."""
 
     tried: int = 0
     admitted: int = 0
 
     def note(self, tried: int, admitted: int) -> None:
-        """Count pairs."""
+        """Add to the counts."""
         self.tried += tried
         self.admitted += admitted
 
     def check(self) -> None:
-        """Fail where so few pairs met that nothing is shown."""
+        """Fail if too few pairs were tried or admitted to show anything."""
         print(f"{self.tried} pairs, {self.admitted} admitted")
         assert self.tried >= PAIRS
         assert self.admitted > self.tried / 100
 
 
 def said(places: Sequence[Scene], voices: Sequence[Voice]) -> list[Event]:
-    """Let every voice speak in every place; ids are 1, 2, 3 ..."""
+    """Return the events of every voice in every place; their ids are 1, 2, 3 ..."""
     return [voice.event(scene, number) for number, (scene, voice) in enumerate(product(places, voices), 1)]
 
 
 def written(events: Sequence[Event]) -> sqlite3.Connection:
-    """Write events into a database of their own, where their seqs are their ids."""
+    """Write events into a new database, in which their sequence numbers equal their ids."""
     connection = empty()
     for event in events:
         event_rows.add(connection, event, ())
@@ -140,20 +140,20 @@ def written(events: Sequence[Event]) -> sqlite3.Connection:
 
 
 def empty() -> sqlite3.Connection:
-    """Make a database of the ledger's own tables."""
+    """Return a database with the ledger's tables."""
     connection = sqlite3.connect(":memory:", isolation_level=None)
     schema.migrate(connection, Path("none"))
     return connection
 
 
 def selected(connection: sqlite3.Connection, table: str, clause: str, values: Sequence[object]) -> set[str]:
-    """Give the ids that a compiled clause selects."""
+    """Return the ids that a compiled clause selects."""
     return {row[0] for row in connection.execute(select("e.id", f"{table} e", clause), values)}
 
 
 @pytest.mark.timeout(3600)
 def test_the_rule_is_the_same_in_python_sql_and_chroma() -> None:
-    """For random events and readings all three admit exactly the same."""
+    """For random events and readings, Python, SQL and Chroma admit exactly the same."""
     tally = Tally()
 
     @settings(max_examples=EXAMPLES)
@@ -178,7 +178,7 @@ def test_the_rule_is_the_same_in_python_sql_and_chroma() -> None:
 
 @pytest.mark.timeout(3600)
 def test_a_bare_scene_reads_exactly_what_the_scope_rule_says() -> None:
-    """Without any narrowing the compiled forms are the scope rule itself."""
+    """Without narrowing, the compiled filters equal the scope rule."""
     tally = Tally()
 
     @settings(max_examples=EXAMPLES)
@@ -198,7 +198,7 @@ def test_a_bare_scene_reads_exactly_what_the_scope_rule_says() -> None:
 
 
 def test_a_window_begins_with_its_start_and_ends_before_its_stop() -> None:
-    """To the microsecond, and in any zone, in all three forms."""
+    """A time window includes its start and excludes its end, to the microsecond and in any zone, in all forms."""
     tick = timedelta(microseconds=1)
     place = Scene.group("1", "2")
     moments = [NOON + step * tick for step in range(-2, 3)]
@@ -217,7 +217,7 @@ def test_a_window_begins_with_its_start_and_ends_before_its_stop() -> None:
 def test_the_log_is_read_by_the_same_rule(
     places: Sequence[Scene], moments: Sequence[datetime], scenes: Sequence[Scene], narrowings: Sequence[Reading]
 ) -> None:
-    """The compiled filter over messages selects what the rule admits of them as events, the bot's own lines too."""
+    """The compiled filter over messages selects what the rule admits of them as events, including the bot's lines."""
     spoken = enumerate(product(places, moments, (False, True)))
     lines = [Message(str(number), place, "", at, is_bot=is_bot) for number, (place, at, is_bot) in spoken]
     with closing(empty()) as connection:
@@ -230,7 +230,7 @@ def test_the_log_is_read_by_the_same_rule(
 
 @given(SCENES, NARROWINGS)
 def test_no_value_of_a_filter_can_be_read_as_an_operator(scene: Scene, narrowing: Reading) -> None:
-    """In SQL every value is a parameter; in Chroma it stands under an operator of ours."""
+    """No value can act as an operator: in SQL each is a parameter, in Chroma each is under an explicit operator."""
     reading = replace(narrowing, scene=scene)
     clause, values = sql_filter(reading)
     assert clause.count("?") == len(values)
@@ -239,7 +239,7 @@ def test_no_value_of_a_filter_can_be_read_as_an_operator(scene: Scene, narrowing
 
 
 def leaves(where: object) -> list[object]:
-    """Give the values at the ends of a filter."""
+    """Return the values at the leaves of a filter."""
     if isinstance(where, dict):
         return [leaf for value in where.values() for leaf in leaves(value)]
     return [leaf for one in where for leaf in leaves(one)] if isinstance(where, list) else [where]

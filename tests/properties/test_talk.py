@@ -1,4 +1,4 @@
-"""What any talk promises as an answer."""
+"""Properties of message search for arbitrary chats."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ WEIGHTINGS = st.just(WEIGHTS) | st.builds(Weights, **{part.name: PARTS for part 
 
 @st.composite
 def talks(draw):
-    """Draw passages of two places: lines some minutes apart, some of them replies, cut here and there."""
+    """Return passages of two places: lines some minutes apart, some of them replies, cut at random."""
     passages = []
     for scene in (GROUP, OTHER_GROUP):
         minutes, passage = 0, []
@@ -45,7 +45,7 @@ def talks(draw):
 
 @given(QUESTIONS, talks(), WEIGHTINGS)
 def test_hits_are_bounded_and_in_order(terms, passages, weights):
-    """Every line is found at most once, its relevance lies above 0 and not above 1, and scores fall along the list."""
+    """Each line is found at most once, with relevance in (0, 1], and scores fall along the list."""
     hits = hits_of(terms, passages, weights)
     places = [(hit.event.scope, hit.event.id) for hit in hits]
     scores = [hit.score for hit in hits]
@@ -58,7 +58,7 @@ def test_hits_are_bounded_and_in_order(terms, passages, weights):
 
 @given(QUESTIONS, talks(), WEIGHTINGS, st.randoms(use_true_random=False))
 def test_the_order_of_passages_tells_nothing(terms, passages, weights, random):
-    """The same talk gives the same answer, in whatever order a store gives its passages."""
+    """The order in which a store returns passages does not change the result."""
     shuffled = list(passages)
     random.shuffle(shuffled)
     assert hits_of(terms, shuffled, weights) == hits_of(terms, passages, weights) == hits_of(terms, passages, weights)
@@ -66,7 +66,7 @@ def test_the_order_of_passages_tells_nothing(terms, passages, weights, random):
 
 @given(QUESTIONS, talks())
 def test_whoever_says_a_word_of_the_question_is_found(terms, passages):
-    """No line that shares a term is left out, whatever stands round it."""
+    """Every line that shares a term with the query is found."""
     found = {(hit.event.scope, hit.event.id) for hit in hits_of(terms, passages)}
     for line in (line for passage in passages for line in passage):
         if not set(terms).isdisjoint(index_terms(line.text)):
@@ -75,7 +75,7 @@ def test_whoever_says_a_word_of_the_question_is_found(terms, passages):
 
 @given(QUESTIONS, talks(), WEIGHTINGS)
 def test_neighbours_stand_round_their_line(terms, passages, weights):
-    """They are the lines next to it of its own passage, at most two on either side, and no pause lies between."""
+    """Neighbours are the adjacent lines of the same passage, at most two on each side, without a pause between."""
     where = {(line.scene.scope, line.id): (passage, at) for passage in passages for at, line in enumerate(passage)}
     for hit in hits_of(terms, passages, weights):
         passage, at = where[hit.event.scope, hit.event.id]

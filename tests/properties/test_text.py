@@ -1,4 +1,4 @@
-"""Words, whatever is written."""
+"""Properties of the text functions for arbitrary text."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ UNSEEN = {"Cc", "Cf", "Co", "Cs", "Cn", "Zl", "Zp"}
 
 @given(texts, st.integers(0, 50))
 def test_a_name_is_safe_to_show(name: str, limit: int) -> None:
-    """A clean name is one line of visible characters without round brackets, within its limit, and stays as it is."""
+    """A cleaned name is one line of visible characters without round brackets, bounded, and stays the same."""
     clean = clean_name(name, limit=limit)
     assert len(clean) <= limit
     assert not {unicodedata.category(char) for char in clean.replace("\u200d", "")} & UNSEEN
@@ -39,7 +39,7 @@ def test_a_name_is_safe_to_show(name: str, limit: int) -> None:
 
 @given(texts)
 def test_a_clean_text_is_text(text: str) -> None:
-    """A clean text is NFC, can be written anywhere, holds no hidden character, and stays as it is."""
+    """A cleaned text is NFC, encodable, without hidden characters, and stays the same when cleaned again."""
     clean = clean_text(text)
     assert clean == clean_text(clean) == unicodedata.normalize("NFC", clean)
     assert not {unicodedata.category(char) for char in clean if char not in "\n\t\u200d"} & UNSEEN
@@ -48,7 +48,7 @@ def test_a_clean_text_is_text(text: str) -> None:
 
 @given(texts, st.integers(1, 50))
 def test_one_line_has_no_second(text: str, limit: int) -> None:
-    """One line is one line, within its limit."""
+    """one_line gives a single line within its limit."""
     line = one_line(text, limit)
     assert len(line.splitlines()) <= 1
     assert len(line) <= limit
@@ -57,7 +57,7 @@ def test_one_line_has_no_second(text: str, limit: int) -> None:
 
 @given(texts)
 def test_no_text_opens_or_closes_anything(text: str) -> None:
-    """Whatever was stored, a defused text is one line without tags, fences or square brackets, and stays as it is."""
+    """A defused text is one line without tags, fences or square brackets, and stays the same."""
     harmless = defused(text)
     assert harmless == defused(harmless)
     for form in ("NFC", "NFKC", "NFKD"):
@@ -68,14 +68,14 @@ def test_no_text_opens_or_closes_anything(text: str) -> None:
 
 @given(texts)
 def test_sentences_lose_nothing(text: str) -> None:
-    """The sentences of a text are the text, none of them empty."""
+    """The sentences of a text joined together are the text, and none is empty."""
     assert "".join(sentences_of(text)) == text
     assert all(sentences_of(text))
 
 
 @given(texts, texts)
 def test_tokens_add_up(one: str, other: str) -> None:
-    """No text is free, none costs more than four tokens a character, and parts never cost less than the whole."""
+    """Every text has a token count of at least one and at most four per character, and parts never cost less."""
     assert (token_count(one) > 0) == bool(one)
     assert token_count(one) <= 4 * len(one)
     assert token_count(one + other) <= token_count(one) + token_count(other)
@@ -83,7 +83,7 @@ def test_tokens_add_up(one: str, other: str) -> None:
 
 @given(texts)
 def test_every_term_is_found(text: str) -> None:
-    """Each term that goes into a real FTS5 table is one token there and is found by itself."""
+    """Each index term is one token of a real FTS5 table and is found by itself."""
     terms = index_terms(text)
     with closing(sqlite3.connect(":memory:")) as database:
         database.execute("CREATE VIRTUAL TABLE lines USING fts5(body, tokenize = 'unicode61')")
@@ -96,7 +96,7 @@ def test_every_term_is_found(text: str) -> None:
 
 @given(texts)
 def test_a_text_is_found_by_its_own_words(text: str) -> None:
-    """What is asked in a text's own words is among its terms, each once, and never nothing where there are terms."""
+    """The query terms of a text are among its index terms, without duplicates, and not empty if those are not."""
     asked, kept = query_terms(text, characters=True), index_terms(text)
     assert len(asked) == len(set(asked))
     assert set(asked) <= set(kept)
@@ -105,7 +105,7 @@ def test_a_text_is_found_by_its_own_words(text: str) -> None:
 
 @given(texts)
 def test_every_text_has_a_direction(text: str) -> None:
-    """Whatever is embedded is a finite unit vector, and a text is never nearer to another than to itself."""
+    """Every text has a finite unit vector, and no text is nearer to another than to itself."""
     embedder = HashingEmbedder(64)
     asked = asyncio.run(embedder.embed_query(text))
     (written,) = asyncio.run(embedder.embed_documents([text]))
