@@ -27,6 +27,7 @@ _LABEL = re.compile(r"[(（][^()（）\s]{1,128}[)）]")
 _HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff]")
 _LATIN_WORD = re.compile("[A-Za-z]{2,}")
 _FEW_WORDS = 3
+_SHORT = 4  # characters of a line from which single ones no longer tell whether a text takes it up
 
 
 @dataclass(frozen=True)
@@ -187,7 +188,7 @@ def echoes(text: str, heard: str, anchors: Anchors) -> bool:
     """
     own, source = _content(text, anchors), _content(heard, anchors)
     words, heard_words = _words(own), _words(source)
-    if words and heard_words:
+    if words and heard_words and len(source - heard_words - FUNCTION_WORDS) > _SHORT:
         return not words.isdisjoint(heard_words)
     return not own.isdisjoint(source)
 

@@ -105,4 +105,6 @@ def _may_agree(clause: Clause, other: Clause, supported: AbstractSet[str], *, ha
     contrary = weight_of(word for word, product in products.items() if product < 0 and word not in supported)
     if contrary < _CONTRARY or contrary <= weight_of(word for word, product in products.items() if product > 0):
         return True
-    return has_denial and not other.denies and contrary < _HALF * clause.denies
+    if not has_denial or other.denies:
+        return False
+    return contrary < _HALF * clause.denies or any(clause.signs.get(word, 0) < 0 for word in supported)

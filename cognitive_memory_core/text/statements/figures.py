@@ -18,7 +18,7 @@ _DIGIT = "0-9零一二两三四五六七八九"
 _NUMBER = re.compile(
     "(?P<whole>[0-9]{1,12}(?:,[0-9]{3}){0,4}(?:[.][0-9]{1,4})?|[零一二两三四五六七八九十百千万亿]{1,16})"
     f" ?(?P<scale>[百千万亿kw]{{1,2}})?(?P<rest>[{_DIGIT}](?![{_DIGIT}十百千万.]))?"
-    f"(?P<part>米[{_DIGIT}]{{1,2}})?(?= ?[多余几来好]? ?个?(?P<unit>[a-z%一-鿿]{{0,2}}))"
+    f"(?P<part>[米度点][{_DIGIT}]{{1,2}})?(?= ?[多余几来好]? ?个?(?P<unit>[a-z%一-鿿]{{0,2}}))"
 )
 _NOT_NUMBERS = re.compile(
     "千万(?=别|不|要|记|请)|万一|十分(?!钟)|百度|万能|万圣|四川|八卦|三明治|三峡|统一|唯一|万万|一[^0-9零一二两三四五六七八九十百千万元块毛米]"
@@ -38,9 +38,10 @@ _KINDS = {
     "size": ("公里", "千米", "米", "厘米", "cm", "km", "斤", "公斤", "kg", "克", "平"),
     "age": ("岁",),
     "floor": ("楼", "层"),
-    "count": ("张", "只", "条", "票", "次", "本", "台", "件", "杯", "瓶", "袋", "把", "辆", "局", "集", "首"),
+    "count": ("张", "只", "条", "票", "次", "本", "台", "件", "杯", "瓶", "袋", "辆", "局", "集", "首"),
 }
 _HALF_DAY = 12 * 60
+_TWO = 2  # digits of a year: 零七年, 98年
 _FIXED = ("absolute", "yearless")
 _SPELT = (("一刻钟", "15分钟"), ("三刻钟", "45分钟"), ("俩", "两"), ("仨", "三"))
 _BEFORE = re.compile("原[为定来是]|[从由][^，。]{1,16}[改换调涨降]")
@@ -126,15 +127,17 @@ def _main(match: re.Match[str]) -> float:
 
 
 def _readings(match: re.Match[str], main: float) -> Iterator[float]:
-    """Yield other values: both of 三五天, that of 二三十, centimetres of 一米七八, 67.5 of 67块5."""
+    """Yield other values: both of 三五天, that of 二三十, 178 of 一米七八, 38.7 of 三十八度七, 2007 of 零七年."""
     whole, part = match["whole"], match["part"]
     yield _value(whole)
     if not whole.isascii() and len(whole) > 1:
         last = float(worth(whole[-1])) if whole[-1] in "十百千万" else 1.0
         yield from (float(worth(char)) * last for char in whole if char not in "十百千万亿")
     if part:
-        metres = main + float(worth(part[1:])) / 10 ** len(part[1:])
-        yield from (round(metres, 4), round(metres * 100, 4))
+        decimal = main + float(worth(part[1:])) / 10 ** len(part[1:])
+        yield from (round(decimal, 4), round(decimal * 100, 4))
+    if len(whole) == _TWO and match["unit"].startswith(("年", "后", "级", "届")):
+        yield from (main + 1900, main + 2000)
 
 
 def _value(numeral: str) -> float:

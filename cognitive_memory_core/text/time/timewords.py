@@ -24,8 +24,14 @@ from .western_time import WESTERN
 READ = 2_000  # characters of a text that are read
 _RULES = CHINESE + FEASTS + WESTERN
 _JOINED = re.compile(r" ?(?:到|至|~|—|–|-|to|until|till|through|and) ?", re.IGNORECASE)
-_BESIDE = " (（,，、)）的"
-_HABIT_BEFORE = re.compile("(?:每|逢|隔|凡是|所有的?|(?:通常|一般|平时|平常|往往|总是|经常|常常|习惯|固定)[在于]?)$")
+_BESIDE = re.compile("[ (（,，、)）的]{0,3}(?:那一?周|当周|那个|所在周|即|也就是|也即)?[ ,，的]{0,2}")
+_RECURS = re.compile("[月年][初中底末](?:都|一般|通常|总是|照例|固定)")  # of every month or year: 月底都要结账
+_EVENT = re.compile("[考赛婚产课会假试职学节展演行航播市工业期术店]$")  # 开考前两周 is counted from the exam
+_WEEKDAYS = re.compile("(?:周[一二三四五六日天][、和及,，]{1,2}){2,6}周[一二三四五六日天]")  # three days recur
+_HABIT_BEFORE = re.compile(
+    "(?:每|逢|隔|凡是|所有的?|(?:通常|一般|平时|平常|往往|总是|经常|常常|习惯|固定)[在于]?"
+    "|[隔单双]周的?|第[一二三四五]个|最后一个|[每逢](?:周|星期|礼拜)[一二三四五六日天][和与及、到至])$"
+)
 _HABIT_AFTER = re.compile(
     "[^，。！？!?；;\n]{0,3}?(?:都|一般|通常|经常|常|总|照例|照旧|固定|习惯|例会)"
     "|[^。！？!?；;\n]{0,12}除外"  # what has exceptions is a rule
@@ -131,10 +137,19 @@ def is_time(word: str) -> bool:
 def leaning(text: str) -> Iterator[Mention]:
     """Find the time expressions whose meaning depends on the day on which they are read."""
     found = [mention for mention in mentions(text) if not _is_name(text, mention)]
+    is_listed = bool(_WEEKDAYS.search(text))
     for index, mention in enumerate(found):
-        if mention.kind in ("relative", "now"):
+        is_recurring = _RECURS.match(text, mention.start)
+        is_of_event = text.startswith("前", mention.start) and _EVENT.search(
+            text[max(mention.start - 1, 0) : mention.start]
+        )
+        if mention.kind in ("relative", "now") and not (is_recurring or is_of_event):
             yield mention
-        if mention.kind == "open" and not _is_habit(text, mention) and not _dated_beside(text, found, index):
+        if (
+            mention.kind == "open"
+            and not (is_listed or _is_habit(text, mention))
+            and not _dated_beside(text, found, index)
+        ):
             yield mention
         if mention.kind == "vague" and not _dated_beside(text, found, index):
             yield mention
@@ -206,7 +221,7 @@ def _dated_beside(text: str, found: list[Mention], index: int) -> bool:
         for other in found[max(index - 1, 0) : index + 2]
     ]
     return any(
-        other is not here and other.kind in ("absolute", "yearless") and not gap.strip(_BESIDE) for other, gap in gaps
+        other is not here and other.kind in ("absolute", "yearless") and _BESIDE.fullmatch(gap) for other, gap in gaps
     )
 
 

@@ -1,0 +1,37 @@
+"""True statements pass all checks: every refused one costs a question, and is worded by the rules in the end."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from cognitive_memory_core.domain.people import Anchors, Person
+from cognitive_memory_core.domain.scope import Scene
+from cognitive_memory_core.domain.turn import Dialogue
+from cognitive_memory_core.historian.rewriting.triage import sheet_of
+from cognitive_memory_core.prompts.answers import Said, Triaged
+from tests.support.builders import GROUP, a_message
+from tests.support.clock import NOON
+
+LINES = Path(__file__).with_name("true_statements.tsv").read_text("utf-8").splitlines()
+ROWS = [line.split("\t") for line in LINES if line and not line.startswith("#")]
+TANG, QI, CARD = Person("2000001", "阿棠"), Person("28471095", "老齐"), Person("3000007", "第7小队12306")
+PEOPLE = (TANG, QI, CARD, Person("76620318", "木鱼"), Person("3320185567", "唐唐"))
+ANCHORS = Anchors(NOON, GROUP.scope, "读书会", TANG, PEOPLE, job_id="job")
+
+
+def refusal(heard: str, statement: str) -> str:
+    """Return why a statement is refused; "" for one that passes."""
+    sender = CARD if statement.startswith("#") else TANG
+    text = statement.replace("@", TANG.label).replace("%", QI.label).replace("#", CARD.label)
+    line = a_message(heard, Scene.group("10001", sender.id, user_name=sender.name), id="m1")
+    said = Said(1, text, speaker=sender.id, lines=(1,))
+    sheet, answers = sheet_of(Triaged(True, "", (said,)), Dialogue(GROUP, (line,)), ANCHORS)
+    ((_, attempt),) = sheet.tried(answers)
+    return "" if attempt.verdict.is_absolute else repr(attempt.verdict)
+
+
+def test_true_statements_pass() -> None:
+    """Of true statements of all kinds, recurring, dated, counted and short ones among them, 2 % are refused at most."""
+    assert len(ROWS) >= 200
+    refused = [f"{heard} | {statement}: {why}" for heard, statement in ROWS if (why := refusal(heard, statement))]
+    assert len(refused) <= 0.02 * len(ROWS), refused
