@@ -1,1 +1,1 @@
-"""What the house promises of itself: layers, names, language, weight; checked by reading the code."""
+"""Tests of the conventions of this repository: layers, names, language and import cost, checked on its files."""

@@ -1,4 +1,4 @@
-"""The repository's own text, read for the house tests."""
+"""Helpers that read the repository's own files for these tests."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def files() -> Iterator[Path]:
 
 @cache
 def modules(*tops: str) -> dict[str, ast.Module]:
-    """Parse the Python files under some top folders, by their path from the root."""
+    """Parse the Python files under some top-level folders; the keys are paths relative to the root."""
     return {
         path.relative_to(ROOT).as_posix(): ast.parse(path.read_text("utf-8"), str(path))
         for top in tops
@@ -31,18 +31,18 @@ def modules(*tops: str) -> dict[str, ast.Module]:
 
 @cache
 def nodes(tree: ast.AST) -> tuple[ast.AST, ...]:
-    """List every node of a tree."""
+    """List every node of a syntax tree."""
     return tuple(ast.walk(tree))
 
 
 def functions(tree: ast.AST) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
-    """List every function and method of a tree, nested ones too."""
+    """List every function and method of a syntax tree, including nested ones."""
     return (node for node in nodes(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))
 
 
 @cache
 def lines(file: str) -> list[str]:
-    """Read the lines of a file, named by its path from the root."""
+    """Read the lines of a file, given by its path relative to the root."""
     return (ROOT / file).read_text("utf-8").splitlines()
 
 

@@ -1,4 +1,4 @@
-"""The public names and signatures, which others build on."""
+"""Tests of the public names and signatures, which other code depends on."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ SETTINGS = {
     "dormant_keys",
     "unknown_keys",
 }
-BESIDE = {"Section"}  # the parts of a Context
+BESIDE = {"Section"}  # a Context is made of these
 METHODS = {
     "observe": "(self, message)",
     "remember": "(self, turn)",
@@ -104,14 +104,14 @@ METHODS = {
 
 
 def bare(function: Callable[..., object]) -> str:
-    """Write a signature without its annotations."""
+    """Return a signature without its annotations."""
     signature = inspect.signature(function)
     parameters = [each.replace(annotation=inspect.Parameter.empty) for each in signature.parameters.values()]
     return str(signature.replace(parameters=parameters, return_annotation=inspect.Signature.empty))
 
 
 def test_all_public_names_are_meant() -> None:
-    """The core offers exactly the names that are promised, in order, and each of them exists."""
+    """The core exports exactly the promised names, in order, and each of them exists."""
     assert list(core.__all__) == sorted(NOUNS | FUNCTIONS | ERRORS | SETTINGS | BESIDE | {"CognitiveMemory"})
     assert all(hasattr(core, name) for name in core.__all__)
 
@@ -124,7 +124,7 @@ def test_the_methods_are_called_as_promised() -> None:
 
 
 def test_the_memory_is_opened_as_promised() -> None:
-    """A memory is opened on settings and a directory, with its background work unless told otherwise."""
+    """A memory is opened with settings and a directory, and does background work by default."""
     parameters = inspect.signature(core.CognitiveMemory.open).parameters
     assert list(parameters)[:2] == ["settings", "data_dir"]
     assert parameters["background"].default is True
@@ -134,7 +134,7 @@ def test_the_memory_is_opened_as_promised() -> None:
 
 
 def test_nouns_are_frozen_and_can_be_injected() -> None:
-    """Every public noun is a frozen dataclass whose annotations resolve at run time, as dependency injection needs."""
+    """Every public data class is frozen, and its annotations resolve at run time, as dependency injection needs."""
     nouns: dict[str, Any] = {name: getattr(core, name) for name in NOUNS}
     assert not [name for name, noun in nouns.items() if not dataclasses.is_dataclass(noun)]
     assert not [name for name, noun in nouns.items() if not noun.__dataclass_params__.frozen]

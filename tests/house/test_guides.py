@@ -1,4 +1,4 @@
-"""The guides for developers name what is there."""
+"""Tests that the guides for developers name files that exist."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def text_of(guide: str) -> str:
 
 @pytest.mark.parametrize("guide", GUIDES)
 def test_every_path_exists(guide: str) -> None:
-    """Each path that a guide names or links to is one of the repository's."""
+    """Each path that a guide names or links to exists in the repository."""
     text, folder = text_of(guide), (ROOT / guide).parent
     named = [*(ROOT / path for path in CODE.findall(text)), *(folder / path for path in LINK.findall(text))]
     assert named
@@ -29,7 +29,7 @@ def test_every_path_exists(guide: str) -> None:
 
 
 def test_the_picture_shows_the_layers() -> None:
-    """The diagram of the architecture has the layers of the import contract, in their order."""
+    """The diagram of the architecture has the layers of the import contract, in the same order."""
     listed = re.search(r"^layers = \[(.*?)\]", text_of("pyproject.toml"), re.MULTILINE | re.DOTALL)
     assert listed
     drawn = re.findall(r'\bL\d+\["([^"]+)"\]', text_of("docs/architecture.md"))

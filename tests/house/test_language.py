@@ -14,7 +14,7 @@ CODE = modules(CORE, PLUGIN)
 HAN = re.compile(r"[\u3400-\u9fff\uf900-\ufaff]")
 SENTENCES = {file for file in CODE if file.startswith((f"{CORE}/sentences/", f"{PLUGIN}/replies/"))}
 PACKAGES = {"sentences": CORE, "replies": PLUGIN}
-ELSEWHERE = {  # folder or file: why Chinese stands there
+ELSEWHERE = {  # folder or file: reason for Chinese there
     f"{CORE}/text/": "the words that the rules know: data, not sentences",
     f"{CORE}/prompts/": "what models read",
     f"{CORE}/adapters/offline/": "the words that the rule-based historian knows",
@@ -35,7 +35,7 @@ def test_chinese_sentences_have_one_home() -> None:
 
 
 def test_sentences_are_chinese() -> None:
-    """Every sentence for people is Chinese: no literal of several plain words in another language."""
+    """Every message for people is Chinese: no literal has several plain words of another language."""
     texts = [(file, text) for file in SENTENCES for text in _texts(CODE[file], set())]
     assert not [
         (file, text) for file, text in texts if len(re.findall(r"[A-Za-z]{2,} ", text)) > 3 and not HAN.search(text)
@@ -62,7 +62,7 @@ def test_templates_are_filled_with_the_values_that_they_name() -> None:
 
 
 def test_every_exception_is_in_use() -> None:
-    """No file is excused that says nothing in Chinese any more."""
+    """Every listed exception still contains Chinese text."""
     idle = [
         place
         for place in ELSEWHERE

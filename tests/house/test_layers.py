@@ -1,4 +1,4 @@
-"""The import contracts hold, and each of them bites."""
+"""Tests that the import contracts hold, and that each of them detects a violation."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ LINT = "from importlinter.cli import lint_imports_command as lint; lint()"
 
 
 def linted(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run the contracts of a folder's pyproject.toml."""
+    """Check the contracts in a folder's pyproject.toml."""
     command = [sys.executable, "-c", LINT, "--no-logo", "--no-cache", *arguments]
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
 
 
 def members(contract: str, name: str) -> set[str]:
-    """Read which modules of the core a contract lists."""
+    """Return the modules of the core that a contract lists."""
     text = (ROOT / "pyproject.toml").read_text("utf-8").partition(f'id = "{contract}"')[2]
     listed = re.search(rf"^{name} = \[(.*?)\]", text, re.MULTILINE | re.DOTALL)
     return set(re.findall(rf'"{CORE}\.(\w+)"', listed[1])) if listed else set()
 
 
 def test_no_module_is_left_out_of_a_contract() -> None:
-    """The contracts on vendors and on the front door name every module that there is."""
+    """The contracts about third-party libraries and about the public entry points list every module of the core."""
     found = {path.stem for path in (ROOT / CORE).iterdir() if path.suffix == ".py" or (path / "__init__.py").exists()}
     assert members("vendors-inside-adapters", "source_modules") == found - {"__init__", "adapters"}
     assert members("front-door", "forbidden_modules") == found - {"__init__"}
@@ -38,7 +38,7 @@ def test_no_module_is_left_out_of_a_contract() -> None:
 
 @needs_linter
 def test_the_layers_hold() -> None:
-    """No module imports what its layer may not, in either package."""
+    """No module in either package imports what its layer forbids."""
     found = linted(ROOT)
     assert found.returncode == 0, found.stdout + found.stderr
 
@@ -61,7 +61,7 @@ def test_the_layers_hold() -> None:
     ],
 )
 def test_each_contract_bites(contract: str, file: str, line: str, tmp_path: Path) -> None:
-    """One forbidden import breaks the contract that forbids it."""
+    """A contract fails after one import that it forbids is added."""
     for name in (CORE, PLUGIN):
         shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy(ROOT / "pyproject.toml", tmp_path)

@@ -1,4 +1,4 @@
-"""Ports stay small, and each says what it guarantees."""
+"""Tests that ports are small and documented."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ PROTOCOLS = {
 
 
 def test_there_are_ports() -> None:
-    """The scan finds the ports that it is about."""
+    """The scan finds the ports that the other tests check."""
     assert len(PROTOCOLS) > 5
 
 
 def test_a_port_is_small() -> None:
-    """No port asks more than seven methods of an adapter, and none asks nothing."""
+    """A port has at least one and at most seven methods."""
     counts = {name: sum(1 for _ in functions(port)) for name, port in PROTOCOLS.items()}
     assert not {name: count for name, count in counts.items() if not 1 <= count <= 7}
 
 
 def test_a_port_is_documented() -> None:
-    """Each port and each of its methods states its guarantee."""
+    """Each port and each of its methods has a docstring."""
     assert not [
         (name, node.name)
         for name, port in PROTOCOLS.items()

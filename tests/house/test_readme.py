@@ -1,4 +1,4 @@
-"""README, the machine that follows it, and the code say the same."""
+"""Tests that README, the CI script and the code agree."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ def shell_lines(text: str) -> list[str]:
 
 @pytest.mark.parametrize("name", READMES)
 def test_the_first_two_commands_are_what_ci_runs(name: str) -> None:
-    """The two commands that README opens with are, to the letter, those that run on a fresh copy."""
+    """The first two commands in README are exactly those that CI runs on a fresh copy."""
     assert shell_lines((ROOT / name).read_text("utf-8"))[:2] == [COMMANDS["demo_command"], COMMANDS["test_command"]]
 
 
 def test_the_commands_are_run() -> None:
-    """Both commands are not only written down in .ci/run but executed, each with a time limit."""
+    """Both commands are executed by .ci/run, each with a time limit."""
     assert 'run "$demo_seconds" "$demo_command"' in CI
     assert 'run "$test_seconds" "$test_command"' in CI
 
 
 def test_the_test_command_is_this_suite() -> None:
-    """README's test command installs the checks and runs every step of the suite."""
+    """README's test command installs the checkers and runs every step of the suite."""
     assert shlex.split(COMMANDS["test_command"])[-3:] == ["python", "-m", "tests"]
     assert "'.[dev]'" in COMMANDS["test_command"]

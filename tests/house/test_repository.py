@@ -1,4 +1,4 @@
-"""The repository is anybody's: it names no machine, no registry and no address that is not meant."""
+"""Tests that no file of the repository names a machine, a package registry or an unexpected address."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ KNOWN_HOSTS = re.compile(
 
 
 def texts() -> dict[str, str]:
-    """Read every text file of the repository but this one, which has to name what it forbids."""
+    """Read every text file of the repository except this one, which contains the forbidden patterns."""
     return {
         path.relative_to(ROOT).as_posix(): path.read_text("utf-8", errors="replace")
         for path in files()
@@ -27,17 +27,17 @@ def texts() -> dict[str, str]:
 
 
 def test_no_file_names_a_machines_path() -> None:
-    """No file holds a path that exists on somebody's machine only."""
+    """No file contains a path that exists only on one machine."""
     assert not {name: found[0] for name, text in texts().items() if (found := MACHINE_PATH.search(text))}
 
 
 def test_no_file_names_a_registry() -> None:
-    """Where packages come from is the installer's business."""
+    """No file names a package registry, which is configured by whoever installs."""
     assert not {name: found[0] for name, text in texts().items() if (found := REGISTRY.search(text))}
 
 
 def test_every_address_is_meant() -> None:
-    """Each host in the repository is loopback, an example, or the home of something that the text is about."""
+    """Each host in the repository is loopback, an example, or a known site that the text is about."""
     strange = {
         (name, host)
         for name, text in texts().items()

@@ -1,4 +1,4 @@
-"""Every setting steers something, or is said to steer nothing yet."""
+"""Tests that every setting is used, or is listed as unused."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ COMMON = {"enabled", "agent", "groups", "max", "token", "console", "url", "timez
 
 
 def keys(group: type[BaseModel], prefix: str = "") -> Iterator[str]:
-    """List every leaf, dotted."""
+    """List every setting as a dotted key."""
     for name, field in group.model_fields.items():
         if isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel):
             yield from keys(field.annotation, f"{prefix}{name}.")
@@ -26,18 +26,18 @@ def keys(group: type[BaseModel], prefix: str = "") -> Iterator[str]:
 
 
 def dormant(key: str) -> bool:
-    """Tell whether a key, or its group, is said to steer nothing."""
+    """Return whether a key, or its group, is listed as unused."""
     return any(key == named or key.startswith(named + ".") for named in DORMANT)
 
 
 def reads() -> set[str]:
-    """Collect what code outside settings.py reads: names, and ``group.name`` where both are written together."""
+    """Collect the names that code outside settings.py reads, also as ``group.name`` where written together."""
     found: set[str] = set()
     for file, tree in CODE.items():
         if file != SETTINGS:
             found |= set(_chains(tree))
     while added := {name for method in _properties() if method.name in found for name in _own(method)} - found:
-        found |= added  # what a property of the settings reads is read where the property is
+        found |= added  # what a settings property reads counts where the property is read
     return found
 
 
@@ -59,18 +59,18 @@ def _properties() -> list[ast.FunctionDef]:
 
 
 def is_read(key: str, found: set[str]) -> bool:
-    """Tell whether a key is read: a telling name anywhere, a common one only together with its group."""
+    """Return whether a key is read: a specific name anywhere, a common name only together with its group."""
     group, _, name = key.rpartition(".")
     owners = (group.rpartition(".")[2], "settings", "current")
     return (name in found and name not in COMMON) or any(f"{owner}.{name}" in found for owner in owners if owner)
 
 
 def test_every_key_steers_something() -> None:
-    """A key that can be set is read by code, or is named among those that steer nothing yet."""
+    """Each setting is read by code or is listed as unused."""
     found = reads()
     assert not [key for key in keys(Settings) if not dormant(key) and not is_read(key, found)]
 
 
 def test_a_dormant_name_is_a_key() -> None:
-    """What is called dormant exists."""
+    """Each key that is listed as unused exists."""
     assert not [name for name in DORMANT if not any(f"{key}.".startswith(f"{name}.") for key in keys(Settings))]

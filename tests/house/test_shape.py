@@ -1,4 +1,4 @@
-"""The shape of the code: short functions, plain names, no blanket excepts, reasons beside exceptions."""
+"""Tests of code style: short functions, specific names, few blanket excepts, reasons for exceptions."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ LONGEST = 40
 EMPTY_WORDS = re.compile(
     r"(Manager|Service|Handler|Helper|Utils?|Data|Info|Base)$|^_?safe_|_v\d+$|(^|_)(utils?|helpers?)$"
 )
-BLANKET = {  # where everything is caught and life goes on, how often, and why
+BLANKET = {  # where every exception is caught: how often, and why
     f"{CORE}/background.py": (1, "the loop runner: no failure of one round ends the work"),
     f"{CORE}/historian/jobs/worker.py": (1, "the loop runner: one bad job must not end the historian"),
     f"{CORE}/adapters/chroma/child.py": (3, "the process's main, and what comes up with it: its answer is a refusal"),
@@ -44,12 +44,12 @@ def test_functions_are_short() -> None:
 
 
 def test_names_say_something() -> None:
-    """No module, class or function hides behind a word that fits everything."""
+    """No module, class or function has a name that could mean anything."""
     assert not [(file, name) for file in CODE for name in _names(file) if EMPTY_WORDS.search(name)]
 
 
 def test_blanket_excepts_stand_in_named_places() -> None:
-    """Everything is caught only where a loop, a hook or a child process must outlive whatever happens."""
+    """Every exception is caught only in a loop, a hook or a child process that must survive it."""
     found = {file: sum(1 for node in nodes(tree) if _swallows_everything(node)) for file, tree in sorted(CODE.items())}
     assert {file: count for file, count in found.items() if count} == {
         file: count for file, (count, _) in BLANKET.items()
@@ -57,7 +57,7 @@ def test_blanket_excepts_stand_in_named_places() -> None:
 
 
 def test_a_muted_check_gives_its_reason() -> None:
-    """Whoever mutes a checker on a line names the rule and says why on the same line."""
+    """A comment that disables a checker names the rule and gives the reason on the same line."""
     assert not [
         (file, line.strip())
         for file in CODE

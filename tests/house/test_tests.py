@@ -1,4 +1,4 @@
-"""The tests themselves."""
+"""Tests of the tests themselves."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ PRETENDING = {"monkeypatch", "mocker", "mock", "unittest.mock"}
 
 
 def test_every_test_names_its_promise() -> None:
-    """Each test function carries a docstring that is a sentence."""
+    """Each test function has a docstring that is a sentence."""
     assert not [
         (file, function.name)
         for file, tree in TESTS.items()
@@ -27,7 +27,7 @@ def test_unit_tests_use_real_parts() -> None:
 
 
 def test_no_test_looks_at_a_clock_on_the_wall() -> None:
-    """Only what bounds a vain wait, in tests/support, reads a clock; a test measures work, or processor time."""
+    """Only the wait limits in tests/support read the clock; tests measure amounts of work or processor time."""
     assert not [
         (file, node.lineno)
         for file, tree in TESTS.items()

@@ -1,4 +1,4 @@
-"""Importing costs little: nothing heavy, nothing that a bot without that feature needs."""
+"""Tests that importing loads nothing heavy and nothing that a bot without the feature needs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LOADED = (
 
 
 def imported(program: str, folder: Path) -> set[str]:
-    """Run a program in a fresh process and name the top-level modules that it has loaded."""
+    """Run a program in a new process and return the top-level modules that it has loaded."""
     done = subprocess.run(
         [sys.executable, "-c", program + SHOWN],
         cwd=folder,
@@ -41,10 +41,10 @@ def imported(program: str, folder: Path) -> set[str]:
     ],
 )
 def test_importing_is_light(program: str, tmp_path: Path) -> None:
-    """Neither the core nor the plugin brings a vector store, a model client or numpy with its import."""
+    """Importing the core or the plugin loads no vector store, no model client and no numpy."""
     assert not imported(program, tmp_path) & HEAVY
 
 
 def test_the_core_has_never_heard_of_a_bot(tmp_path: Path) -> None:
-    """The core is imported without NoneBot."""
+    """The core can be imported without importing NoneBot."""
     assert "nonebot" not in imported("import cognitive_memory_core, cognitive_memory_core.memory; ", tmp_path)

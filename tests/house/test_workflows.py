@@ -1,4 +1,4 @@
-"""What runs where the repository is hosted runs README's commands, on every Python that is promised."""
+"""Tests that the hosted workflows run README's commands on every promised version of Python."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def read(name: str) -> dict[Any, Any]:
 
 
 def commands(workflow: dict[Any, Any]) -> list[str]:
-    """List what the steps of a workflow run."""
+    """List the commands of a workflow's steps."""
     return [step["run"] for job in workflow["jobs"].values() for step in job["steps"] if "run" in step]
 
 
@@ -34,14 +34,14 @@ def test_each_promised_python_is_tested() -> None:
 
 
 def test_each_night_runs_the_larger_size() -> None:
-    """The nightly workflow runs on a schedule and asks for the nightly size."""
+    """The nightly workflow runs on a schedule at the nightly size."""
     nightly = read("nightly.yml")
     assert nightly[True]["schedule"]  # YAML 1.1 reads the key "on" as true
     assert "python -m tests nightly" in commands(nightly)
 
 
 def test_a_release_is_tested_and_needs_no_secret() -> None:
-    """A tag is published only after the tests, by a job that holds nothing but a right to identify itself."""
+    """A tag is published only after the tests, by a job whose only permission is to identify itself."""
     release = read("release.yml")
     assert COMMANDS["test_command"] in " && ".join(commands(release))
     assert release["jobs"]["publish"]["needs"] == "build"
@@ -50,7 +50,7 @@ def test_a_release_is_tested_and_needs_no_secret() -> None:
 
 
 def test_hooks_use_the_installed_tools() -> None:
-    """Every hook runs the environment's own tool, so that no version is named twice."""
+    """Every hook runs the tool of the environment, so that no version is defined twice."""
     repositories = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text("utf-8"))["repos"]
     assert [one["repo"] for one in repositories] == ["local"]
     assert {hook["language"] for hook in repositories[0]["hooks"]} == {"system"}

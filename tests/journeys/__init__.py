@@ -1,1 +1,1 @@
-"""Whole ways through the project: real bots, real sockets, real crashes."""
+"""Tests of whole use cases: real bots, real sockets and real crashes."""

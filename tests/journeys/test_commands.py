@@ -1,4 +1,4 @@
-"""The commands that README lists, in a real bot."""
+"""Tests of the commands that README lists, in a real bot."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ WORDS = {"search": "花生", "add": "米粒对花生过敏", "forget": "1", "sha
 
 
 def listed() -> list[tuple[str, str]]:
-    """Give the Chinese and the English word of each row."""
+    """Return the Chinese and the English name of each command in README's table."""
     return ROW.findall((ROOT / "README.md").read_text("utf-8"))
 
 
 def test_the_table_lists_every_command() -> None:
-    """README's table has the subcommands of this version, each by both its names."""
+    """README's table lists every subcommand of this version with both its names."""
     assert [english for _, english in listed()] == [
         "help",
         "status",
@@ -35,7 +35,7 @@ def test_the_table_lists_every_command() -> None:
 
 
 async def test_every_listed_command_answers(tmp_path: Path) -> None:
-    """Each command of the table is answered by both its names, never with "no such command" or "how it is written"."""
+    """Each command of the table is answered under both its names, never with an unknown-command or usage message."""
     async with open_bot(tmp_path, {"only": ONLY}) as (_, client):
         for chinese, english in listed():
             for head in (f"/记忆 {chinese}", f"/memory {english}"):
@@ -46,7 +46,7 @@ async def test_every_listed_command_answers(tmp_path: Path) -> None:
 
 
 async def test_forget_does_what_the_table_says(tmp_path: Path) -> None:
-    """What a person forgets by its number in the list is not listed any more."""
+    """After a person deletes an event by its number in the list, the list does not show it any more."""
     env = ["COGNITIVE_MEMORY__CAPTURE__CONSIDER_IDLE_MINUTES=0.01"]
     async with open_bot(tmp_path, {"only": ONLY}, env) as (_, client):
         await client.say("我对花生过敏，聚餐别点带花生的菜", group=GROUP, user=MILI, name="米粒")
@@ -54,7 +54,7 @@ async def test_forget_does_what_the_table_says(tmp_path: Path) -> None:
         async def is_listed() -> bool:
             return "花生" in await client.ask("/记忆 列表", group=GROUP, user=_next())
 
-        await until(is_listed, pause=0.5)  # as often as people ask
+        await until(is_listed, pause=0.5)  # the rate limit of commands
         assert "花生" in await _asked(client, "/记忆 列表")
         await _asked(client, "/记忆 忘掉 1")
         assert "过敏" not in await _asked(client, "/记忆 列表")

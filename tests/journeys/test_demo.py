@@ -1,4 +1,4 @@
-"""The demo, started as anybody would start it."""
+"""Tests of the demo, started with the command that a user types."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SCRIPT = (str(ROOT / "nonebot_plugin_cognitive_memory" / "demo" / "run.py"),)
 def demo(
     *arguments: str, cwd: Path, started_as: tuple[str, ...] = COMMAND, **environ: str
 ) -> subprocess.CompletedProcess[str]:
-    """Run the demo in a directory, with more in its process environment; the command keeps settings out of it."""
+    """Run the demo in a directory with additional environment variables; the command ignores settings found there."""
     return subprocess.run(
         [sys.executable, *started_as, *arguments],
         cwd=cwd,
@@ -37,7 +37,7 @@ def demo(
 
 
 def test_the_sample_ends_well(tmp_path: Path) -> None:
-    """The demo ends by itself with status 0, has shown all its parts and leaked nothing, whatever .env lies about."""
+    """The demo ends by itself with status 0, shows all its parts and leaks nothing, whatever a .env file sets."""
     (tmp_path / ".env").write_text("COGNITIVE_MEMORY__ENABLED=false\nDRIVER=~none\n", "utf-8")
     run = demo(cwd=tmp_path)
     assert run.returncode == 0, run.stdout + run.stderr
@@ -57,7 +57,7 @@ def test_the_sample_ends_well(tmp_path: Path) -> None:
 
 
 def test_every_turn_is_recorded(tmp_path: Path) -> None:
-    """The demo tells how many turns were ended and recorded, and these are the same from its first line on."""
+    """The demo reports how many turns ended and how many were recorded, and the two numbers are equal."""
     run = demo(cwd=tmp_path)
     counts = re.search(r"聊天插件结束了 (\d+) 轮，记下 (\d+) 轮", run.stdout)
     assert counts is not None, run.stdout + run.stderr
@@ -67,14 +67,14 @@ def test_every_turn_is_recorded(tmp_path: Path) -> None:
 
 
 def test_a_turn_that_is_not_recorded_fails_the_demo(tmp_path: Path) -> None:
-    """Where turns were ended and not recorded, the demo says how many and ends with status 1."""
+    """If turns ended without being recorded, the demo reports how many and ends with status 1."""
     run = demo(cwd=tmp_path, started_as=SCRIPT, COGNITIVE_MEMORY__ENABLED="false")
     assert re.search(r"有 \d+ 轮没有记下：演示失败", run.stdout), run.stdout + run.stderr
     assert run.returncode == 1
 
 
 def test_its_three_questions_are_answered_from_memory(tmp_path: Path) -> None:
-    """The contexts of the sample's three follow-up questions hold what was said days before, and the bot quotes it."""
+    """The contexts of the sample's three questions contain what was said days earlier, and the bot quotes it."""
     shown = demo(cwd=tmp_path).stdout.partition("4. 追问")[2].partition("5. 搜索")[0]
     blocks = shown.split("【记忆结束】")
     for block, wanted in zip(blocks, (("下午三点", "青石巷"), ("六点半", "卡坦岛"), ("大理",)), strict=False):
@@ -83,7 +83,7 @@ def test_its_three_questions_are_answered_from_memory(tmp_path: Path) -> None:
 
 
 def test_a_work_groups_log_can_be_played_and_kept(tmp_path: Path) -> None:
-    """``--transcript`` takes a work group's log with ids that are no QQ numbers; ``--keep`` leaves the data there."""
+    """``--transcript`` accepts a log whose ids are no QQ numbers; ``--keep`` leaves the data directory there."""
     log = {
         "session_meta": {"name": "项目组", "group_id": "group_sales"},
         "conversation_list": [
@@ -105,7 +105,7 @@ def test_a_work_groups_log_can_be_played_and_kept(tmp_path: Path) -> None:
 
 
 def test_a_file_that_is_no_conversation_is_refused(tmp_path: Path) -> None:
-    """A file in no known format is refused in one sentence, with status 1."""
+    """A file in an unknown format is refused with one sentence and status 1."""
     (tmp_path / "odd.json").write_text('{"a": 1}', "utf-8")
     run = demo("--transcript", "odd.json", cwd=tmp_path)
     assert run.returncode == 1

@@ -1,4 +1,4 @@
-"""The examples run as they stand."""
+"""Tests that the examples run as published."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ SHIPPED = ROOT / "nonebot_plugin_cognitive_memory" / "demo" / "companion.py"
 
 
 def test_the_example_is_what_the_demo_runs() -> None:
-    """The companion in examples/ is the one that the demo loads, to the byte."""
+    """The companion plugin in examples/ and the one that the demo loads are the same bytes."""
     assert (EXAMPLE / "plugins" / "companion.py").read_bytes() == SHIPPED.read_bytes()
 
 
 async def test_the_companion_answers_from_memory(tmp_path: Path) -> None:
-    """The companion notes what is said in a group and quotes it when it is asked."""
+    """The companion plugin records what is said in a group and quotes it when it is asked."""
     source = (EXAMPLE / "plugins" / "companion.py").read_text("utf-8")
     async with open_bot(tmp_path, {"companion": source}) as (_, client):
         assert await client.ask("年糕只吃罐头不吃猫粮，别买错了", group=GROUP, user=MILI, name="米粒") == "好，记下了。"
@@ -32,7 +32,7 @@ async def test_the_companion_answers_from_memory(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("folder", [ROOT, EXAMPLE], ids=["bot.py", "companion_chat"])
 def test_a_bot_script_loads_all_its_plugins(tmp_path: Path, folder: Path) -> None:
-    """The bot script loads without a complaint, with nothing set but where its data lies."""
+    """The bot script starts without an error message when nothing but the data directory is configured."""
     home = tmp_path / "bot"
     home.mkdir()
     shutil.copy(folder / "bot.py", home)

@@ -1,7 +1,7 @@
-"""The bot is killed again and again in the middle of its work: what it acknowledged is neither lost nor doubled.
+"""Kill the bot repeatedly while it works: acknowledged turns are neither lost nor recorded twice.
 
-``JOURNEY_KILLS=10 JOURNEY_TURNS=500 python -m pytest tests/journeys/test_kills.py -s`` is the published size, and the
-nightly one; the suite runs a smaller one.
+``JOURNEY_KILLS=10 JOURNEY_TURNS=500 python -m pytest tests/journeys/test_kills.py -s`` runs the published size, which
+is also the nightly one; the suite runs a smaller one.
 """
 
 from __future__ import annotations
@@ -46,13 +46,13 @@ async def turn(event: Event, record_end: RecordEnd):
 
 @dataclass
 class AckLedger:
-    """The test's own record of what the bot acknowledged, on disk before it counts."""
+    """The test's own record of what the bot acknowledged; each line is on disk before it counts."""
 
     path: Path
     tokens: set[str] = field(default_factory=set)
 
     def take(self, reply: str) -> None:
-        """Write an acknowledgement down."""
+        """Append an acknowledgement to the record."""
         token, _, job_id = reply.partition(" ")
         assert job_id not in ("", "None")
         with self.path.open("a") as file:
@@ -64,7 +64,7 @@ class AckLedger:
 
 @pytest.mark.timeout(sized(240, 1200))
 async def test_nothing_acknowledged_is_lost_or_doubled(tmp_path: Path) -> None:
-    """After kills at random moments, every acknowledged turn is one event and one memo, and no turn is two."""
+    """After kills at random moments, each acknowledged turn is one event and one memo; no turn is recorded twice."""
     dice = random.Random(7)
     acked = AckLedger(tmp_path / "acked")
     tokens = [f"x{dice.getrandbits(64):016x}" for _ in range(TURNS)]
@@ -87,7 +87,7 @@ async def test_nothing_acknowledged_is_lost_or_doubled(tmp_path: Path) -> None:
 
 
 async def _play(bot: BotProcess, tokens: list[str], acked: AckLedger, dice: random.Random | None) -> None:
-    """Say tokens in many places at once; with dice, stop listening at a random moment, for the kill."""
+    """Send tokens to many places at once; with a random source, stop listening at a random moment before the kill."""
     async with bot.client() as client:
         await bot.opened()
         until = len(tokens) if dice is None else dice.randrange(len(tokens) // 2, len(tokens))
@@ -112,7 +112,7 @@ def _take_rest(client: OneBotClient, acked: AckLedger) -> None:
 
 
 async def _remembered(home: Path) -> tuple[Counter[str], Counter[str]]:
-    """Count the tokens in the events (as often as they were seen) and in the memos, after the rest of the work."""
+    """Count each token in the events (with their occurrences) and in the memos, after all jobs are done."""
     events, memos = Counter[str](), Counter[str]()
     async with CognitiveMemory.open(Settings(), data_of(home)) as memory:
         assert await memory.drain(PATIENCE)
@@ -121,7 +121,7 @@ async def _remembered(home: Path) -> tuple[Counter[str], Counter[str]]:
             for event in await memory.events(Scene.operator(), limit=200, offset=page):
                 events[event.text.partition("暗号是")[2]] += event.count
         for group, user in set(PLACES):
-            if (group, user) != (GROUP, MILI):  # a group has its memos once
+            if (group, user) != (GROUP, MILI):  # the memos of a group are counted once
                 scene = Scene.group(str(group), str(user)) if group else Scene.private(str(user))
                 memos.update(memo.text.removeprefix("备忘") for memo in await memory.memos(scene, limit=10 * TURNS))
     return events, memos

@@ -1,4 +1,4 @@
-"""What reaches embedding and rerank models, over real HTTP, and what becomes of their answers."""
+"""Tests of the requests that reach embedding and rerank models over real HTTP, and of the use of their answers."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from tests.support.waiting import PATIENCE, until
 
 FACTS = [f"阿禾(2156083317)第 {number} 次在山脚读书会说起桂花糕" for number in range(1, 6)]
 BEST = FACTS[3]
-QUESTION = "阿禾在读书会上是怎么说桂花糕的来着，有人记得吗"  # long enough to be asked as it stands
+QUESTION = "阿禾在读书会上是怎么说桂花糕的来着，有人记得吗"  # long enough to be embedded without the lines before it
 CALIBRATED_ON = "桌游局一般玩什么"
 
 
 def with_models(server: ModelServer, *, rerank: bool = False, **embedding: str) -> Settings:
-    """Set an embedding model with these keys, where there are any, and a rerank model."""
+    """Return settings with an embedding model that has these keys, if there are any, and optionally a rerank model."""
     address = {"api_url": server.url, "model_name": "m"}
     models = {"embedding": {**address, **embedding}} if embedding else {}
     models |= {"rerank": address} if rerank else {}
@@ -30,22 +30,22 @@ def with_models(server: ModelServer, *, rerank: bool = False, **embedding: str) 
 
 
 def asked_of(server: ModelServer, path: str) -> list[model_server.Asked]:
-    """List what an endpoint was asked."""
+    """List the requests that reached an endpoint."""
     return [asked for asked in server.asked if asked.path.endswith(path)]
 
 
 def preferring(text: str) -> model_server.Behaviour:
-    """Score one text best, and all others well."""
+    """Return a behaviour that scores one text best and all others well."""
     return model_server.scores(lambda _, given: 0.9 if text in given else 0.5)
 
 
 async def breakers(memory: CognitiveMemory) -> dict[str, str]:
-    """Give the state of each breaker."""
+    """Return the state of each circuit breaker."""
     return dict((await memory.status()).breakers)
 
 
 async def test_instructions_lead_and_make_another_space(tmp_path: Path) -> None:
-    """Each instruction stands before its texts; another one means another space, and all is embedded anew."""
+    """Instructions are prepended to their texts; changing one starts a new vector space, so all is embedded again."""
     async with ModelServer() as server:
         settings = with_models(server, query_instruction="问：", document_instruction="记：")
         async with CognitiveMemory.open(settings, tmp_path) as memory:
@@ -62,7 +62,7 @@ async def test_instructions_lead_and_make_another_space(tmp_path: Path) -> None:
 
 
 async def test_equal_questions_of_two_people_are_one_call(tmp_path: Path) -> None:
-    """Whoever asks the same words within a minute, for events or for portraits, costs no second embedding."""
+    """The same question asked by several people within a minute, for events or profiles, is embedded once."""
     async with ModelServer() as server:
         async with CognitiveMemory.open(with_models(server, model_name="m"), tmp_path) as memory:
             await tell(memory, READING, *FACTS)
@@ -73,7 +73,7 @@ async def test_equal_questions_of_two_people_are_one_call(tmp_path: Path) -> Non
 
 
 async def test_a_model_is_calibrated_once(tmp_path: Path) -> None:
-    """The first start asks for the shipped pairs, the second does not; a start while the model is away does."""
+    """The first start embeds the shipped calibration pairs, the second does not; a start without the model retries."""
     async with ModelServer() as server:
         for times in (1, 1):
             async with CognitiveMemory.open(with_models(server, model_name="m"), tmp_path) as memory:
@@ -90,7 +90,7 @@ async def test_a_model_is_calibrated_once(tmp_path: Path) -> None:
 
 
 async def test_a_reranker_has_the_say(tmp_path: Path) -> None:
-    """What the model scores best comes first; switched off, it is not asked."""
+    """The text that the rerank model scores best comes first; a model that is switched off is not called."""
     async with ModelServer() as server:
         server.rerank = preferring(BEST)
         settings = with_models(server, rerank=True)
@@ -119,7 +119,7 @@ async def test_a_reranker_has_the_say(tmp_path: Path) -> None:
     ],
 )
 async def test_a_troubled_reranker_leaves_the_list_as_it_was(tmp_path: Path, bad: model_server.Behaviour) -> None:
-    """Whatever it answers, the same is found in the same order as without it, and the context names it."""
+    """Whatever a failing reranker answers, the result keeps the order it has without one, and the context names it."""
     async with ModelServer() as server:
         server.rerank = bad
         async with CognitiveMemory.open(with_models(server), tmp_path) as memory:
@@ -133,7 +133,7 @@ async def test_a_troubled_reranker_leaves_the_list_as_it_was(tmp_path: Path, bad
 
 
 async def test_a_reranker_that_is_away_is_left_alone(tmp_path: Path) -> None:
-    """After five failures in a row it is not asked for a while, and the status says so."""
+    """After five failures in a row the reranker is not called for a while, and the status reports it."""
     async with ModelServer() as server:
         server.rerank = model_server.status(500)
         async with CognitiveMemory.open(with_models(server, rerank=True), tmp_path) as memory:
@@ -145,15 +145,15 @@ async def test_a_reranker_that_is_away_is_left_alone(tmp_path: Path) -> None:
 
 
 class Reranker:
-    """Somebody's own reranker, which prefers one text or answers what it is told."""
+    """A custom reranker that prefers one text, or returns or raises what it was given."""
 
     def __init__(self, answer: Any = None) -> None:
-        """Answer this, or scores."""
+        """Use this answer, or computed scores if there is none."""
         self.answer = answer
         self.asked = 0
 
     async def scores(self, query: str, texts: Sequence[str]) -> Any:
-        """Score."""
+        """Score one text best, or give the fixed answer."""
         self.asked += 1
         if isinstance(self.answer, Exception):
             raise self.answer
@@ -161,12 +161,12 @@ class Reranker:
 
 
 async def found(memory: CognitiveMemory, scene: Scene = READING) -> list[str]:
-    """Give the texts that the question finds."""
+    """Return the texts that the question finds."""
     return [hit.event.text for hit in await memory.search_events(scene, QUESTION)]
 
 
 async def test_a_reranker_can_be_handed_in(tmp_path: Path) -> None:
-    """One that was given goes before the one that is set; whatever it raises or answers, the list is there."""
+    """A reranker passed to open() replaces the configured one; whatever it raises or returns, results are returned."""
     async with ModelServer() as server:
         given = Reranker()
         async with CognitiveMemory.open(with_models(server, rerank=True), tmp_path, reranker=given) as memory:
@@ -182,7 +182,7 @@ async def test_a_reranker_can_be_handed_in(tmp_path: Path) -> None:
 
 
 async def test_what_cannot_be_asked_is_refused(tmp_path: Path) -> None:
-    """A reranker without scores is a mistake that is said at once; without any there is no breaker for one."""
+    """A reranker without a scores method is rejected at once; without any reranker no breaker exists for one."""
     reranker: Any = object()
     with pytest.raises(BadArgument, match="scores"):
         async with CognitiveMemory.open(Settings(), tmp_path, reranker=reranker):
@@ -192,7 +192,7 @@ async def test_what_cannot_be_asked_is_refused(tmp_path: Path) -> None:
 
 
 async def test_a_question_that_waits_when_the_memory_closes_is_answered(tmp_path: Path) -> None:
-    """A model that hangs holds up no closing, and whoever asked meanwhile gets what words find."""
+    """Closing does not wait for a model that hangs, and a question waiting for it is answered by word search."""
     async with ModelServer() as server:
         async with CognitiveMemory.open(with_models(server, model_name="m"), tmp_path) as memory:
             await tell(memory, READING, *FACTS)

@@ -1,4 +1,4 @@
-"""README's chat plugin, verbatim, in a real bot."""
+"""Tests of README's chat plugin, copied verbatim into a real bot."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ ENV = re.compile(r"```dotenv\n(.*?)```", re.DOTALL)
 
 
 def shown(pattern: re.Pattern[str], file: str = "README.md") -> str:
-    """Cut the first block of a kind out of a README: what follows it is for those who want more."""
+    """Return the first block of a kind in a README; later blocks are for readers who want more."""
     block, *_ = pattern.findall((ROOT / file).read_text("utf-8"))
     return block
 
 
 async def test_what_it_recorded_is_in_the_next_context(tmp_path: Path) -> None:
-    """Under README's .env, what README's plugin recorded stands in the next turn's context, and in no other group's."""
+    """With README's plugin and .env, a recorded fact is in the next turn's context, and in no other group's."""
     env = shown(ENV).splitlines()
     async with open_bot(tmp_path, {"readme": shown(PLUGIN)}, env) as (bot, client):
         await client.ask("我家的猫叫年糕，只吃罐头", group=GROUP, user=MILI, name="米粒")
@@ -32,7 +32,7 @@ async def test_what_it_recorded_is_in_the_next_context(tmp_path: Path) -> None:
 
 
 def test_both_readmes_show_the_same_plugin() -> None:
-    """The English README shows the same plugin, but for its Chinese words, and the same .env."""
+    """The English README has the same plugin, except for Chinese words, and the same .env."""
     chinese = re.compile(r"[\u4e00-\u9fff（），。：]+.*")
     ours, theirs = (shown(PLUGIN, file).splitlines() for file in ("README.md", "README.en.md"))
     code = [line for line in ours if not chinese.search(line)]

@@ -1,4 +1,4 @@
-"""What README says of settings, in a real bot."""
+"""Tests of what README says about settings, in a real bot."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ ENV = ("COGNITIVE_MEMORY__HTTP__TOKEN=some-token", "COGNITIVE_MEMORY__QUERY__AUT
 
 
 async def test_warnings_and_the_process_environment(tmp_path: Path) -> None:
-    """What steers nothing and what is unknown is warned of by name; a key that only the environment has is in force."""
+    """Unused and unknown settings are named in warnings; a key that only the environment sets is in force."""
     prepare(tmp_path, {"report": REPORT}, ENV)
     bot = start(tmp_path, {"COGNITIVE_MEMORY__QUERY__CONTEXT_TOKEN_BUDGET": "90"})
     try:

@@ -1,4 +1,4 @@
-"""What the demo can play, and that its isolation check sees a leak where there is one."""
+"""Tests of the formats that the demo reads, and of its isolation check."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ BOT = "3850617294"
 
 @pytest.fixture
 def script(monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Import modules of the demo as its script does: by their own names, from their own folder."""
+    """Import modules of the demo as its script does: by their own names from their own folder."""
     monkeypatch.syspath_prepend(str(DEMO))
 
     def imported(name: str) -> ModuleType:
@@ -31,7 +31,7 @@ def script(monkeypatch: pytest.MonkeyPatch) -> Any:
 
 
 def a_sheet(*messages: dict[str, object], **more: object) -> dict[str, object]:
-    """Make a conversation of one group and one private chat, in the sample's format."""
+    """Return a conversation of one group and one private chat in the sample's format."""
     places = [
         {"id": "g", "kind": "group", "group_id": "618203471", "name": "山脚读书会"},
         {"id": "p", "kind": "private", "user_id": "2156083317"},
@@ -40,7 +40,7 @@ def a_sheet(*messages: dict[str, object], **more: object) -> dict[str, object]:
 
 
 def a_message(number: str, **fields: object) -> dict[str, object]:
-    """Make a message of that conversation."""
+    """Return a message of that conversation."""
     time = f"2026-03-09T19:0{number[-1]}:00+08:00"
     return {"id": number, "place": "g", "user_id": "2156083317", "name": "阿禾", "time": time, "text": "你好", **fields}
 
@@ -52,7 +52,7 @@ def read(script: Any, folder: Path, sheet: object) -> Any:
 
 
 def test_numbers_stay_and_are_made_up_for_other_ids(script: Any) -> None:
-    """A QQ number stays itself; another id gets ten digits, always the same ones, that no other id has."""
+    """A QQ number is kept; any other id is replaced by ten digits, always the same, that belong to no other id."""
     numbers = script("transcript").Numbers
     ids = ["2156083317", "10086", *(f"user_{number}" for number in range(2000))]
     given = numbers(ids)
@@ -64,7 +64,7 @@ def test_numbers_stay_and_are_made_up_for_other_ids(script: Any) -> None:
 
 
 def test_a_made_up_number_gives_way_to_a_real_one(script: Any) -> None:
-    """Where somebody really has the number that would be made up, another one is made up."""
+    """If a replacement number is the real number of another person, a different one is chosen."""
     numbers = script("transcript").Numbers
     taken = str(numbers(["user_7"])["user_7"])
     given = numbers(["user_7", taken])
@@ -73,7 +73,7 @@ def test_a_made_up_number_gives_way_to_a_real_one(script: Any) -> None:
 
 
 def test_lines_come_in_the_order_of_time_without_the_bots_own(script: Any, tmp_path: Path) -> None:
-    """Lines are sorted by time, replies find their line, and what the file's bot said is set apart."""
+    """Lines are sorted by time, replies refer to their line, and lines of the file's bot are separated."""
     late = a_message("3", reply_to="1", text="晚一点")
     own = a_message("2", user_id=BOT, text="我是机器人")
     played = read(script, tmp_path, a_sheet(late, own, a_message("1", text="早一点")))
@@ -101,13 +101,13 @@ def test_two_messages_of_one_id_are_two(script: Any, tmp_path: Path) -> None:
     ],
 )
 def test_what_cannot_be_played_is_refused(script: Any, tmp_path: Path, sheet: object) -> None:
-    """A file of no known format, without a line, or with a place that is not listed is refused in one sentence."""
+    """A file in an unknown format, without lines, or with an unlisted place is refused in one sentence."""
     with pytest.raises(script("transcript").NotATranscript, match=r"t\.json"):
         read(script, tmp_path, sheet)
 
 
 def test_the_sample_is_what_it_is_said_to_be(script: Any) -> None:
-    """The sample has two groups and a private chat over several days, and somebody who is in all three."""
+    """The sample has two groups and a private chat over several days, and one person takes part in all three."""
     sample = script("transcript").read_transcript(DEMO / "sample.json")
     assert Counter(place.kind for place in sample.places) == {"group": 2, "private": 1}
     assert len({line.at.date() for line in sample.lines}) >= 5
@@ -117,7 +117,7 @@ def test_the_sample_is_what_it_is_said_to_be(script: Any) -> None:
 
 
 def test_the_samples_secrets_are_said_in_their_place_only(script: Any) -> None:
-    """Each word that must not leave a place stands in a line there, and in no line elsewhere."""
+    """Each word that must not leave a place occurs in a line of that place and in no other line."""
     sample = script("transcript").read_transcript(DEMO / "sample.json")
     for secret in sample.secrets:
         for word in secret.words:
@@ -126,7 +126,7 @@ def test_the_samples_secrets_are_said_in_their_place_only(script: Any) -> None:
 
 @pytest.mark.parametrize("leaky", [False, True])
 async def test_the_isolation_check_sees_a_leak(script: Any, tmp_path: Path, leaky: bool) -> None:
-    """Over a tight memory the check counts no leak; over one that takes every group for the same it counts some."""
+    """The check counts no leak for an isolating memory, and some for a memory that treats all groups as one."""
     sample = script("transcript").read_transcript(DEMO / "sample.json")
     async with a_memory(tmp_path) as memory:
         await tell(memory, READING_MILI, "读书会在青石巷咖啡馆，读《边城》，米粒对花生过敏")
@@ -138,7 +138,7 @@ async def test_the_isolation_check_sees_a_leak(script: Any, tmp_path: Path, leak
 
 
 class _Leaky:
-    """A memory that answers every question as if an operator asked, and permits everything."""
+    """A memory that answers every question as if an operator asked, without any restriction."""
 
     def __init__(self, memory: core.CognitiveMemory) -> None:
         self._memory = memory

@@ -1,4 +1,4 @@
-"""Vectors come and go; nobody who asks notices more than a smaller or slower answer."""
+"""Tests that missing or rebuilt vectors reduce or slow down results, and never fail a search."""
 
 from __future__ import annotations
 
@@ -40,29 +40,29 @@ FACTS = [f"阿禾第 {number} 次在山脚读书会说起桂花糕" for number i
 
 
 def with_model(server: ModelServer, *, name: str = "bge-test", store: VectorStoreSettings = EXACT) -> Settings:
-    """Set an embedding model, and no vector store unless one is named."""
+    """Return settings with an embedding model, and without a vector store unless one is given."""
     embedding = EmbeddingSettings.model_validate({"api_url": server.url, "api_key": "sk-canary", "model_name": name})
     return Settings(models=ModelsSettings(embedding=embedding), vector_store=store)
 
 
 @dataclass
 class Wide:
-    """An exact index to which every question is too wide."""
+    """An exact index that reports every search as covering too many vectors."""
 
     index: ExactSearch
 
-    async def is_wide(self, reading: Reading) -> bool:  # everything is
-        """Return True."""
+    async def is_wide(self, reading: Reading) -> bool:  # every search
+        """Return True for every search."""
         return True
 
     async def nearest(self, vector: Vector, reading: Reading, limit: int) -> list[tuple[Event, float]]:
-        """Answer all the same."""
+        """Search the exact index nevertheless."""
         return await self.index.nearest(vector, reading, limit)
 
 
 @asynccontextmanager
 async def asked_all_the_time(memory: CognitiveMemory) -> AsyncIterator[list[int]]:
-    """Search and build contexts without pause; gives how many facts each answer had. A failing one fails the test."""
+    """Search and build contexts without pause; yield how many facts each answer had. A failure fails the test."""
     answers: list[int] = []
 
     async def ask() -> None:
@@ -83,7 +83,7 @@ async def asked_all_the_time(memory: CognitiveMemory) -> AsyncIterator[list[int]
 
 
 def numbers_of(requests: Iterable[model_server.Asked]) -> list[str]:
-    """Tell which of the facts were handed over as events; a portrait, which holds them too, has several lines."""
+    """Return which facts were sent as events; a profile, which contains them too, is sent as several lines."""
     texts = [text for asked in requests for text in asked.texts if "\n" not in text]
     return sorted(number for text in texts for number in re.findall(r"第 ([1-5]) 次", text))
 
@@ -105,7 +105,7 @@ def numbers_of(requests: Iterable[model_server.Asked]) -> list[str]:
     ],
 )
 async def test_a_troubled_embedding_model_costs_no_memory(tmp_path: Path, bad: Behaviour) -> None:
-    """Whatever the model answers, words find the event at once; vectors follow, and none is paid for twice."""
+    """Whatever the model answers, word search finds the event at once; vectors follow, each requested only once."""
     async with ModelServer() as server, CognitiveMemory.open(with_model(server), tmp_path) as memory:
         await tell(memory, READING, FACTS[0])
         server.embeddings = bad
@@ -117,11 +117,11 @@ async def test_a_troubled_embedding_model_costs_no_memory(tmp_path: Path, bad: B
         server.embeddings, asked = model_server.well, len(server.asked)
         assert await memory.drain(PATIENCE)
         assert numbers_of(server.asked[asked:]) == ["2", "3", "4", "5"]
-        await until_not(lambda: _degraded(memory))  # the breaker tries the model again in its own time
+        await until_not(lambda: _degraded(memory))  # the breaker closes by itself after a while
 
 
 async def test_a_slow_embedding_model_holds_up_no_context(tmp_path: Path) -> None:
-    """A model that never answers leaves the words: the context comes and names what it lacks."""
+    """With a model that never answers, the context is built by word search and names what is missing."""
     async with ModelServer() as server, CognitiveMemory.open(with_model(server), tmp_path) as memory:
         await tell(memory, READING, FACTS[0])
         server.embeddings = model_server.never
@@ -131,7 +131,7 @@ async def test_a_slow_embedding_model_holds_up_no_context(tmp_path: Path) -> Non
 
 
 async def test_another_model_is_moved_to_by_itself(tmp_path: Path) -> None:
-    """After the embedding model was changed no search fails, words serve, and the new index becomes whole by itself."""
+    """After a change of the embedding model no search fails, word search is used, and a new index is built."""
     async with ModelServer() as server:
         store = VectorStoreSettings()
         async with CognitiveMemory.open(with_model(server, store=store), tmp_path) as memory:
@@ -150,7 +150,7 @@ async def test_another_model_is_moved_to_by_itself(tmp_path: Path) -> None:
 
 
 async def test_few_facts_start_no_process(tmp_path: Path) -> None:
-    """A bot with little to index starts no process: exact search answers, and status counts what the index lacks."""
+    """With few events no vector store process starts: search is exact, and the status counts what the index lacks."""
     async with CognitiveMemory.open(Settings(), tmp_path) as memory:
         await memory.remember(Turn(READING, observations=FACTS))
         await until(lambda: _is_behind(memory, 5))
@@ -166,7 +166,7 @@ async def test_few_facts_start_no_process(tmp_path: Path) -> None:
 
 
 async def test_a_restarted_bot_leaves_a_whole_index_asleep(tmp_path: Path) -> None:
-    """A bot that is started again over an index that lacks nothing starts no process, drained or not."""
+    """A bot that is restarted with a complete index starts no vector store process, even if it is drained."""
     async with CognitiveMemory.open(Settings(), tmp_path) as memory:
         await tell(memory, READING, *FACTS)
     async with CognitiveMemory.open(Settings(), tmp_path) as memory:
@@ -177,7 +177,7 @@ async def test_a_restarted_bot_leaves_a_whole_index_asleep(tmp_path: Path) -> No
 
 
 async def test_a_wide_question_wakes_the_process_and_does_not_wait(tmp_path: Path) -> None:
-    """What exact search finds too wide is answered by it all the same until the process runs, and by that then."""
+    """A search too large for exact search is still answered exactly until the store process runs, then by it."""
     live = Live(Settings())
     parts = await parts_of(live, tmp_path, Overrides())
     engine = Engine(replace(parts, exact=Wide(parts.exact)), live)
@@ -197,7 +197,7 @@ async def test_a_wide_question_wakes_the_process_and_does_not_wait(tmp_path: Pat
 
 
 async def test_a_deleted_index_is_built_anew(tmp_path: Path) -> None:
-    """Whoever deletes chromadb/, at rest or at work, costs nobody an answer; it is whole again by itself."""
+    """If chromadb/ is deleted, while the bot is stopped or runs, no search fails and the index is rebuilt."""
     async with CognitiveMemory.open(Settings(), tmp_path) as memory:
         await tell(memory, READING, *FACTS[:4])
     shutil.rmtree(tmp_path / "chromadb")
@@ -214,7 +214,7 @@ async def test_a_deleted_index_is_built_anew(tmp_path: Path) -> None:
 
 
 async def test_a_killed_store_process_is_started_again(tmp_path: Path) -> None:
-    """The store's process may die at any time: no search fails, and the index is whole again by itself."""
+    """If the store process is killed, no search fails, and the process is restarted and completes the index."""
     async with CognitiveMemory.open(Settings(), tmp_path) as memory, asked_all_the_time(memory) as answers:
         await tell(memory, READING, *FACTS[:3])
         for fact in FACTS[3:]:
@@ -226,7 +226,7 @@ async def test_a_killed_store_process_is_started_again(tmp_path: Path) -> None:
 
 
 async def test_a_server_that_goes_away_and_comes_back(tmp_path: Path) -> None:
-    """With vectors on a Chroma server: while it is away exact search answers; when it is back the index follows."""
+    """While a Chroma server is unreachable search is exact; when it is back the index is completed."""
     with chroma_server(tmp_path / "server") as url:
         settings = Settings(vector_store=VectorStoreSettings(url=url))
         async with CognitiveMemory.open(settings, tmp_path / "data") as memory:
@@ -235,13 +235,13 @@ async def test_a_server_that_goes_away_and_comes_back(tmp_path: Path) -> None:
     async with CognitiveMemory.open(settings, tmp_path / "data") as memory, asked_all_the_time(memory) as answers:
         await memory.remember(Turn(READING, observations=FACTS[3:]))
         await until(lambda: _are_found(memory, 5))
-        draining = asyncio.create_task(memory.drain(PATIENCE))  # which starts the process, to no server
+        draining = asyncio.create_task(memory.drain(PATIENCE))  # starts the process, without a server
         await until(lambda: _is_failing(memory))
         assert (await memory.status()).index.behind > 0
         draining.cancel()
         await asyncio.gather(draining, return_exceptions=True)
         with chroma_server(tmp_path / "server", urlsplit(url).port or 0):
-            assert await memory.drain(2 * PATIENCE)  # the process is tried again after a pause
+            assert await memory.drain(2 * PATIENCE)  # the process is retried after a pause
             assert (await memory.status()).index.generation == 1
     assert min(answers) >= 3
     assert not list((tmp_path / "data" / "chromadb").glob("[0-9]*"))

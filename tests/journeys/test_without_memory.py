@@ -1,4 +1,4 @@
-"""The bot lives and answers, whatever is wrong with its memory."""
+"""Tests that the bot runs and answers, whatever is wrong with its memory."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ IMPATIENT = "COGNITIVE_MEMORY__HISTORIAN__SHUTDOWN_SECONDS=0"
 
 
 async def test_disabled(tmp_path: Path) -> None:
-    """With ``enabled=false`` the bot answers, observations make no job, and memos alone are kept and shown."""
+    """With ``enabled=false`` the bot answers, observations create no job, and only memos are kept and shown."""
     async with running_bot(tmp_path, {"probe": PROBE}, ["COGNITIVE_MEMORY__ENABLED=false"]) as (bot, client):
         await client.ask_until("准备好了吗", "【近期备忘】", group=GROUP)
         assert "end=None degraded=('disabled',)" in await client.ask("第一句", group=GROUP)
@@ -51,7 +51,7 @@ async def test_disabled(tmp_path: Path) -> None:
 
 
 async def test_misconfigured(tmp_path: Path) -> None:
-    """A bad value is one line of the log, in Chinese, that names the key; the bot answers without a memory."""
+    """An invalid value gives one Chinese log line that names the key; the bot answers without a memory."""
     async with running_bot(tmp_path, {"probe": PROBE}, ["COGNITIVE_MEMORY__QUERY__AUTO_TOP_K=很多"]) as (bot, client):
         assert await client.ask("在吗", group=GROUP) == ABSENT
         [line] = [line for line in bot.log().splitlines() if "COGNITIVE_MEMORY__QUERY__AUTO_TOP_K" in line]
@@ -59,7 +59,7 @@ async def test_misconfigured(tmp_path: Path) -> None:
 
 
 async def test_locked_out(tmp_path: Path) -> None:
-    """While another process owns the directory the bot answers without a memory, and its log says what to write."""
+    """If another process holds the directory, the bot answers without a memory, and its log says how to fix it."""
     async with CognitiveMemory.open(Settings(), data_of(tmp_path), background=False):
         before = _files(data_of(tmp_path))
         async with running_bot(tmp_path, {"probe": PROBE}, [IMPATIENT]) as (bot, client):
@@ -71,7 +71,7 @@ async def test_locked_out(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("blocked", ["", "queues", "ledger.db"])
 async def test_directory_blocked(tmp_path: Path, blocked: str) -> None:
-    """Where a file stands in a folder's place, or the other way round, the bot answers without a memory and says so."""
+    """If a file is where a folder should be, or vice versa, the bot answers without a memory and logs it."""
     prepare(tmp_path, {})
     stone = data_of(tmp_path) / blocked
     stone.parent.mkdir(parents=True)
@@ -82,7 +82,7 @@ async def test_directory_blocked(tmp_path: Path, blocked: str) -> None:
 
 
 async def test_started_on_a_read_only_disk(tmp_path: Path) -> None:
-    """On a disk that takes no writes from the start, the bot answers without a memory and its log names the place."""
+    """On a disk that is read-only from the start, the bot answers without a memory and its log names the directory."""
     with small_disk(tmp_path / "data", 4) as disk:
         data_of(tmp_path).mkdir()
         set_read_only(disk, is_read_only=True)
@@ -92,7 +92,7 @@ async def test_started_on_a_read_only_disk(tmp_path: Path) -> None:
 
 
 async def test_queue_becomes_unwritable(tmp_path: Path) -> None:
-    """When jobs cannot be written, remember raises StorageRefused with nothing half-written; later all is well."""
+    """If jobs cannot be written, remember raises StorageRefused and leaves no partial file; later it works again."""
     async with open_bot(tmp_path, {"probe": PROBE}) as (bot, client):
         assert "StorageRefused" not in await client.ask("第一句说苹果", group=GROUP)
         assert "【相关回忆】" in await client.ask_until("苹果", "【相关回忆】", group=GROUP)
@@ -110,14 +110,14 @@ async def test_queue_becomes_unwritable(tmp_path: Path) -> None:
 
 
 async def test_disk_full(tmp_path: Path) -> None:
-    """On a full disk remember raises StorageRefused with nothing half-written; with room again everything goes on."""
+    """On a full disk remember raises StorageRefused and leaves no partial file; it works again once there is space."""
     with small_disk(tmp_path / "data", 16) as disk:
         async with open_bot(tmp_path, {"probe": PROBE}) as (bot, client):
             await client.ask("第一句说苹果", group=GROUP)
             assert "【相关回忆】" in await client.ask_until("苹果", "【相关回忆】", group=GROUP)
             await _worked_off(bot)
             answer = ""
-            for _ in range(5):  # what ends in the background frees a block, and a block is room for a job
+            for _ in range(5):  # a finished background task frees a block, enough for a job
                 junk, before = fill(disk), _jobs(bot)
                 answer = await client.ask("第二句说香蕉", group=GROUP)
                 if "remember=StorageRefused" in answer:
@@ -130,7 +130,7 @@ async def test_disk_full(tmp_path: Path) -> None:
 
 
 async def _worked_off(bot: BotProcess) -> None:
-    """Wait until no job is left: one that is completed gives its room back."""
+    """Wait until no job is left, since a completed job frees its disk space."""
     await until(lambda: not _jobs(bot))
 
 
@@ -143,5 +143,5 @@ def _files(folder: Path) -> list[str]:
 
 
 def _jobs(bot: BotProcess) -> set[str]:
-    """Name the jobs that are queued, in whatever state, and whatever else lies there."""
+    """Return the names of the queued jobs, whatever their state, and of other files in the folder."""
     return {name.rpartition("-")[2].partition(".")[0] for name in _files(bot.data / "queues")}

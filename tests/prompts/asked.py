@@ -1,4 +1,4 @@
-"""One evening in a group, as every prompt test asks about it."""
+"""The example evening in a group that all prompt tests use."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ GROUP = ProfileKey.group(GROUP_ID)
 
 
 def scene(user_id: str, name: str | None = None, group_name: str = "渡口开发组🚢(禁止催更)") -> Scene:
-    """Stand in the group as one of its people."""
+    """Return the scene of the group with one of its people."""
     return Scene.group(
         GROUP_ID, user_id, user_name=NAMES.get(user_id, "") if name is None else name, group_name=group_name
     )
 
 
 def said(number: int, user_id: str, text: str, **fields: Any) -> Message:
-    """Make the line ``m{number}``, said so many minutes before the turn that the last lines are just before it."""
+    """Return the line ``m{number}``, sent some minutes earlier, so that the last lines are just before the turn."""
     minutes = fields.pop("minutes", 12 - number)
     return Message(
         f"m{number}", fields.pop("scene", scene(user_id)), text, EVENING - timedelta(minutes=minutes), **fields
@@ -48,7 +48,7 @@ def said(number: int, user_id: str, text: str, **fields: Any) -> Message:
 
 
 def evening() -> list[Message | str]:
-    """Give recent lines of every sort: of another day, an answer, a quote, the bot's, a bare one."""
+    """Return recent lines of every kind: of another day, a reply, a quote, the bot's, a line without text."""
     return [
         said(1, QI, "周会照旧 周二晚九点 不来的提前吱一声", minutes=60 * 24),
         said(2, LIN, "展期延了一周 {地点} 不变，一张桌子 $1800", reply_to="m0"),
@@ -60,7 +60,7 @@ def evening() -> list[Message | str]:
 
 
 def anchors(**fields: Any) -> Anchors:
-    """Make the anchors of the evening."""
+    """Return the anchors of the evening."""
     near = Event(
         "e1",
         "阿棠(1903370001)受不了用纯黑描边",
@@ -76,24 +76,24 @@ def anchors(**fields: Any) -> Anchors:
 
 
 def facts(*texts: str, key: ProfileKey = MEMBER) -> list[Fact]:
-    """Make facts, a day apart, the newest first."""
+    """Return facts that are a day apart, newest first."""
     return [Fact(key, f"e{at}", text, "preference", EVENING - timedelta(days=at)) for at, text in enumerate(texts)]
 
 
 def withdrawn(*texts: str) -> list[Fact]:
-    """Make facts that must leave the portrait."""
+    """Return facts that must be removed from the profile."""
     return [replace(fact, is_withdrawn=True) for fact in facts(*texts)]
 
 
 def portrait(
     summary: str = "阿棠是渡口开发组的主美。\n\n## 兴趣\n- 受不了纯黑描边", key: ProfileKey = MEMBER
 ) -> Profile:
-    """Make a portrait that stands."""
+    """Return a profile as it is stored."""
     return Profile(key, "阿棠", ("主美", "插画"), summary, EVENING - timedelta(days=9))
 
 
 def questions() -> dict[str, Ask[Any]]:
-    """Ask one question of every sort."""
+    """Return one question of every kind."""
     tasks = [Task(1, "用户的猫年糕打疫苗改到下周三"), Task(2, "展期延了一周", "展期延到下周", "相对时间：下周")]
     alone = Person(TANG, "阿棠")
     private = Anchors(EVENING, Scene.private(TANG).scope, "", alone)
@@ -127,7 +127,7 @@ def questions() -> dict[str, Ask[Any]]:
 
 
 def rendered(ask: Ask[Any]) -> str:
-    """Write a whole question as one text."""
+    """Return a whole question as one text."""
     schema = json.dumps(dict(ask.schema), ensure_ascii=False, indent=1)
     head = f"{ask.purpose} · {ask.name} · strict={ask.strict}"
     return f"{head}\n\n{ask.instructions}\n\n{'=' * 80}\n\n{ask.prompt}\n\n{'=' * 80}\n\n{schema}\n"

@@ -1,4 +1,4 @@
-"""Good and broken answers of models, as they come, and what is made of them."""
+"""Tests of how valid and broken model answers are parsed."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ GOOD, BROKEN = "good", "broken"
 
 
 def kept(sort: str) -> list[Any]:
-    """Read the answers of a sort that are kept, whoever gave them."""
+    """Load the recorded answers of one kind."""
     return [
         pytest.param(purpose, case["answer"], case.get("expected"), id=f"{purpose}: {case['name']}")
         for purpose in sorted(ASKED)
@@ -32,20 +32,20 @@ def kept(sort: str) -> list[Any]:
 
 
 def read(ask: Ask[Any], answer: Any) -> Any:
-    """Let a question read an answer; one that is a text is what the model wrote to the letter."""
+    """Parse an answer for a question; a string is used verbatim."""
     return ask.parse(answer if isinstance(answer, str) else json.dumps(answer, ensure_ascii=False))
 
 
 @pytest.mark.parametrize(("purpose", "answer", "expected"), kept(GOOD))
 def test_usable_answers_are_understood(purpose: str, answer: Any, expected: Any) -> None:
-    """What a sloppy model means is understood, and nothing that it was not asked for comes through."""
+    """An imprecise answer is understood, and nothing that was not asked for is kept."""
     seen = read(ASKED[purpose], answer)
     assert _narrowed(_plain(seen), expected) == expected
 
 
 @pytest.mark.parametrize(("purpose", "answer", "expected"), kept(BROKEN))
 def test_broken_answers_are_refused(purpose: str, answer: Any, expected: Any) -> None:
-    """What holds nothing usable is a bad answer with a Chinese reason, and never half of one."""
+    """An answer without anything usable is rejected with a Chinese reason, and never used partly."""
     with pytest.raises(BadAnswer, match="模型的回答"):
         read(ASKED[purpose], answer)
 
@@ -64,7 +64,7 @@ JSON = st.recursive(
 
 @given(purpose=st.sampled_from(sorted(ASKED)), answer=JSON)
 def test_any_json_is_read_or_refused(purpose: str, answer: Any) -> None:
-    """Whatever JSON a model answers, it is read within bounds or it is a bad answer: nothing else is ever raised."""
+    """Any JSON that a model answers is either parsed within the limits or raises BadAnswer, and nothing else."""
     try:
         seen = ASKED[purpose].parse(json.dumps(answer))
     except BadAnswer:
@@ -81,7 +81,7 @@ def test_any_json_is_read_or_refused(purpose: str, answer: Any) -> None:
     text=st.text(max_size=200) | st.sampled_from(("[" * 100_000, "9" * 5_000, '{"statements": ' * 2_000, "﻿{}", "NaN"))
 )
 def test_any_text_is_read_or_refused(text: str) -> None:
-    """Text that is no JSON, too deep or too long is a bad answer for every question."""
+    """Text that is no JSON, too deeply nested or too long raises BadAnswer for every question."""
     for ask in ASKED.values():
         try:
             ask.parse(text)
@@ -90,7 +90,7 @@ def test_any_text_is_read_or_refused(text: str) -> None:
 
 
 def test_hostile_sizes_are_cut() -> None:
-    """A text of 100 kB is no answer; of long texts and lists no more is kept than is bounded."""
+    """A text of 100 kB is rejected; long texts and lists are cut to their limits."""
     with pytest.raises(BadAnswer):
         read(ASKED["rewrite"], {"statements": [{"number": 1, "text": "长" * 100_000}]})
     (said,) = read(
@@ -108,13 +108,13 @@ def test_hostile_sizes_are_cut() -> None:
 
 
 def test_strictness_belongs_to_what_replaces() -> None:
-    """Only the answer that takes the place of a portrait is never mended."""
+    """Only the answer that replaces a profile is parsed strictly."""
     assert {purpose: ask.strict for purpose, ask in ASKED.items()} == {"rewrite": False, "triage": False, "merge": True}
 
 
 @pytest.mark.parametrize("purpose", sorted(ASKED))
 def test_forms_name_what_is_read(purpose: str) -> None:
-    """Every member that a form asks for is one of the answer's own, so that nothing is asked for in vain."""
+    """Every member of a question's schema is a field of the parsed answer, so that nothing is asked for in vain."""
     schema: Any = ASKED[purpose].schema
     for listed, sort in {
         "statements": Said,
@@ -133,7 +133,7 @@ def _plain(seen: Any) -> Any:
 
 
 def _narrowed(seen: Any, expected: Any) -> Any:
-    """Leave of an answer what a case speaks of."""
+    """Reduce an answer to the fields that a case mentions."""
     if isinstance(expected, dict) and isinstance(seen, dict):
         return {name: _narrowed(seen[name], value) for name, value in expected.items()}
     if isinstance(expected, list) and isinstance(seen, list) and len(seen) == len(expected):

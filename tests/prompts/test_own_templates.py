@@ -1,4 +1,4 @@
-"""Templates of the operator's own: used where they can be, named with what to do where they cannot."""
+"""Tests of prompt templates that the operator provides: used if valid, otherwise reported with a correction."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ REFUSED = {
 
 
 def prompts(library: PromptLibrary) -> tuple[str, str]:
-    """Ask to rewrite one thing; give instructions and prompt."""
+    """Return the instructions and the prompt of a question that rewrites one observation."""
     ask = library.rewrite([Task(1, "甲")], anchors(), lines=[said(1, PEOPLE[0].id, "乙 $5 {x}")])
     return ask.instructions, ask.prompt
 
 
 def test_an_own_template_takes_the_place_of_ours() -> None:
-    """A template that holds what it must is used, with ``$$`` as a dollar, and the others stay ours."""
+    """A valid template replaces the built-in one, with ``$$`` as a dollar; other templates stay built in."""
     library = PromptLibrary({"rewrite": OWN})
     instructions, prompt = prompts(library)
     assert library.problems == ()
@@ -56,13 +56,13 @@ def test_an_own_template_takes_the_place_of_ours() -> None:
 
 @pytest.mark.parametrize("text", ["\ufeff" + OWN, OWN.replace("\n", "\r\n"), OWN.replace("<!--", "  <!--")])
 def test_editors_leave_their_marks(text: str) -> None:
-    """A byte order mark, Windows line ends and blanks round the separator change nothing."""
+    """A byte order mark, Windows line ends and blanks around the separator change nothing."""
     assert prompts(PromptLibrary({"rewrite": text})) == prompts(PromptLibrary({"rewrite": OWN}))
 
 
 @pytest.mark.parametrize(("text", "told"), REFUSED.values(), ids=REFUSED.keys())
 def test_an_unusable_template_is_named_and_not_used(text: str, told: str) -> None:
-    """What cannot be used is said in one Chinese sentence that says what to do, and ours is used."""
+    """An invalid template is reported in one Chinese sentence that says how to correct it, and is not used."""
     library = PromptLibrary({"rewrite": text})
     (problem,) = library.problems
     assert problem.startswith("prompts/rewrite.md 没有使用，先用自带的：")
@@ -73,20 +73,20 @@ def test_an_unusable_template_is_named_and_not_used(text: str, told: str) -> Non
 
 
 def test_a_template_of_no_prompt_is_named() -> None:
-    """A template whose name no prompt has is named with those that have one."""
+    """A template that matches no prompt is reported together with the valid names."""
     (problem,) = PromptLibrary({"rewrit": OWN}).problems
     assert "rewrit" in problem
     assert "rewrite.md、triage.md、merge.md" in problem
 
 
 def test_a_flood_of_placeholders_makes_a_short_sentence() -> None:
-    """However many and long its placeholders are, what is said of a template is short."""
+    """The report about a template is short, however many and however long its placeholders are."""
     (problem,) = PromptLibrary({"merge": OWN + " ".join(f"${'x' * 900}{at}" for at in range(15))}).problems
     assert len(problem) < 900
 
 
 def test_every_template_ships_and_is_fit_to_be_copied() -> None:
-    """Each of our own templates passes the check that an operator's copy of it would."""
+    """Each built-in template passes the check for the operator's templates."""
     folder = resources.files("cognitive_memory_core.prompts") / "templates"
     own = {name: (folder / f"{name}.md").read_text("utf-8") for name in TEMPLATES}
     library = PromptLibrary(own)
@@ -97,5 +97,5 @@ def test_every_template_ships_and_is_fit_to_be_copied() -> None:
 
 
 def test_the_folder_is_read_for_every_prompt() -> None:
-    """Whoever reads the operator's folder looks for just the templates that there are."""
+    """Only the names of existing templates are looked up in the operator's folder."""
     assert KNOWN == TEMPLATES

@@ -1,4 +1,4 @@
-"""Who is shown to a model, and under which names."""
+"""Tests of which people a prompt lists, and under which names."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ CROWD = tuple(Person(str(6_000_000 + at), f"潜水{at}号") for at in range(60))
 
 
 def listed(prompt: str) -> list[str]:
-    """Give the lines of the roster."""
+    """Return the lines of the list of people."""
     return prompt.partition("<名单>\n")[2].partition("\n</名单>")[0].split("\n")
 
 
 def rewrite(*texts: str, source: str = "", lines: Any = (), **fields: Any) -> str:
-    """Render the question after some observations."""
+    """Return the prompt that rewrites some observations."""
     tasks = [Task(at, text) for at, text in enumerate(texts or ("甲",), 1)]
     return LIBRARY.rewrite(tasks, anchors(**fields), source=source, lines=lines).prompt
 
 
 def test_who_took_part_comes_first() -> None:
-    """The roster begins with whoever set off the turn, then those who spoke, each once and with earlier names."""
+    """The list of people starts with the person who caused the turn, then the other speakers, with earlier names."""
     prompt = rewrite(lines=evening(), people=(STRANGER, *PEOPLE))
     assert listed(prompt) == [
         "阿棠(1903370001) 又名 海棠未眠",
@@ -36,7 +36,7 @@ def test_who_took_part_comes_first() -> None:
 
 
 def test_whoever_is_spoken_of_is_shown() -> None:
-    """Somebody whose name, earlier name, short name or id stands in a text is on the roster, and nobody else is."""
+    """Somebody whose name, earlier name, short name or id occurs in a text is listed, and nobody else is."""
     people = (*PEOPLE, STRANGER, Person("5550000002", "陈皮(已还魂)"), Person("5550000003", "Bob"), *CROWD)
     prompt = rewrite("苹果派欠陈皮钱", source="bob 呢", lines=["5550000001 也在"], people=people)
     assert {line.split(" ")[0] for line in listed(prompt)} == {
@@ -49,35 +49,35 @@ def test_whoever_is_spoken_of_is_shown() -> None:
 
 
 def test_two_of_one_name_are_both_shown() -> None:
-    """Where a name is one's own and another's of old, both are on the roster with their ids."""
+    """If a name is the current name of one person and an earlier name of another, both are listed with ids."""
     prompt = rewrite("白卷不来了")
     assert "老齐(28470003) 又名 白卷、齐师傅修船" in listed(prompt)
     assert "白卷(1157200004)" in listed(prompt)
 
 
 def test_an_earlier_name_that_was_said_is_not_left_out() -> None:
-    """Of many earlier names those that stand in a text are shown first."""
+    """Of many earlier names those that occur in a text are listed first."""
     person = Person(QI, "老齐", tuple(f"旧名{at}号" for at in range(9)))
     prompt = rewrite("旧名8号说好", people=(person,))
     assert "老齐(28470003) 又名 旧名8号、旧名0号、旧名1号、旧名2号" in listed(prompt)
 
 
 def test_a_triage_knows_the_place() -> None:
-    """A dialogue is judged with up to twelve people of the place, since people are called by names on no list."""
+    """A triage prompt lists up to twelve people of the place, because people use names that no text reveals."""
     lines = [said(1, TANG, "哈哈")]
     assert len(listed(LIBRARY.triage(lines, anchors(people=(*PEOPLE, *CROWD))).prompt)) == 12
     assert len(listed(rewrite(lines=lines, people=(*PEOPLE, *CROWD)))) == 1
 
 
 def test_everybody_has_one_name_in_a_prompt() -> None:
-    """A person bears one name in a prompt; a line said under another card says so beside it."""
+    """A person has one name in a prompt; a line sent under an earlier name is marked with that name."""
     prompt = rewrite(lines=[said(1, LIN, "好"), said(2, LIN, "的", scene=scene(LIN, "苹果派"))])
     assert "\n1. 21:37 林檎(3075520002)：好\n2. 21:38 林檎(3075520002)[当时叫苹果派]：的\n" in prompt
     assert "苹果派(" not in prompt
 
 
 def test_swapped_cards_are_told_apart() -> None:
-    """Where two people swap their cards, each line shows under which name its speaker was known just then."""
+    """If two people exchange their names, each line shows the name that its speaker had at the time."""
     people = (Person(TANG, "林檎", ("阿棠",)), Person(LIN, "阿棠", ("林檎",)))
     lines = [
         said(1, TANG, "我对芒果过敏"),
@@ -91,7 +91,7 @@ def test_swapped_cards_are_told_apart() -> None:
 
 
 def test_somebody_new_is_called_by_their_card() -> None:
-    """Somebody whom the anchors do not know is called as their line says, and can be named in an answer."""
+    """A speaker who is not in the anchors gets the name of their line, and an answer can name them."""
     new = "5550000009"
     ask = LIBRARY.rewrite(
         [Task(1, "甲")], anchors(), lines=[said(1, new, "我是新来的", scene=scene(new, "新人(群主)"))]
@@ -102,7 +102,7 @@ def test_somebody_new_is_called_by_their_card() -> None:
 
 
 def test_a_speaker_beyond_the_roster_can_be_named() -> None:
-    """Of more than forty speakers the last is named on their line, and an answer may name them, too."""
+    """With more than forty speakers, the last one is named on their line, and an answer can name them."""
     lines = [
         said(at, str(5_550_000_000 + at), "好", scene=scene(str(5_550_000_000 + at), f"客{at}号"))
         for at in range(1, 61)
@@ -114,7 +114,7 @@ def test_a_speaker_beyond_the_roster_can_be_named() -> None:
 
 
 def test_nameless_people_are_shown_by_id() -> None:
-    """Somebody without a name is written QQ(id), and a group without one 群(id)."""
+    """A person without a name is written QQ(id), and a group without a name 群(id)."""
     nameless = Person("5550000007")
     prompt = rewrite(speaker=nameless, people=(), place_name="")
     assert listed(prompt) == ["QQ(5550000007)"]
@@ -122,14 +122,14 @@ def test_nameless_people_are_shown_by_id() -> None:
 
 
 def test_the_trigger_is_pointed_at_where_it_stands() -> None:
-    """A source that is one of the lines is not shown twice; the same words of somebody else are not taken for it."""
+    """A source that is one of the lines is not repeated; equal words of somebody else are not mistaken for it."""
     lines = [said(1, LIN, "周二我不来"), said(2, TANG, "周二我不来")]
     assert "<来源>\n即聊天第2条\n</来源>" in rewrite(source=" 周二我不来\n", lines=lines)
     assert "<来源>\n周二我不来\n</来源>" in rewrite(source="周二我不来", lines=lines[:1])
 
 
 def test_a_long_quote_leaves_room_for_the_answer() -> None:
-    """However long a quote is, it takes a third of its line's room and the words after it are shown."""
+    """A quote takes at most a third of its line's length, and the words after it are shown."""
     lines = [said(at, QI, f"> {'引' * 500}\n别闹{at}") for at in range(1, 41)]
     shown = rewrite(lines=lines).split("\n")
     (line,) = [one for one in shown if one.startswith("40. ")]
@@ -138,7 +138,7 @@ def test_a_long_quote_leaves_room_for_the_answer() -> None:
 
 
 def test_times_are_those_of_the_place() -> None:
-    """Every time is written in the zone of the turn, with the day and weekday where it is another day there."""
+    """Every time is in the time zone of the turn, with day and weekday if it is another day there."""
     night = datetime(2026, 3, 4, 16, 30, tzinfo=timezone.utc)
     lines = [
         replace(said(1, LIN, "晚安"), sent_at=night),
@@ -152,7 +152,7 @@ def test_times_are_those_of_the_place() -> None:
 
 
 def test_a_facts_day_is_written_once() -> None:
-    """A fact that says its own day is shown without that day before it; another day in its words is not its day."""
+    """The date of a fact is not repeated if its text starts with it; another date in the text does not count."""
     texts = ("阿棠(1903370001) 2026年3月5日 15:26 到家", "阿棠(1903370001)记得2026年3月5日", "阿棠(1903370001)怕鹅")
     prompt = LIBRARY.merge(PEOPLE[0], None, facts(*texts), EVENING, max_chars=800).prompt
     assert "1. 2026年3月3日 阿棠(1903370001)怕鹅" in prompt
@@ -161,7 +161,7 @@ def test_a_facts_day_is_written_once() -> None:
 
 
 def test_a_source_that_replies_says_to_whom() -> None:
-    """A source that stands among the lines is shown there, with what it replies to."""
+    """A source that is one of the lines is shown there, with the line that it replies to."""
     lines = [said(1, LIN, "谁去爬山"), said(2, QI, "好冷"), said(3, TANG, "我去", reply_to="m1")]
     prompt = rewrite(source="我去", lines=lines)
     assert "3. 21:39 阿棠(1903370001)[回复1 林檎]：我去" in prompt
@@ -169,7 +169,7 @@ def test_a_source_that_replies_says_to_whom() -> None:
 
 
 def test_days_of_another_year_name_it() -> None:
-    """Round New Year a day of the other year is written with its year, also among the Mondays."""
+    """Around New Year a date of the other year includes the year, also among the Mondays."""
     when = datetime(2027, 1, 1, 9, 0, tzinfo=EVENING.tzinfo)
     prompt = rewrite(lines=[said(1, LIN, "好", minutes=0)], when=when)
     assert prompt.startswith("时间：2027年1月1日 周五 09:00（Asia/Shanghai），本周一2026年12月28日，下周一1月4日\n")
@@ -177,7 +177,7 @@ def test_days_of_another_year_name_it() -> None:
 
 
 def test_what_a_bot_said_is_marked() -> None:
-    """A line of the bot bears its mark, and whom it was said to, and never the person's own label."""
+    """A line of the bot has a marker and the person it addresses, and never a person's own label."""
     line = replace(said(1, TANG, "你对花生过敏"), is_bot=True)
     assert "1. 21:37 [机器人]对阿棠：你对花生过敏" in rewrite(lines=[line])
     prompt = rewrite(lines=[said(1, "5550000008", "好", scene=scene("5550000008", "[灯芯]"), is_bot=True)])
@@ -186,7 +186,7 @@ def test_what_a_bot_said_is_marked() -> None:
 
 
 def test_an_answer_names_the_line_that_it_answers() -> None:
-    """A reply says which line of whom it answers; one to a line that is not shown says so."""
+    """A reply names the line and the person that it replies to; if that line is not shown, it says so."""
     lines = [
         said(1, LIN, "谁的锅"),
         replace(said(2, TANG, "我查查"), is_bot=True),
@@ -201,7 +201,7 @@ def test_an_answer_names_the_line_that_it_answers() -> None:
 
 
 def test_quotes_are_told_from_own_words() -> None:
-    """What a line quotes, in either of the usual forms, is marked as a quote; a lone bracket is none."""
+    """A quote in either of the usual forms is marked as a quote; a single bracket is not one."""
     lines = [
         said(1, QI, "> 林檎：我退群\n> 真的\n别闹"),
         said(2, QI, "「林檎：我退群」\n- - - - - - -\n别闹"),

@@ -1,4 +1,4 @@
-"""What models are shown, to the letter. ``UPDATE_SNAPSHOTS=1`` writes the files anew; read the difference then."""
+"""Tests that prompts equal their snapshots. ``UPDATE_SNAPSHOTS=1`` rewrites them; review the difference."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ASKED = questions()
 
 @pytest.mark.parametrize("name", sorted(ASKED))
 def test_prompts_are_as_they_were_read(name: str) -> None:
-    """Every question is word for word the one that somebody read and found good."""
+    """Every prompt equals the reviewed snapshot word for word."""
     file, shown = SNAPSHOTS / f"{name}.txt", rendered(ASKED[name])
     if os.environ.get("UPDATE_SNAPSHOTS"):
         file.write_text(shown, "utf-8")
@@ -25,18 +25,18 @@ def test_prompts_are_as_they_were_read(name: str) -> None:
 
 
 def test_no_snapshot_is_left_over() -> None:
-    """Each file among the snapshots is one of a question that is still asked."""
+    """Each snapshot file belongs to a question that still exists."""
     assert {file.stem for file in SNAPSHOTS.iterdir()} == set(ASKED)
 
 
 def test_what_never_changes_comes_first() -> None:
-    """Instructions and form are the same for every question of a sort, so that a provider's cache serves them."""
+    """Instructions and schema are the same for all questions of a kind, so that the provider can cache them."""
     other = LIBRARY.rewrite([Task(7, "别的事")], anchors(neighbours=()))
     assert (other.instructions, other.schema) == (ASKED["rewrite"].instructions, ASKED["rewrite"].schema)
 
 
 def test_a_usual_turn_is_cheap() -> None:
-    """Two observations with twelve recent lines cost at most 1,950 tokens by our estimate, which is high."""
+    """Two observations with twelve recent lines cost at most 1,950 tokens by the (high) estimate."""
     texts = ("升之前打个tag 求求了", "打了 v0.1.8", "摆渡人走路8帧 看看", "发之前把描边改了 我真的受不了纯黑描边")
     people = ("1903370001", "3075520002", "28470003", "1157200004", "905510005")
     lines = [said(at, people[at % 5], texts[at % 4], reply_to="m1" if at % 4 == 0 else None) for at in range(1, 13)]

@@ -1,4 +1,4 @@
-"""The context of a turn."""
+"""Tests of building the context of a turn."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ QUESTION = "阿棠喜欢什么茶"
 
 
 def a_memo(text, number=0, scene=GROUP):
-    """Make a memo of a given age."""
+    """Return a memo of a given age."""
     return Memo(text, scene.scope, text, NOON + timedelta(minutes=number), scene.user_id)
 
 
 def a_pin(text, owner_id="", scene=GROUP):
-    """Make a pin."""
+    """Return a pin."""
     return Pin(text, scene.scope, text, owner_id, NOON)
 
 
@@ -54,7 +54,7 @@ NOTES = ListedNotes(
 def a_builder(
     notes=NOTES, waiting=(), *, settings=None, events=None, words=None, vectors=None, embedder=None, portraits=None
 ):
-    """Make a builder over stand-ins that hold TEA and NOTES."""
+    """Return a builder over test doubles that hold TEA and NOTES."""
     live, clock = Live(settings or Settings()), FrozenClock()
 
     def waiting_memos(scope):
@@ -72,12 +72,12 @@ def a_builder(
 
 
 def shown(context):
-    """Give the block without its fence and notice."""
+    """Return the lines of the block without its opening and closing lines and notice."""
     return context.text.split("\n")[2:-1]
 
 
 async def test_the_sections_stand_in_their_order():
-    """Pins, then memories, then memos: a stable prefix for prompt caches."""
+    """Sections are ordered pins, events, memos, so that prompt caches can reuse the beginning."""
     context = await a_builder().build(GROUP, QUESTION)
     assert shown(context) == [
         "【置顶】",
@@ -94,19 +94,19 @@ async def test_the_sections_stand_in_their_order():
 
 
 async def test_a_private_chat_sees_its_own():
-    """Notes of the group stay in the group, those of the private chat in the private chat."""
+    """Pins and memos of a group appear only in the group, those of a private chat only in that chat."""
     lines = shown(await a_builder().build(PRIVATE, "？"))
     assert lines == ["【置顶】", "- 私下的话", "【近期备忘】", "- [2026-03-04 12:03] 私下聊了工作"]
 
 
 async def test_elsewhere_there_is_nothing():
-    """Nothing at all is an empty text, no section and no token."""
+    """Without anything to show, the text is empty and there are no sections and no tokens."""
     builder = a_builder(ListedNotes())
     assert await builder.build(OTHER_GROUP, QUESTION) == Context("", (), 0, ())
 
 
 async def test_an_operator_without_a_place_has_no_notes():
-    """Behind the counter there are memories, but neither pins nor memos."""
+    """An operator without a group gets events, but neither pins nor memos."""
     context = await a_builder().build(OPERATOR, QUESTION)
     assert [section.title for section in context.sections] == ["相关回忆"]
     placed = await a_builder().build(Scene.operator(group_id=GROUP.group_id), QUESTION)
@@ -114,14 +114,14 @@ async def test_an_operator_without_a_place_has_no_notes():
 
 
 async def test_memos_that_wait_in_the_queue_are_there():
-    """A memo whose job still waits stands with the others, once, newest last."""
+    """A memo whose job is still pending is listed once with the others, newest last."""
     waiting = [a_memo("刚刚说完", 5), a_memo("讲了笑话", 2), a_memo("别处的", 6, OTHER_GROUP)]
     lines = shown(await a_builder(waiting=waiting).build(GROUP, "？"))
     assert [line.partition("] ")[2] for line in lines[-3:]] == ["推荐了乌龙茶", "讲了笑话", "刚刚说完"]
 
 
 async def test_the_number_of_memos_is_bounded():
-    """``recent_end_summaries_inject_k`` counts stored and waiting memos together; 0 means none."""
+    """``recent_end_summaries_inject_k`` limits stored and pending memos together; 0 means none."""
     for wanted, left in ((1, ["刚刚说完"]), (2, ["讲了笑话", "刚刚说完"]), (0, [])):
         settings = Settings(query=QuerySettings(recent_end_summaries_inject_k=wanted))
         memos = await a_builder(waiting=[a_memo("刚刚说完", 5)]).memos(GROUP.scope, wanted)
@@ -131,7 +131,7 @@ async def test_the_number_of_memos_is_bounded():
 
 
 async def test_no_memories_when_set_so_or_irrelevant():
-    """``auto_top_k=0`` asks nobody; what is under ``min_relevance`` gives no lines."""
+    """``auto_top_k=0`` calls no model; events below ``min_relevance`` give no lines."""
     embedder = CountingEmbedder()
     off = a_builder(ListedNotes(), settings=Settings(query=QuerySettings(auto_top_k=0)), embedder=embedder)
     assert (await off.build(GROUP, QUESTION)).text == ""
@@ -141,7 +141,7 @@ async def test_no_memories_when_set_so_or_irrelevant():
 
 
 async def test_new_memories_come_first_in_automatic_context():
-    """The decay of automatic context is applied."""
+    """Automatic context applies the decay by age, so that newer events come first."""
     old = an_event("阿棠(2000001) 喜欢红茶", id="old", happened_at=NOON - timedelta(days=300))
     new = an_event("阿棠(2000001) 喜欢白茶", id="new")
     builder = a_builder(
@@ -154,13 +154,13 @@ async def test_new_memories_come_first_in_automatic_context():
 
 
 async def test_people_left_out_leave_no_trace():
-    """What somebody said, pinned or had noted is not shown after they opted out."""
+    """What a person said or pinned, and memos about them, are not shown after they opted out."""
     context = await a_builder().build(GROUP, QUESTION, without=frozenset({"2000001"}))
     assert shown(context) == ["【置顶】", "- 群规：不剧透"]
 
 
 async def test_the_budget_of_the_call_wins():
-    """A budget in hand replaces the one that is set; 0 gives nothing."""
+    """The budget passed to a call replaces the configured one; 0 gives nothing."""
     builder = a_builder()
     small = await builder.build(GROUP, QUESTION, budget=110)
     assert 0 < small.tokens <= 110 < (await builder.build(GROUP, QUESTION)).tokens
@@ -178,7 +178,7 @@ async def test_the_budget_of_the_call_wins():
     ],
 )
 async def test_every_part_may_be_away(part, word, error):
-    """Whatever fails, there is less context and a word for what is missing, never an error."""
+    """Whatever part fails, the context has less in it and names what is missing, and no error is raised."""
     context = await a_builder(waiting=[a_memo("刚刚说完", 5)], **{part: Away(error)}).build(GROUP, QUESTION)
     assert context.degraded == (word,)
     assert "阿棠(2000001) 喜欢乌龙茶" in context.text
@@ -186,7 +186,7 @@ async def test_every_part_may_be_away(part, word, error):
 
 
 async def test_everything_away_still_answers():
-    """With every store and model gone, what waits in the queue is still known."""
+    """If every store and model fails, the pending memos are still shown."""
     builder = a_builder(Away(), [a_memo("刚刚说完", 5)], events=Away(), words=Away(), vectors=Away(), embedder=Away())
     context = await builder.build(GROUP, QUESTION)
     assert shown(context) == ["【近期备忘】", "- [2026-03-04 12:05] 刚刚说完"]
@@ -199,7 +199,7 @@ OWN = a_portrait(ProfileKey.user("2000001"), "在找工作。")
 
 
 async def portraits_of(*held, store=None, patience=1.0):
-    """Make portraits over a store that holds these."""
+    """Return portraits over a store that holds these profiles."""
     ledger = InMemoryLedger()
     consent = Consent(ledger.consent, ledger.names)
     store = store or ListedPortraits(*held)
@@ -208,7 +208,7 @@ async def portraits_of(*held, store=None, patience=1.0):
 
 
 async def test_portraits_stand_behind_the_pins():
-    """In a group the member's portrait and the group's stand between pins and memories, each under its title."""
+    """In a group the profiles of the member and of the group are between pins and events, each with its title."""
     portraits, _ = await portraits_of(PERSON, READING, OWN)
     context = await a_builder(portraits=portraits).build(GROUP, QUESTION)
     assert [section.title for section in context.sections] == ["置顶", "用户侧写", "群聊背景", "相关回忆", "近期备忘"]
@@ -224,20 +224,20 @@ async def test_portraits_stand_behind_the_pins():
 
 
 async def test_in_private_there_is_the_persons_own_portrait():
-    """In private stands what was learned in private, and nothing of any group."""
+    """A private chat shows the profile that was learned in private, and none of any group."""
     portraits, _ = await portraits_of(PERSON, READING, OWN)
     lines = shown(await a_builder(ListedNotes(), portraits=portraits).build(PRIVATE, "？"))
     assert lines == ["【用户侧写】", "- 阿棠(2000001)", "- 在找工作。"]
 
 
 async def test_somebody_without_a_portrait_has_no_section():
-    """Where nobody has drawn a portrait, or it says nothing, there is no title either."""
+    """A missing or empty profile gives no section title."""
     portraits, _ = await portraits_of(replace(PERSON, tags=(), summary=" \n"))
     assert (await a_builder(ListedNotes(), portraits=portraits).build(GROUP, "？")).text == ""
 
 
 async def test_an_opted_out_person_has_no_portrait_in_context():
-    """Whoever opted out is portrayed no more, even if only the caller knows; the group is."""
+    """The profile of a person who opted out is not shown, even if only the caller knows; the group's profile is."""
     portraits, consent = await portraits_of(PERSON, READING)
     builder = a_builder(ListedNotes(), portraits=portraits)
     for without in (frozenset({"2000001"}), frozenset()):
@@ -249,7 +249,7 @@ async def test_an_opted_out_person_has_no_portrait_in_context():
 
 @pytest.mark.parametrize("failing", ["broken", "slow"])
 async def test_portraits_that_are_away_are_named(failing):
-    """A store that fails or takes too long costs the portraits, says "profiles", and holds nothing else up."""
+    """If the profile store fails or is slow, the context lacks the profiles, names them, and is not delayed."""
     store = ListedPortraits(PERSON)
     if failing == "broken":
         store.failure = UnavailableError("away")
@@ -263,7 +263,7 @@ async def test_portraits_that_are_away_are_named(failing):
 
 
 async def test_a_turn_reads_each_portrait_once():
-    """A turn costs one file for the asker and one for the group."""
+    """A turn reads one profile file of the asker and one of the group."""
     store = ListedPortraits(PERSON, READING)
     portraits, _ = await portraits_of(store=store)
     await a_builder(portraits=portraits).build(GROUP, QUESTION)
@@ -271,7 +271,7 @@ async def test_a_turn_reads_each_portrait_once():
 
 
 async def test_long_portraits_keep_to_their_share():
-    """Portraits of any length leave the memories their room, and the block its budget."""
+    """Profiles of any length leave events their share, and the block within its budget."""
     long = "\n".join(f"- 第 {number} 件关于这个人的事。" for number in range(400))
     portraits, _ = await portraits_of(replace(PERSON, summary=long), replace(READING, summary=long))
     context = await a_builder(portraits=portraits).build(GROUP, QUESTION, budget=600)
@@ -282,7 +282,7 @@ async def test_long_portraits_keep_to_their_share():
 
 
 async def test_what_seldom_changes_is_byte_for_byte_the_same():
-    """With the same memory two turns begin alike up to the first section that answers the question, for caches."""
+    """With the same memory, two contexts are equal up to the first section that depends on the question."""
     portraits, _ = await portraits_of(PERSON, READING)
     food = an_event("阿棠(2000001) 不吃香菜", id="food")
 
@@ -300,7 +300,7 @@ async def test_what_seldom_changes_is_byte_for_byte_the_same():
 
 
 async def test_what_is_new_stands_behind_what_was_there():
-    """A new pin comes after the old ones and a new memo last of all, so that nothing before them moves."""
+    """A new pin comes after the old ones and a new memo last, so that nothing before them moves."""
     pins, memos = [a_pin("群规：不剧透")], [a_memo("推荐了乌龙茶", 1)]
     old = await a_builder(ListedNotes(memos, pins)).build(GROUP, QUESTION)
     new = await a_builder(ListedNotes([*memos, a_memo("讲了笑话", 2)], pins)).build(GROUP, QUESTION)
@@ -311,7 +311,7 @@ async def test_what_is_new_stands_behind_what_was_there():
 
 @pytest.mark.parametrize("budget", [-1, 0, 1, 30, 61, 10**12])
 async def test_any_budget_holds(budget):
-    """Whatever the budget, the block keeps to it, and is whole or not there."""
+    """Whatever the budget, the block does not exceed it, and is complete or absent."""
     context = await a_builder().build(GROUP, QUESTION, budget=budget)
     assert context.tokens == token_count(context.text) <= max(budget, 0)
     assert bool(context.text) == bool(context.sections)
@@ -319,14 +319,14 @@ async def test_any_budget_holds(budget):
 
 
 async def test_a_sentence_larger_than_the_budget_is_left_out():
-    """Nothing is cut in half to fit: what is larger than everything there is has no line and no title."""
+    """A sentence larger than the budget is not cut: neither it nor its title is shown."""
     huge = an_event("阿棠" + "很喜欢茶" * 500, id="tea")
     builder = a_builder(ListedNotes(), events=ListedEvents(huge), words=ListedWords([(huge, 3.0)]))
     assert (await builder.build(GROUP, QUESTION, budget=300)).text == ""
 
 
 async def test_switched_off_there_are_memos_alone():
-    """The memory that is switched off still tells what was done lately, and says that it is off."""
+    """A memory that is switched off still shows recent memos, and reports that it is off."""
     context = await a_builder().memos_only(GROUP)
     assert [section.title for section in context.sections] == ["近期备忘"]
     assert context.degraded == ("disabled",)
@@ -335,7 +335,7 @@ async def test_switched_off_there_are_memos_alone():
 
 
 async def test_giving_up_is_not_swallowed():
-    """A cancelled turn is cancelled, even while a model hangs."""
+    """Cancelling a turn cancels the building of its context, even while a model hangs."""
     embedder = CountingEmbedder()
     embedder.may_answer.clear()
     building = asyncio.create_task(a_builder(embedder=embedder).build(GROUP, QUESTION))

@@ -1,4 +1,4 @@
-"""Everything that a context rests on, failing or hanging, in turn and together: there is less of it, in time."""
+"""Tests that a context is built in time, with less in it, while parts of it fail or hang, alone or together."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ STORED, WAITING = (
 PERSON = a_portrait(ProfileKey.member("10001", "2000001"), "在学泡茶。")
 READING = a_portrait(ProfileKey.group("10001"), "每周读一本小说。", name="读书会")
 TITLES = ("置顶", "用户侧写", "群聊背景", "相关回忆", "近期备忘")
-BOUNDS = HANGING, LEGS, FILES = 0.9, 0.7, 0.4  # seconds for what hangs, in the order of those in use: 6, 5 and 1
-AMPLE = (PATIENCE, PATIENCE, PATIENCE)  # where nothing hangs, so that a busy machine is no failure
+BOUNDS = HANGING, LEGS, FILES = 0.9, 0.7, 0.4  # limits in seconds while 6, 5 or 1 parts hang
+AMPLE = (PATIENCE, PATIENCE, PATIENCE)  # used if nothing hangs, so that a slow machine does not fail the test
 
-# Each part: what is missing without it, by word and by what is not shown; what is left is shown.
+# For each part: the name reported without it, and the texts not shown; all others are shown.
 PARTS = {
     "embedder": ("embedding", ()),
     "vectors": ("vectors", ()),
@@ -47,16 +47,16 @@ SHOWN = ("群规：不剧透", "在学泡茶", "每周读一本小说", "乌龙�
 
 
 class Hanging:
-    """A store or model that never answers; a stubborn one takes no notice of being cancelled either."""
+    """A store or model that never answers; a stubborn one also ignores cancellation."""
 
     def __init__(self, *, stubborn=False):
-        """Hang from the first call on, until :attr:`may_go`."""
+        """Hang from the first call on, until :attr:`may_go` is set."""
         self.stubborn = stubborn
         self.may_go = asyncio.Event()
         self.fingerprint, self.calibration = CountingEmbedder.fingerprint, CountingEmbedder.calibration
 
     def __getattr__(self, name):
-        """Hang in any call."""
+        """Return a coroutine function that hangs."""
 
         async def hang(*_args, **_kwargs):
             while not self.may_go.is_set():
@@ -71,7 +71,7 @@ class Hanging:
 
 
 def a_builder(*, hangs=False, **parts):
-    """Make a builder with something in every section; ``parts`` stand in for those of the same name."""
+    """Return a builder with something in every section; ``parts`` replaces those of the same name."""
     live, clock, ledger = Live(Settings()), FrozenClock(), InMemoryLedger()
     whole, legs, files = BOUNDS if hangs or any(isinstance(part, Hanging) for part in parts.values()) else AMPLE
     embedder = parts.get("embedder", CountingEmbedder())
@@ -98,12 +98,12 @@ def a_builder(*, hangs=False, **parts):
 
 
 async def built(**parts):
-    """Build a context in which these parts stand in."""
+    """Build a context with these parts replaced."""
     return await asyncio.wait_for(a_builder(**parts).build(GROUP, "阿棠喜欢什么茶"), PATIENCE)
 
 
 def check(context, broken):
-    """See that what is missing is named, in the contract's order, and that all the rest is there."""
+    """Check that missing parts are named in the documented order, and that everything else is shown."""
     words = {PARTS[part][0] for part in broken}
     gone = {text for part in broken for text in PARTS[part][1]}
     if {"embedder", "vectors", "events"} & set(broken) and "words" in broken:
@@ -119,7 +119,7 @@ def check(context, broken):
 
 
 def _said(words, broken):
-    """Of a leg the first part that fails is named: nobody asks what stands behind it."""
+    """Return the reported names: if one part of a search fails, those that depend on it are not asked."""
     if "embedder" in broken:
         words = words - {"vectors"}
         return words - ({"ledger"} if "notes" not in broken else set())
@@ -129,7 +129,7 @@ def _said(words, broken):
 
 
 async def test_nothing_is_missing_where_all_is_well():
-    """With everything there, every section stands and nothing is named."""
+    """If nothing fails, every section is present and nothing is named as missing."""
     context = await built()
     check(context, ())
     assert [section.title for section in context.sections] == list(TITLES)
@@ -140,7 +140,7 @@ async def test_nothing_is_missing_where_all_is_well():
 )
 @pytest.mark.parametrize("part", PARTS)
 async def test_each_part_may_fail(part, error):
-    """Whatever fails in whatever way costs its own share and nothing else."""
+    """A part that fails, with whatever error, removes only its own contents."""
     stand_in = Away(error)
     if part == "embedder":
         stand_in.fingerprint, stand_in.calibration = CountingEmbedder.fingerprint, CountingEmbedder.calibration
@@ -150,7 +150,7 @@ async def test_each_part_may_fail(part, error):
 @pytest.mark.parametrize("stubborn", [False, True])
 @pytest.mark.parametrize("part", PARTS)
 async def test_each_part_may_hang(part, stubborn):
-    """Whatever hangs, and will not even be cancelled, is not waited for; what is left is there."""
+    """A part that hangs, even if it ignores cancellation, is not waited for, and the rest is shown."""
     hanging = Hanging(stubborn=stubborn)
     check(await built(**{part: hanging}), (part,))
     hanging.may_go.set()
@@ -158,13 +158,13 @@ async def test_each_part_may_hang(part, stubborn):
 
 @pytest.mark.parametrize("pair", list(combinations(PARTS, 2)), ids="-".join)
 async def test_any_two_may_fail_at_once(pair):
-    """Of two that are away each costs its own, and the words stand in the contract's order."""
+    """If two parts fail, the contents of both are missing, and they are named in the documented order."""
     check(await built(**{part: Away() for part in pair}), pair)
 
 
 @pytest.mark.parametrize("make", [Away, Hanging, lambda: Hanging(stubborn=True)], ids=["away", "hanging", "stubborn"])
 async def test_everything_may_be_away_at_once(make):
-    """With every store and model gone, what waits in the queue is still known, in time."""
+    """If every store and model fails or hangs, pending memos are still shown in time."""
     stand_ins = {part: make() for part in PARTS}
     context = await built(**stand_ins)
     check(context, tuple(PARTS))
@@ -176,7 +176,7 @@ async def test_everything_may_be_away_at_once(make):
 
 
 async def test_a_model_that_hangs_is_asked_once():
-    """Turns that ask the same while a model hangs all wait for its one answer, and the next turn has it."""
+    """While a model hangs, turns with the same question share one call, and the next turn has its answer."""
     embedder = CountingEmbedder()
     embedder.may_answer.clear()
     builder = a_builder(hangs=True, embedder=EmbeddingQueue(embedder, FrozenClock(), Live(embedder.calibration)))
@@ -189,7 +189,7 @@ async def test_a_model_that_hangs_is_asked_once():
 
 
 async def test_a_search_that_hangs_as_a_whole_is_given_up():
-    """Should search as such take too long, the rest is there, and both its legs are named."""
+    """If the whole search takes too long, the rest is shown, and both kinds of search are named as missing."""
 
     class Never(Retriever):
         async def search(self, *_args, **_kwargs):
@@ -204,7 +204,7 @@ async def test_a_search_that_hangs_as_a_whole_is_given_up():
 
 
 async def test_switched_off_memos_that_hang_are_not_waited_for():
-    """The memory that is switched off gives what waits in the queue where the ledger hangs."""
+    """A switched-off memory shows the pending memos if the ledger hangs."""
     notes = Hanging()
     context = await asyncio.wait_for(a_builder(notes=notes).memos_only(GROUP), PATIENCE)
     assert context.degraded == ("ledger", "disabled")

@@ -1,4 +1,4 @@
-"""Hostile text in every section of a context at once: the block stays whole, and what was said can be read."""
+"""Tests that hostile text in every section leaves the block intact and the other texts readable."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ HOSTILE = st.lists(PIECES | st.text(max_size=20), max_size=8).map("".join)
 
 
 def context_with(text, name, *, budget=1_000_000):
-    """Build a context in which a text stands wherever a text may, and a name wherever a name may."""
+    """Build a context with a text in every place for texts and a name in every place for names."""
     live, clock, ledger = (
         Live(Settings(query=QuerySettings(auto_top_k=9, diversity=0.0))),
         FrozenClock(),
@@ -96,13 +96,13 @@ def context_with(text, name, *, budget=1_000_000):
 
 
 def forms(text):
-    """Give a text as readers may take it: normalised, with entities read, or both."""
+    """Return a text as readers may decode it: normalised, with entities resolved, or both."""
     normal = [text, *(unicodedata.normalize(form, text) for form in ("NFC", "NFKC", "NFKD"))]
     return [*normal, *map(html.unescape, normal), *(html.unescape(html.unescape(one)) for one in normal)]
 
 
 def check_whole(text):
-    """See that a block begins and ends once, with the notice first, and that every line in it is ours or quoted."""
+    """Check that a block opens and closes once, starts with the notice, and has only our own or quoted lines."""
     assert text.startswith(f"{OPENED}\n{sentences.context.MEMORY_NOTICE}\n")
     assert text.endswith(f"\n{CLOSED}")
     assert not set("<>") & set(text)
@@ -121,7 +121,7 @@ def check_whole(text):
 
 @pytest.mark.parametrize("payload", PAYLOADS)
 def test_no_payload_breaks_the_block(payload):
-    """Whatever is stored in whatever place, the block opens and closes once and what stood round it can be read."""
+    """Whatever is stored anywhere, the block opens and closes once, and texts around it stay readable."""
     context = context_with(payload, payload)
     check_whole(context.text)
     assert [section.title for section in context.sections] == list(TITLES)
@@ -130,7 +130,7 @@ def test_no_payload_breaks_the_block(payload):
 
 @pytest.mark.parametrize("payload", ["&#3;", "&#x1", "&&#3;lt;/cognitive_memory&gt;", "&#x3;#60;", "＆＃３；"])
 def test_what_reads_as_nothing_breaks_no_block(payload):
-    """A reference to a character that there is not is read as nothing, and may join what stands round it."""
+    """A reference to an invalid character, which decoders may drop, cannot form a closing line."""
     context = context_with(payload, payload)
     check_whole(context.text)
     assert min(map(context.text.count, SIDES)) >= 7
@@ -139,7 +139,7 @@ def test_what_reads_as_nothing_breaks_no_block(payload):
 @settings(max_examples=sized(60, 500))
 @given(HOSTILE, HOSTILE, st.sampled_from((60, 200, 600, 1_000_000)))
 def test_nothing_breaks_the_block(text, name, budget):
-    """No text and no name, of whatever characters and within whatever budget, opens or closes anything."""
+    """No text and no name, of whatever characters and within any budget, opens or closes the block."""
     context = context_with(text, name, budget=budget)
     if context.text:
         check_whole(context.text)
@@ -149,7 +149,7 @@ def test_nothing_breaks_the_block(text, name, budget):
 @settings(max_examples=sized(60, 500))
 @given(HOSTILE, HOSTILE)
 def test_any_block_can_be_logged_in_colours(text, name):
-    """A companion that logs the block through loguru's colours gets it out as it stands, whatever is stored."""
+    """A block logged through loguru's colour markup is output unchanged, whatever is stored."""
     written: list[str] = []
     sink = logger.add(written.append, format="{message}", colorize=False, catch=False)
     block = context_with(text, name).text

@@ -1,4 +1,4 @@
-"""What the memory holds."""
+"""Tests of the scope of an event and of the key that identifies equal statements."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from tests.support.builders import GROUP, PRIVATE, an_event
 
 
 def test_an_event_belongs_where_it_was_learned() -> None:
-    """A group's event is the group's, a private one the person's, each of its own agent."""
+    """An event of a group belongs to the group, a private one to the person, and each to its own agent."""
     assert an_event(scene=GROUP).scope == Scope("default", "group", GROUP.group_id)
     assert an_event(scene=PRIVATE).scope == Scope("default", "private", PRIVATE.user_id)
     assert an_event(scene=PRIVATE, agent="second").scope.agent == "second"
 
 
 def test_a_private_event_is_not_its_senders_alone() -> None:
-    """What the bot said in private belongs to that chat, though nobody is its sender."""
+    """What the bot said in private belongs to that chat, although nobody is its sender."""
     assert an_event(scene=PRIVATE, sender_id="").scope == PRIVATE.scope
 
 
@@ -35,7 +35,7 @@ def test_a_private_event_is_not_its_senders_alone() -> None:
     ],
 )
 def test_the_same_statement_has_one_key(one: str, other: str) -> None:
-    """Width, case, spaces and punctuation do not make another statement."""
+    """Width, case, spaces and punctuation do not change the key of a statement."""
     assert duplicate_key(one) == duplicate_key(other)
 
 
@@ -52,17 +52,17 @@ def test_the_same_statement_has_one_key(one: str, other: str) -> None:
     ],
 )
 def test_another_statement_has_another_key(one: str, other: str) -> None:
-    """A negation, a polarity word, an order, a number, swapped names or a sign make another statement."""
+    """A negation, a polarity word, an order, a number, swapped names or a sign change the key of a statement."""
     assert duplicate_key(one) != duplicate_key(other)
 
 
 @pytest.mark.parametrize("text", ["。。。", "……", "!?", " "])
 def test_a_text_of_punctuation_alone_keeps_a_key(text: str) -> None:
-    """A text that is nothing but punctuation is not the same as every other such text."""
+    """A text of punctuation alone has a key that is not empty."""
     assert duplicate_key(text)
 
 
 @given(st.text(st.characters(categories=["L", "N"]), min_size=1))
 def test_what_is_around_a_statement_does_not_count(text: str) -> None:
-    """Quotation marks, spaces and a full stop around any statement leave its key as it is."""
+    """Quotation marks, spaces and a full stop around a statement do not change its key."""
     assert duplicate_key(f" 「{text}。」\n") == duplicate_key(text)

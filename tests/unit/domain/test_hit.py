@@ -1,4 +1,4 @@
-"""What is asked of the stores: the choke point that every row passes."""
+"""Tests of the conditions that every event must meet to be read."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ UNTIL_NOON = Interval(NOON - timedelta(hours=1), NOON)
 
 
 def test_the_scene_bounds_what_is_read() -> None:
-    """An event of another group is not admitted, whatever else is asked."""
+    """An event of another group is not readable, whatever else is requested."""
     event = an_event(scene=OTHER_GROUP)
     assert not Reading(GROUP).admits(event)
     assert not Reading(GROUP, group_id=OTHER_GROUP.group_id).admits(event)
@@ -27,13 +27,13 @@ def test_the_scene_bounds_what_is_read() -> None:
 
 
 def test_in_private_only_ones_own_words_of_a_group_are_admitted() -> None:
-    """What others said about a person in a group is not recited to that person."""
+    """A private chat shows only the person's own words from a group, not what others said about them."""
     assert Reading(PRIVATE).admits(an_event(scene=GROUP, sender_id=U))
     assert not Reading(PRIVATE).admits(an_event(scene=GROUP, sender_id=V, subjects=(U,)))
 
 
 def test_a_retired_event_is_admitted_nowhere() -> None:
-    """An event that was taken out is shown to nobody, the operator included."""
+    """A withdrawn event is readable by nobody, including the operator."""
     retired = an_event(retired_at=NOON)
     assert not Reading(GROUP).admits(retired)
     assert not Reading(OPERATOR).admits(retired)
@@ -57,7 +57,7 @@ def test_a_retired_event_is_admitted_nowhere() -> None:
     ],
 )
 def test_everything_else_narrows(asked: dict[str, Any], admitted: bool) -> None:
-    """A person is found as who was there, who spoke and of whom; kind, group and time each narrow further."""
+    """A user id matches whoever was there, spoke or is spoken of; kind, group and time each narrow further."""
     event = an_event(scene=GROUP, user_id=U, sender_id=V, subjects=(W,), kind="preference")
     assert Reading(GROUP, **asked).admits(event) is admitted
 
@@ -66,7 +66,7 @@ def test_everything_else_narrows(asked: dict[str, Any], admitted: bool) -> None:
     ("sender", "subjects", "admitted"), [(V, (), False), (U, (V,), False), (U, (W, V), False), (U, (W,), True)]
 )
 def test_who_opted_out_is_left_out(sender: str, subjects: tuple[str, ...], admitted: bool) -> None:
-    """Words of a person who opted out, and words about them, are admitted nowhere."""
+    """Statements by a person who opted out, and statements about them, are readable by nobody."""
     event = an_event(sender_id=sender, subjects=subjects)
     assert Reading(GROUP, without=frozenset({V})).admits(event) is admitted
     assert Reading(OPERATOR, without=frozenset({V})).admits(event) is admitted

@@ -1,4 +1,4 @@
-"""Ids: text, never a number, never a path."""
+"""Tests of ids, which are texts, and of the file names made from them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from cognitive_memory_core.errors import BadArgument
 
 @pytest.mark.parametrize("good", ["1", "2000001", "x" * ID_LENGTH, "群 7", "../../etc", "👩\u200d🚀", "0123", "+123"])
 def test_an_id_is_any_short_text(good: str) -> None:
-    """Any text of 1 to 128 characters without control characters is an id, kept as it is."""
+    """Any text of 1 to 128 characters without control characters is a valid id and is kept unchanged."""
     assert checked_id(good, "user_id") == good
 
 
@@ -42,14 +42,14 @@ def test_an_id_is_any_short_text(good: str) -> None:
     ],
 )
 def test_nothing_else_is(bad: Any) -> None:
-    """What is no text, blank, endless or holds control characters is refused with its name and what was received."""
+    """A value that is no text, empty, too long or has control characters raises BadArgument that names it."""
     with pytest.raises(BadArgument, match=r"^user_id 必须是"):
         checked_id(bad, "user_id")
 
 
 @pytest.mark.parametrize("safe", ["0", "2000001", "10001-a_b", "1" + "z" * 63])
 def test_an_ordinary_number_names_its_own_file(safe: str) -> None:
-    """An operator finds the file of a QQ number under that number."""
+    """A plain number is used as file name, so that an operator finds the file of a QQ number."""
     assert path_component(safe) == safe
 
 
@@ -84,7 +84,7 @@ def test_an_ordinary_number_names_its_own_file(safe: str) -> None:
     ],
 )
 def test_anything_else_is_hashed(unsafe: str) -> None:
-    """No id escapes its folder, meets a device name, or depends on a file system's case."""
+    """Any other id becomes a hash: it cannot leave its folder, be a device name, or depend on the case of letters."""
     component = path_component(unsafe)
     assert component.startswith("x-")
     assert len(component) == 34
@@ -93,16 +93,16 @@ def test_anything_else_is_hashed(unsafe: str) -> None:
 
 @given(st.text(max_size=140), st.text(max_size=140))
 def test_two_ids_never_share_a_file(one: str, other: str) -> None:
-    """Different ids lie in different files, also where letters are folded."""
+    """Different ids have different file names, even on a file system that ignores case."""
     assert (path_component(one).casefold() == path_component(other).casefold()) is (one == other)
 
 
 def test_a_derived_id_depends_on_its_parts_alone() -> None:
-    """The same parts make the same 128-bit id in every process, so that doing something twice writes it once."""
+    """Equal parts give the same 128-bit id in every process, so that repeated work is stored once."""
     assert derived_id("job", 1) == derived_id("job", "1") == "2c44e6ba971e5a03ae5b85edfe4116cc"
 
 
 def test_parts_do_not_run_into_each_other() -> None:
-    """Parts that read alike when joined still make different ids."""
+    """Parts that would be equal when joined give different ids."""
     assert derived_id("ab", "c") != derived_id("a", "bc")
     assert derived_id("a", "") != derived_id("a")

@@ -1,4 +1,4 @@
-"""Stretches of time."""
+"""Tests of time intervals."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.support.clock import NOON
 
 
 def test_an_interval_is_half_open() -> None:
-    """The start lies inside, the stop outside, so that neighbouring days share no instant."""
+    """The start of an interval is included and its stop is not, so that neighbouring days share no instant."""
     day = Interval(NOON, NOON + timedelta(days=1))
     assert NOON in day
     assert NOON + timedelta(hours=23, minutes=59, seconds=59, microseconds=999_999) in day
@@ -22,7 +22,7 @@ def test_an_interval_is_half_open() -> None:
 
 
 def test_instants_are_compared_across_zones() -> None:
-    """The same instant written in another zone is the same instant."""
+    """Instants are compared across time zones."""
     day = Interval(NOON, NOON + timedelta(hours=1))
     assert NOON.astimezone(timezone.utc) in day
     assert NOON.replace(tzinfo=timezone.utc) not in day
@@ -30,7 +30,7 @@ def test_instants_are_compared_across_zones() -> None:
 
 @pytest.mark.parametrize("bad", [datetime(2026, 3, 4), None, "2026-03-04T12:00:00+08:00", date(2026, 3, 4), 0])  # noqa: DTZ001  # a time without a zone is what is refused
 def test_a_time_without_a_zone_is_refused(bad: Any) -> None:
-    """A time whose zone would have to be guessed is refused by name, at both ends."""
+    """A time without a zone at either end raises BadArgument with the argument's name."""
     with pytest.raises(BadArgument, match=r"^sent_at 必须带时区"):
         checked_instant(bad, "sent_at")
     for start, stop in ((bad, NOON), (NOON, bad)):
@@ -40,13 +40,13 @@ def test_a_time_without_a_zone_is_refused(bad: Any) -> None:
 
 @pytest.mark.parametrize("year", [1, 9999])
 def test_a_time_that_some_zone_cannot_tell_is_refused(year: int) -> None:
-    """A time at the edge of the calendar, where another zone has no date for it, is refused at once."""
+    """A time in a year that not every time zone can represent raises BadArgument."""
     with pytest.raises(BadArgument, match="2 到 9998 年"):
         checked_instant(datetime(year, 6, 1, tzinfo=timezone.utc), "sent_at")
 
 
 @pytest.mark.parametrize("year", [2, 9998])
 def test_a_time_that_every_zone_can_tell_is_kept(year: int) -> None:
-    """The first and the last year that every zone knows are times like any other."""
+    """The first and the last year that every time zone can represent are accepted."""
     instant = datetime(year, 1, 1, tzinfo=timezone.utc)
     assert checked_instant(instant, "sent_at") is instant

@@ -1,4 +1,4 @@
-"""The durable envelope of work."""
+"""Tests of the job that carries a turn or a dialogue."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ LATER = NOON + timedelta(hours=3)
 
 
 def test_a_job_works_for_the_place_of_its_turn() -> None:
-    """What comes of a job belongs where the turn or the dialogue took place."""
+    """A job belongs to the scope of its turn or dialogue."""
     assert Job("1", Turn(GROUP, memo="x"), NOON).scope == GROUP.scope
     assert Job("2", Dialogue(PRIVATE, ()), NOON).scope == PRIVATE.scope
 
 
 def test_a_turn_happened_when_it_says() -> None:
-    """A turn that waited happened when it happened, and one that does not say when it was accepted."""
+    """A turn has its own time even if its job waited, and without one the time of acceptance."""
     assert Job("1", Turn(GROUP, memo="x", happened_at=NOON), LATER).happened_at == NOON
     assert Job("1", Turn(GROUP, memo="x"), LATER).happened_at == LATER
 
 
 def test_a_dialogue_happened_when_its_last_line_was_said() -> None:
-    """A dialogue is dated by its last line, and an empty one by its acceptance."""
+    """A dialogue has the time of its last line, and an empty one the time of its acceptance."""
     lines = (a_message(sent_at=NOON - timedelta(hours=1)), a_message(sent_at=NOON))
     assert Job("1", Dialogue(GROUP, lines), LATER).happened_at == NOON
     assert Job("1", Dialogue(GROUP, ()), LATER).happened_at == LATER

@@ -1,4 +1,4 @@
-"""One captured chat line."""
+"""Tests of a recorded chat message."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from tests.support.clock import NOON
 
 
 def test_a_line_is_said_by_the_person_of_its_scene() -> None:
-    """A person's line is theirs."""
+    """The sender of a person's message is that person."""
     assert a_message(scene=GROUP).sender_id == GROUP.user_id
 
 
 def test_a_bots_line_is_nobodys() -> None:
-    """What the bot said is never ascribed to the person it was said to."""
+    """A message of the bot has no sender id, and not that of the person it was said to."""
     assert a_message(scene=GROUP, is_bot=True).sender_id == ""
 
 
@@ -36,27 +36,27 @@ def test_a_bots_line_is_nobodys() -> None:
     ],
 )
 def test_what_no_log_could_keep_is_refused(identifier: Any, text: Any, sent_at: Any) -> None:
-    """A line without an id, a text or an instant with its zone is refused before it reaches any store."""
+    """A message without an id, a text or a time with its zone raises BadArgument."""
     with pytest.raises(BadArgument):
         Message(identifier, GROUP, text, sent_at)
 
 
 @pytest.mark.parametrize("scene", [None, "10001", GROUP.scope])
 def test_a_line_is_said_somewhere(scene: Any) -> None:
-    """A line without a scene is refused."""
+    """A message without a scene raises BadArgument."""
     with pytest.raises(BadArgument):
         Message("1", scene, "嗯", NOON)
 
 
 @pytest.mark.parametrize("reply_to", ["", 7, "1\n"])
 def test_a_reply_names_a_message(reply_to: Any) -> None:
-    """What a line answers is a message's id, or nothing."""
+    """A message replies to a message id or to nothing."""
     with pytest.raises(BadArgument):
         Message("1", GROUP, "嗯", NOON, reply_to=reply_to)
 
 
 def test_a_line_is_found_like_an_event() -> None:
-    """A logged line is found as an Event of kind "message" under the message's id, in its place, by its speaker."""
+    """A message converts to an Event of kind "message" with the message's id, scope and speaker."""
     message = a_message("我喜欢乌龙茶", GROUP, id="m-1")
     event = message.as_event()
     assert (event.id, event.kind, event.text, event.happened_at) == ("m-1", "message", "我喜欢乌龙茶", NOON)
@@ -66,6 +66,6 @@ def test_a_line_is_found_like_an_event() -> None:
 
 
 def test_a_bots_line_speaks_of_whom_it_was_said_to() -> None:
-    """A bot's own line is nobody's words, and is left out together with the person it was said to."""
+    """A message of the bot converts to an event without a sender, about the person it was said to."""
     event = a_message(scene=GROUP, is_bot=True).as_event()
     assert (event.sender_id, event.sender_name, event.subjects) == ("", "", (GROUP.user_id,))

@@ -1,4 +1,4 @@
-"""Lines of the log among the hits."""
+"""Tests of logged messages as search results."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tests.support.clock import NOON
 
 
 def test_a_message_keeps_who_where_and_when():
-    """The event of a message has its id, its words, its speaker and its place."""
+    """The event of a message has its id, its text, its speaker and its scope."""
     event = a_message("我喜欢乌龙茶", id="m77").as_event()
     assert (event.id, event.kind, event.text, event.happened_at) == ("m77", "message", "我喜欢乌龙茶", NOON)
     assert (event.sender_id, event.sender_name, event.scope) == (GROUP.user_id, "阿棠", GROUP.scope)
@@ -18,7 +18,7 @@ def test_a_message_keeps_who_where_and_when():
 
 
 def test_messages_obey_the_rule_of_scopes():
-    """A line of one group is not read in another, and in private only by who said it."""
+    """A message of one group is not readable in another, and in private only by its sender."""
     event = a_message().as_event()
     assert Reading(GROUP).admits(event)
     assert Reading(PRIVATE).admits(event)
@@ -27,7 +27,7 @@ def test_messages_obey_the_rule_of_scopes():
 
 
 def test_what_the_bot_said_to_somebody_goes_with_them():
-    """A bot's line has no human speaker, and is left out with the person it was said to."""
+    """A message of the bot has no sender, and is left out together with the person it was said to."""
     event = a_message("你喜欢乌龙茶", is_bot=True).as_event()
     assert (event.sender_id, event.sender_name) == ("", "")
     assert not Reading(PRIVATE).admits(event)

@@ -1,4 +1,4 @@
-"""Who is who."""
+"""Tests of people and of the names known in a conversation."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from tests.support.clock import NOON
 
 
 def test_a_person_is_written_with_the_id() -> None:
-    """A statement names people as name(id), so that two of one name stay two; a nameless one is still told apart."""
+    """A person is written as name(id), so that equal names stay distinct, and as QQ(id) without a name."""
     assert Person("2000001", "阿棠").label == "阿棠(2000001)"
     assert Person("2000001").label == "QQ(2000001)"
 
 
 def test_a_known_person_is_found_by_id() -> None:
-    """The speaker and those who were there are known by id, and an unknown id stays that id without a name."""
+    """The speaker and those present are found by id, and an unknown id gives a person without a name."""
     anchors = Anchors(NOON, GROUP.scope, "读书会(10001)", Person("1", "阿棠"), (Person("2", "小雨"),))
     assert anchors.named("1").name == "阿棠"
     assert anchors.named("2").name == "小雨"
@@ -22,6 +22,6 @@ def test_a_known_person_is_found_by_id() -> None:
 
 
 def test_every_known_name_is_known() -> None:
-    """The names of people and of the place are known together; who has no name adds none."""
+    """The known names are those of the people and of the place; whoever has no name adds none."""
     anchors = Anchors(NOON, GROUP.scope, "读书会", Person("1", "阿棠"), (Person("2", "小雨"), Person("3")))
     assert anchors.names == ("阿棠", "小雨", "读书会")

@@ -1,4 +1,4 @@
-"""Of whom a profile is."""
+"""Tests of the key of a profile."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from cognitive_memory_core.errors import BadArgument
 
 
 def test_a_key_names_one_entity() -> None:
-    """A person, the same person in a group, the group, and another agent's person are four entities."""
+    """A person, the same person in a group, the group, and a person of another agent have different keys."""
     keys = {ProfileKey.user("1"), ProfileKey.member("1", "1"), ProfileKey.group("1"), ProfileKey.user("1", "second")}
     assert len(keys) == 4
     assert ProfileKey.user("1") == ProfileKey("default", "user", user_id="1")
@@ -21,7 +21,7 @@ def test_a_key_names_one_entity() -> None:
 
 @pytest.mark.parametrize("bad", ["", "x" * 129, "1\n", None, 1])
 def test_nobody_has_such_an_id(bad: Any) -> None:
-    """What is no id names no profile."""
+    """An invalid id raises BadArgument for every kind of profile key."""
     for make in (
         lambda: ProfileKey.user(bad),
         lambda: ProfileKey.group(bad),

@@ -1,4 +1,4 @@
-"""Whose memory it is, and who may read it."""
+"""Tests of scopes and of which scene may read them."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ OPERATOR_IN_G = Scene.operator(group_id="10001")
     ],
 )
 def test_every_cell_of_the_rule(learned: Scope, said_by: str, in_group_g: bool, alone_with_u: bool) -> None:
-    """A group reads what was learned in it, a person what they said themselves, the operator everything."""
+    """A group reads what was learned in it, a person in private their own words, the operator everything."""
     assert learned.readable_by(IN_G_ASKED_BY_U, sender_id=said_by) is in_group_g
     assert learned.readable_by(IN_G_ASKED_BY_V, sender_id=said_by) is in_group_g
     assert learned.readable_by(ALONE_WITH_U, sender_id=said_by) is alone_with_u
@@ -58,24 +58,24 @@ def test_every_cell_of_the_rule(learned: Scope, said_by: str, in_group_g: bool, 
     ],
 )
 def test_agents_never_read_each_other(learned: Scope, scene: Scene) -> None:
-    """What one agent learned no other agent reads, not even as an operator."""
+    """No agent reads what another agent learned, not even as an operator."""
     assert learned.readable_by(scene, sender_id=U) is False
 
 
 def test_a_group_and_a_person_of_one_number_are_two_places() -> None:
-    """A group whose number is a person's id does not open that person's private chat."""
+    """A group whose id equals a person's id does not give access to that person's private chat."""
     assert Scope("default", "private", "10001").readable_by(IN_G_ASKED_BY_U, sender_id="10001") is False
     assert Scope("default", "group", U).readable_by(ALONE_WITH_U) is False
 
 
 @pytest.mark.parametrize("scope", [GROUP_G, CHAT_WITH_U, Scope("a b", "group", "群:1/..")])
 def test_a_scope_survives_its_key(scope: Scope) -> None:
-    """A scope's key is one text from which the same scope is read back."""
+    """The key of a scope is one text from which the same scope is restored."""
     assert Scope.of_key(scope.key) == scope
 
 
 def test_a_key_of_no_kind_is_refused() -> None:
-    """A key that names no kind of place is refused and does not become a place."""
+    """A key with an unknown kind of scope raises BadArgument."""
     with pytest.raises(BadArgument):
         Scope.of_key("default\x1foperator\x1f1")
 
@@ -90,31 +90,31 @@ def test_a_key_of_no_kind_is_refused() -> None:
     ],
 )
 def test_a_scene_makes_memory_of_its_own_place(scene: Scene, scope: Scope) -> None:
-    """What is learned in a scene belongs to that group or that private chat."""
+    """What is learned in a scene belongs to the scope of that group or private chat."""
     assert scene.scope == scope
 
 
 def test_an_operator_without_a_group_stands_nowhere() -> None:
-    """An operator that names no group cannot write anywhere, and is told so in Chinese."""
+    """Asking for the scope of an operator without a group raises BadArgument with a Chinese message."""
     with pytest.raises(BadArgument, match="场合"):
         _ = OPERATOR.scope
 
 
 def test_only_groups_have_a_group_id() -> None:
-    """A scope knows its group in a group and none in private."""
+    """A group's scope has a group id and a private one has none."""
     assert GROUP_G.group_id == "10001"
     assert CHAT_WITH_U.group_id == ""
 
 
 def test_names_take_no_part_in_equality() -> None:
-    """A person who renames the group card stands in the same scene."""
+    """Scenes with different display names are equal."""
     assert Scene.group("1", U, user_name="阿棠", group_name="读书会") == Scene.group("1", U)
     assert hash(Scene.private(U, user_name="阿棠")) == hash(Scene.private(U))
 
 
 @pytest.mark.parametrize("bad", ["", "x" * 129, "1\n", "1\x00", None, 10001, ["1"], {"$ne": ""}])
 def test_a_scene_takes_no_id_that_nobody_has(bad: Any) -> None:
-    """Ids that are no text, blank, endless or hold control characters make no scene."""
+    """An id that is no text, empty, too long or has control characters makes no scene."""
     for make in (
         lambda: Scene.group(bad, U),
         lambda: Scene.group("10001", bad),
@@ -128,7 +128,7 @@ def test_a_scene_takes_no_id_that_nobody_has(bad: Any) -> None:
 
 @pytest.mark.parametrize("bad", ["", "x" * 129, 5])
 def test_an_operator_names_a_group_or_none(bad: Any) -> None:
-    """A blank group of an operator is a mistake and never means every group."""
+    """A blank group id of an operator raises BadArgument and does not mean every group."""
     with pytest.raises(BadArgument):
         Scene.operator(group_id=bad)
 
@@ -147,7 +147,7 @@ def test_an_operator_names_a_group_or_none(bad: Any) -> None:
     ],
 )
 def test_a_target_may_narrow(scene: Scene, target: dict[str, str]) -> None:
-    """A target inside what the scene reads is permitted; a person may ask for their own words of any group."""
+    """A target within what the scene may read is permitted; a person may ask for their own words of any group."""
     scene.permit(**target)
 
 
@@ -164,27 +164,27 @@ def test_a_target_may_narrow(scene: Scene, target: dict[str, str]) -> None:
     ],
 )
 def test_a_target_never_widens(scene: Scene, target: dict[str, str]) -> None:
-    """A target outside the scene is refused in Chinese, never answered with less or more."""
+    """A target outside the scene raises NotPermitted with a Chinese message, and is never answered partly."""
     with pytest.raises(NotPermitted, match="这里看不到别的"):
         scene.permit(**target)
 
 
 @pytest.mark.parametrize("kind", ["", "all", "GROUP", None])
 def test_there_are_three_kinds_of_scene(kind: Any) -> None:
-    """A scene of an unknown kind is refused and never read as an operator's."""
+    """A scene of an unknown kind raises BadArgument and is never treated as an operator's."""
     with pytest.raises(BadArgument):
         Scene(kind, "default", "10001", U)
 
 
 @pytest.mark.parametrize(("given", "kept"), [("名" * 200, "名" * 128), (None, ""), (12345, ""), ("阿棠", "阿棠")])
 def test_a_name_is_cut_and_never_refused(given: Any, kept: str) -> None:
-    """A name that nobody vouches for makes no scene fail: it is cut, or dropped when it is no text."""
+    """An unverified name never makes a scene fail: it is cut, or dropped if it is no text."""
     scene = Scene.group("10001", U, user_name=given, group_name=given)
     assert (scene.user_name, scene.group_name) == (kept, kept)
 
 
 def test_what_is_no_scene_is_refused() -> None:
-    """Something else in the place of a scene is refused, and so is an operator where a place is needed."""
+    """A value that is no scene raises BadArgument, and so does an operator where a place is needed."""
     for value, placed in ((None, False), ("10001", False), (GROUP_G, False), (OPERATOR, True), (OPERATOR_IN_G, True)):
         with pytest.raises(BadArgument):
             checked_scene(value, placed=placed)

@@ -1,4 +1,4 @@
-"""What a chat plugin hands in."""
+"""Tests of the turns and dialogues that a chat plugin passes in."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ LIMITS = TurnLimits()
 
 
 def test_blank_observations_are_dropped() -> None:
-    """Blank observations vanish, the others are trimmed and keep their order."""
+    """Blank observations are dropped; the others are trimmed and keep their order."""
     turn = Turn(GROUP, memo="  答了  ", observations=["", " 乙 ", "\n", "甲"])
     assert (turn.memo, turn.observations) == ("答了", ("乙", "甲"))
 
 
 def test_one_observation_may_be_handed_in_bare() -> None:
-    """A text where a list is meant is one observation and not its letters."""
+    """A single text passed as observations is one observation, not a list of characters."""
     assert Turn(GROUP, observations="阿棠喜欢乌龙茶").observations == ("阿棠喜欢乌龙茶",)
 
 
@@ -38,7 +38,7 @@ def test_one_observation_may_be_handed_in_bare() -> None:
     ],
 )
 def test_a_turn_is_blank_when_there_is_nothing_to_write(memo: str, observations: tuple[str, ...], blank: bool) -> None:
-    """Only memo and observations make a turn worth writing."""
+    """A turn is blank if it has neither a memo nor an observation."""
     assert Turn(GROUP, memo=memo, observations=observations, source_message="早").is_blank is blank
 
 
@@ -58,13 +58,13 @@ def test_a_turn_is_blank_when_there_is_nothing_to_write(memo: str, observations:
     ],
 )
 def test_what_cannot_be_written_down_is_refused(fields: dict[str, Any]) -> None:
-    """A part of the wrong kind is refused when the turn is made, not when the job is done."""
+    """A field of a wrong type raises BadArgument when the turn is created, not when its job runs."""
     with pytest.raises(BadArgument):
         Turn(GROUP, **fields)
 
 
 def test_an_operator_has_no_turn() -> None:
-    """A turn took place somewhere with somebody, so an operator hands in none, in either form."""
+    """An operator's scene raises BadArgument in a turn and in a dialogue."""
     with pytest.raises(BadArgument):
         Turn(OPERATOR, memo="x")
     with pytest.raises(BadArgument):
@@ -72,7 +72,7 @@ def test_an_operator_has_no_turn() -> None:
 
 
 def test_lists_become_tuples() -> None:
-    """A list that the caller goes on filling does not change a turn that was handed in."""
+    """Changing a list after it was passed in does not change the turn."""
     lines: list[Message | str] = ["早"]
     turn = Turn(GROUP, observations=["甲"], recent_messages=lines, message_ids=["1"])
     lines.append("晚")
@@ -80,7 +80,7 @@ def test_lists_become_tuples() -> None:
 
 
 def test_a_turn_within_its_limits_stays_as_it_is() -> None:
-    """What fits is not touched and not called cut."""
+    """A turn within its limits is returned unchanged and not reported as cut."""
     turn = Turn(GROUP, memo="答" * 500, observations=["观" * 500] * 20, source_message="源" * 800)
     assert turn.within(LIMITS) == (turn, False)
 
@@ -97,27 +97,27 @@ def test_a_turn_within_its_limits_stays_as_it_is() -> None:
     ],
 )
 def test_what_is_cut_ends_in_an_ellipsis_and_is_said(fields: dict[str, Any], kept: dict[str, Any]) -> None:
-    """Each part is cut to its own bound, the newest recent lines are kept, and the turn says that it was cut."""
+    """Each field is cut to its own limit, the newest recent lines are kept, and the turn is reported as cut."""
     cut, was_cut = Turn(GROUP, **fields).within(LIMITS)
     assert was_cut
     assert {name: getattr(cut, name) for name in kept} == kept
 
 
 def test_no_recent_lines_means_none() -> None:
-    """A bound of zero recent lines keeps none of them, instead of all."""
+    """A limit of zero recent lines keeps none of them."""
     cut, was_cut = Turn(GROUP, memo="x", recent_messages=["早", "晚"]).within(TurnLimits(recent_messages=0))
     assert (cut.recent_messages, was_cut) == ((), True)
 
 
 def test_a_message_keeps_everything_but_its_length() -> None:
-    """A long recent message is cut in its text and stays the same message."""
+    """A recent message that is too long keeps its id and reply and has its text cut."""
     line = shortened_line(a_message("长" * 300, id="m-1", reply_to="m-0"), 240)
     assert isinstance(line, Message)
     assert (line.id, line.reply_to, line.text) == ("m-1", "m-0", "长" * 239 + "…")
 
 
 def test_each_line_of_a_dialogue_is_cut() -> None:
-    """A dialogue of endless lines is cut line by line, and one that fits is not called cut."""
+    """A dialogue with long lines is cut line by line, and one within the limits is not reported as cut."""
     short = Dialogue(PRIVATE, (a_message("短", PRIVATE),))
     assert short.within(LIMITS) == (short, False)
     cut, was_cut = Dialogue(PRIVATE, (a_message("长" * 501, PRIVATE), *short.messages)).within(LIMITS)
@@ -127,7 +127,7 @@ def test_each_line_of_a_dialogue_is_cut() -> None:
 
 @given(st.text(max_size=40), st.integers(min_value=1, max_value=50))
 def test_a_cut_text_never_exceeds_its_bound(text: str, limit: int) -> None:
-    """At most the bound stays, a text that fits stays whole, and what is cut is a beginning of it."""
+    """A shortened text does not exceed its limit, is a beginning of the text, and stays whole if it fits."""
     cut = shortened(text, limit)
     assert len(cut) <= limit
     assert cut == text if len(text) <= limit else text.startswith(cut.removesuffix("…"))
@@ -137,21 +137,21 @@ def test_a_cut_text_never_exceeds_its_bound(text: str, limit: int) -> None:
     "name", ["memo", "observations", "source_message", "recent_messages", "message_ids", "perspective", "request_id"]
 )
 def test_none_is_nothing(name: str) -> None:
-    """None where a text or a list is meant is nothing and no mistake."""
+    """None in place of a text or a list means empty."""
     fields: dict[str, Any] = {name: None}
     assert Turn(GROUP, **fields) == Turn(GROUP)
 
 
 @pytest.mark.parametrize("value", [7, b"x", {"a": 1}, True])
 def test_what_is_no_list_is_refused(value: Any) -> None:
-    """A number, bytes or a mapping where a list of observations is meant is refused and not taken apart."""
+    """A number, bytes or a mapping in place of a list of observations raises BadArgument."""
     with pytest.raises(BadArgument):
         Turn(GROUP, observations=value)
 
 
 @pytest.mark.parametrize("line", [7, None, b"x", {"text": "早"}])
 def test_a_recent_line_is_a_message_or_a_text(line: Any) -> None:
-    """What is neither a Message nor a text is no recent line."""
+    """A recent line that is neither a Message nor a text raises BadArgument."""
     with pytest.raises(BadArgument):
         Turn(GROUP, recent_messages=[line])
     with pytest.raises(BadArgument):
@@ -159,7 +159,7 @@ def test_a_recent_line_is_a_message_or_a_text(line: Any) -> None:
 
 
 def test_lines_of_other_places_are_left_out() -> None:
-    """A line of another group or of a private chat never reaches the historian of this place."""
+    """Messages of another group or of a private chat are left out of a turn and of a dialogue."""
     here, there, alone = a_message(scene=GROUP), a_message(scene=OTHER_GROUP), a_message(scene=PRIVATE)
     assert Turn(GROUP, recent_messages=[there, here, "早", alone]).recent_messages == (here, "早")
     assert Dialogue(GROUP, [there, here, alone]).messages == (here,)
@@ -167,20 +167,20 @@ def test_lines_of_other_places_are_left_out() -> None:
 
 
 def test_a_perspective_is_short() -> None:
-    """A perspective is a word or two: what is longer is cut."""
+    """A perspective that is too long is cut."""
     assert Turn(GROUP, perspective="视" * 65).perspective == "视" * 63 + "…"
     assert Turn(GROUP, perspective="group").perspective == "group"
 
 
 def test_a_blank_request_is_no_request() -> None:
-    """A request id that is empty does not make all such turns one job."""
+    """An empty request id counts as none, so that such turns do not become one job."""
     assert Turn(GROUP, request_id="").request_id is None
     assert Turn(GROUP, request_id="r-1").request_id == "r-1"
 
 
 @pytest.mark.parametrize("scene", [None, "10001", GROUP.scope])
 def test_a_turn_takes_place_in_a_scene(scene: Any) -> None:
-    """A turn or a dialogue without a scene is refused."""
+    """A turn or a dialogue without a scene raises BadArgument."""
     with pytest.raises(BadArgument):
         Turn(scene, memo="x")
     with pytest.raises(BadArgument):
