@@ -176,7 +176,8 @@ def test_the_notice_says_what_is_recorded(stage: Stage, mode: str, said: str) ->
     """A group is told how long its lines are kept, and whose words become memories."""
     from nonebot_plugin_cognitive_memory import replies
 
-    notice = replies.commands.ANNOUNCEMENT
+    capture = core.Settings.from_mapping({"capture": {"auto_consider": mode}}).capture
+    notice = replies.commands.announcement(capture)
     assert said in notice
     assert "180 天" in notice
     assert NOTICE in notice
