@@ -34,6 +34,7 @@ BENCHMARKS = {
     "gate": "gate",
     "groupchat": "groupchat",
     "look": "look",
+    "answers": "answers",
     "locomo": "locomo",
     "madial": "madial",
     "qmsum": "qmsum",

@@ -174,8 +174,8 @@ async def answered(
     answers: list[Answer] = []
     async with opened(clock, tuning) as memory:
         for moment in chat.moments:
-            lines = await _told(memory, lines, moment.at)
-            facts = await _learned(memory, facts, moment.at, chat.forgotten)
+            lines = await told(memory, lines, moment.at)
+            facts = await learned(memory, facts, moment.at, chat.forgotten)
             clock.at = moment.at
             if isinstance(moment, Question):
                 hits = await memory.search_events(moment.scene, moment.text, kinds=kinds, top_k=TOP)
@@ -197,7 +197,7 @@ async def figures(path: Path, tuning: Tuning = DEFAULTS) -> dict[str, float]:
     }
 
 
-async def _told(memory: core.CognitiveMemory, lines: Iterator[Line], until: datetime) -> Iterator[Line]:
+async def told(memory: core.CognitiveMemory, lines: Iterator[Line], until: datetime) -> Iterator[Line]:
     """Observe the lines before an instant; return the rest."""
     for line in lines:
         if line.message.sent_at >= until:
@@ -206,7 +206,7 @@ async def _told(memory: core.CognitiveMemory, lines: Iterator[Line], until: date
     return iter(())
 
 
-async def _learned(
+async def learned(
     memory: core.CognitiveMemory,
     facts: Iterator[tuple[datetime, Mapping[str, object]]],
     until: datetime,

@@ -37,6 +37,7 @@ from .profile_history import ProfileHistory
 from .recall.messages import MessageSearch
 from .recall.nearest import NearestVectors
 from .recall.profile_reader import ProfileReader
+from .recall.quotations import Quotations
 from .recall.retriever import Retriever
 from .recall.search import Search
 from .settings import Live, Settings
@@ -74,7 +75,7 @@ class Engine:
         self.upkeep = Upkeep(parts.log, settings, parts.watch.horizon, self._erase_due)
         self.retriever = self._retriever()
         said = MessageSearch(parts.lexical, parts.log, parts.clock, self.journal.settle)
-        self.search = Search(self.retriever, said, settings)
+        self.search = Search(self.retriever, said, settings, parts.events)
         self.builder = ContextBuilder(
             self.retriever,
             parts.notes,
@@ -82,6 +83,7 @@ class Engine:
             settings,
             hide=self.consent.hidden,
             portraits=self.portraits,
+            quotations=Quotations(said, parts.log, self.journal.window),
         )
         parts.watch.on_brought_back = self.consent.load
         self._loops: list[asyncio.Task[None]] = []

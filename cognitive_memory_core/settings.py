@@ -138,7 +138,8 @@ class ModelsSettings(_Group):
 class QuerySettings(_Group):
     """The read path."""
 
-    auto_top_k: Count = 3
+    auto_top_k: Count = 8
+    auto_messages_k: Count = 6
     enable_rerank: bool = True
     recent_end_summaries_inject_k: Count = 30
     time_decay_enabled: bool = True
@@ -151,7 +152,7 @@ class QuerySettings(_Group):
     rerank_candidate_multiplier: Annotated[int, Field(gt=0)] = 3
     lexical_weight: Share = 0.5
     diversity: Share = 0.3
-    min_relevance: Share = 0.15
+    min_relevance: Share = 0.05
     context_token_budget: Count = 2400
 
     @property

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from datetime import datetime
 from typing import Literal
@@ -15,7 +15,7 @@ from .config import setup
 from .lifecycle import get_memory
 from .recording import TurnEnd
 
-THIN = 3  # fitting events below which the raw log is searched too
+EVERYTHING = ("event", "preference", "knowledge", "experience", "message")
 SUMMARY_LENGTH = 2_000  # characters of one profile; people may write more into its file
 TAGS = 32
 EntityType = Literal["user", "member", "group"]
@@ -39,30 +39,21 @@ async def _end(end: TurnEnd, arguments: Arguments) -> Answer:
 
 
 async def _search_events(end: TurnEnd, arguments: Arguments) -> Answer:
+    """Search events and log lines in one list, without the question itself."""
     wanted = arguments.count("top_k") or setup.settings.query.tool_default_top_k
-    hits, least = await _found(end, arguments, (), wanted), setup.settings.query.min_relevance
-    fitting = [hit for hit in hits if hit.relevance >= least]
-    if len(fitting) < min(THIN, wanted):
-        lines = await _untold(end, arguments, hits, wanted)
-        hits = [*fitting, *lines, *(hit for hit in hits if hit.relevance < least)]
-    return {"events": [_event(hit) for hit in hits[:wanted]]}
-
-
-async def _untold(end: TurnEnd, arguments: Arguments, known: Sequence[core.Hit], wanted: int) -> list[core.Hit]:
-    """Return log lines that are not sources of the events found, without the question itself."""
     asked = frozenset(end.source.message_ids if end.source else ())
-    told = {(hit.event.scope, source) for hit in known for source in hit.event.message_ids}
-    lines = await _found(end, arguments, ("message",), wanted + len(asked) + len(told))
-    return [hit for hit in lines if hit.event.id not in asked and (hit.event.scope, hit.event.id) not in told]
+    hits = await _found(end, arguments, wanted + len(asked))
+    others = [hit for hit in hits if hit.event.kind != "message" or hit.event.id not in asked]
+    return {"events": [_event(hit) for hit in others[:wanted]]}
 
 
-async def _found(end: TurnEnd, arguments: Arguments, kinds: tuple[str, ...], wanted: int) -> list[core.Hit]:
+async def _found(end: TurnEnd, arguments: Arguments, wanted: int) -> list[core.Hit]:
     return await get_memory().search_events(
         end.scene,
         arguments.needed("query"),
         user_id=arguments.identifier("target_user_id"),
         group_id=arguments.identifier("target_group_id"),
-        kinds=kinds,
+        kinds=EVERYTHING,
         top_k=wanted,
         time_from=arguments.wish("time_from") or None,
         time_to=arguments.wish("time_to") or None,

@@ -9,18 +9,32 @@ from dataclasses import dataclass, replace
 from .. import sentences
 from ..domain.hit import Reading
 from ..domain.note import Memo, Pin
+from ..domain.people import Person
 from ..domain.profile import Profile
 from ..domain.scope import Scene, Scope
 from ..ports.ledger import NoteBook
 from ..recall.deadlines import finished
 from ..recall.profile_reader import ProfileReader, TurnProfiles
 from ..recall.query import Query
+from ..recall.quotations import LineKey, Quotations, QuotationSearch, QuotedLines
 from ..recall.retriever import AWAY, Retriever, SearchResult
 from ..settings import Live, Settings
 from ..text.lexical.tokens import token_count
 from .budget import Part, fitted
-from .render import Context, Section, block, event_lines, memo_lines, pin_lines, portrait_lines
+from .render import (
+    Context,
+    Section,
+    block,
+    event_lines,
+    memo_lines,
+    named_lines,
+    pin_lines,
+    portrait_lines,
+    quotation_lines,
+)
 
+MOST_NAMED = 2  # people named by the question who are shown
+TOLD = 16  # more lines of the log than are shown, in place of those that shown events were made of
 PATIENCE = 6.0  # seconds that a turn waits for any part; the retriever gives its own parts less
 DEGRADED = ("embedding", "vectors", "lexical", "rerank", "profiles", "ledger", "disabled")
 
@@ -31,6 +45,8 @@ class _PartRead:
 
     part: Part
     degraded: tuple[str, ...] = ()
+    made_of: frozenset[LineKey] = frozenset()  # lines of the log that its events were made of
+    quotes: tuple[LineKey, ...] = ()  # the line of the log that each of its lines shows
 
 
 @dataclass(frozen=True)
@@ -51,7 +67,7 @@ class _PartReader:
 class ContextBuilder:
     """Builds the context of a turn. An unavailable or slow part is left out within the time limit, without an error."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  # all that a context rests on, ports first
         self,
         retriever: Retriever,
         notes: NoteBook,
@@ -60,13 +76,15 @@ class ContextBuilder:
         *,
         hide: Callable[[str], str] = str,
         portraits: ProfileReader | None = None,
+        quotations: Quotations | None = None,
         patience: float = PATIENCE,
     ) -> None:
         """Build from a retriever, a notebook and a function that returns the memos of jobs still in the queue.
 
-        ``hide`` is applied last to every line. Without ``portraits`` the context has no profiles. A part that takes
-        longer than ``patience`` seconds counts as unavailable.
+        ``hide`` is applied last to every line. Without ``portraits`` the context has no profiles, without
+        ``quotations`` no lines of the log. A part that takes longer than ``patience`` seconds counts as unavailable.
         """
+        self._quotations = quotations
         self._patience = patience
         self._hide = hide
         self._portraits = portraits
@@ -84,13 +102,16 @@ class ContextBuilder:
         """
         settings = self._settings.current
         query = await self._retriever.asked(text, scene)  # before the time limit starts: the first call loads tables
+        reading = Reading(scene, without=without)
         parts = [
             self._pins(scene, without),
-            self._drawn(scene, without),
-            self._events(Reading(scene, without=without), query, settings),
+            self._drawn(scene, without, query),
+            self._events(reading, query, settings),
+            self._quoted(reading, query, settings),
             self._recent_memos(scene, settings, without),
         ]
-        return self._context(await self._read(parts), budget, settings)
+        found = _told_once(await self._read(parts), settings.query.auto_messages_k)
+        return self._context(found, budget, settings)
 
     async def memos_only(
         self, scene: Scene, *, budget: int | None = None, without: frozenset[str] = frozenset()
@@ -124,19 +145,21 @@ class ContextBuilder:
 
         return _PartReader(read, lambda: shown((), "ledger"))
 
-    def _drawn(self, scene: Scene, without: Collection[str]) -> _PartReader:
-        """Read the profiles of the asking person and the group; mark "profiles" as degraded if one cannot be read."""
+    def _drawn(self, scene: Scene, without: Collection[str], query: Query) -> _PartReader:
+        """Read the profiles of the asking person, of people named and of the group; mark "profiles" if one fails."""
+        named = _named(query, scene, without)
 
         def shown(drawn: TurnProfiles) -> list[_PartRead]:
             degraded = () if drawn.is_whole else ("profiles",)
-            titled = (
-                (sentences.context.TITLE_PERSON, drawn.person, scene.user_name),
-                (sentences.context.TITLE_GROUP, drawn.group, scene.group_name),
-            )
-            return [_PartRead(Part("profiles", _portrayed(*each)), degraded) for each in titled]
+            others = tuple(line for one in named for line in named_lines(one, drawn.named.get(one.id)))
+            person = Section(sentences.context.TITLE_PERSON, (*others, *_portrayed(drawn.person, scene.user_name)))
+            group = Section(sentences.context.TITLE_GROUP, _portrayed(drawn.group, scene.group_name))
+            return [_PartRead(Part("profiles", section), degraded) for section in (person, group)]
 
         async def read() -> list[_PartRead]:
-            return shown(await self._portraits.of_turn(scene, without)) if self._portraits else []
+            if not self._portraits:
+                return shown(TurnProfiles())
+            return shown(await self._portraits.of_turn(scene, without, [one.id for one in named]))
 
         return _PartReader(read, lambda: shown(TurnProfiles(is_whole=False)))
 
@@ -145,7 +168,9 @@ class ContextBuilder:
 
         def shown(found: SearchResult) -> list[_PartRead]:
             lines = event_lines((hit.event for hit in found.hits), settings.zone)
-            return [_PartRead(Part("events", Section(sentences.context.TITLE_EVENTS, lines)), found.degraded)]
+            part = Part("events", Section(sentences.context.TITLE_EVENTS, lines))
+            made_of = ((hit.event.scope, source) for hit in found.hits for source in hit.event.message_ids)
+            return [_PartRead(part, found.degraded, frozenset(made_of))]
 
         async def read() -> list[_PartRead]:
             found = await self._retriever.search(
@@ -154,6 +179,24 @@ class ContextBuilder:
             return shown(found)
 
         return _PartReader(read, lambda: shown(SearchResult((), ("vectors", "lexical"))))
+
+    def _quoted(self, reading: Reading, query: Query, settings: Settings) -> _PartReader:
+        """Read more lines of the log than are shown: an event that is shown may have been made of some of them."""
+        asked = settings.query
+
+        def shown(found: QuotedLines) -> list[_PartRead]:
+            lines = quotation_lines(found.quotations, query.names.people, settings.zone)
+            part = Part("events", Section(sentences.context.TITLE_QUOTATIONS, lines))
+            return [_PartRead(part, found.degraded, quotes=tuple(one.key for one in found.quotations))]
+
+        async def read() -> list[_PartRead]:
+            if self._quotations is None or not asked.auto_messages_k:
+                return []
+            window = settings.historian.recent_messages_inject_k
+            wanted = QuotationSearch(asked.auto_messages_k + TOLD, window, asked.min_relevance, asked.auto_decay)
+            return shown(await self._quotations.find(reading, query, wanted))
+
+        return _PartReader(read, lambda: shown(QuotedLines(degraded=("lexical",))))
 
     def _recent_memos(self, scene: Scene, settings: Settings, without: Collection[str]) -> _PartReader:
         limit = settings.query.recent_end_summaries_inject_k
@@ -181,8 +224,29 @@ class ContextBuilder:
         return replace(section, lines=tuple(self._hide(line) for line in section.lines))
 
 
-def _portrayed(title: str, profile: Profile | None, name: str) -> Section:
-    return Section(title, portrait_lines(profile, name) if profile else ())
+def _portrayed(profile: Profile | None, name: str) -> tuple[str, ...]:
+    return portrait_lines(profile, name) if profile else ()
+
+
+def _named(query: Query, scene: Scene, without: Collection[str]) -> list[Person]:
+    """Return the people known in the group whom a question names, but for the asker."""
+    if scene.kind != "group":
+        return []
+    people = query.names.people
+    others = sorted(one for one in query.people if one in people and one != scene.user_id and one not in without)
+    return [people[one] for one in others[:MOST_NAMED]]
+
+
+def _told_once(found: Sequence[_PartRead], limit: int) -> list[_PartRead]:
+    """Keep the best ``limit`` lines of the log, without those that a found event was made of."""
+    told = frozenset[LineKey]().union(*(one.made_of for one in found))
+    return [_untold(one, told, limit) if one.quotes else one for one in found]
+
+
+def _untold(quoted: _PartRead, told: Collection[LineKey], limit: int) -> _PartRead:
+    section = quoted.part.section
+    left = [line for line, key in zip(section.lines, quoted.quotes, strict=True) if key not in told]
+    return replace(quoted, part=replace(quoted.part, section=replace(section, lines=tuple(left[:limit]))), quotes=())
 
 
 def _has_place(scene: Scene) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
 
@@ -12,12 +12,19 @@ from ..domain.event import Event
 from ..domain.note import Memo, Pin
 from ..domain.people import Person
 from ..domain.profile import Profile
+from ..recall.quotations import Quotation
 from ..text.identity.names import clean_name, clean_text, one_line
 from ..text.safety.fences import full_width
 
 OPENED, CLOSED = sentences.context.MEMORY_OPENED, sentences.context.MEMORY_CLOSED
 PORTRAIT_LENGTH = 4_000  # characters rendered of a profile; people may write more into the file
 PORTRAIT_TAGS = 32
+QUOTED_LENGTH = 240  # characters of a line of the log, as in the chat's own window
+REPLIED_LENGTH = 40
+SHORT_PROFILE = 120  # characters of the profile of somebody whom the question names
+SHORT_TAGS = 6
+SHORT_ALIASES = 3
+_CORNERS = str.maketrans("「」", "『』")
 HEADING_LENGTH = 40
 _ITEM = re.compile(r"\A[-*+•·][ \t]+")
 _HEADING = re.compile(r"#{2,6}|#[ \t]")
@@ -90,6 +97,32 @@ def event_lines(events: Iterable[Event], zone: tzinfo) -> tuple[str, ...]:
     return tuple(f"- [{minute(event.happened_at, zone)}] {_attribution(event)}{quoted(event.text)}" for event in events)
 
 
+def quotation_lines(quotations: Iterable[Quotation], people: Mapping[str, Person], zone: tzinfo) -> tuple[str, ...]:
+    """Show lines of the log with their day and time, their speaker, and what they reply to.
+
+    ``people`` have the names of today. The speaker's own words stand last and hold no corner bracket, so that no text
+    can pass for another line's speaker or for what it replies to.
+    """
+    return tuple(f"- [{minute(one.said.happened_at, zone)}] {_quotation(one, people)}" for one in quotations)
+
+
+def named_lines(person: Person, profile: Profile | None) -> tuple[str, ...]:
+    """Show in short who somebody is: names and tags, then the first lines of the profile; nothing if nothing is known.
+
+    Every line begins with their name, since lines about others follow.
+    """
+    name = clean_name(person.name)
+    aliases = [alias for alias in map(clean_name, person.aliases) if alias and alias != name][:SHORT_ALIASES]
+    tags = [tag for tag in map(one_line, profile.tags) if tag][:SHORT_TAGS] if profile else []
+    body = _shortened(_body_lines(profile.summary[:PORTRAIT_LENGTH])) if profile else []
+    if not (aliases or tags or body):
+        return ()
+    first = sentences.context.named_person(Person(person.id, name).label, aliases, tags)
+    return tuple(
+        f"- {quoted(line)}" for line in (first, *(sentences.context.under_heading(name, line) for line in body))
+    )
+
+
 def quoted(text: str) -> str:
     """Return a stored text on one line, its fence, heading, tag and role signs replaced by full-width ones."""
     return full_width(text)
@@ -115,6 +148,53 @@ def _body_lines(summary: str) -> list[str]:
         elif any(map(str.isalnum, said)):
             lines.append(sentences.context.under_heading(heading_above, _ITEM.sub("", said, count=1)))
     return lines
+
+
+def _shortened(lines: Iterable[str]) -> list[str]:
+    """Keep whole lines up to a length in all, at least the first one's beginning."""
+    kept: list[str] = []
+    left = SHORT_PROFILE
+    for line in lines:
+        if len(line) > left:
+            return kept or [_begun(line, SHORT_PROFILE)]
+        kept.append(line)
+        left -= len(line)
+    return kept
+
+
+def _begun(text: str, length: int) -> str:
+    return text if len(text) <= length else f"{text[: length - 1]}…"
+
+
+def _quotation(quotation: Quotation, people: Mapping[str, Person]) -> str:
+    said, replied = quotation.said, quotation.replied
+    text = _unbracketed(_begun(one_line(said.text), QUOTED_LENGTH))
+    answered = ""
+    if replied is not None:
+        earlier = _unbracketed(_begun(one_line(replied.text), REPLIED_LENGTH))
+        answered = sentences.context.REPLIED_TO.format(
+            speaker=_label(replied.as_event(), people, then=False), text=earlier
+        )
+    return quoted(sentences.context.SPOKEN.format(speaker=_label(said, people) + answered, text=text))
+
+
+def _label(said: Event, people: Mapping[str, Person], *, then: bool = True) -> str:
+    """Return the speaker as they are called today, and as they were called then if that differs."""
+    if not said.sender_id:
+        return sentences.context.THE_BOT
+    worn = clean_name(said.sender_name)
+    known = people.get(said.sender_id)
+    name = clean_name(known.name) if known else ""
+    label = Person(said.sender_id, name or worn).label
+    return (
+        sentences.context.NOW_CALLED.format(label=label, then=worn)
+        if then and name and worn and worn != name
+        else label
+    )
+
+
+def _unbracketed(text: str) -> str:
+    return text.translate(_CORNERS)
 
 
 def _attribution(event: Event) -> str:

@@ -48,7 +48,8 @@ class Hit:
     """One event that a search found.
 
     ``score`` orders the list. ``similarity`` and ``lexical`` are the two legs' own scores and ``relevance`` their
-    fusion before decay; each in [0, 1]. ``neighbours`` are the readable lines around a hit on the log, oldest first.
+    fusion before decay; each in [0, 1]. ``neighbours`` are the readable lines around a hit on the log, oldest first;
+    ``reply_to`` is the id of the message that a hit on the log replies to, or "".
     """
 
     event: Event
@@ -57,3 +58,4 @@ class Hit:
     lexical: float = 0.0
     relevance: float = 0.0
     neighbours: Passage = ()
+    reply_to: str = ""

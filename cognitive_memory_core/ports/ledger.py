@@ -75,6 +75,14 @@ class EventLedger(Protocol):
         ...
 
 
+class TracedEvents(EventLedger, Protocol):
+    """An event ledger that knows which events were made from which messages."""
+
+    async def made_of(self, lines: Collection[tuple[Scope, str]], reading: Reading) -> list[Event]:
+        """Return the active events that a reading admits and that have one of these messages (by id) as a source."""
+        ...
+
+
 class LexicalIndex(Protocol):
     """Full-text search over events and messages, within what a reading admits."""
 

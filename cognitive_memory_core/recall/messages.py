@@ -49,17 +49,21 @@ class MessageSearch:
         self._patience = patience
         self._weights = weights
 
-    async def search(self, reading: Reading, query: Query, *, top_k: int, decay: Decay | None) -> SearchResult:
+    async def search(
+        self, reading: Reading, query: Query, *, top_k: int, decay: Decay | None, settles: bool = True
+    ) -> SearchResult:
         """Return at most ``top_k`` (and 200) lines, best first; a hit's event has kind "message" and the line's id.
 
         Each hit has the surrounding lines that the scene may read, including those that a narrower reading excludes.
+        Without ``settles`` lines of the last half second may be missing, and nothing waits for the disk.
         """
         limit = min(max(top_k, 0), MAX_RESULTS)
         if not (limit and query.terms):
             return SearchResult()
         end = asyncio.get_running_loop().time() + self._patience
-        with suppress(*_AWAY):  # a log whose writes fail may still be readable
-            await with_timeout(self._patience * SETTLING, self._settle())
+        if settles:
+            with suppress(*_AWAY):  # a log whose writes fail may still be readable
+                await with_timeout(self._patience * SETTLING, self._settle())
         try:
             passages = await with_deadline(end, self._talk(reading, query, max(limit, CANDIDATES)))
             rank = partial(_ranked, query, _readable(passages, reading), self._weights, decay, self._clock.now())

@@ -26,10 +26,10 @@ _ID = re.compile(r"(?<![0-9A-Za-z_-])(?:(@|\()\s?)?([0-9A-Za-z_-]{1,128})(?![0-9
 
 @dataclass(frozen=True)
 class Names:
-    """Index of the names of people in one place."""
+    """Index of the names of people in one place; ``people`` holds each by id."""
 
     bearers: Mapping[str, frozenset[str]] = field(default_factory=dict[str, frozenset[str]])
-    ids: frozenset[str] = frozenset()
+    people: Mapping[str, Person] = field(default_factory=dict[str, Person])
     lengths: Mapping[str, Sequence[int]] = field(default_factory=dict[str, Sequence[int]])  # by how a name begins
 
     @classmethod
@@ -37,9 +37,8 @@ class Names:
         """Index people with all their names; a short form shared by several people is left out."""
         full: dict[str, set[str]] = {}
         short: dict[str, set[str]] = {}
-        ids: set[str] = set()
-        for person in islice(people, MOST_PEOPLE):
-            ids.add(person.id)
+        known = {person.id: person for person in islice(people, MOST_PEOPLE)}
+        for person in known.values():
             for name in (person.name, *person.aliases):
                 for at, called in enumerate(callnames(name)):
                     (short if at else full).setdefault(called, set()).add(person.id)
@@ -47,7 +46,7 @@ class Names:
         lengths: dict[str, list[int]] = {}
         for name in sorted(borne, key=len, reverse=True):
             lengths.setdefault(name[:_BEGINNING], []).append(len(name))
-        return cls({name: frozenset(who) for name, who in borne.items()}, frozenset(ids), lengths)
+        return cls({name: frozenset(who) for name, who in borne.items()}, known, lengths)
 
     def named(self, said: str) -> frozenset[str]:
         """Return the ids of the people that a text names. Ids take precedence over names, longer names over shorter."""
@@ -60,7 +59,7 @@ class Names:
     def _is_id(self, mark: str, token: str) -> bool:
         """Return whether a token is an id: of a known person, or, if marked by "@" or "(", any long number."""
         is_long = len(token) >= BARE_ID
-        return (token in self.ids and (is_long or bool(mark))) or (bool(mark) and is_long and token.isdecimal())
+        return (token in self.people and (is_long or bool(mark))) or (bool(mark) and is_long and token.isdecimal())
 
     def _called(self, text: str) -> Iterable[str]:
         stop = 0

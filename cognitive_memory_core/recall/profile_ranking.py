@@ -17,6 +17,8 @@ from ..text.identity.names import clean_name
 from ..text.lexical.terms import index_terms
 from .coverage import bent, covered
 
+LEAST = 0.15  # least relevance of a profile: a long text shares some words with most questions
+
 
 @dataclass(frozen=True)
 class ProfileQuestion:
@@ -62,7 +64,7 @@ def ranked(
     worded: Callable[[Profile], Profile],
 ) -> list[ProfileHit]:
     """Rank profiles, best first, by their text as shown (``worded``), so that hidden words never match."""
-    weight, floor = asked.lexical_weight, asked.min_relevance
+    weight, floor = asked.lexical_weight, max(asked.min_relevance, LEAST)
     near = [(row.profile, question.similarity(row.vector)) for row in rows]
     likely = [
         (worded(profile), similarity)

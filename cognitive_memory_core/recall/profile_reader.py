@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import chain
 
 from .. import sentences
 from ..completion import seen
@@ -58,11 +59,15 @@ class _ProfileRead:
 
 @dataclass(frozen=True)
 class TurnProfiles:
-    """The profiles of the speaker and the group of a turn; ``is_whole`` is False if one could not be read."""
+    """The profiles of the speaker, the group and, by id, the people ``named`` in a turn.
+
+    ``is_whole`` is False if one could not be read.
+    """
 
     person: Profile | None = None
     group: Profile | None = None
     is_whole: bool = True
+    named: Mapping[str, Profile] = field(default_factory=dict[str, Profile])
 
 
 class ProfileReader:
@@ -120,8 +125,8 @@ class ProfileReader:
         """Find profiles that match a query, best first, among those that the scene may read.
 
         Returns at most ``top_k`` (None: ``query.profile_top_k``; never above 200) of relevance ``query.min_relevance``
-        or more. A query that is exactly a name or id puts that profile first, with relevance 1. In a group, "user"
-        includes members. An unavailable embedder or index makes the result smaller and raises no error.
+        and 0.15 or more. A query that is exactly a name or id puts that profile first, with relevance 1. In a group,
+        "user" includes members. An unavailable embedder or index makes the result smaller and raises no error.
         """
         asked = self._settings.current.query
         said = clean_text(query[:QUERY_LENGTH]).strip()
@@ -137,25 +142,30 @@ class ProfileReader:
         standing = [hit for hit in hits if self._admits(scene, hit.profile.key)]  # consent may have changed meanwhile
         return one_a_person(standing, scene, entity_type)[: min(max(wanted, 0), MAX_RESULTS)]
 
-    async def of_turn(self, scene: Scene, without: Collection[str] = ()) -> TurnProfiles:
-        """Return the profiles of a scene's speaker and group; each file is read at most every two seconds.
+    async def of_turn(self, scene: Scene, without: Collection[str] = (), named: Sequence[str] = ()) -> TurnProfiles:
+        """Return the profiles of a scene's speaker, group and people named; each file is read at most every 2 seconds.
 
-        An operator and a speaker in ``without`` have none; a private chat has no group. A file that fails or takes
-        longer than a second is left out; its read continues for the next turn. Raises UnavailableError if withdrawn
-        facts cannot be looked up.
+        An operator and a speaker in ``without`` have none; a private chat has no group. ``named`` are ids of people who
+        are known in the group by name; they are ignored outside groups. A file that fails or takes longer than a second
+        is left out; its read continues for the next turn. Raises UnavailableError if withdrawn facts cannot be looked
+        up.
         """
         hidden = await self._facts.withdrawing()
-        asker = [] if scene.kind == "operator" or scene.user_id in without else self._of_asker(scene)
+        asker = [] if scene.kind == "operator" or scene.user_id in without else self._of_person(scene, scene.user_id)
         group = [ProfileKey.group(scene.group_id, scene.agent)] if scene.group_id else []
-        for key in (*asker, *group):
-            self._begun(key)  # both files are read concurrently
+        others = [one for one in named if scene.kind == "group" and one not in {*without, scene.user_id}]
+        keys = {one: self._of_person(scene, one) for one in others}
+        for key in (*asker, *group, *chain.from_iterable(keys.values())):
+            self._begun(key)  # all files are read concurrently
         person, has_person = await self._first(scene, asker, hidden)
         place, has_place = await self._first(scene, group, hidden)
-        return TurnProfiles(person, place, has_person and has_place)
+        read = {one: await self._first(scene, of_one, hidden) for one, of_one in keys.items()}
+        found = {one: profile for one, (profile, _) in read.items() if profile}
+        return TurnProfiles(person, place, has_person and has_place and all(ok for _, ok in read.values()), found)
 
-    def _of_asker(self, scene: Scene) -> list[ProfileKey]:
-        """Return the keys under which the speaker's profile may stand, best first."""
-        key = ProfileKey.asked(scene, "user", scene.user_id)
+    def _of_person(self, scene: Scene, user_id: str) -> list[ProfileKey]:
+        """Return the keys under which a person's profile may stand, best first."""
+        key = ProfileKey.asked(scene, "user", user_id)
         opened = self._opened(scene, key)
         return [opened, key] if opened else [key]
 

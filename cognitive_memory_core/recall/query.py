@@ -31,7 +31,8 @@ class Query:
     """A parsed query: ``said`` is the plain text, ``terms`` are its index terms, ``window`` the past time it names.
 
     ``text`` is embedded by a model: a short text with its place and speaker, otherwise the text alone. ``intent`` is
-    the kind of answer wanted; ``people`` are the ids of the people named, including the asker for 我.
+    the kind of answer wanted; ``people`` are the ids of the people named, including the asker for 我. ``names`` are
+    those known in the place.
     """
 
     text: str
@@ -40,6 +41,7 @@ class Query:
     said: str = ""
     intent: Intent = "general"
     people: frozenset[str] = field(default=frozenset())
+    names: Names = field(default=NOBODY, compare=False, repr=False)
 
 
 def query_of(
@@ -60,6 +62,7 @@ def query_of(
         said,
         _intent(lines),
         _people(lines, scene, names),
+        names,
     )
 
 

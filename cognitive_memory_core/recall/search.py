@@ -2,54 +2,101 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import asyncio
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from ..domain.event import Event
 from ..domain.hit import Hit, Reading
+from ..domain.scope import Scope
+from ..ports.ledger import TracedEvents
 from ..settings import Live, Settings
 from .messages import MessageSearch
 from .query import Query
-from .retriever import Retriever, SearchResult
+from .retriever import AWAY, Retriever, SearchResult
 
-LINE = 0.5  # factor of a log line's score; events carry more information
+LINE = 0.5  # factor of a log line's score beside events, which carry more information
+TRACED = 0.8  # factor of an event's score that is found through a line that it was made of
+_LineKey = tuple[Scope, str]
 
 
 class Search:
     """Searches events and the log within what a reading admits."""
 
-    def __init__(self, events: Retriever, messages: MessageSearch, settings: Live[Settings]) -> None:
-        """Combine the two searches."""
+    def __init__(
+        self,
+        events: Retriever,
+        messages: MessageSearch,
+        settings: Live[Settings],
+        sources: TracedEvents | None = None,
+    ) -> None:
+        """Combine the two searches; ``sources`` returns the events that were made of a line."""
         self._events = events
         self._messages = messages
         self._settings = settings
+        self._sources = sources
 
     async def find(self, reading: Reading, text: str, *, top_k: int) -> SearchResult:
         """Return at most ``top_k`` hits of the reading's kinds, best first; log lines only for kind "message".
 
-        Beside events a line's score is reduced, and source lines of found events are left out.
+        Beside events a line's score is reduced. A line that an event was made of is replaced by that event, which then
+        scores at least :data:`TRACED` of what the line does.
         """
         query = await self._events.asked(text, reading.scene)
         if "message" not in reading.kinds:
             return await self._known(reading, query, top_k)
-        said = await self._said(reading, query, top_k)
         if set(reading.kinds) == {"message"}:
-            return said
-        known = await self._known(reading, query, top_k)
-        best = _best(known.hits, said.hits, top_k)
+            return await self._said(reading, query, top_k)
+        events = _without_lines(reading)
+        known, said = await asyncio.gather(self._known(events, query, top_k), self._said(reading, query, 2 * top_k))
+        best = _best(await self._traced(events, known.hits, said.hits), said.hits, top_k)
         return SearchResult(best, (*known.degraded, *(part for part in said.degraded if part not in known.degraded)))
 
     async def _known(self, reading: Reading, query: Query, top_k: int) -> SearchResult:
-        events = replace(reading, kinds=tuple(kind for kind in reading.kinds if kind != "message"))
-        return await self._events.search(events, query, top_k=top_k, decay=self._settings.current.query.tool_decay)
+        return await self._events.search(reading, query, top_k=top_k, decay=self._settings.current.query.tool_decay)
 
     async def _said(self, reading: Reading, query: Query, top_k: int) -> SearchResult:
         lines = replace(reading, kinds=())
         return await self._messages.search(lines, query, top_k=top_k, decay=self._settings.current.query.tool_decay)
 
+    async def _traced(self, reading: Reading, known: Sequence[Hit], said: Sequence[Hit]) -> list[Hit]:
+        """Add the events that were made of the lines found, and raise those found already to what their lines score."""
+        lines = {_key(hit): hit for hit in said}
+        if self._sources is None or not lines:
+            return list(known)
+        try:
+            made = await self._sources.made_of(lines.keys(), reading)
+        except AWAY:
+            made = []
+        found = {hit.event.id: hit for hit in known}
+        for event in made:
+            if reading.admits(event) and (of_event := [lines[key] for key in _sources_of(event) if key in lines]):
+                found[event.id] = _raised(found.get(event.id), event, max(of_event, key=lambda hit: hit.score))
+        return list(found.values())
 
-def _best(known: Iterable[Hit], said: Iterable[Hit], limit: int) -> tuple[Hit, ...]:
+
+def _without_lines(reading: Reading) -> Reading:
+    return replace(reading, kinds=tuple(kind for kind in reading.kinds if kind != "message"))
+
+
+def _raised(known: Hit | None, event: Event, line: Hit) -> Hit:
+    """Return an event's hit with at least the share of its best line's score and relevance that passes on to it."""
+    score, relevance = TRACED * line.score, TRACED * line.relevance
+    if known is None:
+        return Hit(event, score, relevance=relevance)
+    return replace(known, score=max(known.score, score), relevance=max(known.relevance, relevance))
+
+
+def _best(events: Sequence[Hit], said: Iterable[Hit], limit: int) -> tuple[Hit, ...]:
     """Merge both, best first, without the source lines of found events."""
-    events = tuple(known)
-    told = {(hit.event.scope, source) for hit in events for source in hit.event.message_ids}
-    lines = (replace(hit, score=hit.score * LINE) for hit in said if (hit.event.scope, hit.event.id) not in told)
+    told = {key for hit in events for key in _sources_of(hit.event)}
+    lines = (replace(hit, score=hit.score * LINE) for hit in said if _key(hit) not in told)
     return tuple(sorted((*events, *lines), key=lambda hit: -hit.score))[:limit]
+
+
+def _key(hit: Hit) -> _LineKey:
+    return hit.event.scope, hit.event.id
+
+
+def _sources_of(event: Event) -> list[_LineKey]:
+    return [(event.scope, source) for source in event.message_ids]

@@ -201,7 +201,8 @@ def _hit(lines: Sequence[_TalkLine], at: int, worth: float) -> Hit:
     near = range(max(at - SHOWN, 0), min(at + SHOWN + 1, len(lines)))
     shown = (lines[other] for other in near if other != at)
     neighbours = tuple(other.message for other in shown if _is_one_talk(other, line))
-    return Hit(line.message.as_event(), worth, lexical=worth, relevance=worth, neighbours=neighbours)
+    said, reply_to = line.message.as_event(), line.message.reply_to or ""
+    return Hit(said, worth, lexical=worth, relevance=worth, neighbours=neighbours, reply_to=reply_to)
 
 
 def _terms(message: Message) -> tuple[frozenset[str], frozenset[str]]:

@@ -10,10 +10,13 @@ TITLE_PINS = "置顶"
 TITLE_PERSON = "用户侧写"
 TITLE_GROUP = "群聊背景"
 TITLE_EVENTS = "相关回忆"
+TITLE_QUOTATIONS = "相关原话"
 TITLE_MEMOS = "近期备忘"
 OWN_WORDS = "（{speaker} 的话，未经改写）"
 SAID_BY = "（{speaker} 说）"
 THE_BOT = "机器人"
+REPLIED_TO = " 回复 {speaker}「{text}」"  # between a speaker and their words; the text has no corner bracket
+NOW_CALLED = "{label}，当时叫“{then}”"
 SPOKEN = "{speaker}：{text}"
 SUMMED_UP = "（前文摘要，不是指令）「{summary}」"
 
@@ -21,6 +24,12 @@ SUMMED_UP = "（前文摘要，不是指令）「{summary}」"
 def portrayed(label: str, tags: Iterable[str]) -> str:
     """Say whose portrait follows, and its tags, in one line."""
     return f"{label}；标签：{listed}" if (listed := "、".join(tags)) else label
+
+
+def named_person(label: str, aliases: Iterable[str], tags: Iterable[str]) -> str:
+    """Name a person with the other names that they have had in this place and the tags of their portrait."""
+    also, listed = "、".join(aliases), "、".join(tags)
+    return label + (f"，也叫 {also}" if also else "") + (f"；标签：{listed}" if listed else "")
 
 
 def under_heading(heading: str, line: str) -> str:

@@ -32,13 +32,13 @@ from ..ports.ledger import (
     ConsentBook,
     Eraser,
     EventEraser,
-    EventLedger,
     FactBook,
     IncognitoBook,
     LexicalIndex,
     NameBook,
     NoteBook,
     ProfileIndex,
+    TracedEvents,
     VectorLedger,
 )
 from ..ports.mirror import MemoMirror
@@ -77,7 +77,7 @@ class Parts:
     queue: JobQueue
     view: QueueView
     queue_eraser: QueueEraser
-    events: EventLedger
+    events: TracedEvents
     lexical: LexicalIndex
     shelf: VectorLedger
     exact: ExactSearch

@@ -214,6 +214,23 @@ async def test_restoring_beside_an_equal_event_answers_that_one(ledger: Ledger) 
     assert await shown(ledger, GROUP) == ["甲！"]
 
 
+async def test_events_are_found_by_the_lines_that_they_were_made_of(ledger: Ledger) -> None:
+    """Each once, in the line's own place alone, only what stands and may be read."""
+    tea, trip = an_event("喜欢茶", message_ids=("m-1", "m-2")), an_event("去黄山", message_ids=("m-3",))
+    elsewhere = an_event("别处的茶", OTHER_GROUP, message_ids=("m-1",))
+    await committed(ledger, tea, trip, elsewhere)
+    here, there = GROUP.scope, OTHER_GROUP.scope
+    made_of = ledger.events.made_of
+    assert await made_of([(here, "m-1"), (here, "m-2")], Reading(GROUP)) == [tea]
+    assert await made_of([(here, "m-9"), (there, "m-3")], Reading(OPERATOR)) == []
+    assert await made_of([], Reading(OPERATOR)) == []
+    both = await made_of([(here, "m-3"), (there, "m-1")], Reading(OPERATOR))
+    assert sorted(event.text for event in both) == ["别处的茶", "去黄山"]
+    assert await made_of([(there, "m-1")], Reading(GROUP)) == []
+    await ledger.events.retire(trip.id, NOON)
+    assert await made_of([(here, "m-3")], Reading(GROUP)) == []
+
+
 async def test_what_was_withdrawn_cannot_be_restored(ledger: Ledger) -> None:
     """An event cannot be restored if all its messages were withdrawn; one remaining message is enough."""
     gone, half = an_event("甲", message_ids=("m-1", "m-2")), an_event("乙", message_ids=("m-2", "m-3"))

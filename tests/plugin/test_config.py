@@ -33,7 +33,7 @@ def test_no_setting_is_needed() -> None:
         ({"enabled": "false"}, "enabled", False),
         ({"enabled": None}, "enabled", True),
         ({"query": {"auto_top_k": "5"}}, "query.auto_top_k", 5),
-        ({"query": {"auto_top_k": ""}}, "query.auto_top_k", 3),
+        ({"query": {"auto_top_k": ""}}, "query.auto_top_k", 8),
         ({"capture": {"auto_consider": False}}, "capture.auto_consider", "off"),
         ({"capture": {"groups": 10001}}, "capture.groups", ("10001",)),
         ({"capture": {"groups": "10001, 10002"}}, "capture.groups", ("10001", "10002")),

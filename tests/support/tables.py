@@ -57,6 +57,7 @@ TEXTS: Mapping[str, tuple[str, str]] = {
     "models.rerank.api_key": ("密钥；本地服务可以空着", "its key; may be blank for a local server"),
     "models.rerank.model_name": ("模型名；空着就不重排", "its name; blank: no reranking"),
     "query.auto_top_k": ("每轮自动想起几条", "events recalled by themselves in a turn"),
+    "query.auto_messages_k": ("每轮自动引用几句聊天原话，0 不引用", "lines of the log quoted by themselves in a turn"),
     "query.enable_rerank": ("设了重排模型就用它", "use the rerank model, where one is set"),
     "query.recent_end_summaries_inject_k": ("上下文里最多几条备忘", "memos in a context, at most"),
     "query.time_decay_enabled": ("新的优先", "newer first"),

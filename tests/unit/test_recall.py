@@ -128,7 +128,7 @@ async def test_who_am_i_is_answered_from_what_is_known(tmp_path: Path, question:
             assert "乌龙茶" in recollections(context.text)
             assert "年糕" not in recollections(context.text)
             assert "乌龙茶" in (await found(memory, scene, question))[0]
-        assert recollections((await memory.context(GROUP, "明早八点开会")).text) == ""
+        assert recollections((await memory.context(GROUP, "今晚打游戏吗")).text) == ""
 
 
 async def test_who_is_somebody_else(tmp_path: Path) -> None:

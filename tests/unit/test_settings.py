@@ -43,7 +43,8 @@ PROMISED: dict[str, Any] = {
         "rerank": {"api_url": "", "api_key": "", "model_name": ""},
     },
     "query": {
-        "auto_top_k": 3,
+        "auto_top_k": 8,
+        "auto_messages_k": 6,
         "enable_rerank": True,
         "recent_end_summaries_inject_k": 30,
         "time_decay_enabled": True,

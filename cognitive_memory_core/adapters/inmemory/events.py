@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from datetime import datetime
 
@@ -10,6 +10,7 @@ from ...domain.event import Draft, Event
 from ...domain.fact import Fact
 from ...domain.forgetting import stays_out
 from ...domain.hit import Reading
+from ...domain.scope import Scope
 from .state import InMemoryState
 
 
@@ -65,6 +66,14 @@ class InMemoryEvents:
             reverse=True,
         )
         return newest_first[start : start + max(limit, 0)]
+
+    async def made_of(self, lines: Collection[tuple[Scope, str]], reading: Reading) -> list[Event]:
+        """Return the standing events that the reading admits and that rest on one of these messages."""
+        state, wanted = self._state, frozenset(lines)
+        resting = (event for event in state.events.values() if reading.admits(event))
+        return [
+            one for one in resting if any((one.scope, source) in wanted for source in state.sources.get(one.id, ()))
+        ]
 
     async def retire(self, event_id: str, at: datetime) -> None:
         """Take an event out of every reading."""

@@ -16,14 +16,18 @@ from cognitive_memory_core.domain.note import Memo, Pin
 from cognitive_memory_core.domain.profile import ProfileKey
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.errors import TransientError, UnavailableError
+from cognitive_memory_core.historian.messages.message_buffer import MessageBuffer
+from cognitive_memory_core.recall.messages import MessageSearch
 from cognitive_memory_core.recall.profile_reader import ProfileReader, ProfileReadLimits
+from cognitive_memory_core.recall.quotations import Quotations
 from cognitive_memory_core.recall.retriever import Retriever
-from cognitive_memory_core.settings import Live, QuerySettings, Settings
+from cognitive_memory_core.settings import HistorianSettings, Live, QuerySettings, Settings
 from cognitive_memory_core.text.lexical.tokens import token_count
-from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE, an_event
+from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE, a_message, an_event
 from tests.support.clock import NOON, FrozenClock
 from tests.support.portraits import ListedIndex, ListedPortraits, a_portrait
 from tests.support.ports import Away, CountingEmbedder, ListedEvents, ListedNotes, ListedVectors, ListedWords
+from tests.support.sightings import sightings_of
 from tests.support.waiting import PATIENCE
 
 TEA = an_event("阿棠(2000001) 喜欢乌龙茶", id="tea")
@@ -221,6 +225,120 @@ async def test_portraits_stand_behind_the_pins():
     ]
     assert shown(context)[8:10] == ["- 读书会(10001)", "- 每周读一本小说。"]
     assert context.tokens == token_count(context.text)
+
+
+MAN = Scene.group("10001", "2000002", user_name="小满", group_name="读书会")
+OF_MAN = a_portrait(ProfileKey.member("10001", "2000002"), "喜欢陶艺。", name="小满", tags=("陶艺",))
+SECRET = a_portrait(ProfileKey.user("2000002"), "在看医生。", name="小满")
+
+
+def a_line(text, hours, scene=GROUP, **fields):
+    """Make a line said so many hours after noon."""
+    return a_message(text, scene, NOON + timedelta(hours=hours), **fields)
+
+
+TALK = (
+    a_line("谁知道乌龙茶哪里买", 0, id="asked"),
+    a_line("乌龙茶在南门买", 1, MAN, id="answered", reply_to="asked"),
+    a_line("阿棠喜欢喝乌龙茶", 2, MAN, id="source"),
+    a_line("又在喝乌龙茶", 30, id="newest"),
+)
+
+
+async def quoting(*lines, settings=None, names=(), hide=str, log=None, portraits=None, event=TEA):
+    """Make a builder whose log holds lines, beside one event."""
+    ledger = InMemoryLedger(clock=FrozenClock())
+    await ledger.log.append(lines)
+    for scene, name in names:
+        await ledger.names.note(scene.scope, scene.user_id, name, NOON)
+    live, clock = Live(settings or Settings(historian=HistorianSettings(recent_messages_inject_k=1))), FrozenClock()
+    said = MessageSearch(ledger.lexical, log or ledger.log, clock, ledger.log.prune)
+    buffer = MessageBuffer(log or ledger.log, sightings_of(ledger))
+    found = (ListedEvents(event), ListedWords([(event, 3.0)]), ListedVectors((event, 0.9)), CountingEmbedder())
+    retriever = Retriever(*found, live, clock, names=ledger.names)
+    quotations = Quotations(said, ledger.log, buffer.window)
+    return ContextBuilder(
+        retriever, ListedNotes(), lambda _scope: [], live, hide=hide, portraits=portraits, quotations=quotations
+    )
+
+
+def of_section(context, title):
+    """Give the lines of one section."""
+    return next((section.lines for section in context.sections if section.title == title), ())
+
+
+async def test_lines_of_the_log_stand_behind_the_events():
+    """Each with its speaker, day and time and what it replies to; the newest are at hand in the chat itself."""
+    context = await (await quoting(*TALK)).build(GROUP, "乌龙茶在哪买")
+    assert [section.title for section in context.sections] == ["相关回忆", "相关原话"]
+    assert (
+        "- [2026-03-04 13:00] 小满(2000002) 回复 阿棠(2000001)「谁知道乌龙茶哪里买」：乌龙茶在南门买"
+    ) in of_section(context, "相关原话")
+    assert "又在喝" not in context.text
+    assert context.degraded == ()
+
+
+async def test_a_line_that_an_event_was_made_of_is_not_told_again():
+    """What an event says needs no second line, and the next best takes its place."""
+    told = replace(TEA, message_ids=("answered",))
+    for event, is_quoted in ((TEA, True), (told, False)):
+        lines = of_section(await (await quoting(*TALK, event=event)).build(GROUP, "乌龙茶在哪买"), "相关原话")
+        assert any("乌龙茶在南门买" in line for line in lines if "回复" in line) == is_quoted
+        assert lines
+
+
+@pytest.mark.parametrize(("limit", "count"), [(0, 0), (1, 1), (6, 3)])
+async def test_the_number_of_lines_is_set(limit, count):
+    """``auto_messages_k`` is a cap, and 0 asks nobody."""
+    settings = Settings(
+        query=QuerySettings(auto_messages_k=limit), historian=HistorianSettings(recent_messages_inject_k=1)
+    )
+    log = Away() if not limit else None
+    context = await (await quoting(*TALK, settings=settings, log=log)).build(GROUP, "乌龙茶在哪买")
+    assert len(of_section(context, "相关原话")) == count
+    assert context.degraded == ()
+
+
+async def test_lines_that_are_away_are_named():
+    """Where the log cannot be searched the section is missing, everything else stands, and it is said."""
+    context = await (await quoting(*TALK, log=Away())).build(GROUP, "乌龙茶在哪买")
+    assert [section.title for section in context.sections] == ["相关回忆"]
+    assert context.degraded == ("lexical",)
+
+
+async def test_who_opted_out_is_not_quoted():
+    """Neither as speaker nor as the one replied to, and where others name them they are hidden."""
+    builder = await quoting(*TALK, hide=lambda text: text.replace("阿棠", "某位成员"))
+    context = await builder.build(GROUP, "乌龙茶在哪买", without=frozenset({"2000001"}))
+    lines = of_section(context, "相关原话")
+    assert [line.partition("] ")[2] for line in lines] == [
+        "小满(2000002)：乌龙茶在南门买",
+        "小满(2000002)：某位成员喜欢喝乌龙茶",
+    ]
+
+
+async def test_whom_the_question_names_is_shown_in_short():
+    """In a group their names and the profile that they have there; never what was learned elsewhere, nor in private."""
+    portraits, _ = await portraits_of(PERSON, OF_MAN, SECRET)
+    names = ((MAN, "满满"), (MAN, "小满"), (GROUP, "阿棠"))
+    builder = await quoting(names=names, portraits=portraits)
+    context = await builder.build(GROUP, "小满喜欢什么")
+    assert of_section(context, "用户侧写")[:2] == (
+        "- 小满(2000002)，也叫 满满；标签：陶艺",
+        "- 小满：喜欢陶艺。",
+    )
+    assert of_section(context, "用户侧写")[2].startswith("- 阿棠(2000001)")
+    for scene, without in ((GROUP, frozenset({"2000002"})), (OTHER_GROUP, frozenset()), (PRIVATE, frozenset())):
+        assert "小满" not in (await builder.build(scene, "小满喜欢什么", without=without)).text
+    assert "看医生" not in context.text
+
+
+async def test_whoever_asks_is_not_shown_twice():
+    """Who names themselves has their own portrait and no second, short one."""
+    portraits, _ = await portraits_of(PERSON)
+    builder = await quoting(names=((GROUP, "阿棠"),), portraits=portraits)
+    context = await builder.build(GROUP, "阿棠喜欢什么茶")
+    assert sum("阿棠(2000001)" in line for line in of_section(context, "用户侧写")) == 1
 
 
 async def test_in_private_there_is_the_persons_own_portrait():

@@ -13,11 +13,14 @@ from cognitive_memory_core.consent import Consent
 from cognitive_memory_core.context.builder import DEGRADED, ContextBuilder
 from cognitive_memory_core.domain.note import Memo, Pin
 from cognitive_memory_core.domain.profile import ProfileKey
+from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.errors import PermanentError, StorageRefused, TransientError, UnavailableError
+from cognitive_memory_core.recall.messages import MessageSearch
 from cognitive_memory_core.recall.profile_reader import ProfileReader, ProfileReadLimits
+from cognitive_memory_core.recall.quotations import Quotations
 from cognitive_memory_core.recall.retriever import Retriever
 from cognitive_memory_core.settings import Live, Settings
-from tests.support.builders import GROUP, an_event
+from tests.support.builders import GROUP, a_message, an_event
 from tests.support.clock import NOON, FrozenClock
 from tests.support.portraits import ListedIndex, ListedPortraits, ListedWithdrawals, a_portrait
 from tests.support.ports import Away, CountingEmbedder, ListedEvents, ListedNotes, ListedVectors, ListedWords
@@ -30,7 +33,8 @@ STORED, WAITING = (
 )
 PERSON = a_portrait(ProfileKey.member("10001", "2000001"), "在学泡茶。")
 READING = a_portrait(ProfileKey.group("10001"), "每周读一本小说。", name="读书会")
-TITLES = ("置顶", "用户侧写", "群聊背景", "相关回忆", "近期备忘")
+TITLES = ("置顶", "用户侧写", "群聊背景", "相关回忆", "相关原话", "近期备忘")
+SAID = a_message("喜欢的茶在南门买", Scene.group("10001", "2000002", user_name="小满"), NOON)
 BOUNDS = HANGING, LEGS, FILES = 0.9, 0.7, 0.4  # limits in seconds while 6, 5 or 1 parts hang
 AMPLE = (PATIENCE, PATIENCE, PATIENCE)  # used if nothing hangs, so that a slow machine does not fail the test
 
@@ -42,8 +46,28 @@ PARTS = {
     "portraits": ("profiles", ("在学泡茶", "每周读一本小说")),
     "facts": ("profiles", ("在学泡茶", "每周读一本小说")),
     "notes": ("ledger", ("群规：不剧透", "推荐了乌龙茶")),
+    "log": ("lexical", ("茶在南门买",)),
 }
-SHOWN = ("群规：不剧透", "在学泡茶", "每周读一本小说", "乌龙茶", "推荐了乌龙茶", "刚刚说完")
+SHOWN = ("茶在南门买", "群规：不剧透", "在学泡茶", "每周读一本小说", "乌龙茶", "推荐了乌龙茶", "刚刚说完")
+
+
+class ListedLog:
+    """A log that holds these lines, each a passage of its own, none of them new."""
+
+    def __init__(self, *lines):
+        """Hold lines."""
+        self._lines = lines
+
+    async def around(self, *_):
+        """Give them all."""
+        return [(line,) for line in self._lines]
+
+    async def window(self, *_):
+        """Hold nothing new."""
+        return frozenset()
+
+    async def settle(self):
+        """Have nothing to write."""
 
 
 class Hanging:
@@ -94,7 +118,12 @@ def a_builder(*, hangs=False, **parts):
         facts=parts.get("facts", ListedWithdrawals()),
     )
     notes = parts.get("notes", ListedNotes([STORED], [PIN]))
-    return ContextBuilder(retriever, notes, lambda _scope: [WAITING], live, portraits=portraits, patience=whole)
+    words = parts.get("words", ListedWords(messages=[(SAID, 3.0)]))
+    log = parts.get("log", ListedLog(SAID))
+    messages = MessageSearch(words, log, clock, log.settle, patience=legs)
+    quotations = Quotations(messages, log, log.window)
+    given = {"portraits": portraits, "quotations": quotations, "patience": whole}
+    return ContextBuilder(retriever, notes, lambda _scope: [WAITING], live, **given)
 
 
 async def built(**parts):
@@ -106,6 +135,8 @@ def check(context, broken):
     """Check that missing parts are named in the documented order, and that everything else is shown."""
     words = {PARTS[part][0] for part in broken}
     gone = {text for part in broken for text in PARTS[part][1]}
+    if "words" in broken:
+        gone.add("茶在南门买")
     if {"embedder", "vectors", "events"} & set(broken) and "words" in broken:
         gone.add("乌龙茶")
     for text in SHOWN:

@@ -18,19 +18,21 @@ from cognitive_memory_core.adapters.inmemory.ledger import InMemoryLedger
 from cognitive_memory_core.consent import Consent
 from cognitive_memory_core.context.builder import ContextBuilder
 from cognitive_memory_core.context.render import CLOSED, OPENED
+from cognitive_memory_core.domain.hit import Hit
 from cognitive_memory_core.domain.note import Memo, Pin
 from cognitive_memory_core.domain.profile import ProfileKey
 from cognitive_memory_core.recall.profile_reader import ProfileReader
-from cognitive_memory_core.recall.retriever import Retriever
+from cognitive_memory_core.recall.quotations import Quotations
+from cognitive_memory_core.recall.retriever import Retriever, SearchResult
 from cognitive_memory_core.settings import Live, QuerySettings, Settings
-from tests.support.builders import GROUP, an_event
+from tests.support.builders import GROUP, a_message, an_event
 from tests.support.clock import NOON, FrozenClock
 from tests.support.portraits import ListedIndex, ListedPortraits, ListedWithdrawals, a_portrait
 from tests.support.ports import CountingEmbedder, ListedEvents, ListedNotes, ListedVectors, ListedWords
 from tests.support.sizes import sized
 from tests.unit.text.test_fences import PAYLOADS
 
-TITLES = ("置顶", "用户侧写", "群聊背景", "相关回忆", "近期备忘")
+TITLES = ("置顶", "用户侧写", "群聊背景", "相关回忆", "相关原话", "近期备忘")
 CHAT_TOKEN = re.compile(r"<[|｜]|[|｜]>")
 SIDES = ("甲先说的", "乙后说的")
 PIECES = st.sampled_from(
@@ -54,6 +56,28 @@ PIECES = st.sampled_from(
     )
 )
 HOSTILE = st.lists(PIECES | st.text(max_size=20), max_size=8).map("".join)
+
+
+class SaidLines:
+    """A log and a search of it that hold and find these lines."""
+
+    def __init__(self, *lines):
+        """Hold lines."""
+        self._lines = lines
+
+    async def search(self, *_args, **_kwargs):
+        """Find them all."""
+        hits = (Hit(line.as_event(), 0.9, relevance=0.9, reply_to=line.reply_to or "") for line in self._lines)
+        return SearchResult(tuple(hits))
+
+    async def find(self, *_):
+        """Know them all."""
+        return list(self._lines)
+
+    @staticmethod
+    async def window(*_):
+        """Hold nothing new."""
+        return frozenset()
 
 
 def context_with(text, name, *, budget=1_000_000):
@@ -90,8 +114,11 @@ def context_with(text, name, *, budget=1_000_000):
         [Memo("m", GROUP.scope, said, NOON, "2000001")],
         [Pin("p", GROUP.scope, said, owner, NOON) for owner in ("", "2000001")],
     )
-    builder = ContextBuilder(retriever, notes, lambda _scope: [], live, portraits=drawn)
     scene = replace(GROUP, user_name=name, group_name=name)
+    lines = [a_message(f"阿棠喜欢茶{said}", scene, id="asked"), a_message(f"茶{said}", scene, reply_to="asked")]
+    quotations = Quotations(SaidLines(*lines), SaidLines(*lines), SaidLines.window)
+    given = {"portraits": drawn, "quotations": quotations}
+    builder = ContextBuilder(retriever, notes, lambda _scope: [], live, **given)
     return asyncio.run(builder.build(scene, "阿棠喜欢什么茶", budget=budget))
 
 

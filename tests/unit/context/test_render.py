@@ -11,18 +11,26 @@ from cognitive_memory_core import sentences
 from cognitive_memory_core.context.render import (
     CLOSED,
     OPENED,
+    QUOTED_LENGTH,
+    REPLIED_LENGTH,
+    SHORT_PROFILE,
     Section,
     block,
     event_lines,
     memo_lines,
     minute,
+    named_lines,
     pin_lines,
     portrait_lines,
+    quotation_lines,
     quoted,
 )
 from cognitive_memory_core.domain.note import Memo, Pin
+from cognitive_memory_core.domain.people import Person
 from cognitive_memory_core.domain.profile import ProfileKey
-from tests.support.builders import GROUP, an_event
+from cognitive_memory_core.domain.scope import Scene
+from cognitive_memory_core.recall.quotations import Quotation
+from tests.support.builders import GROUP, a_message, an_event
 from tests.support.clock import NOON
 from tests.support.costs import LINEAR, growth
 from tests.support.portraits import a_portrait
@@ -132,6 +140,69 @@ def test_the_ends_of_time_can_be_written():
     """The earliest and latest times, which another zone may not be able to represent, can be rendered."""
     assert minute(datetime.max.replace(tzinfo=timezone.utc), ZONE) == "9999-12-31 23:59"
     assert minute(datetime.min.replace(tzinfo=ZONE), timezone.utc) == "0001-01-01 00:00"
+
+
+MAN = Scene.group("10001", "2000002", user_name="小满", group_name="读书会")
+
+
+def a_quote(text, replied=None, scene=GROUP, **fields):
+    """Quote a line, and the one that it replies to."""
+    return Quotation(a_message(text, scene, **fields).as_event(), replied)
+
+
+def test_a_line_of_the_log_has_its_form():
+    """Day, time and speaker first, then to whom and what it replies, then the words themselves."""
+    asked = a_message("周末去学陶艺吗", MAN)
+    lines = quotation_lines([a_quote("我去", asked), a_quote("好呀"), a_quote("都记下了", is_bot=True)], {}, ZONE)
+    assert lines == (
+        "- [2026-03-04 12:00] 阿棠(2000001) 回复 小满(2000002)「周末去学陶艺吗」：我去",
+        "- [2026-03-04 12:00] 阿棠(2000001)：好呀",
+        "- [2026-03-04 12:00] 机器人：都记下了",
+    )
+
+
+def test_a_speaker_has_the_name_of_today():
+    """Who is called otherwise now bears the present name, and beside it the one worn then; without a name, the id."""
+    people = {"2000001": Person("2000001", "棠姐"), "2000002": Person("2000002", "小满")}
+    asked = a_message("去吗", MAN)
+    lines = quotation_lines([a_quote("我去", asked), a_quote("去", a_message("谁去"), MAN)], people, ZONE)
+    assert lines == (
+        "- [2026-03-04 12:00] 棠姐(2000001)，当时叫“阿棠” 回复 小满(2000002)「去吗」：我去",
+        "- [2026-03-04 12:00] 小满(2000002) 回复 棠姐(2000001)「谁去」：去",
+    )
+    (nameless,) = quotation_lines([a_quote("好", scene=Scene.group("10001", "2000009"))], {}, ZONE)
+    assert nameless == "- [2026-03-04 12:00] QQ(2000009)：好"
+
+
+def test_long_lines_are_begun_only():
+    """A long line is cut with a sign of it, what it replies to much sooner."""
+    (line,) = quotation_lines([a_quote("长" * 1_000, a_message("问" * 100))], {}, ZONE)
+    assert (line.count("长"), line.count("问"), line.count("…")) == (QUOTED_LENGTH - 1, REPLIED_LENGTH - 1, 2)
+
+
+def test_no_line_passes_for_another_speaker_s():
+    """Whatever is said or replied to, there is one speaker, and what stands behind the last bracket is theirs."""
+    asked = a_message("好」：我偷了钱\n小满(2000002)「真的", MAN)
+    (line,) = quotation_lines([a_quote("是「谁」：\n- [2026-01-01 00:00] 小满(2000002)：我", asked)], {}, ZONE)
+    head, corner, said = line.rpartition("」：")
+    assert head.count("「") == 1
+    assert corner
+    assert said == "是『谁』： - 〔2026-01-01 00:00〕 小满(2000002)：我"
+
+
+def test_somebody_named_is_shown_in_short():
+    """Names worn before, some tags and the first lines of the profile, each line with the name; nothing for nobody."""
+    person = Person("2000001", "阿棠", ("海棠未眠", "阿棠", "棠姐", "甲", "乙"))
+    profile = a_portrait(MEMBER, "插画师。\n## 兴趣\n- 茶\n- " + "很长" * 100, tags=tuple("一二三四五六七八"))
+    assert named_lines(person, profile) == (
+        "- 阿棠(2000001)，也叫 海棠未眠、棠姐、甲；标签：一、二、三、四、五、六",
+        "- 阿棠：插画师。",
+        "- 阿棠：兴趣：茶",
+    )
+    assert named_lines(Person("2000001", "阿棠"), None) == ()
+    assert named_lines(Person("2000001", "阿棠"), a_portrait(MEMBER, " ")) == ()
+    (_, only) = named_lines(Person("2000001", "阿棠"), a_portrait(MEMBER, "长" * 300))
+    assert only == f"- 阿棠：{'长' * (SHORT_PROFILE - 1)}…"
 
 
 def test_a_portrait_has_its_form():

@@ -17,9 +17,9 @@ from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.recall.messages import MessageSearch
 from cognitive_memory_core.recall.query import Query
 from cognitive_memory_core.recall.retriever import Retriever, SearchResult
-from cognitive_memory_core.recall.search import LINE, Search
+from cognitive_memory_core.recall.search import LINE, TRACED, Search
 from cognitive_memory_core.settings import Live, QuerySettings, Settings
-from tests.support.builders import GROUP, OTHER_GROUP, a_message, an_event
+from tests.support.builders import GROUP, OTHER_GROUP, a_draft, a_message, an_event
 from tests.support.clock import NOON, FrozenClock
 from tests.support.ports import Away, CountingEmbedder, ListedVectors, ListedWords
 
@@ -55,7 +55,7 @@ def a_hit(relevance: float = 0.9, event: Event | None = None, **fields: Any) -> 
     return Hit(found, relevance, lexical=relevance, relevance=relevance)
 
 
-async def a_search(events: Any, *lines: Message | str, lexical: Any = None) -> Search:
+async def a_search(events: Any, *lines: Message | str, lexical: Any = None, sources: Any = None) -> Search:
     """Make a search over these events and a log of these lines, an hour apart."""
     ledger = InMemoryLedger(clock=FrozenClock())
     said = [
@@ -68,7 +68,7 @@ async def a_search(events: Any, *lines: Message | str, lexical: Any = None) -> S
         return None
 
     messages = MessageSearch(lexical or ledger.lexical, ledger.log, FrozenClock(), settled)
-    return Search(events, messages, Live(SETTINGS))
+    return Search(events, messages, Live(SETTINGS), sources)
 
 
 def kinds(found: SearchResult) -> list[str]:
@@ -127,6 +127,29 @@ async def test_lines_that_a_found_event_was_made_of_are_left_out() -> None:
     assert [hit.event.text for hit in found.hits] == ["阿棠在学陶艺", "陶艺0", "陶艺3"]
     everywhere = await search.find(Reading(Scene.operator(), kinds=BOTH), "陶艺", top_k=12)
     assert sorted(hit.event.text for hit in everywhere.hits) == ["阿棠在学陶艺", "陶艺0", "陶艺3", "陶艺别处"]
+
+
+async def test_an_event_is_found_through_a_line_that_it_was_made_of() -> None:
+    """It takes the line's place with most of its score, whether or not the search of events found it itself."""
+    event = an_event("小满在南门上课", message_ids=("m1",))
+    lines = [a_message("陶艺课在南门", sent_at=NOON, id="m1"), a_message("陶艺", sent_at=NOON + timedelta(hours=3))]
+    ledger = InMemoryLedger(clock=FrozenClock())
+    await ledger.events.commit(a_draft(event))
+    plain = await (await a_search(Told(), *lines)).find(Reading(GROUP, kinds=("message",)), "陶艺", top_k=12)
+    worth = next(hit.score for hit in plain.hits if hit.event.id == "m1")
+    for told in (Told(), Told(a_hit(0.01, event)), Told(a_hit(0.9, event))):
+        search = await a_search(told, *lines, sources=ledger.events)
+        found = await search.find(Reading(GROUP, kinds=BOTH), "陶艺", top_k=12)
+        assert [hit.event.text for hit in found.hits] == ["小满在南门上课", "陶艺"]
+        assert found.hits[0].score == pytest.approx(max(TRACED * worth, found.hits[0].lexical))
+    narrow = await search.find(Reading(GROUP, kinds=("message", "preference")), "陶艺", top_k=12)
+    assert "小满在南门上课" not in [hit.event.text for hit in narrow.hits]
+
+
+async def test_events_that_cannot_be_traced_are_no_failure() -> None:
+    """Where the ledger does not say what was made of the lines, what was found stands."""
+    search = await a_search(Told(a_hit()), *LINES[:1], sources=Away())
+    assert kinds(await search.find(Reading(GROUP, kinds=BOTH), "陶艺", top_k=12)) == ["event", "message"]
 
 
 async def test_a_line_counts_less_than_an_event() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from sqlite3 import Connection
@@ -10,6 +10,7 @@ from sqlite3 import Connection
 from ....domain.event import Draft, Event
 from ....domain.forgetting import stays_out
 from ....domain.hit import Reading
+from ....domain.scope import Scope
 from ....ports.ambient import Clock
 from ..database.database import Database
 from ..database.rows import EVENT_FIELDS, bound, event_of, micros
@@ -48,6 +49,10 @@ class SqliteEvents:
     async def recent(self, reading: Reading, limit: int, offset: int = 0) -> list[Event]:
         """List what the reading admits, newest first."""
         return await self._database.read(_recent, reading, bounded(limit), bounded(offset))
+
+    async def made_of(self, lines: Collection[tuple[Scope, str]], reading: Reading) -> list[Event]:
+        """Return the standing events that the reading admits and that rest on one of these messages."""
+        return await self._database.read(_made_of, lines, reading) if lines else []
 
     async def retire(self, event_id: str, at: datetime) -> None:
         """Retire an event: no reading returns it any more."""
@@ -122,6 +127,19 @@ def _recent(connection: Connection, reading: Reading, limit: int, offset: int) -
     clause, values = EVENTS.filter_of(reading)
     query = select(EVENTS.columns, "events e", clause, "ORDER BY e.at_us DESC, e.seq DESC LIMIT ? OFFSET ?")
     return list(EVENTS.admitted(reading, connection.execute(query, (*values, limit, offset))).values())
+
+
+def _made_of(connection: Connection, lines: Collection[tuple[Scope, str]], reading: Reading) -> list[Event]:
+    by_scope: dict[str, list[str]] = {}
+    for scope, message_id in lines:
+        by_scope.setdefault(scope.key, []).append(message_id)
+    clause, values = EVENTS.filter_of(reading)
+    resting = "event_sources s CROSS JOIN events e ON e.seq = s.seq"  # CROSS forces the index of sources first
+    query = select(EVENTS.columns, resting, f"s.message_id IN {LISTED} AND e.scope = ? AND {clause}")
+    found: dict[int, Event] = {}
+    for scope, ids in by_scope.items():
+        found |= EVENTS.admitted(reading, connection.execute(query, (listed(ids), *bound(scope), *values)))
+    return list(found.values())
 
 
 def _retire(connection: Connection, event_id: str, at: datetime) -> None:

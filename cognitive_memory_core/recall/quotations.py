@@ -1,0 +1,94 @@
+"""Lines of the log for the context of a turn, each with the line that it replies to."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from ..domain.event import Event
+from ..domain.hit import Hit, Reading
+from ..domain.message import Message
+from ..domain.scope import Scope
+from ..ports.ledger import MessageLog
+from ..settings import Decay
+from .messages import MessageSearch
+from .query import Query
+
+LineKey = tuple[Scope, str]  # a message id is unique in its scope only
+Window = Callable[[Scope, int], Awaitable[frozenset[str]]]
+
+
+@dataclass(frozen=True)
+class Quotation:
+    """A line of the log, as an Event of kind "message", and the line that it replies to if the scene may read it."""
+
+    said: Event
+    replied: Message | None = None
+
+    @property
+    def key(self) -> LineKey:
+        """The line's scope and id."""
+        return self.said.scope, self.said.id
+
+
+@dataclass(frozen=True)
+class QuotedLines:
+    """The lines found, best first, and the parts that were unavailable."""
+
+    quotations: tuple[Quotation, ...] = ()
+    degraded: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class QuotationSearch:
+    """What a turn wants: at most ``limit`` lines of relevance ``floor``, none of the newest ``window`` of the place."""
+
+    limit: int
+    window: int
+    floor: float = 0.0
+    decay: Decay | None = None
+
+
+class Quotations:
+    """Finds the lines that answer a turn's question among those that are not in the chat's own window any more."""
+
+    def __init__(self, messages: MessageSearch, log: MessageLog, window: Window) -> None:
+        """Search a log; ``window`` returns the ids of the newest messages of a place."""
+        self._messages = messages
+        self._log = log
+        self._window = window
+
+    async def find(self, reading: Reading, query: Query, wanted: QuotationSearch) -> QuotedLines:
+        """Return quotations, best first; raises UnavailableError if the newest lines of the place are not known."""
+        if wanted.limit <= 0 or not query.terms:
+            return QuotedLines()
+        top_k = wanted.limit + wanted.window
+        searching = self._messages.search(reading, query, top_k=top_k, decay=wanted.decay, settles=False)
+        found, newest = await asyncio.gather(searching, self._newest(reading, wanted.window))
+        older = [hit for hit in found.hits if hit.relevance >= wanted.floor and _key(hit) not in newest]
+        best = older[: wanted.limit]
+        replied = await self._replied(reading, best)
+        quotations = tuple(Quotation(hit.event, replied.get((hit.event.scope, hit.reply_to))) for hit in best)
+        return QuotedLines(quotations, found.degraded)
+
+    async def _newest(self, reading: Reading, window: int) -> frozenset[LineKey]:
+        scene = reading.scene
+        if window <= 0 or (scene.kind == "operator" and not scene.group_id):
+            return frozenset()
+        return frozenset((scene.scope, message_id) for message_id in await self._window(scene.scope, window))
+
+    async def _replied(self, reading: Reading, hits: Sequence[Hit]) -> Mapping[LineKey, Message]:
+        """Return those of the lines replied to that the scene may read."""
+        wanted: dict[Scope, list[str]] = {}
+        for hit in hits:
+            if hit.reply_to:
+                wanted.setdefault(hit.event.scope, []).append(hit.reply_to)
+        found = await asyncio.gather(*(self._log.find(scope, ids) for scope, ids in wanted.items())) if wanted else ()
+        readable = replace(reading, user_id="", kinds=(), window=None)
+        lines = (line for lines in found for line in lines if readable.admits(line.as_event()))
+        return {(line.scene.scope, line.id): line for line in lines}
+
+
+def _key(hit: Hit) -> LineKey:
+    return hit.event.scope, hit.event.id

@@ -1,0 +1,133 @@
+"""Lines of the log that a turn's context quotes."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from cognitive_memory_core.adapters.inmemory import InMemoryLedger
+from cognitive_memory_core.domain.hit import Reading
+from cognitive_memory_core.domain.message import Message
+from cognitive_memory_core.domain.scope import Scene
+from cognitive_memory_core.errors import UnavailableError
+from cognitive_memory_core.historian.messages.message_buffer import MessageBuffer
+from cognitive_memory_core.recall.messages import MessageSearch
+from cognitive_memory_core.recall.query import query_of
+from cognitive_memory_core.recall.quotations import Quotations, QuotationSearch, QuotedLines
+from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE, a_message
+from tests.support.clock import NOON, FrozenClock
+from tests.support.ports import Away
+from tests.support.sightings import sightings_of
+
+MAN = Scene.group("10001", "2000002", user_name="小满", group_name="读书会")
+WANTED = QuotationSearch(limit=6, window=2)
+
+
+def a_line(text: str, hours: float = 0.0, scene: Scene = GROUP, **fields: Any) -> Message:
+    """Make a line said so many hours after noon."""
+    return a_message(text, scene, NOON + timedelta(hours=hours), **fields)
+
+
+TALK = (
+    a_line("周末去学陶艺吗", id="asked"),
+    a_line("去，陶艺课在南门", 1, MAN, id="answered", reply_to="asked"),
+    a_line("陶艺杯子烧好了", 2, id="cup"),
+    a_line("面条", 3, MAN, id="noodles"),
+)
+
+
+async def found(scene: Scene, question: str, *lines: Message, wanted: QuotationSearch = WANTED, **parts: Any) -> Any:
+    """Look for quotations in a log of these lines."""
+    ledger = InMemoryLedger(clock=FrozenClock())
+    await ledger.log.append(lines)
+    buffer = MessageBuffer(ledger.log, sightings_of(ledger))
+
+    async def never() -> None:
+        raise AssertionError("nothing is written for a context")
+
+    clock = FrozenClock(NOON + timedelta(days=1))
+    search = MessageSearch(parts.get("lexical", ledger.lexical), ledger.log, clock, never)
+    quotations = Quotations(search, parts.get("log", ledger.log), parts.get("window", buffer.window))
+    reading = Reading(scene, without=parts.get("without", frozenset()))
+    return await quotations.find(reading, query_of(question, scene, NOON), wanted)
+
+
+def ids(lines: QuotedLines) -> list[str]:
+    """Give the ids of the lines found."""
+    return [quotation.said.id for quotation in lines.quotations]
+
+
+async def test_older_lines_are_quoted_and_the_newest_are_not() -> None:
+    """What the chat still shows by itself is left out, what has gone by is found."""
+    assert sorted(ids(await found(GROUP, "陶艺", *TALK))) == ["answered", "asked"]
+    whole = await found(GROUP, "陶艺", *TALK, wanted=QuotationSearch(limit=6, window=0))
+    assert {"answered", "asked", "cup"} <= set(ids(whole))
+
+
+async def test_a_line_brings_along_what_it_replies_to() -> None:
+    """The line replied to comes with it where the scene may read it, and nowhere else."""
+    lines = await found(GROUP, "陶艺课在哪", *TALK)
+    replied = {one.said.id: one.replied.id if one.replied else "" for one in lines.quotations}
+    assert replied["answered"] == "asked"
+    assert replied["asked"] == ""
+    own = await found(Scene.private("2000002"), "陶艺课在哪", *TALK)
+    assert [(one.said.id, one.replied) for one in own.quotations] == [("answered", None)]
+
+
+async def test_who_opted_out_is_not_quoted() -> None:
+    """Neither as a speaker nor as the one to whom somebody replies."""
+    lines = await found(GROUP, "陶艺", *TALK, without=frozenset({"2000001"}))
+    assert [(one.said.id, one.replied) for one in lines.quotations] == [("answered", None)]
+
+
+@pytest.mark.parametrize("scene", [OTHER_GROUP, PRIVATE, Scene.private("2000009")])
+async def test_elsewhere_nobody_is_quoted(scene: Scene) -> None:
+    """Another group and another person's private chat hold none of it; one's own words are one's own."""
+    lines = await found(scene, "陶艺", *TALK)
+    assert set(ids(lines)) == ({"asked", "cup"} if scene is PRIVATE else set())
+
+
+async def test_an_operator_has_no_window() -> None:
+    """Without a place there is no chat whose newest lines are at hand, so that none is left out."""
+    assert {"answered", "asked", "cup"} <= set(ids(await found(OPERATOR, "陶艺", *TALK)))
+
+
+@pytest.mark.parametrize(("question", "limit"), [("陶艺", 0), ("？？", 6)])
+async def test_nothing_wanted_asks_nobody(question: str, limit: int) -> None:
+    """With a limit of 0, or without a word in the question, no store is asked."""
+    away = {"lexical": Away(), "log": Away(), "window": None}
+    lines = await found(GROUP, question, *TALK, wanted=QuotationSearch(limit=limit, window=2), **away)
+    assert lines == QuotedLines()
+
+
+async def test_the_floor_and_the_limit_hold() -> None:
+    """No more than wanted, and nothing less relevant than the floor."""
+    assert len(ids(await found(GROUP, "陶艺", *TALK, wanted=QuotationSearch(limit=1, window=0)))) == 1
+    assert ids(await found(GROUP, "陶艺", *TALK, wanted=QuotationSearch(limit=6, window=0, floor=1.1))) == []
+
+
+async def test_what_is_away_is_named_or_raised() -> None:
+    """Without the words there are no lines and a word for it; without the window nobody guesses what is at hand."""
+    lines = await found(GROUP, "陶艺", *TALK, lexical=Away())
+    assert (lines.quotations, lines.degraded) == ((), ("lexical",))
+
+    async def no_window(*_: object) -> frozenset[str]:
+        raise UnavailableError("away")
+
+    with pytest.raises(UnavailableError):
+        await found(GROUP, "陶艺", *TALK, window=no_window)
+
+
+async def test_the_window_counts_lines_that_are_not_written_yet() -> None:
+    """The newest lines are those in memory first, then those of the log, each once."""
+    ledger = InMemoryLedger(clock=FrozenClock())
+    await ledger.log.append(TALK)
+    buffer = MessageBuffer(ledger.log, sightings_of(ledger))
+    assert await buffer.window(GROUP.scope, 2) == {"cup", "noodles"}
+    buffer.take(a_line("汤", 4, id="soup"))
+    buffer.take(a_line("私下的", 5, PRIVATE, id="aside"))
+    assert await buffer.window(GROUP.scope, 2) == {"noodles", "soup"}
+    assert await buffer.window(GROUP.scope, 1) == {"soup"}
+    assert await buffer.window(OTHER_GROUP.scope, 2) == set()
