@@ -55,6 +55,43 @@ def latest(troubles: list[Trouble]) -> str:
     return max(lasting, key=lambda trouble: trouble.began).error if lasting else ""
 
 
+class Signal:
+    """A flag that one task awaits with a bound, without a task and a wait of its own for each time."""
+
+    def __init__(self) -> None:
+        """Start cleared."""
+        self._is_set = False
+        self._waiter: asyncio.Future[None] | None = None
+
+    def set(self) -> None:
+        """Set the flag and wake who waits; call it on the event loop."""
+        self._is_set = True
+        _end(self._waiter)
+
+    def clear(self) -> None:
+        """Clear the flag."""
+        self._is_set = False
+
+    async def came(self, seconds: float) -> bool:
+        """Wait for the flag for at most ``seconds``; return whether it was set, and clear it."""
+        if not self._is_set:
+            loop = asyncio.get_running_loop()
+            self._waiter = loop.create_future()
+            timer = loop.call_later(seconds, _end, self._waiter)
+            try:
+                await self._waiter
+            finally:
+                timer.cancel()
+                self._waiter = None
+        came, self._is_set = self._is_set, False
+        return came
+
+
+def _end(waiter: asyncio.Future[None] | None) -> None:
+    if waiter is not None and not waiter.done():
+        waiter.set_result(None)
+
+
 class BackgroundLoop:
     """Runs rounds one after another; only the cancellation of :meth:`run` ends it.
 
@@ -85,8 +122,8 @@ class BackgroundLoop:
         self._first_pause = first_pause
         self._longest_pause = longest_pause
         self._on_failure = on_failure
-        self._wake = asyncio.Event()
-        self._hurry = asyncio.Event()
+        self._wake = Signal()
+        self._hurry = Signal()
 
     @property
     def last_error(self) -> str:
@@ -121,9 +158,9 @@ class BackgroundLoop:
         if not seconds:
             return
         if self._spacing:
-            await signalled(self._hurry, self._spacing)
-        if await signalled(self._wake, seconds) and self._gathered:
-            await signalled(self._hurry, self._gathered)
+            await self._hurry.came(self._spacing)
+        if await self._wake.came(seconds) and self._gathered:
+            await self._hurry.came(self._gathered)
         self._wake.clear()  # the next round sees what came meanwhile
         self._hurry.clear()
 
@@ -144,21 +181,6 @@ async def isolated(work: Coroutine[Any, Any, T]) -> T:
     if task.cancelled():
         raise TransientError(sentences.models.CANCELLED_BY_NOBODY)
     return task.result()
-
-
-async def signalled(event: asyncio.Event, seconds: float) -> bool:
-    """Wait for an event for at most ``seconds``; return whether it was set, and clear it.
-
-    Before Python 3.12, ``asyncio.wait_for`` loses a cancellation that coincides with the event.
-    """
-    waiter = asyncio.ensure_future(event.wait())
-    try:
-        await asyncio.wait({waiter}, timeout=seconds)
-    finally:
-        waiter.cancel()
-    came = event.is_set()
-    event.clear()
-    return came
 
 
 def _wished(error: Exception) -> float:

@@ -8,6 +8,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any, TypeVar
 
 T = TypeVar("T")
+U = TypeVar("U")
 
 
 async def completed(work: Coroutine[Any, Any, T]) -> T:
@@ -23,6 +24,20 @@ async def completed(work: Coroutine[Any, Any, T]) -> T:
         return task.result()
     seen(task)  # the caller gets the cancellation
     raise cancelled
+
+
+async def together(*works: Coroutine[Any, Any, T]) -> list[T]:
+    """Run works at once, each to its end, and return their results in order; then the first failure is raised."""
+    tasks = [asyncio.ensure_future(work) for work in works]
+    await asyncio.gather(*tasks, return_exceptions=True)
+    return [task.result() for task in tasks]
+
+
+async def both(first: Coroutine[Any, Any, T], second: Coroutine[Any, Any, U]) -> tuple[T, U]:
+    """Run two works of different results, as :func:`together` does."""
+    tasks = asyncio.ensure_future(first), asyncio.ensure_future(second)
+    await asyncio.gather(*tasks, return_exceptions=True)
+    return tasks[0].result(), tasks[1].result()
 
 
 def seen(task: asyncio.Future[Any]) -> None:

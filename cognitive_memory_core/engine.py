@@ -387,7 +387,8 @@ class Engine:
                 name_of=self._name_of,
                 is_left_out=lambda key: key.user_id in self.consent.opted_out,
                 on_written=self._note_drawn,
-            )
+            ),
+            is_learning=lambda: parts.view.counts().pending > 0,
         )
 
     def _name_of(self, key: ProfileKey) -> str:

@@ -483,8 +483,11 @@ class NameBook(Protocol):
         """Record a person's name in a place; blank names are ignored."""
         ...
 
-    async def note_all(self, sightings: Sequence[Alias]) -> None:
-        """Record several names; skips the write if it would only move last-seen times by less than an hour."""
+    async def note_all(self, sightings: Sequence[Alias]) -> bool:
+        """Record several names; return whether anything was written.
+
+        Nothing is written if that would only move last-seen times by less than an hour.
+        """
         ...
 
     async def people(self, scope: Scope, user_ids: Iterable[str] = ()) -> list[Person]:

@@ -28,12 +28,13 @@ class InMemoryNames:
         first, last = min(known.first_seen_at, at), max(known.last_seen_at, at)
         self._state.names[scope, user_id, name] = replace(known, first_seen_at=first, last_seen_at=last)
 
-    async def note_all(self, sightings: Sequence[Alias]) -> None:
+    async def note_all(self, sightings: Sequence[Alias]) -> bool:
         """Remember several, unless all of them are known and were seen of late."""
         named = [alias for alias in sightings if alias.name.strip()]
-        if any(map(self._is_news, named)):
-            for alias in named:
-                await self.note(alias.scope, alias.user_id, alias.name, alias.last_seen_at)
+        is_news = any(map(self._is_news, named))
+        for alias in named if is_news else ():
+            await self.note(alias.scope, alias.user_id, alias.name, alias.last_seen_at)
+        return is_news
 
     async def people(self, scope: Scope, user_ids: Iterable[str] = ()) -> list[Person]:
         """Return the people of a place with their names."""

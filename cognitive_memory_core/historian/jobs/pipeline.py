@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone, tzinfo
 
+from ...completion import both, together
 from ...consent import Consent
 from ...domain.event import Draft, Statement
 from ...domain.job import Job
@@ -55,17 +56,25 @@ class Pipeline:
     asks_model: bool = True
     _thoughts: Progress[list[Statement]] = field(default_factory=_no_thoughts, init=False, repr=False)
 
-    async def process(self, job: Job, *, is_last_try: bool = False) -> None:
+    async def process(
+        self, job: Job, *, is_last_try: bool = False, on_thought: Callable[[], None] = lambda: None
+    ) -> None:
         """Store everything that a job holds, except for people who opted out or were erased since it was accepted.
 
-        On the last try, a job whose model answers badly or too late is stored without that answer.
+        On the last try, a job whose model answers badly or too late is stored without that answer. ``on_thought`` is
+        called when the model calls are over and only the commit is left.
         """
         if isinstance(job.work, Turn) and self._has_left(job):
             return await self.events.commit(Draft(job.id))
         job = replace(job, work=await self._told(self.consent.admitted(job.work)))
         await self._keep_memo(job)
-        if not await self.events.done(job.id):
-            await self._keep_events(job, is_last_try=is_last_try)
+        is_done, people = await both(self.events.done(job.id), self._people(job))
+        if not is_done:
+            anchors = replace(self._anchors(job, people), is_last_try=is_last_try)
+            draft = drafted(job, await self._thought(job, anchors), anchors, self.settings.current)
+            on_thought()
+            await self.events.commit(draft)
+            self._thoughts.settle(job.id)
         return None
 
     async def _told(self, work: Turn | Dialogue) -> Turn | Dialogue:
@@ -73,26 +82,26 @@ class Pipeline:
         if isinstance(work, Dialogue):
             return replace(work, messages=await self.log.shown(work.messages))
         lines = [line for line in work.recent_messages if isinstance(line, Message)]
-        shown = await self.log.shown(lines)
-        recent = tuple(line for line in work.recent_messages if isinstance(line, str) or line in shown)
         sources = [Message(one, work.scene, "", _UNKNOWN) for one in work.message_ids]
-        is_gone = bool(sources) and not await self.log.shown(sources)
+        if not (lines or sources):
+            return work
+        shown, told = await together(self.log.shown(lines), self.log.shown(sources))
+        recent = tuple(line for line in work.recent_messages if isinstance(line, str) or line in shown)
+        is_gone = bool(sources) and not told
         return replace(work, recent_messages=recent, observations=() if is_gone else work.observations)
 
     def _has_left(self, job: Job) -> bool:
         scene = job.work.scene
         return scene.user_id in self.consent.opted_out or self.consent.is_erased(scene, job.happened_at)
 
-    async def _keep_events(self, job: Job, *, is_last_try: bool) -> None:
-        await self._note_names(job)
-        anchors = replace(await self._anchors(job), is_last_try=is_last_try)
+    async def _thought(self, job: Job, anchors: Anchors) -> list[Statement]:
+        """Return the statements of a job, which an earlier try may have made already."""
         statements = self._thoughts.find(job.work, anchors)
         if statements is None:
             names = called(anchors)
             statements = [judged(said, names) for said in await self._statements(job, anchors)]
             self._thoughts.keep(job.work, anchors, statements)
-        await self.events.commit(drafted(job, statements, anchors, self.settings.current))
-        self._thoughts.settle(job.id)
+        return statements
 
     async def _keep_memo(self, job: Job) -> None:
         """Store the memo; this precedes every model call, so that memos never wait for one."""
@@ -106,18 +115,22 @@ class Pipeline:
             if not any(line.sender_id for line in job.work.messages):
                 return []
             return await self.historian.triage(job.work, await self._with_neighbours(job.work, anchors))
-        heard = await self._neighbourhood.heard(job.work, called(anchors), self.consent.opted_out)
-        fresh = tuple(text for text in job.work.observations if text not in heard)
+        heard, beside = await both(
+            self._neighbourhood.heard(job.work, called(anchors), self.consent.opted_out),
+            self._with_neighbours(job.work, anchors),  # most often nothing was heard before, and one trip reads both
+        )
+        if not heard:
+            return await self._rewritten(job.work, beside)
+        fresh = replace(job.work, observations=[text for text in job.work.observations if text not in heard])
         again = [repeated(heard[text], job.work.message_ids) for text in job.work.observations if text in heard]
-        return [*await self._rewritten(replace(job.work, observations=fresh), anchors), *again]
+        return [*await self._rewritten(fresh, await self._with_neighbours(fresh, anchors)), *again]
 
     async def _rewritten(self, turn: Turn, anchors: Anchors) -> list[Statement]:
-        if not turn.observations:
-            return []
-        return await self.historian.rewrite(turn, await self._with_neighbours(turn, anchors))
+        return await self.historian.rewrite(turn, anchors) if turn.observations else []
 
     async def _with_neighbours(self, work: Turn | Dialogue, anchors: Anchors) -> Anchors:
-        if not self.asks_model:
+        is_empty = isinstance(work, Turn) and not work.observations
+        if is_empty or not self.asks_model:
             return anchors
         near = await self._neighbourhood.near(work, self.consent.opted_out, called(anchors))
         return replace(anchors, neighbours=near)
@@ -126,12 +139,8 @@ class Pipeline:
     def _neighbourhood(self) -> Neighbourhood:
         return Neighbourhood(self.facts, self.lexical)
 
-    async def _note_names(self, job: Job) -> None:
-        await self.sightings.note([(scene, job.happened_at) for scene in _scenes(job)])
-
-    async def _anchors(self, job: Job) -> Anchors:
+    def _anchors(self, job: Job, people: Sequence[Person]) -> Anchors:
         scene = job.work.scene
-        people = await self._people(job)
         speaker = next((person for person in people if person.id == scene.user_id), None)
         return Anchors(
             job.happened_at.astimezone(self.zone),
@@ -143,9 +152,12 @@ class Pipeline:
         )
 
     async def _people(self, job: Job) -> list[Person]:
-        """Return the participants, and the people of the place who were seen last."""
-        here = {scene.user_id for scene in _scenes(job)}
-        known = await self.sightings.names.people(job.scope)
+        """Record the names; return the participants, and the people of the place who were seen last."""
+        scenes = list(_scenes(job))
+        here, seen = {scene.user_id for scene in scenes}, [(scene, job.happened_at) for scene in scenes]
+        has_changed, known = await both(self.sightings.note(seen), self.sightings.names.people(job.scope))
+        if has_changed:
+            known = await self.sightings.names.people(job.scope)
         present = [person for person in known if person.id in here]
         return list({person.id: person for person in (*present, *known[:KNOWN_PEOPLE])}.values())
 

@@ -20,12 +20,17 @@ from .pipeline import Pipeline
 
 log = logging.getLogger(__name__)
 SHORTEST_POLL = 0.05
+STORING = 16  # jobs being stored beside those that call models
 LONGEST_PAUSE = 30.0  # seconds between two tries while the queue is unavailable
 NAME = "HistorianWorker"
 
 
 class HistorianWorker:
-    """Processes up to ``concurrency`` jobs at a time in one background loop."""
+    """Processes jobs in one background loop, with model calls for up to ``concurrency`` of them at a time.
+
+    A job whose model calls are over no longer counts: up to :data:`STORING` more are being stored meanwhile, and those
+    of several places share a transaction.
+    """
 
     def __init__(
         self,
@@ -47,6 +52,7 @@ class HistorianWorker:
         self._is_nudged = True
         self._unreturned: list[Claim] = []  # cancelled claims that the queue has not taken back yet
         self._hands: dict[asyncio.Task[None], Claim] = {}
+        self._storing: set[str] = set()  # tickets of the claims whose model calls are over
         self._stopping = False
         self._claiming = asyncio.Lock()
         self.paused = False
@@ -109,10 +115,20 @@ class HistorianWorker:
         return max(self._historian.poll_interval_seconds, SHORTEST_POLL)
 
     async def _fill_hands(self) -> None:
-        while not self.paused and not self._stopping and len(self._hands) < self._historian.concurrency:
+        while not self.paused and not self._stopping and self._has_free_hand:
             async with self._claiming:
                 if not await self._has_taken_one():
                     return
+
+    @property
+    def _has_free_hand(self) -> bool:
+        most, busy = self._historian.concurrency, len(self._hands)
+        return busy - len(self._storing) < most and busy < most + STORING
+
+    def _note_thought(self, claim: Claim) -> None:
+        """Note that a job calls no model any more; the next one may begin."""
+        self._storing.add(claim.ticket)
+        self.nudge()
 
     async def _has_taken_one(self) -> bool:
         claim = await self._queue.claim()
@@ -127,7 +143,9 @@ class HistorianWorker:
         return True
 
     def _put_down(self, task: asyncio.Task[None]) -> None:
-        self._hands.pop(task, None)
+        claim = self._hands.pop(task, None)
+        if claim is not None:
+            self._storing.discard(claim.ticket)
         self.nudge()
 
     async def _let_go(self) -> None:
@@ -169,8 +187,10 @@ class HistorianWorker:
     async def _process(self, claim: Claim) -> None:
         limit = self._historian.stale_job_timeout_seconds
         is_last_try = claim.attempts > self._settings.current.queue.job_max_retries
+        on_thought = partial(self._note_thought, claim)
+        work = self._pipeline.process(claim.job, is_last_try=is_last_try, on_thought=on_thought)
         try:
-            await asyncio.wait_for(isolated(self._pipeline.process(claim.job, is_last_try=is_last_try)), limit)
+            await asyncio.wait_for(isolated(work), limit)
         except asyncio.TimeoutError as late:
             message = f"{limit:g} s"
             raise TransientError(message) from late

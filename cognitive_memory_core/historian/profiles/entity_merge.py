@@ -95,8 +95,8 @@ class EntityMerge:
 
     async def _keep(self, key: ProfileKey, changed: Profile | None, facts: Sequence[Fact]) -> None:
         if changed:
-            await self.store.write(changed)
-            await taken_in(self.store, self.index, key)  # includes concurrent writes
+            written = await self.store.write(changed)
+            await taken_in(self.store, self.index, key, written)  # includes concurrent writes
             self.on_written()
         await self.book.settle(key, facts)
 

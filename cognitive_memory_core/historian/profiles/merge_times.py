@@ -10,18 +10,26 @@ from ...settings import ProfileSettings
 FIRST_DELAY = 20.0  # seconds that facts wait if there is no profile yet
 PAUSES = (60.0, 3600.0, 86400.0)  # seconds after the first failure in a row, the second, and every further one
 LONGEST_HIDDEN = 3600.0  # seconds between two tries while the profile is hidden for a withdrawn fact
+LEARNING_DELAY = 10.0  # seconds that facts wait at least while jobs wait, which may bring more of them
 _LONGEST_DELAY = 1e8  # seconds; a longer delay would overflow a date
 
 
 def due_at(
-    waiting: PendingFacts, settings: ProfileSettings, now: datetime, *, is_first: bool, is_hurried: bool
+    waiting: PendingFacts,
+    settings: ProfileSettings,
+    now: datetime,
+    *,
+    is_first: bool,
+    is_hurried: bool,
+    is_learning: bool = False,
 ) -> datetime:
     """Return when the facts of one profile are due; stored instants in the future are wrong and count as past.
 
     Withdrawn facts are due at once. ``is_hurried`` skips the wait for more facts. Neither skips the pause after a
-    failure.
+    failure. ``is_learning`` says that jobs wait: facts then wait for a few seconds even if the settings have no delay.
     """
-    delay = _delay(waiting, settings, is_first=is_first, is_hurried=is_hurried)
+    least = LEARNING_DELAY if is_learning else 0.0
+    delay = _delay(waiting, settings, least, is_first=is_first, is_hurried=is_hurried)
     ready = now if waiting.since > now else waiting.since + timedelta(seconds=delay)
     failed_at = waiting.failed_at
     if failed_at is None or failed_at > now:
@@ -35,8 +43,10 @@ def pause_after(failures: int) -> float:
     return PAUSES[min(max(failures, 1), len(PAUSES)) - 1]
 
 
-def _delay(waiting: PendingFacts, settings: ProfileSettings, *, is_first: bool, is_hurried: bool) -> float:
+def _delay(
+    waiting: PendingFacts, settings: ProfileSettings, least: float, *, is_first: bool, is_hurried: bool
+) -> float:
     if is_hurried or waiting.withdrawn or waiting.facts >= settings.merge_max_facts:
         return 0.0
     delay = min(settings.merge_delay_seconds, _LONGEST_DELAY)
-    return min(delay, FIRST_DELAY) if is_first else delay
+    return max(min(delay, FIRST_DELAY) if is_first else delay, least)

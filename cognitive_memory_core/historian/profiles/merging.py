@@ -45,9 +45,16 @@ class ProfileMerging:
     is unavailable, no failure is counted and all merges wait.
     """
 
-    def __init__(self, entity: EntityMerge, *, elapsed: Callable[[], float] = time.monotonic) -> None:
-        """Merge entities; ``elapsed`` measures the pauses during an outage."""
+    def __init__(
+        self,
+        entity: EntityMerge,
+        *,
+        elapsed: Callable[[], float] = time.monotonic,
+        is_learning: Callable[[], bool] = lambda: False,
+    ) -> None:
+        """Merge entities; ``elapsed`` measures the pauses during an outage, ``is_learning`` tells whether jobs wait."""
         self._entity = entity
+        self._is_learning = is_learning
         self._elapsed = elapsed
         self.trouble = Trouble("historian_profile_merge")
         self.loop = BackgroundLoop("historian_profile_merge", self._round, gathered=GATHERED, on_failure=self._call)
@@ -171,7 +178,8 @@ class ProfileMerging:
     def _due_at(self, one: PendingFacts, now: datetime, portrayed: Collection[ProfileKey]) -> datetime:
         is_first = one.key not in portrayed
         profile = self._entity.settings.current.profile
-        return due_at(one, profile, now, is_first=is_first, is_hurried=self._is_hurried)
+        is_learning = self._is_learning()
+        return due_at(one, profile, now, is_first=is_first, is_hurried=self._is_hurried, is_learning=is_learning)
 
     async def _waiting(self) -> Sequence[PendingFacts]:
         return [one for one in await self._entity.book.waiting() if not self._entity.is_left_out(one.key)]

@@ -39,16 +39,17 @@ class NameObserver:
         self._groups: OrderedDict[Hashable, str] = OrderedDict()
         self._people: OrderedDict[Hashable, str] = OrderedDict()
 
-    async def note(self, seen: Sequence[Seen]) -> None:
-        """Store names in the name book; raises StorageRefused, UnavailableError."""
+    async def note(self, seen: Sequence[Seen]) -> bool:
+        """Store names in the name book; return whether it changed. Raises StorageRefused, UnavailableError."""
         now = self._clock.now()
         past = [(scene, min(at, now)) for scene, at in seen]
         for scene, _ in past:
             _remember(self._groups, scene.scope, scene.group_name)
             _remember(self._people, (scene.agent, scene.user_id), scene.user_name)
-        await self.names.note_all([sighting(scene, at) for scene, at in past])
+        has_changed = await self.names.note_all([sighting(scene, at) for scene, at in past])
         self._waiting.extend(past)
         self.loop.nudge()
+        return has_changed
 
     async def settle(self) -> None:
         """Rename the profiles of all waiting observations; a failing disk is logged."""

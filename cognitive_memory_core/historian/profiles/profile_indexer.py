@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Sequence
 
 from ...background import BackgroundLoop, Trouble, latest
+from ...completion import together
 from ...domain.profile import Profile, ProfileKey
 from ...errors import BadAnswer, BadArgument, PermanentError, UnavailableError
 from ...ports.ledger import ProfileIndex
@@ -123,8 +124,8 @@ class ProfileIndexer:
 
     async def _embed(self, batch: Sequence[Profile]) -> None:
         vectors: list[Vector] = await self._embedder.embed_documents([words_of(profile) for profile in batch])
-        for profile, vector in zip(batch, vectors, strict=True):
-            await self._index.store(self._embedder.fingerprint, profile, vector)
+        pairs = zip(batch, vectors, strict=True)
+        await together(*(self._index.store(self._embedder.fingerprint, profile, vector) for profile, vector in pairs))
 
     async def _embed_each(self, batch: Sequence[Profile]) -> None:
         for profile in batch:
@@ -135,9 +136,14 @@ class ProfileIndexer:
                 self._refused[profile.key, profile.version] = self._elapsed() + LEFT_ALONE
 
 
-async def taken_in(store: ProfileStore, index: ProfileIndex, key: ProfileKey) -> Profile | None:
-    """Copy one profile from store to index, or remove it there, even if it changes meanwhile; return it."""
-    profile = await store.find(key)
+async def taken_in(
+    store: ProfileStore, index: ProfileIndex, key: ProfileKey, written: Profile | None = None
+) -> Profile | None:
+    """Copy one profile from store to index, or remove it there, even if it changes meanwhile; return it.
+
+    ``written`` is the profile as the caller has just written it.
+    """
+    profile = written or await store.find(key)
     for _ in range(TRIES):
         await (index.put(profile) if profile else index.remove([key]))
         now = await store.find(key)

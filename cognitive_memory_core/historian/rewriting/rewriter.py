@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
+from typing import TypeVar
 
 from ... import sentences
 from ...domain.event import Statement, duplicate_key
@@ -29,6 +31,8 @@ from .rewrite_batch import Attempt, RewriteBatch
 from .triage import sheet_of
 
 log = logging.getLogger(__name__)
+SMALL, FEW = 2_000, 40  # characters and people, up to which a prompt is written and judged on the event loop
+T = TypeVar("T")
 MOST_REFUSED = 3  # refusals in a row after which the remaining observations are taken for refused
 
 
@@ -86,9 +90,8 @@ class ModelHistorian:
         tries = self._settings.current.historian.rewrite_max_retry + 1
         while sheet.open and sheet.calls < tries:
             self._progress.keep(work, sheet.anchors, sheet)
-            question = await asyncio.to_thread(
-                self._prompts.rewrite, sheet.tasks(), sheet.anchors, source=source, lines=lines
-            )
+            ask = partial(self._prompts.rewrite, sheet.tasks(), sheet.anchors, source=source, lines=lines)
+            question = await _computed(sheet, ask)
             try:
                 await _note(sheet, await self._rewriting.ask(question))
             except (BadAnswer, TooSlow) as failure:
@@ -188,8 +191,15 @@ def _give_up(sheet: RewriteBatch, failure: BadAnswer | TooSlow) -> None:
 
 
 async def _note(sheet: RewriteBatch, answers: Sequence[Said]) -> None:
-    """Record an answer; it is judged in a thread that changes no state, so that the job can be cancelled meanwhile."""
-    sheet.note(await asyncio.to_thread(sheet.tried, answers))
+    """Record an answer; judging it changes no state, so that the job can be cancelled meanwhile."""
+    sheet.note(await _computed(sheet, partial(sheet.tried, answers)))
+
+
+async def _computed(sheet: RewriteBatch, work: Callable[[], T]) -> T:
+    """Compute at once what takes about a millisecond, and in a thread what many people or long texts make slow."""
+    length = sum(map(len, sheet.context)) + sum(len(matter.heard) for matter in sheet.matters)
+    is_small = length <= SMALL and len(sheet.anchors.people) <= FEW
+    return work() if is_small else await asyncio.to_thread(work)
 
 
 def _sheet(turn: Turn, anchors: Anchors) -> RewriteBatch:

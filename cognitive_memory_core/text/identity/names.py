@@ -30,6 +30,7 @@ _PLACEHOLDERS = frozenset(
     )
 )
 _LINE_END = re.compile("\r\n|[\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029]")
+_USUAL = re.compile("[\n\t -~\u3001\u3002\u3008-\u3011\u4e00-\u9fa5\uff01-\uff5e]*")  # nothing in it is changed
 _BLANKS = "\u115f\u1160\u3164\uffa0\u2800"  # letters and symbols that show nothing, worn as invisible names
 _JOINER = "\u200d"
 _UNSEEN_MARKS = frozenset("\u034f\u17b4\u17b5\u180b\u180c\u180d\u180f")
@@ -70,7 +71,7 @@ def clean_text(text: str) -> str:
 
     Line ends of every kind become \n; \n, \t and what joins emoji stay. The answer is in NFC.
     """
-    if text.isascii() and text.isprintable():
+    if _USUAL.fullmatch(text):
         return text
     text = unicodedata.normalize("NFC", _LINE_END.sub("\n", text)).translate(_TEXT)
     text = _STRAY_JOINER.sub("", _STRAY_STYLE.sub("", text))

@@ -131,6 +131,24 @@ async def test_many_facts_do_not_wait() -> None:
         await until(lambda: len(world.merger.merged) == 1)
 
 
+async def test_facts_wait_a_little_for_those_of_waiting_jobs() -> None:
+    """Without a delay in the settings, a burst of jobs costs one merge a profile; it waits ten seconds at most."""
+    world, is_learning = World(settings=Live(Settings(profile=ProfileSettings(merge_delay_seconds=0)))), [True]
+    async with running(ProfileMerging(world.entity, is_learning=lambda: is_learning[0])) as merging:
+        await told(world, merging, TANG, "甲")
+        await told(world, merging, TANG, "乙")
+        await unmoved()
+        assert world.merger.merged == []
+        is_learning[0] = False
+        merging.nudge()
+        await until(lambda: len(world.merger.merged) == 1)
+        is_learning[0] = True
+        await told(world, merging, TANG, "丙")
+        world.clock.advance(seconds=10)
+        await until(lambda: len(world.merger.merged) == 2)
+    assert [facts for _, _, facts in world.merger.merged] == [["甲", "乙"], ["丙"]]
+
+
 async def test_settings_change_while_running() -> None:
     """merge_delay_seconds and merge_max_facts are read anew each time."""
     world = World()

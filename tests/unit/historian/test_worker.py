@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import pytest
 
 from cognitive_memory_core.adapters.inmemory.ledger import InMemoryLedger
 from cognitive_memory_core.adapters.inmemory.queue import InMemoryQueue
 from cognitive_memory_core.consent import Consent
-from cognitive_memory_core.domain.event import Statement
+from cognitive_memory_core.domain.event import Draft, Statement
 from cognitive_memory_core.domain.people import Anchors
+from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.domain.turn import Dialogue, Turn
 from cognitive_memory_core.errors import PermanentError, StorageRefused, TooSlow, TransientError, UnavailableError
 from cognitive_memory_core.historian.jobs.pipeline import Pipeline
-from cognitive_memory_core.historian.jobs.worker import HistorianWorker
+from cognitive_memory_core.historian.jobs.worker import STORING, HistorianWorker
+from cognitive_memory_core.ports.ledger import EventLedger
 from cognitive_memory_core.ports.queue import Claim
 from cognitive_memory_core.settings import HistorianSettings, Live, QueueSettings, Settings
 from tests.support.builders import GROUP, OTHER_GROUP, a_job
@@ -50,6 +52,24 @@ class ScriptedHistorian:
     async def triage(self, dialogue: Dialogue, anchors: Anchors) -> list[Statement]:
         """Find nothing."""
         return []
+
+
+class CommittingLater:
+    """Events whose commits wait for something first."""
+
+    def __init__(self, events: EventLedger, ready: Callable[[], Awaitable[object]]) -> None:
+        """Wait for ``ready`` before each commit to ``events``."""
+        self._events = events
+        self._ready = ready
+
+    async def commit(self, draft: Draft) -> None:
+        """Wait, then commit."""
+        await self._ready()
+        await self._events.commit(draft)
+
+    def __getattr__(self, name: str) -> Any:
+        """Give everything else of the events."""
+        return getattr(self._events, name)
 
 
 def raising(error: Exception, times: int = 10**9) -> Callable[[], None]:
@@ -84,6 +104,7 @@ async def at_work(
     concurrency: int = 2,
     stale: float = 300.0,
     make: type[Queue] = InMemoryQueue,
+    committing: Callable[[], Awaitable[object]] | None = None,
 ) -> AsyncIterator[tuple[Queue, InMemoryLedger, HistorianWorker]]:
     """Set a worker to work over parts that live in memory."""
     settings = Settings(
@@ -99,7 +120,7 @@ async def at_work(
     consent = Consent(ledger.consent, ledger.names)
     pipeline = Pipeline(
         historian,
-        ledger.events,
+        CommittingLater(ledger.events, committing) if committing else ledger.events,
         ledger.notes,
         sightings_of(ledger),
         NoMirror(),
@@ -222,6 +243,59 @@ async def test_jobs_in_flight_are_bounded() -> None:
         gate.set()
         await until(lambda: worker.is_idle)
         assert most[0] == 2
+
+
+async def test_a_job_that_is_being_stored_leaves_the_model_to_another() -> None:
+    """``concurrency`` bounds the jobs that call models: while one job is stored, the model is asked for the next."""
+    gate = asyncio.Event()
+    historian = ScriptedHistorian()
+    async with at_work(historian, concurrency=1, committing=gate.wait) as (queue, ledger, worker):
+        jobs = [a_job(f"第 {number} 件", scene=_place(number)) for number in range(3)]
+        for job in jobs:
+            await queue.enqueue(job)
+        worker.nudge()
+        await until(lambda: len(historian.seen) == 3)
+        assert queue.counts().processing == 3
+        gate.set()
+        await until(lambda: worker.is_idle)
+        assert all([await ledger.events.done(job.id) for job in jobs])
+
+
+async def test_jobs_that_are_being_stored_are_bounded() -> None:
+    """A ledger that does not answer holds up no more than ``concurrency`` jobs and those that may be stored at once."""
+    gate = asyncio.Event()
+    async with at_work(ScriptedHistorian(), concurrency=2, committing=gate.wait) as (queue, _, worker):
+        for number in range(STORING + 10):
+            await queue.enqueue(a_job("甲", scene=_place(number)))
+        worker.nudge()
+        await until(lambda: queue.counts().processing == STORING + 2)
+        for _ in range(100):
+            await asyncio.sleep(0)
+        assert queue.counts().processing == STORING + 2
+        gate.set()
+        await until(lambda: worker.is_idle)
+
+
+async def test_jobs_of_a_scene_are_stored_in_order() -> None:
+    """However long a job is stored, the next of its scene is not thought of before."""
+    gate = asyncio.Event()
+    historian = ScriptedHistorian()
+    async with at_work(historian, committing=gate.wait) as (queue, _, worker):
+        for text in ("甲", "乙"):
+            await queue.enqueue(a_job(text))
+        await queue.enqueue(a_job("丙", scene=OTHER_GROUP))
+        worker.nudge()
+        await until(lambda: len(historian.seen) == 2)
+        for _ in range(100):
+            await asyncio.sleep(0)
+        assert sorted(historian.seen) == sorted(("甲", "丙"))
+        gate.set()
+        await until(lambda: worker.is_idle)
+        assert historian.seen.index("甲") < historian.seen.index("乙")
+
+
+def _place(number: int) -> Scene:
+    return Scene.group(str(20001 + number), "2000001")
 
 
 async def test_stopping_gives_hanging_jobs_back() -> None:

@@ -7,6 +7,7 @@ import unicodedata
 import pytest
 
 from cognitive_memory_core.domain.people import Person
+from cognitive_memory_core.text.identity import names
 from cognitive_memory_core.text.identity.names import NAME_LENGTH, clean_name, clean_text, one_line
 
 FAMILY = "👨‍👩‍👧"
@@ -119,3 +120,16 @@ def test_text_keeps_what_people_write() -> None:
     """Ordinary text of several scripts, brackets and full-width signs pass unchanged."""
     text = f"他说：「v2.3（测试版）」！{FAMILY} 𠮷野家 café हिन्दी ① ＜ok＞"
     assert clean_text(text) == text
+
+
+def test_usual_text_is_returned_without_a_look_at_each_character() -> None:
+    """Each character of the class that is passed through at once is one that cleaning leaves as it is."""
+    usual = [char for char in map(chr, range(0x10000)) if names._USUAL.fullmatch(char)]
+    assert len(usual) > 20_000
+    for char in usual:
+        cleaned = names._without_floods(
+            unicodedata.normalize("NFC", names._LINE_END.sub("\n", char)).translate(names._TEXT)
+        )
+        assert cleaned == char
+    whole = "".join(usual)
+    assert unicodedata.normalize("NFC", whole) == whole

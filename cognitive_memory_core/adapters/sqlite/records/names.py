@@ -35,11 +35,13 @@ class SqliteNames:
         if name.strip():
             await self._database.write(_note, [Alias(scope, user_id, name, at, at)])
 
-    async def note_all(self, sightings: Sequence[Alias]) -> None:
+    async def note_all(self, sightings: Sequence[Alias]) -> bool:
         """Record several names in one transaction; write nothing if all are known and were seen recently."""
         named = [alias for alias in sightings if alias.name.strip()]
-        if await self._database.read(_tell_news, named):
+        is_news = await self._database.read(_tell_news, named)
+        if is_news:
             await self._database.write(_note, named)
+        return is_news
 
     async def people(self, scope: Scope, user_ids: Iterable[str] = ()) -> list[Person]:
         """Return the people of a place with their names."""

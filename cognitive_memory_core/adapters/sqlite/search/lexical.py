@@ -151,7 +151,10 @@ def _searched(connection: Connection, hot: PostingsCache, question: _LexicalQues
 def _found(connection: Connection, question: _LexicalQuestion[T], ranking: _Ranking) -> Found[T]:
     limit, at = question.limit, question.corpus.at
     ranked = ranking.best(limit + SPARE)
-    found = at(connection, question.reading, list(ranked))
+    seqs = list(ranked)
+    found = at(connection, question.reading, seqs[:limit])
+    if len(found) < min(limit, len(seqs)):
+        found = at(connection, question.reading, seqs)
     if len(found) < limit and len(ranked) == limit + SPARE:  # too many of the best lie outside a narrow reading
         ranked = ranking.best_within(limit)
         found = at(connection, question.reading, list(ranked))

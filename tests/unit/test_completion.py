@@ -1,0 +1,67 @@
+"""Work that is run to its end."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from cognitive_memory_core.completion import both, together
+
+
+async def test_works_run_at_once_and_answer_in_order() -> None:
+    """Each work may wait for the other; their results come in the order of the works."""
+    first, second = asyncio.Event(), asyncio.Event()
+
+    async def leading() -> int:
+        first.set()
+        await second.wait()
+        return 1
+
+    async def following() -> int:
+        await first.wait()
+        second.set()
+        return 2
+
+    assert await together(leading(), following()) == [1, 2]
+    first.clear()
+    second.clear()
+    assert await both(leading(), following()) == (1, 2)
+
+
+async def test_a_failure_is_raised_once_every_work_has_ended() -> None:
+    """What one work raises leaves no other one running behind its caller's back."""
+    ended = list[str]()
+
+    async def failing() -> None:
+        raise ValueError
+
+    async def slow() -> None:
+        for _ in range(10):
+            await asyncio.sleep(0)
+        ended.append("slow")
+
+    with pytest.raises(ValueError):  # noqa: PT011  # it bears no message
+        await both(failing(), slow())
+    with pytest.raises(ValueError):  # noqa: PT011  # it bears no message
+        await together(slow(), failing())
+    assert ended == ["slow", "slow"]
+
+
+async def test_a_cancelled_caller_ends_every_work() -> None:
+    """Whoever cancels the caller finds all works ended when the caller is."""
+    ended = list[str]()
+
+    async def hanging() -> None:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            ended.append("hanging")
+
+    task = asyncio.ensure_future(together(hanging(), hanging()))
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
+    assert task.cancelled()
+    assert ended == ["hanging", "hanging"]
