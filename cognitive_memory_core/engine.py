@@ -8,10 +8,14 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 
+from . import sentences
 from .background import Trouble
 from .completion import completed
 from .consent import Consent
 from .context.builder import ContextBuilder
+from .context.compression import Compressor, admitted
+from .domain.job import FailedJob
+from .domain.message import Message
 from .domain.profile import ProfileKey
 from .errors import UnavailableError
 from .event_correcting import EventCorrecting
@@ -34,6 +38,8 @@ from .pinboard import Pinboard
 from .ports.overrides import Overrides
 from .ports.vectors import NearbyEvents
 from .profile_history import ProfileHistory
+from .read_access import ReadAccess
+from .reads import Reads
 from .recall.messages import MessageSearch
 from .recall.nearest import NearestVectors
 from .recall.profile_reader import ProfileReader
@@ -56,6 +62,7 @@ class Engine:
         self.parts = parts
         self.settings = settings
         self.consent = Consent(parts.consent, parts.names, parts.eraser, parts.incognito)
+        self.access = ReadAccess(self.consent, settings)
         self.sightings = NameObserver(parts.names, Renaming(parts.profiles, parts.profile_index), parts.clock)
         self.journal = MessageBuffer(parts.log, self.sightings)
         self.pinboard = Pinboard(parts.notes, parts.clock)
@@ -81,10 +88,11 @@ class Engine:
             parts.notes,
             parts.view.waiting_memos,
             settings,
-            hide=self.consent.hidden,
-            portraits=self.portraits,
+            self.access,
+            profiles=self.portraits,
             quotations=Quotations(said, parts.log, self.journal.window),
         )
+        self.reads = self._reads()
         parts.watch.on_brought_back = self.consent.load
         self._loops: list[asyncio.Task[None]] = []
 
@@ -104,6 +112,31 @@ class Engine:
         """Copy the latest memos to the mirror, which lacks some if a process was killed between two writes."""
         for memo in await self.parts.notes.latest_memos(MIRRORED_AGAIN):
             await self.parts.mirror.copy(memo)
+
+    @property
+    def is_running(self) -> bool:
+        """Whether new memories are made."""
+        return self.settings.current.enabled
+
+    @property
+    def reason(self) -> str:
+        """Why the memory is not running; "" while it is."""
+        return "" if self.is_running else sentences.caller.NOT_RUNNING
+
+    @property
+    def opened(self) -> Engine:
+        """The engine itself; an absent one raises here."""
+        return self
+
+    async def compress(self, lines: Sequence[Message], budget: int) -> str:
+        """Shorten a dialogue without people who opted out; by a model if one is set and the memory is enabled."""
+        summariser = self.parts.thinkers.summariser if self.is_running else None
+        compressor = Compressor(summariser, self.consent.hidden)
+        return await compressor.compress(admitted(lines, self.consent.admitted), budget)
+
+    async def failed_jobs(self) -> list[FailedJob]:
+        """Return the buried jobs with their errors, oldest first."""
+        return await self.parts.view.failed()
 
     def start(self) -> None:
         """Start the loops; with ``enabled=false`` only those of log, names, memos and housekeeping."""
@@ -173,7 +206,8 @@ class Engine:
         """Return the status; if the ledger is unavailable, its figures are zero and ``last_error`` says so."""
         worker, parts, failing = self.worker, self.parts, self._failing()
         status = Status(
-            is_running=self.settings.current.enabled,
+            is_running=self.is_running,
+            reason=self.reason,
             jobs=parts.view.counts(),
             refused=self.intake.admission.refused,
             paused=worker.paused,
@@ -269,9 +303,21 @@ class Engine:
             parts.profiles,
             parts.profile_index,
             parts.embedder,
-            self.consent,
+            self.access,
             self.settings,
             facts=parts.facts,
+        )
+
+    def _reads(self) -> Reads:
+        return Reads(
+            access=self.access,
+            contexts=self.builder,
+            search=self.search,
+            event_ledger=self.parts.events,
+            buffer=self.journal,
+            profile_reader=self.portraits,
+            history=self.history,
+            pinboard=self.pinboard,
         )
 
     def _retriever(self) -> Retriever:
@@ -329,6 +375,7 @@ class Engine:
         parts = self.parts
         return EventForgetting(
             self.journal,
+            parts.events,
             parts.event_eraser,
             parts.profile_eraser,
             parts.clock,
@@ -337,6 +384,7 @@ class Engine:
             self._held,
             self._unindex,
             self._unportray,
+            on_changed=self.merging.nudge,
         )
 
     @asynccontextmanager
@@ -406,7 +454,7 @@ class Engine:
             parts.profiles,
             parts.profile_index,
             self.portraits,
-            self.consent,
+            self.access,
             parts.clock,
             self.profile_indexer.nudge,
             parts.event_eraser,
@@ -425,4 +473,6 @@ class Engine:
             self.settings,
             parts.clock,
             Admission(self.settings),
+            on_queued=self.worker.nudge,
+            on_withdrawn=self.merging.nudge,
         )

@@ -13,11 +13,11 @@ from .domain.erasure import RESTORABLE
 from .domain.event import Event
 from .domain.forgetting import keys_of
 from .domain.profile import ProfileKey
-from .errors import CognitiveMemoryError
+from .errors import CognitiveMemoryError, UnknownEvent
 from .forgetting import Purge
 from .historian.messages.message_buffer import MessageBuffer
 from .ports.ambient import Clock
-from .ports.ledger import EventEraser
+from .ports.ledger import EventEraser, EventLedger
 from .ports.profiles import ProfileEraser
 from .text.safety.recitals import untelling
 
@@ -33,6 +33,7 @@ class EventForgetting:
     """
 
     journal: MessageBuffer
+    events: EventLedger
     eraser: EventEraser
     portraits: ProfileEraser
     clock: Clock
@@ -41,11 +42,23 @@ class EventForgetting:
     held: Callable[[], AbstractAsyncContextManager[None]]
     unindex: Callable[[Sequence[str]], Awaitable[None]]
     unportray: Callable[[Sequence[ProfileKey]], Awaitable[None]]
+    on_changed: Callable[[], None]
 
     async def forget(self, event: Event) -> None:
         """Retire an event and hide the lines that tell it, including unwritten ones."""
-        await self.journal.settle()
-        await self.eraser.forget(event.id, self.clock.now())
+        if event.retired_at is None:
+            await self.journal.settle()
+            await self.eraser.forget(event.id, self.clock.now())
+            self.on_changed()
+
+    async def restore(self, event: Event) -> Event:
+        """Restore a retired event; raises UnknownEvent if that is impossible or its restore period is over."""
+        is_over = event.retired_at is not None and event.retired_at < self.clock.now() - RESTORABLE
+        restored = None if is_over else await self.events.restore(event.id)
+        if restored is None:
+            raise UnknownEvent(sentences.caller.UNKNOWN_EVENT)
+        self.on_changed()
+        return restored
 
     async def erase_expired(self) -> int:
         """Erase events whose restore period is over and schedule a purge; return how many events.

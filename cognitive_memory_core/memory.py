@@ -12,11 +12,12 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 from . import sentences
+from .absent import AbsentEngine
 from .arguments import checks_arguments
 from .completion import completed
-from .context.compression import Compressor, admitted, checked_dialogue
+from .context.compression import checked_dialogue
 from .context.render import Context
-from .domain.erasure import RESTORABLE, Erasure
+from .domain.erasure import Erasure
 from .domain.event import MEMORY_KINDS, Event
 from .domain.hit import Hit, Reading
 from .domain.ids import checked_id, checked_text
@@ -26,7 +27,7 @@ from .domain.note import Memo, Pin
 from .domain.profile import EntityType, Profile, ProfileHit, ProfileKey, Revision
 from .domain.scope import Scene
 from .domain.turn import Turn
-from .errors import BadArgument, NotPermitted, UnavailableError, UnknownEvent
+from .errors import BadArgument, NotPermitted
 from .ports.ambient import Clock
 from .ports.ledger import Copy, Switch
 from .ports.models import Chat, Embedder, Reranker
@@ -45,7 +46,6 @@ MAX_RESULTS = 200
 MAX_OFFSET = 1_000_000
 MAX_QUERY = 4000
 MAX_INCOGNITO = 7 * 24 * 60  # minutes
-NOTHING = Context("", (), 0, ("disabled",))
 
 
 @checks_arguments
@@ -57,16 +57,14 @@ class CognitiveMemory:
     says what to do; an argument of the wrong type raises BadArgument from every method.
     """
 
-    def __init__(self, settings: Settings, engine: Engine | None = None, reason: str = "") -> None:
-        """Wrap an engine; use :meth:`open` instead."""
-        self._settings = Live(settings) if engine is None else engine.settings
-        self._engine = engine
-        self._reason = reason
+    def __init__(self, reason: str = "") -> None:
+        """Make an absent memory; use :meth:`open` or :meth:`absent` instead."""
+        self._engine: Engine | AbsentEngine = AbsentEngine(Live(Settings(enabled=False)), reason)
 
     @classmethod
     def absent(cls, reason: str = "") -> CognitiveMemory:
         """Return a memory that stores and returns nothing and reports ``reason``; touches no disk."""
-        return cls(Settings(enabled=False), None, reason or sentences.caller.NOT_RUNNING)
+        return cls(reason)
 
     @classmethod
     @asynccontextmanager
@@ -94,67 +92,48 @@ class CognitiveMemory:
         engine_class = await asyncio.to_thread(_engine_class)
         given = Overrides(clock=clock, embedder=embedder, chat=chat, reranker=reranker)
         engine = await engine_class.open(Live(settings), Path(data_dir), given)
-        memory = cls(settings, engine)
+        memory = cls()
+        memory._engine = engine
         try:
             if background:
                 engine.start()
             yield memory
         finally:
-            memory._engine, memory._reason = None, sentences.caller.NOT_RUNNING
+            memory._engine = AbsentEngine(engine.settings)
             await completed(engine.close())
 
     @property
     def is_running(self) -> bool:
         """Whether new memories are made: open, and not switched off by ``enabled=false``."""
-        return self._engine is not None and self._settings.current.enabled
+        return self._engine.is_running
 
     @property
     def reason(self) -> str:
         """Why the memory is not running, for people; "" while it is."""
-        return "" if self.is_running else self._reason or sentences.caller.NOT_RUNNING
+        return self._engine.reason
 
     async def observe(self, message: Message) -> None:
         """Log a message: searches and windows see it at once; written within 0.5 s. A failing log is no error."""
-        if self.is_running:
-            self._open.intake.observe(message)
+        self._engine.intake.observe(message)
 
     async def remember(self, turn: Turn) -> str | None:
         """Store a turn durably, then return its job's id, or its memo's id if there is nothing else.
 
         None if it is blank, the place is switched off or the person opted out. Raises QueueFull, StorageRefused.
         """
-        if self._engine is None:
-            return None
-        stored = await self._engine.intake.remember(turn)
-        self._engine.worker.nudge()
-        return stored
+        return await self._engine.intake.remember(turn)
 
     async def consider(self, scene: Scene, messages: Sequence[Message]) -> str | None:
         """Queue a dialogue for triage, as durably as :meth:`remember`; None if there is nothing to triage."""
-        if self._engine is None:
-            return None
-        stored = await self._engine.intake.consider(scene, messages)
-        self._engine.worker.nudge()
-        return stored
+        return await self._engine.intake.consider(scene, messages)
 
     async def recall_message(self, scene: Scene, message_id: str) -> None:
         """Withdraw a message from the log and from unprocessed jobs, and retire the events that rest on it alone."""
-        engine, message_id = self._open, checked_id(message_id, "message_id")
-        engine.journal.drop(scene.scope, message_id)
-        try:
-            await engine.parts.log.withdraw(scene.scope, message_id, engine.parts.clock.now())
-        finally:
-            await engine.parts.view.withdraw(scene.scope, message_id)
-            engine.merging.nudge()  # profiles must lose what they hold of it
+        await self._opened.intake.withdraw(scene.scope, checked_id(message_id, "message_id"))
 
     async def context(self, scene: Scene, query: str, *, budget: int | None = None) -> Context:
         """Build the context block for the model; failing components are left out and listed in ``degraded``."""
-        query, engine = query[:MAX_QUERY], self._engine
-        if engine is None or not _recalls(engine, scene):
-            return NOTHING
-        if not self.is_running:
-            return await engine.builder.memos_only(scene, budget=budget, without=engine.consent.opted_out)
-        return await engine.builder.build(scene, query, budget=budget, without=engine.consent.opted_out)
+        return await self._engine.reads.context(scene, query[:MAX_QUERY], budget=budget)
 
     async def search_events(  # noqa: PLR0913  # the contract's signature
         self,
@@ -174,98 +153,60 @@ class CognitiveMemory:
         raises NotPermitted. Times are aware datetimes or ISO text, read in the configured zone if naive; a bare end
         date includes its day.
         """
-        reading = self._reading(scene, user_id, group_id, kinds)
+        reading = _reading(scene, user_id, group_id, kinds)
         reading = replace(reading, window=interval_of(time_from, time_to, self._settings.current.zone))
-        engine = self._engine
-        if engine is None or not self.is_running or not _recalls(engine, scene):
-            return []
         limit = max(_count(top_k, self._settings.current.query.tool_default_top_k), 1)
-        found = await engine.search.find(reading, query[:MAX_QUERY], top_k=limit)
-        return [engine.consent.worded_hit(hit) for hit in found.hits]
+        return await self._engine.reads.hits(reading, query[:MAX_QUERY], top_k=limit)
 
     async def events(self, scene: Scene, *, limit: int = 20, offset: int = 0) -> list[Event]:
         """Return the events that the scene may read, newest first."""
-        engine = self._engine
-        if engine is None or not _recalls(engine, scene):
-            return []
-        reading = self._reading(scene, None, None, ())
-        wanted, skipped = _count(limit, 20), _count(offset, 0, most=MAX_OFFSET)
-        return [engine.consent.worded(event) for event in await engine.parts.events.recent(reading, wanted, skipped)]
+        return await self._engine.reads.events(scene, _count(limit, 20), _count(offset, 0, most=MAX_OFFSET))
 
     async def recent_messages(
         self, scene: Scene, limit: int | None = None, *, until: datetime | None = None
     ) -> list[Message]:
         """Return the newest logged messages of the place, oldest first, without people who opted out."""
-        engine = self._engine
-        if engine is None or not _recalls(engine, scene):
-            return []
         wanted = _count(limit, self._settings.current.historian.recent_messages_inject_k)
-        found = await engine.journal.recent(scene.scope, wanted, before=until)
-        consent = engine.consent
-        return [consent.worded(message) for message in found if message.scene.user_id not in consent.opted_out]
+        return await self._engine.reads.recent_messages(scene, wanted, until=until)
 
     async def find_messages(self, scene: Scene, message_ids: Sequence[str]) -> list[Message]:
         """Return those of the given messages that the place's log holds, oldest first, without people who opted out.
 
         Empty for a place that is switched off. Raises UnavailableError if the log cannot be read.
         """
-        engine, wanted = self._engine, _checked_ids(message_ids)
-        if engine is None or not (_recalls(engine, scene) or engine.consent.is_recorded(scene.scope)):
-            return []
-        found, consent = await engine.journal.find(scene.scope, wanted), engine.consent
-        return [consent.worded(message) for message in found if message.scene.user_id not in consent.opted_out]
+        return await self._engine.reads.find_messages(scene, _checked_ids(message_ids))
 
     async def learned_messages(self, scene: Scene, message_ids: Sequence[str]) -> frozenset[str]:
         """Return those of the given messages of the place that a job of any state or an event already rests on.
 
         For a caller that restarts after a crash and must not submit considered messages again.
         """
-        engine, wanted = self._engine, _checked_ids(message_ids)
-        if engine is None or not wanted:
-            return frozenset()
-        waiting = await engine.parts.view.holding(
-            scene.scope, wanted
-        )  # first: a job disappears once its events are stored
-        return waiting | await engine.parts.log.learned(scene.scope, wanted - waiting)
+        return await self._engine.intake.learned(scene, _checked_ids(message_ids))
 
     async def memos(self, scene: Scene, limit: int | None = None) -> list[Memo]:
         """Return the newest memos of the place, newest last, including those whose job still waits."""
-        engine = self._engine
-        if engine is None or not _recalls(engine, scene):
-            return []
         wanted = _count(limit, self._settings.current.query.recent_end_summaries_inject_k)
-        found = await engine.builder.memos(scene.scope, wanted)
-        return [engine.consent.worded(memo) for memo in found if memo.user_id not in engine.consent.opted_out]
+        return await self._engine.reads.memos(scene, wanted)
 
     async def get_profile(self, scene: Scene, entity_type: EntityType, entity_id: str) -> Profile | None:
         """Return a profile; "user" in a group means the member's, or the person's own profile if profiles are shared.
 
         Raises NotPermitted for one that the scene may not read.
         """
-        asked, engine = ProfileKey.asked(scene, entity_type, entity_id), self._engine
-        if engine is None or not self.is_running or not _recalls(engine, scene):
-            if not asked.readable_by(scene):
-                raise NotPermitted(sentences.caller.FOREIGN_PROFILE)
-            return None
-        return await engine.portraits.asked(scene, entity_type, entity_id)
+        if not ProfileKey.asked(scene, entity_type, entity_id).readable_by(scene):
+            raise NotPermitted(sentences.caller.FOREIGN_PROFILE)
+        return await self._engine.reads.profile(scene, entity_type, entity_id)
 
     async def search_profiles(
         self, scene: Scene, query: str, *, entity_type: EntityType | None = None, top_k: int | None = None
     ) -> list[ProfileHit]:
         """Search the profiles that the scene may read, best first."""
-        query = query[:MAX_QUERY]
         limit = max(_count(top_k, self._settings.current.query.profile_top_k), 1)
-        engine = self._engine
-        if engine is None or not self.is_running or not _recalls(engine, scene):
-            return []
-        return await engine.portraits.search(scene, query, entity_type=entity_type, top_k=limit)
+        return await self._engine.reads.profiles(scene, query[:MAX_QUERY], entity_type=entity_type, top_k=limit)
 
     async def profile_revisions(self, scene: Scene, key: ProfileKey) -> list[Revision]:
         """Return the past profiles of the asker or of the group, newest first; an operator may read all."""
-        engine = self._engine
-        if engine is None or not self.is_running or not _recalls(engine, scene):
-            return []
-        return await engine.history.revisions(scene, key)
+        return await self._engine.reads.revisions(scene, key)
 
     async def restore_profile(self, scene: Scene, key: ProfileKey, revision_id: str) -> Profile:
         """Restore a past profile; the present one becomes a revision, so that this can be undone.
@@ -273,19 +214,19 @@ class CognitiveMemory:
         Permitted to the person themselves, in a group for the group's profile, and to an operator; others raise
         NotPermitted. Callers must check who may do it for a group, as with its pins. Raises UnknownRevision.
         """
-        return await self._open.history.restore(scene, key, checked_id(revision_id, "revision_id"))
+        return await self._opened.history.restore(scene, key, checked_id(revision_id, "revision_id"))
 
     async def set_sharing(self, user_id: str, shared: bool) -> None:
         """Share a person's own profile, learned in private, with every place where they are, or stop sharing it."""
-        await self._open.consent.set_sharing(checked_id(user_id, "user_id"), shared, self._open.parts.clock.now())
+        await self._opened.consent.set_sharing(checked_id(user_id, "user_id"), shared, self._opened.parts.clock.now())
 
     async def correct_event(self, scene: Scene, event_id: str, text: str) -> Event:
         """Replace an event that the asker said by one with this text; its sources and its date stay.
 
         The old one can be restored within 30 days. Raises NotPermitted if somebody else said it, UnknownEvent.
         """
-        engine = self._open
-        corrected = await engine.event_correcting.correct(scene, await self._readable(scene, event_id), text)
+        engine = self._opened
+        corrected = await engine.event_correcting.correct(scene, await self._stored(scene, event_id), text)
         engine.indexer.nudge()
         engine.merging.nudge()  # profiles must lose the old fact
         return corrected
@@ -295,23 +236,13 @@ class CognitiveMemory:
 
         Meanwhile its source lines, and the bot's lines that repeat it, are hidden. After that all of it is erased.
         """
-        engine = self._open
-        event = await self._readable(scene, event_id)
-        if event.retired_at is None:
-            await engine.event_forgetting.forget(event)
-            engine.merging.nudge()
+        event = await self._stored(scene, event_id)
+        await self._opened.event_forgetting.forget(event)
 
     async def restore_event(self, scene: Scene, event_id: str) -> Event:
         """Restore a retired event; raises UnknownEvent after 30 days."""
-        engine = self._open
-        event = await self._readable(scene, event_id)
-        if event.retired_at is not None and event.retired_at < engine.parts.clock.now() - RESTORABLE:
-            raise UnknownEvent(sentences.caller.UNKNOWN_EVENT)
-        restored = await engine.parts.events.restore(event.id)
-        if restored is None:
-            raise UnknownEvent(sentences.caller.UNKNOWN_EVENT)
-        engine.merging.nudge()
-        return restored
+        event = await self._stored(scene, event_id)
+        return await self._opened.event_forgetting.restore(event)
 
     async def forget_user(self, scene: Scene, user_id: str) -> Erasure:
         """Erase a person everywhere; when this returns, nothing of it can be found or restored.
@@ -319,43 +250,42 @@ class CognitiveMemory:
         What they said is removed, and in what others said they become 某位成员. Raises NotPermitted unless they or an
         operator ask, StorageRefused if the disk refuses; another call continues from there.
         """
-        return await self._open.forgetting.forget_person(scene, checked_id(user_id, "user_id"))
+        return await self._opened.forgetting.forget_person(scene, checked_id(user_id, "user_id"))
 
     async def forget_scene(self, scene: Scene) -> Erasure:
         """Erase a place, a group or a private chat, as permanently as :meth:`forget_user`.
 
         Tools and commands must check who may erase a group, as with its pins: the memory knows no admins.
         """
-        return await self._open.forgetting.forget_place(scene)
+        return await self._opened.forgetting.forget_place(scene)
 
     async def pin(self, scene: Scene, text: str, *, for_group: bool = False) -> Pin:
         """Store a pin; return the existing one for an exact duplicate; raise LimitReached over ``pins.max``."""
-        engine, limit = self._open, self._settings.current.pins.max
+        engine, limit = self._opened, self._settings.current.pins.max
         return await engine.pinboard.pin(scene, _admitted(engine, text), for_group=for_group, limit=limit)
 
     async def update_pin(self, scene: Scene, pin_id: str, text: str) -> Pin:
         """Replace a pin's text."""
-        return await self._open.pinboard.update(scene, pin_id, _admitted(self._open, text))
+        return await self._opened.pinboard.update(scene, pin_id, _admitted(self._opened, text))
 
     async def unpin(self, scene: Scene, pin_id: str) -> None:
         """Remove a pin."""
-        await self._open.pinboard.unpin(scene, pin_id)
+        await self._opened.pinboard.unpin(scene, pin_id)
 
     async def pins(self, scene: Scene) -> list[Pin]:
         """Return the group's pins and the asker's own there, oldest first."""
-        engine = self._engine
-        return [] if engine is None else [engine.consent.worded(pin) for pin in await engine.pinboard.pins(scene)]
+        return await self._engine.reads.pins(scene)
 
     async def opt_out(self, user_id: str) -> None:
         """Stop recording and recalling a person, everywhere and at once, also in other people's words."""
-        engine = self._open
+        engine = self._opened
         engine.journal.forget_person(checked_id(user_id, "user_id"))
         await engine.consent.opt_out(user_id, engine.parts.clock.now())
         engine.journal.forget_person(user_id)  # messages that arrived during the write
 
     async def opt_in(self, user_id: str) -> None:
         """Undo :meth:`opt_out`."""
-        await self._open.consent.opt_in(checked_id(user_id, "user_id"))
+        await self._opened.consent.opt_in(checked_id(user_id, "user_id"))
 
     async def incognito(self, scene: Scene, minutes: float) -> None:
         """Record nothing of the asker in this place for the next minutes, at most 7 days; 0 ends it.
@@ -364,60 +294,53 @@ class CognitiveMemory:
         """
         if scene.kind == "operator" or not 0 <= minutes <= MAX_INCOGNITO:
             raise BadArgument(sentences.caller.bad_value("minutes", minutes, f"0 到 {MAX_INCOGNITO} 的分钟数"))
-        engine = self._open
+        engine = self._opened
         now = engine.parts.clock.now()
         await engine.consent.go_incognito(scene, now, now + timedelta(minutes=minutes))
 
     async def set_switch(self, scene: Scene, switch: Switch) -> None:
         """Set the switch of a place: "on", "off", "record_only" or "recall_only"."""
-        await self._open.consent.set_switch(scene.scope, switch)
+        await self._opened.consent.set_switch(scene.scope, switch)
 
     async def compress(self, messages: Sequence[Message], *, budget: int) -> str:
         """Shorten a dialogue to at most ``budget`` tokens: older lines summarised, the last lines verbatim.
 
         Without a model, or if it fails, the newest lines that fit. People who opted out are left out.
         """
-        lines, room, engine = checked_dialogue(messages), budget, self._engine
-        if engine is None:
-            return await Compressor().compress(lines, room)
-        summariser = engine.parts.thinkers.summariser if self.is_running else None
-        compressor = Compressor(summariser, engine.consent.hidden)
-        return await compressor.compress(admitted(lines, engine.consent.admitted), room)
+        return await self._engine.compress(checked_dialogue(messages), budget)
 
     async def status(self) -> Status:
         """Return the status; a failing store does not raise."""
-        if self._engine is None:
-            return Status(is_running=False, reason=self.reason)
-        return replace(await self._engine.status(), reason=self.reason)
+        return await self._engine.status()
 
     async def failed_jobs(self) -> list[FailedJob]:
         """Return the buried jobs with their errors, oldest first."""
-        return [] if self._engine is None else await self._engine.parts.view.failed()
+        return await self._engine.failed_jobs()
 
     async def revive(self, job_id: str | None = None) -> int:
         """Queue one buried job again, or all; return how many."""
-        revived = await self._open.parts.queue.revive(job_id)
-        self._open.worker.nudge()
+        revived = await self._opened.parts.queue.revive(job_id)
+        self._opened.worker.nudge()
         return revived
 
     async def pause(self) -> None:
         """Stop claiming jobs until :meth:`resume`; jobs accepted meanwhile wait."""
-        self._open.pause()
+        self._opened.pause()
 
     async def resume(self) -> None:
         """Continue after :meth:`pause`."""
-        self._open.resume()
+        self._opened.resume()
 
     async def drain(self, timeout: float) -> bool:
         """Wait until queue and indexes are idle; return False after ``timeout`` seconds."""
-        return True if self._engine is None else await self._engine.drain(timeout)
+        return await self._engine.drain(timeout)
 
     async def reindex(self) -> int:
         """Rebuild the vector index from the ledger while the old one serves; return the number of vectors.
 
         Embeds nothing anew. Raises UnavailableError if the vector store cannot be reached.
         """
-        return await self._open.reindex()
+        return await self._opened.reindex()
 
     async def export(self, path: Path, *, user_id: str | None = None) -> int:
         """Write everything, or what one person said and pinned, as JSON Lines; return the number of rows.
@@ -425,7 +348,7 @@ class CognitiveMemory:
         The file is complete or unchanged. Raises BadArgument for a path inside the data directory or of anything but a
         new or regular file, StorageRefused if the disk refuses.
         """
-        engine, transfer = self._open, await asyncio.to_thread(_transfer)
+        engine, transfer = self._opened, await asyncio.to_thread(_transfer)
         target = await asyncio.to_thread(transfer.checked_target, Path(path), engine.parts.data_dir)
         await engine.journal.settle()
         await engine.parts.eraser.copies(made=Copy(str(target), "export", engine.parts.clock.now()))
@@ -443,7 +366,7 @@ class CognitiveMemory:
         Raises BadArgument for a path inside the data directory or one that is not empty, StorageRefused if the disk
         refuses, with nothing half-made. Indexes are left out and rebuilt when the copy is opened.
         """
-        engine, transfer = self._open, await asyncio.to_thread(_transfer)
+        engine, transfer = self._opened, await asyncio.to_thread(_transfer)
         await engine.journal.settle()
         parts = engine.parts
         async with engine.purge.undisturbed():
@@ -458,7 +381,7 @@ class CognitiveMemory:
 
     async def import_(self, path: Path) -> int:
         """Import an export, idempotent by id; bad lines are logged by number and skipped. Return the number of rows."""
-        engine, transfer = self._open, await asyncio.to_thread(_transfer)
+        engine, transfer = self._opened, await asyncio.to_thread(_transfer)
         absorbed = await transfer.imported(
             engine.parts.archive, Path(path), profiles=engine.parts.profiles, stays_out=engine.consent.keeps_out
         )
@@ -470,27 +393,15 @@ class CognitiveMemory:
         return absorbed
 
     @property
-    def _open(self) -> Engine:
-        if self._engine is None:
-            raise UnavailableError(self.reason)
-        return self._engine
+    def _settings(self) -> Live[Settings]:
+        return self._engine.settings
 
-    def _reading(self, scene: Scene, user_id: str | None, group_id: str | None, kinds: Sequence[str]) -> Reading:
-        wanted = (kinds,) if isinstance(kinds, str) else tuple(kinds or ())
-        for kind in wanted:
-            if kind not in (*MEMORY_KINDS, "message"):
-                raise BadArgument(sentences.caller.bad_value("kinds", kind, "、".join((*MEMORY_KINDS, "message"))))
-        target_user = checked_id(user_id, "user_id") if user_id is not None else ""
-        target_group = checked_id(group_id, "group_id") if group_id is not None else ""
-        scene.permit(user_id=target_user, group_id=target_group)
-        hidden = self._engine.consent.opted_out if self._engine else frozenset[str]()
-        return Reading(scene, target_user, target_group, wanted, without=hidden)
+    @property
+    def _opened(self) -> Engine:
+        return self._engine.opened
 
-    async def _readable(self, scene: Scene, event_id: str) -> Event:
-        event = await self._open.parts.events.find(checked_id(event_id, "event_id"))
-        if event is None or not event.scope.readable_by(scene, sender_id=event.sender_id):
-            raise UnknownEvent(sentences.caller.UNKNOWN_EVENT)
-        return event
+    async def _stored(self, scene: Scene, event_id: str) -> Event:
+        return await self._opened.reads.stored_event(scene, checked_id(event_id, "event_id"))
 
 
 def _engine_class() -> type[Engine]:
@@ -508,8 +419,15 @@ def _transfer() -> ModuleType:
     return transfer
 
 
-def _recalls(engine: Engine, scene: Scene) -> bool:
-    return engine.consent.may_recall(scene)
+def _reading(scene: Scene, user_id: str | None, group_id: str | None, kinds: Sequence[str]) -> Reading:
+    wanted = (kinds,) if isinstance(kinds, str) else tuple(kinds or ())
+    for kind in wanted:
+        if kind not in (*MEMORY_KINDS, "message"):
+            raise BadArgument(sentences.caller.bad_value("kinds", kind, "、".join((*MEMORY_KINDS, "message"))))
+    target_user = checked_id(user_id, "user_id") if user_id is not None else ""
+    target_group = checked_id(group_id, "group_id") if group_id is not None else ""
+    scene.permit(user_id=target_user, group_id=target_group)
+    return Reading(scene, target_user, target_group, wanted)
 
 
 def _admitted(engine: Engine, text: str) -> str:

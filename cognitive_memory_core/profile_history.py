@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from . import sentences
-from .consent import Consent
 from .domain.forgetting import keys_of
 from .domain.profile import Profile, ProfileKey, Revision
 from .domain.scope import Scene
@@ -15,6 +14,7 @@ from .historian.profiles.profile_indexer import taken_in
 from .ports.ambient import Clock
 from .ports.ledger import EventEraser, ProfileIndex
 from .ports.profiles import ProfileStore
+from .read_access import ReadAccess
 from .recall.profile_reader import ProfileReader
 from .text.safety.recitals import untelling
 
@@ -25,8 +25,8 @@ class ProfileHistory:
 
     store: ProfileStore
     index: ProfileIndex
-    portraits: ProfileReader
-    consent: Consent
+    reader: ProfileReader
+    access: ReadAccess
     clock: Clock
     on_restored: Callable[[], None]
     events: EventEraser
@@ -37,10 +37,10 @@ class ProfileHistory:
         Sharing opens only the present profile to others, not its past. An operator may read all.
         """
         await self._permit(scene, key)
-        if key.user_id in self.consent.opted_out:
+        if key.user_id in self.access.hidden_people:
             return []
         untold = await self._untold(key)
-        return [replace(one, profile=self._worded(one.profile, untold)) for one in await self.store.revisions(key)]
+        return [replace(one, profile=_without(one.profile, untold)) for one in await self.store.revisions(key)]
 
     async def restore(self, scene: Scene, key: ProfileKey, revision_id: str) -> Profile:
         """Restore a past profile as the present one; raises NotPermitted, UnknownRevision.
@@ -50,9 +50,9 @@ class ProfileHistory:
         await self._permit(scene, key)
         restored = await self.store.restore(key, revision_id, self.clock.now(), await self._untold(key))
         await taken_in(self.store, self.index, key)
-        self.portraits.forget()
+        self.reader.forget()
         self.on_restored()
-        return self._worded(restored, str)
+        return self.access.redacted(restored)
 
     async def exported(self, profile: Profile) -> Profile:
         """Return a present or past profile without what forgotten events told."""
@@ -63,15 +63,11 @@ class ProfileHistory:
         return untelling([event for event in await self.events.untold() if key in keys_of(event)])
 
     async def _permit(self, scene: Scene, key: ProfileKey) -> None:
-        await self.portraits.find(scene, key)
+        await self.reader.find(scene, key)
         if scene.kind != "operator" and key.user_id not in ("", scene.user_id):
             raise NotPermitted(sentences.caller.NOT_YOUR_PROFILE)
 
-    def _worded(self, profile: Profile, untold: Callable[[str], str]) -> Profile:
-        """Return a profile without what forgotten events told, with people who opted out redacted."""
-        return _without(_without(profile, untold), self.consent.hidden)
 
-
-def _without(profile: Profile, hide: Callable[[str], str]) -> Profile:
-    tags = tuple(tag for tag in map(hide, profile.tags) if tag)
-    return replace(profile, tags=tags, summary=hide(profile.summary))
+def _without(profile: Profile, untold: Callable[[str], str]) -> Profile:
+    tags = tuple(tag for tag in map(untold, profile.tags) if tag)
+    return replace(profile, tags=tags, summary=untold(profile.summary))

@@ -36,7 +36,7 @@ class OpeningMemory(core.CognitiveMemory):
 
     def __init__(self, reason: str = "") -> None:
         """Start with nothing waiting; ``reason`` states why there is no memory yet."""
-        super().__init__(core.Settings(enabled=False), None, reason)
+        super().__init__(reason)
         self._memory = core.CognitiveMemory.absent(reason)
         self._lines: deque[core.Message] = deque()
         self._calls = 0

@@ -13,6 +13,7 @@ from ..domain.people import Person
 from ..domain.profile import Profile
 from ..domain.scope import Scene, Scope
 from ..ports.ledger import NoteBook
+from ..read_access import ReadAccess
 from ..recall.deadlines import finished
 from ..recall.profile_reader import ProfileReader, TurnProfiles
 from ..recall.query import Query
@@ -73,59 +74,60 @@ class ContextBuilder:
         notes: NoteBook,
         waiting_memos: Callable[[Scope], list[Memo]],
         settings: Live[Settings],
+        access: ReadAccess,
         *,
-        hide: Callable[[str], str] = str,
-        portraits: ProfileReader | None = None,
+        profiles: ProfileReader | None = None,
         quotations: Quotations | None = None,
         patience: float = PATIENCE,
     ) -> None:
         """Build from a retriever, a notebook and a function that returns the memos of jobs still in the queue.
 
-        ``hide`` is applied last to every line. Without ``portraits`` the context has no profiles, without
+        ``access`` checks every item and redacts every line. Without ``profiles`` the context has no profiles, without
         ``quotations`` no lines of the log. A part that takes longer than ``patience`` seconds counts as unavailable.
         """
         self._quotations = quotations
         self._patience = patience
-        self._hide = hide
-        self._portraits = portraits
+        self._access = access
+        self._profiles = profiles
         self._retriever = retriever
         self._notes = notes
         self._waiting_memos = waiting_memos
         self._settings = settings
 
-    async def build(
-        self, scene: Scene, text: str, *, budget: int | None = None, without: frozenset[str] = frozenset()
-    ) -> Context:
-        """Build the context for what was just said in a scene.
-
-        ``budget`` is in tokens (None: the configured one); ``without`` holds the ids of people whose data is left out.
-        """
+    async def build(self, scene: Scene, text: str, *, budget: int | None = None) -> Context:
+        """Build the context for what was just said in a scene; ``budget`` is in tokens (None: the configured one)."""
         settings = self._settings.current
         query = await self._retriever.asked(text, scene)  # before the time limit starts: the first call loads tables
-        reading = Reading(scene, without=without)
+        reading = Reading(scene, without=self._access.hidden_people)
         parts = [
-            self._pins(scene, without),
-            self._drawn(scene, without, query),
+            self._pins(scene),
+            self._profiles_of(scene, query),
             self._events(reading, query, settings),
             self._quoted(reading, query, settings),
-            self._recent_memos(scene, settings, without),
+            self._recent_memos(scene, settings),
         ]
         found = _told_once(await self._read(parts), settings.query.auto_messages_k)
         return self._context(found, budget, settings)
 
-    async def memos_only(
-        self, scene: Scene, *, budget: int | None = None, without: frozenset[str] = frozenset()
-    ) -> Context:
+    async def memos_only(self, scene: Scene, *, budget: int | None = None) -> Context:
         """Build the context of a memory that is switched off: recent memos only."""
         settings = self._settings.current
-        found = await self._read([self._recent_memos(scene, settings, without)])
+        found = await self._read([self._recent_memos(scene, settings)])
         return self._context(found, budget, settings, "disabled")
 
     async def memos(self, scope: Scope, limit: int) -> list[Memo]:
-        """Return the newest memos of a place, newest last, including those of jobs still in the queue."""
+        """Return the newest memos of a place, newest last, including those of jobs still in the queue.
+
+        Memos of people who opted out do not count towards the limit.
+        """
         if limit <= 0:
             return []
-        return _newest((*await self._notes.memos(scope, limit), *self._waiting_memos(scope)), limit)
+        stored = await self._notes.memos(scope, limit, without=self._access.hidden_people)
+        return _newest((*stored, *self._waiting(scope)), limit)
+
+    def _waiting(self, scope: Scope) -> list[Memo]:
+        hidden = self._access.hidden_people
+        return [memo for memo in self._waiting_memos(scope) if memo.user_id not in hidden]
 
     async def _read(self, parts: Sequence[_PartReader]) -> list[_PartRead]:
         """Read the parts concurrently and return them in order; a part that is late is replaced by its fallback."""
@@ -134,9 +136,11 @@ class ContextBuilder:
         found = (read.result() if read.done() else part.away() for part, read in zip(parts, reads, strict=True))
         return [one for several in found for one in several]
 
-    def _pins(self, scene: Scene, without: Collection[str]) -> _PartReader:
+    def _pins(self, scene: Scene) -> _PartReader:
         def shown(pins: Iterable[Pin], *degraded: str) -> list[_PartRead]:
-            seen = [pin for pin in pins if pin.owner_id in ("", scene.user_id) and pin.owner_id not in without]
+            own = [pin for pin in pins if pin.owner_id in ("", scene.user_id)]  # an operator may see more than that
+            hidden = self._access.hidden_people
+            seen = [pin for pin in own if pin.owner_id not in hidden and self._access.admits(scene, pin)]
             section = Section(sentences.context.TITLE_PINS, pin_lines(seen))
             return [_PartRead(Part("rest", section, newest_last=True), degraded)]
 
@@ -145,21 +149,24 @@ class ContextBuilder:
 
         return _PartReader(read, lambda: shown((), "ledger"))
 
-    def _drawn(self, scene: Scene, without: Collection[str], query: Query) -> _PartReader:
+    def _profiles_of(self, scene: Scene, query: Query) -> _PartReader:
         """Read the profiles of the asking person, of people named and of the group; mark "profiles" if one fails."""
-        named = _named(query, scene, without)
+        named = _named(query, scene, self._access.hidden_people)
 
-        def shown(drawn: TurnProfiles) -> list[_PartRead]:
-            degraded = () if drawn.is_whole else ("profiles",)
-            others = tuple(line for one in named for line in named_lines(one, drawn.named.get(one.id)))
-            person = Section(sentences.context.TITLE_PERSON, (*others, *_portrayed(drawn.person, scene.user_name)))
-            group = Section(sentences.context.TITLE_GROUP, _portrayed(drawn.group, scene.group_name))
+        def shown(found: TurnProfiles) -> list[_PartRead]:
+            degraded = () if found.is_whole else ("profiles",)
+            of_named = {one.id: self._access.profile(scene, found.named.get(one.id)) for one in named}
+            others = tuple(line for one in named for line in named_lines(one, of_named[one.id]))
+            asker = _profile_lines(self._access.profile(scene, found.person), scene.user_name)
+            person = Section(sentences.context.TITLE_PERSON, (*others, *asker))
+            place = _profile_lines(self._access.profile(scene, found.group), scene.group_name)
+            group = Section(sentences.context.TITLE_GROUP, place)
             return [_PartRead(Part("profiles", section), degraded) for section in (person, group)]
 
         async def read() -> list[_PartRead]:
-            if not self._portraits:
+            if not self._profiles:
                 return shown(TurnProfiles())
-            return shown(await self._portraits.of_turn(scene, without, [one.id for one in named]))
+            return shown(await self._profiles.of_turn(scene, [one.id for one in named]))
 
         return _PartReader(read, lambda: shown(TurnProfiles(is_whole=False)))
 
@@ -167,9 +174,9 @@ class ContextBuilder:
         asked = settings.query
 
         def shown(found: SearchResult) -> list[_PartRead]:
-            lines = event_lines((hit.event for hit in found.hits), settings.zone)
-            part = Part("events", Section(sentences.context.TITLE_EVENTS, lines))
-            made_of = ((hit.event.scope, source) for hit in found.hits for source in hit.event.message_ids)
+            events = [hit.event for hit in found.hits if self._access.admits(reading.scene, hit.event)]
+            part = Part("events", Section(sentences.context.TITLE_EVENTS, event_lines(events, settings.zone)))
+            made_of = ((event.scope, source) for event in events for source in event.message_ids)
             return [_PartRead(part, found.degraded, frozenset(made_of))]
 
         async def read() -> list[_PartRead]:
@@ -185,9 +192,10 @@ class ContextBuilder:
         asked = settings.query
 
         def shown(found: QuotedLines) -> list[_PartRead]:
-            lines = quotation_lines(found.quotations, query.names.people, settings.zone)
+            quotations = [one for one in found.quotations if self._access.admits_lines(reading.scene, one.lines)]
+            lines = quotation_lines(quotations, query.names.people, settings.zone)
             part = Part("events", Section(sentences.context.TITLE_QUOTATIONS, lines))
-            return [_PartRead(part, found.degraded, quotes=tuple(one.key for one in found.quotations))]
+            return [_PartRead(part, found.degraded, quotes=tuple(one.key for one in quotations))]
 
         async def read() -> list[_PartRead]:
             if self._quotations is None or not asked.auto_messages_k:
@@ -198,18 +206,18 @@ class ContextBuilder:
 
         return _PartReader(read, lambda: shown(QuotedLines(degraded=("lexical",))))
 
-    def _recent_memos(self, scene: Scene, settings: Settings, without: Collection[str]) -> _PartReader:
+    def _recent_memos(self, scene: Scene, settings: Settings) -> _PartReader:
         limit = settings.query.recent_end_summaries_inject_k
 
         def shown(memos: Iterable[Memo], *degraded: str) -> list[_PartRead]:
-            lines = memo_lines([memo for memo in memos if memo.user_id not in without], settings.zone)
+            lines = memo_lines([memo for memo in memos if self._access.admits(scene, memo)], settings.zone)
             return [_PartRead(Part("memos", Section(sentences.context.TITLE_MEMOS, lines), newest_last=True), degraded)]
 
         async def read() -> list[_PartRead]:
             return shown(await self.memos(scene.scope, limit) if _has_place(scene) else ())
 
         def waiting() -> list[_PartRead]:  # memos of queued jobs are known without the ledger
-            return shown(_newest(self._waiting_memos(scene.scope), limit) if _has_place(scene) else (), "ledger")
+            return shown(_newest(self._waiting(scene.scope), limit) if _has_place(scene) else (), "ledger")
 
         return _PartReader(read, waiting)
 
@@ -221,10 +229,10 @@ class ContextBuilder:
         return Context(text, sections, token_count(text), tuple(word for word in DEGRADED if word in named))
 
     def _without_the_hidden(self, section: Section) -> Section:
-        return replace(section, lines=tuple(self._hide(line) for line in section.lines))
+        return replace(section, lines=tuple(map(self._access.hidden, section.lines)))
 
 
-def _portrayed(profile: Profile | None, name: str) -> tuple[str, ...]:
+def _profile_lines(profile: Profile | None, name: str) -> tuple[str, ...]:
     return portrait_lines(profile, name) if profile else ()
 
 

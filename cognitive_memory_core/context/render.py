@@ -52,6 +52,9 @@ class Context:
     degraded: tuple[str, ...]
 
 
+NOTHING = Context("", (), 0, ("disabled",))
+
+
 def block(sections: Iterable[Section]) -> str:
     """Render the sections inside the fence; "" when no section has a line."""
     lines = [line for section in sections if section.lines for line in (heading(section), *section.lines)]

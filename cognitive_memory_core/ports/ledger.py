@@ -314,8 +314,13 @@ class MessageLog(Protocol):
         """Store messages; an existing one (same scope and id) is unchanged, a withdrawn one is skipped."""
         ...
 
-    async def recent(self, scope: Scope, limit: int, *, before: datetime | None = None) -> list[Message]:
-        """Return the newest messages of a place, oldest first; with ``before``, only older ones."""
+    async def recent(
+        self, scope: Scope, limit: int, *, before: datetime | None = None, without: Collection[str] = ()
+    ) -> list[Message]:
+        """Return the newest messages of a place, oldest first; with ``before``, only older ones.
+
+        Lines of the people ``without``, and the bot's lines to them, neither appear nor count.
+        """
         ...
 
     async def find(self, scope: Scope, message_ids: Collection[str]) -> list[Message]:
@@ -403,8 +408,8 @@ class NoteBook(Protocol):
         """Store a memo; writing the same id twice stores one."""
         ...
 
-    async def memos(self, scope: Scope, limit: int) -> list[Memo]:
-        """Return the newest memos of a place, newest last."""
+    async def memos(self, scope: Scope, limit: int, *, without: Collection[str] = ()) -> list[Memo]:
+        """Return the newest memos of a place, newest last; those of the people ``without`` do not count."""
         ...
 
     async def latest_memos(self, limit: int) -> list[Memo]:

@@ -5,19 +5,19 @@ from __future__ import annotations
 import asyncio
 from collections import OrderedDict
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain
 
 from .. import sentences
 from ..completion import seen
-from ..consent import Consent
 from ..domain.profile import EntityType, Profile, ProfileHit, ProfileKey
 from ..domain.scope import Scene
 from ..errors import NotPermitted, UnavailableError
 from ..ports.ledger import FactBook, IndexedProfile, ProfileIndex
 from ..ports.models import Embedder, Vector
 from ..ports.profiles import ProfileStore
+from ..read_access import ReadAccess
 from ..settings import Live, Settings
 from ..text.identity.names import clean_text
 from ..text.lexical.terms import query_terms
@@ -82,7 +82,7 @@ class ProfileReader:
         store: ProfileStore,
         index: ProfileIndex,
         embedder: Embedder,
-        consent: Consent,
+        access: ReadAccess,
         settings: Live[Settings],
         pace: ProfileReadLimits = ProfileReadLimits(),
         *,
@@ -93,7 +93,7 @@ class ProfileReader:
         self._store = store
         self._index = index
         self._embedder = embedder
-        self._consent = consent
+        self._access = access
         self._settings = settings
         self._pace = pace
         self._reads: OrderedDict[ProfileKey, _ProfileRead] = OrderedDict()
@@ -103,7 +103,7 @@ class ProfileReader:
 
         Raises NotPermitted if the scene may not read it, whether or not it exists; UnavailableError.
         """
-        if not (self._is_readable(scene, key) and await self._is_known(scene, key)):
+        if not (self._access.may_read_profile(scene, key) and await self._is_known(scene, key)):
             raise NotPermitted(sentences.caller.FOREIGN_PROFILE)
         return await self._read(scene, key)
 
@@ -136,30 +136,31 @@ class ProfileReader:
             return []
         vector = await self._vector(said)
         question = ProfileQuestion(said.casefold().lstrip("@"), terms, vector, self._embedder.calibration)
-        rank = partial(ranked, rows, question, asked, self._worded)
+        rank = partial(ranked, rows, question, asked, self._access.redacted)
         hits = await asyncio.to_thread(rank) if len(rows) > INLINE else rank()
         wanted = asked.profile_top_k if top_k is None else top_k
-        standing = [hit for hit in hits if self._admits(scene, hit.profile.key)]  # consent may have changed meanwhile
-        return one_a_person(standing, scene, entity_type)[: min(max(wanted, 0), MAX_RESULTS)]
+        admitted = [hit for hit in hits if self._access.admits_profile(scene, hit.profile.key)]  # by present consent
+        return one_a_person(admitted, scene, entity_type)[: min(max(wanted, 0), MAX_RESULTS)]
 
-    async def of_turn(self, scene: Scene, without: Collection[str] = (), named: Sequence[str] = ()) -> TurnProfiles:
+    async def of_turn(self, scene: Scene, named: Sequence[str] = ()) -> TurnProfiles:
         """Return the profiles of a scene's speaker, group and people named; each file is read at most every 2 seconds.
 
-        An operator and a speaker in ``without`` have none; a private chat has no group. ``named`` are ids of people who
+        An operator and people who opted out have none; a private chat has no group. ``named`` are ids of people who
         are known in the group by name; they are ignored outside groups. A file that fails or takes longer than a second
         is left out; its read continues for the next turn. Raises UnavailableError if withdrawn facts cannot be looked
         up.
         """
-        hidden = await self._facts.withdrawing()
-        asker = [] if scene.kind == "operator" or scene.user_id in without else self._of_person(scene, scene.user_id)
+        withdrawing, hidden_people = await self._facts.withdrawing(), self._access.hidden_people
+        is_left_out = scene.kind == "operator" or scene.user_id in hidden_people
+        asker = [] if is_left_out else self._of_person(scene, scene.user_id)
         group = [ProfileKey.group(scene.group_id, scene.agent)] if scene.group_id else []
-        others = [one for one in named if scene.kind == "group" and one not in {*without, scene.user_id}]
+        others = [one for one in named if scene.kind == "group" and one not in {*hidden_people, scene.user_id}]
         keys = {one: self._of_person(scene, one) for one in others}
         for key in (*asker, *group, *chain.from_iterable(keys.values())):
             self._begun(key)  # all files are read concurrently
-        person, has_person = await self._first(scene, asker, hidden)
-        place, has_place = await self._first(scene, group, hidden)
-        read = {one: await self._first(scene, of_one, hidden) for one, of_one in keys.items()}
+        person, has_person = await self._first(scene, asker, withdrawing)
+        place, has_place = await self._first(scene, group, withdrawing)
+        read = {one: await self._first(scene, of_one, withdrawing) for one, of_one in keys.items()}
         found = {one: profile for one, (profile, _) in read.items() if profile}
         return TurnProfiles(person, place, has_person and has_place and all(ok for _, ok in read.values()), found)
 
@@ -185,13 +186,6 @@ class ProfileReader:
         """Drop cached reads; call this after profiles were written, restored or erased."""
         self._reads.clear()
 
-    def _is_shared(self, user_id: str) -> bool:
-        return self._settings.current.sharing == "shared" or user_id in self._consent.shared
-
-    def _is_readable(self, scene: Scene, key: ProfileKey) -> bool:
-        """Return whether the scene may read a profile; a shared one is readable in groups, not by others in private."""
-        return key.readable_by(scene, shared=scene.kind == "group" and self._is_shared(key.user_id))
-
     async def _is_known(self, scene: Scene, key: ProfileKey) -> bool:
         """Return whether a shared profile's person is known in the asking group; an id alone gives no access."""
         if scene.kind != "group" or key.entity_type != "user" or key.user_id == scene.user_id:
@@ -199,24 +193,14 @@ class ProfileReader:
         rows = await self._index.readable(scene, {key.user_id}, self._embedder.fingerprint)
         return any(row.profile.key == key for row in rows)
 
-    def _admits(self, scene: Scene, key: ProfileKey) -> bool:
-        """Return whether the scene may see the profile now; every profile passes here, whichever store returned it."""
-        return self._is_readable(scene, key) and key.user_id not in self._consent.opted_out
-
     def _shown(self, scene: Scene, key: ProfileKey, profile: Profile | None) -> Profile | None:
-        if profile is None or profile.key != key or not (_has_words(profile) and self._admits(scene, key)):
+        if profile is None or profile.key != key or not _has_words(profile):
             return None
-        return self._worded(profile)
-
-    def _worded(self, profile: Profile) -> Profile:
-        """Return the profile with the names of other opted-out people hidden."""
-        hide = self._consent.hidden
-        tags = tuple(hide(tag) for tag in profile.tags)
-        return replace(profile, name=hide(profile.name), tags=tags, summary=hide(profile.summary))
+        return self._access.profile(scene, profile)
 
     def _opened(self, scene: Scene, key: ProfileKey) -> ProfileKey | None:
         """Return the key of a member's shared profile, which takes precedence over the member profile; else None."""
-        is_shared = key.entity_type == "member" and self._is_shared(key.user_id)
+        is_shared = key.entity_type == "member" and self._access.is_shared(key.user_id)
         return ProfileKey.user(key.user_id, scene.agent) if is_shared else None
 
     async def _read(self, scene: Scene, key: ProfileKey) -> Profile | None:
@@ -246,7 +230,7 @@ class ProfileReader:
 
     async def _readable(self, scene: Scene) -> list[IndexedProfile]:
         """Return the readable rows of the index, each checked again; empty if index or facts are unavailable."""
-        shared = None if self._settings.current.sharing == "shared" else self._consent.shared
+        shared = self._access.sharing_people
         reading = asyncio.gather(
             self._facts.withdrawing(), self._index.readable(scene, shared, self._embedder.fingerprint)
         )
@@ -255,7 +239,7 @@ class ProfileReader:
         except AWAY:
             return []
         shown = (row for row in rows if row.profile.key not in hidden and _has_words(row.profile))
-        return [row for row in shown if self._admits(scene, row.profile.key)]
+        return [row for row in shown if self._access.admits_profile(scene, row.profile.key)]
 
     async def _vector(self, said: str) -> Vector | None:
         try:

@@ -27,6 +27,11 @@ class Quotation:
     replied: Message | None = None
 
     @property
+    def lines(self) -> tuple[Event, ...]:
+        """The line and the one that it replies to, as Events."""
+        return (self.said,) if self.replied is None else (self.said, self.replied.as_event())
+
+    @property
     def key(self) -> LineKey:
         """The line's scope and id."""
         return self.said.scope, self.said.id

@@ -44,6 +44,19 @@ async def test_the_newest_messages_of_a_place_come_oldest_first(ledger: Ledger) 
     assert await texts(ledger, limit=1, before=later(minutes=2)) == ["乙"]
 
 
+async def test_people_left_out_do_not_count_towards_the_limit(ledger: Ledger) -> None:
+    """Lines of people who are left out, and the bot's lines to them, neither appear nor use up the limit."""
+    other = Scene.group(GROUP.group_id, "2000002")
+    own = [a_message(text, sent_at=later(minutes=at)) for at, text in enumerate("甲乙丙")]
+    others = [a_message(text, other, later(minutes=9)) for text in "丁戊"]
+    answer = a_message("己", other, later(minutes=10), is_bot=True)
+    await ledger.log.append([*own, *others, answer])
+    left = await ledger.log.recent(GROUP.scope, 2, without={"2000002", "2000009"})
+    assert [message.text for message in left] == ["乙", "丙"]
+    older = await ledger.log.recent(GROUP.scope, 2, before=later(minutes=2), without={"2000002"})
+    assert [message.text for message in older] == ["甲", "乙"]
+
+
 async def test_a_known_message_is_left_as_it_is(ledger: Ledger) -> None:
     """A message with a known id in its place is not changed; the same id elsewhere is another message."""
     await ledger.log.append([a_message("甲", id="1"), a_message("别处", OTHER_GROUP, id="1")])

@@ -16,6 +16,8 @@ async def test_memos_of_a_place_come_newest_last(ledger: Ledger) -> None:
     assert await ledger.notes.memos(GROUP.scope, 9) == [memos[1], memos[2], memos[0]]
     assert await ledger.notes.memos(GROUP.scope, 2) == [memos[2], memos[0]]
     assert await ledger.notes.memos(GROUP.scope, 0) == []
+    await ledger.notes.write_memo(a_memo("别人的", at=later(hours=9), user_id="2000002"))
+    assert await ledger.notes.memos(GROUP.scope, 2, without={"2000002"}) == [memos[2], memos[0]]
     assert await ledger.notes.memos(PRIVATE.scope, -1) == []
 
 

@@ -181,7 +181,8 @@ async def test_a_wide_question_wakes_the_process_and_does_not_wait(tmp_path: Pat
     live = Live(Settings())
     parts = await parts_of(live, tmp_path, Overrides())
     engine = Engine(replace(parts, exact=Wide(parts.exact)), live)
-    memory = CognitiveMemory(live.current, engine)
+    memory = CognitiveMemory()
+    memory._engine = engine
     try:
         engine.start()
         await memory.remember(Turn(READING, observations=FACTS))

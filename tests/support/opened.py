@@ -119,8 +119,10 @@ async def opened(
     engine = Engine(parts, live)
     vectors.follower = engine.follower
     await engine.consent.load()
+    memory = core.CognitiveMemory()
+    memory._engine = engine
     try:
-        yield core.CognitiveMemory(live.current, engine)
+        yield memory
     finally:
         await engine.close()
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from array import array
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from cognitive_memory_core.domain.event import Event
@@ -116,9 +116,9 @@ class ListedNotes:
         self._memos = list(memos)
         self._pins = list(pins)
 
-    async def memos(self, scope: Scope, limit: int) -> list[Memo]:
-        """Return the newest memos of the place, newest last."""
-        return [memo for memo in self._memos if memo.scope == scope][-limit:]
+    async def memos(self, scope: Scope, limit: int, *, without: Collection[str] = ()) -> list[Memo]:
+        """Give the newest of the place, newest last."""
+        return [memo for memo in self._memos if memo.scope == scope and memo.user_id not in without][-limit:]
 
     async def pins(self, scope: Scope) -> list[Pin]:
         """Return all pins of the place."""

@@ -505,6 +505,20 @@ async def test_messages_of_people_who_left_are_not_logged(tmp_path: Path) -> Non
     assert "我的秘密".encode() not in (tmp_path / "ledger.db").read_bytes()
 
 
+async def test_a_window_is_full_although_somebody_left(tmp_path: Path) -> None:
+    """Lines and memos of a person who opted out do not count: a window of twelve lines holds twelve lines."""
+    leaving = Scene.group(GROUP.group_id, "2000009")
+    async with opened(tmp_path) as memory:
+        for scene in (GROUP, leaving):
+            for number in range(12):
+                said = Message(f"{scene.user_id}-{number}", scene, f"第{number}句", NOON + timedelta(minutes=number))
+                await memory.observe(said)
+                await memory.remember(Turn(scene, memo=f"{scene.user_id} 第{number}条"))
+        await memory.opt_out(leaving.user_id)
+        assert [line.scene.user_id for line in await memory.recent_messages(GROUP, 12)] == [GROUP.user_id] * 12
+        assert [memo.user_id for memo in await memory.memos(GROUP, 12)] == [GROUP.user_id] * 12
+
+
 async def test_a_blank_request_is_no_name(tmp_path: Path) -> None:
     """Turns with a missing or blank request id are jobs of their own."""
     async with opened(tmp_path) as memory:

@@ -30,11 +30,14 @@ class InMemoryLog:
             if not stays_out(self._state.erased, message):
                 add_message(self._state, message)
 
-    async def recent(self, scope: Scope, limit: int, *, before: datetime | None = None) -> list[Message]:
+    async def recent(
+        self, scope: Scope, limit: int, *, before: datetime | None = None, without: Collection[str] = ()
+    ) -> list[Message]:
         """Return the newest messages of a place, oldest first; with ``before`` only older ones."""
         lines = self._state.messages.items()
         here = (message for place, message in lines if place[0] == scope and place not in self._state.hidden_lines)
-        older = [message for message in here if before is None or message.sent_at < before]
+        left = (message for message in here if message.scene.user_id not in without)
+        older = [message for message in left if before is None or message.sent_at < before]
         return sorted(older, key=lambda message: message.sent_at)[max(len(older) - max(limit, 0), 0) :]
 
     async def find(self, scope: Scope, message_ids: Collection[str]) -> list[Message]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 
 from ...domain.forgetting import stays_out
@@ -22,9 +23,9 @@ class InMemoryNotes:
         if not stays_out(self._state.erased, memo):
             self._state.memos.setdefault(memo.id, memo)
 
-    async def memos(self, scope: Scope, limit: int) -> list[Memo]:
+    async def memos(self, scope: Scope, limit: int, *, without: Collection[str] = ()) -> list[Memo]:
         """Return the newest memos of a place, newest last."""
-        here = [memo for memo in self._state.memos.values() if memo.scope == scope]
+        here = [memo for memo in self._state.memos.values() if memo.scope == scope and memo.user_id not in without]
         return sorted(here, key=lambda memo: memo.written_at)[max(len(here) - max(limit, 0), 0) :]
 
     async def latest_memos(self, limit: int) -> list[Memo]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 
 from ...consent import Consent
@@ -12,7 +12,7 @@ from ...domain.ids import derived_id
 from ...domain.job import Job
 from ...domain.message import Message
 from ...domain.note import Memo
-from ...domain.scope import Scene
+from ...domain.scope import Scene, Scope
 from ...domain.turn import Dialogue, Turn, TurnLimits, shortened
 from ...locks import KeyedLock
 from ...ports.ambient import Clock
@@ -41,21 +41,23 @@ class Intake:
     events: EventLedger
     notes: NoteBook
     mirror: MemoMirror
-    journal: MessageBuffer
+    buffer: MessageBuffer
     consent: Consent
     settings: Live[Settings]
     clock: Clock
     admission: Admission
+    on_queued: Callable[[], None] = lambda: None
+    on_withdrawn: Callable[[], None] = lambda: None
     _requests: KeyedLock = field(default_factory=KeyedLock, init=False)
 
     def observe(self, message: Message) -> None:
-        """Buffer a message for the log, unless its sender or place is not recorded."""
+        """Buffer a message for the log, unless its sender or place is not recorded or the memory is disabled."""
         scene = message.scene
-        if scene.kind == "operator" or not self.consent.may_record(scene):
+        if not self.settings.current.enabled or scene.kind == "operator" or not self.consent.may_record(scene):
             return
         if not self.consent.is_erased(scene, message.sent_at) and not self.consent.is_incognito(scene, message.sent_at):
             said = self.consent.hidden(_bounded(message.text, MESSAGE_LENGTH))
-            self.journal.take(replace(message, text=said))
+            self.buffer.take(replace(message, text=said))
 
     async def remember(self, turn: Turn) -> str | None:
         """Store a turn durably; return its job's id, the memo's id if there is only a memo, or None if rejected.
@@ -93,6 +95,22 @@ class Intake:
             self.admission.admit_dialogue(scene)
             return await self._considered(dialogue)
 
+    async def withdraw(self, scope: Scope, message_id: str) -> None:
+        """Remove a message from the log and from waiting jobs, and retire the events that rest on it alone."""
+        try:
+            await self.buffer.withdraw(scope, message_id, self.clock.now())
+        finally:
+            await self.view.withdraw(scope, message_id)
+            self.on_withdrawn()
+
+    async def learned(self, scene: Scene, message_ids: Collection[str]) -> frozenset[str]:
+        """Return those of the messages of a place that a job of any state or an event already rests on."""
+        wanted = frozenset(message_ids)
+        if not wanted:
+            return wanted
+        waiting = await self.view.holding(scene.scope, wanted)  # first: a job disappears once its events are stored
+        return waiting | await self.buffer.learned(scene.scope, wanted - waiting)
+
     async def _considered(self, dialogue: Dialogue) -> str | None:
         bounded, trimmed = await self._taken(replace(dialogue, messages=dialogue.messages[-DIALOGUE_LINES:]))
         lines = () if isinstance(bounded, Turn) else bounded.messages
@@ -115,12 +133,13 @@ class Intake:
         return memo.id
 
     async def _enqueue_once(self, job: Job, *, named: bool) -> None:
-        if not named:
-            return await self.queue.enqueue(job)
-        async with self._requests.of(job.id):
-            if not self.view.knows(job.id) and not await self.events.done(job.id):
-                await self.queue.enqueue(job)
-        return None
+        if named:
+            async with self._requests.of(job.id):
+                if not self.view.knows(job.id) and not await self.events.done(job.id):
+                    await self.queue.enqueue(job)
+        else:
+            await self.queue.enqueue(job)
+        self.on_queued()
 
     @property
     def _limits(self) -> TurnLimits:

@@ -62,14 +62,19 @@ class MessageBuffer:
             return False
         return True
 
-    async def recent(self, scope: Scope, limit: int, *, before: datetime | None = None) -> list[Message]:
-        """Return the newest messages of a place, oldest first, including unwritten ones; does not wait for a write."""
+    async def recent(
+        self, scope: Scope, limit: int, *, before: datetime | None = None, without: Collection[str] = ()
+    ) -> list[Message]:
+        """Return the newest messages of a place, oldest first, including unwritten ones; does not wait for a write.
+
+        Lines of the people ``without``, and the bot's lines to them, neither appear nor count.
+        """
         if limit <= 0:
             return []
-        unwritten = self._unwritten.of(scope)
+        unwritten = [item for item in self._unwritten.of(scope) if item.scene.user_id not in without]
         found: list[Message] = []
         try:
-            found = await self._log.recent(scope, limit, before=before)
+            found = await self._log.recent(scope, limit, before=before, without=without)
         except UnavailableError as refused:
             self.reading.note(refused)
         else:
@@ -105,9 +110,14 @@ class MessageBuffer:
         found += await self._shown([item for item in unwritten if item.id not in known])
         return sorted(found, key=lambda message: message.sent_at)
 
-    def drop(self, scope: Scope, message_id: str) -> None:
-        """Remove an unwritten message that its sender withdrew."""
+    async def learned(self, scope: Scope, message_ids: Collection[str]) -> frozenset[str]:
+        """Return those of the messages of a place that are sources of an event."""
+        return await self._log.learned(scope, message_ids)
+
+    async def withdraw(self, scope: Scope, message_id: str, at: datetime) -> None:
+        """Remove a message that its sender withdrew, unwritten or logged, and retire events that rest on it alone."""
         self._unwritten.keep(lambda item: item.id != message_id or item.scene.scope != scope)
+        await self._log.withdraw(scope, message_id, at)
 
     def forget_person(self, user_id: str) -> None:
         """Remove the unwritten messages of a person."""

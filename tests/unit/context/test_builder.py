@@ -17,6 +17,7 @@ from cognitive_memory_core.domain.profile import ProfileKey
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.errors import TransientError, UnavailableError
 from cognitive_memory_core.historian.messages.message_buffer import MessageBuffer
+from cognitive_memory_core.read_access import ReadAccess
 from cognitive_memory_core.recall.messages import MessageSearch
 from cognitive_memory_core.recall.profile_reader import ProfileReader, ProfileReadLimits
 from cognitive_memory_core.recall.quotations import Quotations
@@ -56,7 +57,16 @@ NOTES = ListedNotes(
 
 
 def a_builder(
-    notes=NOTES, waiting=(), *, settings=None, events=None, words=None, vectors=None, embedder=None, portraits=None
+    notes=NOTES,
+    waiting=(),
+    *,
+    settings=None,
+    events=None,
+    words=None,
+    vectors=None,
+    embedder=None,
+    portraits=None,
+    consent=None,
 ):
     """Return a builder over test doubles that hold TEA and NOTES."""
     live, clock = Live(settings or Settings()), FrozenClock()
@@ -72,7 +82,24 @@ def a_builder(
         live,
         clock,
     )
-    return ContextBuilder(retriever, notes, waiting_memos, live, portraits=portraits)
+    access = ReadAccess(consent or unrestricted(), live)
+    return ContextBuilder(retriever, notes, waiting_memos, live, access, profiles=portraits)
+
+
+def unrestricted():
+    """Return a consent that nobody restricted."""
+    ledger = InMemoryLedger()
+    return Consent(ledger.consent, ledger.names)
+
+
+async def without_people(*scenes):
+    """Return a consent in which the people of these scenes opted out."""
+    ledger = InMemoryLedger()
+    consent = Consent(ledger.consent, ledger.names)
+    for scene in scenes:
+        await ledger.names.note(scene.scope, scene.user_id, scene.user_name, NOON)
+        await consent.opt_out(scene.user_id, NOON)
+    return consent
 
 
 def shown(context):
@@ -159,7 +186,7 @@ async def test_new_memories_come_first_in_automatic_context():
 
 async def test_people_left_out_leave_no_trace():
     """What a person said or pinned, and memos about them, are not shown after they opted out."""
-    context = await a_builder().build(GROUP, QUESTION, without=frozenset({"2000001"}))
+    context = await a_builder(consent=await without_people(GROUP)).build(GROUP, QUESTION)
     assert shown(context) == ["【置顶】", "- 群规：不剧透"]
 
 
@@ -204,10 +231,10 @@ OWN = a_portrait(ProfileKey.user("2000001"), "在找工作。")
 
 async def portraits_of(*held, store=None, patience=1.0):
     """Return portraits over a store that holds these profiles."""
-    ledger = InMemoryLedger()
+    ledger, live = InMemoryLedger(), Live(Settings())
     consent = Consent(ledger.consent, ledger.names)
     store = store or ListedPortraits(*held)
-    parts = (store, ListedIndex(*held), CountingEmbedder(), consent, Live(Settings()))
+    parts = (store, ListedIndex(*held), CountingEmbedder(), ReadAccess(consent, live), live)
     return ProfileReader(*parts, ProfileReadLimits(patience), facts=ledger.facts), consent
 
 
@@ -245,7 +272,7 @@ TALK = (
 )
 
 
-async def quoting(*lines, settings=None, names=(), hide=str, log=None, portraits=None, event=TEA):
+async def quoting(*lines, settings=None, names=(), consent=None, log=None, portraits=None, event=TEA):
     """Make a builder whose log holds lines, beside one event."""
     ledger = InMemoryLedger(clock=FrozenClock())
     await ledger.log.append(lines)
@@ -257,9 +284,8 @@ async def quoting(*lines, settings=None, names=(), hide=str, log=None, portraits
     found = (ListedEvents(event), ListedWords([(event, 3.0)]), ListedVectors((event, 0.9)), CountingEmbedder())
     retriever = Retriever(*found, live, clock, names=ledger.names)
     quotations = Quotations(said, ledger.log, buffer.window)
-    return ContextBuilder(
-        retriever, ListedNotes(), lambda _scope: [], live, hide=hide, portraits=portraits, quotations=quotations
-    )
+    access, given = ReadAccess(consent or unrestricted(), live), {"profiles": portraits, "quotations": quotations}
+    return ContextBuilder(retriever, ListedNotes(), lambda _scope: [], live, access, **given)
 
 
 def of_section(context, title):
@@ -308,8 +334,8 @@ async def test_lines_that_are_away_are_named():
 
 async def test_who_opted_out_is_not_quoted():
     """Neither as speaker nor as the one replied to, and where others name them they are hidden."""
-    builder = await quoting(*TALK, hide=lambda text: text.replace("阿棠", "某位成员"))
-    context = await builder.build(GROUP, "乌龙茶在哪买", without=frozenset({"2000001"}))
+    builder = await quoting(*TALK, consent=await without_people(GROUP))
+    context = await builder.build(GROUP, "乌龙茶在哪买")
     lines = of_section(context, "相关原话")
     assert [line.partition("] ")[2] for line in lines] == [
         "小满(2000002)：乌龙茶在南门买",
@@ -328,8 +354,9 @@ async def test_whom_the_question_names_is_shown_in_short():
         "- 小满：喜欢陶艺。",
     )
     assert of_section(context, "用户侧写")[2].startswith("- 阿棠(2000001)")
-    for scene, without in ((GROUP, frozenset({"2000002"})), (OTHER_GROUP, frozenset()), (PRIVATE, frozenset())):
-        assert "小满" not in (await builder.build(scene, "小满喜欢什么", without=without)).text
+    left = await quoting(names=names, portraits=portraits, consent=await without_people(MAN))
+    for builder_there, scene in ((left, GROUP), (builder, OTHER_GROUP), (builder, PRIVATE)):
+        assert "小满" not in (await builder_there.build(scene, "小满喜欢什么")).text
     assert "看医生" not in context.text
 
 
@@ -355,12 +382,10 @@ async def test_somebody_without_a_portrait_has_no_section():
 
 
 async def test_an_opted_out_person_has_no_portrait_in_context():
-    """The profile of a person who opted out is not shown, even if only the caller knows; the group's profile is."""
+    """The profile of a person who opted out is not shown; the group's profile is."""
     portraits, consent = await portraits_of(PERSON, READING)
-    builder = a_builder(ListedNotes(), portraits=portraits)
-    for without in (frozenset({"2000001"}), frozenset()):
-        lines = shown(await builder.build(GROUP, "？", without=without))
-        assert lines[0] == ("【群聊背景】" if without else "【用户侧写】")
+    builder = a_builder(ListedNotes(), portraits=portraits, consent=consent)
+    assert shown(await builder.build(GROUP, "？"))[0] == "【用户侧写】"
     await consent.opt_out("2000001", NOON)
     assert shown(await builder.build(GROUP, "？"))[0] == "【群聊背景】"
 
@@ -448,7 +473,7 @@ async def test_switched_off_there_are_memos_alone():
     context = await a_builder().memos_only(GROUP)
     assert [section.title for section in context.sections] == ["近期备忘"]
     assert context.degraded == ("disabled",)
-    assert (await a_builder().memos_only(GROUP, without=frozenset({"2000001"}))).text == ""
+    assert (await a_builder(consent=await without_people(GROUP)).memos_only(GROUP)).text == ""
     assert (await a_builder().memos_only(GROUP, budget=0)).text == ""
 
 

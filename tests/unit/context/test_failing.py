@@ -15,6 +15,7 @@ from cognitive_memory_core.domain.note import Memo, Pin
 from cognitive_memory_core.domain.profile import ProfileKey
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.errors import PermanentError, StorageRefused, TransientError, UnavailableError
+from cognitive_memory_core.read_access import ReadAccess
 from cognitive_memory_core.recall.messages import MessageSearch
 from cognitive_memory_core.recall.profile_reader import ProfileReader, ProfileReadLimits
 from cognitive_memory_core.recall.quotations import Quotations
@@ -99,6 +100,7 @@ def a_builder(*, hangs=False, **parts):
     live, clock, ledger = Live(Settings()), FrozenClock(), InMemoryLedger()
     whole, legs, files = BOUNDS if hangs or any(isinstance(part, Hanging) for part in parts.values()) else AMPLE
     embedder = parts.get("embedder", CountingEmbedder())
+    access = ReadAccess(Consent(ledger.consent, ledger.names), live)
     retriever = Retriever(
         parts.get("events", ListedEvents(TEA)),
         parts.get("words", ListedWords([(TEA, 3.0)])),
@@ -112,7 +114,7 @@ def a_builder(*, hangs=False, **parts):
         parts.get("portraits", ListedPortraits(PERSON, READING)),
         ListedIndex(PERSON, READING),
         embedder,
-        Consent(ledger.consent, ledger.names),
+        access,
         live,
         ProfileReadLimits(files),
         facts=parts.get("facts", ListedWithdrawals()),
@@ -122,8 +124,8 @@ def a_builder(*, hangs=False, **parts):
     log = parts.get("log", ListedLog(SAID))
     messages = MessageSearch(words, log, clock, log.settle, patience=legs)
     quotations = Quotations(messages, log, log.window)
-    given = {"portraits": portraits, "quotations": quotations, "patience": whole}
-    return ContextBuilder(retriever, notes, lambda _scope: [WAITING], live, **given)
+    given = {"profiles": portraits, "quotations": quotations, "patience": whole}
+    return ContextBuilder(retriever, notes, lambda _scope: [WAITING], live, access, **given)
 
 
 async def built(**parts):
@@ -226,9 +228,10 @@ async def test_a_search_that_hangs_as_a_whole_is_given_up():
         async def search(self, *_args, **_kwargs):
             await asyncio.Event().wait()
 
-    live, clock = Live(Settings()), FrozenClock()
+    live, clock, ledger = Live(Settings()), FrozenClock(), InMemoryLedger()
+    access = ReadAccess(Consent(ledger.consent, ledger.names), live)
     retriever = Never(ListedEvents(), ListedWords(), ListedVectors(), CountingEmbedder(), live, clock)
-    builder = ContextBuilder(retriever, ListedNotes([STORED], [PIN]), lambda _scope: [], live, patience=FILES)
+    builder = ContextBuilder(retriever, ListedNotes([STORED], [PIN]), lambda _scope: [], live, access, patience=FILES)
     context = await asyncio.wait_for(builder.build(GROUP, "阿棠喜欢什么茶"), PATIENCE)
     assert context.degraded == ("vectors", "lexical")
     assert [section.title for section in context.sections] == ["置顶", "近期备忘"]

@@ -21,6 +21,7 @@ from cognitive_memory_core.context.render import CLOSED, OPENED
 from cognitive_memory_core.domain.hit import Hit
 from cognitive_memory_core.domain.note import Memo, Pin
 from cognitive_memory_core.domain.profile import ProfileKey
+from cognitive_memory_core.read_access import ReadAccess
 from cognitive_memory_core.recall.profile_reader import ProfileReader
 from cognitive_memory_core.recall.quotations import Quotations
 from cognitive_memory_core.recall.retriever import Retriever, SearchResult
@@ -107,9 +108,9 @@ def context_with(text, name, *, budget=1_000_000):
         live,
         clock,
     )
-    consent = Consent(ledger.consent, ledger.names)
+    access = ReadAccess(Consent(ledger.consent, ledger.names), live)
     facts, index = ListedWithdrawals(), ListedIndex(*portraits)
-    drawn = ProfileReader(ListedPortraits(*portraits), index, embedder, consent, live, facts=facts)
+    drawn = ProfileReader(ListedPortraits(*portraits), index, embedder, access, live, facts=facts)
     notes = ListedNotes(
         [Memo("m", GROUP.scope, said, NOON, "2000001")],
         [Pin("p", GROUP.scope, said, owner, NOON) for owner in ("", "2000001")],
@@ -117,8 +118,8 @@ def context_with(text, name, *, budget=1_000_000):
     scene = replace(GROUP, user_name=name, group_name=name)
     lines = [a_message(f"阿棠喜欢茶{said}", scene, id="asked"), a_message(f"茶{said}", scene, reply_to="asked")]
     quotations = Quotations(SaidLines(*lines), SaidLines(*lines), SaidLines.window)
-    given = {"portraits": drawn, "quotations": quotations}
-    builder = ContextBuilder(retriever, notes, lambda _scope: [], live, **given)
+    given = {"profiles": drawn, "quotations": quotations}
+    builder = ContextBuilder(retriever, notes, lambda _scope: [], live, access, **given)
     return asyncio.run(builder.build(scene, "阿棠喜欢什么茶", budget=budget))
 
 

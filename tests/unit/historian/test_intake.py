@@ -44,7 +44,7 @@ class HangingQueue:
 async def test_a_named_turn_does_not_wait_for_another_places_disk(tmp_path: Path) -> None:
     """Turns with a request's id and dialogues of different places become durable side by side."""
     async with core.CognitiveMemory.open(SETTINGS, tmp_path, background=False) as memory:
-        engine = memory._open
+        engine = memory._opened
         queue = HangingQueue(engine.intake.queue)
         engine.intake = replace(engine.intake, queue=queue)
         hanging = asyncio.create_task(memory.remember(Turn(GROUP, observations=["阿棠怕狗"], request_id="r1")))
@@ -61,7 +61,7 @@ async def test_a_named_turn_does_not_wait_for_another_places_disk(tmp_path: Path
 async def test_one_request_handed_in_twice_at_once_is_one_job(tmp_path: Path) -> None:
     """Whoever repeats a request while its first write is under way gets the same job."""
     async with core.CognitiveMemory.open(SETTINGS, tmp_path, background=False) as memory:
-        engine = memory._open
+        engine = memory._opened
         queue = HangingQueue(engine.intake.queue)
         engine.intake = replace(engine.intake, queue=queue)
         turn = Turn(GROUP, observations=["阿棠怕狗"], request_id="r1")

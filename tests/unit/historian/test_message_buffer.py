@@ -106,7 +106,7 @@ async def test_a_withdrawn_message_is_dropped_before_it_is_written() -> None:
     journal = MessageBuffer(ledger.log, sightings_of(ledger))
     message = a_message("手滑")
     journal.take(message)
-    journal.drop(GROUP.scope, message.id)
+    await journal.withdraw(GROUP.scope, message.id, NOON)
     assert await journal.recent(GROUP.scope, 5) == []
 
 

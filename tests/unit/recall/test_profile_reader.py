@@ -22,6 +22,7 @@ from cognitive_memory_core.context.builder import ContextBuilder
 from cognitive_memory_core.domain.profile import Profile, ProfileKey
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.errors import BadArgument, NotPermitted, TransientError, UnavailableError
+from cognitive_memory_core.read_access import ReadAccess
 from cognitive_memory_core.recall.profile_reader import INLINE, ProfileReader, ProfileReadLimits, TurnProfiles
 from cognitive_memory_core.recall.retriever import Retriever
 from cognitive_memory_core.settings import Live, QuerySettings, Settings
@@ -65,7 +66,7 @@ async def a_world(*held: Profile, **fields: Any) -> World:
         fields.pop("store", None) or ListedPortraits(*held),
     )
     facts = fields.pop("facts", None) or ListedWithdrawals()
-    portraits = ProfileReader(store, index, embedder, consent, live, pace, facts=facts)
+    portraits = ProfileReader(store, index, embedder, ReadAccess(consent, live), live, pace, facts=facts)
     return World(portraits, store, index, consent, facts)
 
 
@@ -482,7 +483,8 @@ async def test_a_file_that_fails_costs_no_other() -> None:
 async def test_who_wants_to_be_left_out_is_not_looked_up() -> None:
     """Whoever a turn leaves out has no portrait in it, and their file is not read; the group's is there."""
     world = await a_world(CLIMBER, THE_GROUP)
-    assert await world.portraits.of_turn(GROUP, {"2000001"}) == TurnProfiles(None, THE_GROUP)
+    await world.consent.opt_out("2000001", NOON)
+    assert await world.portraits.of_turn(GROUP) == TurnProfiles(None, THE_GROUP)
     assert world.store.read == [READING_GROUP]
 
 
@@ -614,7 +616,8 @@ async def _live(random: Random) -> None:
         ListedNotes(),
         lambda _: [],
         Live(live),
-        portraits=world.portraits,
+        ReadAccess(world.consent, Live(live)),
+        profiles=world.portraits,
     )
     answers = 0
     for _ in range(SCENES // HISTORIES):

@@ -37,9 +37,11 @@ class SqliteLog:
         if messages:
             await self._database.write(_append_all, messages)
 
-    async def recent(self, scope: Scope, limit: int, *, before: datetime | None = None) -> list[Message]:
+    async def recent(
+        self, scope: Scope, limit: int, *, before: datetime | None = None, without: Collection[str] = ()
+    ) -> list[Message]:
         """Return the newest messages of a place, oldest first; with ``before`` only older ones."""
-        return await self._database.read(_recent, scope, bounded(limit), before)
+        return await self._database.read(_recent, scope, bounded(limit), before, tuple(without))
 
     async def find(self, scope: Scope, message_ids: Collection[str]) -> list[Message]:
         """Return the known messages of a place among these, oldest first."""
@@ -111,10 +113,16 @@ def _append_all(connection: Connection, messages: Sequence[Message]) -> None:
     append(connection, (message for message in messages if not stays_out(erased, message)))
 
 
-def _recent(connection: Connection, scope: Scope, limit: int, before: datetime | None) -> list[Message]:
-    older = ("scope = ?", (scope.key,)) if before is None else ("scope = ? AND at_us < ?", (scope.key, micros(before)))
-    query = select(_FIELDS, "messages e", f"{older[0]} AND {UNVEILED}", "ORDER BY at_us DESC, seq DESC LIMIT ?")
-    newest_first = [message_of(row) for row in connection.execute(query, (*older[1], limit))]
+def _recent(
+    connection: Connection, scope: Scope, limit: int, before: datetime | None, without: Sequence[str]
+) -> list[Message]:
+    clause, values = f"scope = ? AND {UNVEILED}", [scope.key]
+    if before is not None:
+        clause, values = f"{clause} AND at_us < ?", [*values, micros(before)]
+    if without:
+        clause, values = f"{clause} AND user_id NOT IN {LISTED}", [*values, listed(without)]
+    query = select(_FIELDS, "messages e", clause, "ORDER BY at_us DESC, seq DESC LIMIT ?")
+    newest_first = [message_of(row) for row in connection.execute(query, (*values, limit))]
     return newest_first[::-1]
 
 

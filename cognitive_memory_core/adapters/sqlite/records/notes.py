@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from sqlite3 import Connection
 
 from ....domain.forgetting import stays_out
@@ -9,7 +10,7 @@ from ....domain.note import Memo, Pin
 from ....domain.scope import Scope
 from ..database.database import Database
 from ..database.rows import MEMO_COLUMNS, PIN_COLUMNS, bound, memo_of, memo_values, pin_of, pin_values
-from ..database.statements import bounded, insert, select
+from ..database.statements import LISTED, bounded, insert, listed, select
 from .tombstones import tombstones_of
 
 _WRITTEN_AGAIN = "ON CONFLICT (id) DO UPDATE SET text = excluded.text, author_id = excluded.author_id"
@@ -26,9 +27,9 @@ class SqliteNotes:
         """Store a memo; a second one with the same id is ignored."""
         await self._database.write(_write_memo, memo)
 
-    async def memos(self, scope: Scope, limit: int) -> list[Memo]:
+    async def memos(self, scope: Scope, limit: int, *, without: Collection[str] = ()) -> list[Memo]:
         """Return the newest memos of a place, newest last."""
-        return await self._database.read(_memos, scope, bounded(limit))
+        return await self._database.read(_memos, scope, bounded(limit), tuple(without))
 
     async def latest_memos(self, limit: int) -> list[Memo]:
         """Return the newest memos of all places, newest last."""
@@ -68,9 +69,11 @@ def _write_memo(connection: Connection, memo: Memo) -> None:
         add_memo(connection, memo)
 
 
-def _memos(connection: Connection, scope: Scope, limit: int) -> list[Memo]:
-    query = select(", ".join(MEMO_COLUMNS), "memos", "scope = ?", "ORDER BY at_us DESC, seq DESC LIMIT ?")
-    newest_first = [memo_of(row) for row in connection.execute(query, (scope.key, limit))]
+def _memos(connection: Connection, scope: Scope, limit: int, without: Sequence[str]) -> list[Memo]:
+    clause = f"scope = ? AND user_id NOT IN {LISTED}" if without else "scope = ?"
+    values = (scope.key, listed(without)) if without else (scope.key,)
+    query = select(", ".join(MEMO_COLUMNS), "memos", clause, "ORDER BY at_us DESC, seq DESC LIMIT ?")
+    newest_first = [memo_of(row) for row in connection.execute(query, (*values, limit))]
     return newest_first[::-1]
 
 

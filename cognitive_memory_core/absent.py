@@ -1,0 +1,121 @@
+"""What stands in for an engine while none is open: reads and turns are answered with nothing, changes are refused."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from datetime import datetime
+from typing import NoReturn
+
+from . import sentences
+from .context.compression import Compressor
+from .context.render import NOTHING, Context
+from .domain.event import Event
+from .domain.hit import Hit, Reading
+from .domain.job import FailedJob
+from .domain.message import Message
+from .domain.note import Memo, Pin
+from .domain.profile import EntityType, Profile, ProfileHit, ProfileKey, Revision
+from .domain.scope import Scene
+from .domain.turn import Turn
+from .errors import UnavailableError
+from .settings import Live, Settings
+from .status import Status
+
+
+class AbsentReads:
+    """The reads of an absent memory: nothing is found."""
+
+    async def context(self, scene: Scene, query: str, *, budget: int | None) -> Context:
+        """Return the empty context that names "disabled"."""
+        return NOTHING
+
+    async def hits(self, reading: Reading, query: str, *, top_k: int) -> list[Hit]:
+        """Return no hits."""
+        return []
+
+    async def events(self, scene: Scene, limit: int, offset: int) -> list[Event]:
+        """Return no events."""
+        return []
+
+    async def recent_messages(self, scene: Scene, limit: int, *, until: datetime | None) -> list[Message]:
+        """Return no messages."""
+        return []
+
+    async def find_messages(self, scene: Scene, message_ids: Collection[str]) -> list[Message]:
+        """Return no messages."""
+        return []
+
+    async def memos(self, scene: Scene, limit: int) -> list[Memo]:
+        """Return no memos."""
+        return []
+
+    async def profile(self, scene: Scene, entity_type: EntityType, entity_id: str) -> Profile | None:
+        """Return no profile."""
+        return None
+
+    async def profiles(
+        self, scene: Scene, query: str, *, entity_type: EntityType | None, top_k: int
+    ) -> list[ProfileHit]:
+        """Return no profiles."""
+        return []
+
+    async def revisions(self, scene: Scene, key: ProfileKey) -> list[Revision]:
+        """Return no revisions."""
+        return []
+
+    async def pins(self, scene: Scene) -> list[Pin]:
+        """Return no pins."""
+        return []
+
+
+class AbsentIntake:
+    """The intake of an absent memory: nothing is accepted, which is no error."""
+
+    def observe(self, message: Message) -> None:
+        """Discard a message."""
+
+    async def remember(self, turn: Turn) -> str | None:
+        """Return None: the turn was not accepted."""
+        return None
+
+    async def consider(self, scene: Scene, messages: Sequence[Message]) -> str | None:
+        """Return None: the dialogue was not accepted."""
+        return None
+
+    async def learned(self, scene: Scene, message_ids: Collection[str]) -> frozenset[str]:
+        """Return no messages."""
+        return frozenset()
+
+
+class AbsentEngine:
+    """Has what the façade uses of an engine whether or not one is open; what needs an open one raises."""
+
+    is_running = False
+
+    def __init__(self, settings: Live[Settings], reason: str = "") -> None:
+        """Report ``reason``; the default says that the memory was not started."""
+        self.settings = settings
+        self.reason = reason or sentences.caller.NOT_RUNNING
+        self.reads = AbsentReads()
+        self.intake = AbsentIntake()
+
+    @property
+    def opened(self) -> NoReturn:
+        """Raise UnavailableError with the reason: a change would not be stored."""
+        raise UnavailableError(self.reason)
+
+    async def compress(self, lines: Sequence[Message], budget: int) -> str:
+        """Return the newest lines that fit: there is no model."""
+        return await Compressor().compress(lines, budget)
+
+    async def status(self) -> Status:
+        """Return the status of a memory that is not running."""
+        return Status(is_running=False, reason=self.reason)
+
+    async def failed_jobs(self) -> list[FailedJob]:
+        """Return no jobs."""
+        return []
+
+    async def drain(self, seconds: float) -> bool:
+        """Return True: there is nothing to wait for."""
+        return True

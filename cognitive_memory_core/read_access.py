@@ -1,0 +1,129 @@
+"""The access check of every read: made before a store is asked, and repeated on every result before it leaves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from .consent import Consent, Worded
+from .domain.event import Event
+from .domain.hit import Hit, Reading
+from .domain.message import Message
+from .domain.note import Memo, Pin
+from .domain.profile import Profile, ProfileHit, ProfileKey, Revision
+from .domain.scope import Scene
+from .settings import Live, Settings
+
+
+class ReadAccess:
+    """Decides what a scene may read, and redacts people who opted out in what it may.
+
+    The checks use what was asked, the row itself and the present consent, not what a store claims: a row that a broken
+    store returns for a scene that may not read it is left out.
+    """
+
+    def __init__(self, consent: Consent, settings: Live[Settings]) -> None:
+        """Check against consent and settings as they are at each call."""
+        self._consent = consent
+        self._settings = settings
+
+    @property
+    def hidden_people(self) -> frozenset[str]:
+        """Ids of the people who opted out."""
+        return self._consent.opted_out
+
+    @property
+    def is_enabled(self) -> bool:
+        """Whether the memory is enabled; with ``enabled=false`` only lists, windows and memos can be read."""
+        return self._settings.current.enabled
+
+    def may_recall(self, scene: Scene) -> bool:
+        """Return whether the switch of the place permits reads."""
+        return self._consent.may_recall(scene)
+
+    def may_search(self, scene: Scene) -> bool:
+        """Return whether events and profiles may be searched: permitted here, and the memory is enabled."""
+        return self.is_enabled and self.may_recall(scene)
+
+    def may_find(self, scene: Scene) -> bool:
+        """Return whether messages may be looked up by id: where anything is retrieved or recorded."""
+        return self.may_recall(scene) or self._consent.is_recorded(scene.scope)
+
+    def admits(self, scene: Scene, item: Event | Message | Memo | Pin) -> bool:
+        """Return whether a scene may see an item of a list.
+
+        Messages, memos and pins are listed for one place, so they must be of that place. A pin of a person who opted
+        out stays visible to its owner, who may remove it.
+        """
+        if isinstance(item, Event):
+            return Reading(scene, without=self.hidden_people).admits(item)
+        if isinstance(item, Message):
+            return item.scene.scope == scene.scope and item.scene.user_id not in self.hidden_people
+        if isinstance(item, Memo):
+            return item.scope == scene.scope and item.user_id not in self.hidden_people
+        return item.scope == scene.scope and (scene.kind == "operator" or item.owner_id in ("", scene.user_id))
+
+    def admits_lines(self, scene: Scene, lines: Iterable[Event]) -> bool:
+        """Return whether a scene may read every one of some lines of the log, given as events."""
+        return all(self.admits(scene, line) for line in lines)
+
+    def shown(self, scene: Scene, items: Iterable[Worded]) -> list[Worded]:
+        """Return the items of a list that a scene may see, redacted."""
+        return [self._consent.worded(item) for item in items if self.admits(scene, item)]
+
+    def hits(self, reading: Reading, hits: Iterable[Hit]) -> list[Hit]:
+        """Return the hits that a reading admits, with the neighbouring lines that its scene may see, redacted."""
+        reading = replace(reading, without=self.hidden_people)
+        around = replace(reading, user_id="", group_id="", kinds=(), window=None)
+        return [
+            self._consent.worded_hit(
+                replace(hit, neighbours=tuple(line for line in hit.neighbours if around.admits(line.as_event())))
+            )
+            for hit in hits
+            if reading.admits(hit.event)
+        ]
+
+    def is_shared(self, user_id: str) -> bool:
+        """Return whether a person's own profile is open to the groups where they are."""
+        return self._settings.current.sharing == "shared" or user_id in self._consent.shared
+
+    @property
+    def sharing_people(self) -> frozenset[str] | None:
+        """Ids of the people who share their own profile; None if everybody does."""
+        return None if self._settings.current.sharing == "shared" else self._consent.shared
+
+    def may_read_profile(self, scene: Scene, key: ProfileKey) -> bool:
+        """Return whether a scene may ask for a profile; a shared one is closed to strangers in private chats."""
+        return key.readable_by(scene, shared=scene.kind == "group" and self.is_shared(key.user_id))
+
+    def admits_profile(self, scene: Scene, key: ProfileKey) -> bool:
+        """Return whether a scene may see a profile: it may read it, and the person has not opted out."""
+        return self.may_read_profile(scene, key) and key.user_id not in self.hidden_people
+
+    def profile(self, scene: Scene, profile: Profile | None) -> Profile | None:
+        """Return a profile, redacted, if the scene may see it."""
+        if profile is None or not self.admits_profile(scene, profile.key):
+            return None
+        return self.redacted(profile)
+
+    def profile_hits(self, scene: Scene, hits: Iterable[ProfileHit]) -> list[ProfileHit]:
+        """Return the hits whose profile the scene may see, redacted."""
+        shown = ((hit, self.profile(scene, hit.profile)) for hit in hits)
+        return [replace(hit, profile=profile) for hit, profile in shown if profile is not None]
+
+    def revisions(self, scene: Scene, key: ProfileKey, revisions: Sequence[Revision]) -> list[Revision]:
+        """Return the revisions of one profile, redacted; only to its person, to its group, or to an operator."""
+        if scene.kind != "operator" and key.user_id not in ("", scene.user_id):
+            return []
+        own = ((one, self.profile(scene, one.profile)) for one in revisions if one.profile.key == key)
+        return [replace(one, profile=profile) for one, profile in own if profile is not None]
+
+    def redacted(self, profile: Profile) -> Profile:
+        """Return a profile with other people who opted out redacted."""
+        hide = self._consent.hidden
+        tags = tuple(tag for tag in map(hide, profile.tags) if tag)
+        return replace(profile, name=hide(profile.name), tags=tags, summary=hide(profile.summary))
+
+    def hidden(self, text: str) -> str:
+        """Return a text with people who opted out redacted."""
+        return self._consent.hidden(text)

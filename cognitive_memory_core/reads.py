@@ -1,0 +1,116 @@
+"""The reads of the façade; each passes the access check before it asks a store and again before its result leaves."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from . import sentences
+from .context.builder import ContextBuilder
+from .context.render import NOTHING, Context
+from .domain.event import Event
+from .domain.hit import Hit, Reading
+from .domain.message import Message
+from .domain.note import Memo, Pin
+from .domain.profile import EntityType, Profile, ProfileHit, ProfileKey, Revision
+from .domain.scope import Scene
+from .errors import UnknownEvent
+from .historian.messages.message_buffer import MessageBuffer
+from .pinboard import Pinboard
+from .ports.ledger import EventLedger
+from .profile_history import ProfileHistory
+from .read_access import ReadAccess
+from .recall.profile_reader import ProfileReader
+from .recall.search import Search
+
+
+@dataclass(frozen=True)
+class Reads:
+    """Reads for one scene at a time; what ``access`` does not admit is left out, whichever store returned it."""
+
+    access: ReadAccess
+    contexts: ContextBuilder
+    search: Search
+    event_ledger: EventLedger
+    buffer: MessageBuffer
+    profile_reader: ProfileReader
+    history: ProfileHistory
+    pinboard: Pinboard
+
+    async def context(self, scene: Scene, query: str, *, budget: int | None) -> Context:
+        """Build the context of a turn; with ``enabled=false`` only memos; the builder checks each item."""
+        if not self.access.may_recall(scene):
+            return NOTHING
+        if not self.access.is_enabled:
+            return await self.contexts.memos_only(scene, budget=budget)
+        return await self.contexts.build(scene, query, budget=budget)
+
+    async def hits(self, reading: Reading, query: str, *, top_k: int) -> list[Hit]:
+        """Search events, and the log if the reading's kinds include messages."""
+        if not self.access.may_search(reading.scene):
+            return []
+        reading = replace(reading, without=self.access.hidden_people)
+        found = await self.search.find(reading, query, top_k=top_k)
+        return self.access.hits(reading, found.hits)
+
+    async def events(self, scene: Scene, limit: int, offset: int) -> list[Event]:
+        """Return events, newest first."""
+        if not self.access.may_recall(scene):
+            return []
+        reading = Reading(scene, without=self.access.hidden_people)
+        return self.access.shown(scene, await self.event_ledger.recent(reading, limit, offset))
+
+    async def stored_event(self, scene: Scene, event_id: str) -> Event:
+        """Return an event, active or retired, that is to be changed; raises UnknownEvent if the scene may not read it.
+
+        Its text is as stored. No switch refuses this: what was learned can be forgotten everywhere.
+        """
+        event = await self.event_ledger.find(event_id)
+        if event is None or not event.scope.readable_by(scene, sender_id=event.sender_id):
+            raise UnknownEvent(sentences.caller.UNKNOWN_EVENT)
+        return event
+
+    async def recent_messages(self, scene: Scene, limit: int, *, until: datetime | None) -> list[Message]:
+        """Return the newest messages of the place, oldest first."""
+        if not self.access.may_recall(scene):
+            return []
+        hidden = self.access.hidden_people
+        return self.access.shown(scene, await self.buffer.recent(scene.scope, limit, before=until, without=hidden))
+
+    async def find_messages(self, scene: Scene, message_ids: Collection[str]) -> list[Message]:
+        """Return messages of the place by id, oldest first."""
+        if not self.access.may_find(scene):
+            return []
+        return self.access.shown(scene, await self.buffer.find(scene.scope, message_ids))
+
+    async def memos(self, scene: Scene, limit: int) -> list[Memo]:
+        """Return the newest memos of the place, newest last."""
+        if not self.access.may_recall(scene):
+            return []
+        return self.access.shown(scene, await self.contexts.memos(scene.scope, limit))
+
+    async def profile(self, scene: Scene, entity_type: EntityType, entity_id: str) -> Profile | None:
+        """Return one profile; raises NotPermitted for one that the scene may not read."""
+        if not self.access.may_search(scene):
+            return None
+        return self.access.profile(scene, await self.profile_reader.asked(scene, entity_type, entity_id))
+
+    async def profiles(
+        self, scene: Scene, query: str, *, entity_type: EntityType | None, top_k: int
+    ) -> list[ProfileHit]:
+        """Search profiles, best first."""
+        if not self.access.may_search(scene):
+            return []
+        found = await self.profile_reader.search(scene, query, entity_type=entity_type, top_k=top_k)
+        return self.access.profile_hits(scene, found)
+
+    async def revisions(self, scene: Scene, key: ProfileKey) -> list[Revision]:
+        """Return the past profiles of the asker or of the group, newest first."""
+        if not self.access.may_search(scene):
+            return []
+        return self.access.revisions(scene, key, await self.history.revisions(scene, key))
+
+    async def pins(self, scene: Scene) -> list[Pin]:
+        """Return pins, oldest first; no switch hides them, since they are removed by what is listed here."""
+        return self.access.shown(scene, await self.pinboard.pins(scene))

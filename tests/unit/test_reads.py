@@ -1,0 +1,223 @@
+"""The access check of reads: what a broken store returns does not leave the memory."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pytest
+
+from cognitive_memory_core.absent import AbsentEngine, AbsentIntake, AbsentReads
+from cognitive_memory_core.adapters.inmemory import InMemoryLedger
+from cognitive_memory_core.consent import Consent
+from cognitive_memory_core.context.builder import ContextBuilder
+from cognitive_memory_core.domain.event import Event
+from cognitive_memory_core.domain.hit import Hit, Reading
+from cognitive_memory_core.domain.note import Memo, Pin
+from cognitive_memory_core.domain.profile import ProfileHit, ProfileKey, Revision
+from cognitive_memory_core.domain.scope import Scene
+from cognitive_memory_core.engine import Engine
+from cognitive_memory_core.errors import UnknownEvent
+from cognitive_memory_core.historian.jobs.intake import Intake
+from cognitive_memory_core.read_access import ReadAccess
+from cognitive_memory_core.reads import Reads
+from cognitive_memory_core.recall.profile_reader import TurnProfiles
+from cognitive_memory_core.recall.query import Query
+from cognitive_memory_core.recall.retriever import SearchResult
+from cognitive_memory_core.settings import Live, Settings
+from tests.support.builders import GROUP, OTHER_GROUP, PRIVATE, a_message, an_event
+from tests.support.clock import NOON
+from tests.support.portraits import a_portrait
+
+HIDDEN = Scene.group(GROUP.group_id, "2000003", user_name="豆沙")
+ANOTHER_AGENT = replace(GROUP, agent="another")
+FOREIGN = (OTHER_GROUP, HIDDEN, ANOTHER_AGENT, PRIVATE)
+OWN = "自己的事，豆沙也在"
+SECRET = "密语"
+TOLD = "自己的事，某位成员也在"  # OWN without the person who opted out
+
+
+def key_of(scene: Scene) -> ProfileKey:
+    """Return the key of a scene's person there."""
+    return ProfileKey.asked(scene, "user", scene.user_id)
+
+
+@dataclass
+class Leaky:
+    """Every source of reads at once; each returns the rows of all ``scenes``, whoever asks."""
+
+    scenes: tuple[Scene, ...]
+    told: str
+
+    def events(self) -> list[Any]:
+        """Return an event of each scene."""
+        return [an_event(self.told, scene, happened_at=NOON) for scene in self.scenes]
+
+    def messages(self) -> list[Any]:
+        """Return a message of each scene."""
+        return [a_message(self.told, scene) for scene in self.scenes]
+
+    async def find(self, *asked: Any, **_: Any) -> Any:
+        """Return hits to a search, and messages to a request by id."""
+        if isinstance(asked[0], Reading):
+            near = tuple(self.messages())
+            return SearchResult(tuple(Hit(event, 0.5, neighbours=near) for event in self.events()))
+        return self.messages()
+
+    async def recent(self, asked: object, *_: Any, **__: Any) -> Any:
+        """Return events for a reading, and messages for a place."""
+        return self.events() if isinstance(asked, Reading) else self.messages()
+
+    async def memos(self, *_: Any, **__: Any) -> list[Memo]:
+        """Return a memo of each scene."""
+        return [Memo(str(at), one.scope, self.told, NOON, one.user_id) for at, one in enumerate(self.scenes)]
+
+    async def pins(self, *_: Any) -> list[Pin]:
+        """Return a pin of each scene's person."""
+        return [Pin(str(at), one.scope, self.told, one.user_id, NOON) for at, one in enumerate(self.scenes)]
+
+    def profiles(self) -> list[Any]:
+        """Return the profile of each scene's person there."""
+        return [a_portrait(key_of(scene), self.told) for scene in self.scenes]
+
+    async def search(self, asked: object, *_: Any, **__: Any) -> Any:
+        """Return hits to a reading, and profiles to a scene."""
+        if isinstance(asked, Reading):
+            return await self.find(asked)
+        return [ProfileHit(profile, 0.5) for profile in self.profiles()]
+
+    async def revisions(self, *_: Any) -> list[Revision]:
+        """Return a past profile of each."""
+        return [Revision("1", profile) for profile in self.profiles()]
+
+    async def of_turn(self, *_: Any) -> TurnProfiles:
+        """Return the last profile as the asker's and as the group's."""
+        return TurnProfiles(self.profiles()[-1], self.profiles()[-1])
+
+
+class LeakyProfiles(Leaky):
+    """The reader of profiles: its ``asked`` returns a profile."""
+
+    async def asked(self, *_: Any) -> Any:
+        """Return the last profile."""
+        return self.profiles()[-1]
+
+
+class LeakyRetriever(Leaky):
+    """The search of a context: its ``asked`` returns a query."""
+
+    async def asked(self, *_: Any, **__: Any) -> Query:
+        """Return any query."""
+        return Query("？", "？", ())
+
+
+async def reads_of(*scenes: Scene, told: str, **settings: Any) -> tuple[Reads, Consent]:
+    """Build the reads over sources that leak; one person has opted out."""
+    live, ledger = Live(Settings(**settings)), InMemoryLedger()
+    consent = Consent(ledger.consent, ledger.names)
+    await ledger.names.note(HIDDEN.scope, HIDDEN.user_id, "豆沙", NOON)
+    await consent.opt_out(HIDDEN.user_id, NOON)
+    access: Any = ReadAccess(consent, live)
+    leaky: Any = Leaky(scenes, told)
+    profiles: Any = LeakyProfiles(scenes, told)
+    retriever: Any = LeakyRetriever(scenes, told)
+    contexts = ContextBuilder(retriever, leaky, lambda _: [], live, access, profiles=profiles)
+    return Reads(access, contexts, leaky, leaky, leaky, profiles, leaky, leaky), consent
+
+
+READS: dict[str, Callable[[Reads], Awaitable[Any]]] = {
+    "context": lambda reads: reads.context(GROUP, "？", budget=None),
+    "hits": lambda reads: reads.hits(Reading(GROUP), "？", top_k=9),
+    "events": lambda reads: reads.events(GROUP, 9, 0),
+    "recent_messages": lambda reads: reads.recent_messages(GROUP, 9, until=None),
+    "find_messages": lambda reads: reads.find_messages(GROUP, ["1"]),
+    "memos": lambda reads: reads.memos(GROUP, 9),
+    "profile": lambda reads: reads.profile(GROUP, "user", GROUP.user_id),
+    "profiles": lambda reads: reads.profiles(GROUP, "？", entity_type=None, top_k=9),
+    "revisions": lambda reads: reads.revisions(GROUP, key_of(GROUP)),
+    "pins": lambda reads: reads.pins(GROUP),
+}
+
+
+def test_every_read_is_listed_here() -> None:
+    """A read that is added is checked by the tests of this file, too."""
+    known = {name for name, _ in inspect.getmembers(Reads, inspect.iscoroutinefunction)}
+    assert READS.keys() == known - {"stored_event"}  # for changes: not redacted, and refused if foreign
+
+
+@pytest.mark.parametrize("scene", FOREIGN, ids=["other group", "opted out", "other agent", "private"])
+@pytest.mark.parametrize("read", READS)
+async def test_a_foreign_row_does_not_leave(read: str, scene: Scene) -> None:
+    """What a store returns of another place, another agent, or a person who opted out is given to nobody."""
+    reads, _ = await reads_of(scene, told=SECRET)
+    assert SECRET not in str(await READS[read](reads))
+
+
+@pytest.mark.parametrize("scene", FOREIGN, ids=["other group", "opted out", "other agent", "private"])
+async def test_a_foreign_line_does_not_leave_beside_a_hit(scene: Scene) -> None:
+    """Of the lines around a hit those are left out that the scene may not read."""
+    reads, _ = await reads_of(GROUP, scene, told=SECRET)
+    (hit,) = await reads.hits(Reading(GROUP), "？", top_k=9)
+    assert [line.scene for line in hit.neighbours] == [GROUP]
+
+
+@pytest.mark.parametrize("scene", [OTHER_GROUP, ANOTHER_AGENT, PRIVATE], ids=["other group", "other agent", "private"])
+async def test_a_foreign_event_is_not_changed(scene: Scene) -> None:
+    """An event that the scene may not read is unknown to it, so that it can neither forget nor correct it."""
+    reads, _ = await reads_of(GROUP, told=SECRET)
+    foreign = an_event(SECRET, scene)
+
+    class Holding:
+        async def find(self, event_id: str) -> Event:
+            return foreign
+
+    ledger: Any = Holding()
+    with pytest.raises(UnknownEvent):
+        await replace(reads, event_ledger=ledger).stored_event(GROUP, foreign.id)
+    assert await replace(reads, event_ledger=ledger).stored_event(scene, foreign.id) == foreign
+
+
+@pytest.mark.parametrize("read", READS)
+async def test_what_is_ones_own_leaves_redacted(read: str) -> None:
+    """A row that the scene may see is given, with the person who opted out as 某位成员."""
+    reads, _ = await reads_of(GROUP, told=OWN)
+    answer = str(await READS[read](reads))
+    assert TOLD in answer
+    assert OWN not in answer
+
+
+@pytest.mark.parametrize("read", sorted(READS.keys() - {"pins", "find_messages"}))
+async def test_a_switched_off_place_reads_nothing(read: str) -> None:
+    """Where the switch forbids retrieval every read is empty; pins are listed, since they can be removed."""
+    reads, consent = await reads_of(GROUP, told=SECRET)
+    await consent.set_switch(GROUP.scope, "off")
+    assert SECRET not in str(await READS[read](reads))
+    assert SECRET in str(await reads.pins(GROUP))
+    assert await reads.find_messages(GROUP, ["1"]) == []
+    await consent.set_switch(GROUP.scope, "record_only")
+    assert SECRET not in str(await READS[read](reads))
+    assert SECRET in str(await reads.find_messages(GROUP, ["1"]))
+
+
+async def test_a_disabled_memory_still_lists() -> None:
+    """With enabled=false nothing is searched; lists, windows, memos and pins are given."""
+    reads, _ = await reads_of(GROUP, told=SECRET, enabled=False)
+    given = {read for read in READS if SECRET in str(await READS[read](reads))}
+    assert given == {"context", "events", "recent_messages", "find_messages", "memos", "pins"}
+    assert (await reads.context(GROUP, "？", budget=None)).degraded == ("disabled",)
+
+
+@pytest.mark.parametrize(
+    ("absent", "real"),
+    [(AbsentReads, Reads), (AbsentIntake, Intake), (AbsentEngine, Engine)],
+    ids=lambda one: one.__name__,
+)
+def test_what_stands_in_has_the_same_methods(absent: type, real: type) -> None:
+    """Each method of a stand-in takes and returns what the real one does, so that the façade asks both alike."""
+    for name, member in vars(absent).items():
+        if not name.startswith("_") and inspect.isfunction(member):
+            assert inspect.signature(member) == inspect.signature(getattr(real, name)), name
+    if absent is AbsentReads:
+        assert {name for name in vars(absent) if not name.startswith("_")} == set(READS)
