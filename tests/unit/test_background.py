@@ -1,4 +1,4 @@
-"""Background work goes on as long as there is some, and outlives whatever fails."""
+"""Tests of the loop that runs background work."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from tests.support.waiting import until
 
 
 class Work:
-    """Does these rounds one after another: each answers how long to rest, or raises."""
+    """Background work with prepared rounds, each of which returns a pause or raises."""
 
     def __init__(self, *rounds: float | BaseException) -> None:
-        """Do these, then rest for an hour."""
+        """Use these rounds, then pauses of an hour."""
         self.rounds = list(rounds)
         self.done = 0
 
     async def round(self) -> float:
-        """Do the next."""
+        """Run the next round."""
         self.done += 1
         outcome = self.rounds.pop(0) if self.rounds else 3600.0
         if isinstance(outcome, BaseException):
@@ -30,14 +30,14 @@ class Work:
 
 
 async def stopped(task: asyncio.Task[None]) -> None:
-    """End a loop, as the memory does."""
+    """Cancel a loop and wait for its end."""
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
 
 
 async def test_rounds_follow_each_other_while_there_is_work() -> None:
-    """A round that did something is followed by the next at once; one that did nothing waits for a nudge."""
+    """A round that did some work is followed by another at once; otherwise the loop waits until it is woken."""
     work = Work(0.0, 0.0, 3600.0)
     rounds = BackgroundLoop("work", work.round)
     running = asyncio.create_task(rounds.run())
@@ -53,7 +53,7 @@ async def test_rounds_follow_each_other_while_there_is_work() -> None:
 
 
 async def test_a_rest_that_is_over_needs_no_nudge() -> None:
-    """What is to be looked at again later is."""
+    """After the pause that a round returned, the next round runs without being woken."""
     work = Work(0.001, 0.001)
     running = asyncio.create_task(BackgroundLoop("work", work.round).run())
     await until(lambda: work.done == 3)
@@ -61,7 +61,7 @@ async def test_a_rest_that_is_over_needs_no_nudge() -> None:
 
 
 async def test_nudges_that_come_together_are_one_round() -> None:
-    """What is new within a tenth of a second is done at once, and is not looked for a second time."""
+    """Several wake-ups within a tenth of a second cause one round."""
     work = Work()
     rounds = BackgroundLoop("work", work.round)
     running = asyncio.create_task(rounds.run())
@@ -77,7 +77,7 @@ async def test_nudges_that_come_together_are_one_round() -> None:
 
 @pytest.mark.parametrize("failure", [UnavailableError("away"), ZeroDivisionError("x"), asyncio.CancelledError("x")])
 async def test_a_failure_is_said_once_and_outlived(failure: BaseException, caplog: pytest.LogCaptureFixture) -> None:
-    """Whatever fails is said in one line, stands in ``last_error`` until it is over, and ends nothing."""
+    """A failure is logged once, is kept in ``last_error`` until it is over, and does not end the loop."""
     work = Work(failure, failure, 3600.0)
     rounds = BackgroundLoop("work", work.round, first_pause=0.05)
     with caplog.at_level(logging.WARNING):
@@ -91,7 +91,7 @@ async def test_a_failure_is_said_once_and_outlived(failure: BaseException, caplo
 
 
 async def test_a_cancellation_ends_the_round_in_hand_first() -> None:
-    """Whoever cancels a loop finds its round ended, whatever that had to do first."""
+    """Cancelling a loop waits for the end of its current round."""
     ended = list[str]()
 
     async def work() -> float:
@@ -109,7 +109,7 @@ async def test_a_cancellation_ends_the_round_in_hand_first() -> None:
 
 
 async def test_an_error_asks_for_a_longer_pause() -> None:
-    """A part that says when to come back is left alone until then."""
+    """If an error has a ``retry_after``, the next round waits that long."""
     work = Work(UnavailableError("away", retry_after=3600))
     rounds = BackgroundLoop("work", work.round, first_pause=0.001)
     running = asyncio.create_task(rounds.run())
@@ -122,7 +122,7 @@ async def test_an_error_asks_for_a_longer_pause() -> None:
 
 
 async def test_a_failure_is_told_to_whoever_must_know() -> None:
-    """What rests on a round that failed is told before the next one."""
+    """The failure callback runs before the next round."""
     told = list[int]()
     work = Work(ZeroDivisionError(), ZeroDivisionError())
     rounds = BackgroundLoop("work", work.round, first_pause=0.001, on_failure=lambda: told.append(work.done))
@@ -133,7 +133,7 @@ async def test_a_failure_is_told_to_whoever_must_know() -> None:
 
 
 def test_the_latest_trouble_is_shown_and_no_old_one_hides_it(caplog: pytest.LogCaptureFixture) -> None:
-    """Of several parts in trouble the status shows what began last; what ended is shown no more."""
+    """Of several failures the status shows the latest that is not over."""
     first, second = Trouble("first"), Trouble("second")
     first.note(UnavailableError("甲"))
     second.note(UnavailableError("乙"))

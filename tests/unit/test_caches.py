@@ -1,4 +1,4 @@
-"""What a process remembers of people, and how it lets go of it."""
+"""Tests that caches of personal data are emptied after a person is forgotten."""
 
 from __future__ import annotations
 
@@ -22,28 +22,28 @@ from tests.support.waiting import PATIENCE
 TANG = Scene.group("10001", "2000001", user_name="阿棠棠", group_name="读书会")
 OTHER = Scene.group("10001", "2000002", user_name="米粒")
 SECRET = "我的银行卡密码是987654321"
-WORDLESS = {"_shared", "_weight_of"}  # caches of places, and of single terms without where they stood
+WORDLESS = {"_shared", "_weight_of"}  # caches of places, or of single terms without their source
 
 
 def cached_functions() -> list[Any]:
-    """Find all cached functions of the core that could hold what somebody said or is called."""
+    """Return all cached functions of the core that can hold messages or names."""
     found = [one for one in gc.get_objects() if isinstance(one, functools._lru_cache_wrapper)]
     ours = [one for one in found if one.__module__.startswith("cognitive_memory_core.")]
     return [one for one in ours if one.__name__ not in WORDLESS and one.cache_parameters()["maxsize"]]
 
 
 def filled() -> set[str]:
-    """Name the caches that hold something."""
+    """Return the names of the caches that are not empty."""
     return {one.__name__ for one in cached_functions() if one.cache_info().currsize}
 
 
 async def lived(memory: CognitiveMemory) -> None:
-    """Let somebody speak, and others ask for it, so that every cache has something to hold."""
+    """Let a person speak and others ask about it, so that every cache is filled."""
     for number in range(3):
         await memory.observe(Message(f"m{number}", TANG, SECRET, NOON))
     await memory.remember(Turn(TANG, observations=(f"阿棠棠(2000001)说{SECRET}",)))
     await memory.drain(PATIENCE)
-    gate._plain_forms(TANG.user_name)  # a model's statements ask it
+    gate._plain_forms(TANG.user_name)  # called for statements of a model
     await memory.search_events(OTHER, "阿棠棠的银行卡密码")
     await memory.search_events(OTHER, "银行卡密码", kinds=("message",))
     await memory.context(OTHER, "阿棠棠昨天说的银行卡密码是什么")
@@ -51,7 +51,7 @@ async def lived(memory: CognitiveMemory) -> None:
 
 @pytest.mark.parametrize("whole_place", [False, True])
 async def test_nothing_of_whom_was_forgotten_stays_in_a_cache(tmp_path: Path, whole_place: bool) -> None:
-    """After a person or their place was forgotten, caches of texts, names and questions are empty."""
+    """After a person or a place is forgotten, the caches of texts, names and questions are empty."""
     async with opened("sqlite", tmp_path, FrozenClock(), Witness()) as memory:
         await lived(memory)
         assert filled() >= {"_indexed", "_terms", "_key", "callnames", "_cleaned", "_mentioned", "_plain_forms"}
@@ -65,7 +65,7 @@ async def test_nothing_of_whom_was_forgotten_stays_in_a_cache(tmp_path: Path, wh
 
 
 def test_what_is_gone_is_not_held_for_letting_go() -> None:
-    """Being enlisted keeps nobody alive."""
+    """Registering a cache owner for invalidation does not keep it alive."""
     known = KnownNames(None)
     assert known in caches._holders
     before = len(caches._holders)
@@ -75,7 +75,7 @@ def test_what_is_gone_is_not_held_for_letting_go() -> None:
 
 
 async def test_a_purge_lets_go_of_what_was_remembered_meanwhile(tmp_path: Path) -> None:
-    """A question that was under way while somebody was forgotten leaves nothing behind for longer than the bytes."""
+    """A purge also empties what was cached by a question that ran during the erasure."""
     async with opened("sqlite", tmp_path, FrozenClock(), Witness()) as memory:
         await lived(memory)
         await memory.forget_user(TANG, TANG.user_id)

@@ -1,4 +1,4 @@
-"""Who may be recorded and recalled."""
+"""Tests of opting out, switches, sharing and incognito."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from tests.support.clock import NOON
 
 
 class UnreadableNames:
-    """A book of names that cannot be read."""
+    """A name store that cannot be read."""
 
     async def names_of(self, user_ids: object) -> list[str]:
-        """Refuse."""
+        """Raise UnavailableError."""
         raise UnavailableError("away")
 
 
 async def test_a_wish_that_is_written_down_is_in_force() -> None:
-    """Whoever opts out is left out at once, even where their names cannot be looked up: their id is known."""
+    """An opt-out takes effect at once, even if the person's names cannot be looked up."""
     ledger = InMemoryLedger()
     consent = Consent(ledger.consent, UnreadableNames())  # type: ignore[arg-type]
     with pytest.raises(UnavailableError):
@@ -35,7 +35,7 @@ async def test_a_wish_that_is_written_down_is_in_force() -> None:
 
 
 async def test_names_borne_in_the_lines_at_hand_are_hidden_too() -> None:
-    """A name that no book knows yet is hidden when its bearer's own lines are part of what is handed in."""
+    """A name that is not stored yet is hidden if its owner's own message is part of the input."""
     ledger = InMemoryLedger()
     consent = Consent(ledger.consent, ledger.names)
     await consent.opt_out("2000001", NOON)
@@ -47,7 +47,7 @@ async def test_names_borne_in_the_lines_at_hand_are_hidden_too() -> None:
 
 
 async def test_every_name_somebody_had_is_hidden() -> None:
-    """An earlier card is hidden like the latest, also where it was borne in another group."""
+    """Every name that a person had in any group is hidden, not only the latest."""
     ledger = InMemoryLedger()
     await ledger.names.note(GROUP.scope, "2000001", "海棠未眠", NOON)
     await ledger.names.note(type(GROUP).group("10002", "2000001").scope, "2000001", "阿棠", NOON)
@@ -59,7 +59,7 @@ async def test_every_name_somebody_had_is_hidden() -> None:
 
 
 async def test_a_namesake_is_not_hidden() -> None:
-    """A name that somebody else bears in the same group tells of nobody, unless the id follows."""
+    """A name that another person has in the same group is hidden only before the id."""
     ledger = InMemoryLedger()
     for person in ("2000001", "2000009"):
         await ledger.names.note(GROUP.scope, person, "阿棠", NOON)
@@ -69,7 +69,7 @@ async def test_a_namesake_is_not_hidden() -> None:
 
 
 async def test_thousands_who_opted_out_are_hidden() -> None:
-    """However many want to be left out, each of them is."""
+    """Everybody is hidden, even if thousands opted out."""
     ledger = InMemoryLedger()
     for number in range(HANDFUL):
         ledger.consent._state.opted_out[f"20{number:05d}"] = NOON
@@ -80,7 +80,7 @@ async def test_thousands_who_opted_out_are_hidden() -> None:
 
 
 async def test_sharing_is_the_persons_own_wish() -> None:
-    """Who opens their portrait has opened it, also for whoever reads the book later, until they close it again."""
+    """A person's choice to share their profile holds, also after a restart, until they end it."""
     ledger = InMemoryLedger()
     consent, later = (Consent(ledger.consent, ledger.names) for _ in range(2))
     assert consent.shared == frozenset()
@@ -94,15 +94,15 @@ async def test_sharing_is_the_persons_own_wish() -> None:
 
 
 class FullBook:
-    """A book that takes nothing more."""
+    """A consent store that cannot be written."""
 
     async def set_sharing(self, user_id: str, *, shared: bool, at: object) -> None:
-        """Refuse."""
+        """Raise StorageRefused."""
         raise StorageRefused("full")
 
 
 async def test_sharing_that_is_not_written_down_is_not_in_force() -> None:
-    """A portrait is open only once that is on the disk."""
+    """A profile is shared only after the choice was stored."""
     consent = Consent(FullBook(), UnreadableNames())  # type: ignore[arg-type]
     with pytest.raises(StorageRefused):
         await consent.set_sharing("2000001", True, NOON)
@@ -110,10 +110,10 @@ async def test_sharing_that_is_not_written_down_is_not_in_force() -> None:
 
 
 class SlowBook:
-    """A book of wishes whose answers arrive a while after they were read."""
+    """A consent store whose answers arrive some time after they were read."""
 
     def __init__(self, book: object) -> None:
-        """Stand before a book."""
+        """Wrap a consent store."""
         self._book = book
 
     def __getattr__(self, name: str) -> Any:
@@ -130,7 +130,7 @@ class SlowBook:
 
 @pytest.mark.parametrize("wish", ["opt_out", "opt_in", "set_switch", "set_sharing"])
 async def test_what_changes_while_the_book_is_read_stays_in_force(wish: str) -> None:
-    """An import or an erasure that reads the book again never brings back how it was before somebody's wish."""
+    """Reloading the consents during an import or an erasure never undoes a choice made meanwhile."""
     ledger = InMemoryLedger()
     for waited in range(50):
         consent = Consent(SlowBook(ledger.consent), ledger.names)  # type: ignore[arg-type]
@@ -156,7 +156,7 @@ async def test_what_changes_while_the_book_is_read_stays_in_force(wish: str) -> 
 
 
 async def test_lines_said_incognito_are_left_out_for_good() -> None:
-    """A stretch counts for its person, its place and its time, also for a dialogue that is submitted much later."""
+    """Incognito covers its person, scope and time, even for a dialogue that is submitted much later."""
     ledger = InMemoryLedger()
     consent = Consent(ledger.consent, ledger.names, incognito=ledger.incognito)
     await consent.go_incognito(GROUP, NOON, NOON + timedelta(minutes=30))
@@ -173,7 +173,7 @@ async def test_lines_said_incognito_are_left_out_for_good() -> None:
 
 
 async def test_incognito_ends_when_asked() -> None:
-    """Asking for an end that has passed ends the running stretch now; what was said in it stays unrecorded."""
+    """Ending incognito ends it now, and what was said during it stays unrecorded."""
     ledger = InMemoryLedger()
     consent = Consent(ledger.consent, ledger.names, incognito=ledger.incognito)
     await consent.go_incognito(GROUP, NOON, NOON + timedelta(hours=8))

@@ -1,4 +1,4 @@
-"""The data directory under a running memory, and a directory that has lost its ledger."""
+"""Tests of a data directory that changes under a running memory, or that has lost its ledger."""
 
 from __future__ import annotations
 
@@ -26,28 +26,28 @@ TOLD = core.Turn(READING, observations=("阿禾(2156083317) 喜欢乌龙茶",))
 
 
 def removed(data: Path) -> None:
-    """Remove the directory with everything in it."""
+    """Remove the directory with its contents."""
     shutil.rmtree(data)
 
 
 def renamed(data: Path) -> None:
-    """Give the directory another name."""
+    """Rename the directory."""
     data.rename(data.with_name("elsewhere"))
 
 
 def replaced(data: Path) -> None:
-    """Put a copy in the place of the directory, as a restore does."""
+    """Replace the directory by a copy, as a restore does."""
     data.rename(data.with_name("elsewhere"))
     shutil.copytree(data.with_name("elsewhere"), data)
 
 
 def without_ledger(data: Path) -> None:
-    """Remove the ledger alone."""
+    """Remove the ledger only."""
     (data / "ledger.db").unlink()
 
 
 def without_lock(data: Path) -> None:
-    """Remove the lock: another process could own the directory now."""
+    """Remove the lock file, so that another process could open the directory."""
     (data / "owner.lock").unlink()
 
 
@@ -56,7 +56,7 @@ def without_lock(data: Path) -> None:
 async def test_nothing_is_accepted_after_the_directory_vanished(
     tmp_path: Path, befalls: Callable[[Path], None], caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Removed, renamed or replaced under a running memory, the directory takes no turn; the log and status say so."""
+    """After the directory is removed, renamed or replaced, no turn is accepted, and log and status report it."""
     data = tmp_path / "data"
     async with a_memory(data) as memory:
         assert await memory.remember(MEMO)
@@ -76,7 +76,7 @@ async def test_nothing_is_accepted_after_the_directory_vanished(
 
 @pytest.mark.skipif(os.name == "nt", reason="open files cannot be renamed there")
 async def test_a_directory_that_comes_back_is_written_again(tmp_path: Path) -> None:
-    """Put back under its name, the same directory takes turns again, and holds what was accepted before."""
+    """After the directory is moved back, turns are accepted again, and it still has those accepted before."""
     data = tmp_path / "data"
     async with a_memory(data) as memory:
         await memory.remember(core.Turn(READING, memo="之前"))
@@ -89,46 +89,46 @@ async def test_a_directory_that_comes_back_is_written_again(tmp_path: Path) -> N
         async def is_failing() -> bool:
             return bool((await memory.status()).last_error)
 
-        await until_not(is_failing)  # a loop that was refused meanwhile tries again
+        await until_not(is_failing)  # a loop that failed meanwhile retries
     async with a_memory(data) as memory:
         assert [memo.text for memo in await memory.memos(READING)] == ["之前", "之后"]
 
 
 async def lived(data: Path) -> None:
-    """Let a memory learn something, so that there is a portrait."""
+    """Let a memory learn something, so that it has a profile."""
     async with a_memory(data) as memory:
         await memory.remember(TOLD)
         assert await memory.drain(PATIENCE)
 
 
 def lost(data: Path) -> None:
-    """Lose the ledger as if it never was."""
+    """Remove the ledger and its companions."""
     for path in data.glob("ledger.db*"):
         path.unlink()
 
 
 def emptied(data: Path) -> None:
-    """Leave a ledger of no bytes, as some crashes do."""
+    """Replace the ledger by an empty file, as some crashes do."""
     lost(data)
     (data / "ledger.db").touch()
 
 
 def tableless(data: Path) -> None:
-    """Leave a ledger in which no table was made."""
+    """Replace the ledger by a database without tables."""
     lost(data)
     with closing(sqlite3.connect(data / "ledger.db")) as connection:
         connection.execute("PRAGMA journal_mode = WAL")
 
 
 def names(data: Path) -> dict[str, int]:
-    """Name every file with its size."""
+    """Return the size of every file by its path."""
     kept = (path for path in data.rglob("*") if path.is_file() and path.name != "owner.lock")
     return {path.relative_to(data).as_posix(): path.stat().st_size for path in kept}
 
 
 @pytest.mark.parametrize("befalls", [lost, emptied, tableless])
 async def test_no_new_ledger_beside_what_an_older_one_left(tmp_path: Path, befalls: Callable[[Path], None]) -> None:
-    """Without its ledger a directory that has portraits is refused: nothing changes, and the backup is named."""
+    """A directory with profiles but no ledger is refused unchanged, and the message names the backup."""
     data = tmp_path / "data"
     async with a_memory(data) as memory:
         await memory.remember(TOLD)
@@ -147,7 +147,7 @@ async def test_no_new_ledger_beside_what_an_older_one_left(tmp_path: Path, befal
 
 
 async def test_a_log_without_its_ledger_is_kept(tmp_path: Path) -> None:
-    """A write-ahead log beside a ledger of no bytes, which SQLite would remove, stays."""
+    """A write-ahead log beside an empty ledger, which SQLite would remove, is kept."""
     data = tmp_path / "data"
     data.mkdir()
     (data / "ledger.db").touch()
@@ -162,7 +162,7 @@ async def test_a_log_without_its_ledger_is_kept(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("befalls", [lost, emptied, tableless])
 async def test_a_new_ledger_is_begun_when_asked_for(tmp_path: Path, befalls: Callable[[Path], None]) -> None:
-    """With ledger.new beside it a new ledger is begun once: portraits are kept and found, jobs that wait are done."""
+    """With ledger.new a new ledger is created once; profiles are kept and found, and pending jobs are done."""
     data = tmp_path / "data"
     await lived(data)
     befalls(data)
@@ -180,7 +180,7 @@ async def test_a_new_ledger_is_begun_when_asked_for(tmp_path: Path, befalls: Cal
 
 
 async def test_first_starts_are_not_refused(tmp_path: Path) -> None:
-    """Memos of the older mode, jobs that wait, settings and templates may be there before the first ledger is."""
+    """Files that may exist before the first ledger, such as memos, jobs and settings, do not prevent the start."""
     data = tmp_path / "data"
     for name, content in (("end_summaries.json", "[]"), ("overrides.json", "{}"), ("announced.json", "[]")):
         (data / name).parent.mkdir(parents=True, exist_ok=True)
@@ -195,7 +195,7 @@ async def test_first_starts_are_not_refused(tmp_path: Path) -> None:
 
 
 async def test_a_first_start_can_be_killed_anywhere(tmp_path: Path) -> None:
-    """A first start that is cut off before its ledger has tables is no lost ledger."""
+    """A first start that was interrupted before the ledger has tables does not count as a lost ledger."""
     for at, begun in enumerate((lambda data: None, emptied, tableless)):
         data = tmp_path / str(at)
         data.mkdir()
@@ -204,7 +204,7 @@ async def test_a_first_start_can_be_killed_anywhere(tmp_path: Path) -> None:
 
 
 async def test_watching_follows_the_files_that_were_opened(tmp_path: Path) -> None:
-    """Nothing that the memory does itself to its ledger is taken for a loss."""
+    """What the memory itself does to its ledger is not reported as a loss."""
     async with a_memory(tmp_path / "data") as memory:
         await memory.remember(TOLD)
         assert await memory.drain(PATIENCE)

@@ -1,4 +1,4 @@
-"""The durable primitives: what they guarantee, and what they do when the system refuses."""
+"""Tests of durable file operations and of their failures."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ CLOSE_OF_FILE, CLOSE_OF_FOLDER = 4, 8  # open, write, fsync, close, replace; ope
 
 
 def names_in(folder: Path) -> list[str]:
-    """List a folder."""
+    """List the names in a folder."""
     return [path.name for path in folder.iterdir()]
 
 
 def refusal_of(step: Callable[[], None]) -> str | None:
-    """Take a step; answer how it was refused, if it was."""
+    """Run a step and return the message of its StorageRefused, or None."""
     try:
         step()
     except StorageRefused as refused:
@@ -32,7 +32,7 @@ def refusal_of(step: Callable[[], None]) -> str | None:
 
 
 class BusyDisk(FaultyDisk):
-    """A disk of Windows on which another program has files open, ``times`` times."""
+    """A disk like on Windows where another program has files open for ``times`` operations."""
 
     pause = 0.0
     syncs = True
@@ -43,7 +43,7 @@ class BusyDisk(FaultyDisk):
         self.operation, self.times, self.winerror = operation, times, winerror
 
     def act(self, operation: str, call: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-        """Refuse inside the call, where the system would."""
+        """Refuse inside the call, where the operating system would."""
 
         def refused(*inner: Any, **named: Any) -> Any:
             if operation == self.operation and self.times:
@@ -57,7 +57,7 @@ class BusyDisk(FaultyDisk):
 
 
 def test_a_created_file_outlives_a_power_cut(tmp_path: Path):
-    """Content and name are durable once creating has returned."""
+    """After a file was created, its content and name survive a power failure."""
     disk = FragileDisk(tmp_path)
     disk.create(tmp_path / "a.json", b"whole")
     disk.cut_power()
@@ -66,7 +66,7 @@ def test_a_created_file_outlives_a_power_cut(tmp_path: Path):
 
 
 def test_without_fsync_a_power_cut_would_lose_it(tmp_path: Path):
-    """The fragile disk of these tests really loses what nobody fsynced."""
+    """The simulated disk loses everything that was not fsynced."""
     disk = FragileDisk(tmp_path)
     disk.act("open", os.open, tmp_path / "a", os.O_CREAT | os.O_WRONLY, 0o600)
     disk.cut_power()
@@ -76,12 +76,12 @@ def test_without_fsync_a_power_cut_would_lose_it(tmp_path: Path):
 @pytest.mark.parametrize("at", range(1, 9))
 @pytest.mark.parametrize("code", [errno.ENOSPC, errno.EIO, errno.EACCES, errno.EROFS])
 def test_a_refused_file_is_not_there(tmp_path: Path, at: int, code: int):
-    """Whichever operation fails, StorageRefused names the path and nothing is left behind."""
+    """Whichever operation fails, StorageRefused names the path and no file is left behind."""
     disk = FaultyDisk()
     disk.arm(Fault(at, code))
     said = refusal_of(lambda: disk.create(tmp_path / "a.json", b"whole"))
     if at in (CLOSE_OF_FILE, CLOSE_OF_FOLDER):
-        assert said is None  # these disks close whatever happens
+        assert said is None  # the simulated disks close the file in any case
     else:
         assert said is not None
         assert str(tmp_path) in said
@@ -92,7 +92,7 @@ def test_a_refused_file_is_not_there(tmp_path: Path, at: int, code: int):
 @pytest.mark.parametrize("at", range(1, 9))
 @pytest.mark.parametrize("late", [False, True])
 def test_a_refused_rewrite_leaves_the_old_or_the_new(tmp_path: Path, at: int, late: bool):
-    """Replacing a content never tears it and never loses the file."""
+    """If replacing a file fails, the file has either its old or its new content."""
     disk = FaultyDisk()
     disk.create(tmp_path / "a.json", b"old")
     disk.arm(Fault(at, errno.EIO, late=late))
@@ -106,7 +106,7 @@ def test_a_refused_rewrite_leaves_the_old_or_the_new(tmp_path: Path, at: int, la
 
 
 def test_a_write_in_several_pieces_is_whole(tmp_path: Path):
-    """A system that takes only a part of a write at a time gets the rest."""
+    """If the system writes only a part at a time, the rest is written too."""
 
     class Narrow(Disk):
         def act(self, operation: str, call: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
@@ -120,7 +120,7 @@ def test_a_write_in_several_pieces_is_whole(tmp_path: Path):
 
 @pytest.mark.parametrize("winerror", [5, 32, 33])
 def test_a_file_in_use_on_windows_is_waited_for(tmp_path: Path, winerror: int):
-    """A sharing violation of a moment costs a moment, not the job."""
+    """A short sharing violation on Windows is retried."""
     disk = BusyDisk("replace", 3, winerror)
     disk.create(tmp_path / "a", b"x")
     assert disk.times == 0
@@ -128,7 +128,7 @@ def test_a_file_in_use_on_windows_is_waited_for(tmp_path: Path, winerror: int):
 
 
 def test_a_file_in_use_for_good_is_refused(tmp_path: Path):
-    """The waiting is bounded."""
+    """A lasting sharing violation is refused after a bounded number of retries."""
     disk = BusyDisk("replace", 1000)
     with pytest.raises(StorageRefused):
         disk.create(tmp_path / "a", b"x")
@@ -137,7 +137,7 @@ def test_a_file_in_use_for_good_is_refused(tmp_path: Path):
 
 
 def test_an_fsync_is_never_tried_again(tmp_path: Path):
-    """Not even where any other operation would be."""
+    """A failed fsync is never retried."""
     disk = BusyDisk("fsync", 1000)
     with pytest.raises(StorageRefused):
         disk.create(tmp_path / "a", b"x")
@@ -146,7 +146,7 @@ def test_an_fsync_is_never_tried_again(tmp_path: Path):
 
 @pytest.mark.parametrize("code", [errno.EINVAL, errno.EBADF, errno.ENOTSUP])
 def test_a_file_system_without_folder_fsync_is_usable(tmp_path: Path, code: int):
-    """Where folders cannot be fsynced at all, files still are, and nothing is refused."""
+    """If the file system cannot fsync folders, files are still fsynced and nothing is refused."""
 
     class NoFolders(FaultyDisk):
         def act(self, operation: str, call: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
@@ -159,7 +159,7 @@ def test_a_file_system_without_folder_fsync_is_usable(tmp_path: Path, code: int)
 
 
 def test_moving_what_is_gone_says_so(tmp_path: Path):
-    """A missing source is no fault of the disk; a missing target folder is one."""
+    """Moving a missing file raises Vanished; a missing target folder is a disk failure."""
     with pytest.raises(Vanished):
         Disk().move(tmp_path / "a", tmp_path / "b")
     (tmp_path / "a").write_bytes(b"x")
@@ -169,13 +169,13 @@ def test_moving_what_is_gone_says_so(tmp_path: Path):
 
 
 def test_removing_what_is_gone_is_fine(tmp_path: Path):
-    """Removing twice is removing once."""
+    """Removing a missing file raises nothing."""
     Disk().remove(tmp_path / "a")
     Disk().discard(tmp_path / "a")
 
 
 def test_reading_is_bounded_by_size_before_a_byte_is_read(tmp_path: Path):
-    """A file over the bound is refused by its length alone."""
+    """A file over the size limit is refused before it is read."""
     path = tmp_path / "a"
     path.write_bytes(b"")
     os.truncate(path, MAX_BYTES + 1)
@@ -186,7 +186,7 @@ def test_reading_is_bounded_by_size_before_a_byte_is_read(tmp_path: Path):
 
 
 def test_only_plain_files_are_read(tmp_path: Path):
-    """A pipe does not hang the reader, a link leads nowhere, a folder is no file."""
+    """A pipe, a link and a folder are refused instead of read."""
     (tmp_path / "real").write_bytes(b"secret")
     (tmp_path / "link").symlink_to(tmp_path / "real")
     (tmp_path / "folder").mkdir()
@@ -202,7 +202,7 @@ def test_only_plain_files_are_read(tmp_path: Path):
 
 @pytest.mark.parametrize("code", [errno.EMFILE, errno.ENFILE, errno.ENOMEM])
 def test_a_process_that_is_short_of_something_blames_no_file(tmp_path: Path, code: int):
-    """Out of file handles is no reason to give up a job for good."""
+    """Running out of file handles or memory is not reported as damage of the file."""
     (tmp_path / "a").write_bytes(b"x")
     disk = FaultyDisk()
     disk.arm(Fault(1, code))
@@ -214,7 +214,7 @@ def test_a_process_that_is_short_of_something_blames_no_file(tmp_path: Path, cod
 
 
 def test_folders_are_private_from_the_start(tmp_path: Path):
-    """A new folder is 0700, and one that stands is narrowed to that."""
+    """A new folder has mode 0700, and an existing one is changed to it."""
     (tmp_path / "old").mkdir(mode=0o755)
     for name in ("old", "new"):
         Disk().make_folder(tmp_path / name)

@@ -1,4 +1,4 @@
-"""Corrections of events by the people who said them."""
+"""Tests of correcting an event, which the person who said it may do."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ STRANGER = Scene.group("10001", "2000009")
 
 
 def correcting(ledger: InMemoryLedger) -> EventCorrecting:
-    """Assemble the correction over a ledger."""
+    """Return the correction service over a ledger."""
     return EventCorrecting(ledger.events, Consent(ledger.consent, ledger.names), Live(Settings()))
 
 
@@ -32,7 +32,7 @@ async def told(ledger: InMemoryLedger, **fields: object) -> Event:
 
 
 async def test_a_person_corrects_what_they_said() -> None:
-    """The corrected event stands in place of the old one, and feeds the profile of its speaker."""
+    """The corrected event replaces the old one and is passed to its speaker's profile."""
     ledger = InMemoryLedger()
     event = await told(ledger)
     corrected = await correcting(ledger).correct(GROUP, event, "阿棠(2000001)对芒果过敏")
@@ -43,7 +43,7 @@ async def test_a_person_corrects_what_they_said() -> None:
 
 
 async def test_words_that_lean_on_the_speaker_are_quoted() -> None:
-    """A correction written as people speak is stored with its speaker, so that it stays true when read elsewhere."""
+    """A correction with words like 我 is stored as a quotation with its speaker."""
     ledger = InMemoryLedger()
     corrected = await correcting(ledger).correct(GROUP, await told(ledger), "我只是对芒果过敏")
     assert corrected.text == "阿棠(2000001)：“我只是对芒果过敏”"
@@ -51,7 +51,7 @@ async def test_words_that_lean_on_the_speaker_are_quoted() -> None:
 
 
 async def test_a_group_event_is_corrected_from_the_private_chat() -> None:
-    """What somebody said in a group feeds their profile of that group, wherever they correct it."""
+    """A correction of a group statement, even from a private chat, goes to the profile of that group."""
     ledger = InMemoryLedger()
     await correcting(ledger).correct(PRIVATE, await told(ledger), "阿棠(2000001)对芒果过敏")
     (waiting,) = await ledger.facts.waiting()
@@ -59,7 +59,7 @@ async def test_a_group_event_is_corrected_from_the_private_chat() -> None:
 
 
 async def test_nobody_puts_words_into_the_mouth_of_others() -> None:
-    """Others in the group cannot correct it; an operator can, and feeds no profile with it."""
+    """Other members cannot correct an event; an operator can, without effect on a profile."""
     ledger = InMemoryLedger()
     event = await told(ledger)
     with pytest.raises(NotPermitted):
@@ -70,7 +70,7 @@ async def test_nobody_puts_words_into_the_mouth_of_others() -> None:
 
 
 async def test_equal_words_change_nothing_and_a_retired_event_is_unknown() -> None:
-    """Punctuation is no correction; an event that was forgotten cannot be corrected."""
+    """A change of punctuation only changes nothing, and a withdrawn event cannot be corrected."""
     ledger = InMemoryLedger()
     event = await told(ledger)
     assert await correcting(ledger).correct(GROUP, event, "阿棠(2000001) 对花生过敏！") == event

@@ -1,4 +1,4 @@
-"""Forgetting for good: the order of things, and the purge that follows."""
+"""Tests of forgetting a person or a place permanently, and of the purge afterwards."""
 
 from __future__ import annotations
 
@@ -45,14 +45,14 @@ SAID = timedelta(minutes=-5)
 
 
 class Step:
-    """A port whose calls are noted, and of which one call of all ports fails; the journal writes after the ledger's."""
+    """A port that records its calls, of which a chosen one fails."""
 
     def __init__(self, port: object, world: World, name: str) -> None:
-        """Stand before a port."""
+        """Wrap a port."""
         self._port, self._world, self._name = port, world, name
 
     def __getattr__(self, method: str) -> Any:
-        """Note a call and let it through, unless its number is up."""
+        """Record a call and forward it, unless it is the one that fails."""
         call = getattr(self._port, method)
 
         async def step(*arguments: Any, **named: Any) -> Any:
@@ -66,10 +66,10 @@ class Step:
 
 
 class World:
-    """Everything that forgetting reaches, in memory."""
+    """All stores that forgetting reaches, in memory."""
 
     def __init__(self) -> None:
-        """Begin with nothing, and no fault."""
+        """Start empty and without a failing call."""
         self.clock = FrozenClock()
         self.ledger = InMemoryLedger(clock=self.clock)
         self.queue = InMemoryQueue(QueueSettings(), self.clock, self.clock.elapsed)
@@ -106,7 +106,7 @@ class World:
 
     @property
     def intake(self) -> Intake:
-        """Give the door."""
+        """Return the intake."""
         ledger, settings = self.ledger, Live(Settings())
         return Intake(
             self.queue,
@@ -122,36 +122,36 @@ class World:
         )
 
     def take_step(self, step: str) -> None:
-        """Note a step; the one whose number is up fails."""
+        """Record a step and fail if it is the chosen one."""
         self.steps.append(step)
         if len(self.steps) == self.fails_at:
             raise StorageRefused("满了")
 
     @asynccontextmanager
     async def held(self) -> AsyncIterator[None]:
-        """Say when the worker rests."""
+        """Record when the worker is paused."""
         self.take_step("held")
         yield
         self.take_step("let go")
 
     async def unindex(self, event_ids: Sequence[str]) -> None:
-        """Keep what was taken out of the index."""
+        """Record the ids that were removed from the index."""
         self.take_step("unindex")
         self.unindexed += event_ids
 
     async def unportray(self, keys: Sequence[ProfileKey]) -> None:
-        """Keep whose portraits changed."""
+        """Record the keys of changed profiles."""
         self.take_step("unportray")
         self.unportrayed |= {*keys}
 
     async def rebuild(self) -> None:
-        """Count the generations."""
+        """Count the rebuilt indexes."""
         self.rebuilt += 1
         if self.is_away:
             raise UnavailableError("away")
 
     async def fill(self) -> None:
-        """Let the person be everywhere."""
+        """Store data about the person everywhere."""
         ledger, at = self.ledger, NOON + SAID
         await ledger.names.note(GROUP.scope, "2000001", "阿棠", at)
         theirs = an_event("阿棠(2000001) 的悄悄话", happened_at=at, id="e1", sender_name="阿棠")
@@ -177,7 +177,7 @@ class World:
         self.journal.take(a_message("阿棠来吗", MILI, at))
 
     async def told(self) -> set[str]:
-        """Give which of the person's words still stand anywhere."""
+        """Return the words about the person that are still stored anywhere."""
         rows = await archived(self.ledger)
         jobs = [row.job for row in self.queue._rows.values()]
         portraits = [self.profiles._standing, self.profiles._past]
@@ -187,7 +187,7 @@ class World:
 
 @pytest.fixture
 async def world() -> AsyncIterator[World]:
-    """Let the person be everywhere; end what runs in the background."""
+    """Return stores with data about the person; end background work afterwards."""
     world = World()
     await world.fill()
     yield world
@@ -195,7 +195,7 @@ async def world() -> AsyncIterator[World]:
 
 
 async def test_a_forgotten_person_is_nowhere(world: World) -> None:
-    """What they said is gone, and they are hidden in others' words by every name, wherever that was borne alone."""
+    """After a person is forgotten, their statements are gone, and all their names are hidden in others' words."""
     assert await world.told() == set(WORDS)
     found = await world.forgetting.forget_person(PRIVATE, "2000001")
     assert await world.told() == set()
@@ -209,7 +209,7 @@ async def test_a_forgotten_person_is_nowhere(world: World) -> None:
 
 
 async def test_jobs_in_hand_are_put_back_before_anything_is_erased(world: World) -> None:
-    """The worker rests from before the queue is erased until the ledger is, and the ledger comes after the queue."""
+    """The worker is paused until queue and ledger are erased, in this order."""
     await world.forgetting.forget_person(GROUP, "2000001")
     order = [
         *("held", "queue.erase_person", "mirror.erase", "profiles.erase_person", "unportray", "ledger.forget_person"),
@@ -220,7 +220,7 @@ async def test_jobs_in_hand_are_put_back_before_anything_is_erased(world: World)
 
 @pytest.mark.parametrize("at", range(1, 16))
 async def test_forgetting_that_broke_off_can_be_repeated(world: World, at: int) -> None:
-    """Whichever step fails, asking again leaves the person nowhere, and others lose nothing."""
+    """If any step fails, repeating the request forgets the person completely, and others lose nothing."""
     world.fails_at = at
     try:
         await world.forgetting.forget_person(GROUP, "2000001")
@@ -234,7 +234,7 @@ async def test_forgetting_that_broke_off_can_be_repeated(world: World, at: int) 
 
 @pytest.mark.parametrize("scene", [MILI, Scene.private("2000002")])
 async def test_nobody_forgets_somebody_else(world: World, scene: Scene) -> None:
-    """In a group or in private only the person themselves is heard; an operator may forget anybody."""
+    """A person may forget only themselves, in a group or in private; an operator may forget anybody."""
     with pytest.raises(NotPermitted, match="你自己"):
         await world.forgetting.forget_person(scene, "2000001")
     assert await world.told() == set(WORDS)
@@ -243,13 +243,13 @@ async def test_nobody_forgets_somebody_else(world: World, scene: Scene) -> None:
 
 
 async def test_copies_made_before_are_named(world: World) -> None:
-    """Whoever is forgotten learns which exports and backups hold them still."""
+    """The result of forgetting names earlier exports and backups that still have the data."""
     await world.ledger.eraser.copies(made=Copy("/old.jsonl", "export", NOON))
     assert (await world.forgetting.forget_person(GROUP, "2000001")).copies == ("/old.jsonl",)
 
 
 async def test_lines_gathered_before_do_not_come_in_afterwards(world: World) -> None:
-    """What a plugin hands in late is looked at line by line: what was said before is dropped, what is new is taken."""
+    """Of messages submitted after the erasure, older ones are dropped and new ones accepted."""
     await world.forgetting.forget_person(GROUP, "2000001")
     world.clock.advance(minutes=5)
     old, new = a_message("悄悄话", sent_at=NOON + SAID), a_message("我又来了", sent_at=world.clock.now())
@@ -267,7 +267,7 @@ async def test_lines_gathered_before_do_not_come_in_afterwards(world: World) -> 
 
 
 async def test_waiting_lines_are_cleaned_while_the_log_refuses(world: World) -> None:
-    """What could not be written yet is erased and reworded where it waits."""
+    """Messages not yet written to the log are erased and reworded too."""
     await world.journal.erase_person("2000001", lambda text: text.replace("阿棠", "某位成员"))
     assert [message.text for message in world.journal._unwritten] == ["某位成员来吗"]
     await world.journal.erase_place(MILI.scope)
@@ -275,7 +275,7 @@ async def test_waiting_lines_are_cleaned_while_the_log_refuses(world: World) -> 
 
 
 async def test_what_waited_while_the_log_refused_is_written_clean(world: World) -> None:
-    """Lines of others that come into the log after the erasure, but were said before, name nobody."""
+    """Older messages of others that reach the log after the erasure do not name the person."""
     world.journal._log, log = Away(), world.journal._log  # type: ignore[assignment]
     world.journal.take(a_message("阿棠还没来", MILI, NOON + SAID))
     forget = world.ledger.eraser.forget_person
@@ -292,7 +292,7 @@ async def test_what_waited_while_the_log_refused_is_written_clean(world: World) 
 
 
 async def test_a_forgotten_place_is_gone_and_others_stay(world: World) -> None:
-    """A group leaves ledger, queue, mirror and journal; what was said elsewhere stands, and old lines stay out."""
+    """A forgotten group is erased from all stores, other scopes are kept, and its old messages stay out."""
     await world.ledger.events.commit(a_draft(an_event("别处的事", OTHER_GROUP)))
     found = await world.forgetting.forget_place(GROUP)
     assert found == Erasure(events=2, messages=2, memos=2, pins=2, names=1, jobs=1, profiles=3)
@@ -309,7 +309,7 @@ async def test_a_forgotten_place_is_gone_and_others_stay(world: World) -> None:
 
 @pytest.mark.parametrize("at", range(1, 13))
 async def test_forgetting_a_place_can_be_repeated(world: World, at: int) -> None:
-    """Whichever step fails, asking again leaves nothing of the place."""
+    """If any step fails, repeating the request forgets the place completely."""
     world.fails_at = at
     try:
         await world.forgetting.forget_place(MILI)
@@ -322,14 +322,14 @@ async def test_forgetting_a_place_can_be_repeated(world: World, at: int) -> None
 
 
 async def test_an_operator_names_the_place(world: World) -> None:
-    """An operator who stands nowhere is told to; one who names a group may have it forgotten."""
+    """An operator must name the group to forget."""
     with pytest.raises(BadArgument):
         await world.forgetting.forget_place(OPERATOR)
     assert (await world.forgetting.forget_place(Scene.operator(group_id="10001"))).events == 2
 
 
 async def test_the_first_erasure_is_purged_at_once_in_the_background(world: World) -> None:
-    """The call does not wait for it; soon after the bytes are gone and the index is built anew."""
+    """The first erasure starts a purge in the background, which rebuilds the index."""
     assert not (await world.forgetting.forget_person(GROUP, "2000001")).purged
     assert world.purge._task is not None
     assert await world.purge._task
@@ -338,7 +338,7 @@ async def test_the_first_erasure_is_purged_at_once_in_the_background(world: Worl
 
 
 async def test_a_purge_runs_at_most_once_an_hour(world: World) -> None:
-    """A second erasure waits for its hour, and nothing runs where nothing was erased."""
+    """A second purge waits for an hour, and none runs without an erasure."""
     assert not await world.purge.run_if_due()
     await world.forgetting.forget_person(GROUP, "2000001")
     assert await world.purge.run_if_due()
@@ -352,7 +352,7 @@ async def test_a_purge_runs_at_most_once_an_hour(world: World) -> None:
 
 
 async def test_a_purge_that_must_wait_runs_when_its_hour_comes(world: World) -> None:
-    """Nobody has to ask again: the bytes of a second erasure go an hour after the first purge."""
+    """A delayed purge runs by itself an hour after the first one."""
     await world.forgetting.forget_person(GROUP, "2000001")
     assert await world.purge.run_if_due()
     world.clock.advance(minutes=59, seconds=59.9)
@@ -367,7 +367,7 @@ async def test_a_purge_that_must_wait_runs_when_its_hour_comes(world: World) -> 
 
 
 async def test_a_clock_that_was_set_back_does_not_stop_purges(world: World) -> None:
-    """Where the last purge lies in the future, the next one is due."""
+    """If the last purge is in the future because the clock was set back, the next one is due."""
     await world.forgetting.forget_person(GROUP, "2000001")
     assert await world.purge.run_if_due()
     world.clock.advance(days=-300)
@@ -376,7 +376,7 @@ async def test_a_clock_that_was_set_back_does_not_stop_purges(world: World) -> N
 
 
 async def test_a_purge_is_due_until_the_index_is_built_too(world: World) -> None:
-    """While the vector store is away nothing counts as purged; when it is back the next run ends it."""
+    """A purge is complete only after the index is rebuilt, even if the vector store is unavailable at first."""
     world.is_away = True
     await world.forgetting.forget_person(GROUP, "2000001")
     assert not await world.purge.run_if_due()
@@ -387,7 +387,7 @@ async def test_a_purge_is_due_until_the_index_is_built_too(world: World) -> None
 
 
 async def test_who_is_forgotten_during_a_purge_is_purged_too(world: World) -> None:
-    """A generation that was begun before an erasure does not count for it: one more is built."""
+    """An erasure during a purge causes another rebuild of the index."""
     await world.forgetting.forget_person(GROUP, "2000001")
     await world.purge.close()
     building, may_end = asyncio.Event(), asyncio.Event()
@@ -409,7 +409,7 @@ async def test_who_is_forgotten_during_a_purge_is_purged_too(world: World) -> No
 
 
 async def test_who_is_being_forgotten_when_a_purge_begins_is_purged_too(world: World) -> None:
-    """An index that took their rows before they were erased is not taken for one without them."""
+    """An index built from rows that were read before the erasure is rebuilt."""
     await world.forgetting.forget_person(GROUP, "2000001")
     await world.purge.close()
     held, rows, built = asyncio.Event(), {"2000002"}, list[set[str]]()
@@ -435,7 +435,7 @@ async def test_who_is_being_forgotten_when_a_purge_begins_is_purged_too(world: W
 
 
 async def test_an_index_that_is_away_keeps_no_bytes_in_the_ledger(world: World) -> None:
-    """The ledger is purged without it, once while nothing more is erased, and again for more after an hour."""
+    """Without the vector store the ledger is still purged, once per erasure and at most once an hour."""
     world.is_away, times = True, list[bool]()
     purge = world.purge._eraser.purge
 
@@ -465,7 +465,7 @@ async def test_an_index_that_is_away_keeps_no_bytes_in_the_ledger(world: World) 
 
 
 async def test_a_namesake_keeps_their_name(world: World) -> None:
-    """What is told of somebody else of the same name in the same group stays."""
+    """Statements about another person with the same name in the group are kept."""
     await world.ledger.names.note(GROUP.scope, "2000009", "阿棠", NOON)
     await world.ledger.events.commit(a_draft(an_event("阿棠(2000009) 怕猫，阿棠爱茶", MILI, happened_at=NOON, id="e3")))
     await world.forgetting.forget_person(GROUP, "2000001")
@@ -477,7 +477,7 @@ async def test_a_namesake_keeps_their_name(world: World) -> None:
 
 
 async def test_a_portrait_written_during_an_erasure_is_cleaned_too(world: World) -> None:
-    """What a merge that had begun before writes after the first pass names nobody when all is done."""
+    """A profile that was written during the erasure is cleaned as well."""
     forget = world.ledger.eraser.forget_person
 
     async def and_write(*arguments: Any) -> Any:
@@ -490,14 +490,14 @@ async def test_a_portrait_written_during_an_erasure_is_cleaned_too(world: World)
 
 
 async def test_purges_do_not_run_side_by_side(world: World) -> None:
-    """Whoever asks while one runs waits for it, and finds nothing left to do."""
+    """Simultaneous purge requests cause one purge."""
     await world.forgetting.forget_person(GROUP, "2000001")
     await asyncio.gather(*(world.purge.run_if_due() for _ in range(3)))
     assert world.rebuilt == 1
 
 
 async def test_a_job_of_somebody_erased_writes_nothing(world: World) -> None:
-    """An old job that turns up again, by hand or out of an old copy, makes no memo and no event, and is done."""
+    """A job of an erased person that reappears from a copy stores nothing and counts as done."""
     await world.forgetting.forget_person(GROUP, "2000001")
     ledger, historian = world.ledger, RuleHistorian(SHANGHAI)
     pipeline = Pipeline(

@@ -1,4 +1,4 @@
-"""What a search finds of what was said, over real parts: however it is written, at once, and only where it was said."""
+"""Tests of searching messages with real parts."""
 
 from __future__ import annotations
 
@@ -25,25 +25,25 @@ STRANGER = Scene.private("2000009", user_name="路人")
 
 
 def opened(path: Path, **options: Any) -> Any:
-    """Open a memory whose clock stands still."""
+    """Open a memory with a fixed clock."""
     return CognitiveMemory.open(EXACT, path, **{"clock": FrozenClock(), **options})
 
 
 async def said(memory: CognitiveMemory, *texts: str, scene: Scene = GROUP) -> None:
-    """Say lines, an hour apart, the last one an hour ago."""
+    """Observe messages an hour apart, the last one an hour ago."""
     for at, text in enumerate(texts):
         await memory.observe(a_message(text, scene, NOON - timedelta(hours=len(texts) - at)))
 
 
 async def found(memory: CognitiveMemory, query: str, scene: Scene = GROUP, **narrowed: Any) -> list[str]:
-    """Give the lines that a search of the log finds, best first."""
+    """Return the messages that a search of the log finds, best first."""
     hits = await memory.search_events(scene, query, **{"kinds": ("message",), **narrowed})
     assert {hit.event.kind for hit in hits} <= {"message"}
     return [hit.event.text for hit in hits]
 
 
 async def first(memory: CognitiveMemory, questions: Sequence[tuple[str, str]]) -> dict[str, str]:
-    """Give what each question finds first."""
+    """Return the first result of each question."""
     return {question: "".join((await found(memory, question))[:1]) for question, _ in questions}
 
 
@@ -97,7 +97,7 @@ ENGLISH = [
 
 @pytest.mark.parametrize("asked", [CHINESE, MIXED, WIDE, TWO_SCRIPTS, ENGLISH], ids=["zh", "mixed", "wide", "tw", "en"])
 async def test_a_line_is_found_however_it_is_written(tmp_path: Path, asked: list[tuple[str, str]]) -> None:
-    """Short words, versions, codes, ids, emoji, other widths, scripts and endings find their line first."""
+    """Short words, versions, codes, ids, emoji, and other widths, scripts and endings find their message first."""
     async with opened(tmp_path) as memory:
         await said(memory, *dict.fromkeys(line for _, line in (*CHINESE, *MIXED, *WIDE, *TWO_SCRIPTS, *ENGLISH)))
         assert await first(memory, asked) == dict(asked)
@@ -105,7 +105,7 @@ async def test_a_line_is_found_however_it_is_written(tmp_path: Path, asked: list
 
 @pytest.mark.parametrize("question", ["2026-02-17", "2月17日", "2026-02-17 说了什么", "2月17日谁说的"])
 async def test_a_day_is_found_in_both_ways_of_writing_it(tmp_path: Path, question: str) -> None:
-    """What was said on a day comes first, whichever way the day is written, and so does what speaks of that day."""
+    """A date in either format finds the messages of that day and messages that mention it."""
     async with opened(tmp_path) as memory:
         for day, text in ((11, "面条不错"), (17, "汤也好喝"), (20, "饺子一般")):
             await memory.observe(a_message(text, GROUP, datetime(2026, 2, day, 12, tzinfo=SHANGHAI)))
@@ -114,7 +114,7 @@ async def test_a_day_is_found_in_both_ways_of_writing_it(tmp_path: Path, questio
 
 @pytest.mark.parametrize("question", ["2026-03-05", "3月5日"])
 async def test_a_day_that_a_line_speaks_of_is_found_as_it_was_written(tmp_path: Path, question: str) -> None:
-    """A day to come is looked for as words, since nothing was said then."""
+    """A future date is searched as words."""
     async with opened(tmp_path) as memory:
         await said(memory, f"{question}交报告", "明天下雨")
         assert (await found(memory, question))[0] == f"{question}交报告"
@@ -124,7 +124,7 @@ async def test_a_day_that_a_line_speaks_of_is_found_as_it_was_written(tmp_path: 
 async def test_a_line_is_found_the_moment_after_and_only_where_it_was_said(
     tmp_path: Path, scene: Scene, elsewhere: Scene
 ) -> None:
-    """Nobody waits for the log to be written, in a group and in private, and a reader elsewhere finds nothing of it."""
+    """A message is found immediately after it was observed, and not from another scope."""
     async with opened(tmp_path, background=False) as memory:
         await memory.observe(a_message("服务器密码贴在白板上", scene, id="now"))
         (hit,) = await memory.search_events(scene, "白板", kinds=("message",))
@@ -135,7 +135,7 @@ async def test_a_line_is_found_the_moment_after_and_only_where_it_was_said(
 
 
 async def test_in_private_one_finds_ones_own_lines_of_groups_alone(tmp_path: Path) -> None:
-    """Neither as hit nor as neighbour is there a line that others said in a group."""
+    """A private search shows the asker's own group messages, and others' neither as hits nor as neighbours."""
     async with opened(tmp_path) as memory:
         await said(memory, "我也去学陶艺")
         await said(memory, "陶艺课开了", scene=MAN)
@@ -144,7 +144,7 @@ async def test_in_private_one_finds_ones_own_lines_of_groups_alone(tmp_path: Pat
 
 
 async def test_an_answer_without_a_word_of_the_question_is_found(tmp_path: Path) -> None:
-    """有人接了没 finds 我去吧 beside it, both with the talk round them, and nothing of another day."""
+    """有人接了没 finds the reply 我去吧 beside it, both with their neighbours, and nothing of another day."""
     async with opened(tmp_path) as memory:
         lines = [("早上好", -600), ("快递到楼下了", -4), ("有人接了没", -3), ("我去吧", -2), ("辛苦", -1)]
         for text, minutes in lines:
@@ -156,7 +156,7 @@ async def test_an_answer_without_a_word_of_the_question_is_found(tmp_path: Path)
 
 
 async def test_one_search_finds_events_and_lines(tmp_path: Path) -> None:
-    """Where both are named, an event comes with lines that it was not made of; what it was made of is told once."""
+    """If both kinds are named, events and messages are returned, without the messages of a returned event."""
     async with opened(tmp_path) as memory:
         source = a_message("我在学陶艺", GROUP, NOON - timedelta(hours=2), id="source")
         await memory.observe(source)
@@ -175,7 +175,7 @@ async def test_one_search_finds_events_and_lines(tmp_path: Path) -> None:
 
 
 async def test_no_line_is_found_where_the_log_is_not_named(tmp_path: Path) -> None:
-    """A search of no named kind gives events only, and one that was forgotten does not come back as its line."""
+    """Without a named kind only events are returned, and a forgotten event is not found as its message."""
     async with opened(tmp_path) as memory:
         await memory.observe(a_message("我在学陶艺", GROUP, NOON - timedelta(hours=2), id="source"))
         assert await memory.search_events(GROUP, "谁在学陶艺") == []
@@ -188,7 +188,7 @@ async def test_no_line_is_found_where_the_log_is_not_named(tmp_path: Path) -> No
 
 
 async def test_what_is_withdrawn_is_no_line_and_no_neighbour(tmp_path: Path) -> None:
-    """A message that was recalled is found by nothing, nor shown beside what stands."""
+    """A message that was withdrawn in the chat is neither a hit nor a neighbour."""
     async with opened(tmp_path) as memory:
         for at, text in enumerate(("陶艺课开了", "陶艺密码是一二三", "好")):
             await memory.observe(a_message(text, GROUP, NOON + timedelta(minutes=at - 9), id=f"w{at}"))
@@ -200,7 +200,7 @@ async def test_what_is_withdrawn_is_no_line_and_no_neighbour(tmp_path: Path) -> 
 
 
 async def test_who_opted_out_is_nowhere_in_a_hit(tmp_path: Path) -> None:
-    """Their lines are neither hit nor neighbour, and in the words of others they have no name."""
+    """Messages of a person who opted out are not returned, and their name is hidden in others' messages."""
     async with opened(tmp_path) as memory:
         lines = [(MAN, "小满学陶艺"), (GROUP, "小满(2000002)带我学陶艺"), (MAN, "不谢"), (GROUP, "小满真好")]
         for at, (scene, text) in enumerate(lines):
@@ -213,7 +213,7 @@ async def test_who_opted_out_is_nowhere_in_a_hit(tmp_path: Path) -> None:
 
 
 async def test_a_hit_is_worded_with_the_lines_round_it() -> None:
-    """Consent takes the names of who opted out from a hit and its neighbours, and leaves other hits as they are."""
+    """Names of people who opted out are hidden in hits and their neighbours; other hits are unchanged."""
     ledger = InMemoryLedger()
     await ledger.names.note(GROUP.scope, "2000001", "阿棠", NOON)
     consent = Consent(ledger.consent, ledger.names)
@@ -227,7 +227,7 @@ async def test_a_hit_is_worded_with_the_lines_round_it() -> None:
 
 
 async def test_lines_are_found_again_after_a_restart(tmp_path: Path) -> None:
-    """What was said before the memory was closed is found by whoever opens it next."""
+    """Messages are found after a restart."""
     async with opened(tmp_path) as memory:
         await said(memory, "龍貓的電影週末重映")
     async with opened(tmp_path) as memory:
@@ -245,7 +245,7 @@ async def test_lines_are_found_again_after_a_restart(tmp_path: Path) -> None:
     ],
 )
 async def test_arguments_narrow_lines(tmp_path: Path, narrowed: dict[str, Any], left: list[str]) -> None:
-    """Person, time, count and kinds of the tool hold for the log as they do for events."""
+    """Person, time, count and kinds narrow the search of messages."""
     async with opened(tmp_path) as memory:
         await memory.observe(a_message("陶艺课开了", GROUP, NOON - timedelta(days=1)))
         await memory.observe(a_message("我也学陶艺", MAN, NOON - timedelta(hours=1)))

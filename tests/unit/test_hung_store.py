@@ -1,4 +1,4 @@
-"""A Chroma server that accepts connections and never answers."""
+"""Tests of a Chroma server that accepts connections and never answers."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from tests.support.waiting import PATIENCE, until
 
 
 class Silent:
-    """Takes whatever is sent, and answers nothing."""
+    """A server that reads all input and answers nothing."""
 
     def __init__(self) -> None:
-        """Begin unasked."""
+        """Have received nothing."""
         self.asked = 0
         self.url = ""
 
     @asynccontextmanager
     async def listening(self) -> AsyncIterator[None]:
-        """Listen on a port of loopback."""
+        """Listen on a port of the loopback interface."""
         server = await asyncio.start_server(self._take, "127.0.0.1", 0)
         self.url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
         try:
@@ -40,14 +40,14 @@ class Silent:
 
 
 async def test_a_server_that_never_answers_is_seen(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    """While the first call hangs status says so, the log has one line, and searches are answered all the same."""
+    """While the server hangs, the status reports it, the log has one line, and searches are answered."""
     silent = Silent()
     async with silent.listening():
         settings = core.Settings(vector_store=core.VectorStoreSettings(url=silent.url))
         with caplog.at_level(logging.WARNING):
             async with core.CognitiveMemory.open(settings, tmp_path) as memory:
                 await memory.remember(core.Turn(GROUP, observations=("小明（2000001）喜欢乌龙茶",)))
-                draining = asyncio.create_task(memory.drain(PATIENCE))  # one row alone would not start the store
+                draining = asyncio.create_task(memory.drain(PATIENCE))  # a single row would not start the store
                 await until(lambda: silent.asked > 0)
                 await until(lambda: _says_why(memory))
                 status = await memory.status()

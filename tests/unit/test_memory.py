@@ -1,4 +1,4 @@
-"""The façade over real parts, in a folder of its own."""
+"""Tests of the public methods of a memory with real parts."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ STRANGER = Scene.group("10001", "2000009", user_name="路人")
 
 @asynccontextmanager
 async def opened(path: Path, settings: Settings | None = None, **options: Any) -> AsyncIterator[CognitiveMemory]:
-    """Open a memory whose clock stands still, without the store that only speed needs."""
+    """Open a memory with a fixed clock and exact vector search."""
     options.setdefault("clock", FrozenClock())
     async with CognitiveMemory.open(settings or EXACT, path, **options) as memory:
         yield memory
@@ -44,7 +44,7 @@ async def remembered(memory: CognitiveMemory, *observations: str, scene: Scene =
 
 
 async def test_what_was_observed_is_in_the_next_context(tmp_path: Path) -> None:
-    """What a turn was worth stands in the next turn's block, and in no other group's."""
+    """A fact from a turn is in the next context of that group and of no other group."""
     async with opened(tmp_path) as memory:
         await remembered(memory, "阿棠对花生过敏")
         assert "花生" in (await memory.context(GROUP, "阿棠能吃花生吗")).text
@@ -52,7 +52,7 @@ async def test_what_was_observed_is_in_the_next_context(tmp_path: Path) -> None:
 
 
 async def test_the_job_is_on_disk_when_remember_returns(tmp_path: Path) -> None:
-    """A turn is durable before its chat goes on: its job file holds what was observed."""
+    """When remember returns, the job file with the observations is on disk."""
     async with opened(tmp_path, background=False) as memory:
         job_id = await memory.remember(Turn(GROUP, observations=["阿棠对花生过敏"]))
         (file,) = (tmp_path / "queues" / "pending").iterdir()
@@ -61,7 +61,7 @@ async def test_the_job_is_on_disk_when_remember_returns(tmp_path: Path) -> None:
 
 
 async def test_an_accepted_turn_survives_the_process(tmp_path: Path) -> None:
-    """What was accepted before a stop becomes an event after the next start."""
+    """A turn that was accepted before a stop becomes an event after the next start."""
     async with opened(tmp_path, background=False) as memory:
         await memory.remember(Turn(GROUP, observations=["阿棠养了一只叫年糕的猫"]))
     async with opened(tmp_path) as memory:
@@ -70,7 +70,7 @@ async def test_an_accepted_turn_survives_the_process(tmp_path: Path) -> None:
 
 
 async def test_a_person_finds_what_they_said_in_a_group_in_their_private_chat(tmp_path: Path) -> None:
-    """What somebody said in a group may be recalled in their own private chat, and in nobody else's."""
+    """What a person said in a group is found in their own private chat and in nobody else's."""
     async with opened(tmp_path) as memory:
         await remembered(memory, "阿棠对花生过敏")
         assert await memory.search_events(PRIVATE, "花生")
@@ -78,7 +78,7 @@ async def test_a_person_finds_what_they_said_in_a_group_in_their_private_chat(tm
 
 
 async def test_what_was_said_in_private_stays_there(tmp_path: Path) -> None:
-    """A private confidence is found in that chat and by the operator, and in no group."""
+    """What was said in private is found in that chat and by the operator, and in no group."""
     async with opened(tmp_path) as memory:
         await remembered(memory, "阿棠打算七月辞职", scene=PRIVATE)
         assert await memory.search_events(PRIVATE, "辞职")
@@ -90,7 +90,7 @@ async def test_what_was_said_in_private_stays_there(tmp_path: Path) -> None:
     "arguments", [{"group_id": "10002"}, {"group_id": "10002", "user_id": "2000001"}], ids=["group", "both"]
 )
 async def test_a_foreign_target_is_refused(tmp_path: Path, arguments: dict[str, str]) -> None:
-    """A search can be narrowed, never turned to another place."""
+    """A search with a target outside its scene raises NotPermitted."""
     async with opened(tmp_path) as memory:
         with pytest.raises(core.NotPermitted):
             await memory.search_events(GROUP, "花生", **arguments)
@@ -100,20 +100,20 @@ async def test_a_foreign_target_is_refused(tmp_path: Path, arguments: dict[str, 
 
 @pytest.mark.parametrize("target", [{"$ne": ""}, ["1"], "", 5, "a\nb", "x" * 200])
 async def test_a_target_that_is_no_id_is_refused(tmp_path: Path, target: Any) -> None:
-    """Only text of an id's form is a target: nothing can be smuggled into a filter."""
+    """A search target that is no valid id raises BadArgument."""
     async with opened(tmp_path) as memory:
         with pytest.raises(core.BadArgument):
             await memory.search_events(OPERATOR, "花生", group_id=target)
 
 
 async def test_blank_turns_are_not_accepted(tmp_path: Path) -> None:
-    """A turn with nothing in it costs nothing and answers None."""
+    """An empty turn is not queued, and remember returns None."""
     async with opened(tmp_path) as memory:
         assert await memory.remember(Turn(GROUP, memo=" ", observations=["", "  "])) is None
 
 
 async def test_a_memo_is_there_at_once_and_needs_no_job(tmp_path: Path) -> None:
-    """A turn with only a memo is one transaction; its memo is there when the call returns."""
+    """The memo of a turn without observations is stored when remember returns."""
     async with opened(tmp_path, background=False) as memory:
         memo_id = await memory.remember(Turn(GROUP, memo="帮阿棠查了天气"))
         (memo,) = await memory.memos(GROUP)
@@ -123,7 +123,7 @@ async def test_a_memo_is_there_at_once_and_needs_no_job(tmp_path: Path) -> None:
 
 
 async def test_memos_do_not_wait_for_the_historian(tmp_path: Path) -> None:
-    """The memo of a job that still waits is in the list and in the block, once, also after the job is done."""
+    """The memo of a pending job is listed and shown once, before and after the job is done."""
     async with opened(tmp_path, background=False) as memory:
         await memory.remember(Turn(GROUP, memo="记下了过敏", observations=["阿棠对花生过敏"]))
         assert [memo.text for memo in await memory.memos(GROUP)] == ["记下了过敏"]
@@ -132,7 +132,7 @@ async def test_memos_do_not_wait_for_the_historian(tmp_path: Path) -> None:
 
 
 async def test_one_request_is_one_job(tmp_path: Path) -> None:
-    """The same request in the same scene is one job, before and after it is done; in another scene it is another."""
+    """A repeated request id in the same scene gives the same job; in another scene it gives another job."""
     async with opened(tmp_path) as memory:
         first = await remembered(memory, "阿棠对花生过敏", request_id="r1")
         again = await memory.remember(Turn(GROUP, observations=["别的"], request_id="r1"))
@@ -143,7 +143,7 @@ async def test_one_request_is_one_job(tmp_path: Path) -> None:
 
 
 async def test_five_equal_observations_are_one_event(tmp_path: Path) -> None:
-    """Hearing the same thing again raises a count and makes no second event."""
+    """A repeated observation raises the count of its event instead of creating another."""
     async with opened(tmp_path) as memory:
         for _ in range(5):
             await remembered(memory, "阿棠 对花生过敏。")
@@ -152,7 +152,7 @@ async def test_five_equal_observations_are_one_event(tmp_path: Path) -> None:
 
 
 async def test_a_forgotten_event_is_gone_and_can_come_back(tmp_path: Path) -> None:
-    """A forgotten event is found by nothing until it is restored."""
+    """A forgotten event is not found until it is restored."""
     async with opened(tmp_path) as memory:
         await remembered(memory, "阿棠对花生过敏")
         (event,) = await memory.events(GROUP)
@@ -165,7 +165,7 @@ async def test_a_forgotten_event_is_gone_and_can_come_back(tmp_path: Path) -> No
 
 
 async def test_a_forgotten_event_is_restorable_for_thirty_days(tmp_path: Path) -> None:
-    """After thirty days a forgotten event stays forgotten."""
+    """A forgotten event cannot be restored after thirty days."""
     clock = FrozenClock()
     async with opened(tmp_path, clock=clock) as memory:
         await remembered(memory, "阿棠对花生过敏")
@@ -177,7 +177,7 @@ async def test_a_forgotten_event_is_restorable_for_thirty_days(tmp_path: Path) -
 
 
 async def test_another_place_can_neither_forget_nor_restore(tmp_path: Path) -> None:
-    """An event's id is worth nothing in a place that may not read it."""
+    """An event cannot be forgotten or restored from a scope that may not read it."""
     async with opened(tmp_path) as memory:
         await remembered(memory, "阿棠对花生过敏")
         (event,) = await memory.events(GROUP)
@@ -188,7 +188,7 @@ async def test_another_place_can_neither_forget_nor_restore(tmp_path: Path) -> N
 
 
 async def test_what_was_just_said_is_found(tmp_path: Path) -> None:
-    """A message is found in the raw log the moment after it was said, and only where it was said."""
+    """A message is found in the log immediately after it was observed, and only in its scope."""
     async with opened(tmp_path) as memory:
         message = a_message("服务器密码贴在会议室白板上")
         await memory.observe(message)
@@ -198,7 +198,7 @@ async def test_what_was_just_said_is_found(tmp_path: Path) -> None:
 
 
 async def test_a_withdrawn_message_leaves_log_queue_and_events(tmp_path: Path) -> None:
-    """Withdrawing a message is forgetting it, wherever it had got to."""
+    """A withdrawn message is removed from the log, the queue and the events."""
     async with opened(tmp_path, background=False) as memory:
         message = a_message("我对花生过敏")
         await memory.observe(message)
@@ -211,7 +211,7 @@ async def test_a_withdrawn_message_leaves_log_queue_and_events(tmp_path: Path) -
 
 
 async def test_opting_out_stops_recording_and_recall_at_once(tmp_path: Path) -> None:
-    """Who opts out is recorded no more and recalled no more, anywhere, also in other people's words."""
+    """After opting out, a person is not recorded or shown any more, even in others' words."""
     async with opened(tmp_path) as memory:
         await remembered(memory, "阿棠对花生过敏")
         await memory.observe(a_message("我住在河边"))
@@ -233,7 +233,7 @@ async def test_opting_out_stops_recording_and_recall_at_once(tmp_path: Path) -> 
     [("on", True, True), ("off", False, False), ("record_only", True, False), ("recall_only", False, True)],
 )
 async def test_a_switch_steers_recording_and_recall(tmp_path: Path, switch: Any, records: bool, recalls: bool) -> None:
-    """Each switch position does what it says, and survives a restart."""
+    """Each position of the switch controls recording and recall as named, and survives a restart."""
     async with opened(tmp_path) as memory:
         await remembered(memory, "阿棠对花生过敏")
         await memory.set_switch(GROUP, switch)
@@ -244,7 +244,7 @@ async def test_a_switch_steers_recording_and_recall(tmp_path: Path, switch: Any,
 
 
 async def test_a_switched_off_memory_keeps_memos_and_pending_jobs(tmp_path: Path) -> None:
-    """``enabled=false`` queues nothing new, keeps what waits, and still keeps memos for the older mode."""
+    """With ``enabled=false`` nothing new is queued, pending jobs are kept, and memos are still stored."""
     async with opened(tmp_path, background=False) as memory:
         await memory.remember(Turn(GROUP, observations=["阿棠对花生过敏"]))
     async with opened(tmp_path, Settings(enabled=False)) as memory:
@@ -262,7 +262,7 @@ async def test_a_switched_off_memory_keeps_memos_and_pending_jobs(tmp_path: Path
 
 
 async def test_an_absent_memory_stores_and_recalls_nothing() -> None:
-    """Where there is no memory every call answers, and none breaks a reply."""
+    """Every method of an absent memory returns without an error."""
     memory = CognitiveMemory.absent("配置有误")
     assert await memory.remember(Turn(GROUP, memo="x", observations=["y"])) is None
     assert await memory.consider(GROUP, [a_message()]) is None
@@ -276,7 +276,7 @@ async def test_an_absent_memory_stores_and_recalls_nothing() -> None:
 
 
 async def test_a_full_queue_refuses_and_keeps_what_it_has(tmp_path: Path) -> None:
-    """Over its bound the queue refuses the new turn with a clear error; what was accepted is still done."""
+    """A full queue refuses a new turn with a clear error, and accepted turns are still done."""
     settings = Settings(queue=core.QueueSettings(max_pending=1))
     async with opened(tmp_path, settings, background=False) as memory:
         await memory.remember(Turn(GROUP, observations=["甲乙丙"]))
@@ -287,7 +287,7 @@ async def test_a_full_queue_refuses_and_keeps_what_it_has(tmp_path: Path) -> Non
 
 
 async def test_a_dialogue_is_judged_by_rules(tmp_path: Path) -> None:
-    """Without a model, what people say of themselves becomes events, and small talk does not."""
+    """Without a model, statements of people about themselves become events, and small talk does not."""
     async with opened(tmp_path) as memory:
         lines = [a_message("哈哈哈哈"), a_message("我对花生过敏，点菜的时候帮我看着点"), a_message("吃了吗？")]
         first = await memory.consider(GROUP, lines)
@@ -301,7 +301,7 @@ async def test_a_dialogue_is_judged_by_rules(tmp_path: Path) -> None:
 
 
 async def test_a_dialogue_is_kept_for_those_who_stay(tmp_path: Path) -> None:
-    """When the last speaker of a dialogue has opted out, what the others said is still judged."""
+    """If the last speaker of a dialogue opted out, the others' lines are still judged."""
     async with opened(tmp_path) as memory:
         await memory.opt_out("2000001")
         lines = [a_message("我对花生过敏", scene=STRANGER), a_message("我怕狗")]
@@ -311,14 +311,14 @@ async def test_a_dialogue_is_kept_for_those_who_stay(tmp_path: Path) -> None:
 
 
 async def test_a_dialogue_of_bots_alone_is_nothing(tmp_path: Path) -> None:
-    """A dialogue in which no person speaks is not queued."""
+    """A dialogue without a person's line is not queued."""
     async with opened(tmp_path) as memory:
         assert await memory.consider(GROUP, [a_message("我是机器人", is_bot=True)]) is None
         assert await memory.consider(GROUP, []) is None
 
 
 async def test_pins_are_the_groups_and_ones_own(tmp_path: Path) -> None:
-    """A member sees the group's pins and their own, never another member's; the block holds the same."""
+    """A member sees the group's pins and their own, not another member's, also in the context."""
     async with opened(tmp_path) as memory:
         await memory.pin(GROUP, "周五晚上八点开黑", for_group=True)
         own = await memory.pin(GROUP, "叫我海棠")
@@ -335,7 +335,7 @@ async def test_pins_are_the_groups_and_ones_own(tmp_path: Path) -> None:
 
 
 async def test_a_pin_of_a_group_goes_with_its_author(tmp_path: Path) -> None:
-    """It is in its author's export and leaves when they are forgotten; whoever rewords it is its author."""
+    """A group pin is in its author's export and is deleted with its author; rewording it makes a new author."""
     async with opened(tmp_path / "data") as memory:
         await memory.pin(GROUP, "周五晚上八点开黑", for_group=True)
         edited = await memory.pin(GROUP, "周六见", for_group=True)
@@ -349,7 +349,7 @@ async def test_a_pin_of_a_group_goes_with_its_author(tmp_path: Path) -> None:
 
 
 async def test_pins_are_bounded_and_never_doubled(tmp_path: Path) -> None:
-    """An exact duplicate is the pin that stands; over the bound the caller is told, and nothing is dropped."""
+    """A duplicate pin is not added; over the limit an error is raised and no pin is dropped."""
     async with opened(tmp_path, Settings(pins=core.PinsSettings(max=2))) as memory:
         first = await memory.pin(GROUP, "一")
         assert await memory.pin(GROUP, "一") == first
@@ -362,7 +362,7 @@ async def test_pins_are_bounded_and_never_doubled(tmp_path: Path) -> None:
 
 
 async def test_status_counts_and_names_what_runs_without_a_model(tmp_path: Path) -> None:
-    """Status says what waits, what failed, what is held, and what runs on rules."""
+    """The status reports pending, failed and stored items and the parts that work by rules."""
     async with opened(tmp_path, background=False) as memory:
         await memory.remember(Turn(GROUP, observations=["阿棠对花生过敏"]))
         assert (await memory.status()).jobs.pending == 1
@@ -374,7 +374,7 @@ async def test_status_counts_and_names_what_runs_without_a_model(tmp_path: Path)
 
 
 async def test_an_unreadable_job_is_buried_and_the_others_go_on(tmp_path: Path) -> None:
-    """A job file that is garbage is moved aside with its error, and the next job is done."""
+    """An unreadable job file is moved aside with its error, and the next job is done."""
     async with opened(tmp_path, background=False) as memory:
         await memory.remember(Turn(GROUP, observations=["阿棠对花生过敏"]))
     bad = tmp_path / "queues" / "pending" / f"0000000000000001-{'b' * 32}.0.json"
@@ -387,7 +387,7 @@ async def test_an_unreadable_job_is_buried_and_the_others_go_on(tmp_path: Path) 
 
 
 async def test_export_and_import_carry_everything_over(tmp_path: Path) -> None:
-    """An export read into an empty memory gives the same of everything; reading it twice changes nothing."""
+    """An export imported into an empty memory restores everything; importing it twice changes nothing."""
     async with opened(tmp_path / "a") as memory:
         await remembered(memory, "阿棠对花生过敏", memo="记下了")
         await remembered(memory, "阿棠打算七月辞职", scene=PRIVATE)
@@ -409,7 +409,7 @@ async def test_export_and_import_carry_everything_over(tmp_path: Path) -> None:
 
 
 async def test_a_personal_export_holds_only_what_the_person_said(tmp_path: Path) -> None:
-    """A person's export holds what they said and pinned, and nothing of anybody else."""
+    """A personal export has what the person said and pinned, and nothing of anybody else."""
     async with opened(tmp_path / "data") as memory:
         await remembered(memory, "阿棠对花生过敏")
         await remembered(memory, "路人喜欢跑步", scene=STRANGER)
@@ -421,7 +421,7 @@ async def test_a_personal_export_holds_only_what_the_person_said(tmp_path: Path)
 
 
 async def test_a_bad_line_is_left_out_with_its_number(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    """An import goes on after a bad line and says which one it was."""
+    """An import continues after a bad line and reports its number."""
     good = {"type": "event", "id": "e1", "text": "甲乙丙丁", "request_type": "group", "group_id": "10001"}
     good |= {"user_id": "2000001", "sender_id": "2000001", "happened_at": NOON.isoformat(), "is_absolute": True}
     lines = [{"format": "cognitive-memory", "version": 1}, good, {"type": "event"}, [1], {**good, "id": "e2\n"}]
@@ -434,7 +434,7 @@ async def test_a_bad_line_is_left_out_with_its_number(tmp_path: Path, caplog: py
 
 
 async def test_a_file_that_is_no_export_is_refused(tmp_path: Path) -> None:
-    """Importing something else says so and changes nothing."""
+    """Importing a file that is no export raises BadArgument and changes nothing."""
     (tmp_path / "x").write_text("hello", encoding="utf-8")
     async with opened(tmp_path / "m") as memory:
         with pytest.raises(core.BadArgument):
@@ -444,7 +444,7 @@ async def test_a_file_that_is_no_export_is_refused(tmp_path: Path) -> None:
 
 
 async def test_times_narrow_hard(tmp_path: Path) -> None:
-    """A tool's times cut hard: naive ones in the set zone, a bare end date with its day, reversed ones swapped."""
+    """Given times limit strictly: naive ones use the configured zone, an end date is included, reversed ones swap."""
     async with opened(tmp_path) as memory:
         await remembered(memory, "阿棠买了花生酱", happened_at=NOON - timedelta(days=10))
         await remembered(memory, "阿棠吃了花生糖", happened_at=NOON)
@@ -462,7 +462,7 @@ async def test_times_narrow_hard(tmp_path: Path) -> None:
 
 
 async def test_a_second_owner_is_refused(tmp_path: Path) -> None:
-    """Two memories on one directory: the second is refused by name and touches nothing."""
+    """A second memory on the same directory raises DirectoryInUse and changes nothing."""
     hurried = Settings(historian=core.HistorianSettings(shutdown_seconds=0))
     async with opened(tmp_path):
         with pytest.raises(core.DirectoryInUse, match="LOCALSTORE_USE_CWD"):
@@ -471,7 +471,7 @@ async def test_a_second_owner_is_refused(tmp_path: Path) -> None:
 
 
 async def test_what_a_person_says_of_another_is_not_theirs(tmp_path: Path) -> None:
-    """What others said about somebody is not recited to them in private."""
+    """What others said about a person is not shown to them in private."""
     async with opened(tmp_path) as memory:
         await remembered(memory, "阿棠欠了路人一顿饭", scene=STRANGER)
         assert not await memory.search_events(PRIVATE, "欠饭")
@@ -479,7 +479,7 @@ async def test_what_a_person_says_of_another_is_not_theirs(tmp_path: Path) -> No
 
 
 async def test_profiles_are_not_drawn_yet(tmp_path: Path) -> None:
-    """Profile calls answer, refuse what the scene may not ask, and have nothing to show yet."""
+    """Profile methods return empty results before any profile exists, and refuse targets outside the scene."""
     async with opened(tmp_path) as memory:
         assert await memory.get_profile(GROUP, "group", "10001") is None
         assert await memory.search_profiles(GROUP, "猫") == []
@@ -490,7 +490,7 @@ async def test_profiles_are_not_drawn_yet(tmp_path: Path) -> None:
 
 
 async def test_agents_never_read_each_other(tmp_path: Path) -> None:
-    """One agent's memory is nothing to another, not even to its operator."""
+    """The memory of one agent is not readable by another, not even by its operator."""
     async with opened(tmp_path) as memory:
         await remembered(memory, "阿棠对花生过敏")
         assert not await memory.events(replace(GROUP, agent="other"))
@@ -498,7 +498,7 @@ async def test_agents_never_read_each_other(tmp_path: Path) -> None:
 
 
 async def test_messages_of_people_who_left_are_not_logged(tmp_path: Path) -> None:
-    """Nothing an opted-out person writes reaches the log."""
+    """Messages of a person who opted out are not logged."""
     async with opened(tmp_path) as memory:
         await memory.opt_out("2000001")
         await memory.observe(Message("m", GROUP, "我的秘密", NOON))
@@ -520,7 +520,7 @@ async def test_a_window_is_full_although_somebody_left(tmp_path: Path) -> None:
 
 
 async def test_a_blank_request_is_no_name(tmp_path: Path) -> None:
-    """Turns with a missing or blank request id are jobs of their own."""
+    """Turns without a request id, or with a blank one, are separate jobs."""
     async with opened(tmp_path) as memory:
         first = await memory.remember(Turn(GROUP, observations=["阿棠怕狗"], request_id=""))
         second = await memory.remember(Turn(GROUP, observations=["阿棠养猫"], request_id=""))
@@ -530,7 +530,7 @@ async def test_a_blank_request_is_no_name(tmp_path: Path) -> None:
 
 
 async def test_a_request_is_of_its_person(tmp_path: Path) -> None:
-    """Two people of one group who use the same request id lose nothing to each other."""
+    """The same request id of two people in one group gives two jobs."""
     async with opened(tmp_path) as memory:
         first = await memory.remember(Turn(GROUP, observations=["阿棠怕狗"], request_id="r1"))
         second = await memory.remember(Turn(STRANGER, observations=["路人养猫"], request_id="r1"))
@@ -538,7 +538,7 @@ async def test_a_request_is_of_its_person(tmp_path: Path) -> None:
 
 
 async def test_drain_works_again_and_again_without_a_background(tmp_path: Path) -> None:
-    """Each drain works off what was accepted since the last."""
+    """Without background work, each drain does the jobs accepted since the last one."""
     async with opened(tmp_path, background=False) as memory:
         for number, text in enumerate(("阿棠怕狗", "阿棠养猫", "阿棠爱吃鱼"), 1):
             await remembered(memory, text)
@@ -546,7 +546,7 @@ async def test_drain_works_again_and_again_without_a_background(tmp_path: Path) 
 
 
 async def test_lines_of_another_place_are_no_part_of_a_dialogue(tmp_path: Path) -> None:
-    """What was said in another group does not become memory here, whoever hands it in."""
+    """Lines of another group are left out of a dialogue."""
     async with opened(tmp_path) as memory:
         foreign = a_message("我住在上海浦东", scene=OTHER_GROUP)
         assert await memory.consider(GROUP, [foreign]) is None
@@ -555,7 +555,7 @@ async def test_lines_of_another_place_are_no_part_of_a_dialogue(tmp_path: Path) 
 
 
 async def test_messages_are_found_by_their_ids(tmp_path: Path) -> None:
-    """A logged line of the place is found as soon as it was said, unless its person opted out."""
+    """A logged message is found by its id at once, unless its sender opted out."""
     async with opened(tmp_path, background=False) as memory:
         await memory.observe(a_message("早", id="1"))
         await memory.observe(a_message("好", id="2", scene=STRANGER))
@@ -569,7 +569,7 @@ async def test_messages_are_found_by_their_ids(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("switch", "found"), [("record_only", 1), ("recall_only", 1), ("off", 0)])
 async def test_a_place_that_is_recorded_finds_its_lines(tmp_path: Path, switch: Any, found: int) -> None:
-    """Lines of a place are found by their ids unless the place is switched off altogether."""
+    """Messages are found by their ids unless the scope is switched off completely."""
     async with opened(tmp_path, background=False) as memory:
         await memory.observe(a_message("早", id="1"))
         await memory.set_switch(GROUP, switch)
@@ -577,7 +577,7 @@ async def test_a_place_that_is_recorded_finds_its_lines(tmp_path: Path, switch: 
 
 
 async def test_a_message_is_learned_from_the_moment_its_turn_is_accepted(tmp_path: Path) -> None:
-    """A turn's messages count as learned while it waits, after a restart, and when it is an event."""
+    """The messages of a turn count as learned while it is pending, after a restart, and as an event."""
     async with opened(tmp_path, background=False) as memory:
         await memory.remember(Turn(GROUP, memo="听到了", message_ids=["0"]))
         await memory.remember(Turn(GROUP, observations=["阿棠怕狗"], message_ids=["1"]))
@@ -591,7 +591,7 @@ async def test_a_message_is_learned_from_the_moment_its_turn_is_accepted(tmp_pat
 
 
 async def test_names_that_are_no_text_spoil_nothing(tmp_path: Path) -> None:
-    """A message whose sender bears something odd as a name is logged like any other."""
+    """A message with an invalid sender name is logged."""
     async with opened(tmp_path) as memory:
         odd = Scene.group("10001", "2000003", user_name=None)  # type: ignore[arg-type]
         await memory.observe(a_message("你好", scene=odd))
@@ -600,7 +600,7 @@ async def test_names_that_are_no_text_spoil_nothing(tmp_path: Path) -> None:
 
 
 async def test_a_job_of_somebody_who_left_meanwhile_writes_nothing(tmp_path: Path) -> None:
-    """Opting out holds for what is accepted and not yet worked off: no memo, no event, no line."""
+    """Opting out also applies to accepted jobs: no memo, no event and no message is stored."""
     async with opened(tmp_path, background=False) as memory:
         await memory.remember(Turn(GROUP, memo="答应了阿棠", observations=["阿棠怕狗"]))
         await memory.observe(a_message("我的身份证号"))
@@ -614,7 +614,7 @@ async def test_a_job_of_somebody_who_left_meanwhile_writes_nothing(tmp_path: Pat
 
 
 async def test_older_mentions_of_somebody_who_left_are_hidden(tmp_path: Path) -> None:
-    """Pins, memos and lines of others that name a person show 某位成员 from the moment the person leaves."""
+    """Pins, memos and messages of others show 某位成员 instead of a person as soon as they opt out."""
     async with opened(tmp_path) as memory:
         await memory.observe(a_message("早"))
         await memory.recent_messages(GROUP)
@@ -631,7 +631,7 @@ async def test_older_mentions_of_somebody_who_left_are_hidden(tmp_path: Path) ->
 
 
 async def test_neither_secrets_nor_words_reach_log_and_status(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    """Logs, status and errors carry ids and reasons: never a key, never what somebody said."""
+    """Logs, status and errors contain ids and reasons, but neither keys nor what people said."""
     caplog.set_level("DEBUG")
     settings = Settings.from_mapping(
         {"models": {"historian": {"api_key": "sk-canary-key"}}, "queue": {"max_pending": 2}}
@@ -640,7 +640,7 @@ async def test_neither_secrets_nor_words_reach_log_and_status(tmp_path: Path, ca
         await memory.remember(Turn(GROUP, observations=["阿棠的暗号是金丝雀"]))
         await memory.observe(a_message("我的暗号是金丝雀"))
         (job,) = (tmp_path / "queues" / "pending").iterdir()
-        job.write_bytes(job.read_bytes()[:-9])  # torn: it will be buried
+        job.write_bytes(job.read_bytes()[:-9])  # cut off, so that it is moved aside
         await memory.remember(Turn(GROUP, observations=["金丝雀又叫了"]))
         with pytest.raises(core.QueueFull) as full:
             await memory.remember(Turn(GROUP, observations=["金丝雀第三次叫"]))
@@ -659,7 +659,7 @@ async def test_neither_secrets_nor_words_reach_log_and_status(tmp_path: Path, ca
 
 @pytest.mark.parametrize("value", ["5", 1.5, [1], {}])
 async def test_counts_that_are_no_numbers_are_refused(tmp_path: Path, value: Any) -> None:
-    """A count of the wrong kind is a mistake with a clear sentence, not a crash."""
+    """A count of a wrong type raises BadArgument."""
     async with opened(tmp_path) as memory:
         for call in (memory.events(GROUP, limit=value), memory.memos(GROUP, limit=value)):
             with pytest.raises(core.BadArgument):
@@ -671,7 +671,7 @@ async def test_counts_that_are_no_numbers_are_refused(tmp_path: Path, value: Any
 
 
 async def test_an_export_is_for_its_owner_only(tmp_path: Path) -> None:
-    """An export holds private words, so nobody else on the machine may read it."""
+    """An export file is readable by its owner only."""
     async with opened(tmp_path / "m") as memory:
         await remembered(memory, "阿棠怕狗")
         await memory.export(tmp_path / "x.jsonl")
@@ -682,22 +682,22 @@ async def test_an_export_is_for_its_owner_only(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("model", ["chat", "reranker"])
 async def test_a_model_that_nothing_asks_is_refused(tmp_path: Path, model: str) -> None:
-    """Whoever hands in what cannot be asked, or is not in this version, is told so instead of waiting in vain."""
+    """A model object without the required methods raises BadArgument."""
     with pytest.raises(core.BadArgument):
         async with opened(tmp_path, **{model: object()}):
             pass
 
 
 class FailingChat:
-    """Somebody's chat model that fails in its own way."""
+    """A custom chat model that raises its own error."""
 
     async def ask(self, ask: object) -> object:
-        """Fail."""
+        """Raise KeyError."""
         raise KeyError("choices")
 
 
 async def test_somebodys_failing_chat_costs_no_job(tmp_path: Path) -> None:
-    """A chat model that was handed in and raises errors of its own is away: the job waits, and the status says so."""
+    """If a custom chat model raises its own error, the job is kept, and the status reports it."""
     async with opened(tmp_path, chat=FailingChat()) as memory:
         await memory.remember(core.Turn(GROUP, observations=("阿棠对花生过敏",)))
         assert not await memory.drain(1.0)
@@ -708,15 +708,15 @@ async def test_somebodys_failing_chat_costs_no_job(tmp_path: Path) -> None:
 
 
 async def test_somebodys_chat_that_cancels_itself_blocks_no_scene(tmp_path: Path) -> None:
-    """A chat model that raises CancelledError by itself is away: its job waits, and is done once the model is well."""
+    """If a chat model raises CancelledError itself, the job is kept and done once the model works."""
 
     class Cancelling:
-        """Somebody's model; the first call is cancelled from within."""
+        """A custom chat model whose first call cancels itself."""
 
         calls = 0
 
         async def ask(self, ask: Any) -> Any:
-            """Cancel itself, or fail to know an answer."""
+            """Cancel this call the first time, then raise an error."""
             self.calls += 1
             if self.calls == 1:
                 raise asyncio.CancelledError
@@ -735,14 +735,14 @@ async def test_somebodys_chat_that_cancels_itself_blocks_no_scene(tmp_path: Path
 
 
 async def test_somebodys_chat_that_swallows_its_cancellation_keeps_nobody_from_closing(tmp_path: Path) -> None:
-    """Closing ends within shutdown_seconds, whatever a model does when it is cancelled; the job is kept."""
+    """Closing ends within shutdown_seconds even if a model ignores cancellation, and the job is kept."""
     asked, may_end = asyncio.Event(), asyncio.Event()
 
     class Swallowing:
-        """Somebody's model, which goes on until it is told."""
+        """A custom chat model that ignores cancellation until it is released."""
 
         async def ask(self, ask: Any) -> Any:
-            """Go on."""
+            """Wait until released."""
             asked.set()
             while not may_end.is_set():
                 with contextlib.suppress(asyncio.CancelledError):
@@ -758,37 +758,37 @@ async def test_somebodys_chat_that_swallows_its_cancellation_keeps_nobody_from_c
 
 
 class FailingEmbedder:
-    """Somebody's embedder that fails in its own way."""
+    """A custom embedder that raises its own error."""
 
     fingerprint = "failing"
     calibration = Calibration(0.0, 1.0)
 
     def __init__(self, failure: Exception) -> None:
-        """Fail like this."""
+        """Raise this error."""
         self.failure = failure
 
     async def embed_documents(self, texts: Any) -> Any:
-        """Fail."""
+        """Raise the error."""
         raise self.failure
 
     async def embed_query(self, text: str) -> Any:
-        """Fail."""
+        """Raise the error."""
         raise self.failure
 
 
 @pytest.mark.parametrize("failure", [RuntimeError("x"), ConnectionError("x"), ValueError("x"), KeyError("x")])
 async def test_a_failing_embedder_means_words_alone(tmp_path: Path, failure: Exception) -> None:
-    """Whatever an embedder raises, memories are found by their words, and the context says what was missing."""
+    """Whatever an embedder raises, events are found by words, and the context names what is missing."""
     async with opened(tmp_path, embedder=FailingEmbedder(failure)) as memory:
         await memory.remember(Turn(GROUP, observations=["阿棠对花生过敏"]))
-        assert not await memory.drain(1)  # the vectors are missing, the words are not
+        assert not await memory.drain(1)  # the vectors are missing, the word index is complete
         context = await memory.context(GROUP, "花生过敏")
         assert "花生" in context.text
         assert context.degraded == ("embedding",)
 
 
 async def test_a_memo_that_was_not_mirrored_before_a_kill_is_mirrored_at_the_next_start(tmp_path: Path) -> None:
-    """A process that dies between ledger and second copy leaves no gap in end_summaries.json."""
+    """A memo that is missing in end_summaries.json after a crash is added at the next start."""
     async with opened(tmp_path, background=False) as memory:
         assert memory._engine is not None
         await memory._engine.parts.notes.write_memo(a_memo("只进了账本"))
@@ -800,11 +800,11 @@ async def test_a_memo_that_was_not_mirrored_before_a_kill_is_mirrored_at_the_nex
     before = (tmp_path / "end_summaries.json").stat().st_ino
     async with opened(tmp_path, background=False):
         pass
-    assert (tmp_path / "end_summaries.json").stat().st_ino == before  # nothing new: not even rewritten
+    assert (tmp_path / "end_summaries.json").stat().st_ino == before  # without new memos the file is not rewritten
 
 
 async def test_a_start_two_years_ahead_drops_no_line_and_keeps_nobody_out(tmp_path: Path) -> None:
-    """A clock that is wrong for one start empties no log; who is forgotten under it is recorded again afterwards."""
+    """A wrong clock during one start deletes no message, and a person forgotten then is recorded again later."""
     there = Scene.group("10002", "2000009", user_name="路人")
     wrong = FrozenClock(NOON + timedelta(days=730))
     async with opened(tmp_path) as memory:
@@ -823,7 +823,7 @@ async def test_a_start_two_years_ahead_drops_no_line_and_keeps_nobody_out(tmp_pa
 
 
 async def test_a_corrected_event_is_found_and_the_old_one_is_not(tmp_path: Path) -> None:
-    """A correction counts at once in lists, searches and the context; the old event can be restored."""
+    """A corrected event is found at once instead of the old one, which can be restored."""
     async with opened(tmp_path) as memory:
         await remembered(memory, "阿棠对花生过敏")
         (old,) = await memory.events(GROUP)
@@ -836,7 +836,7 @@ async def test_a_corrected_event_is_found_and_the_old_one_is_not(tmp_path: Path)
 
 
 async def test_incognito_leaves_no_trace(tmp_path: Path) -> None:
-    """Lines and turns of the stretch are stored nowhere, other people's are, and later ones are again."""
+    """During incognito nothing of the person is stored; others' messages and later ones are."""
     clock = FrozenClock()
     async with opened(tmp_path, clock=clock) as memory:
         await memory.incognito(GROUP, 30)

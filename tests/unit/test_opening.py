@@ -1,4 +1,4 @@
-"""Opening and closing, cancelled or refused anywhere: nothing is held afterwards, and the next opening works."""
+"""Tests that a cancelled or failed opening or closing releases everything."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from tests.support.fake_chroma import asked
 SETTINGS = core.Settings(historian=HistorianSettings(shutdown_seconds=1.0))
 SCENE = core.Scene.private("2000001")
 COMMAND = (sys.executable, fake_chroma.__file__)
-LONGEST = 400  # awaits; far more than an opening and a closing have
+LONGEST = 400  # number of awaits, far more than opening and closing have
 
 
 async def lived(data_dir: Path, turns: list[str]) -> None:
-    """Open a memory, hand in one turn and close it; note the turn once it is accepted."""
+    """Open a memory, remember one turn and close it; record the turn once it is accepted."""
     async with core.CognitiveMemory.open(SETTINGS, data_dir) as memory:
         memo = f"第 {len(turns)} 次"
         if await memory.remember(core.Turn(SCENE, memo=memo)):
@@ -34,14 +34,14 @@ async def lived(data_dir: Path, turns: list[str]) -> None:
 
 
 async def lived_with_chroma(data_dir: Path) -> None:
-    """Open a memory and let Chroma's process build an index."""
+    """Open a memory and let the Chroma process build an index."""
     async with core.CognitiveMemory.open(SETTINGS, data_dir) as memory:
-        with suppress(core.UnavailableError):  # a busy machine's process may be too slow, and is ended for it
+        with suppress(core.UnavailableError):  # on a slow machine the process may exceed its time limit
             await memory.reindex()
 
 
 async def opens_again(data_dir: Path) -> list[str]:
-    """Open a memory and give its memos."""
+    """Open a memory and return its memos."""
     async with core.CognitiveMemory.open(SETTINGS, data_dir, background=False) as memory:
         return [memo.text for memo in await memory.memos(SCENE, 200)]
 
@@ -49,7 +49,7 @@ async def opens_again(data_dir: Path) -> list[str]:
 @pytest.mark.parametrize("more", [0, 3])
 @pytest.mark.timeout(300)
 async def test_cancellation_at_any_await_releases_everything(tmp_path: Path, more: int) -> None:
-    """Cancelled at each await of its life in turn, once or again and again, a memory leaves nothing behind."""
+    """Cancelled at each of its awaits, once or several times, a memory releases everything."""
     turns: list[str] = []
     for at in range(1, LONGEST):
         went_so_far = await cancelled_at(lambda: lived(tmp_path, turns), at, more)
@@ -62,7 +62,7 @@ async def test_cancellation_at_any_await_releases_everything(tmp_path: Path, mor
 
 
 async def test_cancelled_closing_ends_chromas_process(tmp_path: Path) -> None:
-    """A process of Chroma is ended, and its lock let go, wherever the closing is cancelled."""
+    """Wherever closing is cancelled, the Chroma process is ended and its lock released."""
     for at in range(1, LONGEST):
         supervisor = Supervisor(Start(str(tmp_path)), Bounds(closing=3.0), COMMAND)
         await supervisor.write(asked("pid"))
@@ -73,13 +73,13 @@ async def test_cancelled_closing_ends_chromas_process(tmp_path: Path) -> None:
 
 
 async def slept(supervisor: Supervisor) -> None:
-    """Start a process and put it to sleep."""
+    """Start a process and end it for inactivity."""
     await supervisor.write(asked("pid"))
     await supervisor.sleep()
 
 
 async def test_a_cancelled_sleep_leaves_no_process(tmp_path: Path) -> None:
-    """A process whose way to sleep is cancelled is ended all the same, or else by the closing."""
+    """If ending an inactive process is cancelled, the process still ends, at the latest when closing."""
     for at in range(1, 30):
         supervisor = Supervisor(Start(str(tmp_path)), Bounds(closing=3.0), COMMAND)
         went_so_far = await cancelled_at(lambda it=supervisor: slept(it), at)  # type: ignore[misc]
@@ -90,14 +90,14 @@ async def test_a_cancelled_sleep_leaves_no_process(tmp_path: Path) -> None:
 
 
 async def requested(supervisor: Supervisor, asking: str) -> None:
-    """Ask the process for its number, as a write or as a search; a search does not wait for a slow start."""
+    """Request the process number, as a write or a search, which does not wait for a slow start."""
     with suppress(core.UnavailableError):
         await (supervisor.write if asking == "write" else supervisor.search)(asked("pid"))
 
 
 @pytest.mark.parametrize("asking", ["write", "search"])
 async def test_cancelled_requests_leave_no_process(tmp_path: Path, asking: str) -> None:
-    """A process that was started for a request that was cancelled is ended by the closing."""
+    """A process started for a request that was cancelled is ended when closing."""
     for at in range(1, 30):
         supervisor = Supervisor(Start(str(tmp_path)), Bounds(closing=3.0), COMMAND)
         went_so_far = await cancelled_at(lambda it=supervisor: requested(it, asking), at)  # type: ignore[misc]
@@ -108,7 +108,7 @@ async def test_cancelled_requests_leave_no_process(tmp_path: Path, asking: str) 
 
 
 async def lives_cancelled_at_random(data_dir: Path, rounds: int, longest: float) -> None:
-    """Let a memory live again and again, each life cancelled at a random moment; each leaves nothing."""
+    """Open a memory repeatedly, each time cancelled at a random moment; check that everything is released."""
     dice = random.Random(27)
     turns: list[str] = []
     for _ in range(rounds):
@@ -119,19 +119,19 @@ async def lives_cancelled_at_random(data_dir: Path, rounds: int, longest: float)
 
 
 async def test_cancellation_at_random_moments_leaves_nothing(tmp_path: Path) -> None:
-    """Opened and closed while it is cancelled at random moments, a memory leaves no child, thread, lock or handle."""
+    """A memory cancelled at random moments leaves no child process, thread, lock or file handle."""
     await lives_cancelled_at_random(tmp_path, 4, 2.0)
 
 
 @pytest.mark.nightly
 @pytest.mark.timeout(3600)
 async def test_two_hundred_cancelled_lives_leave_nothing(tmp_path: Path) -> None:
-    """Two hundred lives, cancelled at random moments, leave no child, thread, lock or handle."""
+    """Two hundred memories cancelled at random moments leave no child process, thread, lock or file handle."""
     await lives_cancelled_at_random(tmp_path, 200, 4.0)
 
 
 async def test_cancelled_twice_while_closing_the_ledger_is_whole(tmp_path: Path) -> None:
-    """Who cancels the closing twice waits for its end; only then the cancellation goes on."""
+    """Cancelling the closing twice still waits for its end before the cancellation is raised."""
     entered = asyncio.Event()
 
     async def life() -> None:
@@ -159,7 +159,7 @@ OBSTACLES = {
 
 @pytest.mark.parametrize("name", OBSTACLES)
 async def test_a_refused_opening_holds_nothing(tmp_path: Path, name: str) -> None:
-    """Where something in the directory is in the way, the opening is refused, all is let go, and later it opens."""
+    """If a wrong file prevents the opening, it is refused, everything is released, and later it works."""
     path = tmp_path / name
     path.parent.mkdir(parents=True, exist_ok=True)
     if OBSTACLES[name] == "folder":
@@ -179,7 +179,7 @@ async def test_a_refused_opening_holds_nothing(tmp_path: Path, name: str) -> Non
 
 
 async def test_an_opening_on_a_full_disk_holds_nothing(tmp_path: Path) -> None:
-    """Where the disk has no room for the ledger the opening is refused, all is let go, and with room it opens."""
+    """On a full disk the opening is refused, everything is released, and it works once there is space."""
     with small_disk(tmp_path / "disk", 1) as disk:
         fill(disk)
         with pytest.raises(core.StorageRefused):

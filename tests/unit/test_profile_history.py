@@ -1,4 +1,4 @@
-"""Past portraits: whose they are, and putting one back."""
+"""Tests of earlier versions of profiles and of restoring them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ OWN = ProfileKey.user(PRIVATE.user_id)
 
 
 async def test_what_somebody_was_is_nobody_elses(tmp_path: Path) -> None:
-    """Members see nobody's past but their own, also of somebody who shares the portrait of now; operators see all."""
+    """Members see earlier versions of their own profile only, even of a shared one; operators see all."""
     async with a_memory(tmp_path) as memory:
         for drink in ("乌龙茶", "咖啡"):
             await tell(memory, READING, f"阿禾({READING.user_id}) 喜欢喝{drink}")
@@ -30,7 +30,7 @@ async def test_what_somebody_was_is_nobody_elses(tmp_path: Path) -> None:
 
 
 async def test_nobody_puts_anothers_portrait_back(tmp_path: Path) -> None:
-    """A member cannot restore somebody else's portrait; the person can, and an unknown revision is refused."""
+    """A member cannot restore another person's profile; the person can, and an unknown revision is refused."""
     async with a_memory(tmp_path) as memory:
         for drink in ("乌龙茶", "咖啡"):
             await tell(memory, READING, f"阿禾({READING.user_id}) 喜欢喝{drink}")
@@ -45,7 +45,7 @@ async def test_nobody_puts_anothers_portrait_back(tmp_path: Path) -> None:
 
 
 async def test_who_is_left_out_has_no_past_and_stands_in_none(tmp_path: Path) -> None:
-    """An opted-out person's past is shown to nobody, and others' past names them 某位成员."""
+    """Earlier versions of the profile of a person who opted out are hidden, and others' versions hide their name."""
     mili = READING_MILI.user_id
     async with a_memory(tmp_path) as memory:
         for drink in ("乌龙茶", "咖啡"):
@@ -59,7 +59,7 @@ async def test_who_is_left_out_has_no_past_and_stands_in_none(tmp_path: Path) ->
 
 
 async def test_a_place_that_is_switched_off_shows_no_past(tmp_path: Path) -> None:
-    """Where nothing is recalled no past portrait is shown, either."""
+    """In a scope without recall, earlier versions of profiles are not shown."""
     async with a_memory(tmp_path) as memory:
         for drink in ("乌龙茶", "咖啡"):
             await tell(memory, READING, f"阿禾({READING.user_id}) 喜欢喝{drink}")

@@ -1,4 +1,4 @@
-"""What a question brings back, over real parts: the right time and the right person first, and nothing dropped."""
+"""Tests of the order of search results with real parts."""
 
 from __future__ import annotations
 
@@ -21,29 +21,29 @@ BETTY = Scene.group("10001", "2000003", user_name="Betty", group_name="读书会
 
 
 def opened(path: Path, **options: Any) -> Any:
-    """Open a memory whose clock stands still."""
+    """Open a memory with a fixed clock."""
     return CognitiveMemory.open(EXACT, path, **{"clock": FrozenClock(), **options})
 
 
 async def told(memory: CognitiveMemory, scene: Scene, *observations: str, days_ago: float = 0, **fields: Any) -> None:
-    """Remember what was observed so long ago, and wait until it is stored."""
+    """Remember observations made some days ago and wait until they are stored."""
     then = NOON - timedelta(days=days_ago)
     assert await memory.remember(Turn(scene, observations=observations, happened_at=then, **fields))
     assert await memory.drain(PATIENCE)
 
 
 async def found(memory: CognitiveMemory, scene: Scene, query: str, **narrowed: Any) -> list[str]:
-    """Give the texts that a search finds, best first."""
+    """Return the texts that a search finds, best first."""
     return [hit.event.text for hit in await memory.search_events(scene, query, **narrowed)]
 
 
 def recollections(text: str) -> str:
-    """Give the part of a block that recalls events."""
+    """Return the part of a block with the events."""
     return text.partition("【相关回忆】")[2].partition("【")[0]
 
 
 async def test_last_week_comes_first_and_the_rest_stays(tmp_path: Path) -> None:
-    """上周谁说要请客 shows last week's treat before an older and a newer one, and shows those, too."""
+    """上周谁说要请客 finds last week's event before an older and a newer one, which are kept."""
     async with opened(tmp_path) as memory:
         await told(memory, MAN, "小满说要请客吃火锅", days_ago=40)
         await told(memory, GROUP, "阿棠说要请客喝茶", days_ago=8)
@@ -55,7 +55,7 @@ async def test_last_week_comes_first_and_the_rest_stays(tmp_path: Path) -> None:
 
 
 async def test_a_month_and_a_name_in_english(tmp_path: Path) -> None:
-    """What did Betty decide in March: her decision of March, then her other ones, and nobody's is dropped."""
+    """A question with a name and a month finds that person's event of that month first, and drops none."""
     async with opened(tmp_path, clock=FrozenClock(datetime(2026, 5, 4, 12, tzinfo=SHANGHAI))) as memory:
         for text, scene, month in (
             ("Betty decided to sell the car", BETTY, 1),
@@ -84,7 +84,7 @@ async def test_a_month_and_a_name_in_english(tmp_path: Path) -> None:
 async def test_times_of_the_tool_are_hard(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, narrowed: dict[str, Any], numbers: str
 ) -> None:
-    """Naive times are of the configured zone, an end day counts, reversed ends are swapped and that is said."""
+    """Naive times use the configured zone, the end day is included, and swapping reversed times is logged."""
     async with opened(tmp_path) as memory:
         for day in (3, 2, 1, 0):
             await told(memory, GROUP, f"阿棠第{4 - day}次去爬山", days_ago=day)
@@ -95,7 +95,7 @@ async def test_times_of_the_tool_are_hard(
 
 
 async def test_a_nickname_since_changed_finds_its_person(tmp_path: Path) -> None:
-    """Whoever asks with the name of before finds what the person said since under another."""
+    """A question with an earlier name finds what the person said under a later one."""
     async with opened(tmp_path) as memory:
         now_called = Scene.group("10001", "2000002", user_name="夜航船", group_name="读书会")
         await memory.observe(a_message("大家好", MAN, NOON - timedelta(days=9)))
@@ -107,7 +107,7 @@ async def test_a_nickname_since_changed_finds_its_person(tmp_path: Path) -> None
 
 
 async def test_whoever_asks_is_meant_by_me(tmp_path: Path) -> None:
-    """我对什么过敏 puts the asker's own allergy first, whoever asks."""
+    """我对什么过敏 finds the asker's own allergy first."""
     async with opened(tmp_path) as memory:
         await told(memory, GROUP, "对花生过敏", days_ago=3)
         await told(memory, MAN, "对芒果过敏", days_ago=3)
@@ -119,7 +119,7 @@ async def test_whoever_asks_is_meant_by_me(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("question", ["我是谁", "你还记得我吗", "who am I?"])
 async def test_who_am_i_is_answered_from_what_is_known(tmp_path: Path, question: str) -> None:
-    """Who somebody is shares no word with what is known of them: it comes all the same, in group and private."""
+    """A question such as 我是谁 finds what is known of the asker without a common word, in groups and in private."""
     async with opened(tmp_path) as memory:
         await told(memory, GROUP, "喜欢喝乌龙茶", days_ago=3)
         await told(memory, MAN, "养了一只叫年糕的猫", days_ago=3)
@@ -132,7 +132,7 @@ async def test_who_am_i_is_answered_from_what_is_known(tmp_path: Path, question:
 
 
 async def test_who_is_somebody_else(tmp_path: Path) -> None:
-    """小满是谁 brings what is known of her in this group, and a name that nobody bears brings nobody's."""
+    """小满是谁 finds what is known of her in this group, and an unknown name finds nobody."""
     async with opened(tmp_path) as memory:
         await told(memory, MAN, "在图书馆上班", days_ago=3)
         await told(memory, GROUP, "喜欢喝乌龙茶", days_ago=3)
@@ -143,7 +143,7 @@ async def test_who_is_somebody_else(tmp_path: Path) -> None:
 
 
 async def test_every_message_of_a_batch_is_asked_for(tmp_path: Path) -> None:
-    """Of several messages at once each brings its own, not the last one alone."""
+    """A question of several messages finds results for each of them."""
     async with opened(tmp_path) as memory:
         await told(memory, GROUP, "阿棠对花生过敏", days_ago=3)
         await told(memory, MAN, "小满周六要去黄山看日出", days_ago=3)
@@ -156,7 +156,7 @@ async def test_every_message_of_a_batch_is_asked_for(tmp_path: Path) -> None:
 
 
 async def test_the_speaker_is_found_where_another_was_spoken_to(tmp_path: Path) -> None:
-    """What 小满 said while 阿棠 talked with the bot is found for the one and for the other."""
+    """A statement of 小满 during a conversation of 阿棠 with the bot is found for both."""
     async with opened(tmp_path) as memory:
         message = a_message("我在学吹长笛", MAN, NOON - timedelta(days=1), id="m1")
         await memory.consider(GROUP, [message])
@@ -167,7 +167,7 @@ async def test_the_speaker_is_found_where_another_was_spoken_to(tmp_path: Path) 
 
 
 async def test_five_equal_facts_are_one_line(tmp_path: Path) -> None:
-    """The same fact, learned five times from five people, fills the context once."""
+    """The same fact from five people is one line of the context."""
     async with opened(tmp_path) as memory:
         for number in range(5):
             scene = Scene.group("10001", f"200010{number}", user_name=f"路人{number}", group_name="读书会")

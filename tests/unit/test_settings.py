@@ -1,4 +1,4 @@
-"""Settings: the names and defaults that are promised, and how kindly they are read."""
+"""Tests of settings: promised names and defaults, and tolerant parsing."""
 
 from __future__ import annotations
 
@@ -96,11 +96,11 @@ PROMISED: dict[str, Any] = {
     "vector_store": {"backend": "chroma", "url": "", "tenant": "", "database": "", "token": ""},
     "http": {"token": "", "console": True},
 }
-MEASURED = {"lexical_weight", "diversity", "min_relevance"}  # named, their defaults are what measuring says
+MEASURED = {"lexical_weight", "diversity", "min_relevance"}  # defaults of these are found by measurement
 
 
 def plain(group: BaseModel) -> dict[str, Any]:
-    """Give a group's values as they are, secrets opened."""
+    """Return a group's values with secrets revealed."""
     found: dict[str, Any] = {}
     for key in type(group).model_fields:
         value = getattr(group, key)
@@ -111,13 +111,13 @@ def plain(group: BaseModel) -> dict[str, Any]:
 
 
 def with_key(dotted: str, value: object) -> dict[str, Any]:
-    """Nest one dotted key as .env does."""
+    """Nest a dotted key as .env does."""
     head, _, rest = dotted.partition(".")
     return {head: with_key(rest, value) if rest else value}
 
 
 def at(settings: Settings, dotted: str) -> Any:
-    """Read one dotted key."""
+    """Return the value of a dotted key."""
     value: Any = settings
     for part in dotted.split("."):
         value = getattr(value, part)
@@ -125,7 +125,7 @@ def at(settings: Settings, dotted: str) -> Any:
 
 
 def test_every_promised_key_has_its_default() -> None:
-    """The names and defaults that operators know are there, and no others."""
+    """Exactly the documented names and defaults exist."""
     found = plain(Settings())
     measured = {key: found["query"].pop(key) for key in MEASURED}
     assert found == PROMISED
@@ -133,7 +133,7 @@ def test_every_promised_key_has_its_default() -> None:
 
 
 def test_nothing_set_is_every_default() -> None:
-    """An empty .env is a working .env."""
+    """Empty settings give all defaults."""
     assert Settings.from_mapping({}) == Settings()
 
 
@@ -165,13 +165,13 @@ def test_nothing_set_is_every_default() -> None:
     ],
 )
 def test_a_value_is_read_as_it_was_meant(key: str, given: object, read: object) -> None:
-    """Numbers stand for text, text for numbers, commas for lists, and false for off."""
+    """Numbers are accepted for texts, texts for numbers, comma-separated texts for lists, and false for off."""
     assert at(Settings.from_mapping(with_key(key, given)), key) == read
 
 
 @pytest.mark.parametrize(("given", "read"), [(123456, "123456"), (1e5, "100000.0"), ("sk-1", "sk-1")])
 def test_a_key_of_digits_is_a_key(given: object, read: str) -> None:
-    """An API key or a token that NoneBot decoded as a number is taken as text."""
+    """An API key or token that NoneBot decoded as a number is used as text."""
     settings = Settings.from_mapping({"models": {"historian": {"api_key": given}}, "http": {"token": given}})
     assert settings.models.historian.api_key.get_secret_value() == read
     assert settings.http.token.get_secret_value() == read
@@ -183,7 +183,7 @@ def test_a_key_of_digits_is_a_key(given: object, read: str) -> None:
     ["enabled", "agent", "query", "query.auto_top_k", "models.embedding.dimensions", "capture.groups", "http.token"],
 )
 def test_a_blank_value_is_the_default(key: str, blank: object) -> None:
-    """A key that was left blank in .env is as if it were not there, whatever its type."""
+    """A blank value counts as missing, whatever its type."""
     assert Settings.from_mapping(with_key(key, blank)) == Settings()
 
 
@@ -219,7 +219,7 @@ def test_a_blank_value_is_the_default(key: str, blank: object) -> None:
     ],
 )
 def test_a_bad_value_is_named_in_one_chinese_line(key: str, value: object, reason: str) -> None:
-    """A value that cannot be used gives one short line with the name as .env spells it, and why, in Chinese."""
+    """An invalid value gives one short Chinese line with its name as in .env and the reason."""
     with pytest.raises(BadArgument) as refused:
         Settings.from_mapping(with_key(key, value))
     line = str(refused.value)
@@ -246,7 +246,7 @@ def test_a_bad_value_is_named_in_one_chinese_line(key: str, value: object, reaso
     ],
 )
 def test_a_refused_secret_is_not_repeated(key: str, value: object) -> None:
-    """The line that names a bad key or token never shows it, not even when the whole group was mistaken for it."""
+    """The error message about an invalid key or token never contains it."""
     with pytest.raises(BadArgument) as refused:
         Settings.from_mapping(with_key(key, value))
     assert "canary" not in str(refused.value)
@@ -254,7 +254,7 @@ def test_a_refused_secret_is_not_repeated(key: str, value: object) -> None:
 
 
 def test_settings_never_print_a_secret() -> None:
-    """Keys and tokens appear neither in the settings' text nor in what is dumped of them."""
+    """Keys and tokens appear neither in the settings' text nor in a dump of them."""
     model = {"api_key": "sk-canary"}
     settings = Settings.from_mapping(
         {
@@ -267,7 +267,7 @@ def test_settings_never_print_a_secret() -> None:
 
 
 def test_unknown_keys_are_named() -> None:
-    """A key that no setting has is named with its place, and breaks nothing."""
+    """An unknown key is reported with its place and does no harm."""
     given = {
         "enabled": True,
         "qury": 1,
@@ -279,7 +279,7 @@ def test_unknown_keys_are_named() -> None:
 
 
 def test_settings_that_steer_nothing_yet_are_named() -> None:
-    """Whoever sets a key that this version does not read is told so; whoever does not is left in peace."""
+    """A changed setting that this version does not use is reported."""
     assert dormant_keys(Settings()) == ()
     changed = Settings.from_mapping({"http": {"token": "x"}, "daily_calls": 9})
     assert dormant_keys(changed) == ("http",)
@@ -287,18 +287,18 @@ def test_settings_that_steer_nothing_yet_are_named() -> None:
 
 @pytest.mark.parametrize("key", DORMANT)
 def test_what_is_said_of_a_key_is_said_of_a_real_one(key: str) -> None:
-    """The list of dormant keys names keys and groups that exist."""
+    """The list of unused settings names keys and groups that exist."""
     assert at(Settings(), key) is not None
 
 
 def test_settings_are_frozen() -> None:
-    """No component can change the settings under another one."""
+    """Settings cannot be changed after their creation."""
     with pytest.raises(ValueError, match="frozen"):
         Settings().query.auto_top_k = 1
 
 
 def test_decay_is_one_value_or_none() -> None:
-    """Decay carries its half-life, boost and floor for context and for tools apart, and is None when switched off."""
+    """Decay has separate values for context and for tools, and is None if switched off."""
     query = Settings().query
     assert query.auto_decay is not None
     assert query.tool_decay is not None
@@ -309,7 +309,7 @@ def test_decay_is_one_value_or_none() -> None:
 
 
 def test_a_live_value_is_replaced_whole() -> None:
-    """A call that read the settings keeps them to its end; the next one reads the new ones."""
+    """A call keeps the settings that it read, and the next one reads the new ones."""
     live = Live(Settings())
     held = live.current
     live.replace(Settings(agent="second"))
@@ -317,7 +317,7 @@ def test_a_live_value_is_replaced_whole() -> None:
 
 
 def test_a_role_inherits_what_is_not_set_for_it() -> None:
-    """The model that merges has the historian's address and key where only its name is set; a blank one is no name."""
+    """A model with only a name uses the historian's address and key; a blank name counts as missing."""
     settings = Settings.from_mapping(
         {
             "models": {

@@ -1,4 +1,4 @@
-"""How labelled sets are read and counted: what a figure of quality rests on."""
+"""Tests of how the benchmarks load labelled data and compute their figures."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ def _line(number: int) -> core.Message:
 
 
 def test_a_rarer_word_counts_more() -> None:
-    """BM25 puts the text with the rare word first and leaves out what shares nothing."""
+    """BM25 ranks the text with the rare word first and leaves out texts without a common word."""
     texts = [Counter[str](text.split()) for text in ("tea cup", "tea oolong", "tea pot", "rain")]
     assert bm25(["tea", "oolong"], texts)[0] == 1
     assert 3 not in bm25(["tea", "oolong"], texts)
 
 
 def test_characters_come_with_their_pairs() -> None:
-    """Chinese is cut into characters and pairs, and other words stay whole."""
+    """Chinese text is split into characters and pairs, and other words stay whole."""
     assert characters("喝茶 v2 吧") == ["喝", "茶", "喝茶", "v2", "吧"]
 
 
 def test_recall_counts_the_first_ten_hits_alone() -> None:
-    """Neither an eleventh hit nor a neighbour is counted as found, and a neighbour is still seen as shown."""
+    """Recall counts only the first ten hits and no neighbours."""
     hits = [Hit(_line(at).as_event(), 1.0, neighbours=(_line(at + 100),)) for at in range(11)]
     answer = Answer.of(hits)
     assert answer.recall(["m0", "m10", "m100", "m9"]) == 0.5
@@ -46,7 +46,7 @@ def test_recall_counts_the_first_ten_hits_alone() -> None:
 
 
 def test_an_event_counts_for_its_messages() -> None:
-    """A fact that is found stands for every line that it was made of."""
+    """A found fact counts as every message that it was made from."""
     fact = replace(_line(0).as_event(), id="f1", kind="event", message_ids=("m1", "m2"))
     assert Answer.of([Hit(fact, 1.0)]).recall(["m1", "m2"]) == 1.0
 
@@ -88,14 +88,14 @@ def _world() -> dict[str, object]:
 
 @pytest.fixture
 def chat(tmp_path: Path) -> groupchat.Chat:
-    """Give a small set: a group, a private chat, a fact, and somebody who asks to be forgotten."""
+    """Return a small data set: a group, a private chat, a fact, and somebody who asks to be forgotten."""
     path = tmp_path / "chat.json"
     path.write_text(json.dumps(_world()), "utf-8")
     return groupchat.read(path)
 
 
 async def test_questions_are_asked_at_their_time(chat: groupchat.Chat) -> None:
-    """A question finds what was said before it in its place, and nothing of somebody who asked to be forgotten."""
+    """A question finds earlier messages of its scope, and nothing of a person who asked to be forgotten."""
     answers = await groupchat.answered(chat)
     found = {(asked.text, asked.at.minute): given.found for asked, given in zip(chat.questions, answers, strict=True)}
     assert "m3" in found["谁养了鹦鹉", 4]
@@ -107,7 +107,7 @@ async def test_questions_are_asked_at_their_time(chat: groupchat.Chat) -> None:
 
 
 async def test_facts_are_known_from_their_last_evidence_on(chat: groupchat.Chat) -> None:
-    """A fact is found after the message that it rests on was said, and not before."""
+    """A fact is found only after the last message that supports it."""
     answers = await groupchat.answered(chat, kinds=groupchat.EVENTS, with_facts=True)
     found = {asked.at.minute: given.found for asked, given in zip(chat.questions, answers, strict=True)}
     assert found[8] == {"m7"}
@@ -115,7 +115,7 @@ async def test_facts_are_known_from_their_last_evidence_on(chat: groupchat.Chat)
 
 
 def test_baselines_read_what_the_asker_may(chat: groupchat.Chat) -> None:
-    """In private somebody reads that chat and their own words in groups; in a group, that group alone."""
+    """A private question reads that chat and the asker's own messages in groups; a group question only that group."""
     in_group = chat.questions[-1]
     in_private = replace(in_group, place="p1", scene=core.Scene.private(TANG))
     assert {line.message.id for line in chat.readable(in_group)} == {"m1", "m3", "m5", "m7"}
@@ -123,7 +123,7 @@ def test_baselines_read_what_the_asker_may(chat: groupchat.Chat) -> None:
 
 
 def test_citations_are_read_however_they_are_written(tmp_path: Path) -> None:
-    """Several ids in one text, a stray colon, turns that there are not, and corrections all come out as turns."""
+    """Several ids in one text, a stray colon, unknown turns and corrections are parsed into turns."""
     turns = [{"dia_id": f"D1:{number}", "speaker": "Ann", "text": "hi"} for number in (1, 2, 3)]
     told = {"session_1": turns, "session_1_date_time": "1:56 pm on 8 May, 2023", "session_2_date_time": "later"}
     cited = {"a": ["D1:1; D1:2"], "b": ["D:1:3", "D9:9"], "c": ["D1:1"], "d": ["D9:9"]}
@@ -137,7 +137,7 @@ def test_citations_are_read_however_they_are_written(tmp_path: Path) -> None:
 
 
 def test_a_session_stands_where_its_first_turn_does() -> None:
-    """Sessions are counted among the first ten of a long list of turns, each once."""
+    """The sessions of the first ten turns in a list are counted, each once."""
     question = locomo.Question("?", 1, frozenset({"D9:1", "D40:1"}))
     crowd = [f"D{number}:{turn}" for number in range(1, 10) for turn in (1, 2)]
     asked = locomo.Asked(question, crowd, [*crowd, "D30:1", "D40:1"])
@@ -145,7 +145,7 @@ def test_a_session_stands_where_its_first_turn_does() -> None:
 
 
 def test_both_ends_of_a_span_belong_to_it(tmp_path: Path) -> None:
-    """A span names its last turn too, and what it says beyond the meeting is left out."""
+    """A span includes its last turn, and a part beyond the meeting is left out."""
     turns = [{"speaker": "Ann", "content": f"turn {number}"} for number in range(5)]
     asked = [{"query": "what", "relevant_text_span": [["1", "2"], ["4", "9"]]}]
     path = tmp_path / "meetings.jsonl"
@@ -156,7 +156,7 @@ def test_both_ends_of_a_span_belong_to_it(tmp_path: Path) -> None:
 
 
 async def test_a_fusion_joins_stored_ranks_with_the_words(tmp_path: Path) -> None:
-    """What the encoder ranks low and the words find comes first, and what the set has twice stays twice."""
+    """A text that the encoder ranks low but words find comes first, and duplicates of the data set are kept."""
     told = {"1": "小雨喜欢乌龙茶", "2": "小雨去爬山", "3": "小雨去游泳", "4": "小雨喜欢乌龙茶"}
     entries = [{"id": number, "event": text, "user-id": 1, "time": "2024-01-01"} for number, text in told.items()]
     history = '<BOD>\n<Bart>:"你好"\n<Assistant>:"乌龙茶？"\n <Bart>: "我喜欢喝乌龙茶"\n'
@@ -170,7 +170,7 @@ async def test_a_fusion_joins_stored_ranks_with_the_words(tmp_path: Path) -> Non
 
 
 def test_a_changed_constant_is_put_back() -> None:
-    """An ablation leaves no constant changed behind, also when it fails."""
+    """An ablation restores the constant that it changed, even if it fails."""
     before = ranking.OUTSIDE
     constants = {"cognitive_memory_core.recall.ranking:OUTSIDE": 1.0}
     with suppress(RuntimeError), ablation.changed(constants):
@@ -181,6 +181,6 @@ def test_a_changed_constant_is_put_back() -> None:
 
 @pytest.mark.parametrize("change", ablation.CHANGES, ids=lambda change: change.name)
 def test_every_change_names_something_real(change: ablation.Change) -> None:
-    """Each part that is switched off exists under its name, and its setting is one."""
+    """Each part that an ablation switches off exists, and so does its setting."""
     with ablation.changed(change.constants):
         core.Settings.from_mapping({"query": change.query})

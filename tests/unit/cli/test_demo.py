@@ -1,4 +1,4 @@
-"""How the demo is found and started; what it shows is a journey."""
+"""Tests of finding and starting the demo script."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ except KeyboardInterrupt:
 
 
 def lone_core(home: Path, script: str | None) -> dict[str, str]:
-    """Lay out a core with a plugin of our own, or none; gives the environment in which only those are found."""
+    """Create a copy of the core with a test plugin or none; return the environment in which only they are found."""
     (home / "cognitive_memory_core").symlink_to(CORE)
     if script is not None:
         demo = home / "nonebot_plugin_cognitive_memory" / "demo"
@@ -50,13 +50,13 @@ def command(environment: dict[str, str], home: Path, *words: str) -> subprocess.
 
 
 def _heeding_interrupts() -> None:
-    """Undo what a suite that was started in the background hands down: shells let those ignore Ctrl-C."""
+    """Restore the handling of Ctrl-C, which shells disable for background processes."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.mark.parametrize(("script", "status"), [("pass", 0), ("1/0", 1), ("import os; os.abort()", 1)])
 def test_the_scripts_status_is_the_commands(tmp_path: Path, script: str, status: int) -> None:
-    """The command ends as its script ends, a crash is a failure, and the plugin itself is not imported."""
+    """The command exits with its script's status, a crash is a failure, and the plugin is not imported."""
     environment = lone_core(tmp_path, script)
     started = command(environment, tmp_path)
     started.communicate(timeout=PATIENCE)
@@ -65,7 +65,7 @@ def test_the_scripts_status_is_the_commands(tmp_path: Path, script: str, status:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="an interrupt of a whole session is a thing of Unix")
 def test_an_interrupt_lets_the_script_end_and_settings_of_the_shell_stay_outside(tmp_path: Path) -> None:
-    """Ctrl-C reaches the script, which is waited for; it was given whole paths and no setting of the memory."""
+    """Ctrl-C reaches the script, which is waited for; it gets absolute paths and no setting of the memory."""
     environment = lone_core(tmp_path, SLOW_SCRIPT)
     started = command(environment, tmp_path, "--keep", "kept")
     told = tmp_path / "told"
@@ -80,7 +80,7 @@ def test_an_interrupt_lets_the_script_end_and_settings_of_the_shell_stay_outside
 
 
 def test_without_the_extra_one_sentence_says_what_to_install(tmp_path: Path) -> None:
-    """Where the demo's packages are missing, one Chinese sentence names them and the command that brings them."""
+    """If the demo's packages are missing, one Chinese sentence names them and the command to install them."""
     environment = lone_core(tmp_path, "1/0")
     code = (
         "import sys, importlib.util as u; find = u.find_spec\n"

@@ -1,4 +1,4 @@
-"""The command line: what is asked, and what is misuse."""
+"""Tests of the command line and of its errors."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from cognitive_memory_core.cli.main import SUBCOMMANDS
 
 @pytest.mark.parametrize("words", [["-h"], ["--help"]])
 def test_help_lists_the_subcommands_in_chinese(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    """Help goes to standard output with status 0 and names every subcommand with what it does."""
+    """Help is written to standard output with status 0 and describes every subcommand in Chinese."""
     assert main(words) == 0
     shown = capsys.readouterr()
     assert shown.err == ""
@@ -23,7 +23,7 @@ def test_help_lists_the_subcommands_in_chinese(words: list[str], capsys: pytest.
 
 @pytest.mark.parametrize("words", [[], ["nope"], ["--nope"]])
 def test_no_subcommand_is_misuse(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    """Without a known subcommand the status is 2 and the overview goes to standard error."""
+    """Without a known subcommand the status is 2, and the overview is written to standard error."""
     assert main(words) == 2
     shown = capsys.readouterr()
     assert shown.out == ""
@@ -31,20 +31,20 @@ def test_no_subcommand_is_misuse(words: list[str], capsys: pytest.CaptureFixture
 
 
 def test_an_unknown_word_is_named(capsys: pytest.CaptureFixture[str]) -> None:
-    """Whoever mistypes a subcommand is told which word was not understood."""
+    """An unknown subcommand is named in the error message."""
     main(["dmeo"])
     assert "dmeo" in capsys.readouterr().err
 
 
 def test_the_module_can_be_run() -> None:
-    """``python -m cognitive_memory_core.cli`` is the same command."""
+    """``python -m cognitive_memory_core.cli`` runs the same command."""
     run = subprocess.run([sys.executable, "-m", "cognitive_memory_core.cli"], capture_output=True, check=False)
     assert run.returncode == 2
     assert "子命令" in run.stderr.decode("utf-8")
 
 
 def test_the_core_imports_no_bot() -> None:
-    """Reading the command line loads neither NoneBot nor the plugin."""
+    """Running the command line help loads neither NoneBot nor the plugin."""
     code = "import sys; from cognitive_memory_core.cli import main; main(['-h']); print('nonebot' in sys.modules)"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
     assert run.stdout.decode("utf-8").splitlines()[-1] == "False"

@@ -1,4 +1,4 @@
-"""argparse in Chinese."""
+"""Tests of the argument parser with Chinese messages."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from cognitive_memory_core.cli.parser import Parser, existing_file, fresh_direct
 
 
 def a_parser() -> Parser:
-    """Make a parser with one option of each kind of path."""
+    """Return a parser with one option of each kind of path."""
     parser = Parser("cognitive-memory demo", "演示")
     parser.options.add_argument("--transcript", type=existing_file, metavar="FILE")
     parser.options.add_argument("--keep", type=fresh_directory, metavar="DIR")
@@ -18,7 +18,7 @@ def a_parser() -> Parser:
 
 
 def complaint(capsys: pytest.CaptureFixture[str], *words: str) -> str:
-    """Misuse the parser and give what it said."""
+    """Parse wrong arguments and return the error message."""
     with pytest.raises(SystemExit) as left:
         a_parser().parse_args(words)
     assert left.value.code == 2
@@ -26,7 +26,7 @@ def complaint(capsys: pytest.CaptureFixture[str], *words: str) -> str:
 
 
 def test_help_is_chinese(capsys: pytest.CaptureFixture[str]) -> None:
-    """Help says 用法 and 选项 where argparse would speak English."""
+    """Help uses 用法 and 选项 instead of argparse's English words."""
     with pytest.raises(SystemExit) as left:
         a_parser().parse_args(["--help"])
     shown = capsys.readouterr().out
@@ -39,24 +39,24 @@ def test_help_is_chinese(capsys: pytest.CaptureFixture[str]) -> None:
 
 @pytest.mark.parametrize("words", [("--nope",), ("--nope", "x"), ("word",)])
 def test_an_unknown_argument_is_named(words: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
-    """An argument that means nothing is misuse, said in Chinese with the argument's name and the usage."""
+    """An unknown argument gives a Chinese error message with the argument and the usage."""
     said = complaint(capsys, *words)
     assert f"不认识的参数 {' '.join(words)}" in said
     assert "用法：" in said
 
 
 def test_options_are_never_guessed(capsys: pytest.CaptureFixture[str]) -> None:
-    """An abbreviation is not taken for an option that it might have meant."""
+    """An abbreviated option is not accepted."""
     assert "不认识的参数" in complaint(capsys, "--trans", "x")
 
 
 def test_a_missing_value_is_named(capsys: pytest.CaptureFixture[str]) -> None:
-    """An option without its value is misuse, said in Chinese."""
+    """An option without its value gives a Chinese error message."""
     assert "--keep 后面要跟一个值" in complaint(capsys, "--keep")
 
 
 def test_a_file_must_be_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A path to no file is misuse that names the path; a file is taken."""
+    """A path to a missing file gives an error message with the path; an existing file is accepted."""
     assert "没有这个文件" in complaint(capsys, "--transcript", str(tmp_path / "absent.json"))
     (tmp_path / "there.json").touch()
     there = str(tmp_path / "there.json")
@@ -64,7 +64,7 @@ def test_a_file_must_be_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]
 
 
 def test_a_directory_must_be_empty(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A directory with something in it is misuse, so that no data is written over; an empty or new one is taken."""
+    """A directory that is not empty gives an error message; an empty or a new one is accepted."""
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "mine").touch()
     (tmp_path / "empty").mkdir()

@@ -1,4 +1,4 @@
-"""An unknown model's cosines are put on a scale, once."""
+"""Tests of calibrating the cosines of an unknown embedding model, once per model."""
 
 from __future__ import annotations
 
@@ -31,47 +31,47 @@ from cognitive_memory_core.settings import Live
 
 
 def at(degrees: float) -> Vector:
-    """Point somewhere on the circle."""
+    """Return a unit vector with this angle."""
     return array("f", (math.cos(math.radians(degrees)), math.sin(math.radians(degrees))))
 
 
 class Model(HashingEmbedder):
-    """The local embedder as somebody's model, which fails so many times first; counts its calls."""
+    """An embedder that raises these errors first and counts its calls."""
 
     def __init__(self, *failures: CognitiveMemoryError) -> None:
-        """Fail like this first."""
+        """Raise these errors first."""
         super().__init__()
         self.failures = list(failures)
         self.documents = 0
         self.questions = 0
 
     async def embed_documents(self, texts: Sequence[str]) -> list[Vector]:
-        """Fail, or embed."""
+        """Raise the next error, or embed."""
         self.documents += 1
         if self.failures:
             raise self.failures.pop(0)
         return await super().embed_documents(texts)
 
     async def embed_queries(self, texts: Sequence[str]) -> list[Vector]:
-        """Count, and embed."""
+        """Count the questions and embed them."""
         self.questions += len(texts)
         return [await self.embed_query(text) for text in texts]
 
 
 class Blind(Model):
-    """A model to which everything is the same."""
+    """A model whose vectors are all nearly the same."""
 
     async def embed_documents(self, texts: Sequence[str]) -> list[Vector]:
-        """Point in one direction."""
+        """Return the same vector for every text."""
         return [at(0.0) for _ in texts]
 
     async def embed_query(self, text: str) -> Vector:
-        """Point nearly in the same."""
+        """Return nearly the same vector."""
         return at(1.0)
 
 
 def test_the_medians_are_taken_within_a_language() -> None:
-    """Paraphrase is the middle of the pairs; unrelated that of questions and others' answers in the same language."""
+    """The levels for paraphrases and for unrelated texts are medians within a language."""
     pairs = [Pair("zh", "", ""), Pair("zh", "", ""), Pair("en", "", ""), Pair("en", "", "")]
     questions, statements = [at(0), at(90), at(180), at(270)], [at(20), at(120), at(220), at(320)]
     found = calibration_of(pairs, questions, statements)
@@ -82,7 +82,7 @@ def test_the_medians_are_taken_within_a_language() -> None:
 
 
 async def test_a_dozen_pairs_show_what_many_do() -> None:
-    """On the shipped Chinese pairs the local embedder comes out where 64 pairs of the test suite put it."""
+    """The few shipped Chinese pairs give the same calibration of the local embedder as 64 pairs of the tests."""
     pairs, embedder = [pair for pair in shipped() if pair.language == "zh"], HashingEmbedder()
     questions = [await embedder.embed_query(pair.question) for pair in pairs]
     statements = await embedder.embed_documents([pair.statement for pair in pairs])
@@ -92,7 +92,7 @@ async def test_a_dozen_pairs_show_what_many_do() -> None:
 
 
 def test_the_shipped_pairs_are_whole() -> None:
-    """Each line has a language, a question and a statement, all of them different, the languages one after another."""
+    """Each shipped pair has a language, a question and a statement, all different, grouped by language."""
     pairs = shipped()
     assert len(pairs) >= 20
     assert all(pair.language in ("zh", "en") and pair.question and pair.statement for pair in pairs)
@@ -101,7 +101,7 @@ def test_the_shipped_pairs_are_whole() -> None:
 
 
 async def test_what_is_measured_is_in_force_and_known_again() -> None:
-    """Until it is measured a guess stands; afterwards, and after the next start, what was measured does."""
+    """The default calibration holds until one is measured, and the measured one also after a restart."""
     book, current, model = InMemoryCalibrations(), Live(GUESS), Model()
     calibrating = Calibrating(model, book, current)
     assert not await calibrating.recall()
@@ -117,7 +117,7 @@ async def test_what_is_measured_is_in_force_and_known_again() -> None:
 
 
 async def test_a_model_that_tells_nothing_keeps_the_guess(caplog: pytest.LogCaptureFixture) -> None:
-    """Where paraphrases are no nearer than strangers the guess stands, one line says so, and nobody asks again."""
+    """If paraphrases are no closer than unrelated texts, the default is kept, logged once, and not measured again."""
     book, current = InMemoryCalibrations(), Live(GUESS)
     with caplog.at_level(logging.WARNING):
         await Calibrating(Blind(), book, current).run()
@@ -127,7 +127,7 @@ async def test_a_model_that_tells_nothing_keeps_the_guess(caplog: pytest.LogCapt
 
 
 async def test_a_model_that_is_away_is_measured_when_it_is_back() -> None:
-    """Failures cost one call each and end nothing."""
+    """A failed attempt costs one call, and the model is measured once it is available."""
     model, current = Model(UnavailableError("away", retry_after=0.0), BadAnswer("<html>")), Live(GUESS)
     await Calibrating(model, InMemoryCalibrations(), current, first_pause=0.001).run()
     assert (model.documents, model.questions) == (3, len(shipped()))
@@ -145,20 +145,20 @@ async def test_a_model_that_is_away_is_measured_when_it_is_back() -> None:
     ],
 )
 def test_tries_become_rare(failures: int, last: CognitiveMemoryError, seconds: float) -> None:
-    """A model that stays away is left alone for longer each time, and for as long as it says, an hour at most."""
+    """The pause grows with each failure, follows the model's own delay, and is at most an hour."""
     assert pause_after(failures, last) == seconds
 
 
 class FullBook(InMemoryCalibrations):
-    """A book that refuses the first words."""
+    """A store that refuses the first write."""
 
     def __init__(self) -> None:
-        """Refuse once."""
+        """Have refused nothing so far."""
         super().__init__()
         self.refused = 0
 
     async def keep(self, fingerprint: str, calibration: Calibration) -> None:
-        """Refuse, or keep."""
+        """Refuse the first write and keep later ones."""
         if not self.refused:
             self.refused += 1
             raise StorageRefused("满了")
@@ -166,7 +166,7 @@ class FullBook(InMemoryCalibrations):
 
 
 async def test_what_the_ledger_refused_is_not_measured_again() -> None:
-    """A full disk costs no second call; what was measured is in force meanwhile."""
+    """If the ledger cannot store the calibration, it is used anyway and not measured again."""
     model, book, current = Model(), FullBook(), Live(GUESS)
     await Calibrating(model, book, current, first_pause=0.001).run()
     assert (book.refused, model.documents) == (1, 1)
@@ -189,5 +189,5 @@ async def test_what_the_ledger_refused_is_not_measured_again() -> None:
     ],
 )
 def test_a_scale_needs_two_ends(unrelated: float, paraphrase: float, *, is_usable: bool) -> None:
-    """What would divide by nothing, or turn the scale round, is none."""
+    """A scale is unusable if its ends are equal, reversed or no finite numbers."""
     assert Calibration(unrelated, paraphrase).is_usable == is_usable

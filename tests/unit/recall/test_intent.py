@@ -1,4 +1,4 @@
-"""What a question is after tilts its answer."""
+"""Tests of how the kind of a question changes the ranking."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from cognitive_memory_core.text.statements.intents import Intent
 
 
 def test_every_intent_has_a_tilt_that_is_soft():
-    """No kind is filtered, and none is lifted by more than a tenth."""
+    """Every kind of question has weights; no kind of memory is excluded, and none is raised by more than a tenth."""
     assert set(TILTS) == set(get_args(Intent))
     for tilt in TILTS.values():
         assert set(tilt.kinds) <= set(MEMORY_KINDS)
@@ -20,7 +20,7 @@ def test_every_intent_has_a_tilt_that_is_soft():
 
 
 def test_a_question_about_code_leans_on_words():
-    """Words go before meaning there, unless one of the two counts for nothing."""
+    """A question about code favours word search over meaning, unless one of the two has no weight."""
     tilt = TILTS["code"]
     assert 0.5 < tilt.weight(0.5) < 1.0
     assert (tilt.weight(0.0), tilt.weight(1.0)) == (0.0, 1.0)
@@ -29,12 +29,12 @@ def test_a_question_about_code_leans_on_words():
 
 @pytest.mark.parametrize("weight", [0.0, 0.1, 0.5, 0.9, 1.0])
 def test_a_share_of_words_stays_a_share(weight):
-    """However far it leans, a weight stays in [0, 1]."""
+    """The weight of word search stays between 0 and 1."""
     assert weight <= Tilt(words=1.0).weight(weight) <= 1.0
 
 
 def test_of_one_kind_there_is_nothing_to_choose():
-    """Where one kind alone is asked for, none is lifted."""
+    """If only one kind of memory is searched, none is favoured."""
     assert tilt_of("preference", ("preference",)) == UPRIGHT
     assert tilt_of("preference", ("preference", "event")) == TILTS["preference"]
     assert tilt_of("general") == UPRIGHT

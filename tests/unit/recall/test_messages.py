@@ -1,4 +1,4 @@
-"""Searching the raw log."""
+"""Tests of searching the message log."""
 
 from __future__ import annotations
 
@@ -31,28 +31,28 @@ MAN = Scene.group("10001", "2000002", user_name="小满", group_name="读书会"
 
 
 def a_line(text: str, minutes: float = 0.0, scene: Scene = GROUP, **fields: Any) -> Message:
-    """Make a line said so many minutes after noon."""
+    """Return a message sent so many minutes after noon."""
     return a_message(text, scene, NOON + timedelta(minutes=minutes), **fields)
 
 
 async def a_log(*lines: Message) -> InMemoryLedger:
-    """Make a ledger whose log holds lines."""
+    """Return a ledger whose log has these messages."""
     ledger = InMemoryLedger(clock=FrozenClock())
     await ledger.log.append(lines)
     return ledger
 
 
 async def settled() -> None:
-    """Have nothing to write."""
+    """Write nothing."""
 
 
 async def hanging(*_: object) -> Any:
-    """Never answer."""
+    """Never return."""
     await asyncio.Event().wait()
 
 
 def a_search(ledger: InMemoryLedger, **parts: Any) -> MessageSearch:
-    """Make a search over a ledger, some of whose parts are others."""
+    """Return a search over a ledger with some parts replaced."""
     given = {
         "lexical": ledger.lexical,
         "log": ledger.log,
@@ -75,17 +75,17 @@ async def found(
 
 
 def texts(hits: Sequence[Hit]) -> list[str]:
-    """Give what the hits say."""
+    """Return the texts of the hits."""
     return [hit.event.text for hit in hits]
 
 
 def round_it(hit: Hit) -> list[str]:
-    """Give what is said round a hit."""
+    """Return the texts of the messages around a hit."""
     return [line.text for line in hit.neighbours]
 
 
 async def test_a_line_is_found_by_its_words_with_the_talk_round_it() -> None:
-    """Best first, as events of kind message, each with the lines next to it; what stands beside a hit is found, too."""
+    """Hits are events of kind message, best first, with adjacent messages; a message beside a match is found too."""
     ledger = await a_log(a_line("有人去学陶艺吗"), a_line("我去", 1, MAN, id="me"), a_line("面条", 600))
     hits = await found(ledger, "学陶艺")
     assert texts(hits) == ["有人去学陶艺吗", "我去"]
@@ -96,27 +96,27 @@ async def test_a_line_is_found_by_its_words_with_the_talk_round_it() -> None:
 
 @pytest.mark.parametrize("asked_for", [Query("？？？"), Query("")])
 async def test_a_question_without_a_word_finds_nothing(asked_for: Query) -> None:
-    """Nothing is asked of any store, so nothing can be away."""
+    """A question without a word finds nothing and calls no store."""
     away = {"lexical": Away(), "log": Away(), "settle": hanging}
     assert await found(InMemoryLedger(), asked_for, **away) == []
 
 
 @pytest.mark.parametrize(("top_k", "count"), [(0, 0), (-3, 0), (1, 1), (2, 2), (MAX_RESULTS, 200), (10**9, 200)])
 async def test_top_k_is_a_cap(top_k: int, count: int) -> None:
-    """At most so many and never more than 200 lines, none for 0 or less, however huge the number a model sends."""
+    """At most ``top_k`` and never more than 200 messages are returned, and none for 0 or less."""
     ledger = await a_log(*(a_line(f"陶艺{number}", 60 * number) for number in range(205)))
     assert len(await found(ledger, "陶艺", top_k=top_k)) == count
 
 
 async def test_asking_for_nothing_asks_nobody() -> None:
-    """With top_k of 0 no store is troubled."""
+    """With ``top_k`` of 0 no store is called."""
     words = ListedWords()
     await found(InMemoryLedger(), "陶艺", top_k=0, lexical=words)
     assert words.asked == []
 
 
 async def test_the_best_of_many_are_asked_for_and_no_flood() -> None:
-    """However few hits are wanted, enough candidates are looked at, and however many, no more than 200."""
+    """At least 50 and at most 200 candidates are fetched, whatever the ``top_k``."""
     for top_k, least, most in ((1, 50, 200), (10**9, 200, 200)):
         words = ListedWords()
         await found(InMemoryLedger(), "陶艺", top_k=top_k, lexical=words)
@@ -138,7 +138,7 @@ async def test_the_best_of_many_are_asked_for_and_no_flood() -> None:
 async def test_a_narrow_reading_narrows_hits_and_not_the_lines_round_them(
     narrowing: dict[str, Any], left: list[str]
 ) -> None:
-    """What a person, a time and a kind leave out is no hit, and stands round the hits all the same."""
+    """Messages excluded by person, time or kind are no hits, but still appear around hits."""
     ledger = await a_log(a_line("陶艺课开了"), a_line("我也学陶艺", 1, MAN))
     hits = await found(ledger, "陶艺", Reading(GROUP, **narrowing))
     assert sorted(texts(hits)) == sorted(left)
@@ -147,7 +147,7 @@ async def test_a_narrow_reading_narrows_hits_and_not_the_lines_round_them(
 
 
 async def test_a_time_of_the_tool_counts_lines_round_it_that_lie_outside() -> None:
-    """An answer inside the window is found by a question a minute before it."""
+    """A message inside the window is found because of a question just before it."""
     ledger = await a_log(a_line("谁去学陶艺", -1), a_line("我去陶艺", 0, MAN), a_line("行", 1))
     hits = await found(ledger, "陶艺", Reading(GROUP, window=Interval(NOON, NOON + timedelta(hours=1))))
     assert texts(hits) == ["我去陶艺", "行"]
@@ -155,7 +155,7 @@ async def test_a_time_of_the_tool_counts_lines_round_it_that_lie_outside() -> No
 
 
 async def test_what_is_read_stays_in_its_place() -> None:
-    """In another group and for another person in private nothing of a group is found, one's own lines are."""
+    """Messages of a group are not found from another group, and in private only by their sender."""
     ledger = await a_log(a_line("陶艺课开了"), a_line("我也学陶艺", 1, MAN), a_line("陶艺呢", 2, PRIVATE))
     assert texts(await found(ledger, "陶艺", OTHER_GROUP)) == []
     assert texts(await found(ledger, "陶艺", Scene.private("2000009"))) == []
@@ -167,20 +167,20 @@ async def test_what_is_read_stays_in_its_place() -> None:
 
 
 class Leaky:
-    """A log that forgets to ask who reads."""
+    """A log that ignores who reads."""
 
     def __init__(self, *passages: tuple[Message, ...]) -> None:
-        """Give these passages, whatever is asked."""
+        """Return these passages for every question."""
         self._passages = passages
 
     async def around(self, *_: object) -> list[tuple[Message, ...]]:
-        """Give them all."""
+        """Return all passages."""
         return list(self._passages)
 
 
 @pytest.mark.parametrize("narrowing", [{}, {"user_id": "2000001"}])
 async def test_whatever_a_store_gives_is_checked_once_more(narrowing: dict[str, Any]) -> None:
-    """Lines of elsewhere and of who opted out are neither hit nor neighbour, also where a store lets them through."""
+    """Messages of other scopes and of people who opted out are filtered again, even if the store returns them."""
     stray = a_line("陶艺别处", 1, OTHER_GROUP)
     leaky = Leaky((a_line("陶艺课"), a_line("陶艺不说", 1, MAN), a_line("好", 2)), (stray,))
     reading = Reading(GROUP, without=frozenset({"2000002"}), **narrowing)
@@ -190,7 +190,7 @@ async def test_whatever_a_store_gives_is_checked_once_more(narrowing: dict[str, 
 
 
 async def test_who_opted_out_is_neither_hit_nor_neighbour() -> None:
-    """Their lines, and what the bot said to them, are left out of both, and count for nobody."""
+    """Messages of a person who opted out, and the bot's to them, are neither hits nor neighbours and add no score."""
     lines = (
         a_line("陶艺课"),
         a_line("我学陶艺", 1, MAN),
@@ -204,7 +204,7 @@ async def test_who_opted_out_is_neither_hit_nor_neighbour() -> None:
 
 
 async def test_inside_the_time_that_the_question_names_comes_first() -> None:
-    """昨天谁学陶艺 puts yesterday's line first and drops none of the others."""
+    """A message within the time that the question names comes first, and others are kept."""
     day = 24 * 60
     ledger = await a_log(
         a_line("今天学陶艺的是谁", -60), a_line("在学陶艺", -day, MAN), a_line("谁都学陶艺", -9 * day, MAN)
@@ -217,7 +217,7 @@ async def test_inside_the_time_that_the_question_names_comes_first() -> None:
 
 
 async def test_whom_the_question_names_comes_first() -> None:
-    """Of two equal lines the one of the person named is first, and the other stays."""
+    """Of two equal messages the one by the person whom the question names comes first, and the other is kept."""
     ledger = await a_log(a_line("在学陶艺"), a_line("在学陶艺", 600, MAN))
     for person, other in (("2000001", "2000002"), ("2000002", "2000001")):
         query = replace(query_of("学陶艺", OPERATOR, NOON), people=frozenset({person}))
@@ -225,7 +225,7 @@ async def test_whom_the_question_names_comes_first() -> None:
 
 
 async def test_what_the_time_and_the_person_named_hold_is_fetched_among_many() -> None:
-    """Where 200 other lines match better, those of the named time and person are candidates all the same."""
+    """Messages of the named time and person are candidates even if 200 others match better."""
     crowd = [a_line(f"学陶艺{number}", -60 * number - 3 * 24 * 60) for number in range(200)]
     hers, late = "学陶艺的是我呀，周末两天都在那边待着没出门", "听人讲学陶艺要好几个月才能烧出一个像样的杯子"
     apart = [a_line("早", minutes) for minutes in (-30 * 24 * 60 + 60, -2 * 24 * 60) for _ in range(REACH)]
@@ -252,7 +252,7 @@ async def test_what_the_time_and_the_person_named_hold_is_fetched_among_many() -
 async def test_what_the_tool_narrows_the_question_does_not_widen(
     narrowing: dict[str, Any], asked: list[tuple[str, bool]]
 ) -> None:
-    """A time or person of the tool's stays as it is; nobody else is asked for beside it."""
+    """A time or person given to the search is not widened by those in the question."""
     words, reading = ListedWords(), Reading(GROUP, **narrowing)
     window = Interval(NOON - timedelta(days=1), NOON)
     query = Query("陶艺", ("陶艺",), window, people=frozenset({"2000001", "2000002"}))
@@ -262,7 +262,7 @@ async def test_what_the_tool_narrows_the_question_does_not_widen(
 
 
 async def test_a_crowd_of_names_asks_a_few_times() -> None:
-    """A question that names everybody is no flood of searches."""
+    """A question that names very many people makes only a few searches."""
     words = ListedWords()
     query = Query("陶艺", ("陶艺",), people=frozenset(map(str, range(100, 200))))
     await found(InMemoryLedger(), query, lexical=words)
@@ -281,7 +281,7 @@ FAILURES: list[Exception | None] = [
 @pytest.mark.parametrize("error", FAILURES)
 @pytest.mark.parametrize("part", ["lexical", "log"])
 async def test_a_part_that_is_away_or_hangs_is_named(part: str, error: Exception | None) -> None:
-    """Whichever part fails or does not answer, the answer is empty, in time, and says so."""
+    """If a store fails or hangs, the answer is empty, in time, and names that store."""
     ledger = await a_log(a_line("陶艺"))
     away = Away(error) if error else _Hanging()
     search = a_search(ledger, **{part: away}, patience=0.05 if error is None else 5.0)
@@ -291,7 +291,7 @@ async def test_a_part_that_is_away_or_hangs_is_named(part: str, error: Exception
 
 @pytest.mark.parametrize("error", FAILURES)
 async def test_a_log_that_cannot_be_written_is_read(error: Exception | None) -> None:
-    """What was written before is found while nothing more can be, also where the write hangs."""
+    """If pending messages cannot be written, or writing hangs, the written ones are searched."""
     ledger = await a_log(a_line("陶艺"))
     away = Away(error) if error else _Hanging()
     search = a_search(ledger, settle=away.settle, patience=0.2 if error is None else 5.0)
@@ -300,7 +300,7 @@ async def test_a_log_that_cannot_be_written_is_read(error: Exception | None) -> 
 
 
 async def test_the_question_itself_lifts_nobody() -> None:
-    """A question of just now that stands in the log, in its words or nearly, does not lift the chatter beside it."""
+    """The logged question itself does not raise the messages beside it."""
     talk = [a_line("学陶艺在南门", -3000), a_line("谁学陶艺呀", 0), a_line("哈哈", 0.1), a_line("好呀", 0.2)]
     asking = FrozenClock(NOON + timedelta(minutes=1))
     hits = await found(await a_log(*talk), "谁学陶艺", clock=asking)
@@ -310,14 +310,14 @@ async def test_the_question_itself_lifts_nobody() -> None:
 
 
 class _Hanging:
-    """A part that never answers."""
+    """A store that never answers."""
 
     def __getattr__(self, name: str) -> Callable[..., Awaitable[Any]]:
         return hanging
 
 
 async def test_what_was_said_a_moment_ago_is_found() -> None:
-    """A line that still waits to be written is written before the log is searched."""
+    """Pending messages are written before the log is searched."""
     ledger = InMemoryLedger(clock=FrozenClock())
     journal = MessageBuffer(ledger.log, sightings_of(ledger))
     journal.take(a_line("陶艺课开了"))
@@ -326,7 +326,7 @@ async def test_what_was_said_a_moment_ago_is_found() -> None:
 
 
 async def test_a_log_that_refuses_writes_is_searched_all_the_same() -> None:
-    """Where the disk takes nothing more, what stands is found."""
+    """If the log cannot be written, what it has is searched."""
 
     async def refused() -> bool:
         return False
@@ -336,7 +336,7 @@ async def test_a_log_that_refuses_writes_is_searched_all_the_same() -> None:
 
 
 async def test_of_two_equal_lines_the_newer_wins_where_age_counts() -> None:
-    """Decay lifts what is new; without it the first one said stays first."""
+    """With decay the newer of two equal messages comes first; without it the older."""
     ledger = await a_log(a_line("在学陶艺", -60 * 24 * 300), a_line("在学陶艺", -60, MAN))
     search, query = a_search(ledger), Query("陶艺", ("陶艺",))
     for decay, first in ((Decay(60.0, 0.2, 0.0), "2000002"), (None, "2000001"), (Decay(60.0, 0.2, 1.1), "2000001")):
@@ -346,14 +346,14 @@ async def test_of_two_equal_lines_the_newer_wins_where_age_counts() -> None:
 
 
 async def test_the_same_words_of_one_person_are_one_hit() -> None:
-    """Whoever says the same five times fills the answer once; another who says it is another hit."""
+    """Equal messages of one person are one hit, and those of another person a separate one."""
     again = [a_line("陶艺真好", 60 * number) for number in range(5)]
     hits = await found(await a_log(*again, a_line("陶艺真好", 900, MAN)), "陶艺")
     assert sorted(hit.event.sender_id for hit in hits) == ["2000001", "2000002"]
 
 
 async def test_the_cap_counts_what_is_admitted() -> None:
-    """Lines that a narrow reading leaves out, and repeated ones, take up no room."""
+    """Excluded and repeated messages do not count towards the limit."""
     crowd = [a_line("陶艺陶艺真好", 60 * number, MAN) for number in range(6)]
     mine = [a_line(f"陶艺{number}", 1000 + 60 * number) for number in range(3)]
     ledger = await a_log(*crowd, *mine)
@@ -362,7 +362,7 @@ async def test_the_cap_counts_what_is_admitted() -> None:
 
 
 async def test_weights_are_given() -> None:
-    """A search counts the talk round a line as it is told to."""
+    """A search uses the weights it is given."""
     ledger = await a_log(a_line("谁去学陶艺"), a_line("我去", 1))
     alone = Weights(window=0.0, session=0.0)
     assert texts(await found(ledger, "陶艺", weights=alone)) == ["谁去学陶艺"]

@@ -1,4 +1,4 @@
-"""Whom a question names."""
+"""Tests of which people a question names."""
 
 from __future__ import annotations
 
@@ -66,24 +66,24 @@ PEOPLE = (
     ],
 )
 def test_people_are_named_by_name_alias_or_id(said, named):
-    """The longest name counts, a written id goes before a name of digits, and a common word names nobody."""
+    """The longest name counts, an id in an id position comes before a name of digits, and common words name nobody."""
     assert people_named(said, PEOPLE) == named
 
 
 def test_a_name_is_read_once():
-    """What belongs to one name begins no other: nobody is named by the end of somebody else's name."""
+    """Characters of one recognised name are not used for another name."""
     people = (*PEOPLE, Person("2000008", "满乐园"))
     assert people_named("小满满乐园", people) == {"2000002"}
     assert people_named("小满满去满乐园", people) == {"2000002", "2000008"}
 
 
 def test_equal_names_name_all_their_bearers():
-    """Of two who are called alike both are named."""
+    """If two people have the same name, both are named."""
     assert people_named("小满在吗", (*PEOPLE, Person("2000009", "小满"))) == {"2000003", "2000009"}
 
 
 def test_only_the_beginning_and_the_latest_are_looked_at():
-    """Neither a long text nor a crowd costs more than so much."""
+    """Only the beginning of a long text and the most recent people are considered."""
     crowd = [Person(f"p{number}", f"路人第{number}号") for number in range(MOST_PEOPLE + 1)]
     assert people_named(f"路人第{MOST_PEOPLE - 1}号在吗", crowd) == {f"p{MOST_PEOPLE - 1}"}
     assert people_named(f"路人第{MOST_PEOPLE}号在吗", crowd) == frozenset()
@@ -91,27 +91,27 @@ def test_only_the_beginning_and_the_latest_are_looked_at():
 
 
 class Book:
-    """A book of names that counts how often it is read, and answers when it may."""
+    """A store of names that counts its reads and answers once it is allowed to."""
 
     def __init__(self, people=PEOPLE):
-        """Answer at once."""
+        """Be allowed to answer at once."""
         self.people_here = list(people)
         self.read = []
         self.may_answer = asyncio.Event()
         self.may_answer.set()
 
     async def people(self, scope, user_ids=()):
-        """Give everybody, everywhere."""
+        """Return the same people for every scope."""
         self.read.append(scope)
         await self.may_answer.wait()
         return list(self.people_here)
 
 
 class BackAgain(Book):
-    """A book that is away when it is first asked."""
+    """A store of names that fails on the first read."""
 
     async def people(self, scope, user_ids=()):
-        """Refuse once."""
+        """Fail on the first read."""
         found = await super().people(scope, user_ids)
         if len(self.read) == 1:
             raise UnavailableError("away")
@@ -119,7 +119,7 @@ class BackAgain(Book):
 
 
 async def test_a_place_is_read_once():
-    """Ten questions at once in one place read its names once; another place has its own."""
+    """Ten simultaneous questions in one scope read its names once, and another scope is read separately."""
     book = Book()
     known = KnownNames(book)
     answers = await asyncio.gather(*(known.at(GROUP) for _ in range(10)))
@@ -130,7 +130,7 @@ async def test_a_place_is_read_once():
 
 
 async def test_names_are_read_anew_after_their_time_and_few_places_are_held():
-    """What was read serves for a while, and the place that was asked for longest ago is let go first."""
+    """Read names are reused for a while, and the scope used longest ago is dropped first."""
     book = Book()
     for pace, times in ((NameReadLimits(lifetime=0.0), 3), (NameReadLimits(held=1), 3), (NameReadLimits(), 2)):
         book.read.clear()
@@ -141,7 +141,7 @@ async def test_names_are_read_anew_after_their_time_and_few_places_are_held():
 
 
 async def test_a_place_that_was_empty_is_read_again_at_once():
-    """The first who speaks in a new place is known by the next question; from then on what was read serves."""
+    """A scope without names is read again at the next question, and then reused."""
     book = Book(())
     known = KnownNames(book)
     assert await known.at(GROUP) == NOBODY
@@ -155,7 +155,7 @@ async def test_a_place_that_was_empty_is_read_again_at_once():
 
 
 async def test_a_book_that_was_away_is_read_again_at_once():
-    """What could not be read is asked for again, and an empty place that is being read is not read twice."""
+    """A failed read is repeated at the next question, and a running read of an empty scope is not started twice."""
     book = Book()
     book.may_answer.clear()
     known = KnownNames(book, NameReadLimits(patience=0.01))
@@ -168,12 +168,12 @@ async def test_a_book_that_was_away_is_read_again_at_once():
 
 
 def test_names_serve_ten_seconds():
-    """As long as that a question waits for no book, and no longer."""
+    """Names are reused for exactly ten seconds."""
     assert NameReadLimits().lifetime == 10.0
 
 
 async def test_a_book_that_is_away_or_slow_gives_none():
-    """Without names a question is asked all the same, and in time; what came late serves the next."""
+    """If names are unavailable or slow, the question proceeds without them, and a late result serves the next one."""
     assert await KnownNames(Away()).at(GROUP) == NOBODY
     assert await KnownNames(None).at(GROUP) == NOBODY
     book = Book()
@@ -188,14 +188,14 @@ async def test_a_book_that_is_away_or_slow_gives_none():
 
 
 async def test_an_operator_is_asked_for_their_place():
-    """Behind the counter nobody is known, unless a group is looked at."""
+    """An operator without a group gets no names, and with a group those of the group."""
     known = KnownNames(Book())
     assert await known.at(OPERATOR) == NOBODY
     assert await known.at(Scene.operator(group_id="10001")) == Names.of(PEOPLE)
 
 
 async def test_names_that_are_let_go_are_read_again():
-    """Nothing that was read is held afterwards, and the next question reads what the book says by then."""
+    """After names are invalidated, the next question reads them again."""
     book = Book()
     known = KnownNames(book)
     await known.at(GROUP)

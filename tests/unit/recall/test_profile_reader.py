@@ -1,4 +1,4 @@
-"""Portraits as a scene may see them."""
+"""Tests of which profiles a scene may read, and of finding them."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ SHARED = Settings(sharing="shared")
 
 @dataclass
 class World:
-    """Portraits over stand-ins, and what they rest on."""
+    """A profile reader over test doubles, and those test doubles."""
 
     portraits: ProfileReader
     store: ListedPortraits
@@ -53,7 +53,7 @@ class World:
 
 
 async def a_world(*held: Profile, **fields: Any) -> World:
-    """Make a world that holds portraits, some of them ``shared``."""
+    """Return a world with these profiles, some of whose people are ``shared``."""
     ledger = InMemoryLedger()
     consent = Consent(ledger.consent, ledger.names)
     for user_id in fields.pop("shared", ()):
@@ -71,16 +71,16 @@ async def a_world(*held: Profile, **fields: Any) -> World:
 
 
 async def asker(world: World, scene: Scene) -> Profile | None:
-    """Give the portrait of who asks, as a turn has it."""
+    """Return the asker's profile as a turn gets it."""
     return (await world.portraits.of_turn(scene)).person
 
 
 async def group(world: World, scene: Scene) -> Profile | None:
-    """Give the portrait of the group, as a turn has it."""
+    """Return the group's profile as a turn gets it."""
     return (await world.portraits.of_turn(scene)).group
 
 
-# --- one by its key --------------------------------------------------------------------------------------------------
+# Reading a profile by key.
 
 
 @pytest.mark.parametrize(
@@ -96,7 +96,7 @@ async def group(world: World, scene: Scene) -> Profile | None:
     ],
 )
 async def test_what_a_scene_may_read(scene: Scene, key: ProfileKey) -> None:
-    """A group reads its own and its members' portraits, a person their own, an operator all of its agent."""
+    """A group reads its own and its members' profiles, a person their own, an operator all of the agent."""
     world = await a_world(a_portrait(key))
     assert await world.portraits.find(scene, key) == a_portrait(key)
 
@@ -116,7 +116,7 @@ async def test_what_a_scene_may_read(scene: Scene, key: ProfileKey) -> None:
     ],
 )
 async def test_what_is_foreign_is_refused(scene: Scene, key: ProfileKey, held: bool) -> None:
-    """A foreign portrait is refused in the same words whether there is one or not, and its file is not touched."""
+    """A profile outside the scene raises the same error whether it exists or not, and its file is not read."""
     world = await a_world(*([a_portrait(key)] if held else []))
     with pytest.raises(NotPermitted, match="看不到"):
         await world.portraits.find(scene, key)
@@ -124,21 +124,21 @@ async def test_what_is_foreign_is_refused(scene: Scene, key: ProfileKey, held: b
 
 
 async def test_somebody_without_a_portrait() -> None:
-    """Where there is none, None is the answer."""
+    """A missing profile gives None."""
     world = await a_world()
     assert await world.portraits.find(GROUP, MEMBER) is None
     assert await world.portraits.asked(GROUP, "user", "2000007") is None
 
 
 async def test_a_file_of_somebody_else_is_not_shown() -> None:
-    """A store that answers with another one's portrait shows nothing of it."""
+    """A profile under a wrong key is not shown."""
     world = await a_world()
     world.store.held[MEMBER] = a_portrait(OTHER_PERSON)
     assert await world.portraits.find(GROUP, MEMBER) is None
 
 
 async def test_whoever_opted_out_has_no_portrait() -> None:
-    """An opt-out holds at once, also for a file that is being read and for one that was read before."""
+    """An opt-out takes effect at once, also for a profile that is being read or was read before."""
     world = await a_world(a_portrait(MEMBER))
     assert await asker(world, GROUP)
     world.store.may_answer.clear()
@@ -153,7 +153,7 @@ async def test_whoever_opted_out_has_no_portrait() -> None:
 
 
 async def test_others_who_opted_out_are_hidden() -> None:
-    """In other people's portraits, and in the group's, they are nobody; and nobody is found by their name."""
+    """People who opted out are hidden in other profiles and in the group's, and nobody is found by their name."""
     summary, key = "和小北(2000002)一起打球。", MEMBER
     world = await a_world(a_portrait(key, summary, tags=("小北的搭档",), name="小北的朋友"))
     await world.consent._names.note(GROUP.scope, "2000002", "小北", NOON)
@@ -167,11 +167,11 @@ async def test_others_who_opted_out_are_hidden() -> None:
     assert shown == found
 
 
-# --- what is meant ---------------------------------------------------------------------------------------------------
+# What the requested entity means.
 
 
 async def test_a_user_in_a_group_is_the_member_there() -> None:
-    """In a group "user" means the member there, in private the person; "member" is written group/user."""
+    """In a group "user" means the member there and in private the person; "member" takes group/user."""
     world = await a_world(a_portrait(MEMBER, "在群里"), a_portrait(PERSON, "在私聊"), a_portrait(ELSEWHERE, "在别处"))
     asked = [(GROUP, "user", "2000001"), (PRIVATE, "user", "2000001"), (PRIVATE, "member", "10002/2000001")]
     found = [await world.portraits.asked(*each) for each in asked]
@@ -183,7 +183,7 @@ async def test_a_user_in_a_group_is_the_member_there() -> None:
     ("entity_type", "entity_id"), [("", "1"), ("users", "1"), ("user", ""), ("member", "1"), (None, 1)]
 )
 async def test_what_names_nobody(entity_type: Any, entity_id: Any) -> None:
-    """What can be nobody's name is a mistake that says so."""
+    """An invalid entity type or id raises BadArgument."""
     world = await a_world()
     with pytest.raises(BadArgument):
         await world.portraits.asked(GROUP, entity_type, entity_id)
@@ -191,7 +191,7 @@ async def test_what_names_nobody(entity_type: Any, entity_id: Any) -> None:
 
 @pytest.mark.parametrize("fields", [{"shared": ["2000001"]}, {"settings": SHARED}])
 async def test_a_shared_portrait_is_one_everywhere(fields: Any) -> None:
-    """Who opened their own portrait, or whose operator did, is met with it in every group where they are known."""
+    """A profile shared by its person or by the operator is shown in every group where the person is known."""
     world = await a_world(a_portrait(PERSON, "一份"), a_portrait(MEMBER, "群里的"), **fields)
     for scene in (GROUP, PRIVATE, Scene.group("10001", "2000009")):
         found = await world.portraits.asked(scene, "user", "2000001")
@@ -208,7 +208,7 @@ async def test_a_shared_portrait_is_one_everywhere(fields: Any) -> None:
 
 
 async def test_a_shared_portrait_that_is_not_there_yet() -> None:
-    """Where there is no shared portrait yet the member's serves."""
+    """If a shared profile does not exist yet, the member's profile is shown."""
     world = await a_world(a_portrait(MEMBER, "群里的"), shared=["2000001"])
     found, shown = await world.portraits.asked(GROUP, "user", "2000001"), await asker(world, GROUP)
     assert found
@@ -217,7 +217,7 @@ async def test_a_shared_portrait_that_is_not_there_yet() -> None:
 
 
 async def test_a_shared_portrait_is_closed_to_strangers() -> None:
-    """An id alone opens nothing: not in a group where its person is not known, and not in anybody's private chat."""
+    """A shared profile is not shown in a group where the person is unknown, nor in another person's private chat."""
     world = await a_world(a_portrait(PERSON, "一份"), shared=["2000001"], settings=SHARED)
     stranger = Scene.group("10002", "2000009")
     assert await world.portraits.asked(stranger, "user", "2000001") is None
@@ -231,7 +231,7 @@ async def test_a_shared_portrait_is_closed_to_strangers() -> None:
 
 @pytest.mark.parametrize("fields", [{"shared": ["2000001"]}, {"settings": SHARED}])
 async def test_whoever_asks_finds_their_own_shared_portrait(fields: Any) -> None:
-    """By search as by key and in context, also in a group that never saw their name; others there do not."""
+    """The asker gets their own shared profile by search, key and context, even in a group without their name."""
     ledger = InMemoryLedger()
     await ledger.profiles.put(a_portrait(PERSON, "一份"))
     world = await a_world(a_portrait(PERSON, "一份"), index=ledger.profiles, **fields)
@@ -248,7 +248,7 @@ async def test_whoever_asks_finds_their_own_shared_portrait(fields: Any) -> None
 
 
 async def test_a_portrait_is_closed_again() -> None:
-    """Taking the wish back closes the portrait at once."""
+    """Turning sharing off takes effect at once."""
     world = await a_world(a_portrait(PERSON, "一份"), shared=["2000001"])
     assert await asker(world, GROUP)
     await world.consent.set_sharing("2000001", False, NOON)
@@ -257,7 +257,7 @@ async def test_a_portrait_is_closed_again() -> None:
     assert await world.portraits.search(GROUP, "阿棠") == []
 
 
-# --- search ----------------------------------------------------------------------------------------------------------
+# Searching profiles.
 
 CLIMBER = a_portrait(MEMBER, "周末常去爬山，喜欢黄山。", tags=("登山",))
 CYCLIST = a_portrait(OTHER_MEMBER, "会修自行车，家里开修车铺。", name="小北", tags=("自行车",))
@@ -266,14 +266,14 @@ HELD = (CLIMBER, CYCLIST, THE_GROUP)
 
 
 async def embedded(*held: Profile) -> dict[ProfileKey, Any]:
-    """Embed portraits as an indexer would."""
+    """Embed profiles as the indexer does."""
     vectors = await HashingEmbedder().embed_documents([f"{one.name}\n{one.summary}" for one in held])
     return {one.key: vector for one, vector in zip(held, vectors, strict=True)}
 
 
 @pytest.mark.parametrize("legs", ["both", "words", "dumb", "broken"])
 async def test_a_question_finds_who_it_is_about(legs: str) -> None:
-    """The one whom a question is about comes first and the unrelated not at all, also without vectors or embedder."""
+    """The profile that a question is about comes first, unrelated ones are left out, also without vectors."""
     vectors = {} if legs == "words" else await embedded(*HELD)
     embedder = {"dumb": Away(), "broken": CountingEmbedder(TransientError("busy"))}.get(legs)
     if isinstance(embedder, Away):
@@ -293,7 +293,7 @@ async def test_a_question_finds_who_it_is_about(legs: str) -> None:
 
 
 async def test_meaning_and_words_are_weighed() -> None:
-    """``lexical_weight`` says how much words count beside meaning."""
+    """``lexical_weight`` sets how much words count compared with meaning."""
     vectors = {MEMBER: array("f", (0.8, 0.6)), OTHER_MEMBER: array("f", (0.0, 1.0))}
     for weight, key in ((0.0, MEMBER), (1.0, OTHER_MEMBER)):
         world = await a_world(
@@ -307,7 +307,7 @@ async def test_meaning_and_words_are_weighed() -> None:
 
 
 async def test_what_is_hardly_related_is_left_out() -> None:
-    """``query.min_relevance`` is the floor, for words and for meaning."""
+    """Profiles below ``query.min_relevance``, by words and by meaning, are left out."""
     vectors = {MEMBER: array("f", (0.4, 0.9)), OTHER_MEMBER: array("f", (0.9, 0.4))}
     for floor, found in ((0.1, {MEMBER, OTHER_MEMBER}), (0.3, {OTHER_MEMBER}), (0.9, set())):
         world = await a_world(
@@ -321,14 +321,14 @@ async def test_what_is_hardly_related_is_left_out() -> None:
 
 
 async def test_what_everybody_has_tells_nothing() -> None:
-    """A word that stands in every portrait counts for less than one that stands in a single one."""
+    """A word that occurs in every profile counts less than one that occurs in one."""
     crowd = [a_portrait(ProfileKey.member("10001", str(3_000_000 + n)), "爱吃花生") for n in range(40)]
     world = await a_world(index=ListedIndex(*crowd, a_portrait(MEMBER, "研究量子")))
     assert (await world.portraits.search(GROUP, "量子花生"))[0].profile.key == MEMBER
 
 
 async def test_who_is_named_comes_first() -> None:
-    """A name or an id that is the whole question brings its bearer to the top, whatever others say of them."""
+    """If a name or an id is the whole question, that person's profile comes first."""
     fan = a_portrait(MEMBER, "小北小北小北", tags=("小北",), name="小北的粉丝")
     world = await a_world(fan, CYCLIST)
     for question in ("小北", "@小北", "2000002", "小北(2000002)"):
@@ -351,7 +351,7 @@ async def test_who_is_named_comes_first() -> None:
 )
 @pytest.mark.parametrize("leaky", [False, True])
 async def test_kinds(scene: Scene, entity_type: Any, found: set[ProfileKey], leaky: bool) -> None:
-    """A kind narrows the search, a "user" is a member too in a group, and an index that errs widens nothing."""
+    """The kind narrows the search, "user" includes members in a group, and wrong index results are filtered."""
     keys = (MEMBER, OTHER_MEMBER, ELSEWHERE, PERSON, OTHER_PERSON, READING_GROUP, ProfileKey.group("10002"))
     foreign = ProfileKey.user("2000001", "another")
     index = ListedIndex(*(a_portrait(key) for key in (*keys, foreign)), leaky=leaky)
@@ -361,7 +361,7 @@ async def test_kinds(scene: Scene, entity_type: Any, found: set[ProfileKey], lea
 
 
 async def test_what_is_foreign_does_not_count() -> None:
-    """Portraits of other places change neither scores nor their order, even where the index gives them away."""
+    """Profiles of other scopes change neither scores nor order, even if the index returns them."""
     foreign = [a_portrait(ProfileKey.member("10002", str(3_000_000 + n)), "会修自行车") for n in range(20)]
     hits = [
         await (await a_world(index=ListedIndex(*HELD, *more, leaky=True))).portraits.search(GROUP, "会修自行车的书友")
@@ -373,7 +373,7 @@ async def test_what_is_foreign_does_not_count() -> None:
 
 @pytest.mark.parametrize(("top_k", "many"), [(None, 8), (3, 3), (0, 0), (-1, 0), (10**9, 40)])
 async def test_how_many(top_k: int | None, many: int) -> None:
-    """Without a wish it is ``query.profile_top_k``; a wish is bounded; many rows are ranked off the event loop."""
+    """``query.profile_top_k`` is the default and a given limit is bounded; many rows are ranked in a thread."""
     people = [a_portrait(ProfileKey.member("10001", str(3_000_000 + n)), name=f"路人{n}") for n in range(40)]
     assert len(people) > INLINE
     world = await a_world(*people)
@@ -381,14 +381,14 @@ async def test_how_many(top_k: int | None, many: int) -> None:
 
 
 async def test_an_index_that_is_away_finds_nothing() -> None:
-    """Without its index a search finds nothing, and raises nothing."""
+    """If the profile index is unavailable, a search returns nothing and raises nothing."""
     world = await a_world(index=Away())
     assert await world.portraits.search(GROUP, "乌龙茶") == []
 
 
 @pytest.mark.parametrize("vector", [(), (1.0,), (float("nan"), 0.0), (float("inf"), 0.0)])
 async def test_a_vector_that_is_none(vector: tuple[float, ...]) -> None:
-    """A row whose vector is of another length, or no vector at all, is judged by its words."""
+    """A profile whose vector is missing, of another length or not finite is judged by its words."""
     index = ListedIndex(CYCLIST, vectors={OTHER_MEMBER: array("f", vector)})
     world = await a_world(index=index, embedder=CountingEmbedder())
     [hit] = await world.portraits.search(GROUP, "自行车")
@@ -396,7 +396,7 @@ async def test_a_vector_that_is_none(vector: tuple[float, ...]) -> None:
 
 
 async def test_consent_counts_when_the_answer_is_given() -> None:
-    """Whoever opts out while a question waits for its vector is not in the answer."""
+    """A person who opts out while the question is being embedded is not in the answer."""
     embedder = CountingEmbedder()
     embedder.may_answer.clear()
     world = await a_world(CYCLIST, embedder=embedder)
@@ -407,11 +407,11 @@ async def test_consent_counts_when_the_answer_is_given() -> None:
     assert await searching == []
 
 
-# --- who is here now -------------------------------------------------------------------------------------------------
+# The profiles of a turn.
 
 
 async def test_who_is_here_now() -> None:
-    """A turn gets the portrait of who asks, and in a group the group's; an operator is nobody."""
+    """A turn gets the asker's profile, and in a group also the group's; an operator gets none."""
     world = await a_world(a_portrait(MEMBER, "群里的"), a_portrait(PERSON, "私下的"), THE_GROUP)
     found = [await asker(world, scene) for scene in (GROUP, PRIVATE, OTHER_GROUP, OPERATOR)]
     assert [each and each.summary for each in found] == ["群里的", "私下的", None, None]
@@ -420,7 +420,7 @@ async def test_who_is_here_now() -> None:
 
 
 async def test_a_file_is_read_once_for_many_turns() -> None:
-    """Turns at once and shortly after one another share a read; after that, or when told to forget, it is read anew."""
+    """Turns within a short time share one read; afterwards, or after invalidation, the file is read again."""
     world = await a_world(THE_GROUP)
     await asyncio.gather(*(group(world, Scene.group("10001", f"20000{n:02}")) for n in range(20)))
     await group(world, GROUP)
@@ -432,7 +432,7 @@ async def test_a_file_is_read_once_for_many_turns() -> None:
 
 
 async def test_a_portrait_that_was_read_serves_a_moment_only() -> None:
-    """What was changed in the file by hand is seen a moment later, without anybody telling."""
+    """A file that was changed by hand is read again after a moment."""
     world = await a_world(THE_GROUP, pace=ProfileReadLimits(lifetime=0.01))
     assert await group(world, GROUP) == THE_GROUP
     world.store.held.clear()
@@ -441,7 +441,7 @@ async def test_a_portrait_that_was_read_serves_a_moment_only() -> None:
 
 
 async def test_what_is_held_is_bounded() -> None:
-    """A flood of places leaves a bounded number of portraits in memory, those read last."""
+    """Only a bounded number of profiles is kept in memory, those read last."""
     world = await a_world(pace=ProfileReadLimits(held=4))
     for number in range(20):
         await group(world, Scene.group(str(20_000 + number), "2000001"))
@@ -451,10 +451,10 @@ async def test_what_is_held_is_bounded() -> None:
 
 
 async def test_a_slow_file_is_not_waited_for() -> None:
-    """A file that takes longer than a second is left out of the turn, read on, and there for the next one."""
+    """A profile that takes too long to read is left out of the turn, and available to the next one."""
     world = await a_world(THE_GROUP, pace=ProfileReadLimits(patience=0.02))
     world.store.may_answer.clear()
-    for _ in range(2):  # whoever comes later does not wait for the same file all over again
+    for _ in range(2):  # later turns do not wait for the same file again
         assert await world.portraits.of_turn(GROUP) == TurnProfiles(is_whole=False)
     world.store.may_answer.set()
     await asyncio.sleep(0.01)
@@ -463,7 +463,7 @@ async def test_a_slow_file_is_not_waited_for() -> None:
 
 
 async def test_a_file_that_fails_costs_no_other() -> None:
-    """Where one of the two cannot be read the other is there, and the turn says that something is missing."""
+    """If one of the two profiles cannot be read, the other is shown, and the turn reports the gap."""
 
     class OneBroken(ListedPortraits):
         async def find(self, key: ProfileKey) -> Profile | None:
@@ -481,7 +481,7 @@ async def test_a_file_that_fails_costs_no_other() -> None:
 
 
 async def test_who_wants_to_be_left_out_is_not_looked_up() -> None:
-    """Whoever a turn leaves out has no portrait in it, and their file is not read; the group's is there."""
+    """The profile of an excluded person is neither read nor shown; the group's profile is."""
     world = await a_world(CLIMBER, THE_GROUP)
     await world.consent.opt_out("2000001", NOON)
     assert await world.portraits.of_turn(GROUP) == TurnProfiles(None, THE_GROUP)
@@ -489,7 +489,7 @@ async def test_who_wants_to_be_left_out_is_not_looked_up() -> None:
 
 
 async def test_a_failure_is_not_held() -> None:
-    """A file that could not be read is tried again the next time."""
+    """A profile that could not be read is read again the next time."""
     world = await a_world(THE_GROUP)
     world.store.failure = UnavailableError("away")
     assert await world.portraits.of_turn(GROUP) == TurnProfiles(is_whole=False)
@@ -498,7 +498,7 @@ async def test_a_failure_is_not_held() -> None:
 
 
 async def test_a_late_failure_disturbs_nobody() -> None:
-    """A read that fails after its turn has gone on is no unhandled error of the event loop."""
+    """A read that fails after its turn went on causes no unhandled error."""
     complaints: list[Any] = []
     asyncio.get_running_loop().set_exception_handler(lambda _, context: complaints.append(context))
     world = await a_world(THE_GROUP, pace=ProfileReadLimits(patience=0.01))
@@ -513,7 +513,7 @@ async def test_a_late_failure_disturbs_nobody() -> None:
 
 
 async def test_a_turn_that_is_given_up_leaves_the_read_alone() -> None:
-    """When one turn is cancelled the others that wait for the same file get it."""
+    """If one turn is cancelled, other turns that wait for the same file still get it."""
     world = await a_world(THE_GROUP)
     world.store.may_answer.clear()
     first, second = (asyncio.create_task(group(world, GROUP)) for _ in range(2))
@@ -524,7 +524,7 @@ async def test_a_turn_that_is_given_up_leaves_the_read_alone() -> None:
     assert await second == THE_GROUP
 
 
-# --- no leak, whatever happened --------------------------------------------------------------------------------------
+# Isolation over random histories.
 
 SCENES = int(os.environ.get("COGNITIVE_MEMORY_LEAK_SCENES", sized(1_000, 20_000)))
 HISTORIES = 20
@@ -532,10 +532,10 @@ AGENTS, GROUPS, PEOPLE = ("default", "another"), ("10001", "10002", "10003"), tu
 
 
 class Town:
-    """Groups and private chats with a history: portraits, each with its own canary, sharing, opting out, names."""
+    """Groups and private chats with a random history: profiles with markers, sharing, opt-outs, names."""
 
     def __init__(self, random: Random) -> None:
-        """Draw who has a portrait, who is known where, and by which setting everybody lives."""
+        """Choose at random who has a profile, who is known where, and the sharing setting."""
         keys = [ProfileKey.user(user, agent) for user in PEOPLE for agent in AGENTS]
         keys += [ProfileKey.group(group, agent) for group in GROUPS for agent in AGENTS]
         keys += [ProfileKey.member(group, user, agent) for group in GROUPS for user in PEOPLE for agent in AGENTS]
@@ -552,14 +552,14 @@ class Town:
         return a_portrait(key, f"喜欢乌龙茶，{canary}。", name=f"名{key.user_id or key.group_id}", tags=(canary,))
 
     def a_scene(self) -> Scene:
-        """Draw who asks, and where."""
+        """Return a random scene."""
         agent, user = self.random.choice(AGENTS), self.random.choice(PEOPLE)
         if self.random.random() < 0.6:
             return Scene.group(self.random.choice(GROUPS), user, agent=agent)
         return Scene.private(user, agent=agent)
 
     def may_see(self, scene: Scene, key: ProfileKey) -> bool:
-        """Say by the table of the design alone who may read what."""
+        """Return whether a scene may read a profile, only by the rules of the design."""
         if key.agent != scene.agent or key.user_id in self.opted_out:
             return False
         if key.entity_type == "group":
@@ -572,7 +572,7 @@ class Town:
         return is_here and (self.everybody_shares or key.user_id in self.shared)
 
     def leaks(self, scene: Scene, text: str) -> list[ProfileKey]:
-        """Name everybody who is seen in a text and may not be."""
+        """Return the keys of profiles that a text contains although the scene may not read them."""
         seen = (key for key, portrait in self.portraits.items() if portrait.tags[0] in text)
         return [key for key in seen if not self.may_see(scene, key)]
 
@@ -580,7 +580,7 @@ class Town:
 async def everything(
     portraits: ProfileReader, builder: ContextBuilder, scene: Scene, random: Random
 ) -> tuple[str, int]:
-    """Ask in every way there is; give all that came back, and how much that was."""
+    """Read profiles in every possible way; return all results as text, and their number."""
     kind, user = random.choice(("user", "member", "group", None)), random.choice(PEOPLE)
     found = [
         hit.profile
@@ -602,7 +602,7 @@ async def everything(
 @settings(max_examples=HISTORIES, deadline=None)
 @given(st.integers(0, 2**32))
 def test_nothing_leaks(seed: int) -> None:
-    """Whatever is shared, closed and opted out of on the way, no scene sees a portrait that is not its own to see."""
+    """No scene sees a profile that it may not read, whatever was shared, unshared or opted out of before."""
     asyncio.run(_live(Random(seed)))
 
 
@@ -626,7 +626,7 @@ async def _live(random: Random) -> None:
         told, many = await everything(world.portraits, builder, scene, random)
         answers += many
         assert town.leaks(scene, told) == []
-    assert answers > SCENES // HISTORIES  # the town is no silent one
+    assert answers > SCENES // HISTORIES  # the random history produced answers
 
 
 async def _something_happens(town: Town, consent: Consent) -> None:
@@ -643,18 +643,18 @@ async def _something_happens(town: Town, consent: Consent) -> None:
         await consent.opt_in(user)
 
 
-# --- what is withdrawn -----------------------------------------------------------------------------------------------
+# Withdrawn content.
 
 
 async def shown_anywhere(world: World) -> list[object]:
-    """Give whatever shows the member's portrait in their group."""
+    """Return every result that shows the member's profile in their group."""
     found = [await world.portraits.find(GROUP, MEMBER), await world.portraits.asked(GROUP, "user", "2000001")]
     found += [await asker(world, GROUP)]
     return [*filter(None, found), *await world.portraits.search(GROUP, "乌龙茶")]
 
 
 async def test_a_portrait_that_holds_something_withdrawn_is_shown_to_nobody() -> None:
-    """By key, in context and in search, from one moment to the next, whatever was read before; then it is back."""
+    """A profile with withdrawn content is hidden by key, in context and in search at once, until it is rewritten."""
     world = await a_world(a_portrait(MEMBER), a_portrait(READING_GROUP, name="读书会"))
     assert len(await shown_anywhere(world)) == 5
     world.facts.held = {MEMBER}
@@ -667,7 +667,7 @@ async def test_a_portrait_that_holds_something_withdrawn_is_shown_to_nobody() ->
 
 
 async def test_a_shared_portrait_that_is_hidden_gives_way_to_that_of_the_place() -> None:
-    """Whoever shared their own portrait is portrayed as a member while it is hidden."""
+    """While a shared profile is hidden, the member's profile is shown instead."""
     world = await a_world(a_portrait(PERSON), a_portrait(MEMBER, "在群里画画。"), shared=["2000001"])
     world.facts.held = {PERSON}
     assert listed_texts([await world.portraits.asked(GROUP, "user", "2000001")]) == ["在群里画画。"]
@@ -675,7 +675,7 @@ async def test_a_shared_portrait_that_is_hidden_gives_way_to_that_of_the_place()
 
 
 async def test_no_portrait_is_shown_where_nobody_knows_what_is_withdrawn() -> None:
-    """A ledger that is away hides them: one that is asked for is away, too, and a search finds nothing."""
+    """If the ledger cannot say what is withdrawn, no profile is shown, and a search finds nothing."""
     world = await a_world(a_portrait(MEMBER), facts=Away())
     for asked in (world.portraits.find(GROUP, MEMBER), asker(world, GROUP)):
         with pytest.raises(UnavailableError):
@@ -684,7 +684,7 @@ async def test_no_portrait_is_shown_where_nobody_knows_what_is_withdrawn() -> No
 
 
 async def test_what_was_read_before_the_withdrawal_is_not_shown_after_it() -> None:
-    """Who is hidden is asked first: a file that was read meanwhile is the one of after the merge."""
+    """A profile that was read before the withdrawal is not shown after it."""
     world = await a_world(a_portrait(MEMBER, "密码七零四二。"))
     world.store.may_answer.clear()
     reading = asyncio.create_task(asker(world, GROUP))
@@ -700,7 +700,7 @@ async def test_what_was_read_before_the_withdrawal_is_not_shown_after_it() -> No
 
 
 async def test_a_portrait_without_words_is_none() -> None:
-    """What was emptied is not shown, not even by its name."""
+    """A profile without text is not shown."""
     world = await a_world(a_portrait(MEMBER, " \n"), a_portrait(READING_GROUP, "", tags=("读书",), name="读书会"))
     assert await world.portraits.find(GROUP, MEMBER) is None
     assert await asker(world, GROUP) is None
@@ -709,7 +709,7 @@ async def test_a_portrait_without_words_is_none() -> None:
 
 
 async def test_a_look_at_a_portrait_asks_once_what_is_withdrawn() -> None:
-    """One question each time a portrait is looked up, one a turn, and one for a search over any number of them."""
+    """Each lookup, turn and search asks once what is withdrawn, whatever the number of profiles."""
     world = await a_world(*(a_portrait(ProfileKey.member("10001", str(2000001 + number))) for number in range(9)))
     for asked in (world.portraits.find(GROUP, MEMBER), world.portraits.of_turn(GROUP)):
         before = world.facts.asked

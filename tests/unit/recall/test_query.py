@@ -1,4 +1,4 @@
-"""What a message is searched by."""
+"""Tests of turning a message into a query."""
 
 from __future__ import annotations
 
@@ -36,24 +36,24 @@ LONG = "上个月大家一起去爬山的时候到底是谁把水壶忘在山顶
     ],
 )
 def test_the_question_is_the_content_of_the_frame_or_the_text(text, said):
-    """A message frame is searched by its content, anything else by its whole text, cleaned."""
+    """A message frame is searched by its content, and any other text as a whole, cleaned."""
     assert query_of(text, OPERATOR, NOON).text == said
 
 
 def test_a_frame_without_content_asks_nothing():
-    """A picture's empty content is no question, and its markup is none either."""
+    """A frame with empty content, as of a picture, gives an empty query."""
     query = query_of('<message id="1"><content> </content></message>', GROUP, NOON)
     assert (query.text, query.terms, query.window) == ("", (), None)
 
 
 def test_only_the_first_characters_are_read():
-    """A flood, be it of open tags, is cut before it is looked at."""
+    """A very long text, including one of open tags, is cut before it is parsed."""
     assert len(query_of("字" * 1_000_000, GROUP, NOON).text) == QUERY_LENGTH
     assert len(query_of("<message><content>" * 100_000, GROUP, NOON).text) <= QUERY_LENGTH
 
 
 def test_a_short_question_is_embedded_with_place_and_people():
-    """At most 20 characters are embedded with the group and the sender, so that "那个呢" means something."""
+    """A question of at most 20 characters is embedded together with its group and sender."""
     query = query_of("那个呢", GROUP, NOON)
     assert query.text.startswith("那个呢\n")
     assert "读书会" in query.text
@@ -62,7 +62,7 @@ def test_a_short_question_is_embedded_with_place_and_people():
 
 
 def test_the_line_says_whether_the_bot_was_addressed():
-    """In a group it is told where it is known; in private nobody else is there to be addressed."""
+    """The embedded line says whether the bot was addressed, if that is known in a group."""
     lines = {told: query_of("那个呢", GROUP, NOON, addressed=told).text for told in (None, True, False)}
     assert len(set(lines.values())) == 3
     assert "@" not in lines[None]
@@ -70,29 +70,29 @@ def test_the_line_says_whether_the_bot_was_addressed():
 
 
 def test_the_line_of_context_is_not_looked_up_as_words():
-    """The words asked for are those that were said."""
+    """The added line of place and people is not used for word search."""
     assert query_of("喝什么茶", GROUP, NOON).terms == tuple(query_terms("喝什么茶", characters=True))
 
 
 def test_a_long_question_speaks_for_itself():
-    """From 21 characters on nothing is added."""
+    """A question of 21 characters or more is embedded unchanged."""
     assert query_of("字" * 21, GROUP, NOON).text == "字" * 21
     assert query_of("字" * 20, GROUP, NOON).text != "字" * 20
 
 
 def test_an_operator_stands_nowhere():
-    """Behind the counter there is no place to add."""
+    """An operator's question is embedded without a place."""
     assert query_of("喝什么茶", OPERATOR, NOON).text == "喝什么茶"
 
 
 def test_names_of_the_line_are_cleaned():
-    """A name cannot smuggle lines into what is embedded."""
+    """Line breaks in a name are removed from the embedded line."""
     scene = Scene.group("1", "2", user_name="甲\n乙\u202e", group_name="丙\r\n丁")
     assert query_of("在吗", scene, NOON).text.count("\n") == 1
 
 
 def test_all_lines_of_a_batch_count():
-    """A long first message leaves room for the words of the last one."""
+    """A long first message leaves room for the terms of the last one."""
     first = "".join(chr(0x4E00 + number) for number in range(300))
     query = query_of(f"{first}\n周六去不去爬山", GROUP, NOON)
     assert {"爬山", "周六"} <= set(query.terms)
@@ -101,13 +101,13 @@ def test_all_lines_of_a_batch_count():
 
 
 def test_lone_common_characters_of_a_batch_are_no_words():
-    """As in one line, the commonest characters are asked for only where there is no pair, others always."""
+    """The commonest single characters of a line are terms only if it has no pair; others always are."""
     assert query_of("我\n爬山", GROUP, NOON).terms == ("爬山", "爬", "山")
     assert query_of("我\n行", GROUP, NOON).terms == ("我", "行")
 
 
 def test_the_time_named_becomes_the_window():
-    """A question about yesterday prefers yesterday, in the zone of the reference."""
+    """A named time becomes the window, in the zone of the reference."""
     window = query_of("昨天谁说要请客", GROUP, NOON).window
     assert window is not None
     assert NOON - timedelta(days=1) in window
@@ -117,7 +117,7 @@ def test_the_time_named_becomes_the_window():
 
 @pytest.mark.parametrize("text", ["明天谁请客", "下周谁请客", "月底谁请客", "in 3 days", "下个月聚会", "2030年谁结婚"])
 def test_a_time_to_come_is_no_window(text):
-    """Nothing was said then, and what was said of it lies anywhere: a question about it prefers no time."""
+    """A time in the future gives no window, because nothing was said then."""
     assert time_window(text, NOON) is not None
     assert query_of(text, GROUP, NOON).window is None
 
@@ -126,13 +126,13 @@ def test_a_time_to_come_is_no_window(text):
     "text", ["今天谁请客", "本周谁请客", "今年谁请客", "今晚谁请客", "三月谁请客", "最近三天谁请客"]
 )
 def test_a_time_that_has_begun_is_a_window(text):
-    """What lasts still, or ends later, was spoken of already."""
+    """A time that has begun gives a window, even if it is not over."""
     reference = NOON + timedelta(hours=8)
     assert query_of(text, GROUP, reference).window == time_window(text, reference) is not None
 
 
 def test_a_time_begins_before_it_is_asked_for():
-    """What begins this very moment has not begun."""
+    """A time that begins at this very moment has not begun."""
     midnight = NOON - timedelta(hours=12)
     assert query_of("今天谁请客", GROUP, midnight).window is None
     assert query_of("今天谁请客", GROUP, midnight + timedelta(microseconds=1)).window is not None
@@ -157,18 +157,18 @@ KNOWN = Names.of((Person("2000001", "阿棠"), Person("2000002", "小满", ("夜
     ],
 )
 def test_people_named_and_the_asker_are_the_questions(text, people):
-    """Whoever a question names in any of its lines is its people, by a name of before, too; 我 is whoever asks."""
+    """People named in any line, also by an earlier name, are the query's people; 我 means the asker."""
     assert query_of(text, GROUP, NOON, KNOWN).people == people
 
 
 def test_the_askers_own_name_needs_no_book():
-    """Whoever speaks of themselves by name is known from the scene."""
+    """The asker's own name is known from the scene."""
     assert query_of("阿棠对什么过敏", GROUP, NOON).people == {GROUP.user_id}
     assert query_of("@2000009 对什么过敏", GROUP, NOON).people == {"2000009"}
 
 
 def test_an_operator_is_nobody():
-    """Behind the counter 我 names nobody."""
+    """For an operator 我 names nobody."""
     assert query_of("我对什么过敏", OPERATOR, NOON).people == frozenset()
 
 
@@ -183,11 +183,11 @@ def test_an_operator_is_nobody():
     ],
 )
 def test_the_last_line_that_is_after_something_tells(text, intent):
-    """A greeting after a question does not hide what is asked."""
+    """The last line that asks for something decides the kind of question."""
     assert query_of(text, GROUP, NOON).intent == intent
 
 
 def test_people_of_a_flood_are_its_last_lines():
-    """Of very many lines only the last ones are looked through for people."""
+    """Of very many lines only the last ones are searched for people."""
     assert query_of("小满在吗" + "\n好" * LINES, GROUP, NOON, KNOWN).people == frozenset()
     assert query_of("小满在吗" + "\n好" * (LINES - 1), GROUP, NOON, KNOWN).people == {"2000002"}

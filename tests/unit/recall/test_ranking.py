@@ -1,4 +1,4 @@
-"""Ranking, step by step."""
+"""Tests of each ranking step."""
 
 from __future__ import annotations
 
@@ -33,17 +33,17 @@ QUESTION = query_terms("阿棠喜欢喝什么茶")
 
 
 def a_hit(score, text="乌龙茶", **fields):
-    """Make a hit whose score is its relevance."""
+    """Return a hit whose score equals its relevance."""
     return Hit(an_event(text, **fields), score, relevance=score)
 
 
 def texts(hits):
-    """Name hits by their texts."""
+    """Return the texts of hits."""
     return [hit.event.text for hit in hits]
 
 
 def test_relevance_is_the_weighted_sum_of_both_legs():
-    """What both legs found stands above what one of them did."""
+    """Relevance is the weighted sum of both searches, so that what both found comes first."""
     both, meant, worded = an_event("甲"), an_event("乙"), an_event("丙")
     hits = fused([(both, 0.8), (meant, 0.9)], [(both, 0.4), (worded, 0.6)], 0.25)
     assert texts(hits) == ["甲", "乙", "丙"]
@@ -52,7 +52,7 @@ def test_relevance_is_the_weighted_sum_of_both_legs():
 
 
 def test_a_missing_leg_leaves_the_other_its_full_weight():
-    """Without an embedder words decide alone, and the other way round; a leg that found nothing is not missing."""
+    """If one search is missing, the other has full weight; one that found nothing is not missing."""
     event = an_event()
     assert fused(None, [(event, 0.6)], 0.1)[0].relevance == pytest.approx(0.6)
     assert fused([(event, 0.6)], None, 0.9)[0].relevance == pytest.approx(0.6)
@@ -62,18 +62,18 @@ def test_a_missing_leg_leaves_the_other_its_full_weight():
 
 @pytest.mark.parametrize(("given", "taken"), [(NAN, 0.0), (float("inf"), 0.0), (-0.5, 0.0), (1.5, 1.0)])
 def test_no_leg_leaves_the_scale(given, taken):
-    """Whatever a store answers as a score, relevance stays in [0, 1]."""
+    """Whatever score a store returns, relevance stays between 0 and 1."""
     assert fused([(an_event(), given)], None, 0.5)[0].relevance == taken
 
 
 def test_equal_hits_keep_their_order():
-    """Among equals the store's own order stands."""
+    """Equal hits keep the order of the store."""
     rows = [(an_event(str(number)), 0.5) for number in range(5)]
     assert texts(fused(rows, None, 0.5)) == ["0", "1", "2", "3", "4"]
 
 
 def test_equal_ids_from_two_places_are_two_hits():
-    """A message's id is unique in its place only: neither hides the other or takes its score, nor an event's."""
+    """Messages with the same id in different scopes, and an event with that id, are separate hits."""
     group, private = (a_message(text, scene, id="7").as_event() for text, scene in (("甲", GROUP), ("乙", PRIVATE)))
     event = an_event("丙", id="7")
     hits = fused(None, [(group, 0.9), (private, 0.4), (event, 0.6)], 0.5)
@@ -81,32 +81,32 @@ def test_equal_ids_from_two_places_are_two_hits():
 
 
 def test_covering_the_whole_question_is_nearly_one():
-    """A text that holds every word of the question scores near 1, in a ledger of one row too."""
+    """A text with every word of the question scores near 1, even in a ledger of one row."""
     for bm25 in (0.000001, 8.0):
         assert matched(QUESTION, [(an_event("阿棠喜欢喝什么茶"), bm25)])[0][1] > 0.9
 
 
 def test_one_common_pair_stays_low():
-    """What shares one pair that everybody has is hardly a match, although it is the best there is."""
+    """A text that shares only one common pair scores low, even if it is the best match."""
     crowd = [(an_event(f"{name}喜欢爬山"), 1.0) for name in "甲乙丙丁戊己庚辛壬癸"]
     assert max(score for _, score in matched(QUESTION, crowd)) < 0.2
 
 
 def test_rare_words_count_for_more_than_common_ones():
-    """Of two texts that share one pair each, the one that shares the rare pair wins."""
+    """Of two texts that share one pair each, the one with the rarer pair scores higher."""
     crowd = [(an_event(f"{name}喜欢爬山"), 2.0) for name in ("小满", "老齐", "木鱼")]
     scores = [score for _, score in matched(QUESTION, [(an_event("阿棠去过黄山"), 2.0), *crowd])]
     assert scores[0] > max(scores[1:])
 
 
 def test_bm25_decides_between_equal_coverage():
-    """Where two texts cover the same words, the index's own score orders them."""
+    """If two texts cover the same words, the BM25 score orders them."""
     scores = [score for _, score in matched(QUESTION, [(an_event("阿棠在家"), 1.0), (an_event("阿棠在外"), 3.0)])]
     assert scores[1] > scores[0] > 0
 
 
 def test_a_speakers_name_is_among_the_words():
-    """What 阿棠 said is found by her name even where the words do not hold it."""
+    """A statement is found by its speaker's name even if its text lacks it."""
     silent, named = (an_event("去过黄山", sender_name=name) for name in ("", "阿棠"))
     scores = [score for _, score in matched(QUESTION, [(silent, 1.0), (named, 1.0)])]
     assert scores[0] == 0.0 < scores[1]
@@ -114,28 +114,28 @@ def test_a_speakers_name_is_among_the_words():
 
 @pytest.mark.parametrize("bm25", [NAN, float("inf"), -3.0, 0.0])
 def test_an_odd_bm25_is_no_nan(bm25):
-    """Whatever an index answers, a match stays in [0, 1]."""
+    """Whatever BM25 value an index returns, the score stays between 0 and 1."""
     rows = matched(QUESTION, [(an_event("阿棠喜欢茶"), bm25), (an_event("阿棠"), 1.0)])
     assert all(0.0 <= score <= 1.0 for _, score in rows)
 
 
 def test_nothing_found_is_nothing_matched():
-    """An index without an answer gives an empty leg."""
+    """Without rows the result is empty."""
     assert matched(QUESTION, []) == []
 
 
 def test_the_irrelevant_is_kept_out():
-    """Only relevance counts for the floor, and a NaN is never above it."""
+    """The floor applies to relevance, and NaN is below it."""
     assert texts(above([a_hit(0.2, "甲"), a_hit(0.1, "乙"), a_hit(0.09, "丙"), a_hit(NAN, "丁")], 0.1)) == ["甲", "乙"]
 
 
 def test_no_relevance_is_no_hit():
-    """Without a floor, too, what neither leg thinks relevant is not found."""
+    """Without a floor, hits without relevance are still dropped."""
     assert texts(above([a_hit(0.001, "甲"), a_hit(0.0, "乙")], 0.0)) == ["甲"]
 
 
 def test_the_time_named_comes_first_without_dropping_the_rest():
-    """Outside the window a hit counts 0.3 of itself and keeps its relevance, so that no floor drops it."""
+    """A hit outside the window has 0.3 of its score and keeps its relevance, so that no floor drops it."""
     window = Interval(NOON - timedelta(days=7), NOON)
     old = a_hit(0.9, "很久以前", happened_at=NOON - timedelta(days=30))
     then = a_hit(0.4, "上周", happened_at=NOON - timedelta(days=3))
@@ -154,7 +154,7 @@ def test_new_is_lifted_by_the_formula():
 
 
 def test_newness_reorders_the_relevant_only():
-    """Of two equal hits the newer wins; under the floor newness lifts nothing."""
+    """Of two equal hits the newer comes first; below the floor age changes nothing."""
     old, new = (a_hit(0.5, name, happened_at=NOON - timedelta(days=days)) for name, days in (("旧", 90), ("新", 1)))
     assert texts(decayed([old, new], DECAY, NOON)) == ["新", "旧"]
     assert decayed([a_hit(0.34)], DECAY, NOON)[0].score == 0.34
@@ -162,20 +162,20 @@ def test_newness_reorders_the_relevant_only():
 
 @pytest.mark.parametrize("days", [-36_500.0, -1.0, 0.0, 1.0, 36_500.0])
 def test_freshness_stays_in_its_bounds_when_the_clock_jumps(days):
-    """Neither a future nor a distant past gives a weight outside [0, 1]."""
+    """Freshness stays between 0 and 1 for any distant past or future."""
     hit = a_hit(0.9)
     assert 0.0 <= freshness(hit, DECAY, NOON + timedelta(days=days)) <= 1.0
     assert freshness(hit, DECAY, NOON - timedelta(days=1)) == 1.0
 
 
 def test_equal_texts_are_shown_once():
-    """The best of equal statements stays, whatever their spaces and punctuation."""
+    """Of equal statements only the best is kept, whatever their spaces and punctuation."""
     hits = [a_hit(0.9, "阿棠(1) 喜欢茶。"), a_hit(0.8, "阿棠（1）喜欢茶"), a_hit(0.7, "别的")]
     assert texts(collapsed(hits)) == ["阿棠(1) 喜欢茶。", "别的"]
 
 
 def test_equal_words_from_two_mouths_are_two():
-    """我喜欢茶 of two people are two facts, of one person one."""
+    """我喜欢茶 from two people are two statements, and from one person one."""
     own = [a_hit(0.9, "我喜欢茶", sender_id=who, is_absolute=False) for who in ("1", "2", "1")]
     assert [hit.event.sender_id for hit in collapsed(own)] == ["1", "2"]
     lines = [a_hit(0.9, "我喜欢茶", sender_id=who, kind="message") for who in ("1", "2", "1")]
@@ -183,7 +183,7 @@ def test_equal_words_from_two_mouths_are_two():
 
 
 def test_what_is_said_already_makes_room():
-    """Of three near-equal hits and one other, the other comes second."""
+    """Of three similar hits and a different one, the different one comes second."""
     same = ["阿棠喜欢喝乌龙茶和红茶", "阿棠喜欢喝乌龙茶和绿茶", "阿棠喜欢喝乌龙茶和白茶"]
     hits = [a_hit(0.8 - 0.01 * at, text) for at, text in enumerate(same)]
     chosen = diversified([*hits, a_hit(0.7, "周六去爬山")], 0.3, 4)
@@ -192,7 +192,7 @@ def test_what_is_said_already_makes_room():
 
 
 def test_diversity_chooses_on_the_decayed_score():
-    """Neither decay nor the time named is undone by the last step."""
+    """Diversification uses the score after decay and time, so that it does not undo them."""
     old = a_hit(0.50, "旧的说法", happened_at=NOON - timedelta(days=365))
     new = a_hit(0.48, "另一件事", happened_at=NOON)
     assert texts(diversified(decayed([old, new], DECAY, NOON), 0.3, 2)) == ["另一件事", "旧的说法"]
@@ -201,7 +201,7 @@ def test_diversity_chooses_on_the_decayed_score():
 
 
 def test_diversity_chooses_on_the_rerankers_score():
-    """What a reranker put first stays first, and what it put last stays last."""
+    """Diversification keeps the order that the reranker gave."""
     judged = reranked([a_hit(0.9, "旧的说法"), a_hit(0.5, "另一件事"), a_hit(0.1, "第三件")], [0.1, 0.2, 0.9])
     assert texts(diversified(judged, 0.3, 3)) == ["第三件", "另一件事", "旧的说法"]
     assert [hit.relevance for hit in judged] == [0.9, 0.2, 0.1]
@@ -209,17 +209,17 @@ def test_diversity_chooses_on_the_rerankers_score():
 
 @pytest.mark.parametrize("scores", [[], [0.5], [0.5, 0.5, 0.5], [0.5, NAN], [float("inf"), 0.5]])
 def test_a_rerankers_bad_answer_is_none(scores):
-    """Scores too few, too many or not finite judge nothing."""
+    """Too few, too many or non-finite scores of a reranker are rejected."""
     assert reranked([a_hit(0.9), a_hit(0.8)], scores) is None
 
 
 def test_a_rerankers_scores_are_brought_onto_the_scale():
-    """Whatever finite number comes, relevance stays in [0, 1]."""
+    """Scores of a reranker are limited to 0 to 1."""
     assert [hit.relevance for hit in reranked([a_hit(0.9), a_hit(0.8)], [-3.0, 7.0])] == [1.0, 0.0]
 
 
 def test_whom_the_question_names_is_lifted_softly():
-    """Speaker and subject count alike, by how many of those named they are, and nobody is dropped."""
+    """A hit by or about the people whom the question names is raised by how many it matches; none is dropped."""
     said, spoken_of = a_hit(0.5, "甲", sender_id="1"), a_hit(0.5, "乙", sender_id="9", subjects=("1", "8"))
     both, other = a_hit(0.5, "丙", sender_id="1", subjects=("2",)), a_hit(0.7, "丁", sender_id="9")
     hits = naming([said, spoken_of, both, other], frozenset({"1", "2"}), boost=0.3)
@@ -233,7 +233,7 @@ def test_whom_the_question_names_is_lifted_softly():
 
 
 def test_naming_is_switched_off_and_bounded():
-    """Without people, or with a boost of 0, all stays; a boost of more is the most there is."""
+    """Without people or with a boost of 0 nothing changes, and a large boost is limited."""
     hits = [a_hit(0.5, "甲", sender_id="1"), a_hit(0.6, "乙", sender_id="9")]
     assert naming(hits, frozenset()) == naming(hits, frozenset({"1"}), 0.0) == hits
     assert naming(hits, frozenset({"1"}), 9.0)[0].score == pytest.approx(0.65)
@@ -247,14 +247,14 @@ def test_a_kind_is_lifted_softly():
 
 
 def test_what_is_known_is_added_below_what_was_found():
-    """Events beside the question join as just relevant; what was found better keeps its place, nothing is twice."""
+    """Additional events join with a minimum relevance; found hits keep their place, and none is doubled."""
     found, weak = a_hit(0.6, "甲"), a_hit(0.05, "乙")
     hits = widened([found, weak], [weak.event, an_event("丙"), found.event], 0.15)
     assert [(hit.event.text, hit.relevance) for hit in hits] == [("甲", 0.6), ("乙", 0.15), ("丙", 0.15)]
 
 
 def test_the_limit_is_a_cap_and_scores_fall():
-    """No more than asked for comes, best first."""
+    """At most the limit of hits is returned, best first."""
     hits = [a_hit(0.9 - 0.1 * at, text) for at, text in enumerate(("乌龙茶", "乌龙茶叶", "爬山", "下棋"))]
     chosen = diversified(hits, 0.3, 3)
     assert len(chosen) == 3

@@ -1,4 +1,4 @@
-"""Searching with two legs."""
+"""Tests of searching events by words and by meaning."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ ASKED = Query("阿棠喜欢什么茶", tuple(query_terms("阿棠喜欢什么茶"
 
 
 def a_retriever(events=None, words=None, vectors=None, embedder=None, *, names=None, reranker=None, **query):
-    """Make a retriever over stand-ins that hold TEA and HILL."""
+    """Return a retriever over test doubles that hold TEA and HILL."""
     return Retriever(
         events or ListedEvents(TEA, HILL, GONE, FOREIGN),
         words or ListedWords([(TEA, 3.0)]),
@@ -53,12 +53,12 @@ async def search(retriever, reading=None, *, query=ASKED, top_k=5, decay=None, f
 
 
 def ids(found):
-    """Name what was found."""
+    """Return the ids of the hits."""
     return [hit.event.id for hit in found.hits]
 
 
 async def test_both_legs_are_joined():
-    """What words and meaning both say comes before what meaning alone says."""
+    """An event found by words and meaning comes before one found by meaning alone."""
     found = await search(a_retriever())
     assert ids(found) == ["tea", "hill"]
     assert found.degraded == ()
@@ -76,19 +76,19 @@ async def test_both_legs_are_joined():
     ],
 )
 async def test_each_leg_may_be_away(part, left, word, error):
-    """Whatever fails, the other leg carries on alone, and the missing part is named."""
+    """If one search fails, the other continues, and the missing part is named."""
     found = await search(a_retriever(**{part: Away(error)}))
     assert (ids(found), found.degraded) == (left, (word,))
 
 
 async def test_everything_away_finds_nothing():
-    """Without any store or model the answer is empty and says why."""
+    """If every store and model fails, the result is empty and names the missing parts."""
     found = await search(a_retriever(Away(), Away(), Away(), Away()))
     assert found == SearchResult((), ("embedding", "lexical"))
 
 
 async def test_a_useless_vector_is_an_embedding_that_failed():
-    """A NaN never reaches the index of vectors."""
+    """A vector with NaN counts as a failed embedding and never reaches the vector index."""
     vectors = ListedVectors((HILL, 0.6))
     embedder = EmbeddingQueue(CountingEmbedder((float("nan"), 1.0)), FrozenClock(), Live(CountingEmbedder.calibration))
     found = await search(a_retriever(vectors=vectors, embedder=embedder))
@@ -96,7 +96,7 @@ async def test_a_useless_vector_is_an_embedding_that_failed():
 
 
 async def test_a_foreign_or_retired_row_is_never_shown():
-    """Whatever a store answers, every row passes the reading once more."""
+    """Rows outside the scene and withdrawn rows are filtered again, whatever a store returns."""
     words = ListedWords([(FOREIGN, 9.0), (GONE, 9.0), (TEA, 1.0)])
     vectors = ListedVectors((FOREIGN, 0.99), (GONE, 0.98), (TEA, 0.5))
     assert ids(await search(a_retriever(words=words, vectors=vectors))) == ["tea"]
@@ -104,7 +104,7 @@ async def test_a_foreign_or_retired_row_is_never_shown():
 
 
 async def test_people_left_out_are_left_out():
-    """Neither leg shows what somebody said who opted out."""
+    """Neither search shows what a person who opted out said."""
     assert ids(await search(a_retriever(), Reading(GROUP, without=frozenset({GROUP.user_id})))) == []
 
 
@@ -113,7 +113,7 @@ async def test_people_left_out_are_left_out():
     [(5, 3, 15), (MAX_RESULTS, 1, MAX_RESULTS), (10**9, 1, MAX_RESULTS), (10**9, 10**9, MAX_CANDIDATES)],
 )
 async def test_candidates_are_more_than_asked_for_and_bounded(top_k, multiplier, asked):
-    """Each leg gives ``top_k * rerank_candidate_multiplier``, however huge the numbers a model sends."""
+    """Each search fetches ``top_k * rerank_candidate_multiplier`` rows, within a limit."""
     words, vectors = ListedWords(), ListedVectors()
     await search(a_retriever(words=words, vectors=vectors, rerank_candidate_multiplier=multiplier), top_k=top_k)
     assert [limit for _, _, limit in words.asked] == vectors.limits == [asked]
@@ -121,21 +121,21 @@ async def test_candidates_are_more_than_asked_for_and_bounded(top_k, multiplier,
 
 @pytest.mark.parametrize("top_k", [0, -3])
 async def test_asking_for_nothing_asks_nobody(top_k):
-    """With top_k of 0 or less no store or model is troubled."""
+    """With ``top_k`` of 0 or less no store or model is called."""
     embedder = CountingEmbedder()
     assert await search(a_retriever(embedder=embedder), top_k=top_k) == SearchResult()
     assert embedder.asked == []
 
 
 async def test_a_question_without_a_word_finds_nothing():
-    """Punctuation alone recalls nothing, and nothing is missing either."""
+    """A question without a word finds nothing, and nothing is reported as missing."""
     embedder = CountingEmbedder()
     assert await search(a_retriever(embedder=embedder), query=Query("？？？\n群聊 读书会 阿棠")) == SearchResult()
     assert embedder.asked == []
 
 
 async def test_where_and_who_are_for_models_only():
-    """A model gets the line of context with a short question; hashed characters get the question alone."""
+    """A model embeds a short question with its place and people, and the hashing embedder only the question."""
     query = Query("茶呢\n群聊 读书会 阿棠", ("茶呢",), None, "茶呢")
     for name, text in (("", "茶呢"), ("bge-m3", "茶呢\n群聊 读书会 阿棠")):
         embedder = CountingEmbedder()
@@ -147,18 +147,18 @@ async def test_where_and_who_are_for_models_only():
 
 
 class WatchedReading(Reading):
-    """A reading that remembers on which threads it was asked."""
+    """A reading that records the threads on which it is used."""
 
     threads: ClassVar[set[int]] = set()
 
     def admits(self, event):
-        """Remember the thread."""
+        """Record the thread."""
         self.threads.add(threading.get_ident())
         return super().admits(event)
 
 
 async def test_ranking_many_leaves_the_event_loop():
-    """A few candidates are ranked at once, hundreds are ranked on another thread."""
+    """A few candidates are ranked on the event loop, hundreds in another thread."""
     here = threading.get_ident()
     for count, off_the_loop in ((3, False), (200, True)):
         WatchedReading.threads.clear()
@@ -168,24 +168,24 @@ async def test_ranking_many_leaves_the_event_loop():
 
 
 async def test_top_k_is_a_cap():
-    """Never more hits than asked for."""
+    """At most ``top_k`` hits are returned."""
     assert ids(await search(a_retriever(), top_k=1)) == ["tea"]
 
 
 async def test_the_floor_keeps_the_irrelevant_out():
-    """What is less relevant than the floor is not found."""
+    """Events below the floor are not found."""
     assert ids(await search(a_retriever(), floor=0.31)) == ["tea"]
 
 
 async def test_equal_texts_are_found_once():
-    """The same statement learned twice is one hit."""
+    """Two events with the same statement are one hit."""
     twin = replace(TEA, id="twin")
     words = ListedWords([(TEA, 3.0), (twin, 3.0)])
     assert ids(await search(a_retriever(words=words))) == ["tea", "hill"]
 
 
 async def test_time_named_and_newness_order_the_hits():
-    """The window of the question and the decay both have their say."""
+    """Both the time window of the question and the decay affect the order."""
     old = replace(TEA, id="old", text="阿棠去年喜欢白茶", happened_at=NOON - timedelta(days=400))
     words = ListedWords([(TEA, 3.0), (old, 3.0)])
     retriever = a_retriever(words=words, vectors=ListedVectors())
@@ -197,7 +197,7 @@ async def test_time_named_and_newness_order_the_hits():
 
 
 async def test_the_two_legs_run_at_once():
-    """The words are looked up while the embedder still thinks."""
+    """Word search runs while the question is being embedded."""
     embedder, words = CountingEmbedder(), ListedWords([(TEA, 3.0)])
     embedder.may_answer.clear()
     searching = asyncio.create_task(search(a_retriever(embedder=embedder, words=words)))
@@ -209,7 +209,7 @@ async def test_the_two_legs_run_at_once():
 
 
 async def test_a_cancelled_search_ends():
-    """Whoever gives up is not held by a model that hangs."""
+    """A search can be cancelled while a model hangs."""
     embedder = CountingEmbedder()
     embedder.may_answer.clear()
     searching = asyncio.create_task(search(a_retriever(embedder=embedder)))
@@ -224,7 +224,7 @@ THEN = Interval(NOON - timedelta(days=31), NOON - timedelta(days=29))
 
 
 async def a_crowd(*inside):
-    """Make a ledger of three hundred good matches of today, and of some events among them that match less."""
+    """Return a ledger of three hundred good matches of today and some events that match less."""
     ledger = InMemoryLedger()
     ledger.index.follow(MODEL)
     crowd = [an_event(f"阿棠喜欢什么茶{number}", id=f"c{number}", sender_id="2000002") for number in range(300)]
@@ -245,7 +245,7 @@ OLD, ELSEWHOSE = replace(LONGER, happened_at=NOON - timedelta(days=30)), replace
     ids=["time", "person"],
 )
 async def test_what_the_question_names_is_not_crowded_out(leg, inside, named):
-    """Of the time, or the person, that a question names something is found behind any number of better matches."""
+    """An event of the named time or person is found behind any number of better matches."""
     ledger = await a_crowd(inside)
     legs = {"words": ListedWords(), "vectors": ledger.index}
     retriever = a_retriever(**({"words": ledger.lexical, "vectors": ListedVectors()} if leg == "words" else legs))
@@ -256,10 +256,10 @@ async def test_what_the_question_names_is_not_crowded_out(leg, inside, named):
 
 
 class Matching(ListedWords):
-    """A lexical index that gives of its rows those that the reading admits."""
+    """A word index that returns those of its rows that the reading admits."""
 
     async def events(self, terms, reading, limit):
-        """Find."""
+        """Return the admitted rows."""
         self.asked.append((terms, reading, limit))
         return [row for row in self._events if reading.admits(row[0])][:limit]
 
@@ -272,7 +272,7 @@ PEOPLE = frozenset(f"300000{number}" for number in range(9))
     [(14, 0, 5, 1), (20, 0, 5, 2), (20, 4, 5, 2), (20, 5, 5, 1), (600, NARROWED - 1, 200, 2), (600, NARROWED, 200, 1)],
 )
 async def test_more_is_asked_for_only_where_something_may_be_missing(many, inside, top_k, calls):
-    """Neither a leg that gave all it had, nor one with as much of what is named as is wanted, is asked again."""
+    """A second search runs only if the first was cut off and has too few rows of the named time or person."""
     senders = ["2000007"] * inside + ["2000002"] * (many - inside)
     rows = [(an_event(f"茶{at}", id=f"e{at}", sender_id=sender), 3.0) for at, sender in enumerate(senders)]
     for people, asked in (({"2000007"}, calls), (set(), 1)):
@@ -282,7 +282,7 @@ async def test_more_is_asked_for_only_where_something_may_be_missing(many, insid
 
 
 async def test_what_is_asked_for_more_is_bounded_and_narrower():
-    """A time and three people at most, forty rows of each, and nothing twice; a reading that says so itself stays."""
+    """Additional searches cover the time and at most three people, forty rows each, without repetition."""
     rows = [(an_event(f"茶{number}", id=f"e{number}"), 3.0) for number in range(MAX_CANDIDATES + 1)]
     asked = replace(ASKED, window=THEN, people=PEOPLE)
     for reading, readings in (
@@ -298,7 +298,7 @@ async def test_what_is_asked_for_more_is_bounded_and_narrower():
 
 
 async def test_what_was_found_twice_is_one_candidate():
-    """What lies in the time named and among the best counts once: it does not move the relevance of the others."""
+    """An event found by both the normal and an additional search counts once."""
     rows = [(an_event(f"什么茶{number}", id=f"e{number}"), 15.0 - number) for number in range(15)]
     then = replace(rows[0][0], text="阿棠喜欢喝茶", happened_at=NOON - timedelta(days=30))
     words = Matching([(then, 15.0), *rows[1:]])
@@ -311,7 +311,7 @@ async def test_what_was_found_twice_is_one_candidate():
 
 
 async def test_a_leg_that_fails_on_the_way_keeps_what_it_has():
-    """What was found before a store went away is shown, and the part is named."""
+    """If an additional search fails, the rows found so far are kept and the part is named."""
 
     class Failing(Matching):
         async def events(self, terms, reading, limit):
@@ -326,15 +326,15 @@ async def test_a_leg_that_fails_on_the_way_keeps_what_it_has():
 
 
 class Judge:
-    """A reranker that gives each text the score listed for it, or raises; it remembers what it was asked."""
+    """A reranker that returns listed scores or raises, and records its calls."""
 
     def __init__(self, answer):
-        """Answer this: scores by text, a list of scores, or an error."""
+        """Use scores by text, a list of scores, or an error."""
         self.answer = answer
         self.asked = []
 
     async def scores(self, query, texts):
-        """Judge."""
+        """Record the call and answer."""
         self.asked.append((query, list(texts)))
         if isinstance(self.answer, Exception):
             raise self.answer
@@ -344,7 +344,7 @@ class Judge:
 
 
 async def test_a_reranker_has_the_say_on_relevance():
-    """What it judges better comes first, whatever the legs say, and is asked with the texts as they are."""
+    """The reranker's scores decide the order, and it gets the texts unchanged."""
     judge = Judge({TEA.text: 0.2, HILL.text: 0.9})
     found = await search(a_retriever(reranker=judge))
     assert ids(found) == ["hill", "tea"]
@@ -358,14 +358,14 @@ async def test_a_reranker_has_the_say_on_relevance():
     "answer", [UnavailableError("away"), TransientError("busy"), PermanentError("no"), [], [0.5], [0.5, float("nan")]]
 )
 async def test_a_reranker_without_an_answer_changes_nothing(answer):
-    """One that fails, or answers too little or no number, leaves the list as it is and is named."""
+    """If the reranker fails or its scores are unusable, the order stays and "rerank" is reported as missing."""
     plain, found = await search(a_retriever()), await search(a_retriever(reranker=Judge(answer)))
     assert found.hits == plain.hits
     assert found.degraded == ("rerank",)
 
 
 async def test_a_slow_reranker_is_not_waited_for():
-    """What takes longer than a question has is away."""
+    """A reranker that exceeds its time limit counts as unavailable."""
     retriever = Retriever(
         ListedEvents(TEA, HILL), ListedWords([(TEA, 3.0)]), ListedVectors((HILL, 0.6)), CountingEmbedder(),
         Live(Settings()), FrozenClock(), 0.05, reranker=Judge(asyncio.Event()),
@@ -376,7 +376,7 @@ async def test_a_slow_reranker_is_not_waited_for():
 
 @pytest.mark.parametrize("settings", [{"enable_rerank": False}, {"rerank_candidate_multiplier": 1}])
 async def test_a_reranker_is_not_asked_in_vain(settings):
-    """Switched off, or with no more candidates than hits, it costs nothing; nor where nothing was found."""
+    """The reranker is not called if switched off, without hits, or without more candidates than hits."""
     judge = Judge([])
     await search(a_retriever(reranker=judge, **settings))
     await search(a_retriever(reranker=judge, words=ListedWords(), vectors=ListedVectors()))
@@ -384,7 +384,7 @@ async def test_a_reranker_is_not_asked_in_vain(settings):
 
 
 async def test_a_reranker_sees_the_best_candidates_each_once():
-    """It is asked for ``top_k * rerank_candidate_multiplier`` texts at most, those in the time named among them."""
+    """The reranker gets at most ``top_k * rerank_candidate_multiplier`` texts, including those of the named time."""
     rows = [(an_event(f"茶{number}", id=f"e{number}"), 9.0 - number) for number in range(12)]
     twin = (replace(rows[0][0], id="twin"), 8.5)
     then = (replace(rows[9][0], happened_at=NOON - timedelta(days=30)), 2.0)
@@ -398,7 +398,7 @@ async def test_a_reranker_sees_the_best_candidates_each_once():
 
 
 async def test_a_reranker_is_asked_about_no_more_than_there_are_candidates():
-    """Two legs find twice as much, and the best half of that is judged."""
+    """The two searches together give the reranker only the best of their candidates."""
     rows = [an_event(f"茶{number}", id=f"e{number}") for number in range(4)]
     judge = Judge([0.5, 0.5])
     words, vectors = ListedWords([(row, 3.0) for row in rows[:2]]), ListedVectors((rows[2], 0.1), (rows[3], 0.1))
@@ -408,7 +408,7 @@ async def test_a_reranker_is_asked_about_no_more_than_there_are_candidates():
 
 
 async def test_a_question_about_code_leans_on_words():
-    """What shares the words of a question about code comes before what is only near in meaning."""
+    """In a question about code, an event with the same words comes before one with a similar meaning."""
     words, vectors = ListedWords([(TEA, 3.0)]), ListedVectors((HILL, 1.0))
     lean = replace(ASKED, terms=tuple(query_terms(TEA.text)))
     retriever = a_retriever(words=words, vectors=vectors)
@@ -419,7 +419,7 @@ async def test_a_question_about_code_leans_on_words():
 
 
 async def test_whom_the_question_names_comes_first():
-    """Of two equal statements the one by whom the question names wins, and the other stays."""
+    """Of two statements that match equally, the one by the named person comes first, and the other is kept."""
     mine, yours = (an_event(f"喜欢{tea}茶", id=tea, sender_id=who) for tea, who in (("红", "1"), ("绿", "2")))
     words = ListedWords([(mine, 3.0), (yours, 3.0)])
     for person, order in (("1", ["红", "绿"]), ("2", ["绿", "红"])):
@@ -428,7 +428,7 @@ async def test_whom_the_question_names_comes_first():
 
 
 async def test_the_kind_a_question_is_after_comes_first():
-    """A question about tastes puts a preference before an event as relevant; asking for one kind changes nothing."""
+    """A question about tastes puts a preference before an equally relevant event, unless one kind is asked for."""
     event, taste = an_event("喜欢红茶", id="event"), an_event("喜欢绿茶", id="taste", kind="preference")
     words = ListedWords([(event, 3.0), (taste, 3.0)])
     retriever = a_retriever(words=words, vectors=ListedVectors())
@@ -440,17 +440,17 @@ WHO = Query("我是谁", ("我是", "是谁"), None, "我是谁", "identity", fr
 
 
 class KnownEvents(ListedEvents):
-    """A ledger that also lists the newest, and remembers what it was asked for."""
+    """A ledger that also lists the newest events and records its calls."""
 
     def __init__(self, *events, error=None):
-        """Hold events; refuse to list them with an error."""
+        """Hold these events; raise the error when listing."""
         super().__init__(*events)
         self.listed = events
         self.error = error
         self.asked = []
 
     async def recent(self, reading, limit, offset=0):
-        """Give what the reading admits, and what it does not: a store may err."""
+        """Return all events, including those that the reading does not admit."""
         self.asked.append(reading)
         if self.error:
             raise self.error
@@ -461,7 +461,7 @@ NEW = replace(TEA, id="new", text="阿棠在学长笛", happened_at=NOON + timed
 
 
 async def test_who_somebody_is_is_answered_with_what_is_known():
-    """A question that shares no word with what is known finds the newest of that person, over any floor."""
+    """An identity question finds the newest events of that person without a common word, above any floor."""
     ledger = KnownEvents(TEA, NEW, FOREIGN, GONE)
     retriever = a_retriever(ledger, ListedWords(), ListedVectors())
     found = await search(retriever, query=WHO, floor=0.15)
@@ -470,7 +470,7 @@ async def test_who_somebody_is_is_answered_with_what_is_known():
 
 
 async def test_what_is_known_of_several_comes_newest_first():
-    """Whoever is asked about first, the newest of all of them comes first."""
+    """For several people, the newest events of all come first."""
 
     class Books(KnownEvents):
         async def recent(self, reading, limit, offset=0):
@@ -483,7 +483,7 @@ async def test_what_is_known_of_several_comes_newest_first():
 
 
 async def test_what_is_found_by_words_stays_before_what_is_known():
-    """Three good hits need no more; fewer keep their place before what is added."""
+    """Three good hits prevent the addition; fewer hits stay before the added events."""
     ledger = KnownEvents(TEA, NEW)
     rows = [(an_event(f"{name}是谁", id=name), 3.0) for name in ("甲", "乙", "丙")]
     assert len(ids(await search(a_retriever(ledger, ListedWords(rows), ListedVectors()), query=WHO))) == 3
@@ -494,14 +494,14 @@ async def test_what_is_found_by_words_stays_before_what_is_known():
 
 @pytest.mark.parametrize("query", [replace(WHO, intent="general"), replace(WHO, people=frozenset())])
 async def test_no_other_question_is_widened(query):
-    """Neither a question of another kind nor one about nobody known lists anything."""
+    """Events are added neither for another kind of question nor without a known person."""
     ledger = KnownEvents(TEA)
     assert ids(await search(a_retriever(ledger, ListedWords(), ListedVectors()), query=query)) == []
     assert ledger.asked == []
 
 
 async def test_widening_never_leaves_the_target():
-    """Where a search is narrowed to somebody, what is known of them alone is added, of the kinds asked for."""
+    """Added events obey the person and the kinds to which the search is narrowed."""
     ledger = KnownEvents(TEA)
     narrow = Reading(GROUP, user_id="2000009", kinds=("event",))
     assert ids(await search(a_retriever(ledger, ListedWords(), ListedVectors()), narrow, query=WHO)) == []
@@ -509,14 +509,14 @@ async def test_widening_never_leaves_the_target():
 
 
 async def test_a_ledger_that_cannot_list_is_named():
-    """Widening that fails leaves what was found."""
+    """If listing fails, the found hits are returned and the ledger is named."""
     ledger = KnownEvents(TEA, error=UnavailableError("away"))
     found = await search(a_retriever(ledger, vectors=ListedVectors()), query=replace(WHO, terms=ASKED.terms))
     assert (ids(found), found.degraded) == (["tea"], ("ledger",))
 
 
 async def test_a_question_is_read_with_the_names_of_its_place():
-    """Names come from the book of the place, time from the clock in the zone that is set."""
+    """A question is parsed with the names of its scope, and with the time in the configured zone."""
 
     class Book:
         async def people(self, scope, user_ids=()):
@@ -531,7 +531,7 @@ async def test_a_question_is_read_with_the_names_of_its_place():
 
 
 async def test_a_long_question_is_read_off_the_event_loop():
-    """What takes milliseconds to read does not hold up everybody."""
+    """A long question is parsed in another thread."""
     here, threads = threading.get_ident(), set()
 
     class Watched(str):

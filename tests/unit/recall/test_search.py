@@ -1,4 +1,4 @@
-"""What a search by tool joins."""
+"""Tests of joining events and messages in one search."""
 
 from __future__ import annotations
 
@@ -29,28 +29,28 @@ SETTINGS = Settings(query=QuerySettings(lexical_weight=1.0, diversity=0.0, min_r
 
 
 class Told:
-    """A search of events that finds these hits, keeps to a reading and a cap, and remembers what was asked."""
+    """A search of events that returns these hits within the reading and the limit, and records its calls."""
 
     def __init__(self, *hits: Hit, degraded: Sequence[str] = ()) -> None:
-        """Find hits."""
+        """Find these hits."""
         self._found = SearchResult(hits, tuple(degraded))
         self.readings: list[Reading] = []
 
     async def asked(self, text: str, scene: Scene, *, addressed: bool | None = None) -> Query:
-        """Read a question as one word."""
+        """Return a query of one word."""
         return Query(text, (text,))
 
     async def search(
         self, reading: Reading, query: Query, *, top_k: int, decay: object, floor: float = 0.0
     ) -> SearchResult:
-        """Give what the reading admits."""
+        """Return the hits that the reading admits."""
         self.readings.append(reading)
         admitted = [hit for hit in self._found.hits if reading.admits(hit.event)]
         return SearchResult(tuple(admitted[: max(top_k, 0)]), self._found.degraded)
 
 
 def a_hit(relevance: float = 0.9, event: Event | None = None, **fields: Any) -> Hit:
-    """Make a hit of some event."""
+    """Return a hit of an event."""
     found = event or an_event(f"学陶艺的事 {relevance}", **fields)
     return Hit(found, relevance, lexical=relevance, relevance=relevance)
 
@@ -72,14 +72,14 @@ async def a_search(events: Any, *lines: Message | str, lexical: Any = None, sour
 
 
 def kinds(found: SearchResult) -> list[str]:
-    """Name the kinds of what was found, in order."""
+    """Return the kinds of the hits, in order."""
     return [hit.event.kind for hit in found.hits]
 
 
 @pytest.mark.parametrize("named", [(), ("event",), ("preference", "event"), ("knowledge",)])
 @pytest.mark.parametrize("relevance", [0.9, LEAST - 0.01])
 async def test_events_are_not_followed_by_lines(named: tuple[str, ...], relevance: float) -> None:
-    """Whoever does not name the log gets events, however few and however little they matter."""
+    """Without kind message only events are returned, however few they are."""
     search = await a_search(Told(a_hit(relevance)), *LINES, lexical=Away())
     found = await search.find(Reading(GROUP, kinds=named), "陶艺", top_k=12)
     assert kinds(found) == (["event"] if not named or "event" in named else [])
@@ -88,7 +88,7 @@ async def test_events_are_not_followed_by_lines(named: tuple[str, ...], relevanc
 
 @pytest.mark.parametrize("named", [("message",), ("message", "message")])
 async def test_the_log_alone_is_searched_where_it_is_named(named: tuple[str, ...]) -> None:
-    """With no kind but message there are lines only, newly said ones lifted, and the events are not asked for."""
+    """With kind message alone only messages are returned, newer ones first, and events are not searched."""
     told = Told(a_hit())
     found = await (await a_search(told, *LINES)).find(Reading(GROUP, kinds=named), "陶艺", top_k=12)
     assert kinds(found) == ["message"] * len(LINES)
@@ -97,7 +97,7 @@ async def test_the_log_alone_is_searched_where_it_is_named(named: tuple[str, ...
 
 
 async def test_lines_and_events_named_together_are_both_searched() -> None:
-    """Where both are named, lines come along though there are events enough, and events only of the kind named."""
+    """If both kinds are named, messages are added even to enough events, and only events of that kind."""
     told = Told(*(a_hit(0.9 - at / 100) for at in range(4)), a_hit(kind="preference"))
     found = await (await a_search(told, *LINES)).find(Reading(GROUP, kinds=BOTH), "陶艺", top_k=12)
     assert sorted(kinds(found)) == ["event"] * 4 + ["message"] * 4
@@ -105,7 +105,7 @@ async def test_lines_and_events_named_together_are_both_searched() -> None:
 
 
 async def test_a_reading_narrows_lines_too() -> None:
-    """Person, time and people left out hold for the lines as they do for the events."""
+    """Person, time and excluded people apply to messages as to events."""
     man = Scene.group("10001", "2000002", user_name="小满")
     lines = [a_message("陶艺一", sent_at=NOON), a_message("陶艺二", man, NOON + timedelta(hours=2))]
     search = await a_search(Told(), *lines)
@@ -119,7 +119,7 @@ async def test_a_reading_narrows_lines_too() -> None:
 
 
 async def test_lines_that_a_found_event_was_made_of_are_left_out() -> None:
-    """What an event says already is not told again; a line of another place that bears the same id stays."""
+    """Messages that are sources of a found event are left out; one of another scope with the same id is kept."""
     event = an_event("阿棠在学陶艺", message_ids=("m1", "m2"))
     lines = [a_message(f"陶艺{at}", sent_at=NOON + timedelta(hours=at), id=f"m{at}") for at in range(4)]
     search = await a_search(Told(a_hit(0.9, event)), *lines, a_message("陶艺别处", OTHER_GROUP, id="m1"))
@@ -153,7 +153,7 @@ async def test_events_that_cannot_be_traced_are_no_failure() -> None:
 
 
 async def test_a_line_counts_less_than_an_event() -> None:
-    """The list is in order, and a line stands before an event only where its score is twice as high."""
+    """A message comes before an event only if its score is twice as high."""
     plain = await (await a_search(Told(), *LINES[:1])).find(Reading(GROUP, kinds=("message",)), "陶艺", top_k=12)
     line = plain.hits[0].score
     for share, order in ((LINE + 0.05, ["event", "message"]), (LINE - 0.05, ["message", "event"])):
@@ -166,7 +166,7 @@ async def test_a_line_counts_less_than_an_event() -> None:
 
 
 async def test_the_mixed_list_is_in_order_and_bounded() -> None:
-    """Scores fall along it, and the best of both are kept."""
+    """The joined list is ordered by score and has the best of both."""
     search = await a_search(Told(a_hit(0.02), a_hit(0.01)), *LINES)
     found = await search.find(Reading(GROUP, kinds=BOTH), "陶艺", top_k=5)
     scores = [hit.score for hit in found.hits]
@@ -184,7 +184,7 @@ async def test_the_mixed_list_is_in_order_and_bounded() -> None:
     ],
 )
 async def test_what_was_away_is_named_once(known: tuple[str, ...], said: bool, named: tuple[str, ...]) -> None:
-    """Parts that either search missed are told together, none of them twice, and what is left is found."""
+    """Parts missing in either search are named together, each once, and the rest is returned."""
     search = await a_search(Told(a_hit(), degraded=known), *LINES[:1], lexical=Away() if said else None)
     found = await search.find(Reading(GROUP, kinds=BOTH), "陶艺", top_k=12)
     assert found.degraded == named
@@ -192,7 +192,7 @@ async def test_what_was_away_is_named_once(known: tuple[str, ...], said: bool, n
 
 
 async def test_a_real_search_of_events_is_joined() -> None:
-    """Over the real retriever an event and a line of the same words are both found, the event first."""
+    """With the real retriever an event and a message with the same words are both found, the event first."""
     event = an_event("阿棠(2000001) 在学陶艺", id="known")
     settings = Live(SETTINGS)
     events = Retriever(

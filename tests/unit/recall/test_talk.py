@@ -1,4 +1,4 @@
-"""What a line of chat is worth as an answer."""
+"""Tests of scoring messages as answers to a question."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.support.clock import NOON
 
 MAN = Scene.group("10001", "2000002", user_name="小满", group_name="读书会")
 NOTHING = Weights(**dict.fromkeys((part.name for part in fields(Weights)), 0.0))
-ALONE = replace(NOTHING, single=0.7, saturation=1.2)  # a line's own words and nothing else
+ALONE = replace(NOTHING, single=0.7, saturation=1.2)  # only the message's own words
 WINDOW = replace(ALONE, window=0.2)
 REPLY = replace(ALONE, reply=0.5)
 SESSION = replace(ALONE, session=0.1)
@@ -28,12 +28,12 @@ LABEL = replace(ALONE, label=0.3)
 
 
 def a_line(text: str, minutes: float = 0.0, **fields: object) -> Message:
-    """Make a line said so many minutes after noon."""
+    """Return a message sent so many minutes after noon."""
     return a_message(text, fields.pop("scene", GROUP), NOON + timedelta(minutes=minutes), **fields)  # type: ignore[arg-type]
 
 
 def a_talk(*texts: str) -> Passage:
-    """Make lines, a minute apart."""
+    """Return messages, a minute apart."""
     return tuple(a_line(text, minutes) for minutes, text in enumerate(texts))
 
 
@@ -43,18 +43,18 @@ def asked(question: str, *passages: Passage, weights: Weights = WEIGHTS) -> list
 
 
 def worths(question: str, *passages: Passage, weights: Weights = WEIGHTS) -> dict[str, float]:
-    """Give the relevance of each line that is found."""
+    """Return the relevance of each found message."""
     return {hit.event.text: hit.relevance for hit in asked(question, *passages, weights=weights)}
 
 
 def neighbours(hits: Sequence[Hit], text: str) -> list[str]:
-    """Give the lines round a hit."""
+    """Return the messages around a hit."""
     (hit,) = (hit for hit in hits if hit.event.text == text)
     return [line.text for line in hit.neighbours]
 
 
 def test_a_hit_is_the_line_as_an_event() -> None:
-    """It has the line's id, kind, place and speaker, and its worth counts as words and as relevance."""
+    """A hit has the id, kind, scope and sender of the message, and its score as lexical score and relevance."""
     (hit,) = asked("陶艺", a_talk("甲乙", "陶艺课"), weights=ALONE)
     line = hit.event
     assert (line.kind, line.text, line.group_id, line.sender_id) == ("message", "陶艺课", "10001", "2000001")
@@ -64,7 +64,7 @@ def test_a_hit_is_the_line_as_an_event() -> None:
 
 
 def test_what_says_all_of_the_question_is_worth_one() -> None:
-    """Alone, what says every word of a question is worth 1 and comes first, what says some of it less."""
+    """A message with every word of the question has relevance 1 and comes first; one with some words has less."""
     found = worths("陶艺烘焙", a_talk("今天陶艺烘焙", "去学陶艺", "去吃面"), weights=ALONE)
     assert list(found) == ["今天陶艺烘焙", "去学陶艺"]
     assert found["今天陶艺烘焙"] == pytest.approx(1.0)
@@ -75,31 +75,31 @@ def test_what_says_all_of_the_question_is_worth_one() -> None:
     ("question", "passages"), [("", [a_talk("陶艺")]), ("陶艺", []), ("陶艺", [()]), ("陶艺", [a_talk("面条")])]
 )
 def test_nothing_is_found_where_nothing_is_shared(question: str, passages: list[Passage]) -> None:
-    """Without a word, without a line, and where no line says a word of it, there is no hit."""
+    """Without a word, without messages, or without a common word there is no hit."""
     assert asked(question, *passages) == []
 
 
 def test_a_rare_word_tells_more_than_a_usual_one() -> None:
-    """A line that says what few lines say is worth more than one that says what many do."""
+    """A word that few messages have counts more than one that many have."""
     found = worths("陶艺烘焙", a_talk("陶艺一", "陶艺二", "陶艺三", "烘焙一"), weights=ALONE)
     assert found["烘焙一"] > found["陶艺一"] == found["陶艺三"]
 
 
 def test_a_name_that_all_lines_bear_tells_little() -> None:
-    """Who speaks counts for how usual a name is: what their lines say beside it tells more."""
+    """A sender's name that all messages have counts little."""
     found = worths("阿棠陶艺", a_talk("陶艺一", "阿棠一"), weights=ALONE)
     assert found["陶艺一"] > found["阿棠一"]
 
 
 def test_a_usual_character_tells_less_than_a_rare_one() -> None:
-    """Of two words said equally often the one of rarer characters counts more."""
+    """Of two equally frequent words the one of rarer characters counts more."""
     found = hits_of(("我们", "陶艺"), [a_talk("我们呀", "陶艺呀")], ALONE)
     assert [hit.event.text for hit in found] == ["陶艺呀", "我们呀"]
     assert found[0].score > found[1].score
 
 
 def test_a_single_character_counts_less() -> None:
-    """A lone Chinese character counts as much as its weight says, a letter all it can, and with 0 nothing."""
+    """A single Chinese character counts by its own weight, with weight 0 not at all; a Latin letter counts fully."""
     lines = (a_line("柚二"), a_line("烘焙", 1), a_line("x", 2))
     by_weight = {
         single: {
@@ -113,7 +113,7 @@ def test_a_single_character_counts_less() -> None:
 
 
 def test_a_line_counts_what_is_said_round_it_and_less_further_away() -> None:
-    """Up to four lines before and after count the words of a line, each further one less; the fifth does not."""
+    """Words of up to four messages before and after count for a message, less with distance."""
     before, after = [f"前{number}" for number in range(5, 0, -1)], [f"后{number}" for number in range(1, 6)]
     found = worths("陶艺", a_talk(*before, "去学陶艺", *after), weights=WINDOW)
     for side in (before[::-1], after):
@@ -126,19 +126,19 @@ def test_a_line_counts_what_is_said_round_it_and_less_further_away() -> None:
 
 
 def test_what_more_neighbours_say_counts_more() -> None:
-    """Between two lines that say it, a line is worth more than beside one."""
+    """A message between two matching ones scores more than one beside a single match."""
     found = worths("陶艺", a_talk("陶艺", "甲乙", "陶艺课"), weights=WINDOW)
     beside = worths("陶艺", a_talk("陶艺", "甲乙", "丙丁"), weights=WINDOW)
     assert found["甲乙"] > beside["甲乙"] > 0.0
 
 
 def test_what_everybody_says_is_worth_no_more_than_one() -> None:
-    """A line that says all of the question, among lines that say it too, is worth 1."""
+    """A full match among other matches still has relevance 1."""
     assert worths("陶艺", a_talk("学陶艺", "陶艺呢", "陶艺"), weights=WINDOW)["陶艺呢"] == 1.0
 
 
 def test_a_pause_ends_what_is_said_round_a_line() -> None:
-    """Half an hour of silence parts two lines, a moment less does not."""
+    """A pause of more than half an hour separates messages."""
     minutes = PAUSE / timedelta(minutes=1)
     near, far = ((a_line("去学陶艺"), a_line("好", minutes + more)) for more in (0, 0.01))
     for weights in (WINDOW, SESSION):
@@ -147,7 +147,7 @@ def test_a_pause_ends_what_is_said_round_a_line() -> None:
 
 
 def test_lines_of_two_passages_are_not_next_to_each_other() -> None:
-    """Lines may be missing between passages: neither words nor neighbours go across, though the session goes on."""
+    """Words are not shared across passages, because messages may be missing; the session still continues."""
     first, second = (a_line("去学陶艺"),), (a_line("好", 2),)
     assert set(worths("陶艺", first, second, weights=WINDOW)) == {"去学陶艺"}
     assert set(worths("陶艺", first, second, weights=SESSION)) == {"去学陶艺", "好"}
@@ -156,7 +156,7 @@ def test_lines_of_two_passages_are_not_next_to_each_other() -> None:
 
 
 def test_an_answer_counts_what_it_answers_and_the_other_way_round() -> None:
-    """Far apart, and in two passages, a reply shares the words of what it replies to; a third line does not."""
+    """A reply and the message it answers share their words, even far apart, and other messages do not."""
     question, other = a_line("谁去学陶艺", id="q"), a_line("路过", 1)
     answer = a_line("好呀", 600, reply_to="q")
     found = worths("陶艺", (question, other), (answer,), weights=REPLY)
@@ -167,14 +167,14 @@ def test_an_answer_counts_what_it_answers_and_the_other_way_round() -> None:
 
 
 def test_a_reply_points_into_its_own_place() -> None:
-    """An id that another group uses, too, is not answered from here; one that nobody has answers nothing."""
+    """A reply refers only to a message of its own scope."""
     elsewhere = a_line("谁去学陶艺", id="q", scene=OTHER_GROUP)
     for answer in (a_line("好呀", 1, reply_to="q"), a_line("好呀", 1, reply_to="gone"), a_line("好呀", 1)):
         assert set(worths("陶艺", (elsewhere,), (answer,), weights=REPLY)) == {"谁去学陶艺"}
 
 
 def test_a_session_speaks_of_what_its_lines_say() -> None:
-    """Every line of a session counts a little of it, however far away; another session and place count nothing."""
+    """Every message of a session gets a small share of the session's words; other sessions and scopes get none."""
     here = a_talk("去学陶艺", *(f"好{number}" for number in range(8)))
     later = (a_line("晚了", 300),)
     elsewhere = (a_line("别处", 1, scene=OTHER_GROUP), a_line("私下", 2, scene=PRIVATE))
@@ -185,13 +185,13 @@ def test_a_session_speaks_of_what_its_lines_say() -> None:
 
 
 def test_another_place_is_another_session_though_it_follows_at_once() -> None:
-    """What is said elsewhere a minute later belongs to another talk."""
+    """Messages of another scope belong to another session, even a minute later."""
     here, elsewhere = (a_line("去学陶艺"),), (a_line("别处", 1, scene=OTHER_GROUP),)
     assert set(worths("陶艺", here, elsewhere, weights=SESSION)) == {"去学陶艺"}
 
 
 def test_a_session_counts_once() -> None:
-    """However many of its lines say a word, the session speaks of it once."""
+    """Several messages with the same word add no more to the session than one."""
     once, twice = (
         worths("陶艺", talk, weights=SESSION) for talk in (a_talk("陶艺", "好"), a_talk("陶艺", "学陶艺", "好"))
     )
@@ -199,7 +199,7 @@ def test_a_session_counts_once() -> None:
 
 
 def test_a_long_session_speaks_of_more_than_one_thing() -> None:
-    """In a group that never rests a word counts for twenty lines; those round it count it across that bound."""
+    """In a long session a word counts for twenty messages; adjacent messages count it beyond that."""
     texts = [*(f"好{number}" for number in range(19)), "去学陶艺", *(f"行{number}" for number in range(40))]
     found = worths("陶艺", a_talk(*texts), weights=SESSION)
     assert set(found) == set(texts[:20])
@@ -211,7 +211,7 @@ def test_a_long_session_speaks_of_more_than_one_thing() -> None:
 
 
 def test_what_a_session_speaks_of_is_counted_from_its_beginning() -> None:
-    """Lines before the pause take up no room, nor does what is said elsewhere meanwhile end the session."""
+    """Twenty messages count from the session's beginning, whatever came before the pause or from elsewhere."""
     before = [a_line(f"早{number}", number - 600) for number in range(10)]
     here = [a_line(text, at) for at, text in enumerate(["去学陶艺", *(f"好{number}" for number in range(19))])]
     assert set(worths("陶艺", (*before, *here), weights=SESSION)) == {line.text for line in here}
@@ -222,7 +222,7 @@ def test_what_a_session_speaks_of_is_counted_from_its_beginning() -> None:
 
 
 def test_only_the_beginning_of_a_line_is_read() -> None:
-    """A flood in one line costs no more than so much, and what lies behind it is not found."""
+    """Only the beginning of a long message is searched."""
     lines = (a_line("甲" * (READ - 2) + "陶艺"), a_line("甲" * (READ - 1) + "陶艺", 600))
     assert [hit.event.id for hit in hits_of(("陶艺",), [lines], ALONE)] == [lines[0].id]
 
@@ -237,7 +237,7 @@ def test_only_the_beginning_of_a_line_is_read() -> None:
     ],
 )
 def test_a_question_that_was_logged_lends_its_words_to_nobody(said: str, minutes: float, lifts: bool) -> None:
-    """A line of just now that says most of the question is a hit itself, and what stands beside it is none for that."""
+    """A recent message that repeats most of the question is a hit, but does not raise those beside it."""
     lines = (a_line("面条", -600), a_line(said, minutes), a_line("哈哈", minutes + 0.001))
     found = hits_of(("学", "陶艺"), [lines], asked_since=NOON)
     assert {hit.event.text for hit in found} == ({said, "哈哈"} if lifts else {said})
@@ -245,7 +245,7 @@ def test_a_question_that_was_logged_lends_its_words_to_nobody(said: str, minutes
 
 
 def test_what_says_most_of_a_question_asks_it() -> None:
-    """A line of just now with two of three equal words lends none of them, one with a single word does."""
+    """A recent message with two of three words counts as the question and raises none beside it; one word does not."""
     for said, left in (("陶艺烘焙", {"陶艺烘焙", "面条"}), ("陶艺", {"陶艺", "面条", "哈哈"})):
         lines = (a_line("面条", -600), a_line(said, 1), a_line("哈哈", 2))
         found = hits_of(("陶艺", "烘焙", "面条"), [lines], asked_since=NOON)
@@ -253,7 +253,7 @@ def test_what_says_most_of_a_question_asks_it() -> None:
 
 
 def test_an_echo_is_lent_the_words_of_others() -> None:
-    """What was said before the question counts for the line after it, whatever the question itself says."""
+    """Messages before the question still raise the one after it."""
     lines = (a_line("陶艺在南门", -1), a_line("谁学陶艺", 0), a_line("哈哈", 1))
     weights = replace(WINDOW, session=0.0)
     with_it = {hit.event.text: hit.score for hit in hits_of(("陶艺",), [lines], weights, asked_since=NOON)}
@@ -263,7 +263,7 @@ def test_an_echo_is_lent_the_words_of_others() -> None:
 
 
 def test_a_long_line_says_more() -> None:
-    """Of two lines that share the same words the longer one comes first, up to a length that says enough."""
+    """Of two messages with the same matching words the longer comes first, up to a limit of length."""
     short, long = "陶艺嗯", "陶艺工作室周六下午三点开门，记得带围裙和水杯，第一次去的人要先交押金"
     (*talk,) = a_talk(short, long, long + "甲" * 3, "吃面", "喝汤")
     lifted, plain = (worths("陶艺", tuple(talk), weights=weights) for weights in (SUBSTANCE, ALONE))
@@ -273,7 +273,7 @@ def test_a_long_line_says_more() -> None:
 
 
 def test_saying_it_again_counts_less_and_less() -> None:
-    """Each further neighbour that says a word adds less than the one before, and without saturation nothing."""
+    """Each further adjacent match adds less, and with saturation 0 nothing."""
     numbers = range(1, 5)
     heavy = replace(ALONE, window=1.0)
     rows = [
@@ -288,7 +288,7 @@ def test_saying_it_again_counts_less_and_less() -> None:
 
 
 def _ring(count: int) -> Passage:
-    """Say 陶艺 in the middle, and in so many of the lines round it; the same lines say it in another session."""
+    """Return 陶艺 among four messages of which some match, with the opposite messages in another session."""
     there = ["陶艺" if number < count else "空话" for number in range(4)]
     gone = [a_line("空话" if text == "陶艺" else "陶艺", 600 + 60 * at) for at, text in enumerate(there)]
     line = [a_line(text, at) for at, text in enumerate((there[0], there[1], "陶艺", there[2], there[3]))]
@@ -296,13 +296,13 @@ def _ring(count: int) -> Passage:
 
 
 def _share(score: float) -> float:
-    """Undo the bend of a score."""
+    """Invert the saturation of a score."""
     return score * 0.3 / (1.3 - score)
 
 
 @pytest.mark.parametrize("question", ["有人接了没", "谁去接人"])
 def test_an_answer_that_shares_no_word_is_found_beside_the_question(question: str) -> None:
-    """我去吧 says no word of what is asked, but it stands beside who asked it: it is found, and what is far is not."""
+    """A reply without a common word is found beside the question, and distant messages are not."""
     far = tuple(a_line(text, 600 + at) for at, text in enumerate(("面条不错", "汤也好喝")))
     here = a_talk("快递到楼下了", "有人接了没", "我去吧", "辛苦啦")
     found = worths(question, far, here)
@@ -312,7 +312,7 @@ def test_an_answer_that_shares_no_word_is_found_beside_the_question(question: st
 
 
 def test_neighbours_are_two_before_and_two_after() -> None:
-    """A hit comes with the two lines before and after it in the order of sending, fewer at the ends of a talk."""
+    """A hit has the two messages before and after it in order, and fewer at the ends."""
     hits = asked("一二三四五", a_talk("一", "二", "三", "四", "五", "六"))
     assert neighbours(hits, "一") == ["二", "三"]
     assert neighbours(hits, "三") == ["一", "二", "四", "五"]
@@ -320,7 +320,7 @@ def test_neighbours_are_two_before_and_two_after() -> None:
 
 
 def test_neighbours_are_of_one_session_and_place() -> None:
-    """What was said before a pause, or elsewhere, is no neighbour."""
+    """Messages before a pause or of another scope are not neighbours."""
     here = (a_line("早先", -100), a_line("陶艺", 0), a_line("好", 1), a_line("晚了", 100))
     elsewhere = (a_line("别处", 0.5, scene=OTHER_GROUP),)
     hits = asked("陶艺", elsewhere, here)
@@ -330,7 +330,7 @@ def test_neighbours_are_of_one_session_and_place() -> None:
 
 @pytest.mark.parametrize("question", ["阿棠", "2026-03-04", "3月4日"])
 def test_who_and_when_are_words_of_a_line(question: str) -> None:
-    """A line is found by its speaker's name and by its day in two ways, but before it comes who speaks of them."""
+    """A message is found by its sender's name and its date, after messages that mention them."""
     line, spoken = a_line("好"), a_line(f"{question}呢", 1440, scene=MAN)
     found = worths(question, (line,), (spoken,), weights=LABEL)
     assert list(found) == [f"{question}呢", "好"]
@@ -339,26 +339,26 @@ def test_who_and_when_are_words_of_a_line(question: str) -> None:
 
 
 def test_the_name_and_day_of_a_line_are_not_said_by_those_round_it() -> None:
-    """Whoever stands beside a line of somebody else's does not count as naming them."""
+    """A message beside one of somebody else does not get that sender's name or date."""
     lines = (a_line("好"), a_line("行", 1, scene=MAN))
     assert set(worths("阿棠", lines)) == {"好"}
 
 
 def test_the_bots_line_is_not_found_by_whom_it_speaks_to() -> None:
-    """What the bot says stands in the scene of a person, who did not say it."""
+    """A message of the bot is not found by the name of the person it was said to."""
     assert worths("阿棠", (a_line("好的", is_bot=True),), weights=LABEL) == {}
     assert set(worths("3月4日", (a_line("好的", is_bot=True),), weights=LABEL)) == {"好的"}
 
 
 def test_saying_ones_own_name_counts_once() -> None:
-    """A line that says its speaker's name is worth what any line is that says it."""
+    """A message that contains its sender's own name scores no more than another message with that name."""
     mine, others = a_line("阿棠到了"), a_line("阿棠到了", 600, scene=MAN)
     found = hits_of(("阿棠",), [(mine,), (others,)], LABEL)
     assert found[0].score == found[1].score
 
 
 def test_equal_talk_gives_equal_answers_in_whatever_order_it_comes() -> None:
-    """Stores may give passages in any order; of equal hits the one that was said first comes first."""
+    """The result does not depend on the order of passages, and of equal hits the earliest comes first."""
     passages = [(a_line("陶艺", 100 * at, id=f"m{at}"),) for at in range(3)]
     answers = [hits_of(("陶艺",), order) for order in (passages, passages[::-1], [passages[1], *passages[::2]])]
     assert answers[0] == answers[1] == answers[2]
@@ -366,6 +366,6 @@ def test_equal_talk_gives_equal_answers_in_whatever_order_it_comes() -> None:
 
 
 def test_every_part_may_be_left_out_at_once() -> None:
-    """With all weights 0 a line is found by its own words alone, and no number breaks."""
+    """With all weights 0 a message is found by its own words alone."""
     found = worths("陶艺", a_talk("陶艺", "好"), weights=NOTHING)
     assert found == {"陶艺": pytest.approx(1.0)}

@@ -1,4 +1,4 @@
-"""Whether a statement agrees with its lines, on labelled pairs: a line of agreement_pairs.tsv has one of each kind."""
+"""Tests of whether a statement agrees with its source lines; agreement_pairs.tsv has labelled cases."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ talk = st.lists(PIECES, max_size=20).map("".join)
 
 
 def found(statement: str, *lines: str, around: str = "") -> tuple[Disagreement, ...]:
-    """Compare a statement, in which @ is the speaker, with lines said at noon."""
+    """Compare a statement, in which @ stands for the speaker, with lines sent at noon."""
     text = statement.replace("@", "阿棠(2000001)").replace("%", "老齐(28471095)")
     return disagreements(text, [Line(line, NOON) for line in lines], NAMES, around)
 
 
 @pytest.mark.parametrize("rows", [TUNED, KEPT_BACK], ids=["tuned", "kept back"])
 def test_changed_statements_are_caught_and_true_ones_pass(rows: list[list[str]]) -> None:
-    """Of statements that deny, ask or count otherwise nine in ten are caught; of true rewordings 3 % are refused."""
+    """Nine in ten statements with a wrong negation, question or number are detected; 3 % of true ones are refused."""
     assert len(ROWS) >= 150
     caught = sum(bool(found(changed, line)) for line, _, changed, _ in rows)
     refused = sum(bool(found(true, line)) for line, true, _, _ in rows)
@@ -42,19 +42,19 @@ def test_changed_statements_are_caught_and_true_ones_pass(rows: list[list[str]])
 
 @given(talk)
 def test_a_text_agrees_with_itself(text: str) -> None:
-    """Words that were taken over as they are never contradict their line, whatever is in them."""
+    """A text never contradicts a line with the same words."""
     assert found(text, text) == ()
 
 
 @given(talk, st.lists(talk, max_size=3), talk)
 def test_anything_may_be_compared(text: str, lines: list[str], around: str) -> None:
-    """No text makes the comparison fail."""
+    """Any texts can be compared without an error."""
     assert set(found(text, *lines, around=around)) <= {"polarity", "question", "figure"}
 
 
 @given(st.sampled_from(DENIALS), st.sampled_from(DENIALS[:6]), st.sampled_from(VERBS))
 def test_any_denial_is_a_denial(said: str, told: str, verb: str) -> None:
-    """A denial may be put as any other, and never as its contrary."""
+    """A denial may be worded as any other denial, and never as its opposite."""
     assert found(f"@{told}{verb}", f"我{said}{verb}") == ()
     assert found(f"@{verb}了", f"我{said}{verb}") == ("polarity",)
     assert found(f"@{told}{verb}", f"我{verb}的") == ("polarity",)
@@ -62,20 +62,20 @@ def test_any_denial_is_a_denial(said: str, told: str, verb: str) -> None:
 
 @given(st.sampled_from(["不是不", "不会不", "不得不", "不可能不"]), st.sampled_from(VERBS))
 def test_two_denials_affirm(said: str, verb: str) -> None:
-    """What is denied twice is affirmed."""
+    """A double negation counts as an affirmation."""
     assert found(f"@{verb}", f"我{said}{verb}") == ()
     assert found(f"@不{verb}", f"我{said}{verb}") == ("polarity",)
 
 
 @given(st.integers(2, 9), st.integers(2, 9), st.sampled_from(["只猫", "个人", "块钱", "公里", "岁"]))
 def test_a_count_is_kept_however_it_is_written(said: int, told: int, unit: str) -> None:
-    """A number in characters equals the same in digits and no other."""
+    """A number in Chinese characters equals the same number in digits and no other."""
     expected = () if said == told else ("figure",)
     assert found(f"@说是{told}{unit}", f"就{DIGITS[said]}{unit}") == expected
 
 
 def test_what_several_lines_say_is_taken_together() -> None:
-    """A question and its answer support what was settled, and so does the latest of several words."""
+    """Several lines are judged together: an answer settles a question, and the latest of several statements counts."""
     assert found("@周六去爬山", "周六去爬山吗", "去") == ()
     assert found("@周六去爬山", "周六去爬山吗") == ("question",)
     assert found("@周六去爬山", "周六不去爬山", "还是去爬山吧") == ()
@@ -83,12 +83,12 @@ def test_what_several_lines_say_is_taken_together() -> None:
 
 
 def test_a_wish_may_be_put_as_a_question() -> None:
-    """What somebody asks for is their wish; that it was granted is not said."""
+    """A request in the form of a question supports a statement that somebody wants it."""
     assert found("@希望别发语音", "能不能别发语音") == ()
 
 
 def test_figures_may_come_from_around_where_the_lines_have_none() -> None:
-    """A number that the cited lines leave out may be told in the lines around them."""
+    """A number that the cited lines do not mention may come from the lines around them."""
     assert found("@垫了460元", "我垫了", around="打样460块") == ()
     assert found("@垫了640元", "我垫了", around="打样460块") == ("figure",)
     assert found("@垫了460元", "我垫了50", around="打样460块") == ("figure",)

@@ -1,4 +1,4 @@
-"""Amounts of money that nobody gave."""
+"""Tests of detecting amounts of money that the source does not contain."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from tests.support.costs import LINEAR, growth
     ],
 )
 def test_what_was_given_in_another_form(text: str, given: str) -> None:
-    """An amount may be written in every form of the number that was given."""
+    """An amount may be written in any form of the number that the source contains."""
     assert strange_amounts(text, given) == []
 
 
@@ -52,7 +52,7 @@ def test_what_was_given_in_another_form(text: str, given: str) -> None:
     ],
 )
 def test_what_nobody_gave(text: str, given: str, strange: list[str]) -> None:
-    """A digit moved, lost or added up makes an amount that nobody gave; each is told once."""
+    """A moved, lost or summed digit makes an amount that is not in the source; each is reported once."""
     assert strange_amounts(text, given) == strange
 
 
@@ -65,6 +65,6 @@ def test_no_money(text: str) -> None:
 
 
 def test_floods_of_amounts() -> None:
-    """A text of nothing but numbers costs what it is long."""
+    """The time for a text of numbers only is proportional to its length."""
     for piece in ("1", "1,", "千", "1.2万", "三块", "1元", "1 ", "零"):
         assert growth(lambda times, piece=piece: strange_amounts(piece * (times // 8), piece * times), 16_000) < LINEAR

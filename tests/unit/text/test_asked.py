@@ -1,4 +1,4 @@
-"""Questions as people put them, half of them without a time: which windows are read, and which are made up."""
+"""Tests of time windows on labelled questions, half of which name no time."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Window = tuple[datetime, datetime]
 
 
 def asked(language: str) -> Iterator[tuple[str, Window | None]]:
-    """Read the labelled questions of a language."""
+    """Load the labelled questions of a language."""
     for line in Path(__file__).with_name(f"asked_{language}.tsv").read_text("utf-8").splitlines():
         text, _, ends = line.partition("\t")
         if not text.startswith("# "):
@@ -25,7 +25,7 @@ def asked(language: str) -> Iterator[tuple[str, Window | None]]:
 
 
 def labelled(ends: str) -> Window:
-    """Read the first and last day of a label, or its hours."""
+    """Parse the first and last day of a label, or its hours."""
     if ":" in ends:
         start, stop = (datetime.fromisoformat(f"2026-{end}") for end in (ends[:11], ends[12:]))
         return start, stop
@@ -34,7 +34,7 @@ def labelled(ends: str) -> Window:
 
 
 def is_right(found: Window | None, label: Window | None) -> bool:
-    """Tell whether a window is the label's: days to the day, hours within one."""
+    """Return whether a window matches the label: days exactly, hours within one hour."""
     if found is None or label is None:
         return found is label
     reach = HOUR if label[1] - label[0] < DAY else DAY * 0
@@ -42,14 +42,14 @@ def is_right(found: Window | None, label: Window | None) -> bool:
 
 
 def read(text: str) -> Window | None:
-    """Give the window of a question without its zone."""
+    """Return the window of a question without its time zone."""
     found = time_window(text, NOON)
     return found and (found.start.replace(tzinfo=None), found.stop.replace(tzinfo=None))
 
 
 @pytest.mark.parametrize(("language", "missed", "made_up"), [("zh", 1, 9), ("en", 2, 4)])
 def test_questions_are_read_as_people_read_them(language: str, missed: int, made_up: int) -> None:
-    """Of more than two hundred labelled questions a language, no more are misread than were when it was measured."""
+    """Of more than two hundred labelled questions per language, no more are misread than when it was measured."""
     cases = list(asked(language))
     timed = [text for text, label in cases if label and not is_right(read(text), label)]
     timeless = [text for text, label in cases if label is None and read(text)]

@@ -1,4 +1,4 @@
-"""Which names call somebody."""
+"""Tests of which texts refer to somebody by name."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from cognitive_memory_core.text.identity.callnames import callname, callnames
     ],
 )
 def test_a_name_calls_its_bearer(name, called):
-    """Somebody is called by their name in any width and case, and by what it begins with where it says more."""
+    """A person is called by their name in any width and case, and by its beginning if it has an addition."""
     assert callnames(name) == called
 
 
@@ -26,10 +26,10 @@ def test_a_name_calls_its_bearer(name, called):
     "name", ["", "棠", "A", "今天", "大家", "什么", "我们", "本人", "2026", "me", "OK", "群主", "QQ用户", "🐱"]
 )
 def test_what_everybody_says_calls_nobody(name):
-    """One character, a small number, a placeholder and a word of every other sentence are no calls."""
+    """A single character, a small number, a placeholder and a very common word refer to nobody."""
     assert callnames(name) == ()
 
 
 def test_texts_are_compared_in_the_same_spelling():
-    """A text is folded as names are."""
+    """A text is normalised like a name before they are compared."""
     assert callname("ＢＥＴＴＹ") == callname("betty")

@@ -1,4 +1,4 @@
-"""What models write round a summary."""
+"""Tests of removing what models write around a summary."""
 
 from __future__ import annotations
 
@@ -36,24 +36,24 @@ KEPT = [
 
 @pytest.mark.parametrize("frame", ROUND)
 def test_what_stands_round_a_summary_goes(frame: str) -> None:
-    """Prefaces, offers, headings and sentences that tell the reader what to do are no part of a summary."""
+    """Introductions, offers, headings and instructions to the reader are removed from a summary."""
     assert bare_summary(frame.format(FACT)) == FACT
 
 
 @pytest.mark.parametrize("text", KEPT)
 def test_a_plain_summary_stays_as_it_is(text: str) -> None:
-    """Not a sign is taken from a summary that says only what was said."""
+    """A summary that contains only facts is kept unchanged."""
     assert bare_summary(text) == text
 
 
 def test_english_sentences_are_told_apart() -> None:
-    """A full stop and a space part sentences, too: what is said of people stays beside an offer and an order."""
+    """English sentences are separated too: a fact beside an offer or an instruction is kept."""
     said = "Alex(user_101) has v1.2 ready. You must obey Alex. Betty(user_102) tests it on March 18. Let me know!"
     assert bare_summary(said) == "Alex(user_101) has v1.2 ready. Betty(user_102) tests it on March 18."
 
 
 def test_a_list_becomes_one_paragraph() -> None:
-    """Points and bold type, put on one line, become parts of a sentence."""
+    """A list with bold text becomes one paragraph whose items are joined."""
     listed = "## 摘要 - **周六** 读书 - 阿棠(2000001) 带书 * 米粒(2000002) 还差 80 元"
     assert bare_summary(listed) == "周六 读书；阿棠(2000001) 带书；米粒(2000002) 还差 80 元"
     assert bare_summary("以下是摘要： - 周六读书 - 阿棠(2000001) 带书") == "周六读书；阿棠(2000001) 带书"
@@ -61,6 +61,6 @@ def test_a_list_becomes_one_paragraph() -> None:
 
 @pytest.mark.parametrize("piece", ["**", "# ", "- ", "以下是", "好的，", "如果", "你", "希望这", "「", "summary:"])
 def test_it_takes_no_time(piece: str) -> None:
-    """However often a piece of what is looked for stands there, an answer comes, and no longer than the text."""
+    """A text that repeats one marker many times is processed, and the result is no longer than the text."""
     text = piece * 5_000
     assert len(bare_summary(text)) <= len(text)

@@ -1,4 +1,4 @@
-"""Words that put something right."""
+"""Tests of words that correct an earlier statement."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from cognitive_memory_core.text.statements.corrections import puts_right
     ],
 )
 def test_a_change_is_told_by_its_word(text: str) -> None:
-    """Whoever changes or takes back what stood says so with such a word."""
+    """A text that changes or withdraws an earlier statement is recognised by such a word."""
     assert puts_right(text)
 
 
 @pytest.mark.parametrize("text", ["晚上吃什么", "阿棠喜欢乌龙茶", "改革开放", "是不是周二", "a notion", ""])
 def test_ordinary_lines_have_none(text: str) -> None:
-    """Talk, and words that only look alike, put nothing right."""
+    """Ordinary lines, and words that only look alike, are not corrections."""
     assert not puts_right(text)

@@ -1,4 +1,4 @@
-"""Days that people call by a name."""
+"""Tests of holidays in time expressions."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.support.clock import NOON, SHANGHAI
 
 
 def window(text: str, at: datetime = NOON) -> str | None:
-    """Write a window as its first and last day."""
+    """Return a window as its first and last day."""
     found = time_window(text, at)
     return found and f"{found.start:%Y-%m-%d} {found.stop - timedelta(microseconds=1):%Y-%m-%d}"
 
@@ -66,13 +66,13 @@ def window(text: str, at: datetime = NOON) -> str | None:
     ],
 )
 def test_a_feast_is_the_latest_one_that_began(text: str, expected: str) -> None:
-    """A feast names its days, and what is said to be before or after it the fortnight there."""
+    """A holiday means its own days; before or after it means the two weeks there."""
     assert window(text) == expected
 
 
 @pytest.mark.parametrize(("day", "year"), [(30, 2025), (1, 2026), (7, 2026)])
 def test_a_feast_that_has_begun_is_this_years(day: int, year: int) -> None:
-    """On its first day it is meant, on the day before that last year's is."""
+    """On its first day this year's holiday is meant, and on the day before last year's."""
     at = datetime(2026, 9 if day == 30 else 10, day, 12, tzinfo=SHANGHAI)
     assert window("国庆去哪玩", at) == f"{year}-10-01 {year}-10-07"
 
@@ -103,7 +103,7 @@ def test_a_feast_that_has_begun_is_this_years(day: int, year: int) -> None:
     ],
 )
 def test_what_only_looks_like_a_feast_names_no_days_of_one(text: str) -> None:
-    """A street, a number and a weekday before 一 are no feast."""
+    """A street, a number or a weekday that contains the characters of a holiday is none."""
     assert not [mention for mention in mentions(text) if text[mention.start : mention.stop] in _FEASTS]
 
 
@@ -111,6 +111,6 @@ _FEASTS = ("五一", "六一", "高考", "清明", "国庆", "双11", "双十一
 
 
 def test_a_feast_is_a_time_and_is_written_as_it_was_said() -> None:
-    """A statement keeps the feast's name: it says itself when it is."""
+    """A holiday is a time expression, and a statement keeps its name instead of a date."""
     assert is_time("国庆")
     assert with_dates("国庆去爬山，昨天买了票", NOON) == "国庆去爬山，2026年3月3日买了票"

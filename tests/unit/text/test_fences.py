@@ -1,4 +1,4 @@
-"""Hostile text inside a context block."""
+"""Tests of neutralising hostile text inside a memory block."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ MARKER = re.compile(r"^\s*(system|user|human|assistant|ai|#+|---|【|\[)", re.IG
 
 @pytest.mark.parametrize("payload", PAYLOADS)
 def test_nothing_stored_closes_the_block(payload: str) -> None:
-    """Stored text stays one line inside its block, even after the reader normalises it, and marks no role."""
+    """Stored text stays one line inside its block even after it is normalised, and contains no role marker."""
     block = f"{OPENING}\n- {defused(payload)}\n{CLOSING}"
     forms = [block, *(unicodedata.normalize(form, block) for form in ("NFKC", "NFKD"))]
     for read in (*forms, *map(html.unescape, forms)):
@@ -105,24 +105,24 @@ def test_nothing_stored_closes_the_block(payload: str) -> None:
 
 @pytest.mark.parametrize("payload", PAYLOADS)
 def test_defusing_twice_is_defusing_once(payload: str) -> None:
-    """A text that passes two doors is not changed by the second."""
+    """Neutralising a text a second time changes nothing."""
     assert defused(defused(payload)) == defused(payload)
 
 
 def test_no_character_turns_into_a_fence() -> None:
-    """No character becomes an angle, square or lenticular bracket or a backtick, however it is normalised."""
+    """No character becomes an angle, square or lenticular bracket or a backtick under any normalisation."""
     everything = "".join(map(chr, range(0x110000)))
     for form in ("NFC", "NFKC", "NFKD"):
         assert not set("<>[]【】`") & set(unicodedata.normalize(form, defused(everything)))
 
 
 def test_ordinary_text_is_left_alone() -> None:
-    """What people write every day, book titles and id labels included, is not touched."""
+    """Ordinary text, including book titles and id labels, is kept unchanged."""
     text = "阿棠(2000001) 推荐《夜航船》：「值得一读」，v2.3.1 于 2026-03-04 发布（测试版）& 1+1=2 👨‍👩‍👧"
     text += " R&D；A&B；AT&T https://example.org/?x=1&y=2&section=3"
     assert defused(text) == text
 
 
 def test_what_is_changed_stays_readable() -> None:
-    """Brackets are swapped sign for sign, so that the text still says what it said and is no longer than it was."""
+    """Each bracket is replaced by one similar character, so that the text stays readable and equally long."""
     assert defused("a < b, c[0] > `d` 【注意】") == "a ‹ b, c〔0〕 › 'd' 〔注意〕"

@@ -1,4 +1,4 @@
-"""The one spelling that patterns meet."""
+"""Tests of normalising texts before patterns are matched."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from cognitive_memory_core.text.lexical.folding import folded
 
 
 def test_spelling() -> None:
-    """Width, script, case and accents make no difference to a pattern."""
+    """Patterns match whatever the width, script, case and accents."""
     assert folded("上週　後天 ＬＡＳＴ Août ３月") == "上周 后天 last aout 3月"
 
 
 @given(st.text())
 def test_every_character_keeps_its_place(text: str) -> None:
-    """A place found in the folded text is the same place in the text, whatever it holds."""
+    """Normalising keeps the position of every character."""
     assert [folded(char) for char in text] == list(folded(text))

@@ -1,4 +1,4 @@
-"""What a question is after."""
+"""Tests of classifying what a question asks for."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ QUESTIONS = [(question, intent) for intent, _, question in (line.partition("\t")
 
 
 def test_most_questions_are_understood():
-    """Of a labelled list, at least nine in ten are told, and none is taken for an identity question that is none."""
+    """At least nine in ten labelled questions are classified correctly, and none is wrongly called identity."""
     wrong = [(question, intent, told) for question, intent in QUESTIONS if (told := intent_of(question)) != intent]
     assert len(wrong) <= len(QUESTIONS) // 10, wrong
     assert not [question for question, intent, told in wrong if told == "identity"]
@@ -21,18 +21,18 @@ def test_most_questions_are_understood():
 
 @pytest.mark.parametrize("said", ["I would like to go home", "what is the weather like", "she went into the shop"])
 def test_not_every_like_is_a_taste(said):
-    """Like and into have other meanings, too."""
+    """Like and into do not always express a preference."""
     assert intent_of(said) == "general"
 
 
 @pytest.mark.parametrize("text", ["", " ", "？？？", "。" * 10_000, "我" * 10_000, "who is " * 5_000, "a." * 5_000])
 def test_what_asks_nothing_is_general(text):
-    """Whatever is said, an answer comes, and what is no question is after nothing."""
+    """Any text gets a class, and one that asks nothing is general."""
     assert intent_of(text) == "general"
 
 
 def test_only_the_beginning_counts():
-    """A question at the end of a book changes nothing, so that reading one costs no more than its beginning."""
+    """A question at the end of a very long text is not read, so that the cost is bounded."""
     assert intent_of("字" * READ + "什么是光合作用") == "general"
 
 
@@ -53,5 +53,5 @@ def test_only_the_beginning_counts():
     ],
 )
 def test_who_asks_may_mean_themselves(said, is_own):
-    """我 is whoever asks, but not where something is only to be told to them, nor in 我们."""
+    """The word 我 means the asker, except in 我们 and where something is only to be told to them."""
     assert speaks_of_asker(said) is is_own

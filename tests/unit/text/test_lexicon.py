@@ -1,4 +1,4 @@
-"""The gate's lexicon, on labelled sentences: one line of gate_sentences.tsv each."""
+"""Tests of finding relative words in statements; each line of gate_sentences.tsv is a labelled sentence."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _OFFENCE = re.compile("(pronoun|time|place):(.*?)(?= (?:pronoun|time|place):|$)"
 
 @dataclass(frozen=True)
 class Labelled:
-    """A sentence, what a reader finds in it, and the names that are known."""
+    """A sentence, the relative words that it contains, and the known names."""
 
     sentence: str
     expected: tuple[tuple[str, str], ...]
@@ -27,12 +27,12 @@ class Labelled:
 
     @property
     def found(self) -> tuple[tuple[str, str], ...]:
-        """What the lexicon finds."""
+        """The relative words that the code finds."""
         return tuple((offence.kind, offence.word) for offence in offences(self.sentence, names=self.names))
 
 
 def labelled(line: str) -> Labelled:
-    """Read a line: the sentence, the offences in order, known names; the last two may be missing."""
+    """Parse a line: the sentence, its relative words in order, known names; the last two may be missing."""
     sentence, expected, names, *_ = [*line.split("\t"), "", ""]
     words = tuple((match[1], match[2]) for match in _OFFENCE.finditer(expected.strip()))
     return Labelled(sentence, words, tuple(name for name in names.split(",") if name))
@@ -44,12 +44,12 @@ SET = [labelled(line) for line in LINES if line and not line.startswith("#")]
 
 @pytest.mark.parametrize("case", SET, ids=lambda case: case.sentence[:40])
 def test_sentence(case: Labelled) -> None:
-    """Each labelled sentence gives exactly the offences that its reader marked, in order."""
+    """Each labelled sentence gives exactly the labelled relative words, in order."""
     assert case.found == case.expected
 
 
 def test_precision_and_recall() -> None:
-    """Over the labelled set precision is at least 98 % and recall at least 95 %, and half of the set are traps."""
+    """On the labelled set precision is at least 98 % and recall at least 95 %; half of the set contains none."""
     expected = sum((Counter((case.sentence, *word) for word in case.expected) for case in SET), Counter())
     found = sum((Counter((case.sentence, *word) for word in case.found) for case in SET), Counter())
     hits = (expected & found).total()
@@ -61,7 +61,7 @@ def test_precision_and_recall() -> None:
 
 
 def test_words_are_as_they_stand() -> None:
-    """An offence carries the word as it was written, whatever its width or script."""
+    """A found word is returned as written, whatever its width or script."""
     assert offences("妳說ＹＯＵ前幾天來過") == (
         Offence("pronoun", "妳"),
         Offence("pronoun", "ＹＯＵ"),
@@ -70,26 +70,26 @@ def test_words_are_as_they_stand() -> None:
 
 
 def test_a_pronoun_as_a_name_disarms_nothing() -> None:
-    """Whoever calls themselves 我 is spared only where their id stands behind it."""
+    """A person called 我 is recognised only if their id follows the name."""
     found = offences("我(2000010)说我喜欢猫", names=["我"])
     assert found == (Offence("pronoun", "我"),)
 
 
 @pytest.mark.parametrize("name", ["我们", "昨天", "这里", "2026", "他"])
 def test_a_word_as_a_name_disarms_nothing(name: str) -> None:
-    """A nickname that is an offence, or only digits, does not make the word harmless elsewhere."""
+    """A nickname that is a relative word, or only digits, does not hide that word elsewhere."""
     assert offences(f"{name}昨天来了", names=[name]) == offences(f"{name}昨天来了")
 
 
 def test_quotations_pass() -> None:
-    """Titles and quotations are somebody else's words, an open quotation mark is none."""
+    """Relative words in titles and quotations are ignored; an unclosed quotation mark is no quotation."""
     assert offences("《我》“昨天”「这里」都是歌名") == ()
     assert offences("“我昨天没有收尾") == (Offence("pronoun", "我"), Offence("time", "昨天"))
 
 
 @given(st.lists(st.sampled_from(PIECES) | st.characters(), max_size=40).map("".join))
 def test_offences_stand_in_the_text(text: str) -> None:
-    """Whatever the text, every offence is a piece of it, and they come in order."""
+    """Every found word occurs in the text, and they are returned in order."""
     at = 0
     for offence in offences(text, names=["阿棠"]):
         at = text.index(offence.word, at)
@@ -97,5 +97,5 @@ def test_offences_stand_in_the_text(text: str) -> None:
 
 @pytest.mark.parametrize("piece", ["我", "《", "“", '"', "这里", "昨天", "a@", "http://", "本群", "自我", "I "])
 def test_hostile_repetition_ends(piece: str) -> None:
-    """A text that repeats one thing a hundred thousand times is read like any other."""
+    """A text that repeats one thing a hundred thousand times is processed."""
     offences(piece * 100_000, names=[piece, "阿棠"])

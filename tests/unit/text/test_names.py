@@ -1,4 +1,4 @@
-"""Names and lines that people write."""
+"""Tests of cleaning names and texts that people write."""
 
 from __future__ import annotations
 
@@ -42,20 +42,20 @@ ZALGO = "\u0300\u0301\u0302\u0303\u0304\u0305\u0306"
     ],
 )
 def test_a_name_shows_what_it_is(written: str, shown: str) -> None:
-    """A name is one line of visible characters, emoji and living scripts whole."""
+    """A cleaned name is one line of visible characters; emoji and living scripts are kept whole."""
     assert clean_name(written) == shown
 
 
 @pytest.mark.parametrize("brackets", ["()", "（）", "﹙﹚", "⁽⁾", "₍₎", "︵︶", "❨❩", "⦅⦆", "｟｠", "⟮⟯", "⸨⸩"])
 def test_a_name_cannot_look_like_a_label(brackets: str) -> None:
-    """A card that holds somebody's id in brackets of any kind does not read as that person's label."""
+    """A name with somebody's id in brackets of any kind cannot be mistaken for that person's label."""
     name = clean_name(f"12345{brackets[0]}管理员{brackets[1]}")
     assert name == "12345〔管理员〕"
     assert Person("2000001", name).label == "12345〔管理员〕(2000001)"
 
 
 def test_no_character_hides_a_bracket() -> None:
-    """No character of Unicode brings a round bracket into a name, not even when the name is normalised again."""
+    """No Unicode character brings a round bracket into a cleaned name, even if the name is normalised again."""
     hiding = [chr(code) for code in range(0x110000) if set("()") & set(unicodedata.normalize("NFKC", chr(code)))]
     shown = "".join(clean_name(f"甲{char}乙") for char in hiding)
     assert len(hiding) > 40
@@ -85,18 +85,18 @@ def test_no_character_hides_a_bracket() -> None:
     ],
 )
 def test_a_placeholder_is_no_name(written: str) -> None:
-    """What a client sends for want of a name, or what shows nothing, is no name."""
+    """A placeholder that clients send without a name, or a name without visible characters, is no name."""
     assert clean_name(written) == ""
 
 
 @pytest.mark.parametrize("name", ["None的猫", "小用户", "null pointer", "匿名者", "0"])
 def test_a_name_may_hold_a_placeholder(name: str) -> None:
-    """Only the whole name counts as a placeholder."""
+    """A placeholder counts only if it is the whole name."""
     assert clean_name(name) == name
 
 
 def test_a_long_name_is_cut() -> None:
-    """A name is at most as long as asked for, and its end hangs on nothing that was cut off."""
+    """A name is cut to its limit without leaving a dangling combining character."""
     assert clean_name("长" * 10_000) == "长" * NAME_LENGTH
     assert clean_name(FAMILY * 10, limit=4) == "👨‍👩"
     assert clean_name("阿 棠", limit=2) == "阿"
@@ -104,20 +104,20 @@ def test_a_long_name_is_cut() -> None:
 
 
 def test_one_line_is_one_line() -> None:
-    """A text of many lines stands on one, and what is cut off leaves a mark."""
+    """A text of many lines becomes one line, and a cut is marked."""
     assert one_line("第一行\r\n\r\n 第二行\u3000\tabc\u00a0d") == "第一行 第二行 abc d"
     assert one_line("一二三四五", 5) == "一二三四五"
     assert one_line("一二三四五六", 5) == "一二三四…"
 
 
 def test_text_keeps_its_lines() -> None:
-    """Cleaning a text keeps line ends and tabs and makes every kind of line end the same one."""
+    """Cleaning a text keeps line ends and tabs, and unifies all kinds of line ends."""
     assert clean_text("a\r\nb\rc\u2028d\u2029e\x85f\x0bg\x0ch\n\ti") == "a\nb\nc\nd\ne\nf\ng\nh\n\ti"
     assert clean_text("删\x00除\x07控\u202e制\ud83d字\ufeff符") == "删除控制字符"
 
 
 def test_text_keeps_what_people_write() -> None:
-    """Ordinary text of several scripts, brackets and full-width signs pass unchanged."""
+    """Ordinary text in several scripts, brackets and full-width signs are kept unchanged."""
     text = f"他说：「v2.3（测试版）」！{FAMILY} 𠮷野家 café हिन्दी ① ＜ok＞"
     assert clean_text(text) == text
 

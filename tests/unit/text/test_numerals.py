@@ -1,4 +1,4 @@
-"""Numbers as people write them."""
+"""Tests of parsing numbers as people write them."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from cognitive_memory_core.text.time.numerals import digits, number, worth
     [("3", 3), ("两", 2), ("十", 10), ("十二", 12), ("三十一", 31), ("一百零五", 105), ("零", 0), ("two", 2), ("a", 1)],
 )
 def test_number(text: str, value: int) -> None:
-    """Digits, Chinese numerals and English words up to twelve are read."""
+    """Digits, Chinese numerals and English words up to twelve are parsed."""
     assert number(text) == value
 
 
 @pytest.mark.parametrize("text", ["", "两三", "many", "二零二五"])
 def test_no_number(text: str) -> None:
-    """What is no number is refused, never guessed."""
+    """A text that is no number raises ValueError."""
     with pytest.raises(ValueError, match=r".*"):
         number(text)
 
 
 def test_digits() -> None:
-    """A year spelt digit by digit is read as one number."""
+    """A year written digit by digit is parsed as one number."""
     assert (digits("二零二五"), digits("2025")) == (2025, 2025)
 
 
@@ -41,5 +41,5 @@ def test_digits() -> None:
     ],
 )
 def test_worth(numeral: str, value: str) -> None:
-    """A number of any size is worth what people mean by it, a last unit that is left out included."""
+    """A Chinese number of any size has its usual value, even if its last unit is left out."""
     assert worth(numeral) == value

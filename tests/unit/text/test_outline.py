@@ -1,4 +1,4 @@
-"""A Markdown text in sections, and back."""
+"""Tests of splitting a Markdown text into sections and joining it again."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ PIECES = st.sampled_from(["## 兴趣", "### 细节", "# 标题", "##", "- 茶", 
 
 @given(st.lists(PIECES).map("\n".join) | st.text())
 def test_a_text_survives_being_taken_apart(text: str) -> None:
-    """Written again, a text is what it was, to the letter."""
+    """A text that is split and joined again is unchanged."""
     assert written(sections_of(text)) == text
 
 
 def test_a_text_is_split_before_its_headings() -> None:
-    """Headings of the second level and deeper begin a section; a title and an empty mark do not."""
+    """Headings of level two and deeper start a section; a level-one title and an empty heading do not."""
     found = sections_of("# 阿棠\n插画师\n\n## 兴趣\n- 茶\n##\n### 细节 ###\n- 红茶")
     assert [(one.title, one.text) for one in found] == [
         ("", "# 阿棠\n插画师"),
@@ -27,5 +27,5 @@ def test_a_text_is_split_before_its_headings() -> None:
 
 
 def test_a_written_heading_is_read_back() -> None:
-    """What is headed has that title."""
+    """A heading that was written is parsed with the same title."""
     assert sections_of(headed("常用工具"))[1].title == "常用工具"

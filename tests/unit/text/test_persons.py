@@ -1,4 +1,4 @@
-"""Whose mouth a text is."""
+"""Tests of whether a text reports what a person said."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from tests.support.costs import LINEAR, growth
     ],
 )
 def test_what_somebody_says_of_others_is_a_report(text: str) -> None:
-    """Words of saying, passing on, asking and ruling behind a label begin a report, with a time between or without."""
+    """A word of saying, forwarding, asking or deciding after a label begins a report, even with a time between."""
     assert reports(text, "12345")
     assert not reports(text, "1234")
 
@@ -55,13 +55,13 @@ def test_what_somebody_does_is_no_report(text: str) -> None:
 
 
 def test_a_report_costs_what_the_text_is_long() -> None:
-    """Floods of what a report may begin with are read once."""
+    """The time to detect a report is proportional to the length of the text."""
     for piece in ("听", "听说", "2026年3月5日 21:30", "转", "(1)听", "定了", " on March 5, 2026"):
         assert growth(lambda times, piece=piece: reports(f"甲(1){piece * times}", "1"), 5_000) < LINEAR
 
 
 def test_who_comes_first() -> None:
-    """Only whom a text names first, by one of the known ids, leads it."""
+    """Only the person whom a text names first, by a known id, leads it."""
     text = "2026年3月5日 乙（2）和甲(1)合租(四室)"
     assert leads(text, "2", ["1", "2"])
     assert not leads(text, "1", ["1", "2"])

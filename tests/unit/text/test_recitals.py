@@ -1,4 +1,4 @@
-"""Which lines of the bot repeat a forgotten event: a labelled set, and where a recital counts."""
+"""Tests of which bot messages repeat a forgotten event, with a labelled set."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.support.builders import GROUP, OTHER_GROUP, PRIVATE, a_message, an_ev
 from tests.support.clock import NOON
 from tests.support.ledgers import later
 
-RECITED = (  # an event; lines that recite it, in its words or in others; lines that do not
+RECITED = (  # an event; lines that repeat it, in the same or other words; lines that do not
     (
         "阿禾(2156083317) 要搬去上海",
         (
@@ -67,14 +67,14 @@ SAME = "你要搬去上海吗"
 
 
 def labelled() -> list[tuple[str, str, bool]]:
-    """Give the set, a line a case."""
+    """Return the labelled set, one case per line."""
     told = [(event, line, True) for event, lines, _ in RECITED for line in lines]
     return told + [(event, line, False) for event, _, lines in RECITED for line in lines]
 
 
 @pytest.mark.parametrize(("text", "line", "is_recital"), labelled())
 def test_recitals_are_told_from_other_lines(text: str, line: str, is_recital: bool) -> None:
-    """What the bot said of an event is hidden with it, put in other words too; what it said of other things is not."""
+    """A message of the bot that repeats an event, also in other words, is recognised; other messages are not."""
     assert retells(a_message(line, GROUP, is_bot=True), an_event(text, GROUP)) is is_recital
 
 
@@ -91,12 +91,12 @@ def test_recitals_are_told_from_other_lines(text: str, line: str, is_recital: bo
     ],
 )
 def test_a_recital_counts_where_the_event_is_known(scene: Scene, is_meant: bool) -> None:
-    """In the place where it was learned, and anywhere towards whoever it was learned from."""
+    """A repetition counts in the scope of the event, and anywhere in messages to the person who stated it."""
     assert retells(a_message(SAME, scene, is_bot=True), EVENT) is is_meant
 
 
 def test_a_persons_line_counts_where_an_event_rests_on_none() -> None:
-    """Before it was forgotten, in its place and by its sender; an event that names its lines rests on those alone."""
+    """A person's message counts only for an event without source messages: from before, in its scope, by its sender."""
     forgotten = replace(EVENT, retired_at=NOON)
     assert retells(a_message(SAME, GROUP, NOON), forgotten)
     assert not retells(a_message(SAME, GROUP, later(minutes=1)), forgotten)
@@ -106,7 +106,7 @@ def test_a_persons_line_counts_where_an_event_rests_on_none() -> None:
 
 
 def test_a_sentence_that_tells_it_is_taken_out() -> None:
-    """The sentence goes, and nothing else of the text."""
+    """Only the sentence that repeats the event is removed from a text."""
     untold = untelling([EVENT])
     assert untold("喜欢乌龙茶。下个月要搬去上海。\n- 搬去上海\n- 养猫") == "喜欢乌龙茶。\n- 养猫"
     assert untelling([])("要搬去上海") == "要搬去上海"

@@ -1,4 +1,4 @@
-"""The guard before a merge, on labelled pairs: one line of sameness_pairs.tsv each."""
+"""Tests of the check before two statements are merged; sameness_pairs.tsv has labelled pairs."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ PIECES = st.sampled_from(
 
 @pytest.mark.parametrize(("one", "other"), DIFFERENT)
 def test_what_differs_is_never_merged(one: str, other: str) -> None:
-    """A negation, an opposite, before and after, a number, a name or a certainty that differs forbids a merge."""
+    """A different negation, opposite, order in time, number, name or certainty prevents a merge."""
     assert not may_be_same(one, other)
     assert not may_be_same(other, one)
 
 
 def test_most_paraphrases_may_merge() -> None:
-    """Of pairs that say the same in other words at least four in five may still be taken for one."""
+    """At least four in five labelled paraphrases may be merged."""
     assert len(DIFFERENT) >= 50
     assert len(SAME) >= 30
     assert sum(may_be_same(*pair) for pair in SAME) / len(SAME) >= 0.8
 
 
 def test_the_order_of_numbers_counts_only_from_one_to_another() -> None:
-    """Numbers may come in any order, unless something went from the one to the other."""
+    """Numbers may come in any order, unless one changes into the other."""
     assert may_be_same("老齐(2000005)每天跑5公里，用时30分钟", "老齐(2000005)每天用30分钟跑5公里")
     assert not may_be_same("预算从300元提到500元", "预算从500元压缩到了300元")
 
@@ -50,7 +50,7 @@ def test_the_order_of_numbers_counts_only_from_one_to_another() -> None:
     ],
 )
 def test_that_somebody_says_so_makes_no_difference_where_they_do(one: str, other: str) -> None:
-    """That and when their one speaker said it may stand in only one statement; in another's mouth it counts."""
+    """A statement may add that its only speaker said it, and when; a different speaker matters."""
     assert may_be_same(one, other, "2000005")
     assert may_be_same(other, one, "2000005")
     assert not may_be_same(one, other, "2000002")
@@ -68,14 +68,14 @@ def test_that_somebody_says_so_makes_no_difference_where_they_do(one: str, other
     ],
 )
 def test_what_they_say_of_others_stays_of_others(one: str, other: str) -> None:
-    """Without the saying, whom it is of still counts."""
+    """Without the words of saying, the person it is about still matters."""
     assert not may_be_same(one, other, "2000005")
     assert not may_be_same(other, one, "2000005")
 
 
 @pytest.mark.parametrize("text", sorted({text for pair in DIFFERENT for text in pair}))
 def test_every_statement_is_itself(text: str) -> None:
-    """A statement may be the same as itself, also in another width, case and spacing."""
+    """A statement may be merged with itself, also in another width, case and spacing."""
     assert may_be_same(text, text)
     assert may_be_same(text, text.upper().replace("，", ", ") + "。")
 
@@ -96,13 +96,13 @@ def test_every_statement_is_itself(text: str) -> None:
     ],
 )
 def test_clauses_that_cannot_both_be_true(one: str, other: str, *, is_contrary: bool) -> None:
-    """A denial, an opposite or another number contradicts; saying more, less or in other words does not."""
+    """A denial, an opposite or another number contradicts; saying more, less or the same in other words does not."""
     assert contradicts(one, other) is contradicts(other, one) is is_contrary
 
 
 @given(st.lists(PIECES | st.characters(), max_size=30).map("".join), st.lists(PIECES, max_size=30).map("".join))
 def test_the_order_of_asking_does_not_matter(one: str, other: str) -> None:
-    """Whatever the texts, both ways round give one answer, and a text may be the same as itself."""
+    """The result does not depend on the order of the two texts, and a text may be merged with itself."""
     assert may_be_same(one, other) == may_be_same(other, one)
     assert may_be_same(one, one)
 
@@ -111,5 +111,5 @@ def test_the_order_of_asking_does_not_matter(one: str, other: str) -> None:
     "piece", ["不", "没有", "先", "跟借", "一", "(", "1.", "never ", "(2000001)", " ", "甲乙(1)", "甲 (1) "]
 )
 def test_floods_end(piece: str) -> None:
-    """A text that repeats one thing a hundred thousand times is compared like any other."""
+    """A text that repeats one thing a hundred thousand times is compared."""
     assert not may_be_same(piece * 100_000, "阿棠(2000002)不喜欢猫")

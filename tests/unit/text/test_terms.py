@@ -1,4 +1,4 @@
-"""The terms of the lexical index, in a real FTS5 table."""
+"""Tests of the terms of the word index, with a real FTS5 table."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SHOWN = {"Lu", "Ll", "Lt", "Lm", "Lo", "Nd", "Nl", "No", "So"}
 
 
 def tokens_of(terms: Iterable[str]) -> set[str]:
-    """Let SQLite's unicode61 make tokens of terms."""
+    """Return the tokens that SQLite's unicode61 makes of terms."""
     with sqlite3.connect(":memory:") as database:
         database.execute("CREATE VIRTUAL TABLE lines USING fts5(body, tokenize = 'unicode61')")
         database.execute("CREATE VIRTUAL TABLE words USING fts5vocab(lines, 'row')")
@@ -51,7 +51,7 @@ def tokens_of(terms: Iterable[str]) -> set[str]:
     ],
 )
 def test_index_terms(text: str, terms: list[str]) -> None:
-    """A text is found by its characters, pairs, words whole and in parts, numbers whole, and emoji."""
+    """A text is indexed by characters, pairs, whole words and their parts, whole numbers, and emoji."""
     assert index_terms(text) == terms
 
 
@@ -72,36 +72,36 @@ def test_index_terms(text: str, terms: list[str]) -> None:
     ],
 )
 def test_query_terms(text: str, terms: list[str]) -> None:
-    """A question asks once for pairs and words; for characters and words of every sentence only without others."""
+    """A question gives each pair and word once; single characters and common words only if there is nothing else."""
     assert query_terms(text) == terms
 
 
 def test_characters_are_asked_for_on_demand() -> None:
-    """Characters are asked for beside the pairs only when wanted, and the commonest never."""
+    """Characters are added to the pairs only on demand, and the commonest ones never."""
     assert query_terms("我的猫病了", characters=True) == ["我的", "的猫", "猫病", "病了", "猫", "病"]
 
 
 def test_one_form_on_both_sides() -> None:
-    """Traditional characters find simplified ones, and a word its other endings, either way round."""
+    """Traditional and simplified characters give equal terms, and so do different endings of a word."""
     for one, other in (("誰說過後來請客", "谁说过后来请客"), ("Discussing elections", "discussed election")):
         assert set(index_terms(one)) == set(index_terms(other))
 
 
 def test_a_question_finds_what_it_repeats() -> None:
-    """Whatever is asked in the words of a text is among the text's terms."""
+    """All terms of a question that repeats a text are terms of that text."""
     text = "小满(2000005) 的电脑用 RTX4090，QQ2000001 说 GPT-4o 的 🍵 在𠮷野家"
     assert set(query_terms(text, characters=True)) <= set(index_terms(text))
 
 
 def test_terms_are_bounded() -> None:
-    """Neither a long message nor a long question nor a long word floods the index."""
+    """A long message, a long question and a long word give a bounded number of bounded terms."""
     assert len(index_terms("长短" * 1_000_000)) == 4_000
     assert len(query_terms("".join(chr(0x4E00 + number) for number in range(5_000)))) == 64
     assert max(map(len, index_terms("x" * 100_000 + " " + "y." * 50_000))) <= 64
 
 
 def test_every_character_makes_a_token_that_stays() -> None:
-    """Every letter, digit and symbol of Unicode gives terms that unicode61 keeps as they are, one token each."""
+    """Every letter, digit and symbol of Unicode gives terms that unicode61 keeps unchanged, one token each."""
     told = (chr(code) for code in range(0x110000) if unicodedata.category(chr(code)) in SHOWN)
     terms = {term for char in told for term in index_terms(char)}
     assert len(terms) > 100_000

@@ -1,4 +1,4 @@
-"""Time expressions: what a query names, and what a statement means."""
+"""Tests of time expressions in questions and in statements."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ PIECES = [
 
 
 def window(text: str, at: datetime = NOON) -> str | None:
-    """Write a window as its first and last day, or with hours where it is no whole number of days."""
+    """Return a window as its first and last day, or with hours if it is no whole number of days."""
     found = time_window(text, at)
     if found is None:
         return None
@@ -157,7 +157,7 @@ def window(text: str, at: datetime = NOON) -> str | None:
     ],
 )
 def test_window(text: str, expected: str) -> None:
-    """A query's time expression names the window that a reader would mark on a calendar, looking backwards."""
+    """A time expression in a question means the window that a reader would mark on a calendar, in the past."""
     assert window(text) == expected
 
 
@@ -200,13 +200,13 @@ def test_window(text: str, expected: str) -> None:
     ],
 )
 def test_no_window(text: str) -> None:
-    """What only looks like time, and what no calendar has, names no window."""
+    """A text that only looks like a time, or an impossible date, gives no window."""
     assert time_window(text, NOON) is None
 
 
 @pytest.mark.parametrize("word", ["中午", "中学", "中文", "中国队", "中心", "中秋", "中考", "中间"])
 def test_a_word_that_begins_with_the_middle_is_no_middle_of_a_month(word: str) -> None:
-    """What stands behind a month may begin with 中 and be another word: the whole month is named."""
+    """A word after a month that begins with 中 does not mean the middle of the month."""
     assert window(f"二月{word}") == "2026-02-01 2026-02-28"
 
 
@@ -231,7 +231,7 @@ def test_a_word_that_begins_with_the_middle_is_no_middle_of_a_month(word: str) -
     ],
 )
 def test_two_expressions_that_touch_are_one(text: str, expected: str) -> None:
-    """Where one begins where the other ends, in the text and on the calendar, both are meant; else the first is."""
+    """Two adjacent expressions form one window if one ends where the other begins; otherwise the first counts."""
     assert window(text, datetime(2026, 5, 20, 12, tzinfo=SHANGHAI)) == expected
 
 
@@ -256,7 +256,7 @@ def test_two_expressions_that_touch_are_one(text: str, expected: str) -> None:
     ],
 )
 def test_hours(text: str, expected: str) -> None:
-    """Hours are those of the day beside them, of the latest day that has them, or of the coming one in a plan."""
+    """Hours belong to the day beside them, otherwise to the latest day with them, or in a plan to the coming one."""
     assert window(text) == expected
 
 
@@ -265,12 +265,12 @@ def test_hours(text: str, expected: str) -> None:
     ["中午吃什么", "晚上过来吗", "每天下午三点", "usually at 3pm", "三点建议", "他3点了一份面", "at three", "noonan"],
 )
 def test_no_hours(text: str) -> None:
-    """A habit, a plan without a clock, and a number of points name no hours."""
+    """A habit, a plan without a clock time, and a number of points give no hours."""
     assert time_window(text, NOON) is None
 
 
 def test_hours_are_no_offence_of_a_statement() -> None:
-    """Only the windows of questions know hours: in a statement they say themselves when they are."""
+    """Hours are understood in questions only; statements keep them unchanged."""
     assert not mentions("下午三点开会")
     assert with_dates("昨天下午三点到", NOON) == "2026年3月3日下午三点到"
 
@@ -284,31 +284,31 @@ def test_hours_are_no_offence_of_a_statement() -> None:
     ],
 )
 def test_quarters_and_feasts_in_statements(said: str, meant: str) -> None:
-    """A quarter or feast that leans on the year in which it is said is written with its own."""
+    """A quarter or holiday relative to the year of speaking is written with that year."""
     assert with_dates(said, NOON) == meant
 
 
 def test_first_expression_counts() -> None:
-    """Of several expressions the first that can be found on a calendar names the window."""
+    """Of several expressions the first that can be found on a calendar gives the window."""
     assert window("最近提到的，上周还是上个月？") == "2026-02-23 2026-03-01"
 
 
 @pytest.mark.parametrize("zone", [SHANGHAI, timezone.utc, ZoneInfo("America/New_York")], ids=str)
 def test_window_in_the_zone_of_the_reference(zone: tzinfo) -> None:
-    """Days begin at midnight of the reference's own zone, also on the days when clocks change."""
+    """Days begin at midnight in the zone of the reference, also on days when the clocks change."""
     found = time_window("昨天", datetime(2026, 3, 9, 0, 30, tzinfo=zone))
     assert found is not None
     assert (found.start, found.stop) == (datetime(2026, 3, 8, tzinfo=zone), datetime(2026, 3, 9, tzinfo=zone))
 
 
 def test_reference_needs_a_zone() -> None:
-    """A reference without a zone is refused, since its day would be a guess."""
+    """A reference time without a zone raises BadArgument."""
     with pytest.raises(BadArgument):
         time_window("昨天", NOON.replace(tzinfo=None))
 
 
 def test_only_the_first_characters_are_read() -> None:
-    """What lies behind the bound costs nothing and names nothing."""
+    """A time expression beyond the reading limit is ignored."""
     assert time_window("好" * READ + "昨天", NOON) is None
     assert with_dates("好" * READ + "昨天", NOON) == "好" * READ + "昨天"
 
@@ -317,13 +317,13 @@ def test_only_the_first_characters_are_read() -> None:
     ("text", "moment"), [("昨天", datetime(1, 1, 2, tzinfo=SHANGHAI)), ("明天", datetime.max.replace(tzinfo=SHANGHAI))]
 )
 def test_no_window_beyond_the_calendar(text: str, moment: datetime) -> None:
-    """What another zone's calendar could not hold is no window, so that no store ever overflows on it."""
+    """A window that another time zone's calendar cannot represent is not returned, so that no store overflows."""
     assert time_window(text, moment) is None
 
 
 @given(st.lists(st.sampled_from(PIECES) | st.text(max_size=3), max_size=12).map("".join), st.datetimes())
 def test_any_text_gives_a_sound_window(text: str, moment: datetime) -> None:
-    """No text and no reference breaks the reader; a window is never empty and can be turned into any zone."""
+    """Any text and any reference work; a window is never empty and can be converted to any zone."""
     found = time_window(text, moment.replace(tzinfo=SHANGHAI))
     assert found is None or found.start.astimezone(timezone.utc) < found.stop.astimezone(timezone.utc)
 
@@ -353,7 +353,7 @@ def test_any_text_gives_a_sound_window(text: str, moment: datetime) -> None:
     ],
 )
 def test_hostile_repetition_ends(piece: str) -> None:
-    """A text that repeats one thing a hundred thousand times is read like any other."""
+    """A text that repeats one thing a hundred thousand times is processed."""
     text = piece * 100_000
     time_window(text, NOON)
     assert with_dates(text, NOON)
@@ -396,7 +396,7 @@ def test_hostile_repetition_ends(piece: str) -> None:
     ],
 )
 def test_dates_in_statements(said: str, meant: str) -> None:
-    """A relative time in a statement becomes the date that it means on the day when it is said."""
+    """A relative time in a statement is replaced by the date that it means on the day of speaking."""
     assert with_dates(said, NOON) == meant
 
 
@@ -423,28 +423,28 @@ def test_dates_in_statements(said: str, meant: str) -> None:
     ],
 )
 def test_what_cannot_be_told_stays(said: str) -> None:
-    """Where the day is a guess, where it is dated already, and in quotations, nothing is touched."""
+    """A relative time is kept if the day is uncertain, if it is dated already, and in quotations."""
     assert with_dates(said, NOON) == said
 
 
 def test_names_are_not_dated() -> None:
-    """A name that holds a time word is left alone, and the time beside it is still dated."""
+    """A name that contains a time word is kept, and a time beside it is still replaced."""
     assert with_dates("今天也很困昨天买了票", NOON, ["今天也很困"]) == "今天也很困2026年3月3日买了票"
 
 
 def test_a_time_word_as_a_name_disarms_nothing() -> None:
-    """Whoever calls themselves 昨天 is spared only where their id stands behind it."""
+    """A name that is a time word is kept only where the person's id follows."""
     assert with_dates("昨天(2000012)昨天来了", NOON, ["昨天"]) == "昨天(2000012)2026年3月3日来了"
 
 
 @pytest.mark.parametrize("moment", [datetime(1, 1, 1, tzinfo=SHANGHAI), datetime(9999, 12, 31, 23, tzinfo=SHANGHAI)])
 def test_dates_at_the_ends_of_the_calendar(moment: datetime) -> None:
-    """A clock at the end of time makes no error: what no calendar has stays as it was said."""
+    """At the limits of the calendar no error is raised, and what cannot be dated is kept."""
     assert with_dates("三年前和三年后", moment)
 
 
 def test_mentions_lie_in_the_text() -> None:
-    """Mentions come in order, do not overlap, and point at the words themselves."""
+    """Found time expressions come in order, do not overlap, and point at the words themselves."""
     text = "昨天说下周三开会，ＬＡＳＴ　ＷＥＥＫ也说过"
     assert [text[mention.start : mention.stop] for mention in mentions(text)] == [
         "昨天",
@@ -455,5 +455,5 @@ def test_mentions_lie_in_the_text() -> None:
 
 @pytest.mark.parametrize(("word", "expected"), [("昨天", True), ("今天也很困", False), ("阿棠", False), ("", False)])
 def test_is_time(word: str, *, expected: bool) -> None:
-    """Only a word that is a time expression from end to end counts as one."""
+    """Only a word that is a time expression from beginning to end counts as one."""
     assert is_time(word) is expected

@@ -1,4 +1,4 @@
-"""What a text costs, and where it may be cut."""
+"""Tests of estimating tokens and of splitting into sentences."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pytest
 
 from cognitive_memory_core.text.lexical.tokens import sentences_of, token_count
 
-# What o200k, DeepSeek, Qwen 2.5, Qwen 3.6 and Mistral's Tekken make of a text: the fewest and the most.
+# The fewest and the most tokens of o200k, DeepSeek, Qwen 2.5, Qwen 3.6 and Mistral's Tekken for each text.
 COUNTED = [
     ("阿棠(2000001) 最喜欢喝乌龙茶，不加糖。", 16, 28),
     ("- [2026-02-20 11:08] 周六早上七点在西门集合去爬山", 22, 35),
@@ -21,7 +21,7 @@ COUNTED = [
 
 @pytest.mark.parametrize(("text", "fewest", "most"), COUNTED)
 def test_the_estimate_is_not_too_low(text: str, fewest: int, most: int) -> None:
-    """The estimate is no less than the dearest vocabulary needs, and at most three times what the cheapest does."""
+    """The estimate is at least the largest count of these tokenisers and at most three times the smallest."""
     assert most <= token_count(text) <= 3 * fewest
 
 
@@ -41,7 +41,7 @@ def test_the_estimate_is_not_too_low(text: str, fewest: int, most: int) -> None:
     ],
 )
 def test_the_rule_is_plain(text: str, tokens: int) -> None:
-    """The estimate is the sum of what each character counts, rounded up."""
+    """The estimate is the sum of a weight for each character, rounded up."""
     assert token_count(text) == tokens
 
 
@@ -59,6 +59,6 @@ def test_the_rule_is_plain(text: str, tokens: int) -> None:
     ],
 )
 def test_sentences(text: str, sentences: list[str]) -> None:
-    """A text parts after its full stops, with the quotes they close, and at line ends; nothing is lost."""
+    """A text is split after full stops with their closing quotes, and at line ends; nothing is lost."""
     assert sentences_of(text) == sentences
     assert "".join(sentences) == text

@@ -1,4 +1,4 @@
-"""Whether a text still tells a statement."""
+"""Tests of whether a text still contains a withdrawn statement."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ CODE = "阿棠(2000001) 家门锁密码是七零四二"
     ],
 )
 def test_what_is_put_in_other_order_is_told_still(statement: str, text: str) -> None:
-    """Shortened, stretched, without its time or as a mere tag: it is told."""
+    """A shortened, longer or undated form of the statement, or a tag of it, counts as containing it."""
     assert WithdrawnClaim(statement, WHO).is_told_by(text)
 
 
@@ -50,19 +50,19 @@ def test_what_is_put_in_other_order_is_told_still(statement: str, text: str) -> 
     ],
 )
 def test_what_only_begins_alike_is_not_told(statement: str, text: str) -> None:
-    """The same frame around something else, the same time, or the same person, is another statement."""
+    """The same wording about something else, the same time or the same person is a different statement."""
     assert not WithdrawnClaim(statement, WHO).is_told_by(text)
 
 
 def test_what_others_tell_may_stay() -> None:
-    """What stands in a new statement as well is no trace of the old one."""
+    """What a new statement says as well does not count as containing the old one."""
     old, new = "阿棠(2000001) 喜欢乌龙茶", "阿棠(2000001) 最喜欢的是乌龙茶"
     assert WithdrawnClaim(old, WHO).is_told_by("喜欢乌龙茶")
     assert not WithdrawnClaim(old, (*WHO, new)).is_told_by("最喜欢的是乌龙茶")
 
 
 def test_what_is_told_in_parts_is_told_throughout() -> None:
-    """Each part alone says too little; together they say most of it."""
+    """Several parts together contain a statement even if each of them alone does not."""
     statement = WithdrawnClaim("阿棠(2000001) 每逢暴雨必在阁楼弹奏祖父留下的月琴", WHO)
     parts = ["下暴雨就待在阁楼，翻书听唱片", "偶尔弹奏月琴给朋友们助兴热闹", "一直想念故去多年的祖父留下的老房子"]
     assert not any(map(statement.is_told_by, parts))
@@ -71,7 +71,7 @@ def test_what_is_told_in_parts_is_told_throughout() -> None:
 
 
 def test_sentences_go_and_the_rest_stays() -> None:
-    """A sentence goes out of its line, a line with nothing left goes too, and no other sign is touched."""
+    """A sentence is removed from its line, a line without rest is removed, and nothing else changes."""
     lines = "- 家门锁密码：七零四二\n- 家门锁密码是七零四二。怕高。"
     body = f"阿棠是插画师。家门锁密码是七零四二；养猫。\n\n{lines}\n\n> 老照片 "
     left = without(body, WithdrawnClaim(CODE, WHO).is_told_by)
@@ -80,7 +80,7 @@ def test_sentences_go_and_the_rest_stays() -> None:
 
 @given(st.text(alphabet="。；;！?\n- *甲乙a ", max_size=80))
 def test_what_nothing_goes_out_of_is_the_same(text: str) -> None:
-    """Pieces joined are the text, and a text out of which nothing goes stays to the letter."""
+    """Joined pieces equal the text, and a text from which nothing is removed is unchanged."""
     assert "".join(pieces(text)) == text
     assert without(text, lambda _: False) == text
     assert not without(text, lambda _: True).strip("-*+•>· \t\n")
@@ -88,20 +88,20 @@ def test_what_nothing_goes_out_of_is_the_same(text: str) -> None:
 
 @given(st.text(max_size=200), st.text(max_size=200))
 def test_a_share_is_a_share(one: str, other: str) -> None:
-    """Whatever the texts: from 0 to 1, and a trace of something is in itself."""
+    """The share is between 0 and 1 for any texts, and a text is fully contained in itself."""
     first, second = Trace.of(one), Trace.of(other)
     assert 0.0 <= first.share_in(second) <= 1.0
     assert first.share_in(first) in {0.0, 1.0}
 
 
 def test_long_texts_are_quickly_compared() -> None:
-    """A statement of any length against a portrait of any length costs what the portrait is long."""
+    """Comparing a statement with a profile takes time proportional to the length of the profile."""
     statement = WithdrawnClaim("家门锁密码是七零四二" * 400, WHO)
     assert growth(lambda lines: without("养猫；喜欢乌龙茶。\n" * lines, statement.is_told_by), 1_000) < LINEAR
 
 
 def test_long_statements_are_quickly_compared() -> None:
-    """A statement costs what it is long."""
+    """Comparing a statement takes time proportional to its own length."""
     portrait = "养猫；喜欢乌龙茶。\n" * 50
     told = "家门锁密码是七零四二"
     assert growth(lambda times: without(portrait, WithdrawnClaim(told * times, WHO).is_told_by), 400) < LINEAR

@@ -1,4 +1,4 @@
-"""One form for words that mean the same."""
+"""Tests of unifying forms of one word."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from cognitive_memory_core.text.lexical.word_forms import forms_version, prepare
     ],
 )
 def test_traditional_characters_become_simplified(char: str, simple: str) -> None:
-    """A traditional character has a simplified form, every other one is its own."""
+    """A traditional character maps to its simplified form, and any other character to itself."""
     assert simplified(char) == simple
 
 
@@ -40,7 +40,7 @@ def test_traditional_characters_become_simplified(char: str, simple: str) -> Non
     ],
 )
 def test_endings_of_english_words_go(words: tuple[str, ...]) -> None:
-    """All forms of a word are one."""
+    """All forms of an English word have one stem."""
     assert len({stem(word) for word in words}) == 1
 
 
@@ -65,32 +65,32 @@ def test_endings_of_english_words_go(words: tuple[str, ...]) -> None:
     ],
 )
 def test_codes_short_and_other_words_stay(word: str) -> None:
-    """What is no English word of four letters or more is its own stem."""
+    """Anything but an English word of four letters or more is its own stem."""
     assert stem(word) == word
 
 
 def test_the_shortest_and_the_longest_word_with_an_ending() -> None:
-    """Four letters may lose an ending, and so may thirty-two."""
+    """Words of four and of thirty-two letters can lose an ending."""
     assert stem("cats") == "cat"
     assert stem("a" * 31 + "s") == "a" * 31
 
 
 def test_words_are_stemmed_in_many_threads() -> None:
-    """The stemmer holds the word that it is at: threads do not get each other's."""
+    """The stemmer has state, and still gives each of several threads its own result."""
     words = [f"{chr(97 + a)}{chr(97 + b)}{chr(97 + c)}talks" for a in range(26) for b in range(26) for c in range(6)]
     with ThreadPoolExecutor(8) as pool:
         assert list(pool.map(stem, words, chunksize=16)) == [word[:-1] for word in words]
 
 
 def test_the_releases_are_named() -> None:
-    """Both libraries count: a new release of either is another version."""
+    """The version names the releases of both libraries, so that an update of either changes it."""
     numbers = forms_version().split("/")
     assert len(numbers) == 2
     assert all(number[0].isdigit() for number in numbers)
 
 
 def test_the_libraries_are_imported_when_they_are_needed() -> None:
-    """Importing the module costs nothing; preparing it imports both, so that no first question waits."""
+    """Importing the module loads neither library; preparing loads both, so that the first question does not wait."""
     code = (
         "import sys\n"
         "from cognitive_memory_core.text.lexical import terms, word_forms\n"
@@ -103,6 +103,6 @@ def test_the_libraries_are_imported_when_they_are_needed() -> None:
 
 
 def test_preparing_twice_is_fine() -> None:
-    """Whoever opens a second memory prepares again."""
+    """Preparing a second time does no harm."""
     prepare()
     prepare()

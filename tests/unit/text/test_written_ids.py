@@ -1,4 +1,4 @@
-"""Ids in a text: who stands in it, which number nobody gave, whose name stands before whose id."""
+"""Tests of ids in a text: which occur, which number is unknown, which name belongs to another id."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ BEARERS = {"阿棠": {"1"}, "棠": {"2"}, "唐唐": {"2"}, "老齐": {"1", "2"},
 
 
 def test_plain_spelling() -> None:
-    """Width, script of digits and unseen characters make no other id."""
+    """Width, digits of other scripts and invisible characters do not change an id."""
     assert plain("（２０００\u200b００１）٣") == "(2000001)3"
 
 
 def test_spoken_names() -> None:
-    """What stands behind a name on a card is not said; a name of one sign stays."""
+    """An addition to a name is removed; a name of one character is kept."""
     assert spoken("陈皮〔已还魂〕") == "陈皮"
     assert spoken("🥟") == "🥟"
 
@@ -33,7 +33,7 @@ def test_spoken_names() -> None:
     ],
 )
 def test_standing(text: str, found: list[str]) -> None:
-    """An id stands in brackets or alone from five characters on; as a piece of a word or as a name it does not."""
+    """An id counts in brackets, or alone from five characters on, but not inside a word or a name."""
     ids = ["2000001", "20000", "7", "user_one"]
     assert standing(text, ids, ["阿棠", "20000"]) == found
 
@@ -46,14 +46,14 @@ def test_standing(text: str, found: list[str]) -> None:
     ],
 )  # fmt: skip
 def test_numbers_that_were_given_in_other_words(number: str, source: str) -> None:
-    """A number is known that the source spells with gaps, in another width, or as so many thousands."""
+    """A number is known if the source has it with gaps, in another width, or in thousands."""
     assert strange_numbers(f"共{number}", plain(source), ()) == []
     assert strange_numbers(f"共{number}", "别的", ()) == [number]
 
 
 @pytest.mark.parametrize("text", ["a" * 20 + "98765432", "id98765432", "号98765432", "98765432元旦", "(98765432)人"])
 def test_a_number_beside_letters_may_be_an_id(text: str) -> None:
-    """Only a short code, an amount with its unit or a day is no id."""
+    """A number beside letters may be an id, unless it is a short code, an amount with its unit, or a day."""
     assert strange_numbers(text, "", ()) == (["98765432"] if "aa" not in text else [])
 
 
@@ -71,7 +71,7 @@ def test_a_number_beside_letters_may_be_an_id(text: str) -> None:
     ],
 )
 def test_mislabelled(text: str, wrong: list[str]) -> None:
-    """The longest known name at the bracket decides; unknown names and ids are none of its business."""
+    """The longest known name before a bracket decides; unknown names and ids are ignored."""
     assert mislabelled(text, BEARERS, ("1", "2", "3")) == wrong
 
 

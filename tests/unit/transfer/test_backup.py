@@ -1,4 +1,4 @@
-"""A backup: a directory that a memory can be opened on."""
+"""Tests of backups, which are directories that a memory can open."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tests.support.waiting import PATIENCE
 
 @pytest.fixture
 async def memory(tmp_path: Path) -> AsyncIterator[CognitiveMemory]:
-    """Open a memory in which there is one event, and one message that is hardly written."""
+    """Open a memory with one event and one message that was observed just before."""
     async with a_memory(tmp_path / "data") as memory:
         await memory.remember(Turn(READING, observations=("阿禾(2156083317) 喜欢乌龙茶",), memo="聊了茶"))
         assert await memory.drain(PATIENCE)
@@ -32,17 +32,17 @@ async def memory(tmp_path: Path) -> AsyncIterator[CognitiveMemory]:
 
 
 def names(folder: Path) -> set[str]:
-    """Name every file under a folder."""
+    """Return the paths of all files in a folder."""
     return {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
 
 
 def open_to_others(folder: Path) -> set[str]:
-    """Name every file and folder under a folder that somebody else may read."""
+    """Return the files and folders that other users may read."""
     return {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.stat().st_mode & 0o077}
 
 
 async def test_everything_of_the_contract_is_in_it(memory: CognitiveMemory, tmp_path: Path) -> None:
-    """Ledger, jobs and every small file are copied, whole; locks, indexes and half-written files are not."""
+    """The ledger, jobs and every small file are copied; locks, indexes and incomplete files are not."""
     data, copy = tmp_path / "data", tmp_path / "deep" / "copy"
     small = {
         "announced.json",
@@ -71,7 +71,7 @@ async def test_everything_of_the_contract_is_in_it(memory: CognitiveMemory, tmp_
 async def test_a_backup_inside_the_data_directory_is_refused(
     memory: CognitiveMemory, tmp_path: Path, place: str
 ) -> None:
-    """It would be copied into itself, and lost with the original; nothing is made."""
+    """A backup inside the data directory is refused, and nothing is written."""
     before = names(tmp_path)
     with pytest.raises(BadArgument, match="数据目录之外"):
         await memory.backup(tmp_path / place)
@@ -80,7 +80,7 @@ async def test_a_backup_inside_the_data_directory_is_refused(
 
 
 async def test_nothing_is_overwritten(memory: CognitiveMemory, tmp_path: Path) -> None:
-    """A directory that holds something, and a file, stay as they are; an empty directory will do."""
+    """A backup to a directory that is not empty, or to a file, is refused; an empty directory is accepted."""
     (tmp_path / "full").mkdir()
     for name in ("full/mine.txt", "file"):
         (tmp_path / name).write_text("我的", "utf-8")
@@ -96,7 +96,7 @@ async def test_nothing_is_overwritten(memory: CognitiveMemory, tmp_path: Path) -
 
 @pytest.mark.parametrize("is_there", [True, False])
 async def test_a_half_made_backup_is_removed(tmp_path: Path, is_there: bool) -> None:
-    """Where one part cannot be copied nothing is left of the others, and the directory is as it was."""
+    """If one part cannot be copied, the others are removed and the target is as before."""
     data, copy = tmp_path / "data", tmp_path / "copy"
     clock = FrozenClock()
     queue = await FileQueue.open(data / "queues", QueueSettings(), clock)
@@ -113,7 +113,7 @@ async def test_a_half_made_backup_is_removed(tmp_path: Path, is_there: bool) -> 
 
 
 async def test_a_full_disk_is_refused_and_left_as_it_was(memory: CognitiveMemory, tmp_path: Path) -> None:
-    """The memory goes on, and the disk holds no half of a backup."""
+    """On a full disk a backup is refused, the memory continues, and no partial backup is left."""
     with small_disk(tmp_path / "disk", 1) as disk:
         fill(disk)
         with pytest.raises(StorageRefused):
@@ -123,7 +123,7 @@ async def test_a_full_disk_is_refused_and_left_as_it_was(memory: CognitiveMemory
 
 
 async def test_exports_and_backups_are_named_to_whoever_is_forgotten(memory: CognitiveMemory, tmp_path: Path) -> None:
-    """Both say where they are, by absolute paths."""
+    """Forgetting a person names the absolute paths of earlier exports and backups."""
     await memory.export(tmp_path / "old.jsonl")
     await memory.backup(tmp_path / "copy")
     forgotten = await memory.forget_user(READING, READING.user_id)
@@ -131,14 +131,14 @@ async def test_exports_and_backups_are_named_to_whoever_is_forgotten(memory: Cog
 
 
 class Refusing:
-    """An eraser whose disk is full when the ledger is to be copied."""
+    """An eraser whose disk is full when the ledger is copied."""
 
     def __init__(self, eraser: object) -> None:
-        """Stand before an eraser."""
+        """Wrap an eraser."""
         self._eraser = eraser
         self.saw: set[str] = set()
 
     async def copy_to(self, path: Path, at: object, *, name: object = None) -> None:
-        """See what is there already, and refuse."""
+        """Record the existing files and refuse."""
         self.saw = {one.name for one in path.parent.iterdir()}
         raise StorageRefused("满了")

@@ -1,4 +1,4 @@
-"""Portraits, their past and the wish to share one, through an export and back."""
+"""Tests of profiles, their revisions and sharing in exports and imports."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ KEYS = sorted([TANG, TANG_THERE, MILI_THERE, GROUP_KEY, AGENTS, ProfileKey.user(
 
 @pytest.fixture
 def ledger() -> InMemoryLedger:
-    """Open an empty ledger."""
+    """Return an empty ledger."""
     return InMemoryLedger(clock=FrozenClock())
 
 
 @pytest.fixture
 async def profiles() -> InMemoryProfiles:
-    """Keep three portraits of everybody, one after the other."""
+    """Return a store with three successive profiles of every key."""
     profiles = InMemoryProfiles(KEEP, FrozenClock())
     for key in KEYS:
         await portrayed(profiles, "一", "二", "三\n---\nentity_id: 9", key=key)
@@ -43,7 +43,7 @@ async def profiles() -> InMemoryProfiles:
 
 
 async def portrayed(profiles: Profiles, *summaries: str, key: ProfileKey = TANG) -> Profile:
-    """Write portraits one after the other."""
+    """Write successive profiles."""
     standing = await profiles.find(key)
     for summary in summaries:
         version = standing.version if standing else ""
@@ -53,7 +53,7 @@ async def portrayed(profiles: Profiles, *summaries: str, key: ProfileKey = TANG)
 
 
 async def everything(profiles: Profiles) -> list[object]:
-    """Give every portrait with its past."""
+    """Return every profile with its revisions."""
     return [[key, await profiles.find(key), await profiles.revisions(key)] for key in await profiles.keys()]
 
 
@@ -61,7 +61,7 @@ async def everything(profiles: Profiles) -> list[object]:
 async def test_portraits_come_back_with_their_past(
     ledger: InMemoryLedger, profiles: InMemoryProfiles, tmp_path: Path, kind: str
 ) -> None:
-    """Into an empty store everything comes, once, under the same ids; a second time nothing."""
+    """An import into an empty store restores all profiles and revisions with their ids; a second one adds nothing."""
     path = tmp_path / "out.jsonl"
     assert await exported(ledger.archive, path, profiles=profiles) == 3 * len(KEYS)
     clock = FrozenClock()
@@ -77,7 +77,7 @@ async def test_portraits_come_back_with_their_past(
 async def test_without_a_store_portraits_are_left_alone(
     ledger: InMemoryLedger, profiles: InMemoryProfiles, tmp_path: Path
 ) -> None:
-    """An export without one holds none, and an import without one counts none."""
+    """Without a profile store an export has no profiles, and an import ignores them."""
     assert await exported(ledger.archive, tmp_path / "none.jsonl") == 0
     await exported(ledger.archive, tmp_path / "out.jsonl", profiles=profiles)
     assert await imported(ledger.archive, tmp_path / "out.jsonl") == 0
@@ -86,7 +86,7 @@ async def test_without_a_store_portraits_are_left_alone(
 async def test_what_stands_is_never_overwritten(
     ledger: InMemoryLedger, profiles: InMemoryProfiles, tmp_path: Path
 ) -> None:
-    """A portrait stays as it is; past ones that are not known come to it, as many as are kept."""
+    """An import never overwrites an existing profile; unknown revisions are added up to the limit."""
     path = tmp_path / "out.jsonl"
     await exported(ledger.archive, path, profiles=profiles)
     other = InMemoryProfiles(2, FrozenClock(NOON + timedelta(days=1)))
@@ -99,7 +99,7 @@ async def test_what_stands_is_never_overwritten(
 async def test_one_person_gets_their_own_portraits(
     ledger: InMemoryLedger, profiles: InMemoryProfiles, tmp_path: Path
 ) -> None:
-    """Theirs in private and in each group, of every agent, with the past; no group's and nobody else's."""
+    """A personal export has the person's profiles of every scope and agent with revisions, and no others."""
     path = tmp_path / "mine.jsonl"
     assert await exported(ledger.archive, path, user_id="2000001", profiles=profiles) == 9
     lines = [json.loads(line) for line in path.read_text("utf-8").splitlines()[1:]]
@@ -113,7 +113,7 @@ async def test_one_person_gets_their_own_portraits(
 async def test_who_was_erased_or_left_stays_out(
     ledger: InMemoryLedger, profiles: InMemoryProfiles, tmp_path: Path
 ) -> None:
-    """Portraits of an erased person, and those that hold their number, do not come back; nor who opted out."""
+    """Profiles of or about an erased person, and of one who opted out, are not imported."""
     await portrayed(profiles, "王五(2000005) 是群主", key=ProfileKey.group("10002"))
     await portrayed(profiles, "新的", key=ProfileKey.user("2000006"))
     await portrayed(profiles, "走了", key=ProfileKey.user("2000002"))
@@ -135,7 +135,7 @@ GROUP_SCOPE = Scope("default", "group", "10001")
 
 
 async def test_the_wish_to_share_is_a_wish_of_its_own(ledger: InMemoryLedger, tmp_path: Path) -> None:
-    """It comes back as it was, and is never taken for the wish to be left out."""
+    """The choice to share a profile is imported unchanged and not mistaken for an opt-out."""
     path = tmp_path / "out.jsonl"
     await ledger.consent.set_sharing("2000001", shared=True, at=NOON)
     await ledger.consent.opt_out("2000002", NOON)
@@ -161,7 +161,7 @@ BAD = [
 
 
 async def test_bad_lines_are_left_out(ledger: InMemoryLedger, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    """Each is named by its number, and what stands around them is read."""
+    """Invalid lines are reported by number, and the others are imported."""
     path, good = tmp_path / "in.jsonl", {"type": "profile", "updated_at": NOON.isoformat(), "name": "阿棠"}
     rows = [{**good, **fields} for fields in BAD] + [{**good, "entity_type": "group", "group_id": "1"}]
     head = {"format": "cognitive-memory", "version": 1}
@@ -176,7 +176,7 @@ async def test_bad_lines_are_left_out(ledger: InMemoryLedger, tmp_path: Path, ca
 async def test_a_portrait_too_large_to_be_kept_does_not_end_an_import(
     ledger: InMemoryLedger, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """It is left out, and the next one comes in."""
+    """A profile that is too large to store is left out, and the import continues."""
     source = InMemoryProfiles(KEEP, FrozenClock())
     await source.write(a_profile(key=TANG, tags=("好" * 999,) * 50))
     await source.write(a_profile(key=TANG_THERE))

@@ -1,4 +1,4 @@
-"""Where exports and backups may go: nothing that is there is lost, and what fails leaves no litter."""
+"""Tests of where exports and backups may be written."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.support.cancelling import cancelled_at
 from tests.support.disks import fill, small_disk
 from tests.support.telling import READING, a_memory
 
-LONGEST = 100  # awaits; more than an export or a backup of a small memory has
+LONGEST = 100  # number of awaits, more than an export or a backup of a small memory has
 
 
 @pytest.fixture
@@ -26,13 +26,13 @@ async def memory(tmp_path: Path) -> AsyncIterator[CognitiveMemory]:
 
 
 def names(folder: Path) -> set[str]:
-    """Name everything in a folder."""
+    """Return the names in a folder."""
     return {path.name for path in folder.iterdir()}
 
 
 @pytest.mark.parametrize("place", ["ledger.db", "queues/pending/x.json", "new.jsonl", "queues/../x", "."])
 async def test_no_export_into_the_data_directory(memory: CognitiveMemory, tmp_path: Path, place: str) -> None:
-    """Neither the ledger nor anything beside it is overwritten, under whatever name the directory is called."""
+    """An export into the data directory is refused, whatever path is used for it."""
     data = tmp_path / "data"
     ledger = (data / "ledger.db").stat().st_ino
     (tmp_path / "link").symlink_to(data)
@@ -46,7 +46,7 @@ async def test_no_export_into_the_data_directory(memory: CognitiveMemory, tmp_pa
 
 @pytest.mark.skipif(os.name == "nt", reason="no pipes and devices there")
 async def test_only_regular_files_are_replaced(memory: CognitiveMemory, tmp_path: Path) -> None:
-    """A link, a directory and a pipe are refused and stay; a regular file is replaced."""
+    """An export to a link, a directory or a pipe is refused; a regular file is replaced."""
     out = tmp_path / "out"
     out.mkdir()
     (out / "mine.txt").write_text("我的", "utf-8")
@@ -72,14 +72,14 @@ async def test_only_regular_files_are_replaced(memory: CognitiveMemory, tmp_path
 
 
 async def test_a_refused_export_is_not_noted(memory: CognitiveMemory, tmp_path: Path) -> None:
-    """An export that is never made is not named as a copy to whoever is forgotten."""
+    """An export that failed is not named as a copy when a person is forgotten."""
     with pytest.raises(BadArgument):
         await memory.export(tmp_path)
     assert (await memory.forget_user(READING, READING.user_id)).copies == ()
 
 
 async def test_a_cancelled_export_leaves_the_earlier_file_whole(memory: CognitiveMemory, tmp_path: Path) -> None:
-    """Cancelled at any await, an export leaves the earlier file or the new one, and no draft."""
+    """An export cancelled at any await leaves the old or the new file, and no temporary file."""
     out = tmp_path / "out"
     out.mkdir()
     path = out / "all.jsonl"
@@ -96,7 +96,7 @@ async def test_a_cancelled_export_leaves_the_earlier_file_whole(memory: Cognitiv
 async def test_a_cancelled_backup_leaves_nothing_or_all(
     memory: CognitiveMemory, tmp_path: Path, is_there: bool
 ) -> None:
-    """Cancelled at any await, a backup is whole or not there, and an empty directory stays empty."""
+    """A backup cancelled at any await is complete or absent, and an empty target stays empty."""
     for at in range(1, LONGEST):
         out = tmp_path / f"out{at}"
         copy = out / "copy"
@@ -110,7 +110,7 @@ async def test_a_cancelled_backup_leaves_nothing_or_all(
 
 
 async def test_two_exports_to_one_file_leave_a_whole_one(memory: CognitiveMemory, tmp_path: Path) -> None:
-    """Exports to the same path at the same time do not write into one another's draft."""
+    """Simultaneous exports to the same path leave one complete file."""
     out = tmp_path / "out"
     out.mkdir()
     written = await asyncio.gather(*(memory.export(out / "all.jsonl") for _ in range(8)))
@@ -120,7 +120,7 @@ async def test_two_exports_to_one_file_leave_a_whole_one(memory: CognitiveMemory
 
 
 async def test_drafts_of_killed_processes_are_removed(memory: CognitiveMemory, tmp_path: Path) -> None:
-    """What an export left that was killed long ago goes with the next one; anything else stays."""
+    """Old temporary files of killed exports are removed by the next export, and other files are kept."""
     out = tmp_path / "out"
     out.mkdir()
     for name in (".cognitive-memory-0011.part", ".cognitive-memory-new.part", ".mine.part"):
@@ -131,7 +131,7 @@ async def test_drafts_of_killed_processes_are_removed(memory: CognitiveMemory, t
 
 
 async def test_a_full_disk_keeps_the_earlier_export(memory: CognitiveMemory, tmp_path: Path) -> None:
-    """Where the disk is full the earlier file stays whole, and no draft is left."""
+    """On a full disk the earlier export is kept, and no temporary file is left."""
     with small_disk(tmp_path / "disk", 1) as disk:
         (disk / "all.jsonl").write_text("旧的", "utf-8")
         fill(disk)
@@ -143,7 +143,7 @@ async def test_a_full_disk_keeps_the_earlier_export(memory: CognitiveMemory, tmp
 
 
 async def test_a_backup_does_not_follow_a_link(memory: CognitiveMemory, tmp_path: Path) -> None:
-    """A link to an empty directory is refused, and so is one into the data directory."""
+    """A backup to a link, or into the data directory through a link, is refused."""
     (tmp_path / "empty").mkdir()
     (tmp_path / "link").symlink_to(tmp_path / "empty")
     (tmp_path / "inside").symlink_to(tmp_path / "data")
