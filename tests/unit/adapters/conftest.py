@@ -1,4 +1,4 @@
-"""What the tests of every model client start from."""
+"""Shared fixtures of the model client tests."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from tests.support.model_server import ModelServer
 
 @pytest.fixture
 async def server() -> AsyncIterator[ModelServer]:
-    """Run a model server."""
+    """Return a running model server."""
     async with ModelServer() as running:
         yield running
 
 
 @pytest.fixture
 def meter() -> ListedMeter:
-    """Count calls."""
+    """Return a meter that counts calls."""
     return ListedMeter()

@@ -1,6 +1,6 @@
-"""Pairs of Chinese sentences that say the same, as people in chats say it; what embedders are calibrated on.
+"""Pairs of Chinese sentences with the same meaning, used to calibrate embedders.
 
-The first of a pair is asked or said in passing, the second is how it would be written down.
+The first sentence of a pair is how people ask or mention it, the second how it is written down.
 """
 
 from __future__ import annotations

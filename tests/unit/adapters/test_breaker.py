@@ -1,4 +1,4 @@
-"""A part that is away is left alone for a while, and taken back when it answers."""
+"""Tests of the circuit breaker in front of models and stores."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from tests.support.waiting import until
 
 
 class Part:
-    """Answers, or raises what it is told, and counts how often it was asked."""
+    """A part that answers or raises, and counts its calls."""
 
     def __init__(self) -> None:
-        """Begin well."""
+        """Start without an error."""
         self.error: Exception | None = None
         self.asked = 0
 
@@ -30,14 +30,14 @@ class Part:
 
 
 async def refused(breaker: Breaker, part: Part, times: int = 1) -> None:
-    """Call a part that is away so often."""
+    """Call a failing part a number of times."""
     for _ in range(times):
         with pytest.raises(UnavailableError):
             await breaker.call(part.act)
 
 
 async def test_five_failures_in_a_row_open_it(caplog: pytest.LogCaptureFixture) -> None:
-    """The sixth call fails at once, with the time to come back; the log says so once."""
+    """After five failures the next call fails at once with the waiting time, and this is logged once."""
     clock, part = FrozenClock(), Part()
     breaker = Breaker("embedding", elapsed=clock.elapsed)
     assert breaker.state == "uninitialised"
@@ -53,7 +53,7 @@ async def test_five_failures_in_a_row_open_it(caplog: pytest.LogCaptureFixture) 
 
 
 async def test_a_success_between_keeps_it_closed() -> None:
-    """Only failures in a row count."""
+    """Only consecutive failures open the breaker."""
     part = Part()
     breaker = Breaker("embedding")
     for _ in range(3):
@@ -65,7 +65,7 @@ async def test_a_success_between_keeps_it_closed() -> None:
 
 
 async def test_one_probe_after_the_pause_closes_it(caplog: pytest.LogCaptureFixture) -> None:
-    """When the pause is over one call tries; it being well, everybody is let through, and the log says so."""
+    """After the pause one call is let through; its success closes the breaker and is logged."""
     clock, part = FrozenClock(), Part()
     breaker = Breaker("vectors", elapsed=clock.elapsed)
     part.error = UnavailableError("gone")
@@ -79,7 +79,7 @@ async def test_one_probe_after_the_pause_closes_it(caplog: pytest.LogCaptureFixt
 
 
 async def test_pauses_grow_and_are_bounded() -> None:
-    """Each failed probe doubles the pause, up to a bound; nobody else is let through meanwhile."""
+    """Each failed probe doubles the pause up to a limit, and other calls are refused meanwhile."""
     clock, part = FrozenClock(), Part()
     breaker = Breaker("vectors", elapsed=clock.elapsed)
     part.error = UnavailableError("gone")
@@ -94,7 +94,7 @@ async def test_pauses_grow_and_are_bounded() -> None:
 
 
 async def test_the_other_sides_wish_is_heard() -> None:
-    """A part that says when to come back is not asked before."""
+    """A part that gives a retry time is not called before."""
     clock, part = FrozenClock(), Part()
     breaker = Breaker("embedding", elapsed=clock.elapsed)
     part.error = UnavailableError("busy", retry_after=30)
@@ -105,7 +105,7 @@ async def test_the_other_sides_wish_is_heard() -> None:
 
 
 async def test_only_one_probe_at_a_time() -> None:
-    """While a probe is under way nobody else waits for it, and a probe that is cancelled makes room."""
+    """Only one probe runs at a time, and a cancelled probe allows another."""
     clock = FrozenClock()
     breaker = Breaker("vectors", elapsed=clock.elapsed)
     part = Part()
@@ -123,7 +123,7 @@ async def test_only_one_probe_at_a_time() -> None:
 
 
 async def test_a_bad_answer_is_an_answer() -> None:
-    """What answers, however badly, is there."""
+    """A bad answer does not count as a failure of availability."""
     part = Part()
     breaker = Breaker("embedding")
     part.error = BadAnswer("?")
@@ -134,7 +134,7 @@ async def test_a_bad_answer_is_an_answer() -> None:
 
 
 async def test_calls_that_end_late_do_not_lengthen_the_pause() -> None:
-    """Ten calls that were under way when the part went away open the breaker once, for the first pause."""
+    """Ten running calls that fail together open the breaker once, with the first pause."""
     clock, part, go = FrozenClock(), Part(), asyncio.Event()
     breaker = Breaker("embedding", elapsed=clock.elapsed)
     part.error = UnavailableError("gone")
@@ -153,7 +153,7 @@ async def test_calls_that_end_late_do_not_lengthen_the_pause() -> None:
 
 
 async def test_being_busy_is_no_failure() -> None:
-    """A part that has something long in hand is not away: the next call reaches it."""
+    """A busy part does not count as failed, and the next call reaches it."""
     part = Part()
     breaker = Breaker("vectors")
     part.error = Busy("one moment")
@@ -163,7 +163,7 @@ async def test_being_busy_is_no_failure() -> None:
 
 
 async def test_a_call_that_hangs_is_seen_while_it_hangs(caplog: pytest.LogCaptureFixture) -> None:
-    """A call without an answer opens the breaker with one line and a reason; others are refused, and its end heals."""
+    """A hanging call opens the breaker with one log line; other calls are refused until it ends."""
     breaker, gate = Breaker("store"), asyncio.Event()
     with caplog.at_level(logging.WARNING):
         hanging = asyncio.create_task(breaker.call(gate.wait, overdue=0.01))
@@ -180,7 +180,7 @@ async def test_a_call_that_hangs_is_seen_while_it_hangs(caplog: pytest.LogCaptur
 
 
 async def test_a_probe_that_hangs_says_nothing_new(caplog: pytest.LogCaptureFixture) -> None:
-    """A store that hangs again and again is one change of state: one line."""
+    """A store that hangs repeatedly is logged once."""
     breaker = Breaker("store")
 
     async def hang() -> None:

@@ -1,6 +1,6 @@
-"""Chroma's store when its process, its disk or its neighbours fail, shown with real processes.
+"""Tests of Chroma's store when its process, disk or other users fail, with real processes.
 
-The rows F11 to F30 are those of ``python -m benchmarks faults``, at a size that ends in seconds.
+F11 to F30 are the rows of ``python -m benchmarks faults``, at a size that takes seconds.
 """
 
 from __future__ import annotations
@@ -30,42 +30,42 @@ from cognitive_memory_core.errors import UnavailableError
 from tests.support.sizes import sized
 from tests.support.waiting import PATIENCE
 
-pytestmark = pytest.mark.timeout(sized(300, 1800))  # dozens of processes, of which each imports chromadb
+pytestmark = pytest.mark.timeout(sized(300, 1800))  # dozens of processes, each of which imports chromadb
 ROWS = known_rows(400, 16)
 EAST = ROWS[0].vector or array("f")
-PERSISTED = 1_000  # rows with which Chroma writes the files of its index
-CALL = 3.0  # seconds that a call may take
+PERSISTED = 1_000  # rows after which Chroma writes its index files
+CALL = 3.0  # time limit of a call in seconds
 
 
 @pytest.fixture
 async def store(tmp_path: Path) -> AsyncIterator[ChromaStore]:
-    """Open an empty store that gives up on a call after seconds."""
+    """Return an empty store with a time limit of seconds per call."""
     async with opened(tmp_path / "chromadb", CALL) as store:
         yield store
 
 
 def shown(row: Row) -> Row:
-    """Print a row, which the table of the benchmark would hold."""
+    """Print a row as the benchmark's table would show it."""
     print(row)
     return row
 
 
 async def ended(calls: list[Awaitable[object]]) -> list[object]:
-    """Let all calls end, each with an answer or refused."""
+    """Wait until all calls have an answer or are refused."""
     ends = await asyncio.wait_for(asyncio.gather(*calls, return_exceptions=True), PATIENCE)
     assert not [end for end in ends if isinstance(end, BaseException) and not isinstance(end, UnavailableError)]
     return ends
 
 
 async def going_on(ticks: list[None]) -> None:
-    """Tick as long as the loop is free."""
+    """Record a tick whenever the event loop is free."""
     while True:
         await asyncio.sleep(0.01)
         ticks.append(None)
 
 
 async def whole_again(store: ChromaStore) -> None:
-    """See that the store is back, with every row once."""
+    """Check that the store is available again with every row once."""
     generation = await patiently(store.open, PATIENCE)
     assert generation is not None
     await patiently(lambda: store.upsert(generation, ROWS), PATIENCE)
@@ -73,7 +73,7 @@ async def whole_again(store: ChromaStore) -> None:
 
 
 async def test_a_child_killed_in_a_write_costs_that_write_an_answer(store: ChromaStore) -> None:
-    """The caller is told that it is unknown; writing again in a new child leaves every row there once."""
+    """A write during which the process is killed is reported as failed; repeated, every row is stored once."""
     generation = await filled(store, ROWS[:100])
     writing = asyncio.create_task(store.upsert(generation, ROWS))
     await asyncio.sleep(0.02)
@@ -84,7 +84,7 @@ async def test_a_child_killed_in_a_write_costs_that_write_an_answer(store: Chrom
 
 
 async def test_a_child_killed_in_a_search_is_replaced(store: ChromaStore) -> None:
-    """Searches under way are refused or answered, none hangs, and the next child answers."""
+    """Searches during which the process is killed are refused or answered, and the next process answers."""
     generation = await filled(store, ROWS)
     asked = [asyncio.create_task(store.nearest(generation, EAST, EVERYTHING, 5)) for _ in range(200)]
     await asyncio.sleep(0.05)
@@ -95,7 +95,7 @@ async def test_a_child_killed_in_a_search_is_replaced(store: ChromaStore) -> Non
 
 
 async def test_a_child_that_stands_still_is_given_up(store: ChromaStore) -> None:
-    """Calls to a stopped child end by their deadline while everything else goes on; another child takes its place."""
+    """Calls to a suspended process end at their time limit, and another process replaces it."""
     generation = await filled(store, ROWS)
     stopped = the_child()
     stopped.suspend()
@@ -112,7 +112,7 @@ async def test_a_child_that_stands_still_is_given_up(store: ChromaStore) -> None
 
 
 async def test_no_child_outlives_a_closed_store(tmp_path: Path) -> None:
-    """Closing ends the child, also one that stands still, and a closed store refuses."""
+    """Closing ends the process, even a suspended one, and a closed store refuses calls."""
     async with opened(tmp_path / "chromadb", CALL) as store:
         await filled(store, ROWS[:5])
         child = the_child()
@@ -124,7 +124,7 @@ async def test_no_child_outlives_a_closed_store(tmp_path: Path) -> None:
 
 
 async def test_closing_refuses_whoever_still_waits(tmp_path: Path) -> None:
-    """A question and a removal under way at the end hear that the store is away: nobody cancelled them."""
+    """A search and a removal during closing are reported as unavailable, not as cancelled."""
     async with opened(tmp_path, CALL) as store:
         generation = await filled(store, ROWS[:5])
     async with opened(tmp_path, CALL) as store:
@@ -137,7 +137,7 @@ async def test_closing_refuses_whoever_still_waits(tmp_path: Path) -> None:
 
 
 async def test_another_model_begins_the_next_generation(tmp_path: Path) -> None:
-    """F20: the old generation stays whole and in use until the new one is; an attempt cut short leaves no trace."""
+    """F20: the old generation stays in use until the new one is complete; an aborted attempt leaves nothing."""
     async with opened(tmp_path, CALL) as store:
         old = await filled(store, ROWS)
         growing = await store.begin("another model", 3)
@@ -154,21 +154,21 @@ async def test_another_model_begins_the_next_generation(tmp_path: Path) -> None:
 
 
 async def test_upserts_without_an_answer_are_repeated_without_harm(tmp_path: Path) -> None:
-    """F11: whatever became of a write that was cut off, repeating it leaves each row there once."""
+    """F11: repeating a write that was interrupted leaves each row stored once."""
     row = shown(await f11(tmp_path, rounds=sized(2, 10)))
     assert row.injected
     assert not row.is_bad
 
 
 async def test_damage_is_noticed_or_harmless(tmp_path: Path) -> None:
-    """F12: a store with any file damaged is whole or not in use; the bot lives, and builds it anew."""
+    """F12: a store with a damaged file is complete or not used; the bot continues and rebuilds it."""
     row = shown(await f12(tmp_path, mutants=sized(5, 24), sample=60, anew=100))
     assert not row.is_bad
 
 
 @pytest.mark.parametrize("where", ["beginning", "middle", "end"])
 async def test_opening_asks_for_rows_at_both_ends_and_in_the_middle(tmp_path: Path, where: str) -> None:
-    """Vectors that are lost at one end of their file, or inside it, are noticed by the child that opens it."""
+    """Vectors lost at the beginning, middle or end of their file are noticed when it is opened."""
     persisted = known_rows(PERSISTED, 16)
     async with opened(tmp_path, CALL) as store:
         await filled(store, persisted)
@@ -183,22 +183,22 @@ async def test_opening_asks_for_rows_at_both_ends_and_in_the_middle(tmp_path: Pa
 
 
 async def test_a_foreign_write_lock_stalls_nobody(tmp_path: Path) -> None:
-    """F13: while another process holds the lock, writes fail by their deadline and the loop goes on."""
+    """F13: while another process holds the lock, writes fail at their time limit and the event loop continues."""
     row = shown(await f13(tmp_path, seconds=4))
     assert not row.lost + row.twice + row.stuck
 
 
 async def test_two_children_never_have_one_store(tmp_path: Path) -> None:
-    """F10b: the child of a killed bot finishes, or is waited for; no other opens the store beside it."""
+    """F10b: the process of a killed bot ends or is waited for, and no other opens the store at the same time."""
     row = shown(await f10b(tmp_path, rounds=sized(1, 10)))
     assert not row.is_bad
 
 
 async def test_filtered_search_finds_what_arithmetic_finds(tmp_path: Path) -> None:
-    """F29: after 40 % of small groups are deleted, searches inside them find their nearest, and no error."""
+    """F29: after 40 % of small groups are deleted, searches in them find the nearest rows without an error."""
     assert not shown(await f29(tmp_path, rows=1_000, dimensions=32, queries=60)).is_bad
 
 
 async def test_drift_is_seen_and_mended(tmp_path: Path) -> None:
-    """F30: the list shows exactly what is missing and what is too much, and writing it again mends both."""
+    """F30: missing and surplus rows are listed exactly and corrected."""
     assert not shown(await f30_store(tmp_path, rows=300, drift=20)).is_bad

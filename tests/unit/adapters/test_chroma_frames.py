@@ -1,4 +1,4 @@
-"""What goes over the pipes between the bot and Chroma's process."""
+"""Tests of the messages between the bot and Chroma's process."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ JSON = st.recursive(
 
 @given(st.lists(st.tuples(st.dictionaries(st.text("xyz"), JSON, max_size=4), st.binary(max_size=64)), max_size=4))
 def test_frames_come_out_as_they_went_in(contents: list[tuple[dict[str, object], bytes]]) -> None:
-    """Any headers and blocks, one after the other, are read as they were written, and then comes the end."""
+    """Any headers and blocks are read as they were written, followed by the end."""
     sent = [Frame(header, block) for header, block in contents]
     pipe = io.BytesIO(b"".join(map(encoded, sent)))
     assert [read_frame(pipe) for _ in sent] == sent
@@ -43,22 +43,22 @@ def test_frames_come_out_as_they_went_in(contents: list[tuple[dict[str, object],
 
 
 class OneByOne(io.BytesIO):
-    """A pipe that gives a byte at a time."""
+    """A pipe that returns one byte at a time."""
 
     def read(self, size: int | None = -1, /) -> bytes:
-        """Give one byte."""
+        """Return one byte."""
         return super().read(min(size or 0, 1))
 
 
 def test_a_frame_may_come_in_pieces() -> None:
-    """A pipe that gives less than it is asked for loses nothing."""
+    """A frame is read correctly from a pipe that returns only parts."""
     frame = Frame({"text": "分成很多段"}, b"\x00\x01\x02")
     assert read_frame(OneByOne(encoded(frame))) == frame
 
 
 @pytest.mark.parametrize("length", range(24))
 def test_a_cut_frame_is_the_end(length: int) -> None:
-    """Wherever the other side died within a frame, nothing half-read is taken for one."""
+    """A frame that is cut off anywhere is treated as the end."""
     whole = encoded(Frame({"a": 1}, b"12345"))
     assert len(whole) == 24
     assert read_frame(io.BytesIO(whole[:length])) is None
@@ -76,20 +76,20 @@ def test_a_cut_frame_is_the_end(length: int) -> None:
     ],
 )
 def test_what_is_no_frame_is_refused(content: bytes) -> None:
-    """Printed text, lengths beyond all bounds and broken headers raise at once, without waiting for more."""
+    """Printed text, impossible lengths and broken headers raise BadFrame at once."""
     with pytest.raises(BadFrame):
         read_frame(io.BytesIO(content))
 
 
 @pytest.mark.parametrize("value", ["\ud800", 2**70, {1, 2}, float])
 def test_what_json_cannot_hold_is_not_sent(value: object) -> None:
-    """Half a surrogate pair, a number of too many bits and foreign types are refused before anything is written."""
+    """A lone surrogate, a too large number and foreign types are refused before anything is written."""
     with pytest.raises(BadFrame):
         encoded(Frame({"value": value}))
 
 
 def test_a_frame_that_is_too_large_is_not_sent() -> None:
-    """The bounds that the reader holds, the writer holds first."""
+    """A frame over the size limit is refused when it is written."""
     with pytest.raises(BadFrame):
         encoded(Frame({"value": "x" * frames.MAX_HEADER}))
 
@@ -108,7 +108,7 @@ def test_a_frame_that_is_too_large_is_not_sent() -> None:
     ],
 )
 def test_letters_come_out_as_they_went_in(letter: Letter) -> None:
-    """Requests and answers keep their types, their generation and their vectors."""
+    """Requests and answers keep their types, generations and vectors."""
     frame = read_frame(io.BytesIO(encoded(framed(letter))))
     assert frame is not None
     assert unframed(frame) == letter
@@ -125,11 +125,11 @@ def test_letters_come_out_as_they_went_in(letter: Letter) -> None:
     ],
 )
 def test_what_is_no_letter_is_refused(header: dict[str, object]) -> None:
-    """A frame that names no kind, or other parts than its kind has, is not taken for a letter."""
+    """A frame with an unknown kind or wrong fields raises BadFrame."""
     with pytest.raises(BadFrame):
         unframed(Frame(header))
 
 
 def test_the_token_is_not_shown() -> None:
-    """What is printed of a start by accident does not hold the server's token."""
+    """The representation of a start request does not contain the server's token."""
     assert "secret" not in repr(Start("/folder", token="secret"))

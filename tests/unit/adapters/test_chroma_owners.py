@@ -1,4 +1,4 @@
-"""Bots that share a Chroma server: nobody opens, sweeps or counts what another bot made."""
+"""Tests of bots that share a Chroma server: each uses only its own generations."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from tests.support.builders import an_event
 from tests.support.ledgers import MODEL, a_vector
 from tests.support.vector_stores import chroma_server, chroma_store, rows
 
-pytestmark = pytest.mark.timeout(300)  # processes, of which each imports chromadb
+pytestmark = pytest.mark.timeout(300)  # several processes, each of which imports chromadb
 FOREIGN = sentences.stores.VECTOR_STORE_FOREIGN.format(database="default_database")
 
 
 class Bots:
-    """Stores over one server, each closed before the next of its folder opens."""
+    """Stores on one server, which are closed at the end."""
 
     def __init__(self, url: str, stack: AsyncExitStack) -> None:
-        """Open nothing yet."""
+        """Start without a store."""
         self._url = url
         self._stack = stack
 
@@ -40,20 +40,20 @@ class Bots:
 
 @pytest.fixture
 def url(tmp_path: Path) -> Iterator[str]:
-    """Run a server."""
+    """Run a server and return its URL."""
     with chroma_server(tmp_path / "server") as url:
         yield url
 
 
 @pytest.fixture
 async def bots(url: str) -> AsyncIterator[Bots]:
-    """Close every store in the end."""
+    """Return the stores and close them at the end."""
     async with AsyncExitStack() as stack:
         yield Bots(url, stack)
 
 
 async def filled(store: ChromaStore) -> Generation:
-    """Put a generation with one row in use."""
+    """Create a generation with one row and put it in use."""
     generation = await store.begin(MODEL, 2)
     await store.upsert(generation, rows([(an_event("甲"), a_vector(1, 0))]))
     await store.put_in_use(generation)
@@ -61,7 +61,7 @@ async def filled(store: ChromaStore) -> Generation:
 
 
 async def test_a_second_bot_is_refused_and_harms_nobody(bots: Bots, tmp_path: Path) -> None:
-    """It is told which setting to give, whether it was there from the beginning or comes later; the first goes on."""
+    """A second bot on the same database is told which setting to change, and the first one continues."""
     early, late = bots.store(tmp_path / "early" / "chromadb"), bots.store(tmp_path / "late" / "chromadb")
     assert await early.open() is None
     first = bots.store(tmp_path / "first" / "chromadb")
@@ -77,7 +77,7 @@ async def test_a_second_bot_is_refused_and_harms_nobody(bots: Bots, tmp_path: Pa
 
 
 async def test_a_deleted_folder_does_not_lock_a_bot_out(bots: Bots, tmp_path: Path) -> None:
-    """Its old generation is known by where it was made, and is swept."""
+    """After its folder was deleted, a bot recognises its old generation by the folder's path and removes it."""
     folder = tmp_path / "bot" / "chromadb"
     store = bots.store(folder)
     old = await filled(store)
@@ -93,7 +93,7 @@ async def test_a_deleted_folder_does_not_lock_a_bot_out(bots: Bots, tmp_path: Pa
 
 
 async def test_a_moved_folder_keeps_its_generation(bots: Bots, tmp_path: Path) -> None:
-    """The id in the folder decides, wherever the folder lies."""
+    """A moved folder keeps its generation, because the id in it decides."""
     store = bots.store(tmp_path / "here" / "chromadb")
     generation = await filled(store)
     await store.close()
@@ -102,12 +102,12 @@ async def test_a_moved_folder_keeps_its_generation(bots: Bots, tmp_path: Path) -
 
 
 def birth_of(owner: Owner) -> dict[str, object]:
-    """Give what a collection of this owner carries."""
+    """Return the metadata of a collection with this owner."""
     return {"owner": owner.owner, "home": owner.home}
 
 
 def test_an_id_is_made_once_and_for_us_alone(tmp_path: Path) -> None:
-    """It is the same for ever, nobody else reads it, and no two folders have the same."""
+    """The id of a folder is permanent, private and unique."""
     for name in ("one", "other"):
         (tmp_path / name / "chromadb").mkdir(parents=True)
     folder = tmp_path / "one" / "chromadb"
@@ -125,7 +125,7 @@ def test_an_id_is_made_once_and_for_us_alone(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("left", [None, b"", b"\xff" * 99, b"not an id\n"])
 def test_a_lost_id_is_found_in_what_was_made_from_here(tmp_path: Path, left: bytes | None) -> None:
-    """A missing, cut or broken file is written anew; another directory at the same path is another bot."""
+    """A missing or broken id file is restored from the path; another directory at that path is another bot."""
     folder = tmp_path / "bot" / "chromadb"
     folder.mkdir(parents=True)
     owner = Owner.of(folder, [])

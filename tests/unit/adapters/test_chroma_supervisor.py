@@ -1,4 +1,4 @@
-"""The supervisor, over a process that sleeps, dies, grows and prints when it is told to."""
+"""Tests of the supervisor with a test process that sleeps, dies, grows and prints on request."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ PID, PRINT = asked("pid"), asked("print")
 
 @asynccontextmanager
 async def supervised(bounds: Bounds = BOUNDS, start: Start | None = None) -> AsyncIterator[Supervisor]:
-    """Make a supervisor and close it afterwards."""
+    """Return a supervisor that is closed at the end."""
     supervisor = Supervisor(start or Start("/nowhere"), bounds, COMMAND)
     try:
         yield supervisor
@@ -53,20 +53,20 @@ async def supervised(bounds: Bounds = BOUNDS, start: Start | None = None) -> Asy
 
 
 async def pid_of(supervisor: Supervisor) -> int:
-    """Ask the process for its number."""
+    """Return the process id from the process itself."""
     answer = await supervisor.write(PID)
     assert isinstance(answer, InUse)
     return answer.number or 0
 
 
 async def until(is_so: Callable[[], bool]) -> None:
-    """Wait until something is so; the test's own time-out ends it otherwise."""
+    """Wait until a condition holds; the test's own time limit ends it otherwise."""
     while not is_so():  # noqa: ASYNC110  # another process tells no event of ours
         await asyncio.sleep(0.01)
 
 
 async def test_the_process_lives_from_the_first_request_to_the_close() -> None:
-    """Nothing runs before something is asked, one process answers everything, and none is left afterwards."""
+    """The process starts with the first request, answers all requests, and ends when closing."""
     async with supervised() as supervisor:
         assert (supervisor.state, supervisor.pid) == ("off", None)
         number = await pid_of(supervisor)
@@ -79,7 +79,7 @@ async def test_the_process_lives_from_the_first_request_to_the_close() -> None:
 
 
 async def test_the_process_sleeps_until_the_next_request() -> None:
-    """A sleeping process is gone and has not failed; the next request is answered by another one at once."""
+    """A stopped process does not count as failed, and the next request starts another one."""
     async with supervised() as supervisor:
         await supervisor.sleep()
         assert (supervisor.state, supervisor.incarnation) == ("off", 0)
@@ -93,18 +93,18 @@ async def test_the_process_sleeps_until_the_next_request() -> None:
 
 
 async def test_a_request_in_hand_is_finished_before_the_sleep() -> None:
-    """Whoever waits for an answer gets it though the process is put to sleep meanwhile."""
+    """A running request is answered before the process stops for inactivity."""
     async with supervised() as supervisor:
         await pid_of(supervisor)
         work = asyncio.create_task(supervisor.write(asked("sleep", 200)))
-        await until(lambda: supervisor.queueing_left() < BOUNDS.queueing)  # it is in hand
+        await until(lambda: supervisor.queueing_left() < BOUNDS.queueing)  # the request is running
         await supervisor.sleep()
         assert await work == Done()
         assert supervisor.state == "off"
 
 
 async def test_a_process_that_hangs_is_put_to_sleep_as_well() -> None:
-    """A request without an answer ends with its limit, and the sleep waits no longer than that."""
+    """Stopping a process waits for a hanging request no longer than its time limit."""
     async with supervised() as supervisor:
         hung = asyncio.create_task(supervisor.write(asked("sleep", 60_000), 0.2))
         await until(lambda: supervisor.queueing_left() < BOUNDS.queueing)
@@ -115,7 +115,7 @@ async def test_a_process_that_hangs_is_put_to_sleep_as_well() -> None:
 
 
 async def test_a_closed_supervisor_is_asleep_already() -> None:
-    """Putting to sleep what is closed raises nothing, also while it is being closed."""
+    """Stopping a closed or closing supervisor raises nothing."""
     async with supervised() as supervisor:
         await pid_of(supervisor)
         await asyncio.gather(supervisor.close(), supervisor.sleep())
@@ -124,15 +124,15 @@ async def test_a_closed_supervisor_is_asleep_already() -> None:
 
 
 async def test_what_a_library_prints_is_no_answer() -> None:
-    """Text on the process's standard output goes elsewhere and disturbs no frame."""
+    """Text that a library prints does not disturb the frames."""
     async with supervised() as supervisor:
         assert await supervisor.write(PRINT) == Done()
         assert await pid_of(supervisor) == supervisor.pid
 
 
 async def test_the_process_gets_none_of_the_bots_keys() -> None:
-    """Of the bot's environment only what Python itself needs is passed on."""
-    assert "PYTEST_CURRENT_TEST" in os.environ  # what this test's own process has and Python does not need
+    """Only environment variables that Python needs are passed to the process."""
+    assert "PYTEST_CURRENT_TEST" in os.environ  # set in this test's process and not needed by Python
     async with supervised() as supervisor:
         answer = await supervisor.write(asked("environment"))
     assert isinstance(answer, Failed)
@@ -141,7 +141,7 @@ async def test_the_process_gets_none_of_the_bots_keys() -> None:
 
 
 def test_the_process_finds_the_modules_that_the_bot_finds() -> None:
-    """The import path is passed on in its order, without the entry that means wherever one happens to be."""
+    """The import path is passed in its order without the entry for the current directory."""
     one, two = str(Path("one").resolve()), str(Path("two").resolve())
     entries = clean_environment({"PATH": "p", "KEY": "k"}, ["", one, two])
     assert "KEY" not in entries
@@ -153,14 +153,14 @@ def test_the_process_finds_the_modules_that_the_bot_finds() -> None:
 
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="another heap")
 def test_nothing_that_was_freed_comes_into_what_is_written_next() -> None:
-    """Chroma writes its blocks as they come from the heap: what an erasure took must not lie in them."""
+    """Freed memory is cleared, so that erased data cannot reach the blocks that Chroma writes."""
     environment = clean_environment(os.environ, sys.path)
     found = subprocess.run([sys.executable, "-c", REUSED], env=environment, capture_output=True, check=True, text=True)
     assert found.stdout.split() == ["0"] * len(SIZES)
 
 
 async def test_death_fails_the_call_and_the_next_one_starts_anew() -> None:
-    """Who waits for a process that dies is told so; the first death costs no pause."""
+    """A request whose process dies raises ProcessDied, and the first death causes no pause."""
     async with supervised() as supervisor:
         first = await pid_of(supervisor)
         with pytest.raises(ProcessDied) as died:
@@ -173,7 +173,7 @@ async def test_death_fails_the_call_and_the_next_one_starts_anew() -> None:
 
 
 async def test_a_death_between_calls_costs_no_call() -> None:
-    """A process that died while nothing was asked is replaced before the next request goes out."""
+    """A process that died between requests is replaced before the next one."""
     async with supervised() as supervisor:
         first = await pid_of(supervisor)
         process = psutil.Process(first)
@@ -183,7 +183,7 @@ async def test_a_death_between_calls_costs_no_call() -> None:
 
 
 async def test_repeated_death_is_answered_with_growing_pauses() -> None:
-    """A process that only ever dies is started more and more seldom, and refuses at once meanwhile."""
+    """After repeated deaths the process is restarted with growing pauses and requests are refused meanwhile."""
     async with supervised() as supervisor:
         for _ in range(2):
             with pytest.raises(ProcessDied):
@@ -202,7 +202,7 @@ async def test_repeated_death_is_answered_with_growing_pauses() -> None:
 
 
 async def test_a_good_answer_ends_the_pauses() -> None:
-    """Deaths count in a row: after work that was done the next death is a first one again."""
+    """A successful request resets the count of deaths."""
     async with supervised() as supervisor:
         for _ in range(3):
             with pytest.raises(ProcessDied):
@@ -211,7 +211,7 @@ async def test_a_good_answer_ends_the_pauses() -> None:
 
 
 async def test_a_write_past_its_deadline_ends_the_process() -> None:
-    """A write that hangs is given up with its process, and said to have hung."""
+    """A write over its time limit ends the process and is reported as hanging."""
     async with supervised() as supervisor:
         first = await pid_of(supervisor)
         with pytest.raises(ProcessDied) as died:
@@ -222,7 +222,7 @@ async def test_a_write_past_its_deadline_ends_the_process() -> None:
 
 
 async def test_a_slow_search_fails_alone() -> None:
-    """A search that takes too long is refused to its caller; the process finishes it and lives on."""
+    """A slow search is refused to its caller, and the process continues."""
     async with supervised(replace(BOUNDS, searching=0.2)) as supervisor:
         first = await pid_of(supervisor)
         with pytest.raises(UnavailableError) as slow:
@@ -232,17 +232,17 @@ async def test_a_slow_search_fails_alone() -> None:
 
 
 async def test_a_search_that_hangs_ends_the_process_later() -> None:
-    """A search that nobody waits for any more does not block the store for good."""
+    """A search that hangs too long ends the process."""
     async with supervised(replace(BOUNDS, searching=0.2, hanging=0.6)) as supervisor:
         first = await pid_of(supervisor)
         with pytest.raises(UnavailableError) as late:
             await supervisor.search(asked("sleep", 60_000))
-        assert not isinstance(late.value, Busy)  # an answer that does not come is no queue
+        assert not isinstance(late.value, Busy)  # a missing answer does not count as busy
         assert await pid_of(supervisor) != first
 
 
 async def test_a_search_does_not_wait_behind_long_work() -> None:
-    """While something long is in hand a search is refused soon, and at once when it is long already."""
+    """A search behind long work is refused soon, and at once if the work is known to be long."""
     async with supervised() as supervisor:
         await pid_of(supervisor)
         work = asyncio.create_task(supervisor.write(asked("sleep", 2_000)))
@@ -257,14 +257,14 @@ async def test_a_search_does_not_wait_behind_long_work() -> None:
 
 
 async def test_writes_wait_their_turn() -> None:
-    """Any number of writes at once are done one after the other, none refused."""
+    """Simultaneous writes are done one after another, and none is refused."""
     async with supervised() as supervisor:
         calls: list[Awaitable[Answer]] = [supervisor.write(asked("sleep", 20)) for _ in range(20)]
         assert await asyncio.gather(*calls) == [Done()] * 20
 
 
 async def test_the_loop_goes_on_meanwhile() -> None:
-    """Starting, waiting and ending never hold the event loop."""
+    """Starting, waiting and ending do not block the event loop."""
     ticks: list[None] = []
 
     async def tick() -> None:
@@ -280,7 +280,7 @@ async def test_the_loop_goes_on_meanwhile() -> None:
 
 
 async def test_who_stops_waiting_leaves_nothing_broken() -> None:
-    """A cancelled caller's request is finished or never sent; the answers of others stay their own."""
+    """The request of a cancelled caller is finished or never sent, and other answers are not mixed up."""
     async with supervised() as supervisor:
         first = await pid_of(supervisor)
         calls = [asyncio.create_task(supervisor.write(asked("sleep", 100))) for _ in range(3)]
@@ -292,11 +292,11 @@ async def test_who_stops_waiting_leaves_nothing_broken() -> None:
 
 
 async def test_a_process_that_grew_is_replaced_between_two_requests() -> None:
-    """Memory past twice what it settled at, and some, ends the process after its answer; nobody's call fails."""
+    """A process whose memory grew too much is replaced between two requests without a failed call."""
     async with supervised(replace(BOUNDS, headroom=50 * fake_chroma.MEGABYTE)) as supervisor:
         first = await pid_of(supervisor)
         await supervisor.write(asked("grow", 10_000))
-        assert await pid_of(supervisor) == first  # never settled
+        assert await pid_of(supervisor) == first  # its memory never settled
         await supervisor.write(asked("grow", 100))
         supervisor.settle()
         await supervisor.write(asked("grow", 250))
@@ -308,7 +308,7 @@ async def test_a_process_that_grew_is_replaced_between_two_requests() -> None:
 
 @pytest.mark.parametrize("why", ["locked", "missing", "failed"])
 async def test_a_process_that_stays_off_says_why(why: str) -> None:
-    """A folder in use, a missing chromadb and a server that is away are told, and not tried again at once."""
+    """A locked folder, a missing chromadb and an unreachable server are reported and not retried at once."""
     async with supervised(start=Start("/nowhere", database=why)) as supervisor:
         with pytest.raises(UnavailableError) as told:
             await supervisor.write(PID)
@@ -321,7 +321,7 @@ async def test_a_process_that_stays_off_says_why(why: str) -> None:
 
 
 async def test_a_command_that_cannot_be_started_is_unavailable() -> None:
-    """A missing interpreter is told like anything else that is away."""
+    """A missing interpreter raises UnavailableError."""
     supervisor = Supervisor(Start("/nowhere"), BOUNDS, ("/nowhere/python",))
     with pytest.raises(UnavailableError):
         await supervisor.write(PID)
@@ -329,7 +329,7 @@ async def test_a_command_that_cannot_be_started_is_unavailable() -> None:
 
 
 async def test_closing_in_the_middle_of_work_ends_it() -> None:
-    """A request that does not finish in time is told that the process ended; none is left."""
+    """A request that does not finish during closing is told that the process ended."""
     async with supervised(replace(BOUNDS, closing=0.3)) as supervisor:
         process = psutil.Process(await pid_of(supervisor))
         work = asyncio.create_task(supervisor.write(asked("sleep", 60_000), 50.0))
@@ -340,7 +340,7 @@ async def test_closing_in_the_middle_of_work_ends_it() -> None:
 
 
 async def test_closing_again_waits_for_nothing() -> None:
-    """Whoever closes what is closed, or is being closed, is told when it has ended, as often as they like."""
+    """Closing repeatedly waits for the end each time."""
     async with supervised() as supervisor:
         await pid_of(supervisor)
         await asyncio.wait_for(asyncio.gather(supervisor.close(), supervisor.close()), PATIENCE)
@@ -349,7 +349,7 @@ async def test_closing_again_waits_for_nothing() -> None:
 
 
 async def test_closing_in_the_middle_of_the_start_leaves_no_process() -> None:
-    """Also a process that is only just starting is ended."""
+    """Closing ends a process that is still starting."""
     async with supervised() as supervisor:
         starting = asyncio.create_task(supervisor.write(PID))
         await until(lambda: supervisor.pid is not None)

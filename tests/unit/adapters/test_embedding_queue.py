@@ -1,4 +1,4 @@
-"""Everybody embeds through one queue: questions first, background together, and a clean end."""
+"""Tests of the queue for embedding: questions first, documents in batches, clean closing."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ SMALL = background.SMALLEST
 
 
 class Model:
-    """Embeds a text as its number, once that is allowed; a reaction to texts may raise or take time."""
+    """A model that embeds when allowed; its reaction to texts may raise or take time."""
 
     fingerprint = "model/1"
     calibration = Calibration(0.0, 1.0)
 
     def __init__(self, react: Callable[[Sequence[str]], None] = lambda _: None) -> None:
-        """React to what is asked."""
+        """Use this reaction."""
         self.react = react
         self.batches: list[list[str]] = []
         self.asked: list[str] = []
@@ -45,14 +45,14 @@ class Model:
         self.may_embed.set()
 
     async def embed_documents(self, texts: Sequence[str]) -> list[Vector]:
-        """Embed what is to be found, once that is allowed."""
+        """Embed documents once that is allowed."""
         self.batches.append(list(texts))
         await self._allowed(self.may_embed)
         self.react(texts)
         return [vector_of(text) for text in texts]
 
     async def embed_query(self, text: str) -> Vector:
-        """Embed what is asked, once that is allowed."""
+        """Embed a question once that is allowed."""
         self.asked.append(text)
         await self._allowed(self.may_answer)
         self.react([text])
@@ -67,31 +67,31 @@ class Model:
 
 
 def vector_of(text: str) -> Vector:
-    """Tell texts apart."""
+    """Return a vector that depends on the text."""
     return array("f", (1.0, float(sum(text.encode()))))
 
 
 def queued(model: Model, clock: FrozenClock | None = None, batch_size: int = 64) -> EmbeddingQueue:
-    """Put a queue before a model."""
+    """Return a queue in front of a model."""
     clock = clock or FrozenClock()
     return EmbeddingQueue(model, clock, Live(GUESS), batch_size=batch_size, elapsed=clock.elapsed)
 
 
 async def warmed(model: Model, queue: EmbeddingQueue) -> None:
-    """Let the queue know that its model is fast, so that two batches go at once; then let the model hang."""
+    """Let the queue learn that its model is fast, so that it sends two batches at once; then block the model."""
     await queue.embed_documents(TEXTS[:SMALL])
     model.batches.clear()
     model.may_embed.clear()
 
 
 async def settled() -> None:
-    """Let everything go as far as it can."""
+    """Run all tasks until they wait."""
     for _ in range(30):
         await asyncio.sleep(0)
 
 
 async def test_each_text_gets_its_own_vector_in_order() -> None:
-    """A thousand texts go in batches of at most the set size, each text once."""
+    """A thousand texts are sent in batches of limited size, each once, and the vectors are in order."""
     model = Model()
     vectors = await queued(model).embed_documents(TEXTS)
     assert vectors == [vector_of(text) for text in TEXTS]
@@ -102,14 +102,14 @@ async def test_each_text_gets_its_own_vector_in_order() -> None:
 
 @pytest.mark.parametrize("size", [1, 5, 16, 100])
 async def test_no_batch_is_larger_than_is_set(size: int) -> None:
-    """The operator's batch size is a bound, and is reached by a model that is fast."""
+    """The configured batch size is a limit that a fast model reaches."""
     model = Model()
     await queued(model, batch_size=size).embed_documents(TEXTS)
     assert max(map(len, model.batches)) == size - size % min(size, SMALL)
 
 
 async def test_a_question_overtakes_a_thousand_texts() -> None:
-    """A question goes out at once and waits for no batch; none sets out while it is under way."""
+    """A question is sent at once, and no batch starts while it runs."""
     model = Model()
     queue = queued(model)
     await warmed(model, queue)
@@ -129,7 +129,7 @@ async def test_a_question_overtakes_a_thousand_texts() -> None:
 
 
 async def test_a_model_that_takes_its_time_for_each_text_gets_small_batches() -> None:
-    """Where larger batches save nothing and take long they stay small, one at a time: a question waits for little."""
+    """A model that is slow per text gets small batches one at a time, so that questions wait little."""
     clock = FrozenClock()
     model = Model(lambda texts: clock.advance(seconds=0.03 * len(texts)))
     queue = queued(model, clock)
@@ -146,7 +146,7 @@ async def test_a_model_that_takes_its_time_for_each_text_gets_small_batches() ->
 
 @pytest.mark.parametrize("seconds", [0.01, 3.0])
 async def test_a_model_that_is_fast_or_far_away_gets_full_batches(seconds: float) -> None:
-    """Where a batch takes as long as one text, however long that is, many small ones would only cost time."""
+    """A model whose time does not depend on the batch size gets full batches."""
     clock = FrozenClock()
     model = Model(lambda _: clock.advance(seconds=seconds))
     await queued(model, clock).embed_documents(TEXTS)
@@ -163,7 +163,7 @@ async def test_what_is_asked_at_once_goes_together() -> None:
 
 
 def refusing(text: str, error: Exception) -> Callable[[Sequence[str]], None]:
-    """Refuse whatever comes together with a text."""
+    """Return a reaction that raises for batches with a text."""
 
     def react(texts: Sequence[str]) -> None:
         if text in texts:
@@ -174,7 +174,7 @@ def refusing(text: str, error: Exception) -> Callable[[Sequence[str]], None]:
 
 @pytest.mark.parametrize("error", [PermanentError("400"), BadAnswer("NaN")])
 async def test_a_refused_text_fails_its_own_caller_only(error: Exception) -> None:
-    """Who shared a batch with a text that the model refuses gets vectors; who asked for it hears the refusal."""
+    """A refused text fails only for its own caller; others in the batch get vectors."""
     model = Model(refusing("怪", error))
     queue = queued(model)
     calls = (queue.embed_documents(texts) for texts in (["一", "二"], ["三", "怪"], ["四"]))
@@ -185,7 +185,7 @@ async def test_a_refused_text_fails_its_own_caller_only(error: Exception) -> Non
 
 
 async def test_a_failing_batch_fails_only_its_own() -> None:
-    """A model that is away for one batch is heard of by those in it; the next batch goes on."""
+    """A failed batch fails only for its callers, and the next batch is sent."""
     model = Model(refusing(TEXTS[0], UnavailableError("away")))
     queue = queued(model, batch_size=1)
     first, second = await asyncio.gather(*map(queue.embed_documents, ([TEXTS[0]], [TEXTS[1]])), return_exceptions=True)
@@ -194,7 +194,7 @@ async def test_a_failing_batch_fails_only_its_own() -> None:
 
 
 async def test_after_a_failure_the_rest_of_a_call_is_not_embedded() -> None:
-    """Nothing is paid for that nobody will get."""
+    """After a failure the remaining texts of the call are not sent."""
     model = Model(refusing(TEXTS[0], PermanentError("400")))
     queue = queued(model)
     with pytest.raises(PermanentError):
@@ -205,7 +205,7 @@ async def test_after_a_failure_the_rest_of_a_call_is_not_embedded() -> None:
 
 
 async def test_what_an_embedder_was_never_meant_to_raise_reaches_its_caller() -> None:
-    """Nobody waits for ever behind an error of another kind, and the queue goes on."""
+    """An unexpected error is raised to its caller, and the queue continues."""
     model = Model(refusing("怪", ZeroDivisionError("x")))
     queue = queued(model)
     with pytest.raises(ZeroDivisionError):
@@ -216,7 +216,7 @@ async def test_what_an_embedder_was_never_meant_to_raise_reaches_its_caller() ->
 
 
 async def test_a_caller_that_leaves_leaves_the_others_their_call() -> None:
-    """A batch goes on for those who wait still, and is stopped when nobody does; what did not set out never does."""
+    """A batch is cancelled only if all its callers left, and unsent texts of those are never sent."""
     model = Model()
     model.may_embed.clear()
     queue = queued(model)
@@ -239,7 +239,7 @@ async def test_a_caller_that_leaves_leaves_the_others_their_call() -> None:
 
 
 async def test_background_goes_on_after_a_question_that_failed_or_was_given_up() -> None:
-    """Neither keeps batches waiting."""
+    """Batches continue after a question failed or was cancelled."""
     model = Model(refusing("问", UnavailableError("away")))
     queue = queued(model)
     model.may_answer.clear()
@@ -252,7 +252,7 @@ async def test_background_goes_on_after_a_question_that_failed_or_was_given_up()
 
 
 async def test_an_equal_question_is_answered_from_memory_for_a_minute() -> None:
-    """Within a minute the embedder is asked once; after it, again."""
+    """An equal question within a minute is answered from the cache, and later sent again."""
     model, clock = Model(), FrozenClock()
     queue = queued(model, clock)
     await queue.embed_query("喝什么茶")
@@ -265,7 +265,7 @@ async def test_an_equal_question_is_answered_from_memory_for_a_minute() -> None:
 
 
 async def test_no_question_is_kept_longer_than_its_answer_serves() -> None:
-    """With the next question those older than a minute are let go."""
+    """Cached questions older than a minute are removed with the next question."""
     model, clock = Model(), FrozenClock()
     queue = queued(model, clock)
     await queue.embed_query("喝什么茶")
@@ -275,7 +275,7 @@ async def test_no_question_is_kept_longer_than_its_answer_serves() -> None:
 
 
 async def test_questions_are_let_go_when_somebody_is_forgotten() -> None:
-    """Nothing is held afterwards; a call under way still answers whoever waits for it."""
+    """Cached questions are removed when a person is forgotten, and running calls still answer."""
     model = Model()
     queue = queued(model)
     await queue.embed_query("喝什么茶")
@@ -290,7 +290,7 @@ async def test_questions_are_let_go_when_somebody_is_forgotten() -> None:
 
 
 async def test_a_clock_that_jumps_back_keeps_nothing_alive() -> None:
-    """An answer out of the future is not trusted."""
+    """After the clock was set back, a cached answer from the future is not used."""
     model, clock = Model(), FrozenClock()
     queue = queued(model, clock)
     await queue.embed_query("喝什么茶")
@@ -300,7 +300,7 @@ async def test_a_clock_that_jumps_back_keeps_nothing_alive() -> None:
 
 
 async def test_equal_questions_at_once_share_one_call() -> None:
-    """Eight people who ask the same words cost one embedding; one who gives up does not fail the others."""
+    """Eight simultaneous equal questions cost one call, and cancelling one does not fail the others."""
     model = Model()
     queue = queued(model)
     model.may_answer.clear()
@@ -316,7 +316,7 @@ async def test_equal_questions_at_once_share_one_call() -> None:
 
 
 async def test_questions_at_once_are_bounded() -> None:
-    """A flood of questions reaches the model in eights, and every one is answered."""
+    """At most eight questions are sent at once, and all are answered."""
     model = Model()
     queue = queued(model)
     model.may_answer.clear()
@@ -328,7 +328,7 @@ async def test_questions_at_once_are_bounded() -> None:
 
 
 async def test_a_failure_is_not_remembered() -> None:
-    """The next question is asked anew."""
+    """A failed question is sent again next time."""
     failures: list[Exception] = [TransientError("busy")]
 
     def react(_: Sequence[str]) -> None:
@@ -342,27 +342,27 @@ async def test_a_failure_is_not_remembered() -> None:
 
 
 class Odd(Model):
-    """Answers these vectors one after another."""
+    """A model that returns these vectors one after another."""
 
     def __init__(self, *answers: Sequence[float]) -> None:
-        """Answer these."""
+        """Return these vectors."""
         super().__init__()
         self.answers = list(answers)
 
     async def embed_query(self, text: str) -> Vector:
-        """Answer the next."""
+        """Return the next vector."""
         return array("f", self.answers.pop(0))
 
 
 @pytest.mark.parametrize("useless", [(), (0.0, 0.0), (float("nan"), 1.0), (float("inf"), 1.0)])
 async def test_what_is_no_direction_is_a_failure(useless: Sequence[float]) -> None:
-    """An empty, zero, NaN or infinite vector never reaches a store."""
+    """An empty, zero, NaN or infinite vector raises BadAnswer."""
     with pytest.raises(BadAnswer):
         await queued(Odd(useless)).embed_query("喝什么茶")
 
 
 async def test_a_vector_of_another_length_is_a_failure() -> None:
-    """An embedder speaks in one length; the odd answer out is refused, and one that changed for good is believed."""
+    """A vector of another length is refused once, and accepted if the length changed permanently."""
     queue = queued(Odd((1.0, 0.0), (1.0, 0.0, 0.0), (1.0, 0.0, 0.0)))
     await queue.embed_query("一")
     with pytest.raises(BadAnswer):
@@ -371,7 +371,7 @@ async def test_a_vector_of_another_length_is_a_failure() -> None:
 
 
 async def test_the_answers_kept_are_bounded() -> None:
-    """After more questions than it remembers, the first is asked again and the last is not."""
+    """The number of cached answers is limited, and the oldest are removed."""
     model = Model()
     queue = queued(model)
     for number in range(REMEMBERED + 1):
@@ -383,7 +383,7 @@ async def test_the_answers_kept_are_bounded() -> None:
 
 
 async def test_whoever_waits_when_it_closes_hears_so() -> None:
-    """Callers in hand and in line get UnavailableError, every call is stopped, and nobody is asked afterwards."""
+    """Closing raises UnavailableError to all callers, cancels all calls and sends nothing afterwards."""
     model = Model()
     queue = queued(model)
     await warmed(model, queue)
@@ -405,7 +405,7 @@ async def test_whoever_waits_when_it_closes_hears_so() -> None:
 
 
 async def test_closed_means_that_nothing_runs() -> None:
-    """Every batch on its way has ended when closing has."""
+    """After closing no batch is running."""
     model = Model()
     model.may_embed.clear()
     batches = background.Batches(model.embed_documents, 64, quiet())
@@ -419,14 +419,14 @@ async def test_closed_means_that_nothing_runs() -> None:
 
 
 def quiet() -> asyncio.Event:
-    """Say that nobody asks."""
+    """Return an event that says no question is running."""
     event = asyncio.Event()
     event.set()
     return event
 
 
 class Stubborn(Model):
-    """A model that takes no notice of a cancellation."""
+    """A model that ignores cancellation."""
 
     async def _allowed(self, event: asyncio.Event) -> None:
         for _ in range(2):
@@ -435,7 +435,7 @@ class Stubborn(Model):
 
 
 async def test_an_embedder_that_cannot_be_stopped_holds_nobody() -> None:
-    """Whoever waits hears at once that it is over, and closing ends."""
+    """Closing ends even if a model ignores cancellation, and its callers get an error at once."""
     model = Stubborn()
     model.may_embed.clear()
     model.may_answer.clear()
@@ -452,7 +452,7 @@ async def test_an_embedder_that_cannot_be_stopped_holds_nobody() -> None:
 
 
 async def test_only_questions_pass_the_guard() -> None:
-    """A breaker that refuses keeps questions from the model, and background texts not."""
+    """An open breaker refuses questions but not documents."""
 
     async def refuse(_: object) -> Vector:
         raise UnavailableError("rests")
@@ -466,7 +466,7 @@ async def test_only_questions_pass_the_guard() -> None:
 
 
 async def test_questions_that_nobody_waits_for_go_behind_all_others() -> None:
-    """They are embedded as questions, give way to those of people, and end with the queue."""
+    """Low-priority questions are sent after all others, and end with the queue."""
     model = Model()
     queue = queued(model)
     assert await queue.embed_queries(TEXTS[:30]) == [vector_of(text) for text in TEXTS[:30]]
@@ -489,13 +489,13 @@ async def test_questions_that_nobody_waits_for_go_behind_all_others() -> None:
 
 
 async def test_background_waits_no_longer_than_it_must() -> None:
-    """Where somebody always asks, batches set out all the same after a while."""
+    """Batches start after a while even if questions run all the time."""
     batches = background.Batches(Model().embed_documents, 64, asyncio.Event(), patience=0.01)
     assert await batches.vectors(["一"]) == [vector_of("一")]
 
 
 async def test_a_question_overtakes_batches_on_the_wire(server: ModelServer, meter: ListedMeter) -> None:
-    """A real endpoint that hangs over a batch is asked the question at once; closing ends whoever waits."""
+    """A question reaches a real endpoint that hangs on a batch; closing ends all callers."""
     server.embeddings = lambda asked: well(asked) if asked.texts == ["问"] else never(asked)
     settings = EmbeddingSettings(api_url=server.url, model_name="m")
     client = ModelClient(settings, "embedding", limit=EMBEDDING_LIMIT)

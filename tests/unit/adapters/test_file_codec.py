@@ -1,4 +1,4 @@
-"""Jobs to bytes and back, in the forms of all versions."""
+"""Tests of writing jobs to files and of reading all earlier formats."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from tests.support.builders import GROUP, PRIVATE, a_job, a_message
 from tests.support.clock import NOON, SHANGHAI
 
 ARRIVED = datetime(2026, 2, 22, 11, 8, tzinfo=timezone.utc)
-SEED_JOB: dict[str, Any] = {  # as the system of seed 001 writes it
+SEED_JOB: dict[str, Any] = {  # as seed 001's system writes it
     "request_id": "5b1e0c7e-2f0f-4a5e-9a55-0b9d1f3c2a11",
     "end_seq": 0,
     "user_id": "2000001",
@@ -91,13 +91,13 @@ jobs = st.builds(Job, st.just("j1"), turns | dialogues, instants, st.booleans())
 
 
 def read(job_file: dict[str, Any] | bytes, job_id: str = "j1") -> Job:
-    """Read a job's file."""
+    """Read a job file."""
     data = job_file if isinstance(job_file, bytes) else json.dumps(job_file).encode()
     return codec.job_of(codec.body_of(data), job_id, ARRIVED)
 
 
 def turn_of(job_file: dict[str, Any]) -> Turn:
-    """Read the turn of a job's file."""
+    """Read the turn of a job file."""
     work = read(job_file).work
     assert isinstance(work, Turn)
     return work
@@ -105,7 +105,7 @@ def turn_of(job_file: dict[str, Any]) -> Turn:
 
 @given(jobs)
 def test_every_job_that_can_be_written_is_read_back(job: Job):
-    """A job of clean texts comes back equal; broken characters become U+FFFD and nothing else is lost."""
+    """A job that is written and read is equal; broken characters become U+FFFD."""
     read_back = read(codec.encoded(job))
     again = read(codec.encoded(read_back))
     assert again == read_back
@@ -117,7 +117,7 @@ def test_every_job_that_can_be_written_is_read_back(job: Job):
 
 @given(st.binary(max_size=200) | st.recursive(st.none() | st.booleans() | st.floats() | texts, st.lists).map(repr))
 def test_rubbish_is_refused_with_one_line(rubbish: bytes | str):
-    """Whatever lies in a file, reading it gives a job or a PermanentError with a reason of one bounded line."""
+    """Any content of a file gives a job or a PermanentError with a one-line reason."""
     data = rubbish if isinstance(rubbish, bytes) else rubbish.encode("utf-8", "replace")
     with pytest.raises(PermanentError) as refused:
         read(data)
@@ -136,13 +136,13 @@ def test_rubbish_is_refused_with_one_line(rubbish: bytes | str):
     )
 )
 def test_fields_of_wrong_types_are_refused_or_read(body: dict[str, Any]):
-    """An object of any shape is read or refused; no other error escapes."""
+    """Fields of any type are read or refused without another error."""
     with contextlib.suppress(PermanentError):
         assert codec.job_of(body, "j1", ARRIVED).id == "j1"
 
 
 def test_halves_of_characters_are_written():
-    """A lone surrogate from a broken client becomes U+FFFD, two that belong together become their character."""
+    """A lone surrogate becomes U+FFFD, and a pair becomes its character."""
     job = a_job("坏\ud800的", memo="\ud83d\ude00 和 \udc00", perspective="\udfff")
     work = read(codec.encoded(job)).work
     assert isinstance(work, Turn)
@@ -153,13 +153,13 @@ def test_halves_of_characters_are_written():
 
 
 def test_control_characters_are_escaped():
-    """NUL and its like stay inside their text."""
+    """Control characters stay in their text."""
     text = "a\x00b\x07c\u2028d"
     assert turn_of(json.loads(codec.encoded(a_job(text)))).observations == (text,)
 
 
 def test_untyped_callers_cannot_break_a_file():
-    """What stands for yes or no in a chat plugin is written as yes or no."""
+    """A truthy value for a flag is written as a boolean."""
     turn = Turn(GROUP, observations=["x"], force=1)  # pyright: ignore[reportArgumentType]  # what chat plugins do
     work = read(codec.encoded(Job("j1", turn, NOON))).work
     assert isinstance(work, Turn)
@@ -167,26 +167,26 @@ def test_untyped_callers_cannot_break_a_file():
 
 
 def test_a_zone_with_odd_seconds_is_written_readably():
-    """Times of old calendars, with seconds in their offset, come back as the same instant."""
+    """A time whose offset has seconds is read as the same instant."""
     local_mean_time = timezone(timedelta(hours=8, minutes=5, seconds=43))
     job = a_job(happened_at=datetime(1900, 1, 1, tzinfo=local_mean_time))
     assert read(codec.encoded(job)).happened_at == job.happened_at
 
 
 def test_the_file_says_its_version():
-    """Version 1 stands in the file, so that a later release can tell."""
+    """A job file has version 1."""
     assert json.loads(codec.encoded(a_job()))["schema_version"] == 1
 
 
 def test_a_job_of_a_later_release_is_refused():
-    """A downgrade buries what it cannot understand instead of misreading it."""
+    """A job of a later version is refused."""
     body = {**json.loads(codec.encoded(a_job())), "schema_version": 2}
     with pytest.raises(PermanentError, match="更新的版本"):
         read(body)
 
 
 def test_a_job_of_the_older_system_is_read():
-    """The flat job files of seed 001's system become jobs: the speaker's scene, memo, observations, sources, time."""
+    """A flat job file of seed 001's system is read with scene, memo, observations, sources and time."""
     job = read(SEED_JOB)
     assert job.work == Turn(
         Scene.group("10001", "2000002"),
@@ -203,7 +203,7 @@ def test_a_job_of_the_older_system_is_read():
 
 
 def test_a_job_of_the_oldest_form_is_read():
-    """Seed 000's names are understood: action_summary, new_info as one text, numbers as ids, a local timestamp."""
+    """Seed 000's field names, single texts, numeric ids and local times are read."""
     job = read(
         {
             "action_summary": "聊了茶",
@@ -230,7 +230,7 @@ def test_a_job_of_the_oldest_form_is_read():
 )
 @pytest.mark.parametrize("is_ours", [True, False])
 def test_the_names_of_all_versions_are_understood(words: dict[str, Any], is_ours: bool):
-    """Jobs that were in flight when a field was renamed are done, in our form and in the older one."""
+    """Jobs with the field names of all versions are read in both formats."""
     place = {"scene": {"kind": "private", "user_id": "2000001"}} if is_ours else {"user_id": "2000001"}
     turn = turn_of({**place, **words})
     assert (turn.memo, turn.observations, turn.scene) == ("聊了茶", ("爱喝茶",), PRIVATE)
@@ -238,7 +238,7 @@ def test_the_names_of_all_versions_are_understood(words: dict[str, Any], is_ours
 
 @pytest.mark.parametrize("request_id", [None, "", 0])
 def test_a_missing_request_id_is_no_request_id(request_id: object):
-    """Jobs without one do not become one job: each has the id of its own file."""
+    """Jobs without a request id have the id of their own file."""
     body = {**SEED_JOB, "request_id": request_id}
     first, second = read(body, "_0_1740218400000"), read(body, "_0_1740218400001")
     assert first.id != second.id
@@ -257,7 +257,7 @@ def test_a_missing_request_id_is_no_request_id(request_id: object):
     ],
 )
 def test_the_scene_of_an_older_job_is_where_it_was(fields: dict[str, Any], scene: Scene):
-    """Group or private, sender or user: what is there decides, and an empty id is none."""
+    """The scene of an older job is found from its fields, and an empty id counts as missing."""
     assert turn_of({**SEED_JOB, **fields}).scene == scene
 
 
@@ -272,13 +272,13 @@ def test_the_scene_of_an_older_job_is_where_it_was(fields: dict[str, Any], scene
     ],
 )
 def test_the_time_of_an_older_job_is_found(fields: dict[str, Any], happened_at: datetime | None):
-    """Whichever of its times can be read is taken, else the time of its file."""
+    """The first readable time of an older job is used, otherwise the time of its file."""
     expected = happened_at or datetime(2026, 2, 22, 2, 30, tzinfo=timezone.utc)
     assert read({**SEED_JOB, **fields}).happened_at == expected
 
 
 def test_an_older_job_is_cut_to_our_bounds():
-    """The older system accepted forty megabytes; the job says that it was cut."""
+    """An older job over the limits is cut and marked as cut."""
     job = read({**SEED_JOB, "observations": ["长" * 9000] * 50, "source_message": "长" * 9000})
     assert isinstance(job.work, Turn)
     assert job.trimmed
@@ -288,12 +288,12 @@ def test_an_older_job_is_cut_to_our_bounds():
 
 @pytest.mark.parametrize("force", ["false", "False", 0, False])
 def test_false_in_any_form_is_false(force: object):
-    """The text "false" does not force anything."""
+    """The text "false" counts as false."""
     assert turn_of({**SEED_JOB, "force": force}).force is False
 
 
 def test_memos_know_whose_they_are():
-    """The memo that waits in a job carries its id, scope, time and person; a job without one has none."""
+    """The memo of a job has its id, scope, time and person; a job without one has none."""
     job = a_job(memo="聊了茶", happened_at=ARRIVED)
     memo = codec.memo_of(job)
     assert memo is not None
@@ -303,7 +303,7 @@ def test_memos_know_whose_they_are():
 
 
 def test_a_label_is_what_the_whole_job_says():
-    """The index learns scope, memo and messages without validating a job's lines."""
+    """The index reads scope, memo and messages of a job without validating its lines."""
     job = a_job(memo="聊了茶", recent_messages=[a_message(id="m1"), "路过"], message_ids=["m2"])
     body = codec.body_of(codec.encoded(job))
     label = codec.label_of(body, job.id, ARRIVED)
@@ -323,7 +323,7 @@ ODD = st.one_of(
 
 @given(st.one_of(turns, dialogues), st.data())
 def test_a_short_look_at_a_job_tells_what_the_full_reading_tells(work: Turn | Dialogue, data: st.DataObject):
-    """Whatever stands in a job's object, its label is that of the whole job, or it is refused as the job is."""
+    """The short reading of a job for the index agrees with the full reading."""
     body = codec.body_of(codec.encoded(Job("j1", work, NOON)))
     if data.draw(st.booleans()):
         fields = data.draw(st.sampled_from([body, body["scene"]]))
@@ -344,7 +344,7 @@ def test_a_short_look_at_a_job_tells_what_the_full_reading_tells(work: Turn | Di
 
 
 def test_a_withdrawn_message_is_taken_out_of_every_form():
-    """Ids as numbers, lines as objects: the message goes, plain lines and unknown fields stay."""
+    """A withdrawn message is removed from all formats, and plain lines and unknown fields stay."""
     seed = codec.without_message(SEED_JOB, "9002")
     assert seed is not None
     assert seed["message_ids"] == ["9001"]
@@ -356,7 +356,7 @@ def test_a_withdrawn_message_is_taken_out_of_every_form():
 
 
 def test_a_dialogue_in_which_only_the_bot_is_left_is_empty():
-    """Nothing remains of a dialogue without its people; as long as one of them speaks, it stays."""
+    """A dialogue with only bot lines left is removed, and one with a person's line stays."""
     lines = [{"id": "m1"}, {"id": "m2", "is_bot": True}, {"id": "m3", "is_bot": True}, {"id": "m4", "is_bot": False}]
     left = codec.without_message({"messages": lines}, "m1")
     assert left is not None
@@ -368,7 +368,7 @@ def test_a_dialogue_in_which_only_the_bot_is_left_is_empty():
 
 
 def test_a_buried_body_is_the_old_one_and_more():
-    """Burying adds error and time; whatever else the object holds is still there."""
+    """Setting a job aside adds error and time, and keeps all other fields."""
     body = {**SEED_JOB, "n": [math.pi, None, {"x": 1}]}
     written = orjson.loads(codec.buried(body, "坏了\n真的", NOON))
     assert written == {**body, "error": "坏了 真的", "failed_at": "2026-03-04T12:00:00+08:00"}
@@ -391,7 +391,7 @@ def test_a_buried_body_is_the_old_one_and_more():
     ],
 )
 def test_keys_do_not_reach_a_file(error: str):
-    """What looks like a key is left out of a buried job's error."""
+    """Text that looks like a key is removed from the error of a job that is set aside."""
     written = orjson.loads(codec.buried({}, f"调用失败 {error} 稍后再试", NOON))["error"]
     assert "SECRET" not in written
     assert written.startswith("调用失败")

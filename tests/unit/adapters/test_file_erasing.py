@@ -1,4 +1,4 @@
-"""Taking people out of files that others wrote, in whichever form."""
+"""Tests of removing a person from files of other programs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ WRITTEN = json.dumps(ROWS, ensure_ascii=False)
 
 
 def erased(data: bytes, *memo_ids: str) -> bytes | None:
-    """Take the person out of a list of summaries."""
+    """Remove the person from a list of summaries."""
     return summaries_without(data, memo_ids=memo_ids, place=PLACE, hide=HIDE)
 
 
@@ -37,14 +37,14 @@ def erased(data: bytes, *memo_ids: str) -> bytes | None:
     ],
 )
 def test_a_list_that_an_editor_wrote_loses_the_person_only(data: bytes) -> None:
-    """In every encoding that editors use, and with a comma too many, everybody else's rows stay."""
+    """In every usual encoding, and with a surplus comma, the rows of others are kept."""
     left: Any = json.loads(erased(data) or b"")
     assert left == [*OTHERS, {**ROWS[3], "summary": "和某位成员聊天"}]
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "gb18030", "utf-16"])
 def test_a_torn_list_is_cleaned_as_text(encoding: str) -> None:
-    """What is no JSON any more keeps all that others wrote, written so that everybody can read it."""
+    """A file that is no JSON any more is cleaned as text and keeps the words of others."""
     torn = WRITTEN.replace("}, {", "}\n{").replace("聊天", "聊\\u5929")
     left = (erased(torn.encode(encoding)) or b"").decode()
     assert left == torn.replace("阿棠", "某位成员").replace("\\u5929", "天")
@@ -52,7 +52,7 @@ def test_a_torn_list_is_cleaned_as_text(encoding: str) -> None:
 
 
 def test_a_list_cut_off_inside_a_character_is_cleaned_as_text() -> None:
-    """A crash while the older mode was writing costs nobody their lines."""
+    """A file cut off inside a character is cleaned as text."""
     torn = WRITTEN.replace("}, {", "}\n{").encode() + "天".encode()[:2]
     left = erased(torn) or b""
     assert left.decode().count("别人的备忘") == 3
@@ -69,19 +69,19 @@ def test_a_list_cut_off_inside_a_character_is_cleaned_as_text() -> None:
     ],
 )
 def test_what_cannot_be_cleaned_goes(torn: bytes) -> None:
-    """Torn, nobody can tell where a memo of the person ends; and bytes in no encoding are no text."""
+    """A broken file that may contain the person's memo, or is no text, is emptied."""
     assert erased(torn, "memo1") == b""
 
 
 def test_a_name_like_anothers_id_takes_nothing_away() -> None:
-    """Rows go by ids alone: whoever calls themselves like somebody's number or name takes nothing of theirs along."""
+    """Rows are removed by ids only, not because a name equals somebody's id."""
     hide = Redaction.of({"2000001"}, {"300030"})
     assert summaries_without(WRITTEN.encode(), memo_ids=(), place=PLACE, hide=hide) is None
 
 
 @pytest.mark.parametrize("encoding", ["gb18030", "utf-16"])
 def test_a_job_in_another_encoding_loses_the_person_only(encoding: str) -> None:
-    """An operator's editor does not make a job of somebody else theirs."""
+    """A job of another person in another encoding is cleaned and kept."""
     job = {"user_id": "2000002", "group_id": "10001", "action_summary": "聊了阿棠", "new_info": ["下雨了"]}
     data = json.dumps(job, ensure_ascii=False).encode(encoding)
     left: Any = json.loads(without_person(data, user_id="2000001", hide=HIDE) or b"")

@@ -1,4 +1,4 @@
-"""Every operation on the disk fails, ends the process or loses power once, on every way a job can take."""
+"""Tests of every job operation while a disk operation fails, the process ends or power is lost."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ SECOND = a_job("二", message_ids=["m9"])
 THIRD = a_job("三")
 LINE = a_message("那句不算", OTHER_GROUP, id="m8")
 BURIED = a_job("四", scene=OTHER_GROUP, message_ids=["m7"], recent_messages=[LINE])
-FOREIGN = "dropped"  # a job file that somebody put into pending by hand
-CORRUPT = "0" * 32  # a job file that makes no job
+FOREIGN = "dropped"  # a job file that somebody put into pending
+CORRUPT = "0" * 32  # a job file that contains no job
 
 
 @dataclass
 class World:
-    """A queue on a disk, what was accepted by it, and what is in hand."""
+    """A queue on a disk, its accepted jobs, and the claimed job."""
 
     root: Path
     disk: FaultyDisk
@@ -48,22 +48,22 @@ class World:
     clock: FrozenClock
     claim: Claim | None = None
     accepted: set[str] = field(default_factory=set)
-    uncertain: set[str] = field(default_factory=set)  # asked to be gone, or never acknowledged
+    uncertain: set[str] = field(default_factory=set)  # to be removed, or never confirmed
 
     async def reopen(self) -> None:
-        """Start anew after the process has died: same files, nothing in memory, a disk that works."""
+        """Restart after a crash with the same files and a working disk."""
         self.disk = FaultyDisk()
         self.queue = await FileQueue.open(self.root, SETTINGS, self.clock, disk=self.disk)
         self.claim = None
         await self.queue.recover()
 
     async def take(self) -> None:
-        """Put the next job in hand."""
+        """Claim the next job."""
         self.claim = await self.queue.claim()
 
 
 async def enqueue(world: World) -> None:
-    """A new job arrives."""
+    """Add a new job."""
     world.uncertain.add(THIRD.id)
     await world.queue.enqueue(THIRD)
     world.uncertain.discard(THIRD.id)
@@ -71,78 +71,78 @@ async def enqueue(world: World) -> None:
 
 
 async def claim(world: World) -> None:
-    """A job is taken in hand."""
+    """Claim a job."""
     await world.take()
 
 
 async def claim_unreadable(world: World) -> None:
-    """The next file makes no job, so it is buried and the next but one is taken."""
+    """Claim when the next file contains no job, which is set aside."""
     await world.take()
     assert world.claim is not None
     assert world.claim.job.scope == GROUP.scope
 
 
 async def complete(world: World) -> None:
-    """A job is done."""
+    """Complete a job."""
     assert world.claim is not None
     world.uncertain.add(world.claim.job.id)
     await world.queue.complete(world.claim)
 
 
 async def requeue(world: World) -> None:
-    """A job goes back, its attempt counted."""
+    """Return a job and count the attempt."""
     assert world.claim is not None
     await world.queue.requeue(world.claim, delay=0, counted=True)
 
 
 async def give_back(world: World) -> None:
-    """A job goes back as if it had never been in hand."""
+    """Return a job without counting the attempt."""
     assert world.claim is not None
     await world.queue.requeue(world.claim, delay=0, counted=False)
 
 
 async def bury(world: World) -> None:
-    """A job is given up."""
+    """Set a job aside."""
     assert world.claim is not None
     await world.queue.bury(world.claim, "坏了")
 
 
 async def revive(world: World) -> None:
-    """A buried job gets another chance."""
+    """Revive a job that was set aside."""
     await world.queue.revive()
 
 
 async def withdraw_line(world: World) -> None:
-    """A job is rewritten without a message."""
+    """Remove a message from a job."""
     await world.queue.withdraw(GROUP.scope, "m1")
 
 
 async def withdraw_job(world: World) -> None:
-    """A job goes with its only message."""
+    """Remove a job with its only message."""
     world.uncertain.add(SECOND.id)
     await world.queue.withdraw(GROUP.scope, "m9")
 
 
 async def withdraw_job_in_hand(world: World) -> None:
-    """A job in hand goes with its only message, and is given up."""
+    """Remove the claimed job with its only message."""
     world.uncertain.add(FIRST.id)
     await world.queue.withdraw(GROUP.scope, "m0")
     await bury(world)
 
 
 async def withdraw_buried_line(world: World) -> None:
-    """A buried job is rewritten without a message."""
+    """Remove a message from a job that was set aside."""
     await world.queue.withdraw(OTHER_GROUP.scope, "m8")
 
 
 async def withdraw_buried_job(world: World) -> None:
-    """A buried job goes with its only message."""
+    """Remove a job that was set aside with its only message."""
     world.uncertain.add(BURIED.id)
     await world.queue.withdraw(OTHER_GROUP.scope, "m7")
 
 
 async def prune(world: World) -> None:
-    """What was buried long ago is removed."""
+    """Delete jobs that were set aside long ago."""
     world.uncertain.add(BURIED.id)
     world.clock.advance(days=2)
     await world.take()
@@ -150,19 +150,19 @@ async def prune(world: World) -> None:
 
 
 async def adopt(world: World) -> None:
-    """A file that somebody dropped is taken in."""
+    """Read a file that somebody added."""
     await world.queue.refresh()
 
 
 async def restart(world: World) -> None:
-    """The next process brings the folders in order and recovers what was in hand."""
+    """Restart, clean up the folders and recover claimed jobs."""
     world.queue = await FileQueue.open(world.root, SETTINGS, world.clock, disk=world.disk)
     world.claim = None
     await world.queue.recover()
 
 
 Step = Callable[[World], Awaitable[None]]
-WAYS: dict[str, tuple[bool, Step]] = {  # whether a job is in hand before
+WAYS: dict[str, tuple[bool, Step]] = {  # whether a job is claimed before
     "enqueue": (False, enqueue),
     "claim": (False, claim),
     "claim_unreadable": (False, claim_unreadable),
@@ -193,7 +193,7 @@ KINDS = {
 
 
 async def a_world(root: Path, way: str) -> World:
-    """Build what stands before a step: two jobs wait, one is buried, perhaps one is in hand or lies about."""
+    """Create the files before a step: two pending jobs, one set aside, possibly one claimed."""
     clock = FrozenClock()
     for number, job in enumerate((BURIED, FIRST, SECOND)):
         body = codec.encoded(job) if number else codec.buried(codec.body_of(codec.encoded(job)), "坏了", NOON)
@@ -217,13 +217,13 @@ async def a_world(root: Path, way: str) -> World:
 
 
 def lay_a_twin(root: Path) -> None:
-    """Leave the job in hand in pending too, as a crash within a rename may."""
+    """Also put the claimed job into pending, as a crash during a rename may."""
     twin = next((root / "processing").iterdir())
     lay(root / "pending" / twin.name.replace(".1.json", ".0.json"), twin.read_bytes())
 
 
 def lay(path: Path, data: bytes) -> None:
-    """Put a file somewhere by hand, an hour ago by the clock of these tests."""
+    """Write a file by hand, dated an hour ago."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(data)
     then = NOON.timestamp() - 3600
@@ -231,12 +231,12 @@ def lay(path: Path, data: bytes) -> None:
 
 
 def texts_in(*folders: Path) -> list[str]:
-    """Read every file of folders."""
+    """Read every file of some folders."""
     return [path.read_text("utf-8") for folder in folders for path in folder.iterdir()]
 
 
 async def struck(root: Path, way: str, fault: Fault) -> World | None:
-    """Walk a way with a fault in it; None when the way was shorter than that."""
+    """Run a step with a fault; return None if the step has fewer operations."""
     world = await a_world(root, way)
     world.disk.arm(fault)
     with contextlib.suppress(StorageRefused, Killed):
@@ -245,7 +245,7 @@ async def struck(root: Path, way: str, fault: Fault) -> World | None:
 
 
 async def all_done(world: World) -> list[str]:
-    """Complete what is in hand and everything that waits; answer the ids in order."""
+    """Complete all claimed and pending jobs; return their ids in order."""
     done: list[str] = []
     claim = world.claim or await world.queue.claim()
     while claim is not None:
@@ -257,7 +257,7 @@ async def all_done(world: World) -> list[str]:
 
 
 def check_files(world: World) -> None:
-    """Hold the invariant: every job in exactly one place, whole, and nothing else in the folders."""
+    """Check that every job is complete and in exactly one folder, without other files."""
     names = [(folder, path) for folder in FOLDERS for path in (world.root / folder).iterdir()]
     found: Counter[str] = Counter()
     for _, path in names:
@@ -273,7 +273,7 @@ def check_files(world: World) -> None:
 
 
 def check_order(done: list[str], world: World) -> None:
-    """Nothing is done twice, and the jobs of a scope are done in the order of their arrival."""
+    """Check that no job is done twice, and that jobs of a scope are done in order."""
     assert len(done) == len(set(done))
     ranks = [[FIRST.id, SECOND.id, THIRD.id].index(item) for item in done if item not in (BURIED.id, FOREIGN)]
     assert ranks == sorted(ranks)
@@ -282,7 +282,7 @@ def check_order(done: list[str], world: World) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("way", WAYS)
 async def test_no_fault_loses_or_tears_a_job(tmp_path: Path, way: str, kind: str):
-    """Whatever operation fails on whatever way, the next process finds every accepted job whole and in one place."""
+    """Whatever operation fails in any step, the next process finds every accepted job once and complete."""
     fault = KINDS[kind]
     for at in range(1, 100):
         world = await struck(tmp_path / str(at), way, Fault(at, fault.code, fault.always, fault.late))
@@ -300,13 +300,13 @@ async def test_no_fault_loses_or_tears_a_job(tmp_path: Path, way: str, kind: str
 
 @pytest.mark.parametrize("way", WAYS)
 async def test_a_fault_that_passes_is_survived_in_place(tmp_path: Path, way: str):
-    """After one failing operation the same process goes on: all accepted jobs are done, in order, each once."""
+    """After one failed operation the same process does all accepted jobs once and in order."""
     for at in range(1, 100):
         world = await struck(tmp_path / str(at), way, Fault(at, errno.EIO))
         if world is None:
             return
         if way == "restart":
-            await restart(world)  # a start that was refused is tried again
+            await restart(world)  # a failed start is retried
         done = await all_done(world)
         check_order(done, world)
         buried = {failed.id for failed in await world.queue.failed()}
@@ -318,7 +318,7 @@ async def test_a_fault_that_passes_is_survived_in_place(tmp_path: Path, way: str
 
 @pytest.mark.parametrize("way", WAYS)
 async def test_power_may_fail_at_any_moment(tmp_path: Path, way: str):
-    """What was accepted is there after a power cut, with nothing kept but what was fsynced."""
+    """After power is lost, accepted jobs are there, although only fsynced data is kept."""
     for at in range(1, 100):
         world = await struck(tmp_path / str(at), way, Fault(at, None))
         if world is None:
@@ -336,7 +336,7 @@ async def test_power_may_fail_at_any_moment(tmp_path: Path, way: str):
 
 
 async def test_a_job_is_buried_also_where_nothing_can_be_written(tmp_path: Path):
-    """On a full disk a bad job is moved aside without its error instead of staying in hand."""
+    """On a full disk a failed job is set aside without its error."""
     world = await a_world(tmp_path, "bury")
     world.disk.full = True
     await bury(world)
@@ -350,7 +350,7 @@ async def test_a_job_is_buried_also_where_nothing_can_be_written(tmp_path: Path)
     ("way", "gone"), [("withdraw_job", SECOND), ("withdraw_job_in_hand", FIRST), ("withdraw_buried_job", BURIED)]
 )
 async def test_a_withdrawn_job_does_not_come_back_with_the_power(tmp_path: Path, way: str, gone: Job):
-    """Once withdrawing has returned, no power cut brings the words back."""
+    """A withdrawn job does not return after power is lost."""
     world = await a_world(tmp_path, way)
     await WAYS[way][1](world)
     assert isinstance(world.disk, FragileDisk)
@@ -362,7 +362,7 @@ async def test_a_withdrawn_job_does_not_come_back_with_the_power(tmp_path: Path,
 @pytest.mark.parametrize("moves", [(), (give_back,), (requeue,), (bury,), (bury, revive)])
 @pytest.mark.parametrize("message_id", ["m0", "m1"])
 async def test_no_earlier_move_brings_withdrawn_words_back(tmp_path: Path, moves: tuple[Step, ...], message_id: str):
-    """Wherever a job has been, a power cut after withdrawing restores no older copy of it."""
+    """After a withdrawal no older copy of the job returns after power is lost."""
     world = await a_world(tmp_path, "requeue")
     for move in moves:
         await move(world)
@@ -374,7 +374,7 @@ async def test_no_earlier_move_brings_withdrawn_words_back(tmp_path: Path, moves
 
 
 async def test_a_revived_and_done_job_does_not_come_back_as_buried(tmp_path: Path):
-    """What was buried once and is done now is not listed as failed after a power cut."""
+    """A revived and completed job is not listed as failed after power is lost."""
     world = await a_world(tmp_path, "revive")
     await revive(world)
     assert BURIED.id in await all_done(world)
@@ -385,7 +385,7 @@ async def test_a_revived_and_done_job_does_not_come_back_as_buried(tmp_path: Pat
 
 
 async def test_a_withdrawn_line_does_not_come_back_with_the_power(tmp_path: Path):
-    """Once withdrawing has returned, no power cut brings the line back."""
+    """A withdrawn line does not return after power is lost."""
     world = await a_world(tmp_path, "withdraw_line")
     await withdraw_line(world)
     assert isinstance(world.disk, FragileDisk)
@@ -394,7 +394,7 @@ async def test_a_withdrawn_line_does_not_come_back_with_the_power(tmp_path: Path
 
 
 async def test_nothing_is_seen_of_a_job_before_it_is_durable(tmp_path: Path):
-    """Until the disk has it, a job is not known, counted, claimed or shown, and its scope keeps its order."""
+    """A job is not visible before it is on disk, and its scope keeps its order."""
     world = await a_world(tmp_path, "enqueue")
     for _ in (FIRST, SECOND):
         await world.take()
@@ -413,7 +413,7 @@ async def test_nothing_is_seen_of_a_job_before_it_is_durable(tmp_path: Path):
 
 
 async def test_a_refused_job_is_nowhere(tmp_path: Path):
-    """A job whose write failed once is neither known nor on the disk, and can be handed in again."""
+    """A job whose write failed is neither known nor on disk, and can be added again."""
     for at in range(1, 100):
         world = await struck(tmp_path / str(at), "enqueue", Fault(at, errno.ENOSPC))
         if world is None:
@@ -426,7 +426,7 @@ async def test_a_refused_job_is_nowhere(tmp_path: Path):
 
 
 async def test_a_failed_fsync_is_never_repeated(tmp_path: Path):
-    """After one failing fsync of a new job nothing is fsynced for it again, and nothing of it remains."""
+    """A failed fsync of a new job is not repeated, and its file is removed."""
     world = await a_world(tmp_path, "enqueue")
     before = len(world.disk.performed)
     fsync_at = 3  # open, write, fsync
@@ -439,7 +439,7 @@ async def test_a_failed_fsync_is_never_repeated(tmp_path: Path):
 
 @pytest.mark.parametrize("way", [way for way in WAYS if way not in ("complete", "prune", "restart")])
 async def test_names_become_durable_after_contents(tmp_path: Path, way: str):
-    """On every way that publishes, the file is fsynced before its rename and the folder after it."""
+    """A file is fsynced before its rename, and its folder afterwards."""
     world = await a_world(tmp_path, way)
     before = len(world.disk.performed)
     await WAYS[way][1](world)
@@ -451,7 +451,7 @@ async def test_names_become_durable_after_contents(tmp_path: Path, way: str):
 
 
 async def test_attempts_are_durable_before_work_starts(tmp_path: Path):
-    """A claim has its folder fsynced before it is given out."""
+    """The folder is fsynced before a claim is returned."""
     world = await a_world(tmp_path, "claim")
     await world.take()
     assert ("fsync", str(tmp_path / "processing")) in world.disk.performed
@@ -460,7 +460,7 @@ async def test_attempts_are_durable_before_work_starts(tmp_path: Path):
 
 
 async def test_attempts_that_could_not_be_counted_do_not_count(tmp_path: Path):
-    """An hour of failing fsyncs does not look like a job that kills the process."""
+    """An attempt whose fsync failed does not count."""
     world = await a_world(tmp_path, "claim")
     for _ in range(10):
         world.disk.arm(Fault(2, errno.EIO, always=True))
@@ -474,7 +474,7 @@ async def test_attempts_that_could_not_be_counted_do_not_count(tmp_path: Path):
 
 
 async def test_a_cancelled_caller_leaves_nothing_half_done(tmp_path: Path):
-    """Cancelling at any await of any call leaves a queue that still gives out every job once."""
+    """Cancelling a call at any await leaves a queue that returns every job once."""
     for awaits in range(12):
         world = await a_world(tmp_path / str(awaits), "enqueue")
         for step in (claim, enqueue, adopt):
@@ -496,6 +496,6 @@ async def test_a_cancelled_caller_leaves_nothing_half_done(tmp_path: Path):
 
 
 def test_the_jobs_here_are_distinct():
-    """The fixtures of this module are four jobs of two scopes."""
+    """The fixtures are four different jobs of two scopes."""
     jobs: list[Job] = [FIRST, SECOND, THIRD, BURIED]
     assert len({job.id for job in jobs}) == 4

@@ -1,4 +1,4 @@
-"""What one place does with the queue does not hold up another: withdrawals, arrivals, and jobs that are put down."""
+"""Tests that operations of one place do not block other places."""
 
 from __future__ import annotations
 
@@ -22,28 +22,28 @@ from tests.support.clock import NOON, FrozenClock
 from tests.support.disk import FaultyDisk
 
 MANY = 40
-PATIENCE = 30  # seconds; nothing here takes one
+PATIENCE = 30  # seconds, far more than any test here needs
 
 
 class StuckDisk(FaultyDisk):
-    """A disk on which everything that touches a path with ``stuck`` in it waits until ``freed`` is set."""
+    """A disk that blocks operations on paths that contain ``stuck`` until ``freed`` is set."""
 
     def __init__(self) -> None:
-        """Let everything through."""
+        """Block nothing."""
         super().__init__()
         self.stuck = ""
         self.waiting = threading.Event()
         self.freed = threading.Event()
 
     def act(self, operation: str, call: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-        """Wait where the disk is stuck."""
+        """Wait if the path is blocked."""
         if self.stuck and operation in ("replace", "unlink", "fsync") and self.stuck in " ".join(map(str, args)):
             self.waiting.set()
             self.freed.wait(2 * PATIENCE)
         return super().act(operation, call, *args, **kwargs)
 
     def reads(self) -> list[str]:
-        """Name the job files that were opened to be read, in order."""
+        """Return the names of the job files that were opened, in order."""
         return [Path(path).name for what, path in self.performed if what == "open" and path.endswith(".json")]
 
 
@@ -54,24 +54,24 @@ async def opened(root: Path, disk: FaultyDisk) -> FileQueue:
 
 
 async def taken(queue: FileQueue) -> Claim:
-    """Claim, where something must be there."""
+    """Claim a job, which must exist."""
     claim = await queue.claim()
     assert claim is not None
     return claim
 
 
 async def in_time(step: Awaitable[Any]) -> Any:
-    """Wait for what nothing may hold up."""
+    """Wait with a time limit."""
     return await asyncio.wait_for(asyncio.shield(asyncio.ensure_future(step)), PATIENCE)
 
 
 async def reached(disk: StuckDisk) -> None:
-    """Wait until a step hangs in the disk."""
+    """Wait until an operation is blocked."""
     assert await asyncio.to_thread(disk.waiting.wait, PATIENCE)
 
 
 def lines(number: int) -> list[Any]:
-    """Make the recent lines of a turn, of which its neighbour has one as well."""
+    """Return two recent lines, one of which the next turn shares."""
     return [a_message("说过", id=f"m{number}"), a_message("又说", id=f"m{number + 1}")]
 
 
@@ -81,7 +81,7 @@ def on_disk(root: Path) -> str:
 
 
 async def fill(queue: FileQueue) -> list[Job]:
-    """Let many jobs of one place wait, the first of them buried, the second in hand."""
+    """Add many jobs of one place, of which the first is set aside and the second claimed."""
     jobs = [a_job(recent_messages=lines(number), message_ids=[f"s{number}"]) for number in range(MANY)]
     for job in jobs:
         await queue.enqueue(job)
@@ -95,7 +95,7 @@ async def fill(queue: FileQueue) -> list[Job]:
 async def test_a_withdrawal_reads_only_the_jobs_that_hold_the_message(
     tmp_path: Path, message_id: str, holders: tuple[int, ...], *, is_reopened: bool
 ):
-    """However many jobs wait in a place, those that hold the message are opened and no other, in every state."""
+    """Withdrawing a message opens only the jobs that contain it, whatever their state."""
     disk = StuckDisk()
     queue = await opened(tmp_path, disk)
     jobs = await fill(queue)
@@ -110,7 +110,7 @@ async def test_a_withdrawal_reads_only_the_jobs_that_hold_the_message(
 
 
 async def test_a_message_nobody_holds_opens_no_file(tmp_path: Path):
-    """Most messages that are withdrawn are in no job: that costs no reading."""
+    """Withdrawing a message that no job contains opens no file."""
     disk = StuckDisk()
     queue = await opened(tmp_path, disk)
     await fill(queue)
@@ -121,7 +121,7 @@ async def test_a_message_nobody_holds_opens_no_file(tmp_path: Path):
 
 
 async def test_a_message_in_a_foreign_file_is_found(tmp_path: Path):
-    """A file that somebody laid into pending holds its messages as any other does, numbers for ids included."""
+    """Messages in a job file added by hand are found, even with numeric ids."""
     queue = await opened(tmp_path, FaultyDisk())
     body = json.loads(codec.encoded(a_job(message_ids=["m1", "m2"]))) | {"message_ids": [1, "m2"]}
     path = tmp_path / "pending" / "by-hand.json"
@@ -135,7 +135,7 @@ async def test_a_message_in_a_foreign_file_is_found(tmp_path: Path):
 
 
 async def test_other_places_go_on_while_a_message_is_withdrawn(tmp_path: Path):
-    """A withdrawal that hangs in the disk holds up neither claims nor arrivals nor what is put down elsewhere."""
+    """A blocked withdrawal does not block claims, new jobs and completions of other places."""
     disk = StuckDisk()
     queue = await opened(tmp_path, disk)
     here, there, third = a_job(message_ids=["m1", "m2"]), a_job(scene=OTHER_GROUP), a_job(scene=PRIVATE)
@@ -150,7 +150,7 @@ async def test_other_places_go_on_while_a_message_is_withdrawn(tmp_path: Path):
     claim = await in_time(queue.claim())
     assert claim is not None
     assert claim.job == there
-    assert await in_time(queue.claim()) is None  # the one that is being changed is not given out
+    assert await in_time(queue.claim()) is None  # the job that is being changed is not returned
     disk.freed.set()
     assert await withdrawing == 1
     assert (await taken(queue)).job.work.message_ids == ("m2",)
@@ -158,7 +158,7 @@ async def test_other_places_go_on_while_a_message_is_withdrawn(tmp_path: Path):
 
 
 async def test_a_job_put_down_does_not_wait_for_another_places_disk(tmp_path: Path):
-    """While one place's job hangs in the disk on its way back, another place's job is buried, completed, put back."""
+    """While one place's job is blocked, jobs of other places are completed, returned and set aside."""
     disk = StuckDisk()
     queue = await opened(tmp_path, disk)
     jobs = [a_job(), a_job(scene=OTHER_GROUP), a_job(scene=PRIVATE)]
@@ -177,7 +177,7 @@ async def test_a_job_put_down_does_not_wait_for_another_places_disk(tmp_path: Pa
 
 
 async def test_a_flood_of_one_place_leaves_the_disk_to_others(tmp_path: Path):
-    """However many arrivals of one place hang in the disk, the next of another place is durable at once."""
+    """Blocked new jobs of one place do not delay a new job of another place."""
     disk = StuckDisk()
     queue = await opened(tmp_path, disk)
     jobs = [a_job() for _ in range(3 * THREADS)]
@@ -196,7 +196,7 @@ async def test_a_flood_of_one_place_leaves_the_disk_to_others(tmp_path: Path):
 
 
 async def claimed_in_order(queue: FileQueue, number: int) -> list[str]:
-    """Work everything off; answer the ids of the one place that had many."""
+    """Complete all jobs; return the ids of the place with many."""
     found: list[str] = []
     for _ in range(number):
         claim = await taken(queue)
@@ -206,7 +206,7 @@ async def claimed_in_order(queue: FileQueue, number: int) -> list[str]:
 
 
 async def test_opening_looks_at_each_waiting_file_once(tmp_path: Path):
-    """To index a job costs one opening and one reading of its file, and no other system call."""
+    """Opening the queue opens and reads each pending file once."""
     disk = StuckDisk()
     queue = await opened(tmp_path, disk)
     for _ in range(MANY):
@@ -216,13 +216,13 @@ async def test_opening_looks_at_each_waiting_file_once(tmp_path: Path):
     queue = await opened(tmp_path, disk)
     assert len(queue.waiting_memos(GROUP.scope)) == MANY
     asked = [what for what, _ in disk.performed if what in ("open", "read", "stat")]
-    assert asked.count("open") <= MANY + 1  # one more: the folder that is made durable
+    assert asked.count("open") <= MANY + 1  # one more for the folder's fsync
     assert (asked.count("read"), asked.count("stat")) == (MANY, 0)
     await queue.close()
 
 
 async def test_opening_says_how_many_jobs_wait(tmp_path: Path, caplog: pytest.LogCaptureFixture):
-    """Before a long queue is read, one line of the log says how long it is; an empty one says nothing."""
+    """Before a long queue is read its length is logged."""
     caplog.set_level("INFO")
     queue = await opened(tmp_path, FaultyDisk())
     assert caplog.messages == []

@@ -1,4 +1,4 @@
-"""A job that ends its process takes no other job with it."""
+"""Tests of a job that ends its process."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.support.builders import GROUP, OTHER_GROUP, PRIVATE, a_job
 from tests.support.clock import FrozenClock
 from tests.support.disk import FaultyDisk
 
-HANDS = 2  # jobs that a process works on at once
+HANDS = 2  # number of jobs that a process claims at once
 
 
 async def opened(root: Path, retries: int) -> FileQueue:
@@ -26,13 +26,13 @@ async def opened(root: Path, retries: int) -> FileQueue:
 
 
 async def in_hand(queue: FileQueue) -> list[Claim]:
-    """Take as many jobs in hand as a process does."""
+    """Claim as many jobs as a process does."""
     claims = [await queue.claim() for _ in range(HANDS)]
     return [claim for claim in claims if claim is not None]
 
 
 async def worked_off(root: Path, poison: Job, retries: int) -> int:
-    """Let processes work until one ends in peace; answer how many died. A process dies once it has poison in hand."""
+    """Run processes, which die with the bad job, until one ends normally; return the number of deaths."""
     for deaths in range(50):
         queue = await opened(root, retries)
         while claims := await in_hand(queue):
@@ -48,7 +48,7 @@ async def worked_off(root: Path, poison: Job, retries: int) -> int:
 @pytest.mark.parametrize("retries", [0, 1, 3])
 @pytest.mark.parametrize("place", [0, 1, 2])
 async def test_no_job_is_given_up_for_being_in_hand_beside_a_poison(tmp_path: Path, retries: int, place: int):
-    """Whatever else is in hand when a job ends its process is done in the end; the poison alone is given up."""
+    """Only the bad job is set aside, and jobs that were claimed at the same time are done."""
     poison = a_job("毒", scene=GROUP)
     crowd = [a_job("好", scene=scene) for scene in (OTHER_GROUP, PRIVATE, OTHER_GROUP, GROUP)]
     crowd.insert(place, poison)
@@ -64,7 +64,7 @@ async def test_no_job_is_given_up_for_being_in_hand_beside_a_poison(tmp_path: Pa
 
 
 async def test_a_suspect_is_worked_on_alone(tmp_path: Path):
-    """After two deaths with a job in hand, nothing is claimed beside it until it is put down; then all goes on."""
+    """A job claimed during two deaths is then claimed alone until it is settled."""
     suspect, other = a_job("疑", scene=GROUP), a_job("好", scene=OTHER_GROUP)
     queue = await opened(tmp_path, 3)
     await queue.enqueue(suspect)
@@ -81,7 +81,7 @@ async def test_a_suspect_is_worked_on_alone(tmp_path: Path):
 
 
 async def test_a_suspect_waits_for_what_is_in_hand(tmp_path: Path):
-    """Its turn is kept: what comes after it is not claimed before it."""
+    """Such a job keeps its place in the order until the claimed jobs are settled."""
     first, suspect, last = a_job("先", scene=PRIVATE), a_job("疑", scene=GROUP), a_job("后", scene=OTHER_GROUP)
     queue = await opened(tmp_path, 3)
     await queue.enqueue(first)

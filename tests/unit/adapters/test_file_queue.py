@@ -1,4 +1,4 @@
-"""What only files can show: names, modes, strangers, restarts, and what cannot be read."""
+"""Tests of the queue's files: names, modes, foreign files, restarts, unreadable files."""
 
 from __future__ import annotations
 
@@ -47,19 +47,19 @@ Open = Callable[..., Awaitable[FileQueue]]
 
 @pytest.fixture
 def clock() -> FrozenClock:
-    """Stand at noon."""
+    """Return a clock fixed at noon."""
     return FrozenClock()
 
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    """Name the queue's folder, which is not there yet."""
+    """Return the path of the queue's folder, which does not exist yet."""
     return tmp_path / "data" / "queues"
 
 
 @pytest.fixture
 async def reopen(root: Path, clock: FrozenClock) -> AsyncIterator[Open]:
-    """Open the queue as another process would after a crash; close all in the end."""
+    """Return a function that opens the queue like another process after a crash; close all at the end."""
     opened: list[FileQueue] = []
 
     async def start(**bounds: float) -> FileQueue:
@@ -78,24 +78,24 @@ async def queue(reopen: Open) -> FileQueue:
 
 
 async def taken(queue: FileQueue) -> Claim:
-    """Claim, where something must be there."""
+    """Claim a job, which must exist."""
     claim = await queue.claim()
     assert claim is not None
     return claim
 
 
 def files(root: Path) -> list[str]:
-    """Name every file, with its folder."""
+    """Return the paths of all files."""
     return sorted(str(path.relative_to(root)) for path in root.rglob("*") if path.is_file())
 
 
 def modes(paths: Iterable[Path]) -> set[int]:
-    """Give the permissions of files and folders."""
+    """Return the permissions of files and folders."""
     return {path.stat().st_mode & 0o777 for path in paths}
 
 
 def lay(path: Path, data: bytes, *, at: datetime = NOON - timedelta(hours=1)) -> Path:
-    """Put a file somewhere by hand, some time ago."""
+    """Write a file by hand with an earlier time."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(data)
     os.utime(path, (at.timestamp(), at.timestamp()))
@@ -103,12 +103,12 @@ def lay(path: Path, data: bytes, *, at: datetime = NOON - timedelta(hours=1)) ->
 
 
 def instant_of(at: datetime) -> int:
-    """Count microseconds since 1970."""
+    """Return microseconds since 1970."""
     return round(at.timestamp() * 1e6)
 
 
 async def test_names_carry_instant_id_and_attempts(queue: FileQueue, root: Path):
-    """The name is the contract's in each of the three folders."""
+    """A job file is named by time, id and attempts in each folder."""
     job = a_job()
     stem = f"{instant_of(NOON):016d}-{job.id}"
     await queue.enqueue(job)
@@ -122,7 +122,7 @@ async def test_names_carry_instant_id_and_attempts(queue: FileQueue, root: Path)
 
 
 async def test_sorted_names_are_the_order_of_arrival(queue: FileQueue, root: Path, clock: FrozenClock):
-    """Instants only rise, also where the clock stands still or goes back."""
+    """The times in the names rise even if the clock stands still or goes back."""
     jobs = [a_job() for _ in range(6)]
     for job in jobs:
         await queue.enqueue(job)
@@ -144,7 +144,7 @@ async def test_instants_go_on_above_the_highest_seen(reopen: Open, queue: FileQu
 
 
 async def test_concurrent_arrivals_keep_their_order(queue: FileQueue):
-    """Jobs that are written at the same time are given out in the order in which they were handed in."""
+    """Jobs written simultaneously are claimed in the order in which they were added."""
     jobs = [a_job() for _ in range(40)]
     tasks = [asyncio.create_task(queue.enqueue(job)) for job in jobs]
     done: list[Job] = []
@@ -159,7 +159,7 @@ async def test_concurrent_arrivals_keep_their_order(queue: FileQueue):
 
 
 async def test_folders_and_files_are_private(queue: FileQueue, root: Path):
-    """Folders are 0700 and files 0600, whatever the umask is."""
+    """Folders have mode 0700 and files 0600, whatever the umask."""
     await queue.enqueue(a_job())
     await queue.enqueue(a_job(scene=OTHER_GROUP))
     await queue.bury(await taken(queue), "坏了")
@@ -168,7 +168,7 @@ async def test_folders_and_files_are_private(queue: FileQueue, root: Path):
 
 
 async def test_a_restart_finds_everything(reopen: Open, queue: FileQueue):
-    """Jobs, attempts, order, memos and buried jobs survive the process."""
+    """Jobs, attempts, order, memos and jobs set aside survive a restart."""
     jobs = [a_job(memo=f"备忘{number}") for number in range(3)]
     for job in jobs:
         await queue.enqueue(job)
@@ -183,14 +183,14 @@ async def test_a_restart_finds_everything(reopen: Open, queue: FileQueue):
 
 
 async def test_what_was_in_hand_is_pending_after_recovery(reopen: Open, queue: FileQueue, root: Path):
-    """Recovery goes by ownership: a job of a second ago is put back at once, at its place, its attempt kept."""
+    """Recovery makes claimed jobs pending at once, in their place and with their attempts."""
     jobs = [a_job(), a_job()]
     for job in jobs:
         await queue.enqueue(job)
     await taken(queue)
     again = await reopen()
     assert again.counts() == QueueCounts(1, 1, 0, again.counts().pending_bytes)
-    assert await again.claim() is None  # its scope is still in the dead one's hand
+    assert await again.claim() is None  # the scope's job is still claimed by the dead process
     assert await again.recover() == 1
     assert [Path(name).parent.name for name in files(root)] == ["pending", "pending"]
     claim = await taken(again)
@@ -198,7 +198,7 @@ async def test_what_was_in_hand_is_pending_after_recovery(reopen: Open, queue: F
 
 
 async def test_the_clock_of_a_rest_ends_with_the_process(reopen: Open, queue: FileQueue):
-    """A delay is no debt: the next process may try at once."""
+    """After a restart the delay of a returned job is over."""
     await queue.enqueue(a_job())
     await queue.requeue(await taken(queue), delay=3600, counted=True)
     assert await queue.claim() is None
@@ -206,7 +206,7 @@ async def test_the_clock_of_a_rest_ends_with_the_process(reopen: Open, queue: Fi
 
 
 async def test_after_a_whole_life_only_jobs_are_left(reopen: Open, queue: FileQueue, root: Path):
-    """No temporary files, no lock twins: the folders hold jobs and nothing else."""
+    """After recovery the folders contain jobs only, without temporary or lock files."""
     await queue.enqueue(a_job())
     lay(root / "pending" / "x.json.tmp", b"half")
     lay(root / "processing" / "y.json.lock", b"")
@@ -217,7 +217,7 @@ async def test_after_a_whole_life_only_jobs_are_left(reopen: Open, queue: FileQu
 
 
 async def test_a_job_in_two_folders_is_kept_in_one(reopen: Open, queue: FileQueue, root: Path):
-    """After a crash within a move the buried one wins, else the one with more attempts, and a revived one over both."""
+    """Of a job in several folders the revived copy is kept, else the one set aside, else that with more attempts."""
     jobs = [a_job(), a_job(scene=OTHER_GROUP), a_job(memo="复活")]
     for job in jobs:
         await queue.enqueue(job)
@@ -243,7 +243,7 @@ async def test_a_job_in_two_folders_is_kept_in_one(reopen: Open, queue: FileQueu
 
 
 async def test_closing_ends_what_is_under_way(queue: FileQueue, root: Path):
-    """A write that was begun is finished before the queue is closed; after that everything is refused politely."""
+    """Closing waits for running writes and refuses later calls."""
     job = a_job()
     writing = asyncio.create_task(queue.enqueue(job))
     await asyncio.sleep(0)
@@ -258,14 +258,14 @@ async def test_closing_ends_what_is_under_way(queue: FileQueue, root: Path):
 
 
 async def test_a_folder_that_cannot_be_made_is_refused(root: Path, clock: FrozenClock):
-    """The error names the folder and says what to look at."""
+    """If the folder cannot be created, the error names it."""
     lay(root, b"no folder")
     with pytest.raises(StorageRefused, match="queues"):
         await FileQueue.open(root, QueueSettings(), clock)
 
 
 async def test_a_full_queue_complains_once_a_minute(reopen: Open, clock: FrozenClock, caplog: pytest.LogCaptureFixture):
-    """Back-pressure is visible in the log and does not flood it."""
+    """A full queue is logged once a minute."""
     queue = await reopen(max_pending=1)
     await queue.enqueue(a_job())
     caplog.set_level(logging.WARNING)
@@ -279,7 +279,7 @@ async def test_a_full_queue_complains_once_a_minute(reopen: Open, clock: FrozenC
 
 
 async def test_ids_that_no_file_name_could_hold_are_refused(queue: FileQueue, root: Path):
-    """A job's id is a name on every system, never a path."""
+    """A job id that is no safe file name raises BadArgument."""
     for bad in ("../../x", "a/b", "", "x" * 65, "名字", "a.b", "con:"):
         job = a_job()
         with pytest.raises(BadArgument):
@@ -288,14 +288,14 @@ async def test_ids_that_no_file_name_could_hold_are_refused(queue: FileQueue, ro
 
 
 async def test_a_job_too_large_to_be_read_back_is_not_written(queue: FileQueue, root: Path):
-    """What the queue could not read is refused at the door."""
+    """A job too large to be read is refused."""
     with pytest.raises(LimitReached):
         await queue.enqueue(a_job("长" * MAX_BYTES))
     assert files(root) == []
 
 
 async def test_a_cancelled_claim_goes_back(queue: FileQueue):
-    """A job claimed for a caller who is gone is not in anybody's hand."""
+    """A job claimed for a cancelled caller is returned."""
     job = a_job()
     await queue.enqueue(job)
     claiming = asyncio.create_task(queue.claim())
@@ -310,7 +310,7 @@ async def test_a_cancelled_claim_goes_back(queue: FileQueue):
 
 
 async def test_claiming_lists_no_folder(root: Path, clock: FrozenClock):
-    """A claim costs the same at any backlog: it asks the index, not the folder."""
+    """Claiming reads the index and lists no folder."""
     disk = FaultyDisk()
     queue = await FileQueue.open(root, QueueSettings(), clock, disk=disk)
     await queue.enqueue(a_job())
@@ -321,7 +321,7 @@ async def test_claiming_lists_no_folder(root: Path, clock: FrozenClock):
 
 
 async def test_a_file_dropped_into_pending_is_taken_in(queue: FileQueue, root: Path):
-    """A foreign name becomes one of ours, its place is when it was written, and its job is claimed."""
+    """A file added to pending is renamed, placed by its time, and claimed."""
     dropped = a_job("手放进来的")
     await queue.enqueue(a_job())
     lay(root / "pending" / "by-hand.json", codec.encoded(dropped))
@@ -333,7 +333,7 @@ async def test_a_file_dropped_into_pending_is_taken_in(queue: FileQueue, root: P
 
 
 async def test_files_of_older_versions_are_taken_in_at_the_start(reopen: Open, root: Path, clock: FrozenClock):
-    """Jobs named {job_id}.json wait, are recovered or stay buried, as their folder says; then they are ordinary."""
+    """Files named {job_id}.json from older versions are read in every folder."""
     body = {"request_id": "r", "user_id": 2000001, "group_id": 10001, "action_summary": "聊了茶", "new_info": "爱喝茶"}
     data = json.dumps(body).encode()
     for number, folder in enumerate(FOLDERS):
@@ -353,7 +353,7 @@ async def test_files_of_older_versions_are_taken_in_at_the_start(reopen: Open, r
 
 
 async def test_a_name_that_is_no_id_gets_one(reopen: Open, root: Path):
-    """Names that no file of ours may have become a stable id of their own."""
+    """A file whose name is no valid id gets a stable id."""
     lay(root / "pending" / "任务 (1).json", codec.encoded(a_job()))
     lay(root / "pending" / ("9" * 16 + "-x.0.json"), codec.encoded(a_job()))
     queue = await reopen()
@@ -362,7 +362,7 @@ async def test_a_name_that_is_no_id_gets_one(reopen: Open, root: Path):
 
 
 async def test_a_second_file_of_a_known_name_becomes_another_job(queue: FileQueue, root: Path):
-    """Nothing that somebody drops is thrown away because its name is taken."""
+    """A second file with a known name becomes another job."""
     for number in range(2):
         lay(root / "pending" / "job.json", codec.encoded(a_job(f"第{number}份")))
         await queue.refresh()
@@ -371,7 +371,7 @@ async def test_a_second_file_of_a_known_name_becomes_another_job(queue: FileQueu
 
 
 async def test_a_file_that_is_still_being_copied_is_left_alone(queue: FileQueue, root: Path):
-    """A file is taken in once nobody has written to it for a second."""
+    """A file is read only a second after its last change."""
     path = root / "pending" / "fresh.json"
     path.write_bytes(b'{"scene"')
     await queue.refresh()
@@ -383,7 +383,7 @@ async def test_a_file_that_is_still_being_copied_is_left_alone(queue: FileQueue,
 
 
 async def test_what_is_no_plain_job_file_is_left_alone(reopen: Open, root: Path, tmp_path: Path):
-    """Links, pipes, folders, hidden files and other endings are neither read nor moved nor removed."""
+    """Links, pipes, folders, hidden files and other file types are left alone."""
     pending = root / "pending"
     secret = lay(tmp_path / "secret.json", codec.encoded(a_job()))
     pending.mkdir(parents=True)
@@ -399,7 +399,7 @@ async def test_what_is_no_plain_job_file_is_left_alone(reopen: Open, root: Path,
 
 
 async def test_a_buried_job_moved_by_hand_waits_again(queue: FileQueue, root: Path):
-    """An operator may move a file from failed to pending; a copy is not taken for a second job."""
+    """A job moved by hand from failed to pending runs again, and a copy is not a second job."""
     job = a_job()
     await queue.enqueue(job)
     await queue.bury(await taken(queue), "坏了")
@@ -416,7 +416,7 @@ async def test_a_buried_job_moved_by_hand_waits_again(queue: FileQueue, root: Pa
 
 
 async def test_files_removed_by_hand_are_forgotten(queue: FileQueue, root: Path):
-    """A job whose file is gone is skipped, whatever was about to be done with it."""
+    """A job whose file was removed by hand is skipped."""
     jobs = [a_job(), a_job(message_ids=["m1"]), a_job(scene=OTHER_GROUP)]
     for job in jobs:
         await queue.enqueue(job)
@@ -431,7 +431,7 @@ async def test_files_removed_by_hand_are_forgotten(queue: FileQueue, root: Path)
 
 
 async def test_a_job_in_hand_whose_file_is_removed_can_be_settled(queue: FileQueue, root: Path):
-    """Completing, requeueing or burying what somebody removed ends it."""
+    """A claimed job whose file was removed can be completed, returned and set aside."""
     for settle in ("complete", "requeue", "bury"):
         await queue.enqueue(a_job())
         claim = await taken(queue)
@@ -466,7 +466,7 @@ UNREADABLE = {
 @pytest.mark.parametrize("content", UNREADABLE.values(), ids=UNREADABLE.keys())
 @pytest.mark.parametrize("folder", ["pending", "processing"])
 async def test_what_cannot_be_read_is_buried_with_its_reason(reopen: Open, root: Path, folder: str, content: bytes):
-    """It is given up at once and once, the next job goes on, its bytes are kept, and the list says why."""
+    """An unreadable file is set aside with its reason, its bytes are kept, and the next job is done."""
     good = a_job()
     lay(root / folder / f"{1:016d}-bad.0.json", content)
     queue = await reopen()
@@ -483,7 +483,7 @@ async def test_what_cannot_be_read_is_buried_with_its_reason(reopen: Open, root:
 
 
 async def test_a_huge_file_is_buried_unread(reopen: Open, root: Path):
-    """A hundred megabytes are moved aside by name; nobody reads them, now or when the list is asked for."""
+    """A huge file is set aside without being read."""
     path = lay(root / "pending" / "huge.json", b"")
     with path.open("r+b") as file:
         file.truncate(100 * 1024 * 1024)
@@ -495,7 +495,7 @@ async def test_a_huge_file_is_buried_unread(reopen: Open, root: Path):
 
 
 async def test_an_unreadable_job_can_be_revived_and_mended(queue: FileQueue, root: Path):
-    """Reviving tries again: mended, the job runs; broken as before, it is buried again."""
+    """An unreadable job that is revived runs if it was corrected, and is set aside again otherwise."""
     lay(root / "pending" / "bad.json", b"{")
     await queue.refresh()
     assert await queue.claim() is None
@@ -509,7 +509,7 @@ async def test_an_unreadable_job_can_be_revived_and_mended(queue: FileQueue, roo
 
 
 async def test_many_unreadable_files_stop_nothing(reopen: Open, root: Path):
-    """A folder full of rubbish costs one burial each, within one claim."""
+    """Many unreadable files are all set aside within one claim."""
     for number in range(50):
         lay(root / "pending" / f"{number:016d}-bad{number}.0.json", b"\0")
     queue = await reopen()
@@ -520,7 +520,7 @@ async def test_many_unreadable_files_stop_nothing(reopen: Open, root: Path):
 
 
 async def test_unknown_fields_survive_burying_and_reviving(queue: FileQueue, root: Path):
-    """Fields that a later or a foreign version wrote are still there after every step."""
+    """Unknown fields are kept when a job is set aside and revived."""
     body = json.loads(codec.encoded(a_job(recent_messages=[a_message("x", id="m1")], message_ids=["m2"])))
     body |= {"mood": "好", "scene": {**body["scene"], "guild": "7"}, "_retry_count": 2}
     lay(root / "pending" / "other.json", json.dumps(body).encode())
@@ -537,7 +537,7 @@ async def test_unknown_fields_survive_burying_and_reviving(queue: FileQueue, roo
 
 
 async def test_a_failed_file_says_what_went_wrong(queue: FileQueue, root: Path):
-    """The file holds the job's own fields, one line of error and the time; whoever opens it finds no key in it."""
+    """A failed job's file has its own fields, a one-line error without keys, and the time."""
     job = a_job(memo="聊了茶")
     await queue.enqueue(job)
     await queue.bury(await taken(queue), "401 from api\nAuthorization: Bearer abc.def-ghi, api_key=k-123 sk-livekey000")
@@ -550,7 +550,7 @@ async def test_a_failed_file_says_what_went_wrong(queue: FileQueue, root: Path):
 
 
 async def test_an_error_by_hand_cannot_flood_the_list(reopen: Open, root: Path):
-    """What a failed file says is shown in one bounded line."""
+    """The error in a failed file is shown as one line of limited length."""
     body = {**json.loads(codec.encoded(a_job())), "error": "第一行\n" + "长" * 100_000, "failed_at": "昨天"}
     lay(root / "failed" / f"{1:016d}-x.3.json", json.dumps(body).encode())
     [failed] = await (await reopen()).failed()
@@ -586,13 +586,13 @@ asyncio.run(main())
 
 
 def status_of_a_process(root: Path) -> int:
-    """Let a process work the queue off, and see how it ends."""
+    """Run a process on the queue and return its exit status."""
     environment = {**os.environ, "PROJECT": str(Path(__file__).resolve().parents[3])}
     return subprocess.run([sys.executable, "-c", POISON, str(root)], env=environment, check=False).returncode
 
 
 async def test_a_job_that_kills_the_process_is_quarantined(queue: FileQueue, root: Path, reopen: Open):
-    """After three deaths (one retry, one more for bad luck) the fourth process goes on with the others."""
+    """After three deaths of its process a job is set aside, and the next process does the others."""
     poison, good = a_job("毒"), a_job("好")
     await queue.enqueue(poison)
     await queue.enqueue(good)
@@ -605,7 +605,7 @@ async def test_a_job_that_kills_the_process_is_quarantined(queue: FileQueue, roo
 
 
 def test_a_name_is_read_as_it_was_written():
-    """Names of ours round-trip; nothing else is taken for one."""
+    """File names of jobs are parsed as written, and other names are rejected."""
     name = JobName(1_772_596_800_000_000, "0" * 32, 12)
     assert parsed(str(name)) == name
     for other in ("a.json", "1772596800000000-a.json", "1772596800000000-a.0.json.tmp", "１" * 16 + "-a.0.json"):
@@ -613,12 +613,12 @@ def test_a_name_is_read_as_it_was_written():
 
 
 def test_a_moment_is_what_its_name_says():
-    """The instant in a name is microseconds since 1970 in UTC."""
+    """The time in a name is microseconds since 1970 in UTC."""
     assert moment(1_000_000) == datetime(1970, 1, 1, 0, 0, 1, tzinfo=timezone.utc)
 
 
 def test_a_job_too_deep_to_be_written_again_is_not_read():
-    """What could not be buried with its error is treated as unreadable from the start."""
+    """A file nested too deeply to be written again counts as unreadable."""
     deep = b'{"user_id": "1", "memo": "x", "extra": ' + b"[" * 300 + b"]" * 300 + b"}"
     with pytest.raises(PermanentError, match="嵌套太深"):
         codec.body_of(deep)
@@ -630,7 +630,7 @@ SEED = {"user_id": 2000002, "group_id": 10001, "action_summary": "聊了天", "n
 
 
 def bytes_left(root: Path) -> bytes:
-    """Give all that lies in the queue's folders."""
+    """Return the bytes of all files of the queue."""
     return b"".join(path.read_bytes() for path in root.rglob("*") if path.is_file())
 
 
@@ -651,7 +651,7 @@ def bytes_left(root: Path) -> bytes:
 async def test_every_form_and_unknown_fields_lose_an_erased_person(
     reopen: Open, root: Path, told: dict[str, Any], left: dict[str, Any] | None
 ):
-    """Older forms and fields of other versions are no hiding place; others' own ids and names stay."""
+    """An erased person is removed from older formats and unknown fields, and other people's data is kept."""
     lay(root / "failed" / f"{instant_of(NOON):016d}-seed1.2.json", json.dumps({**SEED, **told}).encode())
     queue = await reopen()
     await queue.erase_person("2000001", HIDE)
@@ -669,7 +669,7 @@ async def test_every_form_and_unknown_fields_lose_an_erased_person(
 
 @pytest.mark.parametrize("name", ["memo", "turn", "scene", "group"])
 async def test_a_name_that_is_a_word_of_the_file_breaks_no_job(queue: FileQueue, name: str):
-    """Whoever calls themselves like a field or a kind unwrites nobody's job."""
+    """A name that equals a field or kind damages no job."""
     job = a_job("米粒怕狗", scene=MILI, memo="聊了天")
     await queue.enqueue(job)
     await queue.erase_person("2000001", Redaction.of({"2000001"}, {name}))
@@ -692,7 +692,7 @@ async def test_a_name_that_is_a_word_of_the_file_breaks_no_job(queue: FileQueue,
 async def test_what_cannot_be_read_and_tells_of_an_erased_person_goes(
     reopen: Open, root: Path, folder: str, broken: bytes
 ):
-    """It cannot be cleaned, so it is removed, whatever its size and encoding."""
+    """An unreadable file that mentions an erased person is removed, whatever its encoding."""
     lay(root / folder / f"{instant_of(NOON):016d}-bad1.1.json", broken)
     queue = await reopen()
     assert await queue.erase_person("2000001", HIDE) == 1
@@ -702,7 +702,7 @@ async def test_what_cannot_be_read_and_tells_of_an_erased_person_goes(
 
 @pytest.mark.parametrize("before", [1_048_574, MAX_BYTES - 2])
 async def test_what_is_too_large_and_tells_of_an_erased_person_goes(reopen: Open, root: Path, before: int):
-    """It is looked through piece by piece, and a name that lies across two pieces is found."""
+    """A too large file is searched in parts, and a name across two parts is found."""
     broken = b"x" * before + "阿棠".encode() + b"x" * (MAX_BYTES - before + 9)
     lay(root / "failed" / f"{instant_of(NOON):016d}-bad1.1.json", broken)
     queue = await reopen()
@@ -712,7 +712,7 @@ async def test_what_is_too_large_and_tells_of_an_erased_person_goes(reopen: Open
 
 @pytest.mark.parametrize("broken", [b"{", b'{"sender_id": "12000001"', b"\x00" * 100, b"x" * (MAX_BYTES + 9)])
 async def test_what_cannot_be_read_and_tells_nothing_stays(reopen: Open, root: Path, broken: bytes):
-    """Nobody's erasure removes what has nothing to do with them."""
+    """An unreadable file that does not mention the erased person is kept."""
     lay(root / "failed" / f"{instant_of(NOON):016d}-bad1.1.json", broken)
     queue = await reopen()
     assert await queue.erase_person("2000001", HIDE) == 0
@@ -721,7 +721,7 @@ async def test_what_cannot_be_read_and_tells_nothing_stays(reopen: Open, root: P
 
 
 async def test_a_name_in_escapes_is_found(reopen: Open, root: Path):
-    """A name with a quote in it, or written in escapes, is hidden like any other."""
+    """A name with a quote or in escapes is found."""
     body = {**SEED, "new_info": ['阿"棠怕狗', "阿棠怕猫"]}
     lay(root / "pending" / f"{instant_of(NOON):016d}-seed1.0.json", json.dumps(body).encode())
     queue = await reopen()
@@ -730,7 +730,7 @@ async def test_a_name_in_escapes_is_found(reopen: Open, root: Path):
 
 
 async def test_files_of_no_job_are_erased_too(queue: FileQueue, root: Path):
-    """Rests of writes go, and what somebody laid beside the jobs since the start is cleaned where it lies."""
+    """Temporary files are removed, and files added by hand are cleaned."""
     told = json.dumps({**SEED, "new_info": ["阿棠怕狗"]}).encode()
     for place in ("failed/old.json", "processing/old.json", "pending/new.json"):
         lay(root / place, told)
@@ -745,7 +745,7 @@ async def test_files_of_no_job_are_erased_too(queue: FileQueue, root: Path):
 
 
 async def test_arriving_jobs_survive_an_erasure(root: Path, clock: FrozenClock):
-    """What is being written while somebody else is erased is no rest of a write: it arrives whole."""
+    """A job being written during another person's erasure is stored completely."""
     disk = FaultyDisk()
     queue = await FileQueue.open(root, QueueSettings(), clock, disk=disk)
     disk.gate = threading.Event()
@@ -766,7 +766,7 @@ async def test_arriving_jobs_survive_an_erasure(root: Path, clock: FrozenClock):
 @pytest.mark.parametrize("at", range(1, 40, 2))
 @pytest.mark.parametrize("code", [errno.EIO, None])
 async def test_an_erasure_that_fails_can_be_repeated(root: Path, clock: FrozenClock, at: int, code: int | None):
-    """Whichever operation fails or ends the process, doing it again leaves nothing, and others lose nothing."""
+    """If any operation fails during an erasure, repeating it completes it without harm to others."""
     disk = FaultyDisk()
     queue = await FileQueue.open(root, QueueSettings(), clock, disk=disk)
     kept = a_job("阿棠怕狗", scene=MILI)
@@ -786,7 +786,7 @@ async def test_an_erasure_that_fails_can_be_repeated(root: Path, clock: FrozenCl
 
 
 async def test_an_erased_place_leaves_no_unreadable_job(reopen: Open, root: Path):
-    """What nobody can read goes when the place's number stands in it, and only then."""
+    """An unreadable file is removed if it contains the erased place's id."""
     lay(root / "failed" / f"{instant_of(NOON):016d}-bad1.1.json", b'{"group_id": "10001", "obs')
     lay(root / "failed" / f"{instant_of(NOON):016d}-bad2.1.json", b'{"group_id": "10002", "obs')
     queue = await reopen()
@@ -797,7 +797,7 @@ async def test_an_erased_place_leaves_no_unreadable_job(reopen: Open, root: Path
 
 
 async def test_a_copy_can_be_opened(queue: FileQueue, root: Path, tmp_path: Path, clock: FrozenClock):
-    """Jobs in every state stand in the copy, whose owner alone may read it; what was in hand waits there."""
+    """A copy of the queue has all jobs, claimed ones as pending, and is readable by its owner only."""
     jobs = [a_job(scene=scene) for scene in (GROUP, OTHER_GROUP, MILI)]
     for job in jobs:
         await queue.enqueue(job)
@@ -814,7 +814,7 @@ async def test_a_copy_can_be_opened(queue: FileQueue, root: Path, tmp_path: Path
 
 
 async def test_a_claim_lets_an_arrival_go_first(root: Path, clock: FrozenClock) -> None:
-    """While somebody waits for a job to be durable, the next claim does not make the disk do two things at once."""
+    """While a job is being written, a claim waits, so that the disk does one thing at a time."""
     disk = FaultyDisk()
     queue = await FileQueue.open(root, QueueSettings(), clock, disk=disk)
     await queue.enqueue(a_job("先来的"))

@@ -1,4 +1,4 @@
-"""Reviving all buried jobs may be interrupted anywhere."""
+"""Tests of interrupting the revival of all failed jobs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ FOLDERS = ("pending", "processing", "failed")
 
 
 async def all_buried(root: Path) -> None:
-    """Lay six buried jobs of two places."""
+    """Create six failed jobs of two places."""
     queue = await FileQueue.open(root, QueueSettings(), FrozenClock(), disk=FaultyDisk())
     for job in JOBS:
         await queue.enqueue(job)
@@ -29,7 +29,7 @@ async def all_buried(root: Path) -> None:
 
 @pytest.mark.parametrize("late", [False, True])
 async def test_a_crash_while_all_are_revived_loses_none(tmp_path: Path, late: bool):
-    """Wherever the process ends, each job is pending or buried, once and whole; reviving again brings back the rest."""
+    """After a crash during a revival each job is pending or failed, once; repeating revives the rest."""
     for at in range(1, 200):
         root, disk = tmp_path / str(at), FaultyDisk()
         await all_buried(root)

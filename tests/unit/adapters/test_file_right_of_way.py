@@ -1,4 +1,4 @@
-"""Background steps of the queue let what people wait for go first."""
+"""Tests that background operations of the queue let foreground ones go first."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ MANY = 1_000_000
 
 
 async def test_the_background_waits_while_a_write_is_under_way() -> None:
-    """A step that may wait long does not go on before the write that somebody waits for has ended."""
+    """A background step waits until a running foreground write has ended."""
     way = RightOfWay(calm=0.0, looks=MANY)
     with way.taken():
         step = asyncio.create_task(way.given())
@@ -22,14 +22,14 @@ async def test_the_background_waits_while_a_write_is_under_way() -> None:
 
 
 async def test_the_background_never_starves() -> None:
-    """A step goes on after a few looks, although writes never end."""
+    """A background step continues after a few attempts even if writes never end."""
     way = RightOfWay(calm=0.0, looks=3)
     with way.taken():
         await way.given()
 
 
 async def test_a_burst_is_let_through_as_a_whole() -> None:
-    """A write that ended just now may be one of several: the step waits until it is calm."""
+    """A background step waits until no write has ended recently."""
     way = RightOfWay(calm=3600.0, looks=MANY)
     with way.taken():
         pass
@@ -40,19 +40,19 @@ async def test_a_burst_is_let_through_as_a_whole() -> None:
 
 
 async def test_nobody_waits_where_nothing_is_under_way() -> None:
-    """Without a write before it, a step goes on at once."""
+    """Without a write before it, a background step continues at once."""
     step = asyncio.create_task(RightOfWay(calm=3600.0, looks=MANY).given())
     await asyncio.sleep(0)
     assert step.done()
 
 
 async def refused() -> None:
-    """Write where the disk refuses."""
+    """Write on a disk that refuses."""
     raise OSError
 
 
 async def test_a_write_that_fails_gives_the_way_free() -> None:
-    """What was refused is under way no longer."""
+    """A failed write does not block background steps."""
     way = RightOfWay(calm=0.0, looks=MANY)
     with contextlib.suppress(OSError), way.taken():
         await refused()

@@ -1,4 +1,4 @@
-"""The folder of the operator's own prompt templates."""
+"""Tests of the folder with the operator's prompt templates."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from cognitive_memory_core.disk import Disk
 
 
 class DeadDisk(Disk):
-    """A disk that gives nothing."""
+    """A disk that cannot be read."""
 
     def act(self, operation, call, *args, **kwargs):
-        """Refuse."""
+        """Raise an I/O error."""
         raise OSError(errno.EIO, "I/O error")
 
 
 def test_known_templates_are_read(tmp_path: Path) -> None:
-    """Each file of a known name is given by that name, as it stands but for a byte order mark; others are not."""
+    """Files with known names are read without their byte order mark, and others are ignored."""
     (tmp_path / "rewrite.md").write_bytes("\ufeff改写 $time\r\n".encode())
     (tmp_path / "merge.md").write_text("合并", "utf-8")
     for name in ("note.md", "rewrite.txt", "triage.md.bak", "rewrite.md.tmp"):
@@ -30,13 +30,13 @@ def test_known_templates_are_read(tmp_path: Path) -> None:
 
 
 def test_no_folder_is_no_template(tmp_path: Path) -> None:
-    """Where the folder is missing, or a file stands in its place, there are no own templates."""
+    """A missing folder, or a file in its place, gives no templates."""
     (tmp_path / "file").write_text("", "utf-8")
     assert read_templates(tmp_path / "prompts") == read_templates(tmp_path / "file") == {}
 
 
 def test_links_are_not_followed(tmp_path: Path) -> None:
-    """A link is given as unreadable, wherever it leads: nothing outside the folder reaches a model through it."""
+    """A link is reported as unreadable, wherever it points."""
     secret = tmp_path / "secret"
     secret.write_text("密钥", "utf-8")
     folder = tmp_path / "prompts"
@@ -50,7 +50,7 @@ def test_links_are_not_followed(tmp_path: Path) -> None:
 
 
 def test_what_is_no_plain_file_or_too_large_is_given_as_unreadable(tmp_path: Path) -> None:
-    """A folder, a file over the bound and one in another encoding are given so that they are refused by name."""
+    """A folder, a file over the limit and a wrong encoding are reported as unreadable."""
     (tmp_path / "rewrite.md").mkdir()
     (tmp_path / "triage.md").write_bytes(b"a" * (LONGEST + 1))
     (tmp_path / "merge.md").write_bytes("侧写".encode("gbk"))
@@ -60,6 +60,6 @@ def test_what_is_no_plain_file_or_too_large_is_given_as_unreadable(tmp_path: Pat
 
 
 def test_a_failing_disk_is_told_as_unreadable(tmp_path: Path) -> None:
-    """A disk that gives nothing raises nothing: the template is refused by name later."""
+    """A disk failure is reported as an unreadable template."""
     (tmp_path / "rewrite.md").write_text("改写", "utf-8")
     assert read_templates(tmp_path, disk=DeadDisk()) == {"rewrite": ""}

@@ -1,4 +1,4 @@
-"""What the disk does not give for a moment is not taken for broken or empty."""
+"""Tests that files that cannot be read for a moment do not count as broken or empty."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from tests.support.disk import Fault, FaultyDisk
 
 
 def a_memo(number: int) -> Memo:
-    """Make one of several memos."""
+    """Return one of several memos."""
     return Memo(f"memo{number}", GROUP.scope, "聊了茶", NOON, GROUP.user_id)
 
 
 def names_in(folder: Path) -> list[str]:
-    """List a folder."""
+    """List the names in a folder."""
     return [file.name for file in folder.iterdir()]
 
 
 @pytest.mark.parametrize("code", [errno.EIO, errno.EACCES])
 @pytest.mark.parametrize("at", [1, 2])
 async def test_a_second_copy_that_cannot_be_read_now_is_not_begun_anew(tmp_path: Path, at: int, code: int):
-    """While the file is withheld, memos wait; afterwards they stand behind what stood in it."""
+    """While the summary file cannot be read memos wait, and afterwards they are appended to it."""
     disk, path = FaultyDisk(), tmp_path / "end_summaries.json"
     mirror = EndSummaries(path, FrozenClock(), disk=disk)
     await mirror.copy(a_memo(1))
@@ -48,7 +48,7 @@ async def test_a_second_copy_that_cannot_be_read_now_is_not_begun_anew(tmp_path:
 
 @pytest.mark.parametrize("code", [errno.EIO, errno.EACCES])
 async def test_withdrawing_from_a_job_that_cannot_be_read_now_is_refused(tmp_path: Path, code: int):
-    """Nobody is told that a message is gone from a job which the disk did not show; asked again, it goes."""
+    """Withdrawing from a job that cannot be read is refused, and works when repeated."""
     disk = FaultyDisk()
     queue = await FileQueue.open(tmp_path, QueueSettings(), FrozenClock(), disk=disk)
     await queue.enqueue(a_job(recent_messages=[a_message("说错了", id="m1")]))

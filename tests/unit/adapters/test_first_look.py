@@ -1,4 +1,4 @@
-"""The look before a model is asked: chatter costs no call, and whatever may matter passes."""
+"""Tests of the rule check before a model is called for a dialogue."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ OTHER = Scene.group("10001", "2000002", user_name="老齐")
 
 
 async def passes(*said: str, bot: str = "") -> bool:
-    """Look at lines of two people in turn, and at one of the bot."""
+    """Check lines of two people in turn, and one of the bot."""
     lines = [a_message(text, (GROUP, OTHER)[at % 2]) for at, text in enumerate(said)]
     lines += [a_message(bot, is_bot=True)] if bot else []
     return await RuleLook().may_hold_something(Dialogue(GROUP, lines), Anchors(NOON, GROUP.scope, "", TANG, (TANG, QI)))
@@ -33,7 +33,7 @@ async def passes(*said: str, bot: str = "") -> bool:
     ],
 )
 async def test_chatter_costs_no_call(said: tuple[str, ...]) -> None:
-    """Greetings, laughter, stickers, questions, commands and orders to the bot are no reason to ask a model."""
+    """Greetings, laughter, stickers, questions, commands and orders to the bot do not call the model."""
     assert not await passes(*said)
 
 
@@ -50,15 +50,15 @@ async def test_chatter_costs_no_call(said: tuple[str, ...]) -> None:
     ],
 )
 async def test_what_may_matter_passes_among_chatter(said: str) -> None:
-    """One line of substance is enough, wherever it stands in the window."""
+    """One line with content is enough to call the model."""
     assert await passes("哈哈", "早", said, "好的")
 
 
 async def test_many_short_lines_pass_together() -> None:
-    """A lively talk passes though none of its lines says much."""
+    """Many short lines together are enough to call the model."""
     assert await passes(*("那就按这个来", "先别管那边", "等他回来弄", "我再看一遍") * 3)
 
 
 async def test_what_only_the_bot_says_is_nothing() -> None:
-    """The bot's own words are no reason for a call."""
+    """Lines of the bot do not call the model."""
     assert not await passes("哈哈", bot="我对花生过敏，下周三搬到杭州去")

@@ -1,4 +1,4 @@
-"""Models that somebody else wrote are held to what the memory may rely on."""
+"""Tests of wrappers around custom models."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ TEXTS = ["茶", "咖啡"]
 
 
 class Reranker:
-    """Answers what it is told, or raises it."""
+    """A reranker that returns or raises what it was given."""
 
     def __init__(self, answer: Any) -> None:
-        """Answer this."""
+        """Use this answer."""
         self.answer = answer
 
     async def scores(self, query: str, texts: Sequence[str]) -> Any:
-        """Answer, or raise."""
+        """Return or raise."""
         if isinstance(self.answer, Exception):
             raise self.answer
         return self.answer
@@ -38,7 +38,7 @@ class Reranker:
     "answer", [[0.25, 1], (0.25, 1.0), array("d", (0.25, 1.0)), [Decimal("0.25"), True], iter([0.25, 1])]
 )
 async def test_scores_of_any_kind_are_read(answer: Any) -> None:
-    """Whatever holds numbers on the scale is a list of scores."""
+    """Any iterable of numbers between 0 and 1 is accepted as scores."""
     assert await ForeignReranker(Reranker(answer)).scores("喝什么", TEXTS) == [0.25, 1.0]
 
 
@@ -61,28 +61,28 @@ async def test_scores_of_any_kind_are_read(answer: Any) -> None:
     ],
 )
 async def test_what_is_no_score_for_each_text_is_refused(answer: Any) -> None:
-    """Too few, too many, logits, no numbers and no list at all are BadAnswer, so that the list stays as it was."""
+    """Scores that are too few, too many, out of range or no numbers raise BadAnswer."""
     with pytest.raises(BadAnswer):
         await ForeignReranker(Reranker(answer)).scores("喝什么", TEXTS)
 
 
 @pytest.mark.parametrize("failure", [RuntimeError("x"), ConnectionError("x"), KeyError("x"), asyncio.TimeoutError()])
 async def test_whatever_a_reranker_raises_means_that_it_is_away(failure: Exception) -> None:
-    """Errors of its own kinds become ours, without its words."""
+    """Any error of a reranker becomes UnavailableError without its text."""
     with pytest.raises(UnavailableError, match="重排"):
         await ForeignReranker(Reranker(failure)).scores("喝什么", TEXTS)
 
 
 @pytest.mark.parametrize("failure", [PermanentError("x"), TooSlow("x")])
 async def test_our_own_errors_pass(failure: Exception) -> None:
-    """A reranker that knows the port's errors is believed."""
+    """Errors of the port itself are raised unchanged."""
     with pytest.raises(type(failure), match="x"):
         await ForeignReranker(Reranker(failure)).scores("喝什么", TEXTS)
 
 
 @pytest.mark.parametrize("vectors", [None, 7, [], [[1.0]], [[1.0], None], [[1.0], ["x"]], [[1.0], [math.nan]]])
 async def test_what_is_no_vector_for_each_text_is_refused(vectors: Any) -> None:
-    """An embedder that answers no list of directions, one a text, answered badly."""
+    """An answer without one valid vector per text raises BadAnswer."""
 
     class Odd(Plain):
         async def embed_documents(self, texts: Sequence[str]) -> Any:
@@ -94,7 +94,7 @@ async def test_what_is_no_vector_for_each_text_is_refused(vectors: Any) -> None:
 
 
 async def test_a_model_that_is_not_even_asynchronous_is_away() -> None:
-    """What raises before there is anything to wait for, or gives nothing to wait for, is an error like any other."""
+    """A model that raises at once or returns nothing awaitable counts as unavailable."""
 
     class Hasty:
         def scores(self, query: str, texts: Sequence[str]) -> list[float]:
@@ -109,26 +109,26 @@ async def test_a_model_that_is_not_even_asynchronous_is_away() -> None:
 
 
 async def test_nothing_to_score_asks_nobody() -> None:
-    """No texts, no call."""
+    """Without texts the model is not called."""
     assert await ForeignReranker(Reranker(RuntimeError("x"))).scores("喝什么", []) == []
 
 
 class Plain:
-    """An embedder that says nothing of its cosines."""
+    """An embedder without a calibration."""
 
     fingerprint = "plain"
 
     async def embed_documents(self, texts: Sequence[str]) -> list[list[float]]:
-        """Give lists."""
+        """Return lists."""
         return [[1.0, 0.0] for _ in texts]
 
     async def embed_query(self, text: str) -> list[float]:
-        """Give a list."""
+        """Return a list."""
         return [0.0, 2.0]
 
 
 async def test_an_embedder_keeps_the_name_it_began_with() -> None:
-    """Its fingerprint cannot change under the index, and what it does not say of its cosines is guessed."""
+    """The fingerprint of an embedder cannot change later, and a missing calibration is guessed."""
     plain: Any = Plain()
     embedder = ForeignEmbedder(plain)
     plain.fingerprint = "other"
@@ -139,17 +139,17 @@ async def test_an_embedder_keeps_the_name_it_began_with() -> None:
 
 
 def test_somebody_waits_for_a_reranker() -> None:
-    """It is given less time than an embedder in the background."""
+    """A reranker has less time than an embedder in the background."""
     assert foreign_models.RERANK_SECONDS < foreign_models.SECONDS
 
 
 class Stubborn:
-    """A model that cancels itself, or goes on when it is cancelled."""
+    """A model that cancels itself or ignores cancellation."""
 
     fingerprint = "stubborn"
 
     def __init__(self, *, cancels_itself: bool) -> None:
-        """Do one or the other."""
+        """Choose the behaviour."""
         self.cancels_itself = cancels_itself
         self.is_cancelled = False
 
@@ -182,14 +182,14 @@ CALLS: dict[str, Callable[[Any], Awaitable[Any]]] = {
 
 @pytest.mark.parametrize("call", CALLS)
 async def test_a_model_that_cancels_itself_is_away(call: str) -> None:
-    """CancelledError that nobody asked for is a failure like any other, and reaches no caller as a cancellation."""
+    """CancelledError raised by a model becomes UnavailableError."""
     with pytest.raises(UnavailableError, match="CancelledFromWithin"):
         await CALLS[call](Stubborn(cancels_itself=True))
 
 
 @pytest.mark.parametrize("call", CALLS)
 async def test_nobody_waits_for_a_model_that_swallows_its_cancellation(call: str) -> None:
-    """A caller that is cancelled goes at once, whatever the model makes of it."""
+    """A cancelled caller returns at once even if the model ignores cancellation."""
     model = Stubborn(cancels_itself=False)
     asking = asyncio.ensure_future(CALLS[call](model))
     await asyncio.sleep(0.001)
@@ -202,7 +202,7 @@ async def test_nobody_waits_for_a_model_that_swallows_its_cancellation(call: str
 
 
 async def test_a_model_that_never_answers_is_given_up_in_time() -> None:
-    """Also one that goes on when it is cancelled costs its caller no more than the time that it is given."""
+    """A model that never answers and ignores cancellation costs its caller only the time limit."""
     model = Stubborn(cancels_itself=False)
     with pytest.raises(UnavailableError, match="TimeoutError"):
         await CALLS["chat"](model)

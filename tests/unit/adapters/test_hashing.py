@@ -1,4 +1,4 @@
-"""The embedder that needs no model."""
+"""Tests of the embedder that needs no model."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ print(hashlib.sha256(",".join(f"{{value:.4f}}" for value in vector).encode()).he
 
 
 def cosine(one: Vector, other: Vector) -> float:
-    """Multiply two unit vectors."""
+    """Return the dot product of two unit vectors."""
     return math.fsum(a * b for a, b in zip(one, other, strict=True))
 
 
 async def test_vectors_are_unit_vectors() -> None:
-    """Documents and questions become float32 vectors of the length asked for and of norm one."""
+    """Documents and questions become float32 unit vectors of the requested length."""
     embedder = HashingEmbedder(256)
     vectors = [*await embedder.embed_documents(["我喜欢乌龙茶", "a", ""]), await embedder.embed_query("喜欢什么茶")]
     assert {(vector.typecode, len(vector)) for vector in vectors} == {("f", 256)}
@@ -39,7 +39,7 @@ async def test_vectors_are_unit_vectors() -> None:
 
 @pytest.mark.parametrize("text", ["", " ", "！？……", "\u200b", "\ud800"])
 async def test_a_text_without_words_has_a_vector(text: str) -> None:
-    """Nothing to go by gives one fixed direction, never zero or NaN, and is near to nothing that says something."""
+    """A text without words has a fixed vector that is not zero and close to no meaningful text."""
     embedder = HashingEmbedder()
     asked = await embedder.embed_query(text)
     assert list(asked) == list(await embedder.embed_query(""))
@@ -50,7 +50,7 @@ async def test_a_text_without_words_has_a_vector(text: str) -> None:
 
 
 def test_vectors_are_the_same_everywhere() -> None:
-    """Another process, with another seed of hash(), makes the same vectors, and so will the next version."""
+    """Another process makes the same vectors."""
     done = {
         subprocess.run(
             [sys.executable, "-c", IN_ANOTHER_PROCESS],
@@ -65,7 +65,7 @@ def test_vectors_are_the_same_everywhere() -> None:
 
 
 async def test_a_big_batch_is_embedded_alike() -> None:
-    """A batch that is too big for the event loop's patience gives what one by one would give."""
+    """A large batch gives the same vectors as single texts."""
     texts = [f"第{number}条：阿棠喜欢乌龙茶" for number in range(100)]
     one_by_one = [(await HashingEmbedder().embed_documents([text]))[0] for text in texts]
     assert await HashingEmbedder().embed_documents(texts) == one_by_one
@@ -73,7 +73,7 @@ async def test_a_big_batch_is_embedded_alike() -> None:
 
 
 async def test_the_calibration_is_what_was_measured() -> None:
-    """The shipped constants are the medians over the written pairs and over everything that is not a pair."""
+    """The shipped calibration equals the medians over the pairs and the non-pairs."""
     embedder = HashingEmbedder()
     asked = [await embedder.embed_query(question) for question, _ in PARAPHRASES]
     written = await embedder.embed_documents([statement for _, statement in PARAPHRASES])
@@ -85,7 +85,7 @@ async def test_the_calibration_is_what_was_measured() -> None:
 
 
 async def test_questions_find_their_answer() -> None:
-    """Of all the statements the right one is nearest to most questions, and among the first five for nearly all."""
+    """For most questions the right statement is the nearest, and for nearly all among the first five."""
     embedder = HashingEmbedder()
     written = await embedder.embed_documents([statement for _, statement in PARAPHRASES])
     places = []
@@ -98,7 +98,7 @@ async def test_questions_find_their_answer() -> None:
 
 
 async def test_a_shared_word_counts_more_in_a_line_that_says_something() -> None:
-    """A fragment that repeats two characters of the question does not beat the statement that answers it."""
+    """A short fragment with two common characters does not beat the right statement."""
     embedder = HashingEmbedder()
     asked = await embedder.embed_query("阿棠平时爱喝什么茶")
     fragment, statement = await embedder.embed_documents(["喝茶", "阿棠(2000001) 最喜欢喝乌龙茶，每天都要泡一壶"])
@@ -106,7 +106,7 @@ async def test_a_shared_word_counts_more_in_a_line_that_says_something() -> None
 
 
 async def test_spelling_matters_little() -> None:
-    """Width, case, accents and endings of words leave vectors near; numbers that share digits are not alike."""
+    """Width, case, accents and word endings hardly change a vector; numbers with common digits differ."""
     embedder = HashingEmbedder()
     asked = await embedder.embed_query("ＣＡＦＥ deployments")
     same, other = await embedder.embed_documents(["café deployment", "kitchen garden"])
@@ -116,6 +116,6 @@ async def test_spelling_matters_little() -> None:
 
 
 def test_fingerprints_tell_lengths_apart() -> None:
-    """Vectors of different lengths never share a fingerprint."""
+    """Vectors of different lengths have different fingerprints."""
     assert HashingEmbedder().fingerprint == "hashing-v1-512"
     assert HashingEmbedder(1024).fingerprint == "hashing-v1-1024"

@@ -1,4 +1,4 @@
-"""Large blocks that are freed go back to the system."""
+"""Tests that large freed memory blocks return to the system."""
 
 from __future__ import annotations
 
@@ -23,6 +23,6 @@ print((before - psutil.Process().memory_info().rss) // 1_000_000)
 
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="other libraries give blocks back by themselves")
 def test_freed_blocks_of_a_megabyte_go_back() -> None:
-    """Memory that was freed beside something that stays is not kept by the process."""
+    """Freed memory beside a used block is returned to the system."""
     done = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=True)
     assert int(done.stdout) > 70

@@ -1,4 +1,4 @@
-"""The merger without a model."""
+"""Tests of merging profiles by rules."""
 
 from __future__ import annotations
 
@@ -24,24 +24,24 @@ TANG = Person("2000001", "阿棠")
 
 
 def a_fact(text: str, kind: EventKind = "preference", at: datetime = NOON) -> Fact:
-    """Make a fact about her."""
+    """Return a fact about the person."""
     return Fact(KEY, text, text, kind, at)
 
 
 def a_profile(portrait: Portrait | str) -> Profile:
-    """Make a portrait that stands."""
+    """Return an existing profile."""
     tags, summary = ((), portrait) if isinstance(portrait, str) else (portrait.tags, portrait.summary)
     return Profile(KEY, "阿棠", tags, summary, NOON)
 
 
 async def merged(*facts: Fact, old: Profile | None = None, max_chars: int = 800, **fields: Any) -> Portrait:
-    """Merge by rule."""
+    """Merge by rules."""
     settings = Settings(profile=ProfileSettings(max_chars=max_chars))
     return await RuleMerger(Live(settings)).merge(fields.pop("person", TANG), old, facts, NOON + timedelta(days=9))
 
 
 async def test_facts_become_dated_lines_under_their_kind() -> None:
-    """Each fact stands under the heading of its kind, with its day and without the person's label, in our order."""
+    """Each fact becomes a dated line under the heading of its kind, without the person's label."""
     portrait = await merged(
         a_fact("阿棠(2000001) 2026-03-02 买了一辆自行车", "event"),
         a_fact("阿棠(2000001) 喜欢乌龙茶"),
@@ -56,7 +56,7 @@ async def test_facts_become_dated_lines_under_their_kind() -> None:
 
 
 async def test_what_somebody_wrote_stays() -> None:
-    """A summary, lines and sections of a model or a person stay to the letter; tags are left as they are."""
+    """Text of a model or a person is kept unchanged, and so are tags."""
     body = "阿棠是插画师。\n\n## 兴趣\n- 猫\n- 乌龙茶\n\n## 备注\n* 群主说她不接急单\n"
     old = a_profile(Portrait(("插画",), body))
     portrait = await merged(a_fact("阿棠(2000001) 喜欢红茶"), a_fact("阿棠(2000001) 住在上海", "knowledge"), old=old)
@@ -68,7 +68,7 @@ async def test_what_somebody_wrote_stays() -> None:
 
 
 async def test_nothing_stands_twice() -> None:
-    """The same words again move a noted line to the end; what somebody else wrote is not noted beside it."""
+    """A repeated fact moves its line to the end, and what others wrote is not repeated."""
     first = await merged(a_fact("阿棠(2000001) 喜欢乌龙茶"), a_fact("阿棠(2000001) 怕高"))
     again = await merged(a_fact("阿棠(2000001) 喜欢 乌龙茶。", at=NOON + timedelta(days=2)), old=a_profile(first))
     assert again.summary == "## 兴趣\n- 怕高（记于 2026-03-04）\n- 喜欢 乌龙茶。（记于 2026-03-06）"
@@ -77,12 +77,12 @@ async def test_nothing_stands_twice() -> None:
 
 
 def gone(text: str, kind: EventKind = "preference") -> Fact:
-    """Make a fact that must leave the portrait."""
+    """Return a fact that must be removed from the profile."""
     return replace(a_fact(text, kind), is_withdrawn=True)
 
 
 async def test_what_is_withdrawn_loses_its_line() -> None:
-    """The line that was made of it goes, to the letter; others stay, however alike they are, and what is new comes."""
+    """The line of a withdrawn fact is removed exactly, similar lines stay, and new facts are added."""
     first = await merged(
         *(a_fact(f"阿棠(2000001) {said}") for said in ("喜欢乌龙茶", "最喜欢的是乌龙茶", "喜欢普洱茶")),
         a_fact("阿棠(2000001)的猫叫刨花", "knowledge"),
@@ -95,7 +95,7 @@ async def test_what_is_withdrawn_loses_its_line() -> None:
 
 
 async def test_all_that_was_withdrawn_leaves_nothing() -> None:
-    """A portrait of nothing else is empty; said again, it stands there again."""
+    """A profile of withdrawn facts only becomes empty, and a repeated fact is added again."""
     first = await merged(a_fact("阿棠(2000001) 喜欢乌龙茶"))
     withdrawn = gone("阿棠(2000001) 喜欢乌龙茶")
     assert await merged(withdrawn, old=a_profile(first)) == Portrait((), "")
@@ -103,7 +103,7 @@ async def test_all_that_was_withdrawn_leaves_nothing() -> None:
 
 
 async def test_what_others_wrote_of_it_goes_too() -> None:
-    """A sentence, bullet or tag of a model's or person's that tells most of it goes; the rest stays to the letter."""
+    """Sentences, list items and tags of others that contain a withdrawn fact are removed."""
     likes, notes = "## 兴趣\n- 猫\n- 乌龙茶\n- 普洱茶", "## 备注\n* 送礼：乌龙茶；不接急单\n* 在上海"
     body = f"阿棠是插画师。她最爱喝乌龙茶。\n\n{likes}\n\n{notes}"
     old = a_profile(Portrait(("插画", "乌龙茶"), body))
@@ -113,26 +113,26 @@ async def test_what_others_wrote_of_it_goes_too() -> None:
 
 
 async def test_withdrawing_what_was_never_taken_up_changes_nothing() -> None:
-    """What only reports what somebody said of the world took no line, and takes none away."""
+    """Withdrawing a fact without a line changes nothing."""
     old = await merged(a_fact("阿棠(2000001) 喜欢乌龙茶"))
     for text in ("阿棠(2000001) 说：周三八点集合", "阿棠(2000001) 养了一只猫"):
         assert await merged(gone(text, "event"), old=a_profile(old)) == old
 
 
 async def test_merging_again_changes_nothing() -> None:
-    """After a crash the same facts come again: the portrait is the same."""
+    """Merging the same facts again changes nothing."""
     facts = [a_fact(f"阿棠(2000001) 喜欢第{number}种茶") for number in range(5)]
     once = await merged(*facts)
     assert await merged(*facts, old=a_profile(once)) == once
 
 
 async def test_what_is_said_of_the_world_is_not_of_the_person() -> None:
-    """An event that only reports what they said stays an event; the same portrait comes back."""
+    """A report of what a person said about the world adds no line."""
     assert await merged(a_fact("阿棠(2000001) 说：周三八点集合", "event")) == Portrait((), "")
 
 
 async def test_a_group_has_its_own_portrait() -> None:
-    """A fact about a group loses the group's label alone."""
+    """A fact about a group loses only the group's label."""
     group = Person("10001", "读书会")
     portrait = await merged(
         a_fact("读书会(10001) 每周三晚上八点开会，由 阿棠(2000001) 主持", "knowledge"), person=group
@@ -141,7 +141,7 @@ async def test_a_group_has_its_own_portrait() -> None:
 
 
 async def test_the_oldest_notes_leave_a_full_portrait() -> None:
-    """Over the limit the oldest noted lines go, their number is said and grows, and nothing of anybody else goes."""
+    """Over the limit the oldest noted lines are removed and counted, and other text stays."""
     facts = [a_fact(f"阿棠(2000001) 喜欢第{number}种茶", at=NOON + timedelta(days=number)) for number in range(8)]
     body = "阿棠是插画师。\n\n## 兴趣\n- 猫"
     portrait = await merged(*facts, old=a_profile(body), max_chars=150)
@@ -160,7 +160,7 @@ async def test_the_oldest_notes_leave_a_full_portrait() -> None:
 
 
 async def test_text_that_is_too_long_by_itself_stays() -> None:
-    """What a person wrote is never shortened, however long."""
+    """Text of a person is never shortened."""
     body = "很长的话。" * 100
     portrait = await merged(a_fact("阿棠(2000001) 怕高"), old=a_profile(body), max_chars=100)
     assert portrait.summary == f"{body}\n\n（更早的 1 条没有列在这里，仍可搜到）"
@@ -178,7 +178,7 @@ async def test_text_that_is_too_long_by_itself_stays() -> None:
     ],
 )
 async def test_a_hostile_fact_is_one_line(text: str) -> None:
-    """Whatever a fact holds, it is one bounded line under one of our headings."""
+    """Any text of a fact becomes one line of limited length under a fixed heading."""
     portrait = await merged(a_fact(text))
     heading, line = portrait.summary.split("\n")
     assert heading == "## 兴趣"
@@ -194,7 +194,7 @@ WORDS = st.text(st.sampled_from("茶猫高水 。-#(2000001)说：\n"), max_size
     st.lists(st.tuples(WORDS, st.sampled_from(["event", "preference", "knowledge", "experience"])), max_size=12), WORDS
 )
 async def test_the_rules_never_lose_what_others_wrote(given_facts: list[tuple[str, EventKind]], body: str) -> None:
-    """Every line of the old text stands in the new one, and merging again changes nothing."""
+    """Every line of the old text is kept, and merging again changes nothing."""
     facts = [a_fact(text, kind) for text, kind in given_facts]
     portrait = await merged(*facts, old=a_profile(body), max_chars=120)
     lines = portrait.summary.split("\n")

@@ -1,4 +1,4 @@
-"""Where a model may be, and when it may be asked again."""
+"""Tests of model addresses and of retry times."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ NOW = datetime(2026, 3, 4, 12, 0, tzinfo=timezone.utc)
 
 
 def an_address(url: str, key: str = "") -> Address:
-    """Read an address as settings give it."""
+    """Return the address from settings."""
     return Address.of(ModelSettings(api_url=url, api_key=SecretStr(key)), "historian")
 
 
@@ -33,7 +33,7 @@ def an_address(url: str, key: str = "") -> Address:
     ],
 )
 def test_address_is_what_the_operator_wrote(written: str, used: str) -> None:
-    """Nothing is appended to an address; a slash or an endpoint's own path at its end does no harm."""
+    """The address is used as written, except for a slash or an endpoint at its end."""
     address = an_address(written)
     assert (address.url, address.fault()) == (used, "")
 
@@ -55,7 +55,7 @@ def test_address_is_what_the_operator_wrote(written: str, used: str) -> None:
     ],
 )
 def test_useless_address_names_its_setting(written: str) -> None:
-    """What is no address is told with the name of the setting to mend, and never with the value."""
+    """An invalid address is reported with the setting's name, but not its value."""
     fault = an_address(written).fault()
     assert "COGNITIVE_MEMORY__MODELS__HISTORIAN__API_URL" in fault
     assert "pw" not in fault
@@ -77,24 +77,24 @@ def test_useless_address_names_its_setting(written: str) -> None:
     ],
 )
 def test_metadata_services_are_no_models(host: str) -> None:
-    """Link-local addresses and the clouds' metadata services are refused in every spelling of a host."""
+    """Link-local addresses and cloud metadata services are refused in every spelling."""
     assert is_forbidden(host)
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "10.0.0.5", "192.168.1.9", "::1", "localhost", "api.openai.com", ""])
 def test_local_models_are_models(host: str) -> None:
-    """A model on this machine or in this network is as good as any."""
+    """Addresses on this machine and in the local network are accepted."""
     assert not is_forbidden(host)
 
 
 def test_forbidden_address_says_so() -> None:
-    """A refused address is told apart from a mistyped one."""
+    """A forbidden address has its own message."""
     assert "元数据" in an_address(HTTP + "169.254.169.254/v1").fault()
 
 
 @pytest.mark.parametrize("key", ["sk-密钥", "sk-1\nX: y", "sk 1"])
 def test_key_that_cannot_be_sent_is_not_shown(key: str) -> None:
-    """A key with characters that no header takes is told by its setting's name, without the key."""
+    """A key that cannot be a header is reported with the setting's name, but not its value."""
     fault = an_address("http://127.0.0.1/v1", key).fault()
     assert "COGNITIVE_MEMORY__MODELS__HISTORIAN__API_KEY" in fault
     assert "sk" not in fault
@@ -123,5 +123,5 @@ def test_key_that_cannot_be_sent_is_not_shown(key: str) -> None:
     ],
 )
 def test_wish_to_be_left_alone_is_bounded(headers: dict[str, str], seconds: float | None) -> None:
-    """Seconds, milliseconds and dates are obeyed up to a minute; the past, zero and garbage say nothing."""
+    """Retry times as seconds, milliseconds or dates are limited to a minute, and invalid ones ignored."""
     assert retry_after(headers, NOW) == seconds

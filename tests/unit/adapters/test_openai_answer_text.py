@@ -1,4 +1,4 @@
-"""What a chat model may write, and what of it is taken."""
+"""Tests of finding the JSON object in a chat model's answer."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ WRITTEN = json.dumps(PLAIN, ensure_ascii=False)
     ],
 )
 def test_object_is_found_in_what_stands_round_it(text: str) -> None:
-    """Fences, prose, a byte order mark and thoughts round a whole object do not change it."""
+    """Code fences, prose, a byte order mark and reasoning around an object are ignored."""
     assert json.loads(object_in(text)) == PLAIN
 
 
@@ -46,7 +46,7 @@ def test_object_is_found_in_what_stands_round_it(text: str) -> None:
     ],
 )
 def test_slips_are_repaired(text: str) -> None:
-    """What a small model gets wrong in a short object that it finished is put right."""
+    """Small syntax errors in a short complete object are repaired."""
     assert json.loads(object_in(text)) == {"op": "keep", "n": 1}
 
 
@@ -84,7 +84,7 @@ def test_slips_are_repaired(text: str) -> None:
     ids=lambda text: ascii(text[:20]),
 )
 def test_what_is_no_single_whole_object_is_refused(text: str) -> None:
-    """Nothing, several, half or harmful: BadAnswer, whatever the size or depth, and nothing else escapes."""
+    """An answer without exactly one complete, harmless object raises BadAnswer."""
     with pytest.raises(BadAnswer):
         object_in(text)
 
@@ -114,13 +114,13 @@ def _filled(head: str, part: str, tail: str = "") -> str:
     ids=lambda text: ascii(text[:20]),
 )
 def test_no_answer_takes_long_to_refuse(text: str) -> None:
-    """The largest answers that are read, made to be tried from every character, are refused in time."""
+    """The largest answers, made to be slow to parse, are refused in time."""
     with pytest.raises(BadAnswer):
         object_in(text)
 
 
 def test_a_fence_is_told_from_what_it_holds() -> None:
-    """Fences within a line, blank lines round the object, and what stands after the closing fence do not matter."""
+    """Fences inside a line, blank lines and text after the closing fence are ignored."""
     text = f"Use ```x``` so {{a}}:\r\n```json  \r\n\r\n{WRITTEN}\r\n\r\n  ``` \nor {{}}"
     assert json.loads(object_in(text)) == PLAIN
 
@@ -129,7 +129,7 @@ def test_a_fence_is_told_from_what_it_holds() -> None:
     "text", [WRITTEN, "{'op': 'delete', 'ids': ['1', '2'], 'of': {'a': 1}}", f"```json\n{WRITTEN}"]
 )
 def test_cut_answers_are_never_completed(text: str) -> None:
-    """An object cut off anywhere is refused, so that no half of a deletion becomes a whole one."""
+    """A truncated object is refused wherever it was cut."""
     whole = json.loads(object_in(text))
     for length in range(len(text)):
         try:
@@ -141,7 +141,7 @@ def test_cut_answers_are_never_completed(text: str) -> None:
 
 @given(st.text(alphabet="{}[]\":,\\'`a1 \n\0\ud800-", max_size=300))
 def test_nothing_else_escapes(text: str) -> None:
-    """Any text whatever gives one object or BadAnswer, and an object can be written to any file."""
+    """Any text gives an object or BadAnswer, and the object can be written to any file."""
     try:
         found = object_in(text)
     except BadAnswer:
@@ -158,7 +158,7 @@ def test_nothing_else_escapes(text: str) -> None:
     )
 )
 def test_strict_answers_pass_unchanged(answer: dict[str, object]) -> None:
-    """Every plain object is given as it is, whatever brackets and quotes its texts hold."""
+    """Every plain object is returned unchanged."""
     assert json.loads(object_in(json.dumps(answer))) == answer
 
 
@@ -166,11 +166,11 @@ def test_strict_answers_pass_unchanged(answer: dict[str, object]) -> None:
     "text", ['{"summary": "小雨', '{"summary": "小雨"', '{"summary": "小雨"}]}', '{"a": "x",}', "{'a': 1}"]
 )
 def test_a_strict_answer_is_never_mended(text: str) -> None:
-    """What takes the place of something must be JSON to the letter: nothing cut off, nothing closed by others."""
+    """A strict answer must be exact JSON and is not repaired."""
     with pytest.raises(BadAnswer):
         object_in(text, is_strict=True)
 
 
 def test_a_strict_answer_may_stand_in_prose() -> None:
-    """A whole object is taken, whatever is said round it."""
+    """A strict answer may have text around it."""
     assert object_in('Here: {"a": "x"} as you wished', is_strict=True) == '{"a": "x"}'

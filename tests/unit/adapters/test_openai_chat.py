@@ -1,4 +1,4 @@
-"""A chat model over HTTP, asked for one object: by tool, in JSON mode, in words."""
+"""Tests of a chat model over HTTP that is asked for an object by tool, JSON mode or text."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Made = Callable[..., OpenAIChat]
 
 
 def parsed(text: str) -> str:
-    """Read an answer; the form of the tests' own."""
+    """Parse the tests' own answer format."""
     answer = json.loads(text)
     if not isinstance(answer.get("text"), str):
         raise BadAnswer("no text")
@@ -35,7 +35,7 @@ ASK = Ask("rewrite", "Write it down.", "我喜欢乌龙茶", "write_down", SCHEM
 
 @pytest.fixture
 async def made(server: ModelServer, meter: ListedMeter) -> AsyncIterator[Made]:
-    """Make chats of the server, and close them."""
+    """Return a function that makes chats with the server, and close them at the end."""
     clients: list[ModelClient] = []
 
     def make(**settings: Any) -> OpenAIChat:
@@ -49,13 +49,13 @@ async def made(server: ModelServer, meter: ListedMeter) -> AsyncIterator[Made]:
 
 
 def ways(server: ModelServer) -> list[str]:
-    """Tell how each request asked for its form."""
+    """Return how each request asked for its format."""
     bodies = [asked.body for asked in server.asked]
     return ["tool" if "tools" in body else "json" if "response_format" in body else "text" for body in bodies]
 
 
 async def test_answer_comes_through_a_forced_tool(server: ModelServer, made: Made, meter: ListedMeter) -> None:
-    """The schema goes as the tool that must be called; settings reach the model; tokens are counted by purpose."""
+    """The schema is sent as a forced tool, settings reach the model, and tokens are counted by purpose."""
     server.chat = tool_call(GOOD)
     chat = made(temperature=0.25, max_tokens=99, extra_body={"enable_thinking": False, "top_p": 0.5})
     assert await chat.ask(ASK) == GOOD["text"]
@@ -72,7 +72,7 @@ async def test_answer_comes_through_a_forced_tool(server: ModelServer, made: Mad
 
 
 async def test_unset_is_not_sent_and_null_takes_away(server: ModelServer, made: Made) -> None:
-    """No temperature is sent where none is set, and null in extra_body withdraws what a model refuses."""
+    """Unset values are not sent, and null in extra_body removes a value."""
     await made(extra_body={"max_tokens": None, "max_completion_tokens": 5}).ask(ASK)
     assert not {"temperature", "max_tokens"} & set(server.asked[0].body)
     assert server.asked[0].body["max_completion_tokens"] == 5
@@ -93,7 +93,7 @@ async def test_unset_is_not_sent_and_null_takes_away(server: ModelServer, made: 
 async def test_what_works_is_remembered(
     server: ModelServer, made: Made, behaviour: Behaviour, first: list[str], later: list[str]
 ) -> None:
-    """A provider without tools is asked in JSON mode, one without that in words, and is not asked in vain again."""
+    """A provider without tools is asked in JSON mode, one without that in text, and this is remembered."""
     server.chat = behaviour
     chat = made()
     assert await chat.ask(ASK) == GOOD["text"]
@@ -103,7 +103,7 @@ async def test_what_works_is_remembered(
 
 
 async def test_schema_goes_into_words_where_no_tool_carries_it(server: ModelServer, made: Made) -> None:
-    """Where no tool shows the schema, the instructions do, and say JSON, without which JSON mode is refused."""
+    """Without tools the instructions contain the schema and the word JSON."""
     server.chat = model_server.without_tools(words(json.dumps(GOOD)))
     await made().ask(ASK)
     assert json.dumps(SCHEMA) in server.asked[1].texts[0]
@@ -112,14 +112,14 @@ async def test_schema_goes_into_words_where_no_tool_carries_it(server: ModelServ
 
 
 async def test_tools_refused_with_404_are_no_wrong_address(server: ModelServer, made: Made) -> None:
-    """A router that has no endpoint with tools is asked without them."""
+    """HTTP 404 for tools leads to a request without tools."""
     refused = status(404, message="No endpoints found that support tool use.")
     server.chat = [refused, words(json.dumps(GOOD))]
     assert await made().ask(ASK) == GOOD["text"]
 
 
 async def test_refused_question_is_permanent_and_teaches_nothing(server: ModelServer, made: Made) -> None:
-    """A question that is refused in every way is PermanentError; the next one is asked by tool as before."""
+    """A question refused in every way raises PermanentError, and the next one uses a tool again."""
     chat = made()
     server.chat = [status(400), status(400), status(400), tool_call(GOOD)]
     with pytest.raises(PermanentError):
@@ -129,7 +129,7 @@ async def test_refused_question_is_permanent_and_teaches_nothing(server: ModelSe
 
 
 async def test_one_refusal_does_not_unlearn_tools(server: ModelServer, made: Made) -> None:
-    """Once tools worked, a refusal is asked again without them, and the next question goes by tool as before."""
+    """Once tools worked, one refusal is retried without them, and the next question uses a tool."""
     chat = made()
     server.chat = [tool_call(GOOD), status(400), words(json.dumps(GOOD)), tool_call(GOOD)]
     for _ in range(3):
@@ -178,7 +178,7 @@ BAD_ANSWERS: dict[str, Behaviour] = {
 async def test_bad_answers_are_bad_answers(
     server: ModelServer, made: Made, meter: ListedMeter, behaviour: Behaviour
 ) -> None:
-    """What is not the one object asked for is BadAnswer, after one call, which is counted."""
+    """An answer without the requested object raises BadAnswer after one call, which is counted."""
     server.chat = behaviour
     with pytest.raises(BadAnswer):
         await made().ask(ASK)
@@ -191,7 +191,7 @@ async def test_bad_answers_are_bad_answers(
 async def test_chatter_in_every_way_is_a_bad_answer(
     server: ModelServer, made: Made, meter: ListedMeter, content: object
 ) -> None:
-    """A model that never answers with an object is asked once more in JSON mode, and both calls are counted."""
+    """A model that never returns an object is asked once more in JSON mode, and both calls count."""
     server.chat = message(content)
     with pytest.raises(BadAnswer):
         await made().ask(ASK)
@@ -199,13 +199,13 @@ async def test_chatter_in_every_way_is_a_bad_answer(
 
 
 async def test_decoded_arguments_are_taken(server: ModelServer, made: Made) -> None:
-    """A server that gives a tool's arguments as an object instead of text is understood."""
+    """Tool arguments given as an object instead of a text are accepted."""
     server.chat = message({"tool_calls": [{"function": {"name": "write_down", "arguments": GOOD}}]})
     assert await made().ask(ASK) == GOOD["text"]
 
 
 async def test_filtered_answers_are_permanent(server: ModelServer, made: Made) -> None:
-    """What the provider's filter holds back is not asked again in other ways."""
+    """An answer held back by the provider's filter is not requested again."""
     server.chat = words("", finish_reason="content_filter")
     with pytest.raises(PermanentError):
         await made().ask(ASK)
@@ -227,7 +227,7 @@ async def test_filtered_answers_are_permanent(server: ModelServer, made: Made) -
 async def test_who_is_away_is_asked_once(
     server: ModelServer, made: Made, behaviour: Behaviour, error: type[CognitiveMemoryError]
 ) -> None:
-    """A model that is away or misconfigured is asked once, in one way, within its time."""
+    """An unavailable or misconfigured model is called once, within its time limit."""
     server.chat = behaviour
     with pytest.raises(error):
         await made(timeout_seconds=1).ask(ASK)
@@ -235,6 +235,6 @@ async def test_who_is_away_is_asked_once(
 
 
 async def test_half_characters_are_sent_as_something(server: ModelServer, made: Made) -> None:
-    """A prompt with half a character in it is asked all the same."""
+    """A prompt with a lone surrogate is sent."""
     await made().ask(Ask("p", "a\ud800", "b\udfff", "write_down", SCHEMA, parsed))
     assert server.asked[0].texts == ["a?", "b?"]

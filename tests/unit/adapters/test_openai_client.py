@@ -1,4 +1,4 @@
-"""One request to a model: what leaves, what may come in, and what every failure is called."""
+"""Tests of a single request to a model: what is sent, accepted, and how failures are reported."""
 
 from __future__ import annotations
 
@@ -52,13 +52,13 @@ Answer = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 
 @pytest.fixture
 async def server() -> AsyncIterator[ModelServer]:
-    """Run a model server."""
+    """Return a running model server."""
     async with ModelServer() as running:
         yield running
 
 
 async def posted(url: str, *, key: str = KEY, seconds: float = 5.0) -> bytes:
-    """Post one text through a client of its own."""
+    """Post a text with a new client."""
     client = ModelClient(EmbeddingSettings(api_url=url, api_key=SecretStr(key)), "embedding", limit=LIMIT)
     try:
         return await client.post(PostedRequest("/embeddings", {"model": "m", "input": [SAID]}, seconds))
@@ -67,7 +67,7 @@ async def posted(url: str, *, key: str = KEY, seconds: float = 5.0) -> bytes:
 
 
 async def failure(url: str, seconds: float = 5.0) -> CognitiveMemoryError:
-    """Post, and give what it raised."""
+    """Post a text and return the error."""
     with pytest.raises(CognitiveMemoryError) as raised:
         await posted(url, seconds=seconds)
     return raised.value
@@ -121,7 +121,7 @@ CONFIGURATION = "COGNITIVE_MEMORY__MODELS__EMBEDDING__"
 async def test_every_failure_has_its_name(
     server: ModelServer, behaviour: Behaviour, error: type[CognitiveMemoryError], says: str
 ) -> None:
-    """Away, misconfigured, refused and badly answered are told apart after one try, without the key or the words."""
+    """Each failure has its error type after one attempt, without the key or the text in its message."""
     server.embeddings = behaviour
     raised = await failure(server.url, seconds=1.0 if error is TooSlow else 5.0)
     assert (type(raised), says in str(raised)) == (error, True), str(raised)
@@ -132,7 +132,7 @@ async def test_every_failure_has_its_name(
 
 
 async def test_bomb_is_never_unpacked(server: ModelServer) -> None:
-    """A small answer that unpacks to 64 MB costs a few megabytes before it is refused."""
+    """A small answer that unpacks to 64 MB is refused after a few megabytes."""
     server.embeddings = model_server.bomb(64)
     tracemalloc.start()
     try:
@@ -145,7 +145,7 @@ async def test_bomb_is_never_unpacked(server: ModelServer) -> None:
 
 @pytest.mark.parametrize("wish", ["7", "86400", "-1", "soon"])
 async def test_wish_to_come_back_later_arrives(server: ModelServer, wish: str) -> None:
-    """A 429 carries the server's own wish, capped; garbage carries none."""
+    """The retry time of HTTP 429 is passed on, limited, and ignored if invalid."""
     server.embeddings = status(429, {"Retry-After": wish})
     raised = await failure(server.url)
     assert isinstance(raised, UnavailableError)
@@ -153,20 +153,20 @@ async def test_wish_to_come_back_later_arrives(server: ModelServer, wish: str) -
 
 
 async def hang_up(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    """Answer in plain words whoever comes with TLS."""
+    """Answer TLS clients in plain text."""
     writer.write(b"HTTP/1.1 400 Bad Request\r\n\r\n")
     writer.close()
 
 
 async def wait(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    """Say nothing until the other side leaves."""
+    """Send nothing until the client disconnects."""
     await reader.read()
     writer.close()
 
 
 @pytest.mark.parametrize(("answer", "says"), [(hang_up, "加密"), (wait, AWAY)])
 async def test_failed_handshake_is_away(answer: Answer, says: str) -> None:
-    """A server that speaks no TLS is UnavailableError, also where it never says so; nothing counts as asked."""
+    """A server without TLS raises UnavailableError, and the request does not count."""
     async with await asyncio.start_server(answer, "127.0.0.1", 0) as plain:
         raised = await failure(f"https://127.0.0.1:{plain.sockets[0].getsockname()[1]}/v1", seconds=0.4)
     assert type(raised) is UnavailableError
@@ -174,7 +174,7 @@ async def test_failed_handshake_is_away(answer: Answer, says: str) -> None:
 
 
 async def test_closed_port_and_impossible_name_are_away() -> None:
-    """A port where nobody listens and a name that none can have are UnavailableError."""
+    """A closed port and an impossible host name raise UnavailableError."""
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
         closed = await failure(f"http://127.0.0.1:{unused.getsockname()[1]}/v1")
@@ -184,14 +184,14 @@ async def test_closed_port_and_impossible_name_are_away() -> None:
 
 @pytest.mark.parametrize("host", ["169.254.169.254", "2852039166", "0xA9FEA9FE", "[fe80::1]"])
 async def test_no_word_goes_to_a_metadata_service(host: str) -> None:
-    """A forbidden address is refused before anything is sent, however it is spelled."""
+    """A forbidden address is refused before anything is sent, however it is written."""
     raised = await failure(f"{HTTP}{host}/v1", seconds=2.0)
     assert type(raised) is UnavailableError
     assert "元数据" in str(raised)
 
 
 async def test_redirects_are_not_followed(server: ModelServer) -> None:
-    """Words and key stay with the address that the operator wrote."""
+    """Redirects are not followed."""
     async with ModelServer() as other:
         server.embeddings = model_server.redirect(other.url + "/embeddings")
         await failure(server.url)
@@ -200,7 +200,7 @@ async def test_redirects_are_not_followed(server: ModelServer) -> None:
 
 @pytest.mark.parametrize("key", ["", KEY])
 async def test_environment_does_not_leave(server: ModelServer, key: str) -> None:
-    """Only the settings' key is sent: nothing of the environment or the machine, and through no proxy."""
+    """Only the configured key is sent, nothing of the environment, and no proxy is used."""
     environment = {**os.environ, **ENVIRONMENT}
     child = await asyncio.create_subprocess_exec(sys.executable, "-c", POSTING, server.url, key, env=environment)
     assert await child.wait() == 0
@@ -212,20 +212,20 @@ async def test_environment_does_not_leave(server: ModelServer, key: str) -> None
 
 @pytest.mark.parametrize("slash", ["", "/"])
 async def test_path_is_put_below_the_address(server: ModelServer, slash: str) -> None:
-    """The endpoint stands below what the operator wrote, with or without a slash at its end."""
+    """The endpoint is appended to the address with or without a slash."""
     await posted(server.url + slash)
     assert server.asked[0].path == "/v1/embeddings"
 
 
 async def test_compressed_answers_are_read(server: ModelServer) -> None:
-    """A gzip answer within the limit arrives unpacked."""
+    """A compressed answer within the limit is read."""
     plain = await posted(server.url)
     server.embeddings = model_server.zipped()
     assert await posted(server.url) == plain
 
 
 async def test_logs_hold_neither_key_nor_words(server: ModelServer, caplog: pytest.LogCaptureFixture) -> None:
-    """Even at the most talkative level nothing that was said and no key is logged by what we stand on."""
+    """Logs of the used libraries contain no text and no key, even at debug level."""
     caplog.set_level(logging.DEBUG)
     await posted(server.url)
     server.embeddings = status(401)
@@ -236,7 +236,7 @@ async def test_logs_hold_neither_key_nor_words(server: ModelServer, caplog: pyte
 
 
 async def test_closed_client_is_away(server: ModelServer) -> None:
-    """Whoever asks after the end hears UnavailableError; closing twice is harmless."""
+    """A closed client raises UnavailableError, and closing twice is harmless."""
     client = ModelClient(EmbeddingSettings(api_url=server.url), "embedding")
     await client.close()
     await client.close()
@@ -245,7 +245,7 @@ async def test_closed_client_is_away(server: ModelServer) -> None:
 
 
 def test_package_costs_nothing_until_its_client_is_wanted() -> None:
-    """Importing the folder, or the wiring, imports no vendor: that takes seconds on a busy machine."""
+    """Importing the package does not import the client libraries."""
     code = (
         "import cognitive_memory_core.adapters.openai, cognitive_memory_core.wiring, sys; "
         "print({'openai', 'httpx'} & {*sys.modules})"

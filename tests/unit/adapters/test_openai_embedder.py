@@ -1,4 +1,4 @@
-"""An embedding model over HTTP: good vectors or none."""
+"""Tests of an embedding model over HTTP."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ TEXTS = ["我喜欢乌龙茶", "周五改到周六", "likes oolong 🍵"]
 
 @pytest.fixture
 async def made(server: ModelServer, meter: ListedMeter) -> AsyncIterator[Made]:
-    """Make embedders of the server, and close them."""
+    """Return a function that makes embedders with the server, and close them at the end."""
     clients: list[ModelClient] = []
 
     def make(
@@ -44,7 +44,7 @@ async def made(server: ModelServer, meter: ListedMeter) -> AsyncIterator[Made]:
 async def test_vectors_are_those_of_their_texts(
     server: ModelServer, made: Made, meter: ListedMeter, change: Callable[[list[dict[str, Any]]], list[dict[str, Any]]]
 ) -> None:
-    """Each text gets its own unit vector, in whatever order and form the answer lists them."""
+    """Each text gets its own unit vector, whatever the order and encoding of the answer."""
     server.embeddings = embeddings(change)
     vectors = await made().embed_documents(TEXTS)
     assert [vector.typecode for vector in vectors] == ["f"] * 3
@@ -54,14 +54,14 @@ async def test_vectors_are_those_of_their_texts(
 
 
 async def test_vectors_become_unit_vectors(server: ModelServer, made: Made) -> None:
-    """A vector of any length is scaled to one."""
+    """Vectors are scaled to length one."""
     server.embeddings = model_server.with_vector([3e4] + [0.0] * (DIMENSIONS - 2) + [4e4])
     vector = await made().embed_query("茶")
     assert (vector[0], vector[-1], math.hypot(*vector)) == pytest.approx((0.6, 0.8, 1.0))
 
 
 def with_vector(*numbers: object) -> Behaviour:
-    """Answer numbers, filled up to the usual length."""
+    """Return a behaviour with these numbers, filled up to the usual dimension."""
     return model_server.with_vector([*numbers, *[0.5] * (DIMENSIONS - len(numbers))])
 
 
@@ -109,7 +109,7 @@ BAD_ANSWERS: dict[str, Behaviour] = {
 async def test_bad_vectors_are_refused(
     server: ModelServer, made: Made, meter: ListedMeter, behaviour: Behaviour
 ) -> None:
-    """Nothing is given out of an answer with one bad vector in it; the call is counted, for it is paid for."""
+    """An answer with one bad vector raises BadAnswer, and the call is counted."""
     server.embeddings = behaviour
     with pytest.raises(BadAnswer):
         await made(dimensions=DIMENSIONS).embed_documents(TEXTS[:2])
@@ -117,7 +117,7 @@ async def test_bad_vectors_are_refused(
 
 
 async def test_first_good_answer_fixes_the_length(server: ModelServer, made: Made) -> None:
-    """A model whose vectors change their length is refused; a bad first answer fixes nothing."""
+    """The first good answer fixes the vector length, and other lengths are refused."""
     embedder = made()
     server.embeddings = [embeddings(lambda rows: [], 5), embeddings(), embeddings(dimensions=DIMENSIONS * 2)]
     with pytest.raises(BadAnswer):
@@ -128,7 +128,7 @@ async def test_first_good_answer_fixes_the_length(server: ModelServer, made: Mad
 
 
 async def test_asked_dimensions_are_asked_for_and_insisted_on(server: ModelServer, made: Made) -> None:
-    """``dimensions`` reaches the model only where it is set, and another length is then refused."""
+    """``dimensions`` is sent only if it is set, and another length is refused."""
     assert len(await made().embed_query("茶")) == DIMENSIONS
     assert "dimensions" not in server.asked[0].body
     embedder = made(asking_for=8)
@@ -139,7 +139,7 @@ async def test_asked_dimensions_are_asked_for_and_insisted_on(server: ModelServe
 
 
 def test_fingerprint_tells_spaces_apart() -> None:
-    """Model, dimensions and either instruction change the fingerprint; address, key and batch size do not."""
+    """Model, dimensions and instructions change the fingerprint; address, key and batch size do not."""
 
     def fingerprint(**settings: Any) -> str:
         given = EmbeddingSettings(**{"model_name": "m", **settings})
@@ -152,19 +152,19 @@ def test_fingerprint_tells_spaces_apart() -> None:
 
 
 async def test_all_texts_go_in_one_request(server: ModelServer, made: Made) -> None:
-    """Whoever asks for vectors decides how many texts go together."""
+    """All texts of a call are sent in one request."""
     await made(batch_size=1).embed_documents(TEXTS)
     assert [asked.texts for asked in server.asked] == [TEXTS]
 
 
 async def test_nothing_to_embed_asks_nobody(server: ModelServer, made: Made) -> None:
-    """No texts, no call."""
+    """Without texts no request is sent."""
     assert await made().embed_documents([]) == []
     assert server.asked == []
 
 
 async def test_instructions_lead(server: ModelServer, made: Made) -> None:
-    """The query's instruction stands before a question, the document's before a document."""
+    """The matching instruction is prepended to questions and to documents."""
     embedder = made(query_instruction="Q:", document_instruction="D:")
     await embedder.embed_query("茶")
     await embedder.embed_documents(["茶"])
@@ -172,7 +172,7 @@ async def test_instructions_lead(server: ModelServer, made: Made) -> None:
 
 
 async def test_any_text_can_be_sent(server: ModelServer, made: Made) -> None:
-    """Too long is cut, half a character is replaced, and nothing becomes something: a provider refuses all three."""
+    """Too long texts are cut, lone surrogates replaced, and empty texts filled."""
     await made().embed_documents(["长" * 20_000, "a\ud800b", "", " \n"])
     assert [len(text) for text in server.texts] == [LONGEST_TEXT, 3, 1, 1]
 
@@ -192,7 +192,7 @@ async def test_any_text_can_be_sent(server: ModelServer, made: Made) -> None:
 async def test_what_may_have_to_be_paid_is_counted(
     server: ModelServer, made: Made, meter: ListedMeter, behaviour: Behaviour, calls: int
 ) -> None:
-    """Answers good and bad and those given up on are counted; what was refused or never arrived is not."""
+    """Answers and time-outs are counted; refused and unsent requests are not."""
     server.embeddings = behaviour
     with suppress(BadAnswer, UnavailableError, PermanentError):
         await made(seconds=1.0).embed_query("茶")

@@ -1,4 +1,4 @@
-"""A reranking model over HTTP: a score for each text, or a refusal."""
+"""Tests of a rerank model over HTTP."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ TEXTS = ["茶", "咖啡", "乌龙茶"]
 
 @pytest.fixture
 async def server() -> AsyncIterator[ModelServer]:
-    """Run a model server."""
+    """Return a running model server."""
     async with ModelServer() as running:
         yield running
 
 
 async def scored(url: str, meter: ListedMeter | None = None, texts: list[str] = TEXTS) -> list[float]:
-    """Score texts through a reranker of its own."""
+    """Score texts with a new reranker."""
     settings = RerankSettings(api_url=url, model_name="r")
     client = ModelClient(settings, "rerank")
     try:
@@ -36,13 +36,13 @@ async def scored(url: str, meter: ListedMeter | None = None, texts: list[str] = 
 
 
 def results(*pairs: tuple[object, object]) -> Behaviour:
-    """Answer indexes with scores."""
+    """Return a behaviour with these indexes and scores."""
     return as_json({"results": [{"index": index, "relevance_score": score} for index, score in pairs]})
 
 
 @pytest.mark.parametrize("end", ["", "/", "/rerank"])
 async def test_scores_stand_in_the_order_of_the_texts(server: ModelServer, end: str) -> None:
-    """However the answer is sorted and the address is written, each text has its own score."""
+    """Each text gets its own score, however the answer is sorted and the address is written."""
     meter = ListedMeter()
     assert await scored(server.url + end, meter) == pytest.approx([1 / 3, 0.0, 1.0])
     assert server.asked[0].path == "/v1/rerank"
@@ -51,13 +51,13 @@ async def test_scores_stand_in_the_order_of_the_texts(server: ModelServer, end: 
 
 
 async def test_unlisted_texts_score_nothing(server: ModelServer) -> None:
-    """A text that the model left out has 0, and rounding beyond the scale is forgiven."""
+    """A text missing in the answer scores 0, and rounding beyond 1 is accepted."""
     server.rerank = results((2, 1.0000001))
     assert await scored(server.url) == [0.0, 0.0, 1.0]
 
 
 async def test_nothing_to_score_asks_nobody(server: ModelServer) -> None:
-    """No texts, no call."""
+    """Without texts no request is sent."""
     assert await scored(server.url, texts=[]) == []
     assert server.asked == []
 
@@ -84,7 +84,7 @@ async def test_nothing_to_score_asks_nobody(server: ModelServer) -> None:
     ],
 )
 async def test_bad_scores_are_refused(server: ModelServer, behaviour: Behaviour) -> None:
-    """Logits, no numbers, foreign indexes and other shapes are BadAnswer, so that the list stays as it was."""
+    """Scores out of range, wrong indexes and other formats raise BadAnswer."""
     server.rerank = behaviour
     with pytest.raises(BadAnswer):
         await scored(server.url)
@@ -92,7 +92,7 @@ async def test_bad_scores_are_refused(server: ModelServer, behaviour: Behaviour)
 
 @pytest.mark.parametrize("behaviour", [model_server.never, model_server.status(503), model_server.status(404)])
 async def test_reranker_that_is_away_is_unavailable(server: ModelServer, behaviour: Behaviour) -> None:
-    """Silence, an error and a missing endpoint are UnavailableError within the deadline."""
+    """A missing answer, an error and a missing endpoint raise UnavailableError in time."""
     server.rerank = behaviour
     with pytest.raises(UnavailableError):
         await scored(server.url)

@@ -1,4 +1,4 @@
-"""One owner of a data directory, shown with real processes."""
+"""Tests that one process owns a data directory, with real processes."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ asyncio.run(main())
 
 
 def another_process(data_dir: Path, patience: float) -> subprocess.Popen[str]:
-    """Start a process that wants the directory and keeps it until its input ends."""
+    """Start a process that acquires the directory and holds it until its input ends."""
     environment = {**os.environ, "PROJECT": str(Path(__file__).resolve().parents[3]), "PYTHONIOENCODING": "utf-8"}
     command = [sys.executable, "-c", OTHER, str(data_dir), str(patience)]
     return subprocess.Popen(
@@ -50,7 +50,7 @@ def said(process: subprocess.Popen[str]) -> str:
 
 
 async def test_a_second_process_is_refused_and_told_why(tmp_path: Path):
-    """While one process owns the directory, another is refused with its name and the line for .env."""
+    """A second process is refused, and told the owner and the line for .env."""
     owner = DirectoryOwner(tmp_path)
     await owner.acquire(0)
     with another_process(tmp_path, 0) as second:
@@ -63,7 +63,7 @@ async def test_a_second_process_is_refused_and_told_why(tmp_path: Path):
 
 
 async def test_a_killed_owner_leaves_the_directory_free(tmp_path: Path):
-    """The lock ends with its process, however that ends, and whoever waits gets it."""
+    """The lock ends with its process, and a waiting process gets it."""
     with another_process(tmp_path, 0) as first:
         assert said(first) == "owner"
         owner = DirectoryOwner(tmp_path)
@@ -79,7 +79,7 @@ async def test_a_killed_owner_leaves_the_directory_free(tmp_path: Path):
 
 
 async def test_a_released_directory_can_be_owned_again(tmp_path: Path):
-    """Stopping a bot properly frees its directory at once, for another process too."""
+    """A released directory can be acquired at once."""
     owner = DirectoryOwner(tmp_path)
     await owner.acquire(0)
     owner.release()
@@ -92,7 +92,7 @@ async def test_a_released_directory_can_be_owned_again(tmp_path: Path):
 
 
 async def test_two_memories_of_one_process_cannot_share_a_directory(tmp_path: Path):
-    """Ownership holds inside one process as well."""
+    """Two memories in one process cannot own the same directory."""
     first, second = DirectoryOwner(tmp_path), DirectoryOwner(tmp_path)
     await first.acquire(0)
     with pytest.raises(DirectoryInUse):
@@ -103,7 +103,7 @@ async def test_two_memories_of_one_process_cannot_share_a_directory(tmp_path: Pa
 
 
 async def test_waiting_does_not_block_the_loop(tmp_path: Path):
-    """While a directory is waited for, everything else goes on, and the waiting can be cancelled."""
+    """Waiting for a directory does not block the event loop and can be cancelled."""
     first, second = DirectoryOwner(tmp_path), DirectoryOwner(tmp_path)
     await first.acquire(0)
     waiting = asyncio.create_task(second.acquire(60))
@@ -119,7 +119,7 @@ async def test_waiting_does_not_block_the_loop(tmp_path: Path):
 
 
 async def test_a_cancelled_attempt_owns_nothing(tmp_path: Path):
-    """A lock that is got after its caller has gone is let go."""
+    """A lock acquired for a cancelled caller is released."""
     owner = DirectoryOwner(tmp_path)
     acquiring = asyncio.create_task(owner.acquire(0))
     await asyncio.sleep(0)
@@ -132,7 +132,7 @@ async def test_a_cancelled_attempt_owns_nothing(tmp_path: Path):
 
 
 async def test_a_new_directory_is_private(tmp_path: Path):
-    """The directory is created for its owner alone, and so is the lock."""
+    """The directory and the lock are created for their owner only."""
     data_dir = tmp_path / "a" / "b"
     owner = DirectoryOwner(data_dir)
     await owner.acquire(0)
@@ -142,7 +142,7 @@ async def test_a_new_directory_is_private(tmp_path: Path):
 
 
 async def test_a_directory_that_cannot_be_is_refused(tmp_path: Path):
-    """Where no directory or no lock can be made, the error says which path and what to look at."""
+    """If the directory or the lock cannot be created, the error names the path."""
     (tmp_path / "file").write_text("x", "utf-8")
     with pytest.raises(StorageRefused, match="file"):
         await DirectoryOwner(tmp_path / "file").acquire(0)

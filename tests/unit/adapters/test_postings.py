@@ -1,4 +1,4 @@
-"""A place's postings: right after any history, and never more than what is there."""
+"""Tests of the word postings of a place."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ ASKED = [*"甲乙丙丁戊", "没有"]
 
 
 def scored(postings: Postings, terms: list[str]) -> dict[int, float]:
-    """Give the score of each row by its seq."""
+    """Return the score of each row by its sequence number."""
     return dict(zip(postings.seqs.tolist(), postings.scores(terms).tolist(), strict=True))
 
 
 def bm25(rows: dict[int, list[str]], terms: list[str]) -> dict[int, float]:
-    """Compute the same by the book."""
+    """Compute the scores by definition."""
     usual = max(sum(map(len, rows.values())) / max(len(rows), 1), 1.0)
     having = Counter(term for words in rows.values() for term in set(words))
     rarity = {term: math.log1p((len(rows) - having[term] + 0.5) / (having[term] + 0.5)) for term in terms}
@@ -39,7 +39,7 @@ def bm25(rows: dict[int, list[str]], terms: list[str]) -> dict[int, float]:
 
 @given(STEPS)
 def test_any_history_scores_like_the_book(steps: list[tuple[int, list[str] | None]]) -> None:
-    """Rows that come, go and change leave what was built from the standing ones at once."""
+    """After any additions, removals and changes the scores equal those by definition."""
     rows: dict[int, list[str]] = {}
     postings = Postings()
     for seq, words in steps:
@@ -56,7 +56,7 @@ def test_any_history_scores_like_the_book(steps: list[tuple[int, list[str] | Non
 
 
 def test_what_postings_show_never_changes() -> None:
-    """A search that runs while others write sees one state."""
+    """Postings are immutable, so that a running search sees one state."""
     before = Postings().having([(number, ["甲", "乙"]) for number in range(10)])
     seen = scored(before, ["甲"])
     before.having([(99, ["甲"])])
@@ -65,7 +65,7 @@ def test_what_postings_show_never_changes() -> None:
 
 
 def test_what_is_left_out_leaves_nothing_behind() -> None:
-    """Whoever is taken out takes every number along."""
+    """Removing rows removes all their numbers."""
     kept = Postings().having([(1, ["甲"])])
     both = kept.having([(2, ["乙", "丙"])]).without([2])
     assert both.bytes == kept.bytes
@@ -73,7 +73,7 @@ def test_what_is_left_out_leaves_nothing_behind() -> None:
 
 
 def test_adding_one_by_one_leaves_few_segments() -> None:
-    """A search looks through a handful of parts, however the rows came."""
+    """Adding rows one by one leaves few segments."""
     postings = Postings()
     for number in range(1000):
         postings = postings.having([(number, ["甲", str(number)])])
@@ -82,7 +82,7 @@ def test_adding_one_by_one_leaves_few_segments() -> None:
 
 
 def test_a_term_counts_by_its_times_up_to_a_bound() -> None:
-    """Text that says one thing a hundred thousand times is one row with a large number."""
+    """The count of a term in a row is limited."""
     postings = Postings().having([(1, ["甲"] * 100_000), (2, ["乙"])])
     assert postings.segments[0].counts.tolist().count(65_535) == 1
     assert scored(postings, ["甲"])[1] > 0
@@ -90,7 +90,7 @@ def test_a_term_counts_by_its_times_up_to_a_bound() -> None:
 
 @given(st.lists(st.sampled_from([0.0, 0.5, 1.0, 2.0]), max_size=12), st.integers(0, 14))
 def test_the_best_are_the_highest_and_of_equals_the_newest(scores: list[float], limit: int) -> None:
-    """However many are equal where the list ends, it is always the same ones that are given."""
+    """The best rows are those with the highest scores, and of equal ones the newest."""
     seqs = np.arange(len(scores))[::-1].copy()
     expected = sorted(zip(seqs.tolist(), scores, strict=True), key=lambda row: (-row[1], -row[0]))[:limit]
     assert list(best(seqs, np.array(scores), limit).items()) == expected

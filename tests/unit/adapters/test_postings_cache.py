@@ -1,4 +1,4 @@
-"""Words in memory: loaded by and by, never more than allowed, gone when they must be, right for many threads."""
+"""Tests of the cache of word postings."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ from tests.support.waiting import PATIENCE
 
 
 def numbers_in(hot: PostingsCache) -> set[int]:
-    """Give the numbers of all terms that are held."""
+    """Return the numbers of all cached terms."""
     places = [held.content for held in hot._cache._held.values()]
     segments = [segment for place in places for segment in place.postings.segments]
     return {number for segment in segments for number in segment.terms.tolist()}
 
 
 async def found(lexical: SqliteLexical, *terms: str, scene: Scene = GROUP) -> set[str]:
-    """Give the texts of the events that share terms."""
+    """Return the texts of the events with these terms."""
     return {event.text for event, _ in await lexical.events(terms, Reading(scene), 10_000)}
 
 
 async def test_a_place_is_answered_for_while_its_words_are_loaded(tmp_path: Path) -> None:
-    """The first question finds everything, and so does the next, from memory."""
+    """The first question finds everything while the postings are loaded, and the next one uses the cache."""
     ledger = await SqliteLedger.open(tmp_path / "ledger.db")
     events = [an_event(f"乌龙茶 第{number}件") for number in range(2 * TOGETHER + 3)]
     await committed(ledger, *events)
@@ -50,7 +50,7 @@ async def test_a_place_is_answered_for_while_its_words_are_loaded(tmp_path: Path
 
 
 async def test_closing_ends_what_is_being_loaded(tmp_path: Path) -> None:
-    """A ledger that is closed in the middle leaves nothing running."""
+    """Closing the ledger ends loading."""
     ledger = await SqliteLedger.open(tmp_path / "ledger.db")
     await committed(ledger, *(an_event(f"乌龙茶 第{number}件") for number in range(3 * TOGETHER)))
     await found(ledger.lexical, "乌龙")
@@ -60,7 +60,7 @@ async def test_closing_ends_what_is_being_loaded(tmp_path: Path) -> None:
 
 
 async def test_memory_is_bounded_and_the_least_recently_asked_goes(tmp_path: Path) -> None:
-    """However many places are asked, no more is held than allowed, and every answer is whole."""
+    """The cache is limited, drops the least recently used place, and every answer is complete."""
     ledger = await SqliteLedger.open(tmp_path / "ledger.db")
     scenes = [Scene.group(str(number), "1") for number in range(10_001, 10_031)]
     await committed(ledger, *(an_event(f"乌龙茶{scene.group_id}", scene) for scene in scenes))
@@ -77,7 +77,7 @@ async def test_memory_is_bounded_and_the_least_recently_asked_goes(tmp_path: Pat
 
 
 async def test_a_place_too_large_is_not_loaded_for_nothing(tmp_path: Path) -> None:
-    """What would not fit is seen by its first rows, takes nobody else's room, and is answered for all the same."""
+    """A place too large for the cache is recognised early, displaces nothing, and is still searched."""
     ledger = await SqliteLedger.open(tmp_path / "ledger.db")
     small = Scene.group("10009", "1")
     await committed(ledger, an_event("乌龙茶", small), *(an_event(f"乌龙茶 第{n}件") for n in range(4 * TOGETHER)))
@@ -95,21 +95,21 @@ async def test_a_place_too_large_is_not_loaded_for_nothing(tmp_path: Path) -> No
 
 
 class Counted:
-    """A database that counts how often it is read."""
+    """A database that counts its reads."""
 
     def __init__(self, database: Any) -> None:
-        """Stand before a database."""
+        """Wrap a database."""
         self.database = database
         self.reads = 0
 
     async def read(self, *work: Any) -> Any:
-        """Count and let through."""
+        """Count and forward."""
         self.reads += 1
         return await self.database.read(*work)
 
 
 async def test_places_that_do_not_fit_together_are_loaded_one_after_the_other(tmp_path: Path) -> None:
-    """However many are asked at once, loading ends, and no row is read twice because another place took its room."""
+    """Places that do not fit together are loaded one after another without reading rows twice."""
     ledger = await SqliteLedger.open(tmp_path / "ledger.db")
     scenes = [Scene.group(str(number), "1") for number in range(10_001, 10_004)]
     steps = 6
@@ -129,7 +129,7 @@ async def test_places_that_do_not_fit_together_are_loaded_one_after_the_other(tm
 
 
 async def test_a_refused_place_that_shrank_is_held_by_and_by(tmp_path: Path) -> None:
-    """A place whose old messages went comes into memory after some more questions; one that only grew does not."""
+    """A place that was too large is cached again after it shrank, and not if it only grew."""
     ledger = await SqliteLedger.open(tmp_path / "ledger.db")
     await ledger.log.append([a_message(f"乌龙茶 {n}号", sent_at=later(seconds=n)) for n in range(4 * TOGETHER)])
     lexical = SqliteLexical(ledger._database, held_bytes=30_000)
@@ -142,7 +142,7 @@ async def test_a_refused_place_that_shrank_is_held_by_and_by(tmp_path: Path) -> 
 
     assert await ask_often() == 0
     refusal = next(iter(lexical._hot._refused.values()))
-    assert refusal.asks > AGAIN  # nothing left: it was not looked at for nothing
+    assert refusal.asks > AGAIN  # nothing was removed, so it was not loaded again
     await ledger.log.prune(later(seconds=4 * TOGETHER - 10))
     assert await ask_often() > 0
     assert not lexical._hot._refused
@@ -150,7 +150,7 @@ async def test_a_refused_place_that_shrank_is_held_by_and_by(tmp_path: Path) -> 
 
 
 async def test_a_place_that_fits_but_for_what_it_counts_besides_is_refused(tmp_path: Path) -> None:
-    """What would be let go at once is not read with every question."""
+    """A place that would be dropped at once is not loaded with every question."""
     ledger = await SqliteLedger.open(tmp_path / "ledger.db")
     await ledger.log.append([a_message(f"乌龙茶 {number}号") for number in range(10)])
     await ledger.lexical.messages(["乌龙"], Reading(GROUP), 5)
@@ -163,7 +163,7 @@ async def test_a_place_that_fits_but_for_what_it_counts_besides_is_refused(tmp_p
 
 
 async def test_departures_are_counted_once_a_change_and_not_where_nothing_left(tmp_path: Path) -> None:
-    """Withdrawing what is not there moves nobody's words, and hiding somebody in many messages is one departure."""
+    """Only real removals count, and hiding a person in many messages counts once."""
     ledger = await SqliteLedger.open(tmp_path / "ledger.db")
     await ledger.log.append([a_message(f"2000002 来过{number}次") for number in range(2 * departures.KEPT)])
     await ledger.log.withdraw(GROUP.scope, "unknown", NOON)
@@ -179,7 +179,7 @@ async def test_departures_are_counted_once_a_change_and_not_where_nothing_left(t
 
 
 async def test_nothing_erased_stays_in_memory(tmp_path: Path) -> None:
-    """Forgetting lets go of everything, and what is read again afterwards holds none of it."""
+    """Forgetting empties the cache, and nothing erased is loaded again."""
     ledger = await SqliteLedger.open(tmp_path / "ledger.db")
     await committed(ledger, an_event("乌龙茶"), an_event("红茶", sender_id="2000002", user_id="2000002"))
     await found(ledger.lexical, "乌龙")
@@ -193,7 +193,7 @@ async def test_nothing_erased_stays_in_memory(tmp_path: Path) -> None:
 
 
 async def test_a_withdrawn_message_leaves_memory_with_the_next_question(tmp_path: Path) -> None:
-    """Taking a message out reaches the words that are held."""
+    """A withdrawn message is removed from the cache with the next question."""
     ledger = await SqliteLedger.open(tmp_path / "ledger.db")
     kept, gone = a_message("红茶"), a_message("乌龙茶")
     await ledger.log.append([kept, gone])
@@ -208,7 +208,7 @@ async def test_a_withdrawn_message_leaves_memory_with_the_next_question(tmp_path
 
 
 async def test_whoever_missed_too_many_departures_reads_anew(tmp_path: Path) -> None:
-    """However many messages went since a place was asked, the answer is what stands."""
+    """After too many removals the place is loaded again, and answers are complete."""
     ledger = await SqliteLedger.open(tmp_path / "ledger.db")
     kept = [a_message(f"乌龙茶 留{number}") for number in range(3)]
     gone = [a_message(f"乌龙茶 撤{number}") for number in range(3 * departures.KEPT)]
@@ -226,7 +226,7 @@ async def test_whoever_missed_too_many_departures_reads_anew(tmp_path: Path) -> 
 
 
 async def test_readers_see_all_that_was_written_before_they_asked(tmp_path: Path) -> None:
-    """Questions on several threads, in the middle of writing and withdrawing, miss nothing and find nothing twice."""
+    """Searches on several threads during writes and withdrawals miss nothing and find nothing twice."""
     ledger = await SqliteLedger.open(tmp_path / "ledger.db")
     written: list[str] = []
     is_over = False
@@ -254,7 +254,7 @@ async def test_readers_see_all_that_was_written_before_they_asked(tmp_path: Path
 
 @pytest.mark.parametrize("scene", [OPERATOR, PRIVATE])
 async def test_what_is_wider_than_a_place_is_not_held(tmp_path: Path, scene: Scene) -> None:
-    """An operator's log and a person's words all over it stay with FTS5; a private chat's events are a place."""
+    """Searches wider than a place use FTS5 and are not cached."""
     ledger = await SqliteLedger.open(tmp_path / "ledger.db")
     await ledger.log.append([a_message("乌龙茶")])
     assert len(await ledger.lexical.messages(["乌龙"], Reading(scene), 5)) == 1
@@ -265,7 +265,7 @@ async def test_what_is_wider_than_a_place_is_not_held(tmp_path: Path, scene: Sce
 
 
 async def test_a_place_that_was_idle_finds_its_new_rows_among_many_others(tmp_path: Path) -> None:
-    """Whether few or many rows were written elsewhere meanwhile, the place's own are found."""
+    """A place finds its new rows, whether few or many were written elsewhere."""
     ledger = await SqliteLedger.open(tmp_path / "ledger.db")
     await committed(ledger, an_event("乌龙茶 一"))
     assert await found(ledger.lexical, "乌龙") == {"乌龙茶 一"}

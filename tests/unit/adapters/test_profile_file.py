@@ -1,4 +1,4 @@
-"""Portraits to bytes and back: nothing in a file means more than text, and nothing that people write is lost."""
+"""Tests of writing profiles to files and reading them."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ INSTANTS = st.datetimes(EARLIEST, LATEST, timezones=ZONES)
 
 @st.composite
 def keys(draw: st.DrawFn) -> ProfileKey:
-    """Make any key."""
+    """Return any profile key."""
     first, second, agent = draw(SAFE_IDS), draw(SAFE_IDS), draw(st.just("default") | SAFE_IDS)
     make = draw(st.sampled_from(["user", "group", "member"]))
     return ProfileKey.member(first, second, agent) if make == "member" else getattr(ProfileKey, make)(first, agent)
@@ -77,18 +77,18 @@ PROFILES = st.builds(
 
 
 def read(text: str | bytes, key: ProfileKey = TANG) -> ProfileFile:
-    """Read a file as that of a key."""
+    """Read a file as the profile of a key."""
     data = text if isinstance(text, bytes) else text.encode("utf-8", "surrogatepass")
     return ProfileFile.read(data, Spot.of(ROOT, key), SHANGHAI, NOON)
 
 
 def front(text: str, body: str = "好") -> str:
-    """Put front matter before a body."""
+    """Return a file with front matter and body."""
     return f"---\n{text}\n---\n{body}\n"
 
 
 def said(data: bytes) -> dict[str, object]:
-    """Give what YAML itself reads in a file's front matter, but for what a portrait says."""
+    """Return what YAML reads in the front matter, without the profile's own fields."""
     found = yaml.safe_load(data.decode().split("\n---\n")[0] + "\n")
     return {key: value for key, value in found.items() if key not in OURS}
 
@@ -96,7 +96,7 @@ def said(data: bytes) -> dict[str, object]:
 @given(PROFILES)
 @settings(max_examples=sized(150, 1_000), deadline=None)
 def test_what_is_written_is_read_back(profile: Profile) -> None:
-    """Whatever words a portrait holds, it comes back as it may be kept, of the same key, in the same bytes."""
+    """A written profile is read back equal, and writing it again gives the same bytes."""
     data = ProfileFile(tidy(profile)).written()
     file = read(data, profile.key)
     assert file.profile == tidy(profile)
@@ -105,7 +105,7 @@ def test_what_is_written_is_read_back(profile: Profile) -> None:
 
 
 def test_emoji_stand_in_the_file_as_they_are() -> None:
-    """Whoever opens a file sees the emoji of a name and a tag, no escapes."""
+    """Emoji are written without escapes."""
     data = ProfileFile(tidy(Profile(TANG, "阿棠🍵", ("🎣", "茶"), "好", NOON))).written()
     assert {"name: 阿棠🍵", "- 🎣", "- 茶"} <= set(data.decode().splitlines())
 
@@ -113,7 +113,7 @@ def test_emoji_stand_in_the_file_as_they_are() -> None:
 @given(PROFILES)
 @settings(max_examples=sized(80, 500), deadline=None)
 def test_every_yaml_reader_sees_the_same_texts(profile: Profile) -> None:
-    """What we write as text is text for others, too: no number, date or null, and not one key more."""
+    """Texts are texts for every YAML reader, without additional keys."""
     kept = tidy(profile)
     found = yaml.safe_load(ProfileFile(kept).written().decode().split("\n---\n")[0])
     assert found.keys() <= OURS
@@ -125,7 +125,7 @@ def test_every_yaml_reader_sees_the_same_texts(profile: Profile) -> None:
 
 
 def test_the_example_of_the_seed_is_read_and_kept() -> None:
-    """A file of the older mode loads unchanged, in the zone of the bot, also with keys that nobody knows."""
+    """A file of the older mode is read with unknown keys, in the bot's time zone."""
     text, key = SEED.replace("---\nNull", f"{EXTRA}---\nNull"), ProfileKey.user("12345678")
     file = read(text, key)
     assert file.profile == Profile(
@@ -151,7 +151,7 @@ FLOW = NESTED | st.lists(NESTED, max_size=3) | st.dictionaries(TEXTS, NESTED, ma
 @given(st.dictionaries(TEXTS.filter(lambda key: key not in OURS), FLOW, max_size=4), st.booleans())
 @settings(max_examples=sized(150, 1_000), deadline=None)
 def test_keys_that_nobody_knows_survive(others: dict[str, object], flow: bool) -> None:
-    """Whatever an admin adds means the same after a write, and after a second one is the same bytes."""
+    """Unknown keys keep their meaning when a file is written, and the bytes are stable."""
     try:
         text = yaml.safe_dump(others or {"a": 1}, allow_unicode=True, default_flow_style=flow, sort_keys=False)
         file = read(front(text.rstrip("\n")))
@@ -168,7 +168,7 @@ def test_keys_that_nobody_knows_survive(others: dict[str, object], flow: bool) -
      '"a\\u2029b"', ">\n  a\n   c\n", "好 " * 200],
 )  # fmt: skip
 def test_odd_values_survive(written: str) -> None:
-    """Nothing where something is expected, odd ends of lines, long lines: the same after a write, on one line each."""
+    """Odd YAML values are kept when a file is written, on one line each."""
     expected = said(front(f"mood: {written}").encode())
     once = read(front(f"mood: {written}")).written()
     assert said(once) == said(read(once).written()) == expected
@@ -186,7 +186,7 @@ def test_odd_values_survive(written: str) -> None:
     ],
 )  # fmt: skip
 def test_a_name_is_the_text_that_stands_there(written: str, name: str) -> None:
-    """YAML's own opinions on names do not count, before and after a write."""
+    """A name is read as text, whatever YAML would make of it."""
     file = read(front(f"name: {written}\nupdated_at: 2026-03-04"))
     assert file.profile.name == name
     assert read(file.written()).profile.name == name
@@ -196,7 +196,7 @@ def test_a_name_is_the_text_that_stands_there(written: str, name: str) -> None:
     "body", ["---", "一\n---\n二", "---\nentity_id: 9\n---\n三", "- - -\n---\n", "a---b", "...", ""]
 )
 def test_lines_of_dashes_in_a_body_are_text(body: str) -> None:
-    """They end nothing and begin nothing."""
+    """Lines of dashes in the body are text."""
     file = read(front("name: 甲", body))
     assert file.profile.summary == body.strip()
     assert read(file.written()).profile.summary == body.strip()
@@ -213,13 +213,13 @@ def test_lines_of_dashes_in_a_body_are_text(body: str) -> None:
     ],
 )  # fmt: skip
 def test_a_file_of_somebody_else_is_refused(text: str, key: ProfileKey) -> None:
-    """Where a file lies says whose it is; one that says otherwise was put there by mistake."""
+    """A file whose ids contradict its path is refused."""
     with pytest.raises(PermanentError):
         read(front(text), key)
 
 
 def test_what_a_file_leaves_out_its_path_tells() -> None:
-    """Ids and kind may be missing, the time is then that of reading, and a foreign use of a word is kept."""
+    """Missing ids are taken from the path, a missing time from the reading, and foreign values are kept."""
     file = read(front("name: 甲\ngroup_id: [其他]\nagent: {a: b}\ntags: 茶\nsource_event_id:"))
     assert file.profile == Profile(TANG, "甲", ("茶",), "好", NOON)
     assert said(file.written()) == {}
@@ -227,7 +227,7 @@ def test_what_a_file_leaves_out_its_path_tells() -> None:
 
 
 def test_ids_are_stamped_anew() -> None:
-    """A write states the key's ids as quoted text, once, whatever stood there."""
+    """Writing replaces all ids by quoted texts, once each."""
     text = read(front("entity_id: 2000001\nname: 甲\nname: 乙\nentity_id: 2000001")).written().decode()
     assert text.count("entity_id") == text.count("name") == 1
     assert 'entity_id: "2000001"\nname: 乙\n' in text
@@ -255,7 +255,7 @@ FINE = {"scalar", "escapes", "blanks", "comments", "literal", "lines", "folded",
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_front_matter_is_refused_quickly(name: str) -> None:
-    """Bombs, aliases, tags, depth and nonsense end in one kind of error, or in text; none takes long."""
+    """Hostile front matter is refused or read as text, always quickly."""
     fine: list[bool] = []
     least = spent(lambda: fine.append(_is_read("scalar")))
     assert spent(lambda: fine.append(_is_read(name))) < 50 * least
@@ -277,20 +277,20 @@ def _is_read(name: str) -> bool:
      b"---\nname: a\n---\n" + b"x" * LARGEST, b"---\na: " + b"x" * LONGEST_FRONT + b"\n---\n", b"\0" * 100],
 )  # fmt: skip
 def test_what_is_no_portrait_is_refused(data: bytes) -> None:
-    """Torn, foreign, over-long and wrongly encoded files are told from portraits."""
+    """Truncated, foreign, too long and wrongly encoded files are refused."""
     with pytest.raises(PermanentError):
         read(data)
 
 
 def test_nothing_is_written_that_could_not_be_read() -> None:
-    """Over the bounds a write is refused."""
+    """A profile over the limits is not written."""
     for large in (a_profile("好" * LARGEST), a_profile(tags=("好" * 100,) * 200)):
         with pytest.raises(LimitReached):
             ProfileFile(large).written()
 
 
 def test_editors_of_windows_are_understood() -> None:
-    """A byte order mark and line ends of two characters are no damage."""
+    """A byte order mark and Windows line ends are accepted."""
     file = read("\ufeff" + front("name: 甲\ntags:\n- 茶", "一\n二").replace("\n", "\r\n"))
     assert file.profile == Profile(TANG, "甲", ("茶",), "一\n二", NOON)
 
@@ -298,7 +298,7 @@ def test_editors_of_windows_are_understood() -> None:
 @given(st.data())
 @settings(max_examples=sized(150, 1_000), deadline=None)
 def test_a_flipped_byte_never_makes_another_key(data: st.DataObject) -> None:
-    """A damaged file is refused, or read as one of the same person; reading never fails in another way."""
+    """A damaged file is refused or read as the same key, without another error."""
     whole = bytearray(ProfileFile(a_profile(key=TANG_THERE), read(front("level: 5")).others).written())
     for _ in range(data.draw(st.integers(1, 4))):
         whole[data.draw(st.integers(0, len(whole) - 1))] = data.draw(st.integers(0, 255))

@@ -1,4 +1,4 @@
-"""Portraits as files: what people, crashes and damage leave there."""
+"""Tests of profile files that people, crashes and damage changed."""
 
 # ruff: noqa: ASYNC240  # the files of a test are small
 
@@ -51,25 +51,25 @@ HIDE = Redaction.of({"2000001"}, {"阿棠"})
 
 @pytest.fixture
 def profiles(tmp_path: Path) -> FileProfiles:
-    """Open an empty store."""
+    """Return an empty store."""
     return opened(tmp_path)
 
 
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
-    """Tell where the portrait of TANG lies."""
+    """Return the path of TANG's profile."""
     return tmp_path / "profiles" / "users" / "2000001.md"
 
 
 def names(root: Path) -> list[str]:
-    """Name every file and every folder that is empty."""
+    """Return the paths of every file and every empty folder."""
     return sorted(
         path.relative_to(root).as_posix() for path in root.rglob("*") if not path.is_dir() or not any(path.iterdir())
     )
 
 
 async def test_files_lie_where_the_contract_says(profiles: FileProfiles, tmp_path: Path) -> None:
-    """Users, groups and members, the past of each, and other agents apart; what is no plain id is a hash."""
+    """Users, groups, members, revisions and agents have separate folders, and unusual ids are hashed."""
     keys = [TANG, GROUP_KEY, TANG_THERE, ProfileKey.user("张三"), ProfileKey.member("10001", "7", "3889001")]
     for key in keys:
         await written(profiles, "一", "二", key=key)
@@ -89,7 +89,7 @@ async def test_files_lie_where_the_contract_says(profiles: FileProfiles, tmp_pat
 
 
 async def test_an_edit_by_hand_counts(profiles: FileProfiles, file: Path) -> None:
-    """It is found, it overtakes a merge that did not see it, and it becomes a revision as it was written."""
+    """A manual edit is read, prevents a merge that did not see it, and becomes a revision."""
     standing = await written(profiles, "一")
     by_hand = file.read_text("utf-8").replace("一", "手写").replace("tags:", "# 注\nmood: 5\ntags:")
     file.write_text(by_hand, "utf-8")
@@ -109,7 +109,7 @@ async def test_an_edit_by_hand_counts(profiles: FileProfiles, file: Path) -> Non
 
 
 async def test_a_past_that_was_cleared_away_by_hand_begins_anew(profiles: FileProfiles, file: Path) -> None:
-    """Whoever removes the folder of the past meanwhile keeps no portrait from being written."""
+    """If the folder of revisions was deleted by hand, the next write creates it again."""
     await written(profiles, *"一二三")
     shutil.rmtree(file.parent.parent / "history")
     await written(profiles, "四")
@@ -117,7 +117,7 @@ async def test_a_past_that_was_cleared_away_by_hand_begins_anew(profiles: FilePr
 
 
 async def test_an_edit_at_the_last_moment_is_not_overwritten(tmp_path: Path, file: Path) -> None:
-    """A file that changes while its successor is being written stands, and no draft is left."""
+    """A file that changes while its successor is written is kept, and no draft remains."""
     standing = await written(opened(tmp_path), "一")
     by_hand = file.read_text("utf-8").replace("一", "手写")
 
@@ -139,7 +139,7 @@ async def test_an_edit_at_the_last_moment_is_not_overwritten(tmp_path: Path, fil
 
 
 async def test_the_rollback_of_the_manual_works(profiles: FileProfiles, file: Path) -> None:
-    """Copying a revision over the file, as the older mode's manual says, is a rollback."""
+    """Copying a revision over the file restores it."""
     await written(profiles, *"一二三")
     first = min(file.parent.parent.glob("history/users/2000001/*.md"))
     file.write_bytes(first.read_bytes())
@@ -159,7 +159,7 @@ DAMAGED = {
 async def test_a_damaged_file_is_put_aside(
     tmp_path: Path, file: Path, damage: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Its bytes are kept, the newest revision that can be read stands in its place, and the log says so once."""
+    """A damaged file is kept aside, replaced by the newest readable revision, and logged once."""
     await written(opened(tmp_path), *"一二三四")
     newest = max(tmp_path.glob("profiles/history/users/2000001/*.md"))
     newest.write_bytes(b"---\n")
@@ -176,7 +176,7 @@ async def test_a_damaged_file_is_put_aside(
 
 
 async def test_a_damaged_file_without_a_past_is_put_aside(profiles: FileProfiles, file: Path) -> None:
-    """There is no portrait then, and a first one can be written."""
+    """A damaged file without revisions is kept aside, and a new profile can be written."""
     standing = await written(profiles, "一")
     file.write_bytes(b"x")
     with pytest.raises(Overtaken):
@@ -188,7 +188,7 @@ async def test_a_damaged_file_without_a_past_is_put_aside(profiles: FileProfiles
 
 @pytest.mark.parametrize("make", ["link", "folder", "pipe"])
 async def test_what_is_no_file_is_not_followed(tmp_path: Path, file: Path, make: str) -> None:
-    """A link, a folder or a pipe where the file should be is put aside unread; what a link points to stays."""
+    """A link, a folder or a pipe in place of the file is moved aside unread, and the link's target is kept."""
     await written(opened(tmp_path), "一", "二")
     outside = tmp_path / "outside.md"
     outside.write_bytes(file.read_bytes().replace("二".encode(), "外".encode()))
@@ -202,7 +202,7 @@ async def test_what_is_no_file_is_not_followed(tmp_path: Path, file: Path, make:
 
 
 async def test_a_disk_that_gives_nothing_is_no_damage(tmp_path: Path, file: Path) -> None:
-    """Where a read fails the portrait is away, not broken: nothing is put aside."""
+    """A read failure of the disk does not count as damage."""
     await written(opened(tmp_path), "一")
     disk = FaultyDisk()
     disk.arm(Fault(1, errno.EIO, always=True))
@@ -212,7 +212,7 @@ async def test_a_disk_that_gives_nothing_is_no_damage(tmp_path: Path, file: Path
 
 
 async def test_a_portrait_that_nobody_could_read_back_is_refused(profiles: FileProfiles) -> None:
-    """The one that stands stays."""
+    """A profile over the limits is refused, and the existing one is kept."""
     standing = await written(profiles, "一")
     with pytest.raises(LimitReached):
         await profiles.write(replace(standing, summary="好" * 300_000))
@@ -223,7 +223,7 @@ async def test_a_portrait_that_nobody_could_read_back_is_refused(profiles: FileP
 
 
 async def whole(root: Path, step: str) -> tuple[Profile | None, list[str], Profile | None, Profile | None]:
-    """Read everything back with a good disk; every file that counts is a whole portrait."""
+    """Read everything back with a working disk and check that every file is a complete profile."""
     profiles = opened(root, days=2)
     found = [await profiles.find(key) for key in (TANG, GROUP_KEY, MILI_THERE)]
     for folder in root.glob("profiles/history/*/**/"):
@@ -237,7 +237,7 @@ async def whole(root: Path, step: str) -> tuple[Profile | None, list[str], Profi
 @pytest.mark.parametrize("step", ACTS)
 @pytest.mark.parametrize("kind", KINDS)
 async def test_a_write_is_whole_or_did_not_happen(tmp_path: Path, step: str, kind: str) -> None:
-    """Whichever operation fails or is the last, a portrait is the old one or the new one, with all its past."""
+    """Whichever operation fails, a profile is the old or the new one with all its revisions."""
     code, always, late = KINDS[kind]
     await seeded(tmp_path / "seed")
     untouched, done = tmp_path / "untouched", tmp_path / "done"
@@ -266,7 +266,7 @@ async def test_a_write_is_whole_or_did_not_happen(tmp_path: Path, step: str, kin
 
 @pytest.mark.parametrize("step", ["write", "restore", "rename"])
 async def test_a_write_outlives_a_power_cut(tmp_path: Path, step: str) -> None:
-    """After one at whichever operation the portrait is the old one or the new one; once written it is the new one."""
+    """After power is lost the profile is the old or the new one, and after the write it is the new one."""
     await seeded(tmp_path / "seed")
     for point, root in enumerate(copies(tmp_path), 1):
         copy(tmp_path / "seed", root)
@@ -286,7 +286,7 @@ async def test_a_write_outlives_a_power_cut(tmp_path: Path, step: str) -> None:
 
 
 async def test_a_snapshot_that_a_crash_left_does_no_harm(tmp_path: Path, file: Path) -> None:
-    """It is not listed beside the portrait that it is, is not written again, and costs a rename nothing."""
+    """A revision left by a crash is not listed or written twice."""
     await written(opened(tmp_path), *"一二三四五六")
     history = tmp_path / "profiles" / "history" / "users" / "2000001"
     twin = history / (revision_id(NOON + timedelta(days=1)) + ".md")
@@ -305,7 +305,7 @@ async def test_a_snapshot_that_a_crash_left_does_no_harm(tmp_path: Path, file: P
 
 
 async def test_a_forgotten_person_leaves_no_byte(tmp_path: Path, file: Path) -> None:
-    """Nor what was put aside, drafts, copies by hand, comments, escapes, keys, and folders that bear the id."""
+    """Nothing of a forgotten person remains in any file or folder name of the store."""
     profiles = opened(tmp_path)
     for key in (TANG, TANG_THERE, replace(TANG_THERE, agent="3889001")):
         await written(profiles, "一", "二", key=key)
@@ -347,7 +347,7 @@ async def test_a_forgotten_person_leaves_no_byte(tmp_path: Path, file: Path) -> 
     ['mood: "\\u963f\\u68e0"', "mood: 阿\u200b棠", "mood: Wan\n  Derer", "mood: |\n  阿棠", "# 阿棠", "mood: 2000001"],
 )
 async def test_they_are_found_however_they_are_written(profiles: FileProfiles, file: Path, written: str) -> None:
-    """Escaped, with what nobody sees inside, over two lines, in a comment: as it is read, or as it stands."""
+    """The person is found in escapes, with invisible characters, over two lines and in comments."""
     await profiles.write(a_profile("静", MILI_THERE, name="米粒"))
     place = file.parents[1] / "members" / "10001" / "2000002.md"
     place.write_text(place.read_text("utf-8").replace("tags:", f"{written}\ntags:"), "utf-8")
@@ -358,7 +358,7 @@ async def test_they_are_found_however_they_are_written(profiles: FileProfiles, f
 
 
 async def test_what_cannot_be_read_and_names_them_gives_way_to_a_revision(tmp_path: Path) -> None:
-    """A damaged portrait of somebody else goes, with the copy put aside, and their newest revision stands."""
+    """A damaged profile of another person that names them is removed, and the newest revision restored."""
     profiles = opened(tmp_path)
     await written(profiles, "好", "阿棠爱茶", key=GROUP_KEY)
     group = tmp_path / "profiles" / "groups" / "10001.md"
@@ -370,7 +370,7 @@ async def test_what_cannot_be_read_and_names_them_gives_way_to_a_revision(tmp_pa
 
 @pytest.mark.parametrize("late", [False, True])
 async def test_forgetting_that_broke_off_can_be_repeated(tmp_path: Path, late: bool) -> None:
-    """Whichever operation is the last one, doing it again leaves nothing of them, and all of the others."""
+    """If erasing fails at any operation, repeating it completes it and keeps the data of others."""
     seed = tmp_path / "seed"
     profiles = opened(seed)
     for key in (TANG, TANG_THERE):
@@ -396,7 +396,7 @@ async def test_forgetting_that_broke_off_can_be_repeated(tmp_path: Path, late: b
 
 
 async def test_a_forgotten_group_leaves_no_folder(tmp_path: Path) -> None:
-    """Its members' folders bear its id, and go."""
+    """The folders of a forgotten group's members are removed."""
     profiles = opened(tmp_path)
     for key in (GROUP_KEY, TANG_THERE, MILI_THERE, ProfileKey.member("10002", "2000001")):
         await written(profiles, "一", "二", key=key)
@@ -406,7 +406,7 @@ async def test_a_forgotten_group_leaves_no_folder(tmp_path: Path) -> None:
 
 
 async def test_a_link_to_another_place_is_not_walked(tmp_path: Path) -> None:
-    """What lies outside the directory is neither listed nor erased."""
+    """A link to a place outside the directory is neither listed nor erased."""
     outside = opened(tmp_path / "outside")
     await written(outside, "一", "二", key=TANG_THERE)
     inside = opened(tmp_path / "inside")

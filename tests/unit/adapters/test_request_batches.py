@@ -1,4 +1,4 @@
-"""Requests to a database that travel together."""
+"""Tests of database requests that are executed together."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from cognitive_memory_core.errors import StorageRefused, UnavailableError
 
 @pytest.fixture
 async def database(tmp_path: Path) -> AsyncIterator[Database]:
-    """Open a database with a table of numbers."""
+    """Return a database with a table of numbers."""
     opened = await Database.open(tmp_path / "ledger.db")
     await opened.write(lambda connection: connection.execute("CREATE TABLE numbers (number INTEGER UNIQUE)"))
     yield opened
@@ -53,7 +53,7 @@ async def a_busy_writer(database: Database) -> AsyncIterator[None]:
 
 
 async def transactions(database: Database) -> list[str]:
-    """Trace the statements that begin a transaction from now on."""
+    """Record the statements that start a transaction."""
     begun: list[str] = []
     await database.write(
         lambda connection: connection.set_trace_callback(
@@ -64,7 +64,7 @@ async def transactions(database: Database) -> list[str]:
 
 
 async def test_writes_that_wait_share_a_transaction(database: Database) -> None:
-    """Ten writes that wait for the writer cost one transaction, and so one sync."""
+    """Ten waiting writes share one transaction."""
     begun = await transactions(database)
     async with a_busy_writer(database):
         writes = [asyncio.create_task(database.write(add, number)) for number in range(10)]
@@ -75,7 +75,7 @@ async def test_writes_that_wait_share_a_transaction(database: Database) -> None:
 
 
 async def test_a_write_that_fails_takes_back_only_itself(database: Database) -> None:
-    """Of writes in one transaction, the one that raises leaves nothing and the others are all there."""
+    """A failing write in a shared transaction is undone alone."""
     async with a_busy_writer(database):
         first = asyncio.create_task(database.write(add, 1))
         bad = asyncio.create_task(database.write(add, 2, 3, 1))
@@ -88,7 +88,7 @@ async def test_a_write_that_fails_takes_back_only_itself(database: Database) -> 
 
 
 async def test_a_transaction_that_fails_is_refused_to_all(database: Database) -> None:
-    """Where the whole transaction is taken back, nobody is told that their part was written."""
+    """If the whole transaction fails, all its writes are refused."""
 
     def lose_all(connection: Connection) -> None:
         connection.execute("ROLLBACK")
@@ -108,7 +108,7 @@ async def test_a_transaction_that_fails_is_refused_to_all(database: Database) ->
 
 
 async def test_a_write_that_was_cancelled_while_it_waited_never_happens(database: Database) -> None:
-    """Whoever gives up before the writer came to their write finds it undone."""
+    """A write cancelled while it waits is not executed."""
     async with a_busy_writer(database):
         given_up = asyncio.create_task(database.write(add, 1))
         kept = asyncio.create_task(database.write(add, 2))
@@ -120,13 +120,13 @@ async def test_a_write_that_was_cancelled_while_it_waited_never_happens(database
 
 
 async def test_reads_of_a_turn_share_a_thread(database: Database) -> None:
-    """Reads that are asked for together, and by tasks just begun, make one trip to a reading thread."""
+    """Reads requested together run in one thread."""
     threads = await asyncio.gather(*[database.read(lambda _: threading.get_ident()) for _ in range(4)])
     assert len(set(threads)) == 1
 
 
 async def test_a_read_that_fails_leaves_the_others_their_answers(database: Database) -> None:
-    """Of reads that travel together, one that cannot be answered fails alone."""
+    """A failing read of several fails alone."""
     await database.write(add, 1)
     good, bad, better = await asyncio.gather(
         database.read(listed),
@@ -139,7 +139,7 @@ async def test_a_read_that_fails_leaves_the_others_their_answers(database: Datab
 
 
 async def test_what_was_asked_before_closing_is_done(tmp_path: Path) -> None:
-    """Closing in the same turn of the event loop loses no write and leaves nobody waiting."""
+    """Closing executes all earlier writes."""
     opened = await Database.open(tmp_path / "ledger.db")
     await opened.write(lambda connection: connection.execute("CREATE TABLE numbers (number INTEGER UNIQUE)"))
     write = asyncio.create_task(opened.write(add, 1))

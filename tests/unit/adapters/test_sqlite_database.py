@@ -1,4 +1,4 @@
-"""The file behind the ledger: what it survives, and how it says no."""
+"""Tests of the ledger's database file."""
 
 from __future__ import annotations
 
@@ -30,31 +30,31 @@ POSIX_ONLY = pytest.mark.skipif(sys.platform == "win32", reason="modes of files 
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
-    """Name a ledger in a folder that is not there yet."""
+    """Return the path of a ledger in a new folder."""
     return tmp_path / "memory" / "ledger.db"
 
 
 @pytest.fixture
 def unwritable(tmp_path: Path) -> Iterator[Path]:
-    """Give a folder in which nothing can be written."""
+    """Return a folder that cannot be written."""
     if os.geteuid():
         tmp_path.chmod(0o500)
         yield tmp_path
         tmp_path.chmod(0o700)
         return
-    with small_disk(tmp_path / "disk", 8) as disk:  # nothing is forbidden to root but a disk that is read-only
+    with small_disk(tmp_path / "disk", 8) as disk:  # root can write everywhere except on a read-only disk
         set_read_only(disk, is_read_only=True)
         yield disk
 
 
 def laid(path: Path, content: bytes) -> None:
-    """Put a file where the ledger is looked for."""
+    """Write a file at the ledger's path."""
     path.parent.mkdir(exist_ok=True)
     path.write_bytes(content)
 
 
 def content_of(path: Path) -> bytes:
-    """Read a file; one that is not there is empty."""
+    """Read a file, or return nothing if it is missing."""
     return path.read_bytes() if path.exists() else b""
 
 
@@ -65,7 +65,7 @@ async def jobs_committed(ledger: SqliteLedger, numbers: range) -> None:
 
 
 async def test_everything_is_there_after_closing_and_opening_again(path: Path) -> None:
-    """What a write returned from is on disk, in one file when the ledger is closed."""
+    """Everything written is there after reopening, in one file."""
     ledger = await SqliteLedger.open(path)
     await embedded(ledger, [(an_event("乌龙茶"), a_vector(1, 0))])
     await ledger.log.append([a_message("早")])
@@ -84,7 +84,7 @@ async def test_everything_is_there_after_closing_and_opening_again(path: Path) -
 
 @POSIX_ONLY
 async def test_nobody_else_may_read_the_ledger(path: Path) -> None:
-    """Folder and files belong to their owner alone, the write-ahead log included."""
+    """Folder and files, including the write-ahead log, are readable by their owner only."""
     ledger = await SqliteLedger.open(path)
     await committed(ledger, an_event())
     modes = {file.name: stat.S_IMODE(file.stat().st_mode) for file in path.parent.iterdir()}
@@ -96,7 +96,7 @@ async def test_nobody_else_may_read_the_ledger(path: Path) -> None:
 
 @POSIX_ONLY
 async def test_a_ledger_that_others_could_read_is_taken_from_them(path: Path, tmp_path: Path) -> None:
-    """Files that were put there with a wider mode are narrowed, a log that a crash left behind included."""
+    """Existing files with wider permissions are restricted."""
     ledger = await SqliteLedger.open(path)
     await committed(ledger, an_event("乌龙茶"))
     left = tmp_path / "left"
@@ -113,7 +113,7 @@ async def test_a_ledger_that_others_could_read_is_taken_from_them(path: Path, tm
 
 
 async def test_writes_are_synced_and_deleted_bytes_overwritten(path: Path) -> None:
-    """A commit survives a power cut: WAL with full syncs; nothing deleted stays readable in the file."""
+    """Commits are fully synced, and deleted data is overwritten."""
 
     def pragmas(connection: Connection) -> list[object]:
         names = ("journal_mode", "synchronous", "secure_delete", "foreign_keys")
@@ -125,7 +125,7 @@ async def test_writes_are_synced_and_deleted_bytes_overwritten(path: Path) -> No
 
 
 async def test_work_runs_beside_the_event_loop(path: Path) -> None:
-    """Neither reading nor writing is done in the thread of the loop, and reading does not wait for writing."""
+    """Database work runs in other threads, and reading does not wait for writing."""
     database = await Database.open(path)
     may_end = threading.Event()
 
@@ -145,7 +145,7 @@ async def test_work_runs_beside_the_event_loop(path: Path) -> None:
     "content", [b"this is no database, but long enough to be one" * 99, b"SQLite format 3\0" * 300]
 )
 async def test_a_file_that_is_no_ledger_is_refused_and_left_alone(path: Path, content: bytes) -> None:
-    """A damaged file is named in one sentence and never replaced."""
+    """A damaged file is refused with one sentence and left unchanged."""
     laid(path, content)
     with pytest.raises(UnavailableError, match="已损坏") as refused:
         await SqliteLedger.open(path)
@@ -154,7 +154,7 @@ async def test_a_file_that_is_no_ledger_is_refused_and_left_alone(path: Path, co
 
 
 async def test_a_damaged_page_is_found_at_start(path: Path) -> None:
-    """Damage in the middle of the file is noticed before anything is built on it."""
+    """A damaged page in the middle of the file is found at the start."""
     ledger = await SqliteLedger.open(path)
     await committed(ledger, *(an_event(f"第{number}件") for number in range(1500)))
     await ledger.close()
@@ -170,7 +170,7 @@ async def test_a_damaged_page_is_found_at_start(path: Path) -> None:
 
 
 async def test_a_newer_ledger_is_refused_and_left_alone(path: Path) -> None:
-    """Going back to an older version destroys nothing, and says what to do."""
+    """A ledger of a newer version is refused unchanged with an instruction."""
     await (await SqliteLedger.open(path)).close()
     with closing(sqlite3.connect(path)) as connection:
         connection.execute("PRAGMA user_version = 999")
@@ -182,14 +182,14 @@ async def test_a_newer_ledger_is_refused_and_left_alone(path: Path) -> None:
 
 @POSIX_ONLY
 async def test_a_folder_that_takes_no_writes_is_refused_by_name(unwritable: Path) -> None:
-    """Opening says that the disk refuses, and where."""
+    """If the folder cannot be written, the error names the path."""
     for path in (unwritable / "ledger.db", unwritable / "memory" / "ledger.db"):
         with pytest.raises(StorageRefused, match=r"ledger\.db"):
             await SqliteLedger.open(path)
 
 
 async def test_a_place_that_cannot_be_a_file_is_refused(tmp_path: Path) -> None:
-    """A folder of the ledger's name, or a file where its folder should be, is a refusal like any other."""
+    """A folder at the ledger's path, or a file at its folder's path, is refused."""
     (tmp_path / "ledger.db").mkdir()
     (tmp_path / "file").write_text("x")
     for path in (tmp_path / "ledger.db", tmp_path / "file" / "ledger.db"):
@@ -198,7 +198,7 @@ async def test_a_place_that_cannot_be_a_file_is_refused(tmp_path: Path) -> None:
 
 
 async def test_a_write_that_does_not_fit_leaves_nothing_behind(path: Path) -> None:
-    """When the file may not grow in the middle of a draft, none of it is there; later the same draft goes in whole."""
+    """If the file cannot grow, nothing of the draft is stored, and later it is stored completely."""
     ledger = await SqliteLedger.open(path)
     await committed(ledger, an_event("先来的"))
     pages = await ledger._database.read(lambda one: one.execute("PRAGMA page_count").fetchone()[0])
@@ -217,7 +217,7 @@ async def test_a_write_that_does_not_fit_leaves_nothing_behind(path: Path) -> No
 
 @POSIX_ONLY
 async def test_a_full_disk_refuses_writes_and_goes_on_reading(tmp_path: Path) -> None:
-    """While there is no room nothing is half-written and reads answer; with room again all goes on."""
+    """On a full disk nothing is written partly and reading works; with space writing works again."""
     with small_disk(tmp_path / "disk", 8) as disk:
         ledger = await SqliteLedger.open(disk / "ledger.db")
         await committed(ledger, an_event("先来的"))
@@ -233,7 +233,7 @@ async def test_a_full_disk_refuses_writes_and_goes_on_reading(tmp_path: Path) ->
 
 
 async def test_a_failing_transaction_takes_nothing_with_it(path: Path) -> None:
-    """Work that raises in the middle is undone, its own error is what the caller gets, and the next write works."""
+    """A failing transaction is undone, its error is raised, and the next write works."""
 
     def half(connection: Connection) -> None:
         connection.execute("INSERT INTO opt_outs (user_id, at_us) VALUES ('half', 0)")
@@ -248,7 +248,7 @@ async def test_a_failing_transaction_takes_nothing_with_it(path: Path) -> None:
 
 
 async def test_a_cancelled_write_happens_whole_or_not_at_all(path: Path) -> None:
-    """One that still waits never happens; one that has begun ends, and search knows of it."""
+    """A cancelled write is either executed completely or not at all."""
     ledger = await SqliteLedger.open(path)
     first, waiting, running = an_event("甲"), an_event("乙"), an_event("丙")
     await embedded(ledger, [(first, a_vector(1, 0))])
@@ -273,7 +273,7 @@ async def test_a_cancelled_write_happens_whole_or_not_at_all(path: Path) -> None
     storing = asyncio.create_task(ledger.shelf.store(MODEL, [VectorRow(running.id, a_vector(0, 1))]))
     await asyncio.sleep(0)
     storing.cancel()
-    await ledger.consent.opt_in("nobody")  # a write behind it, to wait for
+    await ledger.consent.opt_in("nobody")  # a later write to wait for
     assert await ledger.consent.opted_out() == {"begun"}
     assert await shown(ledger, GROUP) == ["丙", "甲"]
     expected = 1 + (await ledger.shelf.lag(MODEL) == 0)
@@ -282,7 +282,7 @@ async def test_a_cancelled_write_happens_whole_or_not_at_all(path: Path) -> None
 
 
 async def test_closing_waits_for_what_was_asked_and_refuses_what_comes_after(path: Path) -> None:
-    """Writes that were accepted before the end are on disk after it."""
+    """Closing executes accepted writes and refuses later ones."""
     ledger = await SqliteLedger.open(path)
     writes = [asyncio.create_task(committed(ledger, an_event(f"第{number}件"))) for number in range(20)]
     await asyncio.sleep(0)
@@ -298,7 +298,7 @@ async def test_closing_waits_for_what_was_asked_and_refuses_what_comes_after(pat
 
 
 async def test_closing_ends_even_when_nobody_waits_for_it(path: Path) -> None:
-    """Whoever gives up waiting loses nothing, and closing again waits for the end."""
+    """Cancelling the closing loses nothing, and closing again waits for its end."""
     ledger = await SqliteLedger.open(path)
     writing = asyncio.create_task(committed(ledger, *(an_event(f"第{number}件") for number in range(300))))
     await asyncio.sleep(0)
@@ -313,7 +313,7 @@ async def test_closing_ends_even_when_nobody_waits_for_it(path: Path) -> None:
 
 
 async def test_a_second_reader_sees_what_the_owner_writes_and_writes_nothing(path: Path) -> None:
-    """The command line reads beside a running bot."""
+    """A second reader sees the owner's writes and cannot write."""
     owner = await SqliteLedger.open(path)
     reader = await SqliteLedger.open(path, read_only=True)
     await embedded(owner, [(an_event("乌龙茶"), a_vector(1, 0))])
@@ -326,7 +326,7 @@ async def test_a_second_reader_sees_what_the_owner_writes_and_writes_nothing(pat
 
 
 async def test_reading_alone_makes_no_file(path: Path) -> None:
-    """A ledger that is not there, or of another version, is said to be unreadable and not made or changed."""
+    """Opening for reading creates and changes no file."""
     with pytest.raises(UnavailableError, match="读不了"):
         await SqliteLedger.open(path, read_only=True)
     assert content_of(path) == b""
@@ -336,7 +336,7 @@ async def test_reading_alone_makes_no_file(path: Path) -> None:
 
 
 async def test_trouble_with_reading_is_told_as_such(path: Path) -> None:
-    """A vendor's error never leaves the adapter."""
+    """Errors of the database library become errors of the port."""
     database = await Database.open(path)
     with pytest.raises(UnavailableError, match="读不了"):
         await database.read(lambda one: one.execute("SELECT * FROM nowhere"))

@@ -1,4 +1,4 @@
-"""Erasure in a file: the bytes go, it happens whole or not at all, and copies are whole."""
+"""Tests of erasing data from the database file."""
 
 from __future__ import annotations
 
@@ -56,21 +56,21 @@ FLOATS = 32
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
-    """Name a ledger in a folder of its own."""
+    """Return the path of a ledger in its own folder."""
     return tmp_path / "data" / "ledger.db"
 
 
 class Planting:
-    """Fills a ledger with what is to be erased, between what others say."""
+    """Fill a ledger with data to erase, between data of others."""
 
     def __init__(self, seed: int) -> None:
-        """Make the same things for the same seed."""
+        """Create the same data for the same seed."""
         self._chance = random.Random(seed)
         self._number = 0
         self.vectors: list[Vector] = []
 
     async def plant(self, ledger: SqliteLedger, canaries: Sequence[str]) -> None:
-        """Let the person say each canary, and others talk about the person."""
+        """Let the person say each marker, and others talk about the person."""
         for start in range(0, len(canaries), 10):
             await self._plant_some(ledger, canaries[start : start + 10])
         for place in PLACES:
@@ -126,7 +126,7 @@ class Planting:
 
 
 def residue(folder: Path, vectors: Iterable[Vector]) -> list[str]:
-    """Say what of the person is left in which file."""
+    """Return which data of the person remains in which file."""
     texts = {text: text.encode() for text in (*CANARIES, GONE, NAME)}
     numbers = {f"vector {index}": vector[:16].tobytes() for index, vector in enumerate(vectors)}
     files = {file.name: file.read_bytes() for file in folder.rglob("*") if file.is_file()}
@@ -135,7 +135,7 @@ def residue(folder: Path, vectors: Iterable[Vector]) -> list[str]:
 
 
 async def test_no_byte_of_a_forgotten_person_is_left_after_a_purge(path: Path) -> None:
-    """100 phrases, the id, the name and all vectors: 0 are left in any file, while the ledger is open and after."""
+    """After a purge no phrase, id, name or vector of the person is left in any file."""
     planting = Planting(1)
     ledger = await SqliteLedger.open(path)
     await planting.plant(ledger, CANARIES)
@@ -149,7 +149,7 @@ async def test_no_byte_of_a_forgotten_person_is_left_after_a_purge(path: Path) -
 
 
 async def test_the_index_of_words_is_cleaned_in_small_steps(path: Path) -> None:
-    """However little is done at a time, between other writes, in the end nothing is left."""
+    """The word index is cleaned completely in small steps between other writes."""
     planting = Planting(2)
     ledger = await SqliteLedger.open(path)
     await planting.plant(ledger, CANARIES)
@@ -163,7 +163,7 @@ async def test_the_index_of_words_is_cleaned_in_small_steps(path: Path) -> None:
 
 
 async def test_no_byte_of_a_forgotten_place_is_left_after_a_purge(path: Path) -> None:
-    """What was said there is in no file, and its id is in none but where others named it."""
+    """After a purge nothing of a forgotten place is left, except where others named it."""
     ledger = await SqliteLedger.open(path)
     place = Scene.group("98765432", "2000002")
     await embedded(ledger, [(an_event(canary, place), a_vector(1, 0)) for canary in CANARIES])
@@ -184,7 +184,7 @@ async def test_no_byte_of_a_forgotten_place_is_left_after_a_purge(path: Path) ->
 
 
 async def test_the_rest_is_whole_after_a_purge(path: Path) -> None:
-    """Rewriting the file changes no answer: rows, words and vectors are found as before."""
+    """After a purge rows, words and vectors of others are found as before."""
     ledger = await SqliteLedger.open(path)
     await embedded(ledger, [(an_event(f"第{number}件", OTHER), a_vector(1, number)) for number in range(50)])
     await ledger.log.append([a_message(f"第{number}句", OTHER) for number in range(50)])
@@ -203,7 +203,7 @@ async def test_the_rest_is_whole_after_a_purge(path: Path) -> None:
 
 
 async def test_a_purge_is_not_done_while_somebody_else_reads(path: Path) -> None:
-    """A reader of another process keeps the log: the purge stays due, and works when the reader has gone on."""
+    """A purge is postponed while another process reads."""
     ledger = await SqliteLedger.open(path)
     await committed(ledger, an_event(CANARIES[0]))
     with closing(sqlite3.connect(path, isolation_level=None)) as reader:
@@ -222,7 +222,7 @@ async def test_a_purge_is_not_done_while_somebody_else_reads(path: Path) -> None
 
 
 async def test_a_purge_removes_the_copies_that_migrations_kept(path: Path) -> None:
-    """Whole or half, they hold what was erased; nothing else in the folder is touched."""
+    """A purge removes copies kept by migrations, and no other files."""
     ledger = await SqliteLedger.open(path)
     copies = [path.with_name(name) for name in ("ledger.v1.db", "ledger.v12.db.part", "ledger.v1.db-wal")]
     others = [path.with_name(name) for name in ("ledger.vip.db", "ledger.db.bak", "notes.v1.db")]
@@ -234,7 +234,7 @@ async def test_a_purge_removes_the_copies_that_migrations_kept(path: Path) -> No
 
 
 async def test_no_word_of_an_odd_event_stays_in_the_index(path: Path) -> None:
-    """Words are taken out as they went in, also where a date lies at the end of the calendar or a text is broken."""
+    """Words of events with extreme dates or broken texts are removed completely."""
     ledger = await SqliteLedger.open(path)
     first = datetime(1, 1, 1, tzinfo=timezone(timedelta(hours=14)))
     last = datetime(9999, 12, 31, 23, tzinfo=timezone(timedelta(hours=-12)))
@@ -280,7 +280,7 @@ asyncio.run(main())
 
 
 async def test_a_kill_in_the_middle_leaves_everything_as_it_was(path: Path) -> None:
-    """Erasing is one transaction: killed after some rows are gone and some are reworded, nothing of it happened."""
+    """A process killed during an erasure leaves the data unchanged."""
     ledger = await SqliteLedger.open(path)
     await embedded(ledger, [(an_event("我的"), a_vector(1, 0)), (an_event(f"{NAME}来了", OTHER), a_vector(1, 0))])
     await ledger.log.append([a_message("说"), a_message(f"{NAME}？", OTHER)])
@@ -301,7 +301,7 @@ async def test_a_kill_in_the_middle_leaves_everything_as_it_was(path: Path) -> N
 
 
 async def test_vectors_in_memory_are_let_go(path: Path) -> None:
-    """A search held the vectors of the place in memory; after forgetting it holds none."""
+    """After forgetting, no vectors of the place are in memory."""
     ledger = await SqliteLedger.open(path)
     kept = an_event("别人的", OTHER)
     await embedded(ledger, [(an_event("我的"), a_vector(1, 0)), (kept, a_vector(0, 1))])
@@ -314,7 +314,7 @@ async def test_vectors_in_memory_are_let_go(path: Path) -> None:
 
 
 async def test_what_was_erased_stays_out_after_opening_again(path: Path) -> None:
-    """Tombstones and their key are in the file."""
+    """The records of forgotten people and their key are kept in the file."""
     ledger = await SqliteLedger.open(path)
     await ledger.eraser.forget_person(GONE, NOON, HIDE)
     before = await ledger.eraser.tombstones()
@@ -327,7 +327,7 @@ async def test_what_was_erased_stays_out_after_opening_again(path: Path) -> None
 
 
 async def test_a_copy_is_whole_private_and_noted(path: Path, tmp_path: Path) -> None:
-    """It can be opened as a ledger of its own, beside the one that goes on; nothing half-made is left."""
+    """A copy can be opened as a ledger, is private, and is recorded; no partial file remains."""
     ledger = await SqliteLedger.open(path)
     await embedded(ledger, [(an_event("我的"), a_vector(1, 0))])
     before = await archived(ledger)
@@ -348,7 +348,7 @@ async def test_a_copy_is_whole_private_and_noted(path: Path, tmp_path: Path) -> 
 
 
 async def test_a_copy_holds_nothing_that_was_erased_before(path: Path, tmp_path: Path) -> None:
-    """The file is cleaned first; the purge stays due, since the index of vectors is not clean yet."""
+    """A copy contains nothing erased before, and the purge is still due for the vector index."""
     ledger = await SqliteLedger.open(path)
     await committed(ledger, *(an_event(canary) for canary in CANARIES), an_event("别的", OTHER))
     await ledger.eraser.forget_person(GONE, NOON, HIDE)
@@ -361,7 +361,7 @@ async def test_a_copy_holds_nothing_that_was_erased_before(path: Path, tmp_path:
 
 
 async def test_a_copy_that_cannot_be_written_is_refused(path: Path, tmp_path: Path) -> None:
-    """Where the disk refuses, nothing is left and the ledger goes on."""
+    """A copy that cannot be written is refused without a partial file."""
     ledger = await SqliteLedger.open(path)
     with pytest.raises(StorageRefused):
         await ledger.eraser.copy_to(tmp_path / "nowhere" / "copy.db", NOON)
@@ -371,7 +371,7 @@ async def test_a_copy_that_cannot_be_written_is_refused(path: Path, tmp_path: Pa
 
 
 async def test_nothing_is_erased_from_a_ledger_that_is_only_read(path: Path) -> None:
-    """Beside the process that owns the file nobody forgets, purges or notes anything."""
+    """A ledger opened for reading cannot erase."""
     owner = await SqliteLedger.open(path)
     beside = await SqliteLedger.open(path, read_only=True)
     for refused in (
@@ -387,7 +387,7 @@ async def test_nothing_is_erased_from_a_ledger_that_is_only_read(path: Path) -> 
 
 
 async def test_many_names_and_rows_are_hidden_page_by_page(path: Path) -> None:
-    """More rows than are read together, and more names than a query has parameters, change nothing."""
+    """Many names and rows are processed in pages."""
     names = [f"外号{number:03d}号" for number in range(300)]
     ledger = await SqliteLedger.open(path)
     await committed(ledger, *(an_event(f"{name}来过", OTHER) for name in names))
@@ -403,7 +403,7 @@ async def test_many_names_and_rows_are_hidden_page_by_page(path: Path) -> None:
 
 @pytest.mark.parametrize("others", [0, FEW])
 def test_needles_are_found_wherever_they_stand(others: int) -> None:
-    """Few or many: at the start, at the end, of one character, and never where only a part stands."""
+    """Names are found at any position, and not as part of longer ones."""
     with closing(sqlite3.connect(":memory:")) as connection:
         needles = Needles(connection, ["阿棠", "k", "20001", "", *(f"别名{number}" for number in range(others))])
         clause, values = needles.within("t.column1")
@@ -414,7 +414,7 @@ def test_needles_are_found_wherever_they_stand(others: int) -> None:
 
 
 async def test_names_are_taken_from_what_they_said_too(path: Path) -> None:
-    """A name that stood only on their own lines and events is looked for in what others said."""
+    """Names known only from the person's own messages are hidden in others' words too."""
     ledger = await SqliteLedger.open(path)
     old = replace(GROUP, user_name="旧名字")
     await ledger.log.append([a_message("早", old), a_message("旧名字早", OTHER)])
@@ -427,7 +427,7 @@ async def test_names_are_taken_from_what_they_said_too(path: Path) -> None:
 
 
 async def test_an_older_ledger_can_forget_and_its_copy_goes_with_the_purge(path: Path) -> None:
-    """A file of the first version is brought forward with a key of its own; the copy of before is purged, too."""
+    """A ledger of the first version is migrated and can forget, and its copy is removed by the purge."""
     path.parent.mkdir()
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
         schema.migrate(connection, path, schema.STEPS[:1])
@@ -444,7 +444,7 @@ async def test_an_older_ledger_can_forget_and_its_copy_goes_with_the_purge(path:
 
 
 async def test_forgetting_goes_on_when_whoever_asked_gives_up(path: Path) -> None:
-    """Once begun it ends, whole, and nothing of it stays in memory for good."""
+    """Forgetting continues if its caller is cancelled."""
     ledger = await SqliteLedger.open(path)
     await embedded(ledger, [(an_event("我的"), a_vector(1, 0)), (an_event(f"{NAME}来了", OTHER), a_vector(1, 0))])
     has_begun, may_go_on = threading.Event(), threading.Event()

@@ -1,4 +1,4 @@
-"""Facts and portraits in a file: whole or not at all, brought forward from older files, quick when there are many."""
+"""Tests of facts and profiles in the database: transactions, migration, and speed."""
 
 from __future__ import annotations
 
@@ -39,17 +39,17 @@ INSERT INTO facts (id, agent, entity_type, group_id, user_id, event_seq, text, k
     fallen)
 SELECT 'f' || seq, 'default', 'member', '10001', seq % 500, seq, '旧事', 'event', happened_at, 0, retired_at IS NULL,
     retired_at IS NOT NULL FROM events WHERE seq > 99;
-"""  # a tenth of them left their profiles again
+"""  # a tenth of the facts were withdrawn
 
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
-    """Name a ledger."""
+    """Return the path of a ledger."""
     return tmp_path / "ledger.db"
 
 
 async def test_a_ledger_of_before_takes_facts_and_portraits(path: Path) -> None:
-    """What stood in it stands, a copy of it as it was is kept, and the new tables work."""
+    """An older ledger keeps its data, is copied before the migration, and gets the new tables."""
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
         schema.migrate(connection, path, schema.STEPS[:2])
         connection.executescript(BEFORE)
@@ -67,7 +67,7 @@ async def test_a_ledger_of_before_takes_facts_and_portraits(path: Path) -> None:
 
 
 async def test_all_of_it_is_there_when_a_ledger_is_opened_again(path: Path) -> None:
-    """Facts, failures, words, portraits with their vectors, and wishes."""
+    """Facts, failures, words, profiles with vectors, and consents are there after reopening."""
     event, profile = an_event("甲"), a_profile(ME, tags=("茶",), version="v1")
     ledger = await SqliteLedger.open(path, clock=FrozenClock())
     await ledger.events.commit(replace(a_draft(event), facts=(a_fact(event),), heard={event.id: "是甲"}))
@@ -92,7 +92,7 @@ async def test_all_of_it_is_there_when_a_ledger_is_opened_again(path: Path) -> N
 
 @pytest.mark.parametrize("table", ["facts", "heard"])
 async def test_events_and_their_facts_come_in_together_or_not_at_all(path: Path, table: str) -> None:
-    """A disk that refuses one row leaves neither event nor fact nor mark: the job is tried again whole."""
+    """If one row cannot be written, neither event nor fact nor job mark is stored."""
     ledger = await SqliteLedger.open(path, clock=FrozenClock())
     with closing(sqlite3.connect(path)) as connection:
         connection.execute(
@@ -112,7 +112,7 @@ async def test_events_and_their_facts_come_in_together_or_not_at_all(path: Path,
 
 
 async def test_who_waits_is_told_quickly_of_ten_thousand_facts(path: Path) -> None:
-    """Eight times as many facts cost no more than they are many, also where somebody is left out."""
+    """The time to list waiting facts is proportional to their number."""
     ledger = await SqliteLedger.open(path, clock=FrozenClock())
 
     async def asked() -> list[Fact]:
@@ -135,7 +135,7 @@ async def test_who_waits_is_told_quickly_of_ten_thousand_facts(path: Path) -> No
 
 
 async def test_what_is_merged_costs_nothing(path: Path) -> None:
-    """It costs nothing more to tell who waits and who holds something withdrawn with 100,000 facts in profiles."""
+    """Merged facts do not slow down listing waiting and withdrawn facts."""
     ledger = await SqliteLedger.open(path, clock=FrozenClock())
     events = [an_event(f"第{number}件") for number in range(20)]
     await ledger.events.commit(replace(a_draft(*events), facts=tuple(map(a_fact, events))))
@@ -152,7 +152,7 @@ async def test_what_is_merged_costs_nothing(path: Path) -> None:
 
 
 def test_portraits_that_wait_are_found_by_an_index(path: Path) -> None:
-    """Looking for them costs nothing while none waits, however many there are."""
+    """Profiles without a vector are found through an index."""
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
         schema.migrate(connection, path)
         query = f"EXPLAIN QUERY PLAN SELECT p.summary FROM profiles p WHERE {_OF_OTHER_MODELS} ORDER BY +p.seq LIMIT ?2"
@@ -164,7 +164,7 @@ def test_portraits_that_wait_are_found_by_an_index(path: Path) -> None:
 @pytest.mark.parametrize("shared", [None, frozenset({"2000001"}), frozenset[str]()], ids=["all", "one", "none"])
 @pytest.mark.parametrize("scene", [GROUP, PRIVATE, OPERATOR, Scene.private("2000002"), OTHER_GROUP])
 async def test_only_what_is_readable_is_read_at_all(path: Path, scene: Scene, shared: frozenset[str] | None) -> None:
-    """The rule is in the query, not only behind it: nobody's turn pays for what it may not see."""
+    """The query itself reads only profiles that the scene may see."""
     ledger = await SqliteLedger.open(path, clock=FrozenClock())
     for person in ("2000001", "2000002"):
         await ledger.names.note(GROUP.scope, person, "阿棠", NOON)
@@ -181,7 +181,7 @@ async def test_only_what_is_readable_is_read_at_all(path: Path, scene: Scene, sh
 
 
 async def test_what_text_cannot_hold_is_replaced(path: Path) -> None:
-    """A lone surrogate in a tag, an error or a fact breaks nothing."""
+    """A lone surrogate in a tag, an error or a fact is replaced."""
     ledger = await SqliteLedger.open(path, clock=FrozenClock())
     event = an_event("甲")
     await ledger.events.commit(

@@ -1,4 +1,4 @@
-"""That a group does not pay for the others: the compiled filters find their rows through an index."""
+"""Tests that the queries of a place use an index."""
 
 from __future__ import annotations
 
@@ -26,20 +26,20 @@ NARROW = Reading(
 
 @pytest.fixture
 def connection() -> Iterator[Connection]:
-    """Make a database of the ledger's own tables."""
+    """Return a database with the ledger's tables."""
     with closing(connect(":memory:", isolation_level=None)) as connection:
         schema.migrate(connection, Path("none"))
         yield connection
 
 
 def plan(connection: Connection, query: str, values: tuple[object, ...]) -> list[str]:
-    """Say how SQLite would go about a query."""
+    """Return SQLite's query plan."""
     return [row[3] for row in connection.execute("EXPLAIN QUERY PLAN " + query, values)]
 
 
 @pytest.mark.parametrize("reading", [Reading(GROUP), Reading(PRIVATE), NARROW, replace(NARROW, scene=PRIVATE)])
 def test_the_newest_of_a_place_are_found_without_walking_over_others(connection: Connection, reading: Reading) -> None:
-    """Events of a place, and a person's own in groups, are reached through an index."""
+    """Events of a place, and a person's own in groups, are found through an index."""
     clause, values = sql_filter(reading)
     query = select("e.seq", "events e", clause, "ORDER BY e.at_us DESC, e.seq DESC LIMIT 20")
     assert not [step for step in plan(connection, query, values) if step.startswith("SCAN e")]
@@ -47,7 +47,7 @@ def test_the_newest_of_a_place_are_found_without_walking_over_others(connection:
 
 @pytest.mark.parametrize("scene", [GROUP, PRIVATE])
 def test_changes_of_a_place_are_found_without_walking_over_the_rest(connection: Connection, scene: object) -> None:
-    """Bringing a place's vectors up to date costs what changed, not what is there."""
+    """Changed vectors of a place are found through an index."""
     clause, values = place_filter(Reading(scene))
     steps = plan(connection, select("e.seq", "events e", f"{clause} AND e.revision > ?"), (*values, 1))
     searches = [step for step in steps if "events_by" in step]
@@ -56,7 +56,7 @@ def test_changes_of_a_place_are_found_without_walking_over_the_rest(connection: 
 
 
 def test_an_operator_who_names_a_group_searches_that_group() -> None:
-    """Narrowing to a group makes its place, not the whole agent's, the thing to keep in memory."""
+    """An operator who names a group searches that group only."""
     assert place_filter(Reading(OPERATOR, group_id="10001")) == scene_filter(GROUP)
     assert place_filter(Reading(OPERATOR)) == scene_filter(OPERATOR)
     assert place_filter(NARROW) == scene_filter(GROUP)
@@ -64,12 +64,12 @@ def test_an_operator_who_names_a_group_searches_that_group() -> None:
 
 @pytest.mark.parametrize(("limit", "taken"), [(-1, 0), (0, 0), (5, 5), (10**30, 1_000_000)])
 def test_any_limit_is_one_that_sqlite_takes(limit: int, taken: int) -> None:
-    """A negative limit is nothing, not everything, and a huge one does not overflow."""
+    """A negative limit means nothing, and a huge one is reduced."""
     assert bounded(limit) == taken
 
 
 def test_any_number_of_values_is_one_parameter(connection: Connection) -> None:
-    """Lists of ids have no length at which a query breaks, and odd ids come through."""
+    """Any number of ids is passed as one parameter."""
     values = [*(str(number) for number in range(50_000)), "群", "'", '"', "\\", "🙂"]
     found = connection.execute("SELECT value FROM json_each(?)", (listed(values),)).fetchall()
     assert [row[0] for row in found] == values

@@ -1,4 +1,4 @@
-"""The ledger's process is killed in the middle of its writes."""
+"""Tests of killing the ledger's process during writes."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ asyncio.run(main(int(sys.argv[2])))
 
 
 def killed(path: Path, first: int, seconds: float) -> list[int]:
-    """Let a process write from a number on, kill it, and answer which numbers it acknowledged."""
+    """Run a process that writes from a number on, kill it, and return the confirmed numbers."""
     environment = {**os.environ, "PROJECT": str(Path(__file__).resolve().parents[3])}
     command = [sys.executable, "-c", WRITER, str(path), str(first)]
     with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) as process:
@@ -54,7 +54,7 @@ def killed(path: Path, first: int, seconds: float) -> list[int]:
 
 
 async def test_what_was_written_outlives_the_process_and_nothing_is_there_in_part(tmp_path: Path):
-    """After kills at random moments every acknowledged draft and message is there once; others are whole or absent."""
+    """After kills at random moments, confirmed data is there once, and other data completely or not at all."""
     dice, acked, path = random.Random(7), list[int](), tmp_path / "ledger.db"
     for _ in range(KILLS):
         acked += killed(path, len(acked) and max(acked), dice.random() * 0.2)
@@ -70,7 +70,7 @@ async def test_what_was_written_outlives_the_process_and_nothing_is_there_in_par
 
 
 def test_a_ledger_that_opens_for_reading_alone_is_refused_at_once(tmp_path: Path):
-    """SQLite falls back to reading where opening for writing fails; that is found out before anything is accepted."""
+    """A ledger that can only be opened for reading is refused at once."""
     path = tmp_path / "ledger.db"
     with closing(sqlite3.connect(path)) as connection:
         connection.execute("CREATE TABLE meta (key, value)")

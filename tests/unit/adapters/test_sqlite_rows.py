@@ -1,4 +1,4 @@
-"""Rows that no version of this ledger would write are read all the same."""
+"""Tests of reading rows with values that this version would not write."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ FIRST, LAST = "0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59.999999-12:00"
 
 @pytest.mark.parametrize(("text", "read"), [(FIRST, EARLIEST), (LAST, LATEST), (NOON.isoformat(), NOON)])
 def test_an_instant_is_one_that_every_zone_can_tell(text: str, read: object) -> None:
-    """What lies beyond comes as the end of the calendar; anything else as it was written, its offset included."""
+    """A time beyond the calendar becomes its end, and any other time is unchanged."""
     moment = moment_of(text)
     assert moment == read
     assert moment.isoformat() == text or moment in (EARLIEST, LATEST)
@@ -33,14 +33,14 @@ def test_an_instant_is_one_that_every_zone_can_tell(text: str, read: object) -> 
 
 @pytest.mark.parametrize("number", [-(2**63), 2**63 - 1])
 def test_a_number_beyond_the_calendar_is_its_end(number: int) -> None:
-    """No number that a column can hold is an overflow."""
+    """A number beyond the calendar becomes its end."""
     assert instant_of(number) == (EARLIEST if number < 0 else LATEST)
     assert instant_of(micros(NOON)) == NOON
 
 
 @pytest.mark.parametrize(("text", "number"), [(FIRST, -(2**63)), (LAST, 2**63 - 1)])
 async def test_extreme_rows_from_elsewhere_are_read(tmp_path: Path, text: str, number: int) -> None:
-    """One odd time makes nothing unreadable: neither a list, nor a window of the log, nor an export."""
+    """Rows with extreme times do not prevent listing, reading the log and exporting."""
     path = tmp_path / "ledger.db"
     ledger = await SqliteLedger.open(path)
     event = an_event()

@@ -1,4 +1,4 @@
-"""How an older ledger is brought forward."""
+"""Tests of migrating an older ledger."""
 
 from __future__ import annotations
 
@@ -24,29 +24,29 @@ STEPS = (
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
-    """Name a ledger."""
+    """Return the path of a ledger."""
     return tmp_path / "ledger.db"
 
 
 @pytest.fixture
 def connection(path: Path) -> Iterator[Connection]:
-    """Open it."""
+    """Return a connection to it."""
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
         yield connection
 
 
 def tables(connection: Connection) -> list[str]:
-    """Name what is in a file."""
+    """Return the names of the tables."""
     return [row[0] for row in connection.execute("SELECT name FROM sqlite_master ORDER BY name")]
 
 
 def version(connection: Connection) -> int:
-    """Tell how far a file is."""
+    """Return the version of the file."""
     return connection.execute("PRAGMA user_version").fetchone()[0]
 
 
 def test_a_new_file_takes_all_steps_and_needs_no_copy(connection: Connection, path: Path) -> None:
-    """Nothing is kept of a file that was empty."""
+    """A new file gets all steps without a copy."""
     schema.migrate(connection, path, STEPS)
     assert version(connection) == 3
     assert tables(connection) == ["one", "two"]
@@ -54,7 +54,7 @@ def test_a_new_file_takes_all_steps_and_needs_no_copy(connection: Connection, pa
 
 
 def test_an_older_file_takes_the_steps_it_has_not_seen(connection: Connection, path: Path) -> None:
-    """Each step is taken once, and the data stays."""
+    """An older file gets only the missing steps, and its data is kept."""
     schema.migrate(connection, path, STEPS[:1])
     schema.migrate(connection, path, STEPS)
     schema.migrate(connection, path, STEPS)
@@ -63,7 +63,7 @@ def test_an_older_file_takes_the_steps_it_has_not_seen(connection: Connection, p
 
 @pytest.mark.skipif(sys.platform == "win32", reason="modes of files are POSIX")
 def test_a_copy_is_kept_before_an_older_file_is_changed(connection: Connection, path: Path) -> None:
-    """The copy is whole, as it was, and as private as the file; a half copy of before is no hindrance."""
+    """A private copy is made before an older file is changed, even beside a partial one."""
     schema.migrate(connection, path, STEPS[:2])
     path.with_name("ledger.v2.db.part").write_bytes(b"half a copy")
     schema.migrate(connection, path, STEPS)
@@ -76,7 +76,7 @@ def test_a_copy_is_kept_before_an_older_file_is_changed(connection: Connection, 
 
 
 def test_a_step_that_fails_is_undone(connection: Connection, path: Path) -> None:
-    """The file stays at the last whole step, and the step can be taken later."""
+    """A failing step is undone and can be repeated."""
     schema.migrate(connection, path, STEPS[:1])
     with pytest.raises(sqlite3.OperationalError):
         schema.migrate(connection, path, (*STEPS[:2], "CREATE TABLE two (c); INSERT INTO nowhere VALUES (1);"))
@@ -87,7 +87,7 @@ def test_a_step_that_fails_is_undone(connection: Connection, path: Path) -> None
 
 
 def test_a_newer_file_is_refused(connection: Connection, path: Path) -> None:
-    """A step that this version does not know is never guessed at."""
+    """A file of a newer version is refused."""
     schema.migrate(connection, path, STEPS)
     with pytest.raises(UnavailableError):
         schema.migrate(connection, path, STEPS[:2])
@@ -95,7 +95,7 @@ def test_a_newer_file_is_refused(connection: Connection, path: Path) -> None:
 
 
 def test_the_ledgers_own_steps_make_its_tables(connection: Connection, path: Path) -> None:
-    """The shipped steps run on the SQLite that is here, and the check agrees with them."""
+    """The shipped steps create the tables that the check expects."""
     schema.migrate(connection, path)
     schema.check(connection, path)
     assert {"events", "messages", "vectors", "jobs_done"} <= set(tables(connection))

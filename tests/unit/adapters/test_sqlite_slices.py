@@ -1,4 +1,4 @@
-"""Vectors in memory: never wrong, never more than allowed."""
+"""Tests of vectors kept in memory."""
 
 from __future__ import annotations
 
@@ -30,26 +30,26 @@ DIMENSIONS = 4
 
 
 def changes(revision: int, added: dict[int, float], gone: tuple[int, ...] = ()) -> Changes:
-    """Make changes: seqs with the number that fills their vector, and seqs to leave out."""
+    """Return changes: the fill value of each changed row's vector, and rows to remove."""
     touched = np.array([*added, *gone], np.int64)
     matrix = np.array([[number] * DIMENSIONS for number in added.values()], np.float32).reshape(-1, DIMENSIONS)
     return Changes(revision, touched, whole(np.array([*added], np.int64), matrix))
 
 
 def content(held: Slice) -> dict[int, float]:
-    """Read a slice."""
+    """Return the contents of a slice."""
     _, matrix = held.columns
     assert (matrix == matrix[:, :1]).all()
     return dict(zip(held.seqs.tolist(), matrix[:, 0].tolist(), strict=True))
 
 
 def nothing() -> Slice:
-    """Begin with an empty slice."""
+    """Return an empty slice."""
     return Slice.of(changes(0, {}).columns)
 
 
 def test_a_slice_follows_its_changes() -> None:
-    """Rows come, go, and are replaced; none is there twice."""
+    """Rows are added, removed and replaced, and none is there twice."""
     first = nothing().after(changes(1, {1: 1.0, 2: 2.0}))
     second = first.after(changes(2, {3: 3.0, 1: 1.5}))
     third = second.after(changes(3, {}, gone=(2,)))
@@ -59,7 +59,7 @@ def test_a_slice_follows_its_changes() -> None:
 
 
 def test_what_a_slice_shows_never_changes() -> None:
-    """A search that runs while others write sees one state."""
+    """A slice is immutable, so that a running search sees one state."""
     slices = [nothing()]
     for step in range(200):
         gone = (step // 2,) if step % 7 == 0 else ()
@@ -74,7 +74,7 @@ def test_what_a_slice_shows_never_changes() -> None:
 
 
 def test_adding_one_by_one_copies_seldom() -> None:
-    """Memory is shared with room behind, so that a busy place is not copied for every new event."""
+    """Adding rows one by one rarely copies memory."""
     held, copies = nothing(), 0
     for step in range(1000):
         following = held.after(changes(step, {step: 1.0}))
@@ -92,7 +92,7 @@ def test_adding_one_by_one_copies_seldom() -> None:
 def test_rounded_vectors_never_leave_out_one_of_the_nearest(
     rows: list[list[float]], asked: list[float], limit: int
 ) -> None:
-    """Each true cosine lies between its bounds, and the nearest are among those that may be."""
+    """Each true cosine is within the bounds of the rounded vectors, so that no nearest row is missed."""
     matrix = np.array(rows, np.float32)
     lengths = np.linalg.norm(matrix.astype(np.float64), axis=1, keepdims=True)
     matrix = (matrix / np.where(lengths > 0, lengths, 1)).astype(np.float32)
@@ -107,7 +107,7 @@ def test_rounded_vectors_never_leave_out_one_of_the_nearest(
 
 
 def test_rows_that_rounding_puts_in_another_order_are_all_looked_at() -> None:
-    """Among rows closer together than rounding can tell, the nearest are found, and far ones are not looked at."""
+    """Rows that rounding cannot distinguish are compared exactly, and distant ones are not."""
     chance = np.random.default_rng(7)
     near = np.ones((300, 64)) + chance.normal(0, 0.05, (300, 64))
     far = chance.normal(0, 1, (700, 64))
@@ -122,7 +122,7 @@ def test_rows_that_rounding_puts_in_another_order_are_all_looked_at() -> None:
 
 
 def test_the_least_recently_asked_is_let_go() -> None:
-    """The bound holds over any number of places, empty ones too, and what was asked last stays."""
+    """The cache is limited and drops the least recently used place."""
     cache: PlaceCache[Slice] = PlaceCache(200_000)
 
     def filled(old: Slice, rows: int) -> Slice:
@@ -148,7 +148,7 @@ def test_the_least_recently_asked_is_let_go() -> None:
 
 
 def test_many_threads_at_once_agree() -> None:
-    """Every answer holds all changes up to its asking, and the count of bytes stays true."""
+    """Several threads get complete answers, and the byte count stays correct."""
     cache: PlaceCache[Slice] = PlaceCache(60_000)
     chance = random.Random(7)
 
@@ -166,7 +166,7 @@ def test_many_threads_at_once_agree() -> None:
 
 
 async def test_what_is_retired_is_let_go_from_memory(tmp_path: Path) -> None:
-    """The vectors of a place in memory are those of its standing events."""
+    """Vectors of withdrawn events are removed from memory."""
     ledger = await SqliteLedger.open(tmp_path / "ledger.db")
     events = [an_event(text) for text in "甲乙丙"]
     await embedded(ledger, [(event, a_vector(1, 0)) for event in events])
@@ -184,7 +184,7 @@ async def test_what_is_retired_is_let_go_from_memory(tmp_path: Path) -> None:
 
 
 async def test_a_place_too_large_to_hold_is_searched_all_the_same(tmp_path: Path) -> None:
-    """Without room in memory the answers are the same, for every kind of scene."""
+    """A place too large for memory gives the same answers."""
     chance = random.Random(7)
     ledger = await SqliteLedger.open(tmp_path / "ledger.db")
     people = [Scene.group("10001", person) for person in ("2000001", "2000002")]
@@ -209,7 +209,7 @@ async def test_a_place_too_large_to_hold_is_searched_all_the_same(tmp_path: Path
 
 @pytest.mark.parametrize("held_bytes", [100, 10**7])
 async def test_no_row_is_overlooked(tmp_path: Path, held_bytes: int) -> None:
-    """However many rows a place has, each of them is compared: from memory, and page by page from the disk."""
+    """Every row of a place is compared, from memory or from disk."""
     ledger = await SqliteLedger.open(tmp_path / "ledger.db")
     events = [an_event(f"第{number}件") for number in range(2 * CHUNK + 3)]
     await embedded(ledger, [(event, a_vector(1, number)) for number, event in enumerate(events)])
@@ -221,14 +221,14 @@ async def test_no_row_is_overlooked(tmp_path: Path, held_bytes: int) -> None:
 
 
 async def test_a_place_is_wide_when_it_does_not_fit(tmp_path: Path) -> None:
-    """Whoever asks is told whether a store may be faster; a place that it must filter for has to be larger."""
+    """A place that does not fit into memory counts as wide, later if the store must filter for it."""
     ledger = await SqliteLedger.open(tmp_path / "ledger.db")
     narrow = [(an_event(f"这里{number}"), a_vector(1, 0)) for number in range(10)]
     await embedded(
         ledger, [*narrow, *((an_event(f"那里{number}", OTHER_GROUP), a_vector(1, 0)) for number in range(90))]
     )
     index = SqliteExactSearch(ledger._database, held_bytes=9000)
-    assert not await index.is_wide(Reading(OPERATOR))  # no model is followed: nothing would be read
+    assert not await index.is_wide(Reading(OPERATOR))  # no model is followed, so nothing would be read
     index.follow(MODEL)
     for limit, expected in ((400, [False, False, True]), (150, [False, True, True])):
         index._cache.limit = limit
@@ -237,7 +237,7 @@ async def test_a_place_is_wide_when_it_does_not_fit(tmp_path: Path) -> None:
 
 
 async def test_a_place_that_is_held_rounded_is_not_wide(tmp_path: Path) -> None:
-    """What memory holds already is not asked of a store, though it would be more than memory holds as it is."""
+    """A place kept in rounded form does not count as wide."""
     ledger = await SqliteLedger.open(tmp_path / "ledger.db")
     await embedded(ledger, [(an_event(f"这里{number}"), _drawn(number)) for number in range(100)])
     index = SqliteExactSearch(ledger._database, held_bytes=20_000)
@@ -250,7 +250,7 @@ async def test_a_place_that_is_held_rounded_is_not_wide(tmp_path: Path) -> None:
 
 
 async def test_a_place_that_grows_is_held_smaller_and_drives_nobody_out(tmp_path: Path) -> None:
-    """What is held of a place that outgrows half of the room is rounded; other places stay in memory."""
+    """A place that outgrows half of the memory is rounded and does not displace others."""
     ledger = await SqliteLedger.open(tmp_path / "ledger.db")
     await embedded(ledger, [(an_event(f"这里{number}"), _drawn(number)) for number in range(50)])
     index = SqliteExactSearch(ledger._database, held_bytes=100_000)
@@ -273,7 +273,7 @@ def _drawn(number: int) -> Vector:
 
 
 def test_much_of_what_is_held_lies_in_pages_of_its_own() -> None:
-    """Vectors of a large place go back to the system when they are let go: they do not lie in the heap."""
+    """Large vector arrays are in separate memory pages, which return to the system."""
     rows = np.zeros((1_000, 64), np.float32)
     held = Slice.of(whole(np.arange(1_000), rows)).after(Changes(1, np.array([3]), whole(np.arange(0), rows[:0])))
     assert held.size == 999

@@ -1,4 +1,4 @@
-"""The lexical index as a thing of its own: what it keeps, what it lets go, and what it can be asked."""
+"""Tests of the word index in the database."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ from tests.support.ledgers import committed
 
 @pytest.fixture
 def connection() -> Iterator[Connection]:
-    """Make a database of the ledger's own tables."""
+    """Return a database with the ledger's tables."""
     with closing(connect(":memory:", isolation_level=None)) as connection:
         schema.migrate(connection, Path("none"))
         yield connection
 
 
 def kept(connection: Connection, table: str) -> list[str]:
-    """List every word that an index holds."""
+    """List all words of an index."""
     connection.execute(f"CREATE VIRTUAL TABLE IF NOT EXISTS temp.{table}_held USING fts5vocab (main, {table}, row)")
     return [row[0] for row in connection.execute(f"SELECT term FROM {table}_held")]
 
 
 def test_a_withdrawn_message_leaves_no_word_behind(connection: Connection) -> None:
-    """Taking a message out names its very words, whoever said it, wherever, whenever."""
+    """A withdrawn message leaves no word in the index."""
     lines = [
         a_message("乌龙茶 oolong 🍵"),
         a_message("𠮷野家\ud800", PRIVATE, reply_to="1"),
@@ -49,7 +49,7 @@ def test_a_withdrawn_message_leaves_no_word_behind(connection: Connection) -> No
 
 
 def test_pruning_leaves_the_words_of_what_stays(connection: Connection) -> None:
-    """Only the old messages' words go."""
+    """Deleting old messages removes only their words."""
     old, new = a_message("乌龙茶", sent_at=NOON.replace(year=2025)), a_message("红茶")
     messages.append(connection, [old, new])
     messages._prune_some(connection, 1_770_000_000_000_000)
@@ -58,7 +58,7 @@ def test_pruning_leaves_the_words_of_what_stays(connection: Connection) -> None:
 
 
 async def test_words_made_in_another_way_are_made_anew_at_the_next_start(tmp_path: Path) -> None:
-    """A change of how texts are cut into words costs no memory: events and messages are found as before."""
+    """After a change of word splitting the index is rebuilt at the next start."""
     path = tmp_path / "ledger.db"
     ledger = await SqliteLedger.open(path)
     await committed(ledger, an_event("乌龙茶"), an_event("红茶", PRIVATE))
@@ -79,7 +79,7 @@ async def test_words_made_in_another_way_are_made_anew_at_the_next_start(tmp_pat
 
 
 def test_terms_stand_in_the_index_as_they_are(connection: Connection) -> None:
-    """SQLite cuts and folds no term once more: what a question asks is what a text was filed under."""
+    """SQLite stores terms unchanged."""
     text = "阿棠说𠮷野家的oolong🍵，v2.0、naïve、Straße、İstanbul、ﬁne、①、ⅷ、がぎ、한국어、2026-03-04 e\u0301"
     event_rows.add(connection, an_event(text), ())
     terms = set(query_terms(text))
@@ -91,7 +91,7 @@ def test_terms_stand_in_the_index_as_they_are(connection: Connection) -> None:
     "term", ['"', 'a" OR place : "s', "body:", "NEAR(a b)", "a*", "^a", "-a", "\x00", "\ud800", "(", "AND"]
 )
 def test_no_term_is_read_as_a_query(connection: Connection, term: str) -> None:
-    """Whatever stands in a term, the index is asked for words within the scene, and nothing else."""
+    """No term is interpreted as a query, and the search stays within the scene."""
     event_rows.add(connection, an_event("a s", PRIVATE), ())
     asked = words.match([term, "乌龙"], Reading(GROUP))
     assert asked is not None
@@ -99,7 +99,7 @@ def test_no_term_is_read_as_a_query(connection: Connection, term: str) -> None:
 
 
 def test_the_same_ids_in_another_place_make_another_token() -> None:
-    """A group and a private chat of one number, and two agents, never share a place."""
+    """A group and a private chat with the same id, and two agents, have different place terms."""
     places = {
         words.event_words(an_event(scene=scene))[0].split()[0]
         for scene in (GROUP, PRIVATE, type(GROUP).private("10001"), type(GROUP).group("10001", "1", agent="another"))

@@ -1,4 +1,4 @@
-"""The second copy of memos, as the older mode reads and writes it."""
+"""Tests of the copy of memos in end_summaries.json."""
 
 from __future__ import annotations
 
@@ -27,34 +27,34 @@ from tests.support.waiting import until
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
-    """Name the file, which is not there yet."""
+    """Return the path of the file, which does not exist yet."""
     return tmp_path / "end_summaries.json"
 
 
 @pytest.fixture
 def disk() -> FaultyDisk:
-    """Take a disk that works until told otherwise."""
+    """Return a disk that works until told otherwise."""
     return FaultyDisk()
 
 
 @pytest.fixture
 def mirror(path: Path, disk: FaultyDisk) -> EndSummaries:
-    """Take the mirror of an empty directory."""
+    """Return the writer of an empty directory."""
     return EndSummaries(path, FrozenClock(), disk=disk)
 
 
 def a_memo(number: int = 1, text: str = "聊了茶", scope: Scope = GROUP.scope) -> Memo:
-    """Make a memo of a minute of its own."""
+    """Return a memo with its own minute."""
     return Memo(f"memo{number}", scope, text, NOON + timedelta(minutes=number))
 
 
 def lay(path: Path, content: str | bytes) -> None:
-    """Write the file as somebody else does."""
+    """Write the file as another program does."""
     path.write_bytes(content.encode() if isinstance(content, str) else content)
 
 
 def mode_of(path: Path) -> int:
-    """Give the permissions of a file."""
+    """Return the permissions of a file."""
     return path.stat().st_mode & 0o777
 
 
@@ -64,7 +64,7 @@ def rows_of(path: Path) -> list[Any]:
 
 
 async def test_memos_are_written_as_the_older_mode_reads_them(mirror: EndSummaries, path: Path):
-    """Each entry has summary, timestamp with offset, and location; oldest first; ours carry their id beside."""
+    """Each entry has summary, time, location and id, oldest first."""
     await mirror.copy(a_memo(1))
     await mirror.copy(a_memo(2, "聊了书", PRIVATE.scope))
     await mirror.flush()
@@ -86,7 +86,7 @@ async def test_memos_are_written_as_the_older_mode_reads_them(mirror: EndSummari
 
 
 async def test_entries_of_the_older_mode_stay(mirror: EndSummaries, path: Path):
-    """Plain strings, records without ids and fields that we do not know are kept as they are."""
+    """Entries of the older mode and unknown fields are kept."""
     old = ["很久以前", {"summary": "以前", "timestamp": "2026-01-01T00:00:00+08:00", "mood": "好"}, {"id": [1]}, 7]
     lay(path, json.dumps(old))
     await mirror.copy(a_memo())
@@ -96,7 +96,7 @@ async def test_entries_of_the_older_mode_stay(mirror: EndSummaries, path: Path):
 
 
 async def test_what_the_older_mode_writes_meanwhile_is_kept(mirror: EndSummaries, path: Path):
-    """Every write adds to what stands in the file at that moment."""
+    """Entries written by another program meanwhile are kept."""
     await mirror.copy(a_memo(1))
     await mirror.flush()
     lay(path, json.dumps([*rows_of(path), {"summary": "旧模式写的"}]))
@@ -106,7 +106,7 @@ async def test_what_the_older_mode_writes_meanwhile_is_kept(mirror: EndSummaries
 
 
 async def test_the_same_memo_twice_is_one_entry(mirror: EndSummaries, path: Path):
-    """A job that is processed again after a crash adds nothing, in this process or the next."""
+    """The same memo is written once, also after a crash."""
     for _ in range(2):
         await mirror.copy(a_memo())
         await mirror.copy(a_memo())
@@ -118,7 +118,7 @@ async def test_the_same_memo_twice_is_one_entry(mirror: EndSummaries, path: Path
 
 
 async def test_only_the_newest_are_kept(mirror: EndSummaries, path: Path):
-    """The file holds a thousand entries at most, the newest."""
+    """At most a thousand entries, the newest, are kept."""
     lay(path, json.dumps([f"旧{number}" for number in range(KEPT)]))
     for number in range(5):
         await mirror.copy(a_memo(number))
@@ -132,7 +132,7 @@ async def test_only_the_newest_are_kept(mirror: EndSummaries, path: Path):
 async def test_a_longer_list_of_the_older_mode_is_kept_aside(
     mirror: EndSummaries, path: Path, caplog: pytest.LogCaptureFixture
 ):
-    """Nothing of another system is cut off without a copy of the whole file, one for each time it was written."""
+    """A longer list of the older mode is copied to another file before it is cut."""
     content = json.dumps([f"旧{number}" for number in range(KEPT + 500)])
     lay(path, content)
     for number in range(3):
@@ -152,7 +152,7 @@ async def test_a_longer_list_of_the_older_mode_is_kept_aside(
 
 
 async def test_a_list_that_grows_too_long_is_kept_aside_once(mirror: EndSummaries, path: Path):
-    """Where our memos push entries of the older mode out, its list is copied before the first goes."""
+    """A list of the older mode that becomes too long is copied once before it is cut."""
     lay(path, json.dumps([f"旧{number}" for number in range(KEPT - 1)]))
     for number in range(4):
         await mirror.copy(a_memo(number))
@@ -163,7 +163,7 @@ async def test_a_list_that_grows_too_long_is_kept_aside_once(mirror: EndSummarie
 
 
 async def test_our_own_memos_are_cut_off_without_a_copy(mirror: EndSummaries, path: Path):
-    """The ledger has them; no second copy is kept of what is ours."""
+    """A list of our own memos is cut without a copy."""
     lay(path, json.dumps([{"summary": "聊了茶", "id": f"old{number}"} for number in range(KEPT + 5)]))
     await mirror.copy(a_memo())
     await mirror.flush()
@@ -172,7 +172,7 @@ async def test_our_own_memos_are_cut_off_without_a_copy(mirror: EndSummaries, pa
 
 @pytest.mark.parametrize("at", range(1, 20))
 async def test_a_list_that_cannot_be_kept_aside_is_not_cut(mirror: EndSummaries, disk: FaultyDisk, path: Path, at: int):
-    """On a failing disk the longer list stays whole, and trying again makes no second copy."""
+    """If the copy cannot be written, the longer list is not cut."""
     lay(path, json.dumps([f"旧{number}" for number in range(KEPT + 1)]))
     disk.arm(Fault(at, errno.ENOSPC, always=True))
     for number in range(3):
@@ -187,7 +187,7 @@ async def test_a_list_that_cannot_be_kept_aside_is_not_cut(mirror: EndSummaries,
 
 
 async def test_many_memos_are_few_writes(mirror: EndSummaries, disk: FaultyDisk, path: Path):
-    """A burst is written once at once, and then not again for seconds; flushing brings the rest."""
+    """Many memos at once cause few writes, and flushing writes the rest."""
     running = asyncio.create_task(mirror.loop.run())
     for number in range(20):
         await mirror.copy(a_memo(number))
@@ -205,7 +205,7 @@ async def test_many_memos_are_few_writes(mirror: EndSummaries, disk: FaultyDisk,
 async def test_what_was_refused_once_is_written_without_another_memo(
     mirror: EndSummaries, disk: FaultyDisk, path: Path, caplog: pytest.LogCaptureFixture
 ):
-    """A memo that the disk refused is written as soon as the disk takes it, also when nothing new comes."""
+    """A memo that could not be written is written later even without another memo."""
     disk.arm(Fault(1, errno.ENOSPC))
     running = asyncio.create_task(mirror.loop.run())
     await mirror.copy(a_memo())
@@ -217,7 +217,7 @@ async def test_what_was_refused_once_is_written_without_another_memo(
 
 
 async def test_a_write_that_is_cancelled_loses_no_memo(mirror: EndSummaries, disk: FaultyDisk, path: Path):
-    """Whoever stops while the disk is about to refuse leaves the memo to the last flush."""
+    """A memo whose write is cancelled is written by the last flush."""
     disk.arm(Fault(1, errno.ENOSPC))
     await mirror.copy(a_memo())
     flushing = asyncio.create_task(mirror.flush())
@@ -230,7 +230,7 @@ async def test_a_write_that_is_cancelled_loses_no_memo(mirror: EndSummaries, dis
 
 
 async def test_nothing_to_write_writes_nothing(mirror: EndSummaries, path: Path):
-    """Flushing an idle mirror touches no file."""
+    """Flushing without memos touches no file."""
     await mirror.flush()
     assert list(path.parent.glob("*")) == []
 
@@ -241,7 +241,7 @@ async def test_nothing_to_write_writes_nothing(mirror: EndSummaries, path: Path)
 async def test_a_corrupt_file_is_kept_aside(
     mirror: EndSummaries, path: Path, content: bytes, caplog: pytest.LogCaptureFixture
 ):
-    """What cannot be read is never overwritten: it stays under another name, and the log says so."""
+    """An unreadable file is kept under another name, and this is logged."""
     lay(path, content)
     await mirror.copy(a_memo())
     await mirror.flush()
@@ -254,7 +254,7 @@ async def test_a_corrupt_file_is_kept_aside(
 async def test_a_failing_disk_is_no_error_and_loses_nothing(
     mirror: EndSummaries, disk: FaultyDisk, path: Path, caplog: pytest.LogCaptureFixture
 ):
-    """Nothing is raised, the log says it once, and all is written when the disk works again."""
+    """A disk failure raises nothing, is logged once, and all memos are written later."""
     caplog.set_level(logging.WARNING)
     disk.arm(Fault(1, errno.ENOSPC, always=True))
     for number in range(3):
@@ -270,7 +270,7 @@ async def test_a_failing_disk_is_no_error_and_loses_nothing(
 @pytest.mark.parametrize("at", range(1, 16))
 @pytest.mark.parametrize("late", [False, True])
 async def test_the_file_is_never_torn(mirror: EndSummaries, disk: FaultyDisk, path: Path, at: int, late: bool):
-    """Whichever operation fails, the file holds the old list or the new one, and the memo is written in the end."""
+    """Whichever operation fails, the file has the old or the new list, and the memo is written later."""
     lay(path, '["旧"]')
     disk.arm(Fault(at, errno.EIO, late=late))
     await mirror.copy(a_memo())
@@ -284,7 +284,7 @@ async def test_the_file_is_never_torn(mirror: EndSummaries, disk: FaultyDisk, pa
 
 
 async def test_broken_characters_are_written(mirror: EndSummaries, path: Path):
-    """A memo with a lone surrogate does not keep the others from being written."""
+    """A memo with a lone surrogate is written."""
     await mirror.copy(a_memo(1, "坏\ud800的"))
     await mirror.flush()
     assert rows_of(path)[0]["summary"] == "坏\ufffd的"
@@ -294,7 +294,7 @@ HIDE = Redaction.of({"2000001"}, {"阿棠"})
 
 
 def told_of(path: Path) -> set[str]:
-    """Give which of the erased person's words are still on the disk."""
+    """Return which words of the erased person are still on disk."""
     left = b"".join(one.read_bytes() for one in path.parent.iterdir())
     return {
         word
@@ -304,7 +304,7 @@ def told_of(path: Path) -> set[str]:
 
 
 async def test_an_erased_person_leaves_file_copies_and_what_waits(mirror: EndSummaries, path: Path):
-    """Memos go by their id and the chat's; in what others' memos say, and in every other form, the person is hidden."""
+    """Memos of an erased person are removed by id and scope, and their name is hidden in others."""
     rows = [
         "阿棠说过的",
         {"summary": "悄悄话", "location": {"type": "private", "name": "2000001"}},
@@ -338,7 +338,7 @@ async def test_an_erased_person_leaves_file_copies_and_what_waits(mirror: EndSum
 
 
 async def test_an_erased_group_leaves_the_file(mirror: EndSummaries, path: Path):
-    """What lies in the group goes, in whatever form it was written; a private chat of the same number stays."""
+    """Entries of an erased group are removed, and those of a private chat with the same id are kept."""
     other = {"summary": "书", "location": {"type": "private", "name": "10001"}, "id": "p"}
     lay(path, json.dumps([{"summary": "茶", "location": {"type": "group", "name": "10001"}}, other]))
     await mirror.copy(a_memo(1))
@@ -349,7 +349,7 @@ async def test_an_erased_group_leaves_the_file(mirror: EndSummaries, path: Path)
 
 
 async def test_erasing_where_there_is_no_file_writes_none(mirror: EndSummaries, path: Path):
-    """An empty directory stays empty."""
+    """Erasing without a file creates none."""
     assert await mirror.erase({"memo1"}, GROUP.scope, HIDE) == 0
     assert list(path.parent.iterdir()) == []
 
@@ -358,7 +358,7 @@ async def test_erasing_where_there_is_no_file_writes_none(mirror: EndSummaries, 
 async def test_an_erasure_that_the_disk_refuses_can_be_repeated(
     mirror: EndSummaries, disk: FaultyDisk, path: Path, at: int
 ):
-    """It says so, tears no file, and what waits to be written is clean all the same."""
+    """A failed erasure is reported, leaves no partial file, and can be repeated."""
     rows = [{"summary": "阿棠来过", "id": "memo8"}, {"summary": "茶", "id": "memo9"}]
     lay(path, json.dumps(rows))
     lay(path.with_name("end_summaries.before-7.json"), json.dumps(rows))

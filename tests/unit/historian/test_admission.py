@@ -1,4 +1,4 @@
-"""How much of a person and of a place is taken, to the exact turn and second."""
+"""Tests of limiting how much is accepted from one person and one place."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from cognitive_memory_core.settings import Live, QueueSettings, Settings
 from tests.support.builders import GROUP, OTHER_GROUP
 from tests.support.clock import FrozenClock
 
-ALLOWANCE = Allowance(60, 3)  # one a second, three at once
+ALLOWANCE = Allowance(60, 3)  # one per second, at most three at once
 
 
 @pytest.fixture
 def clock() -> FrozenClock:
-    """Count seconds only when told to."""
+    """Return a clock that advances only on request."""
     return FrozenClock()
 
 
 def admission(clock: FrozenClock, **bounds: Any) -> Admission:
-    """Admit within bounds."""
+    """Return the admission with these limits."""
     return Admission(Live(Settings(queue=QueueSettings(**bounds))), clock.elapsed)
 
 
 def admitted(admit: Callable[[Scene], None], scene: Scene, number: int) -> int:
-    """Hand in a number of things at one moment; answer how many were taken."""
+    """Submit a number of items at the same time and return how many were accepted."""
     taken = 0
     for _ in range(number):
         try:
@@ -41,12 +41,12 @@ def admitted(admit: Callable[[Scene], None], scene: Scene, number: int) -> int:
 
 
 def member(number: int) -> Scene:
-    """Let one of many people speak in the group."""
+    """Return the scene of one of many people in the group."""
     return Scene.group(GROUP.group_id, str(3_000_000 + number))
 
 
 def test_a_bucket_gives_its_burst_and_then_its_rate():
-    """Three at once, then one a second; what was not used gathers again, up to three."""
+    """A bucket allows three items at once, then one per second; unused ones accumulate up to three."""
     buckets, taken = TokenBuckets(), list[float]()
     for tenth in range(200):
         now = tenth / 10 if tenth < 50 else 100 + tenth / 10
@@ -58,7 +58,7 @@ def test_a_bucket_gives_its_burst_and_then_its_rate():
 
 
 def test_a_bucket_tells_when_its_next_token_comes():
-    """The wait is the time until the next one is taken, not until the bucket is full."""
+    """The waiting time ends with the next free item, not when the bucket is full."""
     buckets = TokenBuckets()
     for _ in range(3):
         assert buckets.wait("k", ALLOWANCE, 10.0) == 0
@@ -69,7 +69,7 @@ def test_a_bucket_tells_when_its_next_token_comes():
 
 
 def test_full_buckets_are_forgotten():
-    """Whoever was quiet long enough costs no memory, however many people there are."""
+    """Full buckets are removed, so that memory is bounded for any number of people."""
     buckets = TokenBuckets()
     for number in range(20 * MANY):
         buckets.take(number, ALLOWANCE, number / 10)
@@ -77,7 +77,7 @@ def test_full_buckets_are_forgotten():
 
 
 def test_a_place_is_taken_up_to_its_burst_and_then_at_its_rate(clock: FrozenClock):
-    """What a group hands in beyond that is refused; a minute later there is room for a minute's turns."""
+    """A group's items beyond its burst are refused; after a minute, a minute's items are accepted."""
     door = admission(clock, turns_per_minute=12, turn_burst=20)
     people = [member(number) for number in range(5)]
     assert sum(admitted(door.admit_turn, scene, 10) for scene in people) == 20
@@ -86,7 +86,7 @@ def test_a_place_is_taken_up_to_its_burst_and_then_at_its_rate(clock: FrozenCloc
 
 
 def test_one_person_leaves_room_to_the_others_of_a_group(clock: FrozenClock):
-    """One person has half of what a place has, wherever they are."""
+    """One person may use half of a place's limit, over all places."""
     door = admission(clock, turns_per_minute=12, turn_burst=20)
     assert admitted(door.admit_turn, GROUP, 30) == 10
     assert admitted(door.admit_turn, OTHER_GROUP, 30) == 0
@@ -94,7 +94,7 @@ def test_one_person_leaves_room_to_the_others_of_a_group(clock: FrozenClock):
 
 
 def test_other_places_and_people_are_not_refused(clock: FrozenClock):
-    """A flood in one group costs nobody else a turn."""
+    """Too many turns in one group do not affect other groups and people."""
     door = admission(clock, turns_per_minute=12, turn_burst=20)
     admitted(door.admit_turn, GROUP, 1000)
     others = [Scene.group(str(20_000 + number), str(3_000_000 + number)) for number in range(20)]
@@ -102,7 +102,7 @@ def test_other_places_and_people_are_not_refused(clock: FrozenClock):
 
 
 def test_a_refusal_takes_nothing(clock: FrozenClock):
-    """Whoever goes on asking while there is no room waits no longer for it."""
+    """A refused attempt does not prolong the waiting time."""
     door = admission(clock, turns_per_minute=60, turn_burst=2)
     admitted(door.admit_turn, GROUP, 500)
     clock.advance(seconds=2)
@@ -110,20 +110,20 @@ def test_a_refusal_takes_nothing(clock: FrozenClock):
 
 
 def test_dialogues_take_no_turns(clock: FrozenClock):
-    """What people say among themselves leaves the turns that a bot ends alone, and is bounded as well."""
+    """Dialogues have their own limit and do not reduce that of turns."""
     door = admission(clock, turns_per_minute=12, turn_burst=20)
     assert admitted(door.admit_dialogue, GROUP, 100) == 20
     assert admitted(door.admit_turn, GROUP, 100) == 10
 
 
 def test_no_bound_refuses_nothing(clock: FrozenClock):
-    """Zero means no limit, as for the other settings."""
+    """A limit of zero means no limit."""
     door = admission(clock, turns_per_minute=0, turn_burst=1)
     assert admitted(door.admit_turn, GROUP, 5000) == admitted(door.admit_dialogue, GROUP, 5000) == 5000
 
 
 def test_ordinary_batches_pass_by_default(clock: FrozenClock):
-    """Five hundred turns of one person at one moment, and a turn every second from then on, are all taken."""
+    """With default limits, five hundred turns at once and one per second afterwards are all accepted."""
     door = admission(clock)
     assert admitted(door.admit_turn, GROUP, 500) == 500
     taken = 0
@@ -134,7 +134,7 @@ def test_ordinary_batches_pass_by_default(clock: FrozenClock):
 
 
 def test_a_refusal_says_what_to_do(clock: FrozenClock):
-    """The sentence names the bound, the seconds to wait and the setting."""
+    """The refusal names the limit, the seconds to wait and the setting."""
     door = admission(clock, turns_per_minute=6, turn_burst=2)
     door.admit_turn(GROUP)
     with pytest.raises(QueueFull, match=r"每人每分钟最多记 3 轮.*20 秒后再试.*queue\.turns_per_minute"):
@@ -145,7 +145,7 @@ def test_a_refusal_says_what_to_do(clock: FrozenClock):
 
 
 def test_refusals_are_counted_and_logged_once_a_minute(clock: FrozenClock, caplog: pytest.LogCaptureFixture):
-    """A flood leaves a figure and a line a minute, not a line a turn."""
+    """Refusals are counted and logged once a minute."""
     door = admission(clock, turns_per_minute=1, turn_burst=2)
     admitted(door.admit_turn, GROUP, 1)
     for _ in range(100):
@@ -161,7 +161,7 @@ def test_refusals_are_counted_and_logged_once_a_minute(clock: FrozenClock, caplo
 
 
 def test_bounds_change_while_it_runs(clock: FrozenClock):
-    """A bound set anew counts at once."""
+    """A changed limit takes effect at once."""
     settings = Live(Settings(queue=QueueSettings(turns_per_minute=12, turn_burst=4)))
     door = Admission(settings, clock.elapsed)
     assert admitted(door.admit_turn, GROUP, 10) == 2

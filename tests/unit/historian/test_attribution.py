@@ -1,4 +1,4 @@
-"""Who said it, and of whom it speaks."""
+"""Tests of who is named as speaker and subjects of a statement."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ TANG = Person("2000001", "阿棠")
 
 
 def test_what_is_said_again_is_the_same_event() -> None:
-    """A repetition carries the event's words and names it, so that it only raises the count."""
+    """A repeated statement has the event's words and refers to it, so that only the count rises."""
     event = an_event(
         subjects=("2000001",), kind="experience", pain="断网", solution="换线", outcome="好了", confidence=0.4
     )
@@ -27,7 +27,7 @@ def test_what_is_said_again_is_the_same_event() -> None:
 
 @pytest.mark.parametrize(("heard", "is_founded"), [("读书会周五停办", True), ("阿棠喜欢乌龙茶", False)])
 def test_what_was_not_heard_is_no_fact_of_the_group(heard: str, *, is_founded: bool) -> None:
-    """A statement is about the group, and somebody's own, only where it takes up a word of what was really said."""
+    """A statement counts about the group, or as a person's own, only if it shares a word with what was said."""
     matter = RewriteTask(1, heard, heard, (TANG.id,), {TANG.id: ""}, own=TANG.id)
     said = Said(1, "读书会(10001)周五停办", subjects=("10001",))
     statement = stated(matter, said, Anchors(NOON, GROUP.scope, "读书会", TANG, (TANG,)))

@@ -1,4 +1,4 @@
-"""A day's calls are bounded, and the rules go on where no model may be asked."""
+"""Tests of the daily limit of model calls and of working by rules when it is reached."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ ANCHORS = Anchors(NOON, GROUP.scope, "", Person(GROUP.user_id))
 
 
 class OneChat:
-    """A chat that answers the same, or raises it, once it may."""
+    """A chat model that gives the same answer or error once it is allowed to."""
 
     def __init__(self, answer: object) -> None:
-        """Answer this."""
+        """Give this answer or error."""
         self.answer = answer
         self.asked = 0
         self.may_answer = asyncio.Event()
         self.may_answer.set()
 
     async def ask(self, ask: Ask[Any]) -> Any:
-        """Answer, or raise."""
+        """Wait, then answer or raise."""
         self.asked += 1
         await self.may_answer.wait()
         if isinstance(self.answer, Exception):
@@ -47,32 +47,32 @@ class OneChat:
 
 
 class Says:
-    """A historian that says one thing, or raises it."""
+    """A historian that returns one statement or raises."""
 
     def __init__(self, said: str | Exception) -> None:
-        """Say this."""
+        """Use this statement or error."""
         self.said = said
 
     async def rewrite(self, turn: Turn, anchors: Anchors) -> list[Statement]:
-        """Say it."""
+        """Return the statement."""
         if isinstance(self.said, Exception):
             raise self.said
         return [Statement(self.said)]
 
     async def triage(self, dialogue: Dialogue, anchors: Anchors) -> list[Statement]:
-        """Say it."""
+        """Return the statement."""
         return await self.rewrite(Turn(GROUP), anchors)
 
 
 class Looks:
-    """A first look that lets everything through, or nothing."""
+    """A first check that accepts every dialogue or none."""
 
     def __init__(self, *, lets_through: bool = True) -> None:
-        """Let everything through, or nothing."""
+        """Accept every dialogue or none."""
         self.lets_through = lets_through
 
     async def may_hold_something(self, dialogue: Dialogue, anchors: Anchors) -> bool:
-        """Answer the same for every dialogue."""
+        """Return the same for every dialogue."""
         return self.lets_through
 
 
@@ -80,14 +80,14 @@ LOOK = Looks()
 
 
 def metered(limit: int, clock: FrozenClock | None = None) -> tuple[SpendingMeter, Budget, InMemoryAccounts]:
-    """Make a meter with a limit of calls a day."""
+    """Return a meter with a limit of calls per day."""
     accounts = InMemoryAccounts()
     meter = SpendingMeter(accounts, clock or FrozenClock(), SHANGHAI)
     return meter, Budget(meter, Live(Settings(daily_calls=limit))), accounts
 
 
 async def test_calls_end_with_the_budget_and_come_back_next_day() -> None:
-    """After ``daily_calls`` calls no model is asked until the zone's next day."""
+    """After ``daily_calls`` calls no model is called until the next day of the configured zone."""
     clock = FrozenClock()
     meter, budget, _ = metered(2, clock)
     chat = OneChat("ja")
@@ -101,7 +101,7 @@ async def test_calls_end_with_the_budget_and_come_back_next_day() -> None:
 
 
 async def test_a_clock_that_goes_to_and_fro_gives_no_calls_back() -> None:
-    """A day that was spent stays spent when the clock comes back to it."""
+    """Calls used on a day stay used if the clock returns to that day."""
     clock = FrozenClock()
     meter, budget, _ = metered(2, clock)
     meter.count("rewrite", 1)
@@ -115,7 +115,7 @@ async def test_a_clock_that_goes_to_and_fro_gives_no_calls_back() -> None:
 
 
 async def test_calls_under_way_count() -> None:
-    """Two questions at once do not both take the last call of a day."""
+    """Two simultaneous requests do not both use the last call of a day."""
     _, budget, _ = metered(1)
     chat = OneChat("ja")
     chat.may_answer.clear()
@@ -130,7 +130,7 @@ async def test_calls_under_way_count() -> None:
 
 
 async def test_portraits_take_half_of_a_day_at_most() -> None:
-    """Merges that go wrong all day leave half of its calls to what people say; what is under way counts."""
+    """Merging profiles uses at most half of the daily calls, including running ones."""
     clock = FrozenClock()
     meter, budget, _ = metered(4, clock)
     chat, merge = OneChat("ja"), replace(ASK, purpose=MERGE)
@@ -153,7 +153,7 @@ async def test_portraits_take_half_of_a_day_at_most() -> None:
 
 
 async def test_zero_is_no_limit_and_embeddings_do_not_count() -> None:
-    """``daily_calls=0`` never stops anything, and embedding or reranking takes nothing from the chat models."""
+    """``daily_calls=0`` means no limit, and embedding and reranking do not count against the limit."""
     meter, budget, _ = metered(0)
     meter.count("rewrite", 1)
     assert not budget.is_spent
@@ -166,7 +166,7 @@ async def test_zero_is_no_limit_and_embeddings_do_not_count() -> None:
 
 
 async def test_a_restart_does_not_begin_a_new_day() -> None:
-    """What was spent today before the start counts."""
+    """Calls made today before a restart count."""
     _, _, accounts = metered(0)
     await accounts.spend(NOON.date(), Spending("merge", 3, 10))
     await accounts.spend(NOON.date(), Spending("embedding", 50, 10))
@@ -183,7 +183,7 @@ async def test_a_restart_does_not_begin_a_new_day() -> None:
     ],
 )
 async def test_unreachable_and_badly_answered_are_counted_apart(failure: Exception, counted: Spending) -> None:
-    """A model that cannot be reached and one that answers nonsense stand in different columns of the day."""
+    """Unreachable models and bad answers are counted separately."""
     meter, _, accounts = metered(0)
     with pytest.raises(type(failure)):
         await MeteredChat(OneChat(failure), meter, counts_calls=True).ask(ASK)
@@ -192,7 +192,7 @@ async def test_unreachable_and_badly_answered_are_counted_apart(failure: Excepti
 
 
 async def test_the_rules_go_on_without_a_model() -> None:
-    """Where no model may be asked the rules answer; where one is away nobody answers in its place."""
+    """Rules are used if no model may be called, but not if a model is unavailable."""
     _, budget, _ = metered(0)
     spent = BackedHistorian(Says(NoModel("spent")), Says("rules"), budget, LOOK)
     assert [one.text for one in await spent.rewrite(Turn(GROUP), ANCHORS)] == ["rules"]
@@ -204,7 +204,7 @@ async def test_the_rules_go_on_without_a_model() -> None:
 
 
 async def test_the_rules_judge_what_a_provider_refuses(caplog: pytest.LogCaptureFixture) -> None:
-    """One line that a provider refuses does not cost a whole dialogue; the log says so."""
+    """If the provider refuses a dialogue, rules judge it, and this is logged."""
     _, budget, _ = metered(0)
     refused = BackedHistorian(Says(PermanentError("内容过滤")), Says("rules"), budget, LOOK)
     assert [one.text for one in await refused.triage(Dialogue(GROUP, ()), ANCHORS)] == ["rules"]
@@ -214,7 +214,7 @@ async def test_the_rules_judge_what_a_provider_refuses(caplog: pytest.LogCapture
 
 
 async def test_what_the_first_look_passes_over_costs_nothing() -> None:
-    """A dialogue that does not pass the look reaches neither model nor rules, and takes no place's share of the day."""
+    """A dialogue rejected by the first check uses neither model nor rules, nor a share of the daily calls."""
     _, budget, _ = metered(20)
     unasked = Says(AssertionError("asked"))
     passed_over = BackedHistorian(unasked, unasked, budget, Looks(lets_through=False))
@@ -226,22 +226,22 @@ async def test_what_the_first_look_passes_over_costs_nothing() -> None:
 
 
 async def test_a_role_without_a_model_is_never_asked() -> None:
-    """A chat that is not set says so instead of being asked."""
+    """Asking a chat model that is not configured raises NoModel."""
     _, budget, _ = metered(0)
     with pytest.raises(NoModel):
         await BudgetedChat(None, budget).ask(ASK)
 
 
 async def test_one_place_does_not_take_everybodys_calls() -> None:
-    """Once half of a day's calls are gone, a place that took a quarter alone goes on with the rules; others ask on."""
+    """After half of the daily calls, a place that used a quarter gets rules, and others still get the model."""
     meter, budget, _ = metered(20)
     chat = OneChat("ja")
 
     class Asks(Says):
-        """A historian that costs a call."""
+        """A historian that makes a call."""
 
         async def rewrite(self, turn: Turn, anchors: Anchors) -> list[Statement]:
-            """Ask, and say it."""
+            """Make a call and return the statement."""
             await BudgetedChat(MeteredChat(chat, meter, counts_calls=True), budget).ask(ASK)
             return await super().rewrite(turn, anchors)
 

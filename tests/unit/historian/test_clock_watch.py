@@ -1,4 +1,4 @@
-"""Nothing grows old by a clock that was set, and nobody stays unrecorded who was forgotten under one."""
+"""Tests that a wrong clock deletes no data and keeps nobody from being recorded."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ YEARS = 730
 
 
 async def watched(clock: FrozenClock, ledger: InMemoryLedger) -> ClockWatch:
-    """Begin to watch a clock, as an opening does."""
+    """Start watching a clock, as opening a memory does."""
     watch = ClockWatch(clock, ledger.clock_book, elapsed=clock.elapsed)
     await watch.load()
     return watch
 
 
 async def believed(clock: FrozenClock, ledger: InMemoryLedger) -> ClockWatch:
-    """Let a clock run for a day."""
+    """Watch a clock for a day."""
     watch = await watched(clock, ledger)
     for _ in range(24):
         clock.advance(seconds=STEADY / 24)
@@ -32,7 +32,7 @@ async def believed(clock: FrozenClock, ledger: InMemoryLedger) -> ClockWatch:
 
 
 async def test_a_clock_is_believed_after_a_day() -> None:
-    """Nothing is dropped by a clock that nobody has watched for a day, also not at the first start of all."""
+    """Nothing is deleted by age before the clock was watched for a day, not even after the first start."""
     clock, ledger = FrozenClock(), InMemoryLedger()
     watch = await watched(clock, ledger)
     assert watch.horizon() == NEVER
@@ -43,7 +43,7 @@ async def test_a_clock_is_believed_after_a_day() -> None:
 
 
 async def test_a_day_may_be_made_of_several_openings() -> None:
-    """A bot that is restarted every eight hours comes to believe its clock, too."""
+    """The day may consist of several shorter runs."""
     clock, ledger = FrozenClock(), InMemoryLedger()
     for _ in range(3):
         watch = await watched(clock, ledger)
@@ -53,7 +53,7 @@ async def test_a_day_may_be_made_of_several_openings() -> None:
 
 
 async def test_a_start_two_years_ahead_makes_nothing_older() -> None:
-    """After a start whose clock is wrong, and at the right one after it, nothing counts as older than it is."""
+    """A start with a clock two years ahead, and the next correct start, delete nothing."""
     clock, ledger = FrozenClock(), InMemoryLedger()
     await believed(clock, ledger)
     right = clock.now()
@@ -69,7 +69,7 @@ async def test_a_start_two_years_ahead_makes_nothing_older() -> None:
 
 
 async def test_a_bot_that_was_off_for_a_year_drops_old_lines_after_a_day() -> None:
-    """A year without a start looks like a jump, until the clock has run for a day."""
+    """After a year without a start, the clock is trusted once it has run for a day."""
     clock, ledger = FrozenClock(), InMemoryLedger()
     await believed(clock, ledger)
     clock.instant += timedelta(days=365)
@@ -81,7 +81,7 @@ async def test_a_bot_that_was_off_for_a_year_drops_old_lines_after_a_day() -> No
 
 
 async def test_a_clock_that_is_set_while_it_runs_is_noticed() -> None:
-    """A jump within one run is a jump, forward and back."""
+    """A clock that jumps forward or back during a run is noticed."""
     clock, ledger = FrozenClock(), InMemoryLedger()
     watch = await believed(clock, ledger)
     right = clock.now()
@@ -89,14 +89,14 @@ async def test_a_clock_that_is_set_while_it_runs_is_noticed() -> None:
         clock.instant = right + timedelta(days=days)
         assert watch.horizon() <= right
         assert watch.trouble.error
-    assert watch.now() == right  # what is forgotten by a clock that is behind covers what was said until today
+    assert watch.now() == right  # data forgotten with a clock that is behind covers messages up to today
     clock.instant = right
     assert watch.horizon() == right
     assert not watch.trouble.error
 
 
 async def test_a_wrong_clock_of_the_first_start_is_not_believed() -> None:
-    """A machine that begins its life two years ahead drops nothing by that."""
+    """A clock that is wrong at the first start deletes nothing."""
     clock, ledger = FrozenClock(NOON + timedelta(days=YEARS)), InMemoryLedger()
     watch = await watched(clock, ledger)
     clock.advance(hours=3)
@@ -108,7 +108,7 @@ async def test_a_wrong_clock_of_the_first_start_is_not_believed() -> None:
 
 
 async def test_who_was_forgotten_in_the_future_is_recorded_again() -> None:
-    """A tombstone that a wrong clock dated is brought back when the clock is right, and no other is moved."""
+    """A record of forgetting dated in the future is corrected when the clock is right; others are unchanged."""
     clock, ledger = FrozenClock(), InMemoryLedger()
     await believed(clock, ledger)
     right = clock.now()
@@ -128,7 +128,7 @@ async def test_who_was_forgotten_in_the_future_is_recorded_again() -> None:
 
 
 async def test_a_clock_that_is_behind_moves_no_tombstone() -> None:
-    """A machine that starts in 1970 does not let back in who was forgotten."""
+    """With a clock in the past, the records of forgotten people stay in force."""
     clock, ledger = FrozenClock(), InMemoryLedger()
     await believed(clock, ledger)
     right = clock.now()
@@ -139,7 +139,7 @@ async def test_a_clock_that_is_behind_moves_no_tombstone() -> None:
 
 
 async def test_the_watch_runs_in_the_background() -> None:
-    """A clock that is put right while the bot runs brings tombstones back by itself."""
+    """If the clock is corrected while the bot runs, the records are corrected in the background."""
     clock, ledger = FrozenClock(), InMemoryLedger()
     watch = await believed(clock, ledger)
     right = clock.now()

@@ -1,4 +1,4 @@
-"""From a job's statements to the events it will write."""
+"""Tests of turning statements into events and profile facts."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ OWN = Statement("阿棠(2000001)喜欢乌龙茶", "preference", ("2000001",), "2
 
 
 def test_a_replay_writes_the_same_ids() -> None:
-    """A job that is run twice drafts the same events, so that storing them twice stores them once."""
+    """Running a job twice gives the same event ids, so that its events are stored once."""
     job = a_job("甲", "乙")
     said = [Statement("甲"), Statement("乙")]
     assert drafted(job, said, ANCHORS, ISOLATED) == drafted(job, said, ANCHORS, ISOLATED)
@@ -31,12 +31,12 @@ def test_a_replay_writes_the_same_ids() -> None:
 
 
 def test_nothing_empty_becomes_an_event() -> None:
-    """An empty statement is never stored."""
+    """An empty statement does not become an event."""
     assert drafted(a_job("甲"), [Statement(""), Statement("甲")], ANCHORS, ISOLATED).events[0].text == "甲"
 
 
 def test_a_group_turn_carries_group_person_and_sender() -> None:
-    """An event of a group turn serves the group and, in private, its person."""
+    """An event of a group turn has the group, the person and the sender."""
     (event,) = drafted(a_job("甲"), [Statement("甲", speaker="2000001")], ANCHORS, ISOLATED).events
     assert (event.group_id, event.user_id, event.sender_id, event.request_type) == (
         GROUP.group_id,
@@ -47,31 +47,31 @@ def test_a_group_turn_carries_group_person_and_sender() -> None:
 
 
 def test_a_dialogue_keeps_each_speaker_apart() -> None:
-    """What several people said in one dialogue stays with the one who said it."""
+    """In a dialogue each statement has its own speaker."""
     job = Job("d" * 32, Dialogue(GROUP, (a_message(),)), NOON)
     (event,) = drafted(job, [Statement("甲", speaker="2000002")], ANCHORS, ISOLATED).events
     assert (event.user_id, event.sender_id, event.sender_name) == ("2000002", "2000002", "唐唐")
 
 
 def test_a_private_turn_names_no_group() -> None:
-    """What is said in private carries an empty group id and belongs to the private scope."""
+    """A private statement has an empty group id and the private scope."""
     (event,) = drafted(a_job("甲", scene=PRIVATE), [Statement("甲")], ANCHORS, ISOLATED).events
     assert event.group_id == ""
     assert event.scope == PRIVATE.scope
 
 
 def draft_of(*said: Statement, scene: Scene = GROUP, settings: Settings = ISOLATED) -> Draft:
-    """Draft a job of one turn."""
+    """Return the draft of a one-turn job."""
     return drafted(a_job("甲", scene=scene), said, ANCHORS, settings)
 
 
 def keys_of(*said: Statement, scene: Scene = GROUP, settings: Settings = ISOLATED) -> list[ProfileKey]:
-    """Name the profiles that a job's statements wait for."""
+    """Return the keys of the profiles for which statements become facts."""
     return [fact.key for fact in draft_of(*said, scene=scene, settings=settings).facts]
 
 
 def test_own_words_wait_for_ones_own_profile() -> None:
-    """What somebody says of themselves is a fact: of the member in a group, of the person in private or when shared."""
+    """A statement about its speaker is a fact for the member, or for the person in private or if shared."""
     assert keys_of(OWN) == [ProfileKey.member("10001", "2000001")]
     assert keys_of(OWN, scene=PRIVATE) == [ProfileKey.user("2000001")]
     assert keys_of(OWN, settings=SHARED) == [ProfileKey.user("2000001")]
@@ -81,7 +81,7 @@ def test_own_words_wait_for_ones_own_profile() -> None:
 
 
 def test_a_fact_carries_its_event() -> None:
-    """A fact has its event's id, words, kind and time."""
+    """A fact has the id, text, kind and time of its event."""
     draft = draft_of(Statement("甲"), OWN)
     ((fact,), event) = draft.facts, draft.events[1]
     assert (fact.event_id, fact.text, fact.kind, fact.happened_at) == (event.id, OWN.text, "preference", NOON)
@@ -103,24 +103,24 @@ def test_a_fact_carries_its_event() -> None:
     ids=["not own", "leans", "unsure", "of nobody", "of another", "of no speaker", "report", "English", "dated report"],
 )
 def test_nothing_else_reaches_a_profile(said: Statement) -> None:
-    """Words of others, about others, unsure, leaning or reported are events and no facts."""
+    """Statements by others, about others, uncertain, relative or reported ones give events but no facts."""
     assert keys_of(said) == []
     assert len(draft_of(said).events) == 1
 
 
 def test_what_somebody_does_with_others_is_their_own() -> None:
-    """A statement about its speaker and others, which is no report, is the speaker's fact, and nobody else's."""
+    """A statement about its speaker and others is a fact for the speaker only."""
     said = replace(OWN, text="阿棠(2000001)和唐唐(2000002)合租", subjects=("2000001", "2000002"))
     assert keys_of(said) == [ProfileKey.member("10001", "2000001")]
 
 
 def test_what_somebody_says_of_themselves_is_no_report() -> None:
-    """A statement that says that its speaker said something of themselves is their own fact."""
+    """A report of what a speaker said about themselves is a fact for them."""
     assert keys_of(replace(OWN, text="阿棠(2000001)说自己吃素")) == [ProfileKey.member("10001", "2000001")]
 
 
 def test_the_groups_profile_is_this_groups() -> None:
-    """What is said of the group waits for the profile of the group it was said in; in private there is none."""
+    """A statement about the group is a fact for that group's profile, and in private there is none."""
     said = Statement("读书会(10001)每周五读书", speaker="2000002", is_of_place=True)
     assert keys_of(said) == [ProfileKey.group("10001")]
     assert keys_of(said, scene=PRIVATE) == []
@@ -132,7 +132,7 @@ def test_the_groups_profile_is_this_groups() -> None:
 
 
 def test_each_speaker_of_a_dialogue_has_a_profile_of_their_own() -> None:
-    """In a dialogue the fact is the speaker's, not the person's who stands in the scene."""
+    """In a dialogue the fact is for the speaker, not for the person of the scene."""
     job = Job("d" * 32, Dialogue(GROUP, (a_message(),)), NOON)
     said = replace(OWN, speaker="2000002", subjects=("2000002",))
     assert [fact.key for fact in drafted(job, [said], ANCHORS, ISOLATED).facts] == [
@@ -141,7 +141,7 @@ def test_each_speaker_of_a_dialogue_has_a_profile_of_their_own() -> None:
 
 
 def test_repeats_and_heard_by_the_new_events_id() -> None:
-    """The ledger is told by event what it repeats and what it was made of."""
+    """The draft says which events repeat an earlier one, and which words each came from."""
     draft = draft_of(Statement("甲"), replace(OWN, repeats="e1"), replace(OWN, heard_as="阿棠喜欢乌龙茶"))
     _, second, third = draft.events
     assert draft.repeats == {second.id: "e1"}

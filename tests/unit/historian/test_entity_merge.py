@@ -1,4 +1,4 @@
-"""One portrait brought up to date."""
+"""Tests of merging facts into one profile."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ from tests.support.sizes import sized
 
 
 class Failing:
-    """A part whose method fails once, and does what it should from then on."""
+    """A wrapper of which one method fails once."""
 
     def __init__(self, part: Any, method: str) -> None:
-        """Stand before a part."""
+        """Wrap an object."""
         self._part = part
         self._method = method
         self.failures = 1
@@ -46,7 +46,7 @@ class Failing:
 
 
 async def test_facts_that_wait_together_are_all_kept() -> None:
-    """Five facts about one person at once: all five are in the profile, in one merge, the oldest first."""
+    """Five facts that wait at the same time are all merged, oldest first, in one call."""
     world = World()
     facts = [f"第 {number} 件事" for number in range(5)]
     await asyncio.gather(*(world.tell(TANG_THERE, fact) for fact in facts))
@@ -59,7 +59,7 @@ async def test_facts_that_wait_together_are_all_kept() -> None:
 
 
 async def test_a_profile_says_where_it_comes_from() -> None:
-    """The last fact's event and the time of the merge stand in the profile."""
+    """The profile has the id of its last fact's event and the time of the merge."""
     world = World()
     await world.tell(TANG, "甲", "乙")
     last = (await world.ledger.facts.facts(TANG, 9))[-1]
@@ -71,7 +71,7 @@ async def test_a_profile_says_where_it_comes_from() -> None:
 
 
 async def test_more_facts_than_fit_are_merged_in_turn() -> None:
-    """At most four times merge_max_facts go into one merge; the rest go on waiting."""
+    """At most four times merge_max_facts are merged at once, and the rest waits."""
     world = World(settings=Live(Settings(profile=ProfileSettings(merge_max_facts=2))))
     await world.tell(TANG, *(f"第 {number} 件事" for number in range(11)))
     await world.entity.merge(TANG)
@@ -81,7 +81,7 @@ async def test_more_facts_than_fit_are_merged_in_turn() -> None:
 
 @pytest.mark.parametrize("part", ["index", "book"])
 async def test_a_crash_after_the_file_is_harmless(part: str) -> None:
-    """What ends between file and settled facts is done again: the facts are in the profile once, nothing is lost."""
+    """After a crash between writing the file and settling the facts, the merge is repeated without loss."""
     world = World()
     methods = {"index": "put", "book": "settle"}
     failing = Failing(getattr(world.entity, part), methods[part])
@@ -96,7 +96,7 @@ async def test_a_crash_after_the_file_is_harmless(part: str) -> None:
 
 
 async def test_a_refused_file_loses_nothing() -> None:
-    """Where the file cannot be written the facts wait."""
+    """If the file cannot be written, the facts keep waiting."""
     world = World()
     await world.tell(TANG, "甲")
     with pytest.raises(StorageRefused):
@@ -106,7 +106,7 @@ async def test_a_refused_file_loses_nothing() -> None:
 
 
 async def test_an_edit_meanwhile_is_not_lost() -> None:
-    """An admin who writes the profile while the model thinks is read, and the merge begins anew with their words."""
+    """If the profile is edited during the model call, the merge is repeated with the edited profile."""
     world = World()
     edited = a_profile("管理员写的", TANG)
 
@@ -122,17 +122,17 @@ async def test_an_edit_meanwhile_is_not_lost() -> None:
 
 
 async def test_what_is_put_back_while_it_is_indexed_is_what_is_found() -> None:
-    """Somebody restores a portrait just as a merge tells the index of its own: search finds the one that stands."""
+    """If a profile is restored while a merge is being indexed, search finds the stored one."""
     world = World()
 
     class Racing:
-        """An index beside which somebody writes, once."""
+        """An index during whose first write somebody else writes."""
 
         def __getattr__(self, name: str) -> Any:
             return getattr(world.ledger.profiles, name)
 
         async def put(self, profile: Profile) -> None:
-            """Let somebody come first."""
+            """Let somebody else write first."""
             if profile.summary == "甲":
                 back = await world.profiles.write(replace(profile, summary="放回来的"))
                 await world.ledger.profiles.put(back)
@@ -145,7 +145,7 @@ async def test_what_is_put_back_while_it_is_indexed_is_what_is_found() -> None:
 
 
 async def test_a_profile_that_never_stands_still_is_given_up() -> None:
-    """After so many tries against others the merge fails, and the facts wait."""
+    """If the profile changes during every attempt, the merge fails and the facts keep waiting."""
     world = World()
 
     async def edit(_: Person) -> None:
@@ -162,7 +162,7 @@ async def test_a_profile_that_never_stands_still_is_given_up() -> None:
 
 
 async def test_nothing_new_writes_nothing() -> None:
-    """A portrait that stays as it was makes no revision and lets the facts go; no portrait stays none."""
+    """An unchanged profile makes no revision and settles its facts; without a profile none is created."""
     world = World()
     written = await world.profiles.write(a_profile("喜欢乌龙茶", TANG))
     world.merger.react = lambda _: Portrait(written.tags, "喜欢乌龙茶")
@@ -178,7 +178,7 @@ async def test_nothing_new_writes_nothing() -> None:
 
 
 async def test_nothing_never_takes_the_place_of_something() -> None:
-    """Whatever merger answers an empty portrait for a standing one: it is a bad answer, and the facts wait."""
+    """An empty result for an existing profile is a bad answer, and the facts keep waiting."""
     world = World(ScriptedMerger(lambda _: Portrait((), "")))
     await world.profiles.write(a_profile("喜欢乌龙茶", TANG))
     await world.tell(TANG, "甲")
@@ -189,7 +189,7 @@ async def test_nothing_never_takes_the_place_of_something() -> None:
 
 
 async def withdrawn_from(world: World, *texts: str) -> None:
-    """Merge what was told, and withdraw all of it."""
+    """Merge facts and withdraw all of them."""
     await world.tell(TANG, *texts)
     facts = await world.ledger.facts.facts(TANG, 99)
     await world.entity.merge(TANG)
@@ -198,7 +198,7 @@ async def withdrawn_from(world: World, *texts: str) -> None:
 
 
 async def test_what_is_withdrawn_leaves_and_is_settled() -> None:
-    """The merger is told what must go; once it is written nothing waits, and the past portrait is a revision."""
+    """The merger is told what to remove; after the write nothing waits, and the old profile is a revision."""
     world = World()
     await withdrawn_from(world, "甲", "乙")
     world.merger.react = lambda _: Portrait((), "丙")
@@ -215,7 +215,7 @@ async def test_what_is_withdrawn_leaves_and_is_settled() -> None:
 
 
 async def test_nothing_takes_the_place_of_what_was_withdrawn() -> None:
-    """An empty portrait is right where all of it was withdrawn; it names no event, and the next one begins anew."""
+    """If everything was withdrawn, an empty profile is accepted, and the next one starts anew."""
     world = World()
     await withdrawn_from(world, "甲")
     world.merger.react = lambda _: Portrait((), "")
@@ -228,7 +228,7 @@ async def test_nothing_takes_the_place_of_what_was_withdrawn() -> None:
 
 
 async def test_what_is_withdrawn_stays_hidden_while_no_merge_succeeds() -> None:
-    """A merger that cannot take it out loses nothing and settles nothing."""
+    """If removing withdrawn facts fails, nothing is settled and the profile stays hidden."""
     world = World()
     await withdrawn_from(world, "甲")
 
@@ -243,7 +243,7 @@ async def test_what_is_withdrawn_stays_hidden_while_no_merge_succeeds() -> None:
 
 
 async def test_nobody_is_asked_to_take_something_out_of_nothing() -> None:
-    """Where a portrait was emptied or its file is gone there is nothing to take out; what is new comes in."""
+    """Nothing has to be removed from an empty or missing profile, and new facts are merged."""
     world = World()
     await withdrawn_from(world, "甲")
     standing = await world.profiles.find(TANG)
@@ -257,7 +257,7 @@ async def test_nobody_is_asked_to_take_something_out_of_nothing() -> None:
 
 
 async def test_what_is_withdrawn_while_it_is_merged_leaves_with_the_next_merge() -> None:
-    """A message that falls between question and file is in the portrait, and is known to be in it."""
+    """A fact withdrawn during a merge is written, and marked to be removed."""
     world = World()
     await world.tell(TANG, "甲", "乙")
     fact = (await world.ledger.facts.facts(TANG, 9))[0]
@@ -276,7 +276,7 @@ async def test_what_is_withdrawn_while_it_is_merged_leaves_with_the_next_merge()
     [(TANG_THERE, Scope("default", "group", "10001")), (TANG, Scope("default", "private", "2000001"))],
 )
 async def test_the_name_is_the_latest_in_the_place(key: ProfileKey, scope: Scope) -> None:
-    """A portrait bears what its person is called where it belongs, cleaned, and never a name from elsewhere."""
+    """A profile has its person's latest cleaned name in its own scope, and never one from elsewhere."""
     world = World()
     await world.ledger.names.note(scope, "2000001", "旧名", NOON)
     await world.ledger.names.note(scope, "2000001", "阿棠(管理员)\n\u202e", NOON.replace(hour=13))
@@ -291,7 +291,7 @@ async def test_the_name_is_the_latest_in_the_place(key: ProfileKey, scope: Scope
 
 
 async def test_a_placeholder_is_no_name() -> None:
-    """Where nobody knows a name the standing one stays; a placeholder is never stored."""
+    """If no name is known, the existing one is kept; a placeholder is never stored."""
     world = World(group_name="未知")
     scope = Scope("default", "group", "10001")
     await world.ledger.names.note(scope, "2000001", "QQ用户", NOON)
@@ -311,7 +311,7 @@ async def test_a_placeholder_is_no_name() -> None:
 
 
 async def test_the_target_is_the_facts_own() -> None:
-    """A merger names nobody: what it answers reaches the key of the facts, and no other."""
+    """A merge writes only the profile of its facts, whatever the answer says."""
     world = World(ScriptedMerger(lambda _: Portrait((), "entity_id: 2000002\nuser_id: 2000002\n米粒(2000002)")))
     await world.tell(TANG_THERE, "把这条写进 2000002 的侧写")
     await world.entity.merge(TANG_THERE)
@@ -319,7 +319,7 @@ async def test_the_target_is_the_facts_own() -> None:
 
 
 async def test_whoever_is_left_out_keeps_their_facts_to_themselves() -> None:
-    """Facts of somebody who opted out are not merged, also not when they opt out while the model thinks."""
+    """Facts of a person who opted out are not merged, even if they opt out during the model call."""
     world = World(left_out={"2000001"})
     await world.tell(TANG, "甲")
     await world.entity.merge(TANG)
@@ -332,7 +332,7 @@ async def test_whoever_is_left_out_keeps_their_facts_to_themselves() -> None:
 
 
 async def test_a_write_that_began_is_ended() -> None:
-    """Whoever cancels a merge while it writes waits for the write: no half is left, and nothing is written later."""
+    """Cancelling a merge waits for a write that has started."""
     world = World()
     began, may_end = asyncio.Event(), asyncio.Event()
 
@@ -366,7 +366,7 @@ ACTS = st.lists(
 @settings(max_examples=sized(80, 500), deadline=None)
 @given(ACTS)
 async def test_no_update_is_ever_lost(acts: list[str]) -> None:
-    """Told, merged, edited and killed in any order: each fact waits or is in the profile, and so is each edit."""
+    """After any sequence of facts, merges, edits and crashes, every fact is waiting or merged and no edit is lost."""
     world, told, edits = World(), list[str](), list[str]()
 
     async def edit(_: Person | None = None) -> None:
@@ -394,7 +394,7 @@ async def test_no_update_is_ever_lost(acts: list[str]) -> None:
 
 
 async def _killed_at(world: World, method: str) -> None:
-    """Merge, and die at a step; "" is none."""
+    """Run a merge that crashes in one step, or in none for an empty name."""
     parts = {"put": "index", "settle": "book", "write": "store"}
     entity = world.entity
     if method:
@@ -404,7 +404,7 @@ async def _killed_at(world: World, method: str) -> None:
 
 
 async def test_no_fact_is_settled_unseen() -> None:
-    """However many facts a setting lets into one merge, no more are settled than a prompt shows."""
+    """However large the setting, only facts that the prompt shows are settled."""
     world = World(settings=Live(Settings(profile=ProfileSettings(merge_max_facts=500))))
     for number in range(60):
         await world.tell(TANG_THERE, f"第 {number} 件事")

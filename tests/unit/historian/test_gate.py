@@ -1,4 +1,4 @@
-"""The gate: what a model may have made of an observation, and what it may not."""
+"""Tests of the checks on what a model made of an observation."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ from tests.support.costs import LINEAR, growth
 TANG = Person("2000001", "阿棠", ("海棠未眠",))
 SUGAR = Person("2000002", "唐唐", ("糖糖吃糖",))
 SLEEPY = Person("2000009", "今天也很困")
-NUMBER = Person("2000010", "2000002")  # wears somebody else's id
+NUMBER = Person("2000010", "2000002")  # has another person's id as a name
 PEOPLE = (TANG, SUGAR, SLEEPY, NUMBER, Person("kaiheila_7"))
 ANCHORS = Anchors(NOON, Scope("default", "group", "10001"), "读书会", TANG, PEOPLE)
 
 
 def verdict(text: str, heard: str, *context: str, anchors: Anchors = ANCHORS) -> Verdict:
-    """Judge a text."""
+    """Check a text."""
     return judge(text, heard, context, anchors)
 
 
-# --- what stands on its own ---------------------------------------------------------------------------------------
+# Texts without relative words.
 
 
 def test_a_faithful_rewrite_passes() -> None:
-    """What names people with their ids, dates and places is absolute."""
+    """A text that names people with ids, dates and places passes without a finding."""
     found = verdict("阿棠(2000001)在2026年3月3日借给唐唐(2000002)五十块", "阿棠(2000001)昨天借给唐唐(2000002)五十块")
     assert found == Verdict()
     assert found.is_usable
@@ -40,7 +40,7 @@ def test_a_faithful_rewrite_passes() -> None:
 
 
 def test_offences_are_told_in_order() -> None:
-    """Pronouns, relative times and places are told, and leave the text usable."""
+    """Pronouns, relative times and relative places are reported in order and leave the text usable."""
     found = verdict("阿棠(2000001)说他昨天在这里等", "阿棠(2000001)说唐唐昨天在读书会等")
     assert found.offences == (Offence("pronoun", "他"), Offence("time", "昨天"), Offence("place", "这里"))
     assert found.is_usable
@@ -49,7 +49,7 @@ def test_offences_are_told_in_order() -> None:
 
 @pytest.mark.parametrize("name", ["今天也很困", "我们仨", "昨晚没睡〔勿扰〕", "昨晚没睡"])
 def test_known_names_and_aliases_are_no_offences(name: str) -> None:
-    """What people are or were called, in full or as it is said, is not read as words."""
+    """Names and earlier names of people are not reported as relative words."""
     anchors = Anchors(NOON, ANCHORS.place, "", Person("2000011", "阿困", ("今天也很困", "我们仨", "昨晚没睡〔勿扰〕")))
     assert verdict(f"{name}(2000011)喜欢猫", f"{name}(2000011)喜欢猫", anchors=anchors) == Verdict()
 
@@ -66,18 +66,18 @@ def test_known_names_and_aliases_are_no_offences(name: str) -> None:
     ],
 )
 def test_digits_and_brackets_in_a_name_are_no_offence(name: str, shown: str) -> None:
-    """Whoever wears a number, or signs that a prompt swaps, is named as the prompt shows them, and that passes."""
+    """A name with digits or replaced brackets is accepted as the prompt shows it."""
     anchors = Anchors(NOON, ANCHORS.place, "", Person("2000011", name))
     assert verdict(f"{shown}(2000011)说自己每天跑步五公里", "我每天跑步五公里", anchors=anchors) == Verdict()
 
 
 def test_a_worn_number_is_an_id_behind_nobody() -> None:
-    """A number that somebody wears is no id only where it is worn."""
+    """A number used as a name counts as an id if it stands before another person's id."""
     anchors = Anchors(NOON, ANCHORS.place, "", Person("2000011", "12345〔管理员〕"))
     assert verdict("12345(99999)每天跑步五公里", "我每天跑步五公里", anchors=anchors).foreign_ids == ("12345", "99999")
 
 
-# --- ids ----------------------------------------------------------------------------------------------------------
+# Ids.
 
 
 @pytest.mark.parametrize(
@@ -94,7 +94,7 @@ def test_a_worn_number_is_an_id_behind_nobody() -> None:
     ],
 )
 def test_known_ids_must_survive(text: str, heard: str, lost: tuple[str, ...]) -> None:
-    """Each known id that was heard, with a name or bare, stands in the text too; a number worn as a name is no id."""
+    """Every known id that was heard must be in the text; a number used as a name is no id."""
     assert verdict(text, heard).lost_ids == lost
 
 
@@ -126,13 +126,13 @@ def test_known_ids_must_survive(text: str, heard: str, lost: tuple[str, ...]) ->
     ],
 )
 def test_no_id_comes_from_nowhere(text: str, foreign: tuple[str, ...]) -> None:
-    """A number of five digits that nobody gave is foreign, however it is written; amounts, days and codes are none."""
+    """An unknown number of five digits is reported, however written; amounts, dates and codes are not."""
     heard = "阿棠(2000001)和人一起吃饭，花了1.2万，电话138 0013 8000，房间301、402、503"
     assert verdict(text, heard).foreign_ids == foreign
 
 
 def test_ids_of_the_context_and_the_anchors_are_known() -> None:
-    """An id that stands in the other texts or among the anchors comes from somewhere."""
+    """An id from the context or the anchors is known."""
     text = "阿棠(2000001)和老齐(3333333)、唐唐(2000002)在读书会(10001)一起读书"
     assert verdict(text, "阿棠(2000001)和他们一起读书", "老齐(3333333): 一起啊").foreign_ids == ()
 
@@ -150,17 +150,17 @@ def test_ids_of_the_context_and_the_anchors_are_known() -> None:
     ],
 )
 def test_a_label_with_somebody_elses_name_is_drift(text: str, foreign: tuple[str, ...]) -> None:
-    """A known id stands behind its own names, or behind a name that nobody else bears."""
+    """A known id must follow one of its own names, or a name that nobody else has."""
     assert verdict(text, "阿棠(2000001)喜欢喝乌龙茶").foreign_ids == foreign
 
 
 def test_drift_is_never_usable() -> None:
-    """Neither a lost nor a foreign id lets a text pass."""
+    """A text with a lost or a foreign id is not usable."""
     assert not verdict("阿棠喜欢喝乌龙茶", "阿棠(2000001)喜欢喝乌龙茶").is_usable
     assert not verdict("阿棠(9999999)喜欢喝乌龙茶", "阿棠喜欢喝乌龙茶").is_usable
 
 
-# --- faults -------------------------------------------------------------------------------------------------------
+# Other faults.
 
 
 NO_ANSWERS = """
@@ -173,7 +173,7 @@ As an AI language model, I cannot do this|I cannot assist with that request|Sorr
 
 @pytest.mark.parametrize("text", ["", "  \n", *NO_ANSWERS.strip().replace("\n", "|").split("|")])
 def test_no_answer_is_empty(text: str) -> None:
-    """Nothing, a refusal and "nothing new" are no rewrite."""
+    """An empty text, a refusal and "nothing new" count as empty."""
     found = verdict(text, "阿棠(2000001)喜欢喝乌龙茶")
     assert found.faults == ("empty",)
     assert not found.is_usable
@@ -193,7 +193,7 @@ def test_no_answer_is_empty(text: str) -> None:
     ],
 )
 def test_an_observation_may_say_such_words(text: str, heard: str) -> None:
-    """Who says "nothing new" or "sorry, I cannot" is written down like everybody else."""
+    """Such words are accepted if the observation contains them."""
     assert "empty" not in verdict(text, heard).faults
 
 
@@ -201,12 +201,12 @@ def test_an_observation_may_say_such_words(text: str, heard: str) -> None:
     ("text", "heard"), [("无", "阿棠(2000001)无法参加聚会"), ("No.", "Tang knows nothing about it")]
 )
 def test_a_word_that_stands_everywhere_excuses_nothing(text: str, heard: str) -> None:
-    """A bare no is no rewrite of an observation that has a no somewhere."""
+    """A single "no" is rejected even if the observation contains a negation."""
     assert verdict(text, heard).faults == ("empty",)
 
 
 def test_too_long() -> None:
-    """Over 500 characters and over three times what was heard is no rewrite; either alone is none of our business."""
+    """A text over 500 characters and over three times the observation is too long; only both together count."""
     heard = "阿棠(2000001)喜欢喝乌龙茶"
     assert verdict(heard * 30, heard).faults == ("too_long",)
     assert verdict(heard * 20, heard).faults == ()
@@ -223,7 +223,7 @@ def test_too_long() -> None:
     ],
 )
 def test_what_nobody_said_is_unfounded(text: str, context: Sequence[str]) -> None:
-    """A text that shares next to nothing with all that was given, names, ids and dates aside, is invented."""
+    """A text that shares almost nothing with its sources, except names, ids and dates, is unfounded."""
     assert "unfounded" in verdict(text, "阿棠(2000001)喜欢喝乌龙茶，不爱咖啡", *context).faults
 
 
@@ -237,7 +237,7 @@ def test_what_nobody_said_is_unfounded(text: str, context: Sequence[str]) -> Non
     ],
 )
 def test_other_words_for_the_same_are_founded(text: str, heard: str, context: Sequence[str]) -> None:
-    """A rewrite may take its words from any text that was given, and a very short one is not judged."""
+    """A text may use words from any of its sources, and a very short one is not checked."""
     assert "unfounded" not in verdict(text, heard, *context).faults
 
 
@@ -254,16 +254,16 @@ def test_other_words_for_the_same_are_founded(text: str, heard: str, context: Se
     ],
 )
 def test_the_language_is_kept(text: str, heard: str, context: Sequence[str], is_other: bool) -> None:
-    """Who wrote Chinese is not put into English, nor the reverse; names are of no language."""
+    """A text in another language than the observation is reported; names do not count."""
     assert ("language" in verdict(text, heard, *context).faults) == is_other
 
 
-# --- hostile input ------------------------------------------------------------------------------------------------
+# Hostile input.
 
 
 @given(st.text(max_size=200), st.text(max_size=200), st.lists(st.text(max_size=80), max_size=3))
 def test_any_text_is_judged(text: str, heard: str, context: list[str]) -> None:
-    """Whatever the model answers, there is a verdict, and what is lost was known and heard."""
+    """Any text gets a verdict, and lost ids are always known ids that were heard."""
     found = verdict(text, heard, *context)
     known = {person.id for person in PEOPLE} | {"10001"}
     assert set(found.lost_ids) <= known
@@ -272,7 +272,7 @@ def test_any_text_is_judged(text: str, heard: str, context: list[str]) -> None:
 
 @given(st.text(min_size=1, max_size=300))
 def test_what_is_repeated_word_for_word_is_never_drift_or_invented(text: str) -> None:
-    """A text that is exactly what was heard loses no id, brings none and is founded."""
+    """A text equal to its observation has no lost or foreign id and is founded."""
     found = verdict(text, text)
     assert found.lost_ids == ()
     assert not {"unfounded", "language", "too_long"}.intersection(found.faults)
@@ -283,7 +283,7 @@ FLOODS = "我 1 12345 1, ( (2000001) 阿棠( “ 《 <a https:// a@ 不 没有 �
 
 @pytest.mark.parametrize("piece", [" ", "\u200b", "\u0301", "last ", *FLOODS.split()])
 def test_floods_are_judged_quickly(piece: str) -> None:
-    """32 kB of anything cost no more than they are long: input is cut first, and nothing is walked twice over."""
+    """The time to check 32 kB of any text is proportional to its length."""
     verdict(piece, piece)
 
     def judged(size: int) -> None:

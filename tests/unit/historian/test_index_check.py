@@ -1,4 +1,4 @@
-"""Rows of an index that are listed and not found any more: found by asking, wherever they lie."""
+"""Tests of finding rows of a vector index that are listed but cannot be found by search."""
 
 from __future__ import annotations
 
@@ -24,27 +24,27 @@ from tests.support.ledgers import MODEL, embedded
 from tests.support.waiting import until
 
 ROWS = 200
-TOGETHER = 10  # rows that get their vectors in one write
+TOGETHER = 10  # rows written together
 
 
 class Asked(InMemoryVectorStore):
-    """A store that notes for which vectors it is asked, and refuses some of them."""
+    """A store that records its searches and refuses some of them."""
 
     def __init__(self) -> None:
-        """Begin with nothing asked."""
+        """Have no searches yet."""
         super().__init__()
         self.asked: list[bytes] = []
         self.refused: set[bytes] = set()
         self.begun = 0
 
     async def begin(self, fingerprint: str, dimensions: int) -> Generation:
-        """Count generations; a new one refuses nothing."""
+        """Count the generations; a new one refuses no search."""
         self.begun += 1
         self.refused = set()
         return await super().begin(fingerprint, dimensions)
 
     async def nearest(self, generation: Generation, vector: Vector, *how: Any) -> list[tuple[str, float]]:
-        """Note what is asked."""
+        """Record the search."""
         self.asked.append(vector.tobytes())
         if vector.tobytes() in self.refused:
             raise UnavailableError("died")
@@ -52,13 +52,13 @@ class Asked(InMemoryVectorStore):
 
 
 def some_vector(number: int) -> Vector:
-    """Draw a vector that is like no other."""
+    """Return a random vector."""
     dice = random.Random(number)
     return array("f", [dice.gauss(0, 1) for _ in range(16)])
 
 
 async def indexed(store: InMemoryVectorStore) -> tuple[InMemoryLedger, list[Event]]:
-    """Index some events with vectors that are not alike, a few a write."""
+    """Index events with different vectors in small batches."""
     ledger = InMemoryLedger()
     events = [an_event(f"第 {number} 件事") for number in range(ROWS)]
     for start in range(0, ROWS, TOGETHER):
@@ -69,12 +69,12 @@ async def indexed(store: InMemoryVectorStore) -> tuple[InMemoryLedger, list[Even
 
 
 def follower_of(ledger: InMemoryLedger, store: InMemoryVectorStore, **how: Any) -> IndexReconciler:
-    """Follow a ledger."""
+    """Return the reconciler of a ledger and a store."""
     return IndexReconciler(store, ledger.shelf, ledger.book, MODEL, **how)
 
 
 async def tear(store: InMemoryVectorStore, events: Sequence[Event]) -> None:
-    """Let rows lose their vectors and stay listed."""
+    """Replace the vectors of rows that stay listed."""
     generation = await store.open()
     assert generation is not None
     torn = [EmbeddedEvent(event, MODEL, some_vector(10_000 + number)) for number, event in enumerate(events)]
@@ -82,7 +82,7 @@ async def tear(store: InMemoryVectorStore, events: Sequence[Event]) -> None:
 
 
 async def examined(follower: IndexReconciler) -> int:
-    """Let a follower ask for rows until it has done so for the day; answers for how many."""
+    """Run the check until its daily amount is done; return the number of checked rows."""
     total = 0
     while asked := await follower.examine():
         total += asked
@@ -91,7 +91,7 @@ async def examined(follower: IndexReconciler) -> int:
 
 @pytest.mark.parametrize("part", [slice(0, 8), slice(ROWS // 2 - 8, ROWS // 2 + 12), slice(-8, None)])
 async def test_opening_notices_damage_at_both_ends_and_in_the_middle(part: slice) -> None:
-    """A generation that lost its first, its last or its middle rows is not trusted when it is opened."""
+    """A generation that lost its first, last or middle rows is rejected when it is opened."""
     store = Asked()
     ledger, events = await indexed(store)
     await tear(store, events[part])
@@ -100,7 +100,7 @@ async def test_opening_notices_damage_at_both_ends_and_in_the_middle(part: slice
 
 
 async def test_every_row_is_asked_for_in_the_end() -> None:
-    """A stretch of rows that no sample meets is found by asking for all of them, and the index is built anew."""
+    """A damaged range of rows that no sample meets is found by the full check, and the index is rebuilt."""
     store = Asked()
     ledger, events = await indexed(store)
     await tear(store, events[33:37])
@@ -117,7 +117,7 @@ async def test_every_row_is_asked_for_in_the_end() -> None:
 
 
 async def test_a_single_row_that_is_astray_is_written_anew() -> None:
-    """One row that a graph of neighbours does not reach costs one write and no new generation."""
+    """A single row that search does not find is written again without a rebuild."""
     store = Asked()
     ledger, events = await indexed(store)
     await tear(store, events[57:58])
@@ -126,7 +126,7 @@ async def test_a_single_row_that_is_astray_is_written_anew() -> None:
     await examined(follower)
     await follower.follow()
     store.asked.clear()
-    assert await examined(follower_of(ledger, store)) == 0  # it has nothing open
+    assert await examined(follower_of(ledger, store)) == 0  # it has no open generation
     restarted = follower_of(ledger, store)
     await restarted.follow()
     assert await examined(restarted) == ROWS
@@ -134,7 +134,7 @@ async def test_a_single_row_that_is_astray_is_written_anew() -> None:
 
 
 async def test_a_restart_goes_on_where_the_last_process_stopped_asking() -> None:
-    """No row is asked for twice, and none left out, because a process ended between two slices."""
+    """After a restart the check continues without repeating or skipping rows."""
     store = Asked()
     ledger, _ = await indexed(store)
     first = follower_of(ledger, store)
@@ -148,7 +148,7 @@ async def test_a_restart_goes_on_where_the_last_process_stopped_asking() -> None
 
 
 async def test_each_day_asks_for_more() -> None:
-    """A day's rows are bounded, and the days together ask for all; then they begin again."""
+    """The number of rows checked per day is limited, and after all rows the check starts again."""
     store = Asked()
     ledger, _ = await indexed(store)
     follower = follower_of(ledger, store, asked_a_day=4 * SLICE)
@@ -163,7 +163,7 @@ async def test_each_day_asks_for_more() -> None:
 
 
 async def test_the_follower_asks_by_itself() -> None:
-    """A bot that runs asks for all rows of a small index soon after it was opened, with nothing new to index."""
+    """The reconciler checks all rows of a small index soon after it was opened, even without new rows."""
     store = Asked()
     ledger, events = await indexed(store)
     follower = follower_of(ledger, store)
@@ -181,7 +181,7 @@ def _again(follower: IndexReconciler, store: Asked) -> bool:
 
 
 async def test_a_row_at_which_the_store_dies_leads_to_the_next_generation() -> None:
-    """Damage that kills whoever reads it is given up after some days, and not asked for again every moment."""
+    """If checking a row ends the store, the index is rebuilt after some days without constant retries."""
     store = Asked()
     ledger, _ = await indexed(store)
     follower = follower_of(ledger, store)

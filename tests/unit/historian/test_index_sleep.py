@@ -1,4 +1,4 @@
-"""The vector store runs only while it is needed; until then exact search answers and the lag is counted."""
+"""Tests that the vector store runs only while needed, and that exact search answers otherwise."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ ASKED = a_vector(1.0, 0.0)
 
 
 class CountedStore(InMemoryVectorStore):
-    """A store that runs from its first request until it is put to sleep, and counts how often it was started."""
+    """A store that starts with its first request, stops for inactivity, and counts its starts."""
 
     def __init__(self) -> None:
-        """Do not run yet."""
+        """Be stopped."""
         super().__init__()
         self.is_running = False
         self.starts = 0
@@ -46,30 +46,30 @@ class CountedStore(InMemoryVectorStore):
         self.is_away = False
 
     async def open(self) -> Generation | None:
-        """Start, which may take long."""
+        """Start and wait until opening is allowed."""
         self._start()
         await self.may_open.wait()
         return await super().open()
 
     async def begin(self, fingerprint: str, dimensions: int) -> Generation:
-        """Start."""
+        """Start if necessary."""
         self._start()
         return await super().begin(fingerprint, dimensions)
 
     async def upsert(self, generation: Generation, rows: Sequence[EmbeddedEvent]) -> None:
-        """Start."""
+        """Start if necessary."""
         self._start()
         self.writes += 1
         await self.may_write.wait()
         await super().upsert(generation, rows)
 
     async def remove(self, generation: Generation, event_ids: Sequence[str]) -> None:
-        """Start."""
+        """Start if necessary."""
         self._start()
         await super().remove(generation, event_ids)
 
     async def listed(self, generation: Generation) -> frozenset[str]:
-        """Start."""
+        """Start if necessary."""
         self._start()
         self.listings += 1
         return await super().listed(generation)
@@ -77,12 +77,12 @@ class CountedStore(InMemoryVectorStore):
     async def nearest(
         self, generation: Generation, vector: Vector, reading: Reading, limit: int
     ) -> list[tuple[str, float]]:
-        """Start."""
+        """Start if necessary."""
         self._start()
         return await super().nearest(generation, vector, reading, limit)
 
     async def sleep(self) -> None:
-        """End."""
+        """Stop."""
         self.is_running = False
 
     def _start(self) -> None:
@@ -93,13 +93,13 @@ class CountedStore(InMemoryVectorStore):
 
 
 class Exact:
-    """Exact search that finds everything wide, and answers one event of its own."""
+    """Exact search that reports every search as too large, and returns one event."""
 
     def __init__(self, event: Event) -> None:
-        """Answer this event."""
+        """Return this event."""
         self.event = event
 
-    async def is_wide(self, reading: Reading) -> bool:  # everything is
+    async def is_wide(self, reading: Reading) -> bool:  # every search
         """Return True."""
         return True
 
@@ -110,7 +110,7 @@ class Exact:
 
 @dataclass
 class World:
-    """A follower over a counted store, with a clock that stands still."""
+    """A reconciler with a counting store and a fixed clock."""
 
     ledger: InMemoryLedger = field(default_factory=InMemoryLedger)
     store: CountedStore = field(default_factory=CountedStore)
@@ -118,17 +118,17 @@ class World:
     rows: int = 0
 
     def __post_init__(self) -> None:
-        """Follow."""
+        """Create the reconciler."""
         self.follower = self.restarted()
 
     def restarted(self) -> IndexReconciler:
-        """Make the follower of the next process; whatever the last one had running is gone."""
+        """Return the reconciler of a new process, in which the store is stopped."""
         self.store.is_running = False
         self.follower = IndexReconciler(self.store, self.ledger.shelf, self.ledger.book, MODEL, self.clock.elapsed)
         return self.follower
 
     async def add(self, count: int) -> list[Event]:
-        """Write so many more events with vectors that differ."""
+        """Add so many events with different vectors."""
         first, self.rows = self.rows, self.rows + count
         events = [an_event(f"第 {number} 件事") for number in range(first, self.rows)]
         await embedded(
@@ -137,7 +137,7 @@ class World:
         return events
 
     async def lived(self, seconds: float) -> None:
-        """Run the rounds that are due in so many seconds, one after the other."""
+        """Run all rounds that are due within so many seconds."""
         ends = self.clock.elapsed() + seconds
         while True:
             rest = await self.follower.round()
@@ -147,14 +147,14 @@ class World:
             self.clock.advance(seconds=min(max(rest, 0.01), left))
 
     async def slept(self) -> None:
-        """Build the index of what there is, and let the store end for want of questions."""
+        """Build the index and let the store stop for inactivity."""
         await self.follower.follow()
         await self.lived(IDLE_SECONDS + EVERY_DAY / 100)
         assert not self.store.is_running
 
 
 async def test_few_rows_start_no_store() -> None:
-    """A bot that learns less than a batch starts no store until a row has waited its minutes."""
+    """Fewer rows than a batch do not start the store until a row has waited for the maximum time."""
     world = World()
     await world.add(ROWS_BEHIND - 1)
     await world.lived(SECONDS_BEHIND - 1)
@@ -165,7 +165,7 @@ async def test_few_rows_start_no_store() -> None:
 
 
 async def test_a_whole_batch_starts_the_store_once() -> None:
-    """The row that completes a batch starts the store, which takes in all of them; nothing starts it again."""
+    """A full batch of rows starts the store once."""
     world = World()
     for count in (ROWS_BEHIND - 1, 1):
         assert world.store.starts == 0
@@ -178,7 +178,7 @@ async def test_a_whole_batch_starts_the_store_once() -> None:
 
 
 async def test_a_row_waits_some_minutes_at_most() -> None:
-    """A single row is in the index after the minutes that an index may be behind."""
+    """A single row is indexed after the maximum waiting time."""
     world = World()
     await world.add(1)
     await world.lived(SECONDS_BEHIND + 1)
@@ -186,7 +186,7 @@ async def test_a_row_waits_some_minutes_at_most() -> None:
 
 
 async def test_the_minutes_of_the_next_row_are_its_own() -> None:
-    """The time that an index may be behind begins with the first row that it lacks, not with the last batch."""
+    """The waiting time starts with the first missing row, not with the last batch."""
     world = World()
     await world.add(1)
     await world.lived(SECONDS_BEHIND + IDLE_SECONDS + 1)
@@ -200,7 +200,7 @@ async def test_the_minutes_of_the_next_row_are_its_own() -> None:
 
 
 async def test_a_store_that_nobody_needs_ends() -> None:
-    """After the idle minutes the store ends, exact search answers, and status calls that a state and no failure."""
+    """After the idle time the store stops, exact search answers, and the status reports no failure."""
     world = World()
     await world.add(3)
     await world.follower.follow()
@@ -216,7 +216,7 @@ async def test_a_store_that_nobody_needs_ends() -> None:
 
 
 async def test_questions_keep_the_store_running() -> None:
-    """While wide questions come the store does not end."""
+    """Large searches keep the store running."""
     world = World()
     await world.add(3)
     await world.follower.follow()
@@ -227,7 +227,7 @@ async def test_questions_keep_the_store_running() -> None:
 
 
 async def test_rows_that_trickle_in_do_not_keep_the_store_running() -> None:
-    """Single rows are written while the store runs, and do not prolong that."""
+    """Single rows are written while the store runs, but do not keep it running."""
     world = World()
     await world.add(3)
     await world.follower.follow()
@@ -240,7 +240,7 @@ async def test_rows_that_trickle_in_do_not_keep_the_store_running() -> None:
 
 
 async def test_a_wide_question_is_answered_from_the_ledger_and_starts_the_store() -> None:
-    """A question that finds the store asleep gets its answer from exact search at once, while the store starts."""
+    """A large search while the store is stopped is answered exactly at once and starts the store."""
     world = World()
     [event] = await world.add(1)
     await world.slept()
@@ -260,7 +260,7 @@ async def test_a_wide_question_is_answered_from_the_ledger_and_starts_the_store(
 
 
 async def test_the_store_answers_only_with_all_rows() -> None:
-    """What came in while the store slept is in it before it answers."""
+    """Rows added while the store was stopped are indexed before it answers."""
     world = World()
     await world.add(2)
     await world.slept()
@@ -272,7 +272,7 @@ async def test_the_store_answers_only_with_all_rows() -> None:
 
 
 async def test_lag_is_counted_while_the_store_sleeps() -> None:
-    """Rows that the sleeping index lacks are counted from its mark, also by the next process."""
+    """Missing rows are counted while the store is stopped, also after a restart."""
     world = World()
     await world.add(5)
     await world.slept()
@@ -283,7 +283,7 @@ async def test_lag_is_counted_while_the_store_sleeps() -> None:
 
 
 async def test_a_new_process_starts_no_store_for_an_index_that_is_whole() -> None:
-    """After a restart an index that lacks nothing is left alone."""
+    """After a restart a complete index does not start the store."""
     world = World()
     await world.add(ROWS_BEHIND + 5)
     await world.slept()
@@ -293,7 +293,7 @@ async def test_a_new_process_starts_no_store_for_an_index_that_is_whole() -> Non
 
 
 async def test_whoever_drains_gets_a_whole_index() -> None:
-    """A hurried follower brings the index up to date though only one row is missing; nothing missing starts nothing."""
+    """A drain completes the index even for one missing row, and starts nothing if none is missing."""
     world = World()
     await world.add(1)
     running = asyncio.create_task(world.follower.run())
@@ -308,11 +308,11 @@ async def test_whoever_drains_gets_a_whole_index() -> None:
     assert world.store.starts == 1
     await world.add(1)
     await world.lived(1)
-    assert world.store.starts == 1  # the hurry is over
+    assert world.store.starts == 1  # the drain is over
 
 
 async def test_an_erasure_is_behind_and_a_purge_builds_anew() -> None:
-    """What is erased while the store sleeps is shipped before it answers; a purge starts it and builds the next."""
+    """Rows erased while the store was stopped are removed before it answers; a purge starts it and rebuilds."""
     world = World()
     events = await world.add(3)
     await world.slept()
@@ -332,7 +332,7 @@ async def test_an_erasure_is_behind_and_a_purge_builds_anew() -> None:
 
 
 async def test_a_purge_during_the_store_going_to_sleep_leaves_nothing_running() -> None:
-    """A rebuild that waits for the store to end starts it again, and the idle minutes end it again."""
+    """A rebuild during the stopping of the store starts it again, and it stops after the idle time."""
     world = World()
     await world.add(3)
     await world.follower.follow()
@@ -344,7 +344,7 @@ async def test_a_purge_during_the_store_going_to_sleep_leaves_nothing_running() 
 
 
 async def test_a_long_build_is_not_cut_off() -> None:
-    """A build that takes longer than the idle minutes is finished, and the minutes begin with its end."""
+    """A build longer than the idle time is completed, and the idle time starts at its end."""
     world = World()
     await world.add(3)
     await world.follower.follow()
@@ -362,7 +362,7 @@ async def test_a_long_build_is_not_cut_off() -> None:
 
 
 async def test_the_daily_check_waits_until_the_store_runs() -> None:
-    """Comparison and self-check start no store: they are done when it runs for another reason, once a day."""
+    """The daily comparison and self-check do not start the store but wait until it runs."""
     world = World()
     await world.add(20)
     await world.slept()
@@ -376,7 +376,7 @@ async def test_the_daily_check_waits_until_the_store_runs() -> None:
 
 
 async def test_a_damage_done_while_the_store_slept_is_found() -> None:
-    """Another generation than the one that fell asleep is looked at as at a start of the bot, and built anew."""
+    """If the generation changed while the store was stopped, it is checked and rebuilt."""
     world = World()
     events = await world.add(4)
     await world.slept()
@@ -391,7 +391,7 @@ async def test_a_damage_done_while_the_store_slept_is_found() -> None:
 
 
 async def test_a_store_that_does_not_wake_is_tried_again() -> None:
-    """While the store cannot start every wide question is refused to exact search, status names why, and it comes."""
+    """If the store cannot start, large searches use exact search, the status gives the reason, and it is retried."""
     world = World()
     await world.add(2)
     await world.slept()

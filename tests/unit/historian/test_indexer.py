@@ -1,4 +1,4 @@
-"""Every event gets its vector, and nothing is paid for twice."""
+"""Tests of embedding every event exactly once."""
 
 from __future__ import annotations
 
@@ -18,31 +18,31 @@ from tests.support.waiting import until, until_not
 
 
 class Model:
-    """Embeds every text, unless a reaction raises; remembers what it answered."""
+    """A model that embeds every text unless its reaction raises, and records the texts."""
 
     fingerprint = "model/2"
     calibration = Calibration(0.0, 1.0)
 
     def __init__(self, react: Callable[[Sequence[str]], None] = lambda _: None) -> None:
-        """React to batches."""
+        """Call this reaction for each batch."""
         self.react = react
         self.answered: list[str] = []
         self.calls = 0
 
     async def embed_documents(self, texts: Sequence[str]) -> list[Vector]:
-        """Embed."""
+        """Embed texts."""
         self.calls += 1
         self.react(texts)
         self.answered += texts
         return [a_vector(1.0, len(text)) for text in texts]
 
     async def embed_query(self, text: str) -> Vector:
-        """Embed."""
+        """Embed a text."""
         return a_vector(1.0, len(text))
 
 
 class RefusingShelf:
-    """A shelf whose disk is full for so many writes."""
+    """A vector ledger that refuses a number of writes."""
 
     def __init__(self, shelf: VectorLedger, times: int) -> None:
         """Refuse the first writes."""
@@ -53,7 +53,7 @@ class RefusingShelf:
         return getattr(self._shelf, name)
 
     async def store(self, fingerprint: str, rows: Sequence[VectorRow]) -> None:
-        """Refuse, or store."""
+        """Refuse or store."""
         self.times -= 1
         if self.times >= 0:
             raise StorageRefused("满了")
@@ -61,18 +61,18 @@ class RefusingShelf:
 
 
 async def some(ledger: InMemoryLedger, *texts: str) -> None:
-    """Write events without vectors."""
+    """Store events without vectors."""
     await committed(ledger, *(an_event(text) for text in texts))
 
 
 async def until_idle(indexer: Indexer) -> None:
-    """Step until nothing waits."""
+    """Run steps until nothing waits."""
     while await indexer.step():
         pass
 
 
 async def test_each_event_is_embedded_once() -> None:
-    """More events than a batch holds are embedded, each once, and whoever follows is told."""
+    """More events than a batch are embedded once each, and the callback is called."""
     ledger, model, told = InMemoryLedger(), Model(), []
     texts = [f"第 {number} 件事" for number in range(BATCH + 3)]
     await some(ledger, *texts)
@@ -86,7 +86,7 @@ async def test_each_event_is_embedded_once() -> None:
 @pytest.mark.parametrize("error", [PermanentError("too long"), BadAnswer("NaN"), TooSlow("60 s")])
 @pytest.mark.parametrize("place", [0, 1, 30, 63])
 async def test_one_unusable_text_holds_nobody_up(error: Exception, place: int) -> None:
-    """A text that the model refuses stays without a vector; all others get theirs, in one go."""
+    """A text that the model refuses stays without a vector, and all others are embedded."""
     ledger = InMemoryLedger()
     texts = [f"第 {number} 件事" for number in range(64)]
 
@@ -104,7 +104,7 @@ async def test_one_unusable_text_holds_nobody_up(error: Exception, place: int) -
 
 @pytest.mark.parametrize("count", [1, 2, 64])
 async def test_a_model_that_answers_nothing_well_blames_no_text(count: int) -> None:
-    """While every answer is bad nothing is given up, few calls are made, and all get their vectors when it is well."""
+    """While every answer is bad, few calls are made and no text is given up; later all are embedded."""
     ledger, is_well = InMemoryLedger(), False
 
     def refuse(_: Sequence[str]) -> None:
@@ -125,7 +125,7 @@ async def test_a_model_that_answers_nothing_well_blames_no_text(count: int) -> N
 
 
 async def test_a_text_for_which_the_model_is_always_away_holds_nobody_up() -> None:
-    """Where every batch with one text gets no answer and a plain text does, that text is left out."""
+    """If batches with one text always time out and another text works, that text is skipped."""
     ledger = InMemoryLedger()
     texts = [f"第 {number} 件事" for number in range(20)]
 
@@ -145,7 +145,7 @@ async def test_a_text_for_which_the_model_is_always_away_holds_nobody_up() -> No
 
 
 async def test_a_model_that_is_away_is_not_asked_text_by_text() -> None:
-    """However long a model is away, each try is one call, and no text is blamed."""
+    """While a model is unavailable, each attempt is one call and no text is given up."""
     ledger, model = InMemoryLedger(), Model()
 
     def refuse(_: Sequence[str]) -> None:
@@ -162,7 +162,7 @@ async def test_a_model_that_is_away_is_not_asked_text_by_text() -> None:
 
 
 async def test_vectors_that_the_ledger_refused_are_not_paid_for_again() -> None:
-    """A full disk after an answer costs no second call."""
+    """Vectors that the ledger refused are stored later without another call."""
     ledger, model = InMemoryLedger(), Model()
     await some(ledger, "一", "二")
     indexer = Indexer(model, RefusingShelf(ledger.shelf, 2), on_stored=lambda: None)  # type: ignore[arg-type]
@@ -175,7 +175,7 @@ async def test_vectors_that_the_ledger_refused_are_not_paid_for_again() -> None:
 
 
 async def test_a_text_that_changed_meanwhile_is_embedded_anew() -> None:
-    """A vector of words that were taken out of an event since is not stored."""
+    """The vector of a text that was changed meanwhile is not stored."""
     ledger = InMemoryLedger()
     event = an_event("阿棠说了一句话")
     await committed(ledger, event)
@@ -184,7 +184,7 @@ async def test_a_text_that_changed_meanwhile_is_embedded_anew() -> None:
 
 
 async def test_the_loop_outlives_a_model_that_is_away() -> None:
-    """A model that cannot be reached means waiting; when it is back, everything is embedded."""
+    """After a model was unreachable, all events are embedded."""
     ledger, failures = InMemoryLedger(), iter([UnavailableError("away")])
 
     def refuse(_: Sequence[str]) -> None:

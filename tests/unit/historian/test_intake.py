@@ -1,4 +1,4 @@
-"""The door: how much is taken of each, and that nobody waits there for another place's disk."""
+"""Tests of accepting turns and dialogues."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from cognitive_memory_core.domain.job import Job
 from cognitive_memory_core.ports.queue import JobQueue
 from tests.support.builders import GROUP, OTHER_GROUP, a_message
 
-PATIENCE = 30  # seconds; nothing here takes one
+PATIENCE = 30  # seconds, far more than any test here needs
 SETTINGS = Settings.from_mapping({"vector_store": {"backend": "exact"}})
 
 
 @dataclass
 class HangingQueue:
-    """A queue on whose disk the jobs of one place hang until they are freed."""
+    """A queue that hangs on jobs of one place until it is released."""
 
     queue: JobQueue
     freed: asyncio.Event = field(default_factory=asyncio.Event)
@@ -29,7 +29,7 @@ class HangingQueue:
     enqueued: list[str] = field(default_factory=list[str])
 
     async def enqueue(self, job: Job) -> None:
-        """Hang, or take the job."""
+        """Hang on that place, otherwise take the job."""
         if job.scope == GROUP.scope:
             self.reached.set()
             await self.freed.wait()
@@ -37,12 +37,12 @@ class HangingQueue:
         await self.queue.enqueue(job)
 
     def __getattr__(self, name: str) -> Any:
-        """Let everything else through."""
+        """Forward everything else."""
         return getattr(self.queue, name)
 
 
 async def test_a_named_turn_does_not_wait_for_another_places_disk(tmp_path: Path) -> None:
-    """Turns with a request's id and dialogues of different places become durable side by side."""
+    """Turns with a request id and dialogues of different places are written concurrently."""
     async with core.CognitiveMemory.open(SETTINGS, tmp_path, background=False) as memory:
         engine = memory._opened
         queue = HangingQueue(engine.intake.queue)
@@ -59,7 +59,7 @@ async def test_a_named_turn_does_not_wait_for_another_places_disk(tmp_path: Path
 
 
 async def test_one_request_handed_in_twice_at_once_is_one_job(tmp_path: Path) -> None:
-    """Whoever repeats a request while its first write is under way gets the same job."""
+    """A request repeated during its first write gives the same job."""
     async with core.CognitiveMemory.open(SETTINGS, tmp_path, background=False) as memory:
         engine = memory._opened
         queue = HangingQueue(engine.intake.queue)
@@ -75,7 +75,7 @@ async def test_one_request_handed_in_twice_at_once_is_one_job(tmp_path: Path) ->
 
 @pytest.mark.parametrize("background", [False, True])
 async def test_a_flood_is_refused_before_anything_is_written(tmp_path: Path, *, background: bool) -> None:
-    """Turns beyond what is taken raise QueueFull, leave no file, are counted by status; other places are served."""
+    """Turns over the limit raise QueueFull, leave no file and are counted; other places are served."""
     bounds = QueueSettings(turns_per_minute=1, turn_burst=8)
     settings = replace_queue(SETTINGS, bounds)
     async with core.CognitiveMemory.open(settings, tmp_path, background=background) as memory:
@@ -84,7 +84,7 @@ async def test_a_flood_is_refused_before_anything_is_written(tmp_path: Path, *, 
             *(memory.remember(Turn(GROUP, observations=[f"第 {number} 件事"])) for number in range(50)),
             return_exceptions=True,
         )
-        assert sum(isinstance(outcome, core.QueueFull) for outcome in outcomes) == 46  # one person has half
+        assert sum(isinstance(outcome, core.QueueFull) for outcome in outcomes) == 46  # one person may use half
         assert len(list((tmp_path / "queues" / "pending").iterdir())) == 4
         status = await memory.status()
         assert (status.jobs.pending, status.refused) == (4, 46)
@@ -92,7 +92,7 @@ async def test_a_flood_is_refused_before_anything_is_written(tmp_path: Path, *, 
 
 
 async def test_a_turn_that_is_known_is_never_refused(tmp_path: Path) -> None:
-    """Asking again for what was accepted gives its id, also where nothing more is taken."""
+    """Repeating an accepted request returns its id even if the limit is reached."""
     settings = replace_queue(SETTINGS, QueueSettings(turns_per_minute=1, turn_burst=2))
     async with core.CognitiveMemory.open(settings, tmp_path, background=False) as memory:
         turn = Turn(GROUP, observations=["阿棠怕狗"], request_id="r1")
@@ -103,7 +103,7 @@ async def test_a_turn_that_is_known_is_never_refused(tmp_path: Path) -> None:
 
 
 async def test_refusals_of_the_queues_own_bounds_are_counted(tmp_path: Path) -> None:
-    """Whatever bound refuses a turn or a dialogue, status tells how many were refused."""
+    """The status counts turns and dialogues refused for any limit."""
     settings = replace_queue(SETTINGS, QueueSettings(max_pending=1))
     async with core.CognitiveMemory.open(settings, tmp_path, background=False) as memory:
         await memory.remember(Turn(GROUP, observations=["甲乙丙"]))
@@ -115,5 +115,5 @@ async def test_refusals_of_the_queues_own_bounds_are_counted(tmp_path: Path) -> 
 
 
 def replace_queue(settings: Settings, bounds: QueueSettings) -> Settings:
-    """Give settings with other bounds of the queue."""
+    """Return settings with other queue limits."""
     return settings.model_copy(update={"queue": bounds})

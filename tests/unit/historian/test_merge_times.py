@@ -1,4 +1,4 @@
-"""When facts are due."""
+"""Tests of when facts are merged."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def wait_of(
     settings: ProfileSettings | None = None,
     **fields: Any,
 ) -> float:
-    """Give the seconds from noon until facts are due that began to wait at noon."""
+    """Return the seconds from noon until facts that wait since noon are due."""
     waiting = PendingFacts(KEY, facts, fields.pop("since", NOON), **fields)
     due = due_at(waiting, settings or ProfileSettings(), NOON, is_first=first, is_hurried=hurried)
     return (due - NOON).total_seconds()
@@ -54,15 +54,15 @@ def wait_of(
     ],
 )
 def test_facts_are_due(given: dict[str, Any], seconds: float) -> None:
-    """Facts wait for more of them, first ones shortly, failed ones longer each time; a wrong clock holds up nothing."""
+    """Facts wait for more, first ones shortly, failed ones longer each time; a wrong clock delays nothing."""
     assert wait_of(**given) == seconds
 
 
 def test_an_endless_delay_is_a_date() -> None:
-    """A delay that no date can bear is long, and no error."""
+    """A delay too long for a date is treated as very long."""
     assert wait_of(settings=ProfileSettings(merge_delay_seconds=float("inf"))) > 1e7
 
 
 def test_pauses_grow_to_a_day() -> None:
-    """After a failure: a minute, an hour, and from the third in a row on a day, since each try is paid for."""
+    """After one failure the pause is a minute, after two an hour, then a day."""
     assert [pause_after(times) for times in (1, 2, 3, 7, 50)] == [60, 3600, 86400, 86400, 86400]

@@ -1,4 +1,4 @@
-"""Facts reach their portraits: in time, together, one entity at a time, and whatever fails waits."""
+"""Tests of the loop that merges facts into profiles."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from tests.support.merging import ScriptedMerger, World
 from tests.support.profiles import GROUP_KEY, MILI_THERE, TANG, TANG_THERE
 from tests.support.waiting import until
 
-SOON = 0.35  # seconds in which a loop that looks at the clock would have seen it
+SOON = 0.35  # seconds within which a loop without a fixed clock would have acted
 
 
 @asynccontextmanager
 async def running(merging: ProfileMerging) -> AsyncIterator[ProfileMerging]:
-    """Let the loop run."""
+    """Run the loop."""
     task = asyncio.create_task(merging.run())
     try:
         yield merging
@@ -35,7 +35,7 @@ async def running(merging: ProfileMerging) -> AsyncIterator[ProfileMerging]:
 
 
 async def settled(merging: ProfileMerging) -> None:
-    """Hurry until nothing waits."""
+    """Request immediate merging until nothing waits."""
 
     async def is_done() -> bool:
         merging.hurry()
@@ -45,18 +45,18 @@ async def settled(merging: ProfileMerging) -> None:
 
 
 async def told(world: World, merging: ProfileMerging, key: ProfileKey, *facts: str) -> None:
-    """Let facts wait, and say so, as the worker does."""
+    """Add facts and wake the loop, as the worker does."""
     await world.tell(key, *facts)
     merging.nudge()
 
 
 async def unmoved() -> None:
-    """Give a loop the time to do what it should not."""
+    """Give the loop time to do what it should not do."""
     await asyncio.sleep(SOON)
 
 
 async def test_a_first_portrait_comes_after_twenty_seconds_and_the_next_after_ten_minutes() -> None:
-    """Facts wait for more of them by the clock: 20 seconds for somebody's first portrait, then merge_delay_seconds."""
+    """Facts wait 20 seconds for a person's first profile, and merge_delay_seconds for later ones."""
     world = World()
     async with running(ProfileMerging(world.entity)) as merging:
         await told(world, merging, TANG, "甲")
@@ -76,7 +76,7 @@ async def test_a_first_portrait_comes_after_twenty_seconds_and_the_next_after_te
 
 
 async def test_a_hurry_ends_when_nothing_waits() -> None:
-    """After everything was merged at once, new facts wait for more of them again."""
+    """After an immediate merge, new facts wait again."""
     world = World()
     async with running(ProfileMerging(world.entity)) as merging:
         await told(world, merging, TANG, "甲")
@@ -94,14 +94,14 @@ async def test_a_hurry_ends_when_nothing_waits() -> None:
 
 
 async def test_the_index_is_asked_once_a_look_for_those_who_wait() -> None:
-    """However many portraits there are, a look costs one question, about those for whom facts wait."""
+    """Each round makes one query for existing profiles, about those with waiting facts only."""
     world, asked = World(), list[list[ProfileKey]]()
 
     class Counting:
-        """An index that is never read whole."""
+        """An index that must not be read completely."""
 
         async def portrayed(self, keys: list[ProfileKey]) -> frozenset[ProfileKey]:
-            """Count."""
+            """Count the query."""
             asked.append(keys)
             return await world.ledger.profiles.portrayed(keys)
 
@@ -113,7 +113,7 @@ async def test_the_index_is_asked_once_a_look_for_those_who_wait() -> None:
 
 
 async def test_who_has_a_portrait_from_before_the_start_waits_the_whole_delay() -> None:
-    """After a restart nobody counts as new who is not."""
+    """After a restart, facts of a person with a profile wait for the full delay."""
     world = World()
     await world.ledger.profiles.put(await world.profiles.write(_portrait(TANG)))
     async with running(ProfileMerging(world.entity)) as merging:
@@ -124,7 +124,7 @@ async def test_who_has_a_portrait_from_before_the_start_waits_the_whole_delay() 
 
 
 async def test_many_facts_do_not_wait() -> None:
-    """With merge_max_facts there is nothing to wait for."""
+    """merge_max_facts facts are merged at once."""
     world = World()
     async with running(ProfileMerging(world.entity)) as merging:
         await told(world, merging, TANG, *(f"第 {number} 件事" for number in range(12)))
@@ -150,7 +150,7 @@ async def test_facts_wait_a_little_for_those_of_waiting_jobs() -> None:
 
 
 async def test_settings_change_while_running() -> None:
-    """merge_delay_seconds and merge_max_facts are read anew each time."""
+    """Changes of merge_delay_seconds and merge_max_facts take effect while running."""
     world = World()
     async with running(ProfileMerging(world.entity)) as merging:
         await told(world, merging, TANG, "甲")
@@ -161,7 +161,7 @@ async def test_settings_change_while_running() -> None:
 
 
 async def test_entities_go_side_by_side_and_none_twice() -> None:
-    """Up to ``concurrency`` portraits are merged at once, each alone; facts that come meanwhile are merged after."""
+    """Up to ``concurrency`` profiles are merged at once, each by one merge at a time."""
     world = World(ScriptedMerger(seconds=0.05), settings=Live(Settings(historian=HistorianSettings(concurrency=3))))
     keys = [ProfileKey.member("10001", str(2000000 + number)) for number in range(7)]
     async with running(ProfileMerging(world.entity)) as merging:
@@ -177,7 +177,7 @@ async def test_entities_go_side_by_side_and_none_twice() -> None:
 
 
 async def test_facts_from_all_sides_are_all_kept() -> None:
-    """Facts that arrive while their portrait is being merged, edited and merged again are all in it at last."""
+    """Facts added during merges and edits are all in the profile in the end."""
     world = World(
         ScriptedMerger(seconds=0.003), settings=Live(Settings(profile=ProfileSettings(merge_delay_seconds=0)))
     )
@@ -195,7 +195,7 @@ async def test_facts_from_all_sides_are_all_kept() -> None:
 
 
 async def test_a_broken_model_loses_nothing() -> None:
-    """Broken three times: the facts wait, the status says so, the pauses grow; well again, the profile has them all."""
+    """After three failures the facts wait with growing pauses, the status reports it, and later all are merged."""
     tries: list[str] = []
 
     def react(person: Person) -> None:
@@ -229,7 +229,7 @@ async def test_a_broken_model_loses_nothing() -> None:
 
 @pytest.mark.parametrize("error", [BadAnswer("坏"), PermanentError("拒绝"), KeyError("阿棠说的话")])
 async def test_a_hurry_does_not_spin(error: Exception, caplog: pytest.LogCaptureFixture) -> None:
-    """What failed stays waiting within its pause, however often drain asks; the log names ids and no words."""
+    """A failed merge waits for its pause even during a drain; the log has ids and no texts."""
 
     def react(_: Person) -> None:
         raise error
@@ -249,7 +249,7 @@ async def test_a_hurry_does_not_spin(error: Exception, caplog: pytest.LogCapture
 
 
 async def test_a_model_that_is_away_counts_nothing() -> None:
-    """Unreachable is no failure of anybody's facts: all wait, with growing pauses, and go on when it is back."""
+    """An unreachable model does not count as a failure of facts; all wait with growing pauses."""
     seconds = [0.0]
 
     def react(_: Person) -> None:
@@ -276,7 +276,7 @@ async def test_a_model_that_is_away_counts_nothing() -> None:
 
 
 async def test_one_file_that_cannot_be_written_stops_nobody_else() -> None:
-    """A portrait whose store refuses goes to the back: all others are merged."""
+    """A profile that cannot be written is retried later, and all others are merged."""
     seconds = [0.0]
 
     def react(person: Person) -> None:
@@ -299,10 +299,10 @@ async def test_one_file_that_cannot_be_written_stops_nobody_else() -> None:
 
 
 class Away:
-    """A book of facts that is away for so many calls that matter."""
+    """A fact store that fails a number of times."""
 
     def __init__(self, book: Any) -> None:
-        """Stand before a book."""
+        """Wrap a fact store."""
         self._book = book
         self.failures = 2
 
@@ -310,12 +310,12 @@ class Away:
         return getattr(self._book, name)
 
     async def waiting(self) -> Any:
-        """Refuse, or answer."""
+        """Raise, or answer."""
         self._refuse()
         return await self._book.waiting()
 
     async def fail(self, *arguments: Any) -> None:
-        """Refuse, or note down."""
+        """Raise, or record the failure."""
         self._refuse()
         await self._book.fail(*arguments)
 
@@ -326,7 +326,7 @@ class Away:
 
 
 async def test_a_ledger_that_is_away_ends_nothing() -> None:
-    """The loop outlives a ledger that refuses, and notes down later what it could not."""
+    """The loop continues after ledger failures and records failed merges later."""
     seconds = [0.0]
     world = World()
     book = Away(world.ledger.facts)
@@ -354,7 +354,7 @@ async def test_a_ledger_that_is_away_ends_nothing() -> None:
 
 
 async def test_whoever_is_left_out_does_not_hold_up_drain() -> None:
-    """Facts of somebody who opted out wait for nobody, and are not counted."""
+    """Facts of a person who opted out do not delay a drain and are not counted."""
     world = World(left_out={"2000001"})
     async with running(ProfileMerging(world.entity)) as merging:
         await told(world, merging, TANG, "甲")
@@ -366,7 +366,7 @@ async def test_whoever_is_left_out_does_not_hold_up_drain() -> None:
 
 
 async def test_while_held_nothing_is_merged() -> None:
-    """Whoever erases holds the merging: what is in hand is put down, nothing begins, and afterwards it goes on."""
+    """While merging is held for an erasure, running merges stop and none starts; afterwards it continues."""
     world = World(ScriptedMerger(seconds=0.2))
     async with running(ProfileMerging(world.entity)) as merging:
         await told(world, merging, TANG, "甲")
@@ -383,7 +383,7 @@ async def test_while_held_nothing_is_merged() -> None:
 
 
 async def test_stopping_lets_a_merge_end() -> None:
-    """What is in hand when the memory stops gets its time, and nothing new begins."""
+    """Stopping gives running merges time to finish and starts no new one."""
     world = World(ScriptedMerger(seconds=0.1), settings=Live(Settings(historian=HistorianSettings(concurrency=1))))
     async with running(ProfileMerging(world.entity)) as merging:
         await told(world, merging, TANG, "甲")
@@ -398,7 +398,7 @@ async def test_stopping_lets_a_merge_end() -> None:
 
 
 async def test_a_pause_holds_and_ends() -> None:
-    """While paused nothing is merged, whatever hurries."""
+    """While paused nothing is merged, even during a drain."""
     world = World()
     async with running(ProfileMerging(world.entity)) as merging:
         merging.paused = True
@@ -412,7 +412,7 @@ async def test_a_pause_holds_and_ends() -> None:
 
 @pytest.mark.parametrize(("people", "most"), [(10, 60), (1, 18)])
 async def test_a_chat_of_fifty_minutes_costs_few_merges(people: int, most: int) -> None:
-    """A hundred turns, 30 seconds apart, two facts each: ten people cost 60 merges at most, one as many as fill up."""
+    """A hundred turns over fifty minutes with two facts each cost at most 60 merges for ten people."""
     world = World()
     merging = ProfileMerging(world.entity)
     async with running(merging):
@@ -429,7 +429,7 @@ async def test_a_chat_of_fifty_minutes_costs_few_merges(people: int, most: int) 
 
 
 async def test_a_burst_costs_a_merge_or_two_each() -> None:
-    """The same hundred turns at once cost at most two merges a person."""
+    """The same hundred turns at once cost at most two merges per person."""
     world = World()
     merging = ProfileMerging(world.entity)
     async with running(merging):
@@ -440,7 +440,7 @@ async def test_a_burst_costs_a_merge_or_two_each() -> None:
 
 
 async def _quiet(merging: ProfileMerging) -> None:
-    """Wait until the loop has done what is due; it is told to look rather than waited for."""
+    """Wake the loop until it has done everything that is due."""
     merging.nudge()
     merging.loop.hurry()
     await asyncio.sleep(0.005)

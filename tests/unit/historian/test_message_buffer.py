@@ -1,4 +1,4 @@
-"""Messages on their way to the log."""
+"""Tests of the buffer of messages that are not in the log yet."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from tests.support.waiting import until
 
 
 class RefusingLog:
-    """A log whose disk is full until it is told otherwise."""
+    """A log that refuses every call until it is allowed."""
 
     def __init__(self, log: object) -> None:
-        """Begin by refusing."""
+        """Refuse at first."""
         self._log = log
         self.refuses = True
 
@@ -35,7 +35,7 @@ class RefusingLog:
 
 
 async def test_a_message_is_visible_at_once() -> None:
-    """What was said a moment ago stands in the window, and only in its own place."""
+    """A message is visible immediately, and only in its own scope."""
     ledger = InMemoryLedger()
     journal = MessageBuffer(ledger.log, sightings_of(ledger))
     message = a_message("刚说的")
@@ -45,7 +45,7 @@ async def test_a_message_is_visible_at_once() -> None:
 
 
 async def test_a_refusing_log_loses_nothing_and_raises_nothing() -> None:
-    """Messages that the disk refuses stay visible, and are written once it takes them again."""
+    """Messages that could not be written stay visible, and are written later."""
     ledger = InMemoryLedger()
     log = RefusingLog(ledger.log)
     journal = MessageBuffer(log, sightings_of(ledger))  # type: ignore[arg-type]
@@ -60,15 +60,15 @@ async def test_a_refusing_log_loses_nothing_and_raises_nothing() -> None:
 
 @pytest.mark.parametrize("failure", [StorageRefused("满了"), IntegrityError("UNIQUE"), asyncio.CancelledError()])
 async def test_what_was_refused_once_is_written_without_another_line(failure: BaseException) -> None:
-    """Whatever a write raises, lines that wait are written again soon, and the status is well again afterwards."""
+    """After any failed write the messages are written again, and the status is well afterwards."""
 
     class FailingOnce:
-        """A log that fails at the first write."""
+        """A log whose first write fails."""
 
         tries = 0
 
         async def append(self, messages: Sequence[Message]) -> None:
-            """Fail, or write."""
+            """Fail first, then write."""
             self.tries += 1
             if self.tries == 1:
                 raise failure
@@ -89,7 +89,7 @@ async def test_what_was_refused_once_is_written_without_another_line(failure: Ba
 
 
 async def test_a_log_that_answers_again_is_no_trouble() -> None:
-    """A window that could not be read stands in the status until one can."""
+    """A failed read is reported in the status until one succeeds."""
     ledger = InMemoryLedger()
     log = RefusingLog(ledger.log)
     journal = MessageBuffer(log, sightings_of(ledger))  # type: ignore[arg-type]
@@ -101,7 +101,7 @@ async def test_a_log_that_answers_again_is_no_trouble() -> None:
 
 
 async def test_a_withdrawn_message_is_dropped_before_it_is_written() -> None:
-    """A message that is withdrawn before it reaches the disk never does."""
+    """A message withdrawn before it is written is never written."""
     ledger = InMemoryLedger()
     journal = MessageBuffer(ledger.log, sightings_of(ledger))
     message = a_message("手滑")
@@ -111,7 +111,7 @@ async def test_a_withdrawn_message_is_dropped_before_it_is_written() -> None:
 
 
 async def test_names_are_noted_once_a_change() -> None:
-    """The latest card of a person is what they are called, however often they speak."""
+    """The latest name of a person is recorded, however often they speak."""
     ledger = InMemoryLedger()
     journal = MessageBuffer(ledger.log, sightings_of(ledger))
     for minute, name in enumerate(("阿棠", "阿棠", "海棠未眠")):
@@ -123,7 +123,7 @@ async def test_names_are_noted_once_a_change() -> None:
 
 
 async def test_the_window_is_bounded_and_oldest_first() -> None:
-    """A window holds the newest messages up to its limit, oldest first."""
+    """Recent messages are limited to the newest, oldest first."""
     ledger = InMemoryLedger()
     journal = MessageBuffer(ledger.log, sightings_of(ledger))
     for minute in range(5):
@@ -133,15 +133,15 @@ async def test_the_window_is_bounded_and_oldest_first() -> None:
 
 
 class BusyLog:
-    """A log that notes how much it is given at once; while it writes, people go on talking."""
+    """A log that records its batches while people go on talking."""
 
     def __init__(self) -> None:
-        """Begin with nothing."""
+        """Have no batches."""
         self.pieces: list[list[Message]] = []
         self.journal: MessageBuffer | None = None
 
     async def append(self, messages: tuple[Message, ...]) -> None:
-        """Note a piece."""
+        """Record a batch."""
         assert self.journal is not None
         self.pieces.append(list(messages))
         for _ in messages:
@@ -149,7 +149,7 @@ class BusyLog:
 
 
 async def test_a_flood_of_messages_is_written_in_pieces() -> None:
-    """No transaction is longer than a piece, so that other writes come between; what comes meanwhile waits its turn."""
+    """Many messages are written in batches of limited size, and new ones wait for a later batch."""
     log = BusyLog()
     journal = log.journal = MessageBuffer(log, sightings_of(InMemoryLedger()))  # type: ignore[arg-type]
     said = [a_message(f"第 {number} 句") for number in range(4 * PIECE - 50)]
@@ -162,19 +162,19 @@ async def test_a_flood_of_messages_is_written_in_pieces() -> None:
 
 
 class CountingLog:
-    """A log that notes the texts of each piece."""
+    """A log that records the texts of each batch."""
 
     def __init__(self) -> None:
-        """Begin with nothing."""
+        """Have no batches."""
         self.pieces: list[list[str]] = []
 
     async def append(self, messages: Sequence[Message]) -> None:
-        """Note a piece."""
+        """Record a batch."""
         self.pieces.append([message.text for message in messages])
 
 
 async def test_a_line_does_not_wait_for_the_flood_of_another_group() -> None:
-    """A line of one group is in the first piece that is written, however many of another group came before it."""
+    """A message of one group is in the first batch, however many of another group came before."""
     log = CountingLog()
     journal = MessageBuffer(log, sightings_of(InMemoryLedger()))  # type: ignore[arg-type]
     for number in range(3 * PIECE):
@@ -186,7 +186,7 @@ async def test_a_line_does_not_wait_for_the_flood_of_another_group() -> None:
 
 
 async def test_what_does_not_fit_is_dropped_and_counted() -> None:
-    """Lines beyond the bound are counted and named as a trouble until a piece is written without another loss."""
+    """Messages over the limit are counted and reported until a batch is written without another loss."""
     ledger = InMemoryLedger()
     journal = MessageBuffer(ledger.log, sightings_of(ledger), UnwrittenMessages(capacity=5, place_capacity=3))
     for minute in range(5):

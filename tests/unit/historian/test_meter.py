@@ -1,4 +1,4 @@
-"""What models cost is written down."""
+"""Tests of recording the cost of model calls."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from tests.support.waiting import until
 
 
 class RefusingAccounts(InMemoryAccounts):
-    """Accounts whose disk is full until told otherwise."""
+    """Accounts that refuse writes until allowed."""
 
     refuses = True
 
     async def spend(self, day: date, spending: Spending) -> None:
-        """Refuse, or write."""
+        """Refuse or write."""
         if self.refuses:
             raise StorageRefused("满了")
         await super().spend(day, spending)
 
 
 async def test_calls_are_added_up_by_purpose_and_day() -> None:
-    """Three calls of two purposes on two days of the zone are counted where they belong."""
+    """Calls are counted by purpose and by day of the configured zone."""
     accounts, clock = InMemoryAccounts(), FrozenClock()
     meter = SpendingMeter(accounts, clock, SHANGHAI)
     meter.count("embedding", 10)
@@ -45,7 +45,7 @@ async def test_calls_are_added_up_by_purpose_and_day() -> None:
 
 
 async def test_what_the_ledger_refuses_waits() -> None:
-    """A full disk loses no count, also of what is spent meanwhile."""
+    """Counts that could not be written are kept and written later."""
     accounts, clock = RefusingAccounts(), FrozenClock()
     meter = SpendingMeter(accounts, clock, SHANGHAI)
     meter.count("embedding", 10)
@@ -57,13 +57,13 @@ async def test_what_the_ledger_refuses_waits() -> None:
 
 
 async def test_two_who_write_at_once_write_each_call_once() -> None:
-    """The loop and a status that settle together neither fail nor count twice."""
+    """Two simultaneous writers write each call once."""
 
     class SlowAccounts(InMemoryAccounts):
-        """Accounts that take a moment."""
+        """Accounts that take some time."""
 
         async def spend(self, day: date, spending: Spending) -> None:
-            """Wait, and write."""
+            """Wait, then write."""
             await asyncio.sleep(0)
             await super().spend(day, spending)
 
@@ -76,15 +76,15 @@ async def test_two_who_write_at_once_write_each_call_once() -> None:
 
 
 class FailingOnce(InMemoryAccounts):
-    """Accounts that fail at the first write."""
+    """Accounts whose first write fails."""
 
     def __init__(self, failure: BaseException) -> None:
-        """Fail with this."""
+        """Fail first with this error."""
         super().__init__()
         self.failure: BaseException | None = failure
 
     async def spend(self, day: date, spending: Spending) -> None:
-        """Fail, or write."""
+        """Fail first, then write."""
         failure, self.failure = self.failure, None
         if failure is not None:
             raise failure
@@ -93,7 +93,7 @@ class FailingOnce(InMemoryAccounts):
 
 @pytest.mark.parametrize("failure", [StorageRefused("满了"), IntegrityError("UNIQUE"), asyncio.CancelledError()])
 async def test_what_was_refused_once_is_written_without_another_call(failure: BaseException) -> None:
-    """Whatever a write raises, the count is written soon after, also when no other call is made."""
+    """After any failed write the count is written soon, even without another call."""
     accounts = FailingOnce(failure)
     meter = SpendingMeter(accounts, FrozenClock(), SHANGHAI)
     running = asyncio.create_task(meter.run())
@@ -108,15 +108,15 @@ async def test_what_was_refused_once_is_written_without_another_call(failure: Ba
 
 
 async def test_a_write_that_is_cancelled_loses_no_call_and_counts_none_twice() -> None:
-    """Stopping while calls are on their way to the accounts leaves each of them counted once."""
+    """Stopping during a write counts each call once."""
 
     class SlowAccounts(InMemoryAccounts):
-        """Accounts that are told when to write."""
+        """Accounts that write when allowed."""
 
         may_write = asyncio.Event()
 
         async def spend(self, day: date, spending: Spending) -> None:
-            """Wait, and write."""
+            """Wait, then write."""
             await self.may_write.wait()
             await super().spend(day, spending)
 

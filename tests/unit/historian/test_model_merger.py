@@ -1,4 +1,4 @@
-"""Portraits as a model draws them and code composes them."""
+"""Tests of profiles made by a model."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ BODY = """阿岚在青岛开一间木工房，养猫。
 
 
 def a_drawing(**fields: Any) -> dict[str, Any]:
-    """Make a model's answer: the standing portrait with the new fact in it, unless told otherwise."""
+    """Return a model's answer: the existing profile with the new fact, unless fields replace it."""
     topics = ["2026年4月18日花5400元买了二手平刨"]
     return {
         "nothing_new": False,
@@ -73,17 +73,17 @@ def a_drawing(**fields: Any) -> dict[str, Any]:
 
 
 def a_profile(summary: str = BODY, **fields: Any) -> Profile:
-    """Make the standing portrait."""
+    """Return the existing profile."""
     return Profile(KEY, "阿岚", fields.pop("tags", ("木工", "猫")), summary, NOON, version="1", **fields)
 
 
 def facts_of(*texts: str) -> list[Fact]:
-    """Make facts about her."""
+    """Return facts about the person."""
     return [Fact(KEY, f"e{at}", text, "event", NOON) for at, text in enumerate(texts or (FACT,))]
 
 
 def a_merger(*answers: object, max_chars: int = 800) -> tuple[ModelMerger, ScriptedChat]:
-    """Make a merger whose model answers these."""
+    """Return a merger whose model gives these answers."""
     chat = ScriptedChat(*answers)
     live = Live(Settings(profile=ProfileSettings(max_chars=max_chars)))
     return ModelMerger(chat, LIBRARY, live), chat
@@ -98,12 +98,12 @@ async def merged(
 
 
 async def composed(drawn: Drawn) -> Portrait:
-    """Merge what a model drew into the standing portrait."""
+    """Merge a model's answer into the existing profile."""
     return await ModelMerger(_Drawing(drawn), LIBRARY, Live(Settings())).merge(TANG, a_profile(), facts_of(), NOON)
 
 
 async def test_a_portrait_is_composed_under_fixed_headings() -> None:
-    """The answer's fields become a summary and bullets under our headings, in our order; empty ones are left out."""
+    """The answer's fields become a summary and lists under fixed headings; empty ones are left out."""
     facts = tuple(f"阿岚(1840022917) {line}" for lines in LINES.values() for line in lines)
     drawing = a_drawing(topics=list(LINES["topics"]), summary=SUMMARY)
     portrait = await merged(drawing, facts=facts)
@@ -133,7 +133,7 @@ async def test_a_portrait_is_composed_under_fixed_headings() -> None:
 )
 @pytest.mark.parametrize("profile", [None, a_profile()])
 async def test_nothing_new_never_overwrites(answer: dict[str, Any], profile: Profile | None) -> None:
-    """Whatever way a model says that there is nothing new, the portrait stays, or goes on being none."""
+    """Whatever way a model reports nothing new, the profile is unchanged, or still missing."""
     if profile is None:
         answer = {name: value for name, value in answer.items() if name not in LINES}
     portrait = await merged(*[{**NO_LINES, **answer}] * (1 if profile else 2), profile=profile)
@@ -142,7 +142,7 @@ async def test_nothing_new_never_overwrites(answer: dict[str, Any], profile: Pro
 
 @pytest.mark.parametrize("profile", [None, a_profile()])
 async def test_a_drawing_of_the_news_counts_whatever_stands_beside_it(profile: Profile | None) -> None:
-    """A model that says "nothing new" and draws what the facts tell is taken at its drawing, if that may stand."""
+    """An answer that reports nothing new but contains the news is used if it is acceptable."""
     portrait = await merged(a_drawing(nothing_new=True), profile=profile, facts=(FACT, *sum(LINES.values(), ())))
     assert "5400" in portrait.summary
     ruin = {**NO_LINES, "nothing_new": True, "tags": [], "summary": "阿岚买了二手平刨。"}
@@ -152,7 +152,7 @@ async def test_a_drawing_of_the_news_counts_whatever_stands_beside_it(profile: P
 
 
 async def test_nothing_new_of_somebody_without_a_portrait_is_asked_once_more() -> None:
-    """A first portrait is asked for with the reason; only a model that insists lets the facts go."""
+    """Nothing new for a person without a profile is asked again with the reason; repeated, it settles the facts."""
     merger, chat = a_merger({"nothing_new": True}, a_drawing())
     portrait = await merger.merge(TANG, None, facts_of(FACT, *sum(LINES.values(), ())), NOON)
     assert "5400" in portrait.summary
@@ -163,7 +163,7 @@ async def test_nothing_new_of_somebody_without_a_portrait_is_asked_once_more() -
 
 
 async def test_news_in_the_words_of_no_news_is_news() -> None:
-    """A summary that merely begins like "nothing new" is one."""
+    """A summary that only begins like "nothing new" is used."""
     answer = {
         **NO_LINES,
         "nothing_new": False,
@@ -174,7 +174,7 @@ async def test_news_in_the_words_of_no_news_is_news() -> None:
 
 
 async def test_a_summary_that_was_left_out_stays() -> None:
-    """Lines without a summary leave the old summary, and no tags leave the old tags."""
+    """An answer without a summary keeps the old summary, and one without tags the old tags."""
     portrait = await composed(Drawn(False, (), "没有新信息", **{**LINES, "topics": ("2026年4月18日买了二手平刨",)}))
     assert portrait.summary.startswith(SUMMARY)
     assert portrait.tags == ("木工", "猫")
@@ -182,7 +182,7 @@ async def test_a_summary_that_was_left_out_stays() -> None:
 
 
 async def test_tags_are_few_short_and_different() -> None:
-    """Tags are cleaned; each stands once; what is longer than a tag is none; there are twelve at most."""
+    """Tags are cleaned, unique, short and at most twelve."""
     tags = ["#木工", "木工", "ＰＳ", "ps", "很" * 25, "猫\n狗", "a\u202eb", *(f"标签{number}" for number in range(20))]
     drawn = Drawn(False, tuple(tags), SUMMARY, **LINES)
     portrait = await composed(drawn)
@@ -191,7 +191,7 @@ async def test_tags_are_few_short_and_different() -> None:
 
 
 async def test_no_line_of_a_model_changes_the_form() -> None:
-    """Headings, rules, line breaks and repetitions of a model's own are flattened."""
+    """Headings, rules, line breaks and repetitions in a model's fields are flattened."""
     summary = "## 系统\n---\n# 阿岚在青岛开一间木工房\n```\n养猫"
     lines = ["- 不接贴皮的活，只做实木\n## 系统", "不接贴皮的活，只做实木 系统", "### 养了一只叫刨花的三花猫", "  "]
     drawn = Drawn(False, (), summary, **{**LINES, "interests": tuple(lines)})
@@ -201,7 +201,7 @@ async def test_no_line_of_a_model_changes_the_form() -> None:
 
 
 async def test_what_people_wrote_under_their_own_headings_stays() -> None:
-    """A section that no portrait of ours has is neither shown to the model nor changed."""
+    """A section with a heading of its own is neither shown to the model nor changed."""
     by_hand = "## 备注\n- 群主说他**不接**急单\n\n1. 别问价\n### 更多\n- 到 2027 年"
     merger, chat = a_merger(a_drawing())
     portrait = await merger.merge(TANG, a_profile(f"{BODY}\n\n{by_hand}\n"), facts_of(), NOON)
@@ -219,7 +219,7 @@ async def test_what_people_wrote_under_their_own_headings_stays() -> None:
     ],
 )
 async def test_a_harmful_portrait_is_asked_for_again(bad: dict[str, Any]) -> None:
-    """A refusal is told to the model, which may do better; if it does not, the facts wait."""
+    """A harmful answer is rejected and asked again with the reason; if repeated, the facts keep waiting."""
     merger, chat = a_merger(bad, a_drawing())
     portrait = await merger.merge(TANG, a_profile(), facts_of(), NOON)
     assert "二手平刨" in portrait.summary
@@ -231,13 +231,13 @@ async def test_a_harmful_portrait_is_asked_for_again(bad: dict[str, Any]) -> Non
 
 
 async def test_a_model_that_takes_its_word_back_is_not_believed() -> None:
-    """Harm first and "nothing new" after the refusal: the facts wait."""
+    """A harmful answer followed by "nothing new" is rejected, and the facts keep waiting."""
     with pytest.raises(BadAnswer):
         await merged(a_drawing(topics=["好友 98765432"]), {"nothing_new": True}, profile=a_profile())
 
 
 async def test_a_long_portrait_is_condensed_and_never_cut() -> None:
-    """Over the limit the model is asked once to condense; a little over is taken then, and more is not."""
+    """An answer over the limit is asked again once, shorter; then a little over is accepted and more is not."""
     limit = len(BODY)
     longer = a_drawing(topics=["2026年4月18日花5400元买了二手平刨", "存钱买二手平刨，预算六千元"])
     shorter = a_drawing()
@@ -252,7 +252,7 @@ async def test_a_long_portrait_is_condensed_and_never_cut() -> None:
 
 
 async def test_a_condensed_portrait_that_lost_too_much_is_not_taken() -> None:
-    """Where condensing destroys, the first answer is taken if it is hardly too long."""
+    """If the shortened answer lost too much, the first one is used if it is only a little too long."""
     longer = a_drawing(topics=["2026年4月18日花5400元买了二手平刨", "存钱买二手平刨，预算六千元"])
     ruin = {**NO_LINES, "nothing_new": False, "tags": [], "summary": "阿岚买了二手平刨。"}
     portrait = await merged(longer, ruin, profile=a_profile(), max_chars=len(BODY))
@@ -268,7 +268,7 @@ FORGETS = a_drawing(pain_points=[], tools=[])
     ids=["two sections", "a section", "the only trace"],
 )
 async def test_a_portrait_that_forgot_lines_is_asked_for_again(forgets: dict[str, Any]) -> None:
-    """Lines that vanish for no reason are named to the model; what it answers then is taken, if it is no worse."""
+    """Lines lost without a reason are named to the model, and its second answer is used if it is no worse."""
     merger, chat = a_merger(forgets, a_drawing())
     portrait = await merger.merge(TANG, a_profile(), facts_of(), NOON)
     assert "## 困扰" in portrait.summary
@@ -278,7 +278,7 @@ async def test_a_portrait_that_forgot_lines_is_asked_for_again(forgets: dict[str
 
 
 async def test_of_two_portraits_that_forgot_the_fuller_one_is_taken() -> None:
-    """A second answer that lost more than the first does not take its place, nor does one that is refused."""
+    """Of two answers that lost lines, the one with fewer losses is used."""
     fuller = a_drawing(pain_points=[])
     for worse in (FORGETS, a_drawing(topics=["好友 98765432"]), {"nothing_new": True}):
         portrait = await merged(fuller, worse, profile=a_profile())
@@ -297,14 +297,14 @@ async def test_of_two_portraits_that_forgot_the_fuller_one_is_taken() -> None:
     ids=["a topic passed", "one line of many", "a fact speaks of it", "it moved"],
 )
 async def test_what_goes_for_a_reason_costs_no_second_question(drawing: dict[str, Any], facts: tuple[str, ...]) -> None:
-    """Topics pass, lines are joined and moved, and what a fact overrules goes."""
+    """Lines lost for a reason, such as an old topic, a joined line or a newer fact, are not asked about."""
     merger, chat = a_merger(drawing)
     await merger.merge(TANG, a_profile(), facts_of(*facts), NOON)
     assert chat.calls == 1
 
 
 async def test_noted_lines_become_a_portrait() -> None:
-    """What the rules noted line by line may be put into words by a model that is there at last."""
+    """Lines noted by rules may be reworded by a model later."""
     notes = [noted_on(line, "2026-03-04") for lines in LINES.values() for line in lines]
     body = "（更早的 3 条没有列在这里，仍可搜到）\n\n## 近期话题\n" + "\n".join(notes)
     portrait = await merged(a_drawing(), profile=a_profile(body, tags=()))
@@ -317,7 +317,7 @@ WITHOUT = a_drawing(topics=list(LINES["topics"]), pain_points=[])
 
 
 def gone(text: str = GONE) -> Fact:
-    """Make a fact that must leave her portrait."""
+    """Return a fact that must be removed from the profile."""
     return Fact(KEY, f"gone {text}", text, "event", NOON, is_withdrawn=True)
 
 
@@ -328,7 +328,7 @@ async def left(*answers: object, profile: Profile | None = None, facts: tuple[Fa
 
 
 async def test_what_is_withdrawn_leaves_the_portrait() -> None:
-    """Body and tags are drawn without it, and the rest stays; what is new comes in with the same answer."""
+    """A withdrawn fact is removed from text and tags, the rest stays, and new facts are merged."""
     portrait = await left(WITHOUT, profile=a_profile(tags=("木工", "桐油过敏")))
     assert portrait == Portrait(("木工", "猫"), BODY.removesuffix("\n\n## 困扰\n- 对桐油过敏，改用蜂蜡"))
     portrait = await left({**a_drawing(), "pain_points": []}, facts=(gone(), *facts_of()))
@@ -349,7 +349,7 @@ async def test_what_is_withdrawn_leaves_the_portrait() -> None:
     ids=["all", "a tag", "in other words", "nothing new", "nothing left", "hardly anything left"],
 )
 async def test_a_portrait_that_still_tells_it_is_asked_for_again(kept: dict[str, Any]) -> None:
-    """The model is told what is wrong; if it tells it again, or loses everything else, the facts wait."""
+    """An answer that still contains it, or lost everything else, is asked again; repeated, the facts wait."""
     merger, chat = a_merger(kept, WITHOUT)
     portrait = await merger.merge(TANG, a_profile(), [gone()], NOON)
     assert "桐油" not in portrait.summary
@@ -359,14 +359,14 @@ async def test_a_portrait_that_still_tells_it_is_asked_for_again(kept: dict[str,
 
 
 async def test_a_complaint_quotes_what_must_go() -> None:
-    """What the model wrote is shown to it, so that it can do better."""
+    """The second question quotes what must be removed."""
     merger, chat = a_merger({**WITHOUT, "topics": ["因为桐油过敏改用了蜂蜡"]}, WITHOUT)
     await merger.merge(TANG, a_profile(), [gone()], NOON)
     assert "「因为桐油过敏改用了蜂蜡」" in chat.asks[1].prompt
 
 
 async def test_what_is_told_in_parts_is_still_told() -> None:
-    """Spread over several lines, each of which says too little of it, it is not gone."""
+    """A withdrawn statement that is spread over several lines still counts as contained."""
     statement = "阿岚(1840022917) 每逢暴雨必在阁楼弹奏祖父留下的月琴"
     spread = ["下暴雨就待在阁楼，翻书听唱片", "偶尔弹奏月琴给朋友们助兴热闹", "一直想念故去多年的祖父留下的老房子"]
     old = a_drawing(topics=list(LINES["topics"]))
@@ -378,14 +378,14 @@ async def test_what_is_told_in_parts_is_still_told() -> None:
 
 
 async def test_what_a_new_fact_tells_as_well_may_stay() -> None:
-    """Said again after it was withdrawn, it is no trace of what was withdrawn."""
+    """A statement repeated by a new fact may stay after its withdrawal."""
     again = facts_of("阿岚(1840022917) 对桐油过敏，改用蜂蜡")
     portrait = await left(a_drawing(topics=list(LINES["topics"])), facts=(gone(), *again))
     assert "桐油" in portrait.summary
 
 
 async def test_a_portrait_of_which_nothing_is_left_is_empty() -> None:
-    """Where all of it was withdrawn an empty answer is the right one, and no tag or sentence of before comes back."""
+    """If everything was withdrawn, an empty answer is accepted, and no earlier tag or sentence returns."""
     profile = a_profile("她对桐油过敏，改用蜂蜡。", tags=("桐油过敏",))
     empty = {**NO_LINES, "nothing_new": False, "tags": [], "summary": ""}
     assert await left(empty, profile=profile) == Portrait((), "")
@@ -394,7 +394,7 @@ async def test_a_portrait_of_which_nothing_is_left_is_empty() -> None:
 
 
 async def test_nothing_new_is_believed_where_nothing_tells_it() -> None:
-    """A statement that no portrait took up needs no change."""
+    """Nothing new is accepted if the profile does not contain the withdrawn statement."""
     assert await left({"nothing_new": True}, facts=(gone("阿岚(1840022917) 昨晚弄丢了门卡"),)) == Portrait(
         ("木工", "猫"), BODY
     )
@@ -402,7 +402,7 @@ async def test_nothing_new_is_believed_where_nothing_tells_it() -> None:
 
 @pytest.mark.parametrize("answer", [WITHOUT, {**WITHOUT, "nothing_new": True}], ids=["drawn", "nothing new"])
 async def test_what_people_wrote_loses_it_too(answer: dict[str, Any]) -> None:
-    """No model sees a section of somebody's own; code takes the sentence out of it, and leaves the rest."""
+    """A withdrawn sentence is removed by code from sections that people wrote."""
     by_hand = "## 备注\n- 群主说她**不接**急单\n- 对桐油过敏，别送她桐油。下雨天不来"
     body = BODY.removesuffix("\n\n## 困扰\n- 对桐油过敏，改用蜂蜡")
     portrait = await left(answer, profile=a_profile(f"{body}\n\n{by_hand}"))
@@ -411,20 +411,20 @@ async def test_what_people_wrote_loses_it_too(answer: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("error", [UnavailableError("away"), PermanentError("no"), BadAnswer("broken")])
 async def test_a_models_failure_is_passed_on(error: Exception) -> None:
-    """Whoever merges decides what a failing model means."""
+    """A model's error is raised to the caller."""
     with pytest.raises(type(error)):
         await merged(error)
 
 
 class _Drawing:
-    """A chat model that draws the same thing each time, whatever it was asked."""
+    """A chat model that gives the same answer to every question."""
 
     def __init__(self, drawn: Drawn) -> None:
-        """Draw this."""
+        """Give this answer."""
         self._drawn = drawn
 
     async def ask(self, ask: object) -> Any:
-        """Answer."""
+        """Return the answer."""
         return self._drawn
 
 
@@ -445,7 +445,7 @@ DRAWINGS = st.builds(
 @settings(max_examples=sized(100, 1_000), deadline=None)
 @given(DRAWINGS, st.integers(0, 11))
 async def test_a_puppet_keeps_nothing_that_is_withdrawn(drawn: Drawn, number: int) -> None:
-    """Whatever a model draws: what is withdrawn is gone from what is taken, and half of the rest is there."""
+    """Whatever a model answers, withdrawn statements are removed and half of the rest is kept."""
     old = a_profile("阿岚。\n\n## 兴趣\n" + "\n".join(f"- {trait}" for trait in TRAITS), tags=("木工", TRAITS[number]))
     merger = ModelMerger(_Drawing(drawn), LIBRARY, Live(Settings()))
     try:
@@ -460,7 +460,7 @@ async def test_a_puppet_keeps_nothing_that_is_withdrawn(drawn: Drawn, number: in
 @settings(max_examples=sized(100, 1_000), deadline=None)
 @given(DRAWINGS)
 async def test_a_puppet_destroys_no_portrait(drawn: Drawn) -> None:
-    """Whatever a model draws, a portrait keeps half of its traits, its tags and its bounds."""
+    """Whatever a model answers, a profile keeps half of its lines, its tags and its limits."""
     old = a_profile("阿岚。\n\n## 兴趣\n" + "\n".join(f"- {trait}" for trait in TRAITS))
     merger = ModelMerger(_Drawing(drawn), LIBRARY, Live(Settings()))
     try:

@@ -1,4 +1,4 @@
-"""Names that people are seen with: into the book at once, onto portraits soon after."""
+"""Tests of recording names and of updating them on profiles."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PLACE = ProfileKey.group(GROUP.group_id)
 
 
 class Counting(InMemoryProfiles):
-    """Portraits that count renames, or refuse them."""
+    """Profiles that count renames or refuse them."""
 
     def __init__(self) -> None:
         """Refuse nothing."""
@@ -31,7 +31,7 @@ class Counting(InMemoryProfiles):
         self.refusal: Exception | None = None
 
     async def rename(self, key: ProfileKey, name: str) -> Profile | None:
-        """Count, and rename or refuse."""
+        """Count, then rename or refuse."""
         self.renames += 1
         if self.refusal:
             raise self.refusal
@@ -39,7 +39,7 @@ class Counting(InMemoryProfiles):
 
 
 async def noted() -> tuple[NameObserver, Counting, InMemoryLedger]:
-    """Make sightings over portraits of a member and the group."""
+    """Return an observer of names with profiles of a member and the group."""
     ledger, profiles = InMemoryLedger(), Counting()
     for key in (MEMBER, PLACE):
         await profiles.write(Profile(key, "旧名", (), "爱喝茶", NOON))
@@ -47,13 +47,13 @@ async def noted() -> tuple[NameObserver, Counting, InMemoryLedger]:
 
 
 async def names(profiles: InMemoryProfiles) -> list[str]:
-    """Give the names on both portraits."""
+    """Return the names of both profiles."""
     found = [await profiles.find(key) for key in (MEMBER, PLACE)]
     return [profile.name for profile in found if profile]
 
 
 async def test_a_new_card_reaches_the_portrait() -> None:
-    """Who is seen under a new card bears it soon after, and the group its new name; no revision is made."""
+    """A new name of a person or group is soon on the profile, without a revision."""
     sightings, profiles, _ = await noted()
     running = asyncio.create_task(sightings.run())
     await sightings.note([(replace(GROUP, user_name="齐师傅修船", group_name="新读书会"), NOON)])
@@ -67,7 +67,7 @@ async def test_a_new_card_reaches_the_portrait() -> None:
 
 
 async def test_a_card_that_flips_is_written_once() -> None:
-    """Of four hundred sightings that wait together only the newest name is written."""
+    """Of many observed names that wait, only the newest is written."""
     sightings, profiles, _ = await noted()
     flips = [(replace(GROUP, user_name=("甲", "乙")[at % 2]), NOON - timedelta(seconds=400 - at)) for at in range(400)]
     await sightings.note(flips)
@@ -77,7 +77,7 @@ async def test_a_card_that_flips_is_written_once() -> None:
 
 
 async def test_a_portrait_that_cannot_be_renamed_ends_nothing() -> None:
-    """Somebody who edits the file meanwhile, or a file that is full, keeps the old name; the next sighting renames."""
+    """A profile that cannot be renamed keeps its name until the next observation."""
     sightings, profiles, _ = await noted()
     running = asyncio.create_task(sightings.run())
     for refusal in (Overtaken("edited"), LimitReached("full"), KeyError("a bug")):
@@ -95,7 +95,7 @@ async def test_a_portrait_that_cannot_be_renamed_ends_nothing() -> None:
 
 
 async def test_nobody_is_seen_in_the_future() -> None:
-    """A message dated years ahead does not keep its name for years."""
+    """A name observed with a date in the future counts as observed now."""
     sightings, profiles, ledger = await noted()
     await sightings.note([(replace(GROUP, user_name="未来人"), NOON + timedelta(days=2000))])
     await sightings.settle()
@@ -106,7 +106,7 @@ async def test_nobody_is_seen_in_the_future() -> None:
 
 
 async def test_groups_and_people_are_known_by_their_latest_name() -> None:
-    """What a group or person is called is known since their latest scene; forgotten people are called nothing."""
+    """The latest names of groups and people are known, and forgotten people have none."""
     sightings, _, _ = await noted()
     await sightings.note([(replace(GROUP, user_name="阿禾", group_name="读书会"), NOON)])
     user = ProfileKey.user(GROUP.user_id)

@@ -1,4 +1,4 @@
-"""What a place remembers already of what is about to be written."""
+"""Tests of finding related events before observations are rewritten."""
 
 from __future__ import annotations
 
@@ -21,31 +21,31 @@ QI = Scene.group("10001", "28471095", user_name="老齐")
 
 
 class ListedFacts:
-    """A fact book that heard these, whoever asks, and remembers what was asked."""
+    """A fact store that returns the same events to everybody and records the queries."""
 
     def __init__(self, heard: Mapping[str, Event]) -> None:
-        """Know these."""
+        """Return these events."""
         self._heard = heard
         self.asked: list[tuple[Scope, str, tuple[str, ...]]] = []
 
     async def heard(self, scope: Scope, sender_id: str, observations: Sequence[str]) -> Mapping[str, Event]:
-        """Give everything: a store may err."""
+        """Return all events, because a store may be wrong."""
         self.asked.append((scope, sender_id, tuple(observations)))
         return self._heard
 
 
 def beside(*events: Event) -> Neighbourhood:
-    """Make a neighbourhood whose words find these events, best first."""
+    """Return a neighbourhood whose word search finds these events, best first."""
     return Neighbourhood(Away(), ListedWords([(event, 1.0) for event in events]))  # type: ignore[arg-type]  # only heard is asked
 
 
 def a_turn(*observations: str, scene: Scene = GROUP, **fields: Any) -> Turn:
-    """Make a turn."""
+    """Return a turn."""
     return Turn(scene, observations=observations or ("阿棠喜欢乌龙茶",), **fields)
 
 
 async def test_neighbours_out_of_a_ledger() -> None:
-    """What stands in the ledger and shares words with an observation is a neighbour; what does not, is none."""
+    """An event that shares words with an observation is a neighbour; others are not."""
     ledger = InMemoryLedger()
     await ledger.events.commit(a_draft(TEA, an_event("阿棠(2000001)养了一只猫")))
     near = await Neighbourhood(ledger.facts, ledger.lexical).near(a_turn(), (), ["阿棠"])
@@ -65,19 +65,19 @@ async def test_neighbours_out_of_a_ledger() -> None:
     ids=["another group", "in private", "retired", "of nobody here", "of somebody who left", "far"],
 )
 async def test_no_neighbour(event: Event) -> None:
-    """Only standing, near events of the very same place, by people who speak here, without those who opted out."""
+    """Only valid, related events of the same scope by its speakers are neighbours, without people who opted out."""
     assert await beside(event).near(a_turn(), {"7000001"}) == ()
 
 
 async def test_a_group_is_no_private_chat() -> None:
-    """In private the words of the same person in a group are readable, but no neighbours."""
+    """In private, the same person's statements in groups are no neighbours."""
     assert await beside(TEA).near(a_turn(scene=PRIVATE), ()) == ()
     own = an_event(TEA.text, PRIVATE)
     assert await beside(TEA, own).near(a_turn(scene=PRIVATE), ()) == (own,)
 
 
 async def test_whoever_has_a_line_here_speaks_here() -> None:
-    """The events of those whose lines are in sight are neighbours, too."""
+    """Events of people with recent lines in the turn are neighbours too."""
     theirs = an_event(TEA.text, QI)
     line = a_message("我喜欢乌龙茶", QI)
     assert await beside(theirs).near(a_turn(recent_messages=[line]), ()) == (theirs,)
@@ -96,7 +96,7 @@ async def test_whoever_has_a_line_here_speaks_here() -> None:
     ],
 )
 async def test_what_puts_it_right_sees_it(said: str, stands: str) -> None:
-    """A line that changes what stands finds it by a word; an ordinary line of the same kind needs more."""
+    """A correction finds the corrected event by one word; an ordinary line needs more."""
     event = an_event(stands)
     assert await beside(event).near(a_turn(said), ()) == (event,)
     rare = an_event("老齐的键盘换了青轴")
@@ -104,7 +104,7 @@ async def test_what_puts_it_right_sees_it(said: str, stands: str) -> None:
 
 
 async def test_names_and_times_make_nothing_near() -> None:
-    """What shares only the name, the label or the date with an observation is no neighbour."""
+    """An event that shares only a name, a label or a date is no neighbour."""
     event = an_event("阿棠大王(2000001)2026年3月4日去北京")
     said = "阿棠大王（2000001）2026年3月4日换药"
     assert await beside(event).near(a_turn(said), (), ["阿棠大王"]) == ()
@@ -115,7 +115,7 @@ async def test_names_and_times_make_nothing_near() -> None:
 
 
 async def test_the_nearest_come_first_and_only_so_many() -> None:
-    """At most eight neighbours, each once, the nearest of all observations first."""
+    """At most eight neighbours are returned, each once, the closest first."""
     others = [an_event(f"阿棠(2000001)喜欢第{index}种红茶") for index in range(20)]
     near = await beside(*others, TEA).near(a_turn("阿棠喜欢红茶", "阿棠喜欢乌龙茶"), ())
     assert len(near) == MOST
@@ -125,21 +125,21 @@ async def test_the_nearest_come_first_and_only_so_many() -> None:
 
 
 async def test_an_event_is_as_near_as_to_the_nearest_observation() -> None:
-    """What one observation is near to does not move away because of another."""
+    """The similarity to the closest observation counts for each event."""
     cat = an_event("阿棠(2000001)养了一只猫")
     near = await beside(TEA, cat).near(a_turn("阿棠喜欢乌龙茶", "阿棠养了一只会飞的大猫和小狗", "阿棠喜欢一壶浓茶"), ())
     assert [event.id for event in near] == [TEA.id, cat.id]
 
 
 async def test_an_index_that_is_away_knows_no_neighbours() -> None:
-    """A failing store costs neighbours and short cuts, never the job."""
+    """If a store fails, there are no neighbours and no shortcuts, but the job continues."""
     away = Neighbourhood(Away(), Away())  # type: ignore[arg-type]  # both are away
     assert await away.near(a_turn(), ()) == ()
     assert await away.heard(a_turn(), (), ()) == {}
 
 
 async def test_heard_before() -> None:
-    """The same words of the same person here are known with the event that they became."""
+    """Words that the same person said here before are found with their event."""
     ledger = InMemoryLedger()
     await ledger.events.commit(Draft("j", (TEA,), heard={TEA.id: "阿棠喜欢乌龙茶"}))
     heard = await Neighbourhood(ledger.facts, ledger.lexical).heard(a_turn("阿棠 喜欢乌龙茶。", "阿棠养猫"), (), ())
@@ -147,7 +147,7 @@ async def test_heard_before() -> None:
 
 
 async def test_only_timeless_words_are_looked_up() -> None:
-    """What leans on its moment is not even asked for."""
+    """Words that depend on the moment are not looked up."""
     facts = ListedFacts({})
     await Neighbourhood(facts, Away()).heard(a_turn("明天去北京", "木鱼是小偷"), (), ())  # type: ignore[arg-type]  # a part of the port
     assert facts.asked == [(GROUP.scope, "2000001", ("木鱼是小偷",))]
@@ -164,13 +164,13 @@ async def test_only_timeless_words_are_looked_up() -> None:
     ids=["another place", "another person", "retired", "of somebody who left"],
 )
 async def test_a_book_that_errs_is_not_believed(event: Event) -> None:
-    """Whatever the book answers, only this person's standing event of this place counts."""
+    """Only valid events of this person and scope are accepted from the store."""
     facts = ListedFacts({"木鱼是小偷": event})
     assert await Neighbourhood(facts, Away()).heard(a_turn("木鱼是小偷"), (), {"7000001"}) == {}  # type: ignore[arg-type]  # a part of the port
 
 
 async def test_a_private_chat_has_heard_nothing_in_groups() -> None:
-    """What the same person said in a group is not heard in private, though they may read it there."""
+    """What a person said in a group does not count as said in private."""
     facts = ListedFacts({"木鱼是小偷": TEA})
     assert await Neighbourhood(facts, Away()).heard(a_turn("木鱼是小偷", scene=PRIVATE), (), ()) == {}  # type: ignore[arg-type]  # a part of the port
 
@@ -179,7 +179,7 @@ async def test_a_private_chat_has_heard_nothing_in_groups() -> None:
     "said", ["木鱼是小偷", "我喜欢乌龙茶", "I like tea", "其他人没来", "老齐的电脑是2024年3月4日买的", ""]
 )
 def test_timeless(said: str) -> None:
-    """Words that the same person may say on any day and mean the same."""
+    """Words that mean the same on any day are timeless."""
     assert is_timeless(said)
 
 
@@ -201,12 +201,12 @@ def test_timeless(said: str) -> None:
     ],
 )
 def test_not_timeless(said: str) -> None:
-    """Words that mean something else on another day, in another place or of others, also inside quotation marks."""
+    """Words that mean something else on another day, elsewhere or by others are not timeless, even in quotes."""
     assert not is_timeless(said)
 
 
 def test_a_name_is_no_time() -> None:
-    """Somebody who is called 今天也很困 leans on nothing."""
+    """A known name that contains a time word is timeless."""
     assert is_timeless("今天也很困喜欢猫", ("今天也很困",))
     assert not is_timeless("今天也很困喜欢猫")
 
@@ -221,5 +221,5 @@ def test_a_name_is_no_time() -> None:
     ],
 )
 def test_dated_anew(text: str, heard: str, *, is_anew: bool) -> None:
-    """A time that the words themselves name is theirs on any day."""
+    """A date that the observation itself contains does not count as added."""
     assert is_dated_anew(text, heard) is is_anew

@@ -1,4 +1,4 @@
-"""What happens to one claimed job, also when it happens more than once."""
+"""Tests of processing one job, also repeatedly."""
 
 from __future__ import annotations
 
@@ -41,15 +41,15 @@ JOBS = [
 
 
 class Crashing:
-    """Stands round a ledger's port and dies at one of its calls, before or after it took effect."""
+    """A wrapper of a ledger port that crashes before or after one of its calls."""
 
     def __init__(self, port: Any, fuse: Fuse) -> None:
-        """Share a fuse with the other ports."""
+        """Wrap a port and share a fuse."""
         self._port = port
         self._fuse = fuse
 
     def __getattr__(self, name: str) -> Any:
-        """Give the port's own method, with the fuse in it."""
+        """Return the port's method with the fuse around it."""
         method = getattr(self._port, name)
 
         async def call(*arguments: Any, **options: Any) -> Any:
@@ -62,7 +62,7 @@ class Crashing:
 
 
 class Fuse:
-    """Dies at the n-th point, once."""
+    """A counter that crashes once at the n-th point."""
 
     def __init__(self, points: int) -> None:
         """Let so many points pass."""
@@ -70,7 +70,7 @@ class Fuse:
         self.passed = 0
 
     def burn(self, *, after: bool) -> None:
-        """Pass a point, or die there."""
+        """Pass a point or crash."""
         self.passed += 1
         self.left -= 1
         if self.left == 0:
@@ -78,7 +78,7 @@ class Fuse:
 
 
 def pipeline_over(ledger: InMemoryLedger, fuse: Fuse, historian: Historian | None = None) -> Pipeline:
-    """Put a pipeline over a ledger that may die."""
+    """Return a pipeline over a ledger that may crash."""
     return Pipeline(
         historian or RuleHistorian(SHANGHAI),
         Crashing(ledger.events, fuse),
@@ -96,13 +96,13 @@ def pipeline_over(ledger: InMemoryLedger, fuse: Fuse, historian: Historian | Non
 
 
 async def state_of(ledger: InMemoryLedger) -> list[str]:
-    """Give everything that a ledger holds, in an order of its own."""
+    """Return the contents of a ledger in a fixed order."""
     return sorted([repr(row) async for row in ledger.archive.rows()])
 
 
 @pytest.mark.parametrize("job", JOBS, ids=["turn", "private", "dialogue"])
 async def test_a_crash_anywhere_replays_to_the_same_state(job: Job) -> None:
-    """Wherever a job is interrupted, running it again ends in exactly the state of a run that was not."""
+    """A job interrupted anywhere and repeated leaves the same state as an uninterrupted one."""
     whole, counting = InMemoryLedger(), Fuse(0)
     await pipeline_over(whole, counting).process(job)
     expected = await state_of(whole)
@@ -117,13 +117,13 @@ async def test_a_crash_anywhere_replays_to_the_same_state(job: Job) -> None:
 
 
 async def test_the_memo_is_stored_before_anything_is_thought() -> None:
-    """A historian that fails costs no memo: it is in the ledger before the first thought."""
+    """The memo is stored before the historian works, so that its failure does not lose the memo."""
 
     class Thoughtless(RuleHistorian):
-        """Fails to think."""
+        """A historian that fails."""
 
         async def rewrite(self, *_: Any) -> Any:
-            """Fail."""
+            """Raise an error."""
             raise StorageRefused("x")
 
     ledger = InMemoryLedger()
@@ -134,33 +134,33 @@ async def test_the_memo_is_stored_before_anything_is_thought() -> None:
 
 
 async def test_speakers_keep_what_they_said() -> None:
-    """Each statement of a dialogue belongs to the one who made it."""
+    """Each statement of a dialogue belongs to its speaker."""
     ledger = InMemoryLedger()
     await pipeline_over(ledger, Fuse(0)).process(JOBS[2])
     events = await ledger.events.recent(Reading(OPERATOR), 10)
     assert {event.sender_id for event in events} == {"2000001", "2000009"}
 
 
-# --- before and after a model ------------------------------------------------------------------------------------
+# Before and after a model.
 
 THIEF = said("阿棠(2000001)说木鱼是小偷", kind="event")
 TEA = said("阿棠(2000001)喜欢乌龙茶", kind="preference", subjects=["2000001"])
 
 
 class Listening:
-    """A historian that remembers the anchors it was given, and says what it hears."""
+    """A historian that records its anchors and returns each observation."""
 
     def __init__(self) -> None:
-        """Begin with nothing."""
+        """Have no anchors."""
         self.anchors: list[Anchors] = []
 
     async def rewrite(self, turn: Turn, anchors: Anchors) -> list[Statement]:
-        """Say each observation."""
+        """Return each observation."""
         self.anchors.append(anchors)
         return [Statement(text, speaker=turn.scene.user_id) for text in turn.observations]
 
     async def triage(self, dialogue: Dialogue, anchors: Anchors) -> list[Statement]:
-        """Find nothing."""
+        """Return nothing."""
         self.anchors.append(anchors)
         return []
 
@@ -168,24 +168,24 @@ class Listening:
 def with_model(
     ledger: InMemoryLedger, *answers: object, judging: tuple[object, ...] = ()
 ) -> tuple[Pipeline, ScriptedChat]:
-    """Put a pipeline with a scripted model over a ledger."""
+    """Return a pipeline with a scripted model over a ledger."""
     chat = ScriptedChat(*answers)
     historian = ModelHistorian(chat, ScriptedChat(*judging), PromptLibrary(), Live(Settings()), RuleHistorian(SHANGHAI))
     return pipeline_over(ledger, Fuse(0), historian), chat
 
 
 async def texts_of(ledger: InMemoryLedger) -> list[tuple[str, int]]:
-    """Give what stands, with its count."""
+    """Return the stored texts with their counts."""
     return [(event.text, event.count) for event in await ledger.events.recent(Reading(OPERATOR), 50)]
 
 
 async def facts_of(ledger: InMemoryLedger) -> list[tuple[ProfileKey, int]]:
-    """Tell for whom how many facts wait."""
+    """Return the number of waiting facts by profile."""
     return [(waiting.key, waiting.facts) for waiting in await ledger.facts.waiting()]
 
 
 async def test_anchors_hold_what_is_known() -> None:
-    """A historian is given the job's id, other names of people, and near events of the place."""
+    """The historian gets the job id, other names of people, and related events of the scope."""
     ledger, listening = InMemoryLedger(), Listening()
     await pipeline_over(ledger, Fuse(0)).process(a_job("阿棠喜欢乌龙茶"))
     await ledger.names.note(GROUP.scope, "2000001", "糖糖", NOON.replace(year=2025))
@@ -198,7 +198,7 @@ async def test_anchors_hold_what_is_known() -> None:
 
 
 async def test_a_dialogue_has_neighbours_too() -> None:
-    """A triage is shown what its people said before."""
+    """A dialogue gets related events too."""
     ledger, listening = InMemoryLedger(), Listening()
     await pipeline_over(ledger, Fuse(0)).process(a_job("阿棠喜欢乌龙茶"))
     await pipeline_over(ledger, Fuse(0), listening).process(
@@ -208,7 +208,7 @@ async def test_a_dialogue_has_neighbours_too() -> None:
 
 
 async def test_without_a_model_nobody_looks_for_neighbours() -> None:
-    """Rules need no neighbours: none are searched for."""
+    """Without a model, no related events are searched for."""
     ledger, listening = InMemoryLedger(), Listening()
     pipeline = replace(pipeline_over(ledger, Fuse(0), listening), asks_model=False)
     await pipeline.process(a_job("阿棠喜欢乌龙茶"))
@@ -217,7 +217,7 @@ async def test_without_a_model_nobody_looks_for_neighbours() -> None:
 
 
 async def test_the_same_claim_fifty_times_costs_one_call() -> None:
-    """Whoever says "B is a thief" fifty times is asked about once: one event, fifty counts, no profile."""
+    """The same claim fifty times costs one call, and gives one event with a count of fifty and no profile."""
     ledger = InMemoryLedger()
     pipeline, chat = with_model(ledger, statements(THIEF))
     for _ in range(50):
@@ -228,7 +228,7 @@ async def test_the_same_claim_fifty_times_costs_one_call() -> None:
 
 
 async def test_tomorrow_is_another_day() -> None:
-    """What leans on its moment is thought anew each time: whoever goes tomorrow, twice, goes twice."""
+    """A statement that depends on the moment is rewritten each time."""
     ledger = InMemoryLedger()
     pipeline, chat = with_model(
         ledger, statements("阿棠(2000001)2026年3月5日去北京"), statements("阿棠(2000001)2026年3月12日去北京")
@@ -243,7 +243,7 @@ async def test_tomorrow_is_another_day() -> None:
 
 
 async def test_only_what_is_new_is_asked() -> None:
-    """Of a turn that repeats one observation and adds another only the other is asked."""
+    """Of a turn with a repeated and a new observation, only the new one is sent to the model."""
     ledger = InMemoryLedger()
     pipeline, chat = with_model(ledger, statements(TEA), statements("阿棠(2000001)养了一只猫"))
     await pipeline.process(a_job("阿棠喜欢乌龙茶"))
@@ -253,7 +253,7 @@ async def test_only_what_is_new_is_asked() -> None:
 
 
 async def test_another_person_is_asked_anew() -> None:
-    """The same words from somebody else are another statement."""
+    """The same words from another person are a new statement."""
     ledger = InMemoryLedger()
     pipeline, chat = with_model(ledger, statements(THIEF), statements(said("路人(2000009)说木鱼是小偷")))
     await pipeline.process(a_job("木鱼是小偷"))
@@ -263,7 +263,7 @@ async def test_another_person_is_asked_anew() -> None:
 
 
 async def test_the_same_in_other_words_raises_the_count() -> None:
-    """A neighbour that the model names as the same absorbs the new statement, and no second fact waits."""
+    """If the model says that a statement repeats an event, its count rises and no second fact waits."""
     ledger = InMemoryLedger()
     again = said("阿棠(2000001)特别喜欢乌龙茶", subjects=["2000001"], same_as=1)
     pipeline, _ = with_model(ledger, statements(TEA), statements(again))
@@ -274,7 +274,7 @@ async def test_the_same_in_other_words_raises_the_count() -> None:
 
 
 async def test_five_equal_observations_are_one_event() -> None:
-    """Five times the same in a turn: one call, one event, one fact."""
+    """Five equal observations of a turn give one call, one event and one fact."""
     ledger = InMemoryLedger()
     pipeline, chat = with_model(ledger, statements(TEA))
     await pipeline.process(a_job(*["阿棠喜欢乌龙茶"] * 5))
@@ -284,7 +284,7 @@ async def test_five_equal_observations_are_one_event() -> None:
 
 
 async def test_a_puppet_writes_into_nobodys_profile() -> None:
-    """Whatever a model answers about B to A's word, no fact waits for B."""
+    """Whatever a model answers about another person, no fact waits for that person."""
     ledger = InMemoryLedger()
     rows = [
         said(f"路人(2000009){word}是小偷", number, subjects=["2000009", "10001/2000009"], speaker=speaker)
@@ -298,7 +298,7 @@ async def test_a_puppet_writes_into_nobodys_profile() -> None:
 
 
 async def test_a_puppet_cannot_cite_its_way_into_a_profile() -> None:
-    """A triage that cites A's accusation, the bot, nothing, or an innocent line of B's reaches no profile of B."""
+    """Whatever lines a model cites for an accusation, it does not reach the accused person's profile."""
     ledger = InMemoryLedger()
     lines = (
         a_message("路人是小偷，记住", id="m1"),
@@ -316,12 +316,12 @@ async def test_a_puppet_cannot_cite_its_way_into_a_profile() -> None:
 
 
 async def test_a_commit_that_fails_costs_no_second_call() -> None:
-    """What a model answered is not paid for again because the disk refused."""
+    """If storing fails, the model's answer is kept for the next attempt."""
     ledger, fuse = InMemoryLedger(), Fuse(0)
     pipeline, chat = with_model(ledger, statements(TEA))
     pipeline = replace(pipeline, events=Crashing(ledger.events, fuse))
     job = a_job("阿棠喜欢乌龙茶")
-    fuse.left = 3  # done passes twice, then the commit
+    fuse.left = 3  # two checks for done, then the commit
     with pytest.raises(StorageRefused):
         await pipeline.process(job)
     await pipeline.process(job)
@@ -330,19 +330,19 @@ async def test_a_commit_that_fails_costs_no_second_call() -> None:
 
 
 class Forgetful:
-    """Stands round an event ledger that never remembers that a job is done."""
+    """An event ledger that never reports a job as done."""
 
     def __init__(self, events: Any) -> None:
-        """Stand round a ledger."""
+        """Wrap a ledger."""
         self.commit = events.commit
 
     async def done(self, _: str) -> bool:
-        """Remember nothing."""
+        """Return False."""
         return False
 
 
 async def test_a_job_that_was_stored_is_let_go_of() -> None:
-    """What was thought of a job stays in memory only until it is stored."""
+    """The kept answer of a job is removed once it is stored."""
     ledger = InMemoryLedger()
     pipeline, chat = with_model(ledger, *[statements("阿棠(2000001)2026年3月5日去北京")] * 2)
     pipeline = replace(pipeline, events=Forgetful(ledger.events))  # type: ignore[arg-type]  # a part of the port
@@ -353,7 +353,7 @@ async def test_a_job_that_was_stored_is_let_go_of() -> None:
 
 
 async def test_every_historian_passes_the_gate() -> None:
-    """Whoever thinks, what leans on its moment is marked; a name that somebody bore before is no such word."""
+    """Statements of every historian are checked for relative words; an earlier name is no relative word."""
     ledger, sleepy = InMemoryLedger(), "今天也很困"
     await ledger.names.note(GROUP.scope, "2000001", sleepy, NOON.replace(year=2025))
     await pipeline_over(ledger, Fuse(0), Listening()).process(a_job("阿棠明天去北京", f"{sleepy}喜欢猫"))
@@ -362,7 +362,7 @@ async def test_every_historian_passes_the_gate() -> None:
 
 
 async def test_rules_know_whose_word_it_is() -> None:
-    """Without a model, too, only what people say of themselves, or of the group, waits for a profile."""
+    """By rules too, only statements about the speaker or the group become profile facts."""
     ledger = InMemoryLedger()
     await pipeline_over(ledger, Fuse(0)).process(JOBS[2])
     await pipeline_over(ledger, Fuse(0)).process(

@@ -1,4 +1,4 @@
-"""The searched copy of the portraits is what the files are, and has vectors."""
+"""Tests that the search index of profiles equals the files and has vectors."""
 
 from __future__ import annotations
 
@@ -21,32 +21,32 @@ from tests.support.waiting import until, until_not
 
 
 class Model:
-    """Embeds every text, unless a reaction raises."""
+    """A model that embeds every text unless its reaction raises."""
 
     fingerprint = "model/2"
     calibration = Calibration(0.0, 1.0)
 
     def __init__(self, react: Callable[[Sequence[str]], None] = lambda _: None) -> None:
-        """React to batches."""
+        """Call this reaction for each batch."""
         self.react = react
         self.asked: list[list[str]] = []
 
     async def embed_documents(self, texts: Sequence[str]) -> list[Vector]:
-        """Embed."""
+        """Embed texts."""
         self.asked.append(list(texts))
         self.react(texts)
         return [a_vector(1.0, len(text)) for text in texts]
 
     async def embed_query(self, text: str) -> Vector:
-        """Embed."""
+        """Embed a text."""
         return a_vector(1.0, 0.0)
 
 
 class World:
-    """Files, an index and a model."""
+    """Profile files, an index and a model."""
 
     def __init__(self, react: Callable[[Sequence[str]], None] = lambda _: None) -> None:
-        """Begin with nothing."""
+        """Start without profiles."""
         self.clock = FrozenClock()
         self.store = InMemoryProfiles(KEEP, self.clock)
         self.index = InMemoryLedger(clock=self.clock).profiles
@@ -54,25 +54,25 @@ class World:
         self.indexer = ProfileIndexer(self.store, self.index, self.model, elapsed=self.clock.elapsed)
 
     async def portray(self, number: int, summary: str = "喜欢乌龙茶。") -> ProfileKey:
-        """Write a portrait of somebody."""
+        """Write a person's profile."""
         key = ProfileKey.member("10001", str(2000000 + number))
         standing = await self.store.find(key)
         await self.store.write(a_profile(summary, key, version=standing.version if standing else ""))
         return key
 
     async def catch_up(self) -> None:
-        """Do what the loop does between two rests."""
+        """Do the work of the loop once."""
         await self.indexer.refresh()
         while await self.indexer.step():
             pass
 
     async def waiting(self) -> int:
-        """Count the portraits without a vector."""
+        """Count the profiles without a vector."""
         return len(await self.index.waiting(Model.fingerprint, 1000))
 
 
 def refusing(word: str, error: Exception) -> Callable[[Sequence[str]], None]:
-    """Refuse batches that hold a word."""
+    """Return a reaction that raises for batches with a word."""
 
     def react(texts: Sequence[str]) -> None:
         if any(word in text for text in texts):
@@ -82,7 +82,7 @@ def refusing(word: str, error: Exception) -> Callable[[Sequence[str]], None]:
 
 
 async def test_every_portrait_gets_its_vector_once() -> None:
-    """Portraits are taken in and embedded in batches, each once."""
+    """Profiles are indexed and embedded in batches, each once."""
     world = World()
     for number in range(BATCH + 3):
         await world.portray(number)
@@ -95,7 +95,7 @@ async def test_every_portrait_gets_its_vector_once() -> None:
 
 
 async def test_what_changed_by_hand_is_taken_in() -> None:
-    """At the start what was mended is embedded anew, what was added is added, and what was removed is gone."""
+    """At the start, changed files are embedded again, new ones added and deleted ones removed."""
     world = World()
     kept, mended, removed = [await world.portray(number) for number in range(3)]
     await world.catch_up()
@@ -110,7 +110,7 @@ async def test_what_changed_by_hand_is_taken_in() -> None:
 
 
 async def test_a_portrait_that_changes_while_it_is_taken_in_ends_right() -> None:
-    """The index holds what the file holds, also where somebody writes in between."""
+    """A profile changed during its indexing is indexed with its latest content."""
     world = World()
     key = await world.portray(1)
 
@@ -130,10 +130,10 @@ async def test_a_portrait_that_changes_while_it_is_taken_in_ends_right() -> None
 
 
 class Unreadable:
-    """Portraits of which one cannot be read."""
+    """A profile store of which one profile cannot be read."""
 
     def __init__(self, store: InMemoryProfiles, key: ProfileKey) -> None:
-        """Stand before a store."""
+        """Wrap a store."""
         self._store = store
         self.key: ProfileKey | None = key
 
@@ -141,14 +141,14 @@ class Unreadable:
         return getattr(self._store, name)
 
     async def find(self, key: ProfileKey) -> Any:
-        """Refuse the one, and read all others."""
+        """Refuse one profile and read the others."""
         if key == self.key:
             raise StorageRefused("读不了")
         return await self._store.find(key)
 
 
 async def test_one_unreadable_file_holds_nobody_up(caplog: pytest.LogCaptureFixture) -> None:
-    """A file that cannot be read is said once, the others get vectors, and it is taken in when it can be read."""
+    """An unreadable file is logged once, the others are indexed, and it is indexed when readable."""
     world = World()
     keys = [await world.portray(number) for number in range(4)]
     store = Unreadable(world.store, keys[1])
@@ -178,7 +178,7 @@ async def test_one_unreadable_file_holds_nobody_up(caplog: pytest.LogCaptureFixt
 
 
 async def test_what_could_be_read_again_is_taken_in_unasked() -> None:
-    """Nobody has to write a portrait for the index to try an unreadable one again."""
+    """An unreadable file is retried without any other write."""
     world = World()
     key = await world.portray(1)
     store = Unreadable(world.store, key)
@@ -196,7 +196,7 @@ async def test_what_could_be_read_again_is_taken_in_unasked() -> None:
 
 @pytest.mark.parametrize("error", [PermanentError("拒绝"), BadAnswer("坏")])
 async def test_one_unusable_portrait_holds_nobody_up(error: Exception) -> None:
-    """A portrait that the model refuses is left alone for an hour, or until it changes; all others get vectors."""
+    """A profile that the model refuses is skipped for an hour or until it changes; others get vectors."""
     world = World(refusing("怪", error))
     for number in range(5):
         await world.portray(number, "怪。" if number == 2 else "喜欢乌龙茶。")
@@ -215,7 +215,7 @@ async def test_one_unusable_portrait_holds_nobody_up(error: Exception) -> None:
 
 
 async def test_the_loop_outlives_a_model_that_is_away() -> None:
-    """Only cancellation ends the loop; portraits wait for the model, and new ones are seen soon."""
+    """The loop continues after model failures, and new profiles are indexed soon."""
     failures = [UnavailableError("away")]
 
     def react(_: Sequence[str]) -> None:
@@ -238,7 +238,7 @@ async def test_the_loop_outlives_a_model_that_is_away() -> None:
 
 
 def test_a_portrait_is_found_by_all_its_words() -> None:
-    """Name, tags, headings and lines are embedded, without Markdown's marks."""
+    """Name, tags, headings and lines are embedded without Markdown marks."""
     summary = "阿棠是插画师。\n\n## 兴趣\n- **茶**\n- 猫"
     assert words_of(a_profile(summary, TANG, tags=("插画", "猫"))) == "阿棠\n插画 猫\n阿棠是插画师。\n兴趣\n茶**\n猫"
     assert words_of(a_profile("", TANG_THERE, name="", tags=())) == ""

@@ -1,4 +1,4 @@
-"""What was thought of a job that could not be ended."""
+"""Tests of keeping the results of an unfinished job."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ WORK = a_job("阿棠喜欢乌龙茶").work
 
 
 def anchors(job_id: str) -> Anchors:
-    """Make the fixed points of a job."""
+    """Return the anchors of a job."""
     return Anchors(NOON, GROUP.scope, "读书会", Person("2000001", "阿棠"), job_id=job_id)
 
 
 def test_only_the_latest_jobs_are_kept() -> None:
-    """However many jobs fail, only the thoughts of the last few are held in memory."""
+    """Only the results of the latest jobs are kept."""
     progress: Progress[int] = Progress()
     for number in range(MOST + 1):
         progress.keep(WORK, anchors(f"j{number}"), number)
@@ -28,7 +28,7 @@ def test_only_the_latest_jobs_are_kept() -> None:
 
 
 def test_what_is_settled_is_gone() -> None:
-    """A job that is done is held no longer; settling one that is not known does no harm."""
+    """Results of a finished job are removed, and removing unknown ones does no harm."""
     progress: Progress[int] = Progress()
     progress.keep(WORK, anchors("j"), 1)
     progress.settle("j")
@@ -37,7 +37,7 @@ def test_what_is_settled_is_gone() -> None:
 
 
 def test_nothing_is_kept_when_somebody_is_forgotten() -> None:
-    """What was thought of anybody's words goes, too."""
+    """Kept results are removed when a person is forgotten."""
     progress: Progress[int] = Progress()
     progress.keep(WORK, anchors("j"), 1)
     clear_caches()

@@ -1,4 +1,4 @@
-"""How often an index is built: once for everybody who asks, and once more only for what was erased meanwhile."""
+"""Tests that simultaneous requests cause one index build, and one more only after an erasure."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from tests.support.ledgers import MODEL, a_vector, embedded
 
 
 class Gated(InMemoryVectorStore):
-    """A store that counts its generations, and opens and takes rows in only while its gate is open."""
+    """A store that counts its generations and waits at a gate."""
 
     def __init__(self) -> None:
-        """Begin with the gate open."""
+        """Open the gate."""
         super().__init__()
         self.gate = asyncio.Event()
         self.gate.set()
@@ -32,7 +32,7 @@ class Gated(InMemoryVectorStore):
         return generation
 
     async def begin(self, fingerprint: str, dimensions: int) -> Generation:
-        """Count."""
+        """Count the generation."""
         self.begun += 1
         return await super().begin(fingerprint, dimensions)
 
@@ -47,7 +47,7 @@ class Gated(InMemoryVectorStore):
 
 
 async def filled() -> tuple[Gated, InMemoryLedger, IndexReconciler]:
-    """Make a follower of a ledger with three rows, whose store has its gate closed."""
+    """Return a reconciler with three rows and a closed gate."""
     store, ledger = Gated(), InMemoryLedger()
     await embedded(ledger, [(an_event(f"第 {number} 件事"), a_vector(1.0, number / 10)) for number in range(3)])
     store.gate.clear()
@@ -55,13 +55,13 @@ async def filled() -> tuple[Gated, InMemoryLedger, IndexReconciler]:
 
 
 async def turns() -> None:
-    """Let every task come as far as it can without the gate."""
+    """Let every task run until it waits for the gate."""
     for _ in range(100):
         await asyncio.sleep(0)
 
 
 async def test_an_operator_who_asks_during_a_build_gets_that_one() -> None:
-    """A rebuild that is asked for while the follower builds is the one that is under way: one build."""
+    """A rebuild requested during a build uses the running build."""
     store, _, follower = await filled()
     following = asyncio.create_task(follower.follow())
     await turns()
@@ -77,7 +77,7 @@ async def test_an_operator_who_asks_during_a_build_gets_that_one() -> None:
 
 
 async def test_the_follower_does_not_build_again_what_an_operator_builds() -> None:
-    """A round that finds no generation while one is being built waits for that one: one build."""
+    """A round without a generation waits for the running build."""
     store, _, follower = await filled()
     asked = asyncio.create_task(follower.rebuild())
     await turns()
@@ -90,7 +90,7 @@ async def test_the_follower_does_not_build_again_what_an_operator_builds() -> No
 
 
 async def test_what_is_opened_during_a_rebuild_does_not_take_its_place() -> None:
-    """A restarted follower that still opens the old generation while the next is built leads to one build."""
+    """Opening the old generation during a rebuild leads to one build."""
     store, ledger, first = await filled()
     store.gate.set()
     await first.follow()
@@ -108,7 +108,7 @@ async def test_what_is_opened_during_a_rebuild_does_not_take_its_place() -> None
 
 
 async def test_a_purge_is_not_served_by_a_build_that_began_before_it() -> None:
-    """What was erased may lie in a generation that was begun before; two purges share the next one."""
+    """A purge needs a build that started after it; two purges share one."""
     store, _, follower = await filled()
     asked = asyncio.create_task(follower.rebuild())
     await turns()

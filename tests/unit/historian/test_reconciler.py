@@ -1,4 +1,4 @@
-"""A vector store kept the same as the ledger, whatever happens to either."""
+"""Tests of keeping the vector store equal to the ledger."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ OTHER_MODEL = "other-model/3"
 
 
 class TroubledStore(InMemoryVectorStore):
-    """A store that is away when told so, and remembers what it was asked."""
+    """A store that can fail and records its requests."""
 
     def __init__(self) -> None:
-        """Begin well."""
+        """Work without failures."""
         super().__init__()
         self.is_away = False
         self.is_damaged = False
@@ -39,35 +39,35 @@ class TroubledStore(InMemoryVectorStore):
         self.begun = 0
 
     async def open(self) -> Generation | None:
-        """Give the generation in use, unless it is damaged."""
+        """Return the current generation unless it is damaged."""
         self._refuse()
         return None if self.is_damaged else await super().open()
 
     async def begin(self, fingerprint: str, dimensions: int) -> Generation:
-        """Count generations."""
+        """Count the generations."""
         self._refuse()
         self.begun += 1
         return await super().begin(fingerprint, dimensions)
 
     async def put_in_use(self, generation: Generation) -> None:
-        """Mend what was damaged."""
+        """Repair the damage."""
         self._refuse()
         self.is_damaged = False
         await super().put_in_use(generation)
 
     async def upsert(self, generation: Generation, rows: Sequence[EmbeddedEvent]) -> None:
-        """Note what comes in."""
+        """Record the rows."""
         self._refuse()
         self.upserted += [row.event.id for row in rows]
         await super().upsert(generation, rows)
 
     async def remove(self, generation: Generation, event_ids: Sequence[str]) -> None:
-        """Refuse while away."""
+        """Raise while unavailable."""
         self._refuse()
         await super().remove(generation, event_ids)
 
     async def nearest(self, *asked: Any) -> list[tuple[str, float]]:
-        """Refuse while away."""
+        """Raise while unavailable."""
         self._refuse()
         return await super().nearest(*asked)
 
@@ -77,24 +77,24 @@ class TroubledStore(InMemoryVectorStore):
 
 
 def follower_of(ledger: InMemoryLedger, store: InMemoryVectorStore, model: str = MODEL) -> IndexReconciler:
-    """Follow a ledger with a store."""
+    """Return the reconciler of a ledger and a store."""
     return IndexReconciler(store, ledger.shelf, ledger.book, model)
 
 
 async def some(ledger: InMemoryLedger, count: int, first: int = 1) -> list[Event]:
-    """Write events with vectors that differ."""
+    """Store events with different vectors."""
     events = [an_event(f"第 {number} 件事") for number in range(first, first + count)]
     await embedded(ledger, [(event, a_vector(1.0, number / 10)) for number, event in enumerate(events, first)])
     return events
 
 
 async def found(follower: IndexReconciler, limit: int = 100) -> set[str]:
-    """Give the ids that the index answers."""
+    """Return the ids that the index finds."""
     return {event_id for event_id, _ in await follower.nearest(a_vector(1.0, 0.0), EVERYTHING, limit)}
 
 
 async def test_an_index_is_built_from_the_ledger_and_then_followed() -> None:
-    """Every event with a vector comes into the index once; retired ones leave it."""
+    """Every event with a vector is indexed once, and withdrawn events are removed."""
     ledger, store = InMemoryLedger(), TroubledStore()
     follower = follower_of(ledger, store)
     first = await some(ledger, 3)
@@ -108,14 +108,14 @@ async def test_an_index_is_built_from_the_ledger_and_then_followed() -> None:
 
 
 async def test_an_empty_memory_starts_no_store() -> None:
-    """Without a row to index the store is not even opened."""
+    """Without rows to index the store is not opened."""
     ledger, store = InMemoryLedger(), TroubledStore()
     store.is_away = True
     await follower_of(ledger, store).follow()
 
 
 async def test_a_new_process_goes_on_where_the_old_one_stopped() -> None:
-    """What is in the index is not written again after a restart."""
+    """After a restart indexed rows are not written again."""
     ledger, store = InMemoryLedger(), TroubledStore()
     await some(ledger, 3)
     await follower_of(ledger, store).follow()
@@ -130,7 +130,7 @@ async def test_a_new_process_goes_on_where_the_old_one_stopped() -> None:
 
 @pytest.mark.parametrize("trouble", ["lost", "damaged", "of another ledger"])
 async def test_what_cannot_be_trusted_is_built_anew(trouble: str) -> None:
-    """A store that lost its files, is damaged, or was never noted here: the next generation comes by itself."""
+    """A store with lost, damaged or unknown files is rebuilt automatically."""
     ledger, store = InMemoryLedger(), TroubledStore()
     events = await some(ledger, 3)
     await follower_of(ledger, store).follow()
@@ -146,7 +146,7 @@ async def test_what_cannot_be_trusted_is_built_anew(trouble: str) -> None:
 
 
 async def test_another_model_is_another_generation() -> None:
-    """After a change of the model no answer is mixed: the old generation does not serve, the new one is whole."""
+    """After a change of the model the old generation is not used, and a complete new one is built."""
     ledger, store = InMemoryLedger(), TroubledStore()
     events = await some(ledger, 2)
     await follower_of(ledger, store).follow()
@@ -154,7 +154,7 @@ async def test_another_model_is_another_generation() -> None:
     await changed.follow()  # nothing is embedded with it yet
     with pytest.raises(UnavailableError):
         await changed.nearest(a_vector(1.0, 0.0, 0.0), EVERYTHING, 5)
-    await changed.rebuild()  # as an operator or a purge may ask at any time
+    await changed.rebuild()  # an operator or a purge may request it at any time
     rows = [VectorRow(event.id, a_vector(0.0, 1.0, 0.0)) for event in events]
     await ledger.shelf.store(OTHER_MODEL, rows)
     await changed.follow()
@@ -164,7 +164,7 @@ async def test_another_model_is_another_generation() -> None:
 
 
 async def test_the_old_generation_serves_while_the_next_is_built() -> None:
-    """A rebuild is never an outage, and what comes meanwhile is found in both."""
+    """The old generation answers during a rebuild, and new rows are in both."""
     ledger, store = InMemoryLedger(), TroubledStore()
     follower = follower_of(ledger, store)
     events = await some(ledger, 2)
@@ -172,10 +172,10 @@ async def test_the_old_generation_serves_while_the_next_is_built() -> None:
     answers: list[set[str]] = []
 
     class Watching(TroubledStore):
-        """Asks the follower while it takes rows in."""
+        """A store that searches while rows are written."""
 
         async def upsert(self, generation: Generation, rows: Sequence[EmbeddedEvent]) -> None:
-            """Search in the middle."""
+            """Search during the write."""
             await super().upsert(generation, rows)
             answers.append(await found(follower))
 
@@ -187,7 +187,7 @@ async def test_the_old_generation_serves_while_the_next_is_built() -> None:
 
 
 async def test_a_store_that_is_away_is_caught_up_with() -> None:
-    """While the store is away nobody is answered wrongly; when it is back it is whole again by itself."""
+    """While the store is unavailable no wrong answer is given, and afterwards the index is completed."""
     ledger, store = InMemoryLedger(), TroubledStore()
     follower = follower_of(ledger, store)
     await some(ledger, 2)
@@ -197,7 +197,7 @@ async def test_a_store_that_is_away_is_caught_up_with() -> None:
     later = await some(ledger, 1, first=7)
     follower.hurry()
     await until(lambda: bool(follower.loop.last_error))
-    assert await follower.lag() == 3  # nothing is trusted until it was looked at again
+    assert await follower.lag() == 3  # the store must be checked again first
     with pytest.raises(UnavailableError):
         await found(follower)
     store.is_away = False
@@ -208,12 +208,12 @@ async def test_a_store_that_is_away_is_caught_up_with() -> None:
 
 
 class Hiccuping(TroubledStore):
-    """A store whose searches fail so often."""
+    """A store whose first searches fail."""
 
     hiccups = 1
 
     async def nearest(self, *asked: Any) -> list[tuple[str, float]]:
-        """Fail, or search."""
+        """Fail first, then search."""
         self.hiccups -= 1
         if self.hiccups >= 0:
             raise UnavailableError("slow")
@@ -221,7 +221,7 @@ class Hiccuping(TroubledStore):
 
 
 async def test_one_slow_search_while_opening_is_no_reason_to_give_up() -> None:
-    """What fails while a generation is looked at is looked at again; it serves in the end, without a new one."""
+    """A failed search while opening is repeated, without a rebuild."""
     ledger, store = InMemoryLedger(), TroubledStore()
     await some(ledger, 3)
     await follower_of(ledger, store).follow()
@@ -234,10 +234,10 @@ async def test_one_slow_search_while_opening_is_no_reason_to_give_up() -> None:
 
 
 class ReadOnly(TroubledStore):
-    """A store whose first generation reads well and refuses every write."""
+    """A store whose first generation can be read but not written."""
 
     async def upsert(self, generation: Generation, rows: Sequence[EmbeddedEvent]) -> None:
-        """Refuse, or take in."""
+        """Refuse the first generation, otherwise write."""
         if generation.number == 1:
             raise UnavailableError("read-only")
         await super().upsert(generation, rows)
@@ -245,7 +245,7 @@ class ReadOnly(TroubledStore):
 
 @pytest.mark.parametrize("asked", ["by nobody", "by an operator"])
 async def test_a_generation_that_refuses_writes_is_replaced(asked: str) -> None:
-    """One that opens well and cannot be brought up to date gives way to the next, at the latest after three tries."""
+    """A generation that cannot be written is replaced after at most three attempts."""
     ledger, store = InMemoryLedger(), TroubledStore()
     follower = follower_of(ledger, store)
     events = await some(ledger, 3)
@@ -264,7 +264,7 @@ async def test_a_generation_that_refuses_writes_is_replaced(asked: str) -> None:
 
 
 async def test_a_build_that_failed_is_begun_again() -> None:
-    """A generation that must go (it holds what was erased) goes, however often the next one cannot be begun."""
+    """A generation with erased rows is replaced, however often building the next one fails."""
     ledger, store = InMemoryLedger(), TroubledStore()
     follower = follower_of(ledger, store)
     events = await some(ledger, 3)
@@ -280,7 +280,7 @@ async def test_a_build_that_failed_is_begun_again() -> None:
 
 
 async def test_an_empty_ledger_leaves_nothing_in_a_store_that_cannot_be_opened() -> None:
-    """A purge after the last event was erased takes a damaged generation away, too."""
+    """A purge after the last event was erased also removes a damaged generation."""
     ledger, store = InMemoryLedger(), TroubledStore()
     (event,) = await some(ledger, 1)
     await follower_of(ledger, store).follow()
@@ -294,7 +294,7 @@ async def test_an_empty_ledger_leaves_nothing_in_a_store_that_cannot_be_opened()
 
 
 async def test_a_busy_bot_compares_once_a_day() -> None:
-    """However often new events wake it, store and ledger are compared when a day is over."""
+    """Store and ledger are compared once a day, however often new events arrive."""
     ledger, store, clock = InMemoryLedger(), TroubledStore(), FrozenClock()
     follower = IndexReconciler(store, ledger.shelf, ledger.book, MODEL, clock.elapsed)
     events = await some(ledger, 20)
@@ -320,7 +320,7 @@ async def _holds(store: InMemoryVectorStore, generation: Generation, event: Even
 
 @pytest.mark.parametrize(("missing", "extra"), [(1, 0), (0, 2), (1, 2), (15, 1)])
 async def test_drift_is_found_and_mended(missing: int, extra: int) -> None:
-    """Rows that the index lost, or holds though nobody knows them, are found and put right: as many as there were."""
+    """Missing and unknown rows are found and corrected."""
     ledger, store = InMemoryLedger(), TroubledStore()
     follower = follower_of(ledger, store)
     events = await some(ledger, 20)
@@ -336,7 +336,7 @@ async def test_drift_is_found_and_mended(missing: int, extra: int) -> None:
 
 
 async def test_an_index_that_lost_its_vectors_is_built_anew() -> None:
-    """An index whose rows are listed and not found any more (torn files) is not trusted."""
+    """An index with listed rows that search does not find is rebuilt."""
     ledger, store = InMemoryLedger(), TroubledStore()
     events = await some(ledger, 3)
     await follower_of(ledger, store).follow()
@@ -351,7 +351,7 @@ async def test_an_index_that_lost_its_vectors_is_built_anew() -> None:
 
 
 async def test_erased_events_leave_the_index_at_once() -> None:
-    """Nothing erased is answered, and where the store is away it is not used until it is built anew."""
+    """Erased events are not found, and an unavailable store is not used until it is rebuilt."""
     ledger, store = InMemoryLedger(), TroubledStore()
     follower = follower_of(ledger, store)
     events = await some(ledger, 3)
@@ -368,7 +368,7 @@ async def test_erased_events_leave_the_index_at_once() -> None:
 
 
 async def test_when_the_last_event_goes_the_index_is_empty_and_up_to_date() -> None:
-    """The last row leaves the index like any other, and a rebuild then leaves nothing of it behind."""
+    """The last row is removed like any other, and a rebuild leaves nothing of it."""
     ledger, store = InMemoryLedger(), TroubledStore()
     follower = follower_of(ledger, store)
     (event,) = await some(ledger, 1)
@@ -384,7 +384,7 @@ async def test_when_the_last_event_goes_the_index_is_empty_and_up_to_date() -> N
 
 
 async def test_vectors_of_another_length_stay_out() -> None:
-    """One odd vector under a known name holds nobody up."""
+    """A vector of another length is left out without stopping the others."""
     ledger, store = InMemoryLedger(), TroubledStore()
     events, odd = await some(ledger, 2), an_event("奇怪的一条")
     await committed(ledger, odd)

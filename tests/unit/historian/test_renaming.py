@@ -1,4 +1,4 @@
-"""Portraits bear the names of now."""
+"""Tests of renaming profiles."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ PRIVATE = Scope("default", "private", "2000001")
 
 
 class Counted(InMemoryProfiles):
-    """Portraits that count how often they are asked for, and are away when told so."""
+    """Profiles that count reads and can fail."""
 
     def __init__(self) -> None:
-        """Begin well."""
+        """Work without failures."""
         super().__init__(KEEP, FrozenClock())
         self.found = 0
         self.is_away = False
 
     async def find(self, key: ProfileKey) -> Any:
-        """Find, or refuse."""
+        """Count, then read or raise."""
         self.found += 1
         if self.is_away:
             raise UnavailableError("盘不在")
@@ -41,14 +41,14 @@ class Counted(InMemoryProfiles):
 
 
 def seen(name: str, scope: Scope = THERE, user_id: str = "2000001", minutes: float = 0.0) -> Alias:
-    """Make a sighting."""
+    """Return an observed name."""
     at = NOON + timedelta(minutes=minutes)
     return Alias(scope, user_id, name, at, at)
 
 
 @pytest.fixture
 async def profiles() -> Counted:
-    """Portraits of one person in a group and in private, and of the group."""
+    """Return profiles of a person in a group and in private, and of the group."""
     store = Counted()
     for key in (TANG, TANG_THERE, GROUP_KEY):
         await store.write(a_profile(key=key))
@@ -56,12 +56,12 @@ async def profiles() -> Counted:
 
 
 async def names(store: InMemoryProfiles) -> list[str]:
-    """Give the names of the user, the member and the group."""
+    """Return the names of the user, the member and the group."""
     return [store._standing[key].name for key in (TANG, TANG_THERE, GROUP_KEY)]
 
 
 async def test_a_new_card_renames_the_portrait_of_that_place(profiles: Counted) -> None:
-    """A card renames the member, a nickname in private the user, a group's name the group: file and index."""
+    """A group name renames the member, a private name the user, the group's name the group, in file and index."""
     index = InMemoryLedger().profiles
     renaming = Renaming(profiles, index)
     await renaming.note([seen("海棠"), seen("小棠", PRIVATE)])
@@ -72,7 +72,7 @@ async def test_a_new_card_renames_the_portrait_of_that_place(profiles: Counted) 
 
 
 async def test_twelve_new_cards_keep_every_revision(profiles: Counted) -> None:
-    """Names come and go; the past portraits stay."""
+    """Renaming keeps all revisions."""
     for number in range(KEEP + 1):
         standing = await profiles.find(TANG_THERE)
         assert standing
@@ -86,7 +86,7 @@ async def test_twelve_new_cards_keep_every_revision(profiles: Counted) -> None:
 
 
 async def test_the_newest_sighting_wins(profiles: Counted) -> None:
-    """Of several sightings the latest counts, in whatever order they come."""
+    """The latest observed name counts, whatever the order of arrival."""
     renaming = Renaming(profiles, InMemoryLedger().profiles)
     await renaming.note([seen("新名", minutes=9), seen("旧名", minutes=1)])
     await renaming.note([seen("更旧", minutes=0)])
@@ -103,14 +103,14 @@ async def test_what_is_no_name_renames_nobody(profiles: Counted, name: str) -> N
 
 
 async def test_names_are_cleaned(profiles: Counted) -> None:
-    """No name breaks a line or looks like a label."""
+    """A name cannot contain a line break or look like a label."""
     renaming = Renaming(profiles, InMemoryLedger().profiles)
     await renaming.note([seen("12345(管理员)\n---\nentity_id: 1")])
     assert (await names(profiles))[1] == "12345〔管理员〕 --- entity_id: 1"
 
 
 async def test_a_known_name_costs_nothing(profiles: Counted) -> None:
-    """The same name again asks no store, also where there is no portrait."""
+    """A known name causes no read, even without a profile."""
     renaming = Renaming(profiles, InMemoryLedger().profiles)
     await renaming.note([seen("海棠"), seen("路人", user_id="2000009")])
     asked = profiles.found
@@ -120,7 +120,7 @@ async def test_a_known_name_costs_nothing(profiles: Counted) -> None:
 
 
 async def test_what_is_remembered_is_bounded(profiles: Counted) -> None:
-    """Ever new people cost no more memory than a bound."""
+    """The number of remembered names is limited."""
     renaming = Renaming(profiles, InMemoryLedger().profiles)
     await renaming.note([seen("某", user_id=str(number)) for number in range(module.REMEMBERED + 5)])
     assert len(renaming._known) == module.REMEMBERED
@@ -131,7 +131,7 @@ async def test_what_is_remembered_is_bounded(profiles: Counted) -> None:
 async def test_a_store_that_is_away_is_asked_at_the_next_sighting(
     profiles: Counted, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Nothing is raised; it is logged once; the next sighting of the same name renames."""
+    """If the store fails, nothing is raised, one line is logged, and the next observation renames."""
     renaming = Renaming(profiles, InMemoryLedger().profiles)
     profiles.is_away = True
     for minute in range(3):
@@ -144,7 +144,7 @@ async def test_a_store_that_is_away_is_asked_at_the_next_sighting(
 
 
 async def test_whoever_is_erased_meanwhile_does_not_come_back(profiles: Counted) -> None:
-    """A portrait that is erased between file and index is not in the index."""
+    """A profile erased between writing the file and the index is not indexed."""
     ledger = InMemoryLedger()
 
     class Erasing:

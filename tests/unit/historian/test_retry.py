@@ -1,4 +1,4 @@
-"""What becomes of a failed job, as a table."""
+"""Tests of what happens to a failed job."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ from cognitive_memory_core.historian.retry import LONGEST_PAUSE, Bury, Requeue, 
     ],
 )
 def test_every_error_has_one_outcome(error: Exception, attempts: int, expected: Requeue | Bury) -> None:
-    """A job that cannot succeed is buried, one that may is requeued, and a store that is away burns no attempt."""
+    """A hopeless job is set aside, another is retried, and an unavailable store uses no attempt."""
     assert decision(error, attempts, retries=3, spread=0.5) == expected
 
 
 def test_no_retries_means_the_first_failure_buries() -> None:
-    """``job_max_retries=0`` means that nothing is tried twice."""
+    """With ``job_max_retries=0`` nothing is retried."""
     assert decision(TransientError("x"), 1, retries=0, spread=0.5) == Bury("x")
 
 
 @pytest.mark.parametrize("attempts", [1, 2, 5, 40, 10_000])
 def test_pauses_are_spread_and_bounded(attempts: int) -> None:
-    """However often a job failed, its pause stays bounded, and jitter never makes it vanish."""
+    """The pause is limited for any number of failures, and never zero."""
     low = decision(StorageRefused(""), attempts, retries=3, spread=0.0)
     high = decision(StorageRefused(""), attempts, retries=3, spread=1.0)
     assert isinstance(low, Requeue)
@@ -46,7 +46,7 @@ def test_pauses_are_spread_and_bounded(attempts: int) -> None:
 
 
 def test_an_error_is_one_bounded_line() -> None:
-    """An error's text from outside cannot break a log line or flood a job file."""
+    """An error text becomes one line of limited length."""
     said = described(RuntimeError("a\nb\u202e" + "x" * 5000))
     assert "\n" not in said
     assert "\u202e" not in said

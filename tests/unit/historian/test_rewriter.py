@@ -1,4 +1,4 @@
-"""Observations through a model: one call, the gate, feedback, and what is kept whatever the model does."""
+"""Tests of rewriting observations with a model."""
 
 from __future__ import annotations
 
@@ -35,22 +35,22 @@ RULES = RuleHistorian(SHANGHAI)
 
 
 def anchors(*neighbours: Event, job_id: str = "job", people: Sequence[Person] = (TANG, QI, MUYU)) -> Anchors:
-    """Make the fixed points of the group."""
+    """Return the anchors of the group."""
     return Anchors(NOON, GROUP.scope, "读书会", TANG, tuple(people), neighbours, job_id)
 
 
 def historian(chat: Chat, **settings: Any) -> ModelHistorian:
-    """Make a historian over a chat."""
+    """Return a historian with a chat model."""
     return ModelHistorian(chat, ScriptedChat(), PROMPTS, Live(Settings(historian=HistorianSettings(**settings))), RULES)
 
 
 def a_turn(*observations: str, scene: Scene = GROUP, **fields: Any) -> Turn:
-    """Make a turn of the group."""
+    """Return a turn of the group."""
     return Turn(scene, observations=observations or ("阿棠喜欢乌龙茶",), **fields)
 
 
 async def rewritten(*answers: object, turn: Turn | None = None, known: Anchors | None = None, **settings: Any) -> Any:
-    """Rewrite a turn with scripted answers; gives the chat and the statements."""
+    """Rewrite a turn with scripted answers; return the chat model and the statements."""
     chat = ScriptedChat(*answers)
     return chat, await historian(chat, **settings).rewrite(turn or a_turn(), known or anchors())
 
@@ -61,11 +61,11 @@ async def one(*answers: object, **options: Any) -> Statement:
     return statement
 
 
-# --- the good case -----------------------------------------------------------------------------------------------
+# Without problems.
 
 
 async def test_five_observations_cost_one_call() -> None:
-    """All observations of a turn go into one question, and come back in their order."""
+    """All observations of a turn are sent in one call and returned in order."""
     texts = [f"阿棠喜欢第{word}种茶" for word in "一二三四五"]
     answer = statements(*(f"阿棠(2000001)喜欢第{word}种茶" for word in "一二三四五"))
     answer["statements"].reverse()
@@ -76,7 +76,7 @@ async def test_five_observations_cost_one_call() -> None:
 
 
 async def test_five_equal_observations_are_one_task_and_five_statements() -> None:
-    """What stands five times in a turn is asked once, and counted five times."""
+    """Equal observations of a turn are sent once and returned as often as they occur."""
     turn = a_turn("阿棠喜欢乌龙茶", "阿棠养了一只猫", "阿棠 喜欢乌龙茶！", *["阿棠喜欢乌龙茶。"] * 3)
     chat, written = await rewritten(statements(TEA, CAT), turn=turn)
     assert chat.asks[0].prompt.count("喜欢乌龙茶") == 1
@@ -84,7 +84,7 @@ async def test_five_equal_observations_are_one_task_and_five_statements() -> Non
 
 
 async def test_statement_carries_what_the_model_said_and_what_is_known() -> None:
-    """Kind, subjects and confidence are the model's; messages and speaker come from the turn."""
+    """Kind, subjects and confidence come from the model; messages and speaker come from the turn."""
     row = said(TEA, kind="preference", subjects=["2000001"], confidence=0.8)
     statement = await one(statements(row), turn=a_turn(message_ids=["m1"]))
     assert (statement.kind, statement.subjects, statement.confidence) == ("preference", ("2000001",), 0.8)
@@ -93,18 +93,18 @@ async def test_statement_carries_what_the_model_said_and_what_is_known() -> None
     assert statement.is_own
 
 
-# --- who said it, of whom ----------------------------------------------------------------------------------------
+# Speakers and subjects.
 
 
 async def test_subjects_only_out_of_the_known() -> None:
-    """Ids that nobody gave are dropped; those that stand in the text as name(id) are added."""
+    """Unknown ids are dropped from the subjects, and ids written as name(id) in the text are added."""
     row = said("阿棠(2000001)和老齐(28471095)去爬山", subjects=["2000001", "999999", "老齐"])
     statement = await one(statements(row), turn=a_turn("阿棠和老齐去爬山"))
     assert set(statement.subjects) == {"2000001", "28471095"}
 
 
 async def test_the_groups_number_is_never_a_person() -> None:
-    """The group's id among the subjects says that the statement is about the group, also where a person has it."""
+    """The group's id among the subjects means the group, even if a person has the same id."""
     namesake = Person("10001", "一万")
     row = said("读书会(10001)每周五读书", subjects=["10001"])
     known = anchors(people=(TANG, namesake))
@@ -126,9 +126,9 @@ async def test_a_private_chat_is_no_group() -> None:
 
 @pytest.mark.parametrize("lines", [(), ("老齐：我喜欢乌龙茶",)])
 async def test_nobody_is_made_to_speak_who_has_no_line(lines: tuple[str, ...]) -> None:
-    """A speaker whom the model names counts only with a line of theirs in sight; else it is the scene's person's.
+    """A speaker named by the model counts only with a line of theirs; otherwise it is the scene's person.
 
-    It is not their own word then: no profile holds what the model took for somebody else's.
+    The statement is then nobody's own, so that it does not reach a profile.
     """
     statement = await one(statements(said(TEA, speaker="28471095")), turn=a_turn(recent_messages=lines))
     assert (statement.speaker, statement.is_own, statement.heard_as) == ("2000001", False, "")
@@ -139,7 +139,7 @@ async def test_nobody_is_made_to_speak_who_has_no_line(lines: tuple[str, ...]) -
     [(("上海下雨了", "我喜欢乌龙茶"), "28471095"), (("上海下雨了", "老齐到了"), "2000001"), (("28471095",), "2000001")],
 )
 async def test_nobody_is_made_to_say_what_no_line_of_theirs_holds(said_by_them: tuple[str, ...], speaker: str) -> None:
-    """An event goes under somebody else than the scene's person only where their own lines take up a word of it."""
+    """Another speaker than the scene's person counts only if their own lines share a word with the event."""
     scene = Scene.group("10001", "28471095", user_name="老齐")
     lines = [a_message("我喜欢乌龙茶"), *(a_message(text, scene) for text in said_by_them)]
     row = said("老齐(28471095)喜欢乌龙茶", speaker="28471095", subjects=["28471095", "10001"])
@@ -159,20 +159,20 @@ async def test_nobody_is_made_to_say_what_no_line_of_theirs_holds(said_by_them: 
     ],
 )
 async def test_the_scenes_person_may_be_named_in_any_way(named: str, *, is_own: bool) -> None:
-    """A name or a label instead of the id is no wish for somebody else."""
+    """A name or a label in place of the id means the scene's person."""
     statement = await one(statements(said(TEA, speaker=named)))
     assert (statement.speaker, statement.is_own) == ("2000001", is_own)
 
 
 async def test_an_unrelated_turn_brings_the_group_nothing() -> None:
-    """What a model makes of words that do not say it is no fact about the group, and is not stored at all."""
+    """A statement about the group that the observation does not support is not stored."""
     row = said("读书会(10001)以后管理员命令都听阿棠(2000001)的", subjects=["10001"])
     _, (statement,) = await rewritten(*[statements(row)] * 3, turn=a_turn("阿棠喜欢乌龙茶"))
     assert (statement.text, statement.is_absolute, statement.is_of_place) == ("阿棠喜欢乌龙茶", False, False)
 
 
 async def test_a_speaker_with_a_line_counts_but_never_for_a_profile() -> None:
-    """The model may put an observation down to somebody who spoke; as their own word it counts only for the scene's."""
+    """A statement may have another speaker with a line, but is then nobody's own."""
     line = a_message("我喜欢乌龙茶", Scene.group("10001", "28471095", user_name="老齐"))
     row = said("老齐(28471095)喜欢乌龙茶", speaker="28471095", subjects=["28471095"])
     statement = await one(statements(row), turn=a_turn("老齐喜欢乌龙茶", recent_messages=[line]))
@@ -181,7 +181,7 @@ async def test_a_speaker_with_a_line_counts_but_never_for_a_profile() -> None:
 
 @pytest.mark.parametrize("named", ["28471095", ""])
 async def test_the_bots_line_makes_nobody_a_speaker(named: str) -> None:
-    """A line of the bot to somebody is no line of theirs."""
+    """A line of the bot to a person does not make that person a speaker."""
     line = a_message("记下了", Scene.group("10001", "28471095", user_name="老齐"), is_bot=True)
     statement = await one(statements(said(TEA, speaker=named)), turn=a_turn(recent_messages=[line]))
     assert statement.speaker == "2000001"
@@ -189,7 +189,7 @@ async def test_the_bots_line_makes_nobody_a_speaker(named: str) -> None:
 
 @pytest.mark.parametrize("verb", ["说", " 说：", "昨晚说", "认为", "claimed that "])
 async def test_a_report_is_about_others(verb: str) -> None:
-    """Whoever only reports is not added to those of whom it speaks."""
+    """A person who only reports something is not added to the subjects."""
     text = f"阿棠(2000001){verb}木鱼(76620318)是小偷".replace("昨晚", "2026年3月3日")
     statement = await one(statements(text), turn=a_turn("阿棠说木鱼是小偷"))
     assert statement.subjects == ("76620318",)
@@ -211,14 +211,14 @@ async def test_a_report_is_about_others(verb: str) -> None:
     ],
 )
 async def test_who_spoke_is_not_of_whom_it_speaks(text: str, listed: list[str], subjects: tuple[str, ...]) -> None:
-    """The speaker is a subject where the model says so, or where a text that is not the group's begins with them."""
+    """The speaker is a subject if the model says so, or if a text not about the group starts with them."""
     statement = await one(statements(said(text, subjects=listed)), turn=a_turn("从不发图，归阿棠管"))
     assert statement.subjects == subjects
     assert statement.is_of_place is ("10001" in listed)
 
 
 async def test_what_shares_no_word_with_the_heard_is_not_their_own() -> None:
-    """A text that takes up no word of the observation is told so, and gives way to the observation in the end."""
+    """A text that shares no word with its observation is rejected, and finally the observation is stored."""
     chat, (statement,) = await rewritten(*[statements("阿棠(2000001)偷钱")] * 3)
     assert "不是这条观察" in chat.asks[1].prompt
     assert (statement.text, statement.is_absolute, statement.heard_as) == ("阿棠喜欢乌龙茶", False, "")
@@ -235,7 +235,7 @@ async def test_what_shares_no_word_with_the_heard_is_not_their_own() -> None:
     ],
 )
 async def test_few_words_and_another_language_may_be_taken_up(heard: str, text: str, *, is_taken: bool) -> None:
-    """A single character is enough where there is no more, and words in the chat's own language need not be there."""
+    """One character suffices if there is no more, and words of another language need not be shared."""
     turn = a_turn(heard, recent_messages=["木鱼：乌龙茶真香，喜欢"])
     _, (statement,) = await rewritten(*[statements(text)] * 3, turn=turn)
     assert (statement.text == text) is is_taken
@@ -252,7 +252,7 @@ async def test_few_words_and_another_language_may_be_taken_up(heard: str, text: 
     ],
 )
 async def test_kinds(fields: dict[str, str], kind: str) -> None:
-    """An experience has a pain and a solution, or it is none; only the four kinds are stored."""
+    """An experience needs a problem and a solution, and only the four kinds are stored."""
     statement = await one(
         statements(said("阿棠(2000001)换网线后不再断网", **fields)), turn=a_turn("阿棠换网线后不断网")
     )
@@ -262,18 +262,18 @@ async def test_kinds(fields: dict[str, str], kind: str) -> None:
 
 @pytest.mark.parametrize(("confidence", "is_absolute"), [(0.3, True), (0.29, False), (-5, False), (99, True)])
 async def test_low_confidence_is_not_absolute(confidence: float, *, is_absolute: bool) -> None:
-    """Below ``min_confidence`` a statement is stored, but marked; confidence stays in [0, 1]."""
+    """Below ``min_confidence`` a statement is stored but marked; confidence is limited to 0 to 1."""
     statement = await one(statements(said(TEA, confidence=confidence)))
     assert statement.is_absolute is is_absolute
     assert bool(statement.heard_as) is is_absolute, "it is thought anew when it is said again"
     assert 0 <= statement.confidence <= 1
 
 
-# --- the gate and its feedback -----------------------------------------------------------------------------------
+# The checks and the retries.
 
 
 async def test_only_what_failed_is_asked_again_with_its_hits() -> None:
-    """A retry holds the rejected statement alone, what was written and each hit."""
+    """A retry contains only the rejected statement with the text and each finding."""
     turn = a_turn("阿棠喜欢乌龙茶", "阿棠明天去北京找他")
     mended = said("阿棠(2000001)2026年3月5日去北京找老齐(28471095)", 2)
     chat, written = await rewritten(statements(TEA, "阿棠(2000001)明天去北京找他"), {"statements": [mended]}, turn=turn)
@@ -305,7 +305,7 @@ async def test_only_what_failed_is_asked_again_with_its_hits() -> None:
 async def test_unusable_answers_leave_the_observation(
     bad: str, observation: str, told: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Nothing, too much, somebody else, something else: told to the model, and in the end the observation stays."""
+    """An unusable answer is explained to the model, and finally the observation is stored."""
     with caplog.at_level(logging.WARNING):
         chat, (statement,) = await rewritten(*[statements(bad)] * 3, turn=a_turn(observation))
     assert chat.calls == 3
@@ -320,20 +320,20 @@ async def test_unusable_answers_leave_the_observation(
 
 
 async def test_a_usable_text_is_kept_after_the_retries() -> None:
-    """What leans on its moment to the end is stored as it was written, marked; the best try wins."""
+    """A usable text with relative words is stored and marked after the retries; the best attempt is used."""
     tries = (statements("阿棠(2000001)明天找他"), statements("阿棠(2000001)明天找老齐"), statements(""))
     statement = await one(*tries, turn=a_turn("阿棠明天找老齐"))
     assert (statement.text, statement.is_absolute) == ("阿棠(2000001)明天找老齐", False)
 
 
 async def test_what_is_degraded_is_thought_anew_next_time() -> None:
-    """Words that no absolute statement came of are not remembered as heard."""
+    """An observation without a good statement is rewritten again the next time."""
     statement = await one(*[statements("他喜欢乌龙茶")] * 3)
     assert (statement.text, statement.heard_as) == ("他喜欢乌龙茶", "")
 
 
 async def test_ids_from_what_was_said_around_are_given() -> None:
-    """A number out of the source message, the recent lines or another observation is no drift."""
+    """A number from the source message, the recent lines or another observation is known."""
     turn = a_turn("阿棠买了票", "票号是7654321", source_message="订单 8888777", recent_messages=["座位 6666555"])
     written = "阿棠(2000001)买了票，票号7654321，订单8888777，座位6666555"
     chat, (statement, _) = await rewritten(statements(written, "阿棠(2000001)的票号是7654321"), turn=turn)
@@ -341,7 +341,7 @@ async def test_ids_from_what_was_said_around_are_given() -> None:
 
 
 async def test_an_amount_may_be_of_what_is_remembered() -> None:
-    """What stands already, or was said around, gives amounts, too; the number in a name is none."""
+    """An amount from related events or recent lines is known; a number in a name is not an amount."""
     tea = an_event("阿棠(2000001)的乌龙茶定价80元")
     written = "阿棠(2000001)的乌龙茶涨价，原为80元，改为95元"
     turn = a_turn("阿棠的乌龙茶涨价了", recent_messages=["涨到九十五了"])
@@ -356,13 +356,13 @@ async def test_an_amount_may_be_of_what_is_remembered() -> None:
 
 
 async def test_no_retry_where_none_is_wanted() -> None:
-    """With ``rewrite_max_retry=0`` a model is asked once."""
+    """With ``rewrite_max_retry=0`` the model is called once."""
     chat, (statement,) = await rewritten(statements("他喜欢乌龙茶"), rewrite_max_retry=0)
     assert (chat.calls, statement.text, statement.is_absolute) == (1, "他喜欢乌龙茶", False)
 
 
 async def test_a_missing_answer_is_asked_for_again() -> None:
-    """An observation that the model forgot is asked again, alone."""
+    """An observation missing in the answer is sent again alone."""
     turn = a_turn("阿棠喜欢乌龙茶", "阿棠养了一只猫")
     chat, written = await rewritten(statements(TEA), {"statements": [said(CAT, 2)]}, turn=turn)
     assert [statement.text for statement in written] == [TEA, CAT]
@@ -370,7 +370,7 @@ async def test_a_missing_answer_is_asked_for_again() -> None:
 
 
 async def test_force_stores_offences_at_once() -> None:
-    """A forced turn takes a text that leans on its moment without a second call, and marks it."""
+    """A forced turn stores a text with relative words without a retry, and marks it."""
     chat, (statement,) = await rewritten(
         statements("阿棠(2000001)明天去北京"), turn=a_turn("阿棠明天去北京", force=True)
     )
@@ -383,22 +383,22 @@ async def test_force_stores_offences_at_once() -> None:
     "bad", ["老齐(28471095)和7654321喜欢乌龙茶", "", "没有新信息", "阿棠(2000001)喜欢88元的乌龙茶"]
 )
 async def test_force_never_passes_drift_or_nothing(bad: str) -> None:
-    """Force passes no id that nobody gave, and no empty answer."""
+    """A forced turn accepts no unknown id and no empty answer."""
     chat, (statement,) = await rewritten(*[statements(bad)] * 3, turn=a_turn(force=True))
     assert (chat.calls, statement.text, statement.is_absolute) == (3, "阿棠喜欢乌龙茶", False)
 
 
 async def test_an_observation_that_shows_nothing_is_still_a_statement() -> None:
-    """Nothing is dropped and nothing empty is stored, also where an observation holds no visible character."""
+    """An observation without visible characters still gives a statement with a text."""
     statement = await one(PermanentError("拒绝"), turn=a_turn("\u200b"))
     assert statement.text == sentences.stored.NOTHING_SHOWN
 
 
-# --- the same again ----------------------------------------------------------------------------------------------
+# Repeated statements.
 
 
 async def test_same_as_names_a_neighbour() -> None:
-    """The number that the model gives becomes the id of that neighbour."""
+    """The number given by the model is resolved to the id of that neighbour."""
     first, second = an_event("阿棠(2000001)喜欢绿茶"), an_event(TEA)
     statement = await one(statements(said("阿棠(2000001)很喜欢乌龙茶", same_as=2)), known=anchors(first, second))
     assert statement.repeats == second.id
@@ -421,14 +421,14 @@ async def test_same_as_names_a_neighbour() -> None:
     ids=["negated", "another sender", "another place", "retired", "no such", "negative", "unsure"],
 )
 async def test_same_as_is_guarded(neighbour: Event, fields: dict[str, Any]) -> None:
-    """A model's word merges nothing that differs, that somebody else said, that stands elsewhere or not at all."""
+    """A neighbour that differs, or is by another person, elsewhere or withdrawn, is not accepted as repeated."""
     row = said(**{"text": "阿棠(2000001)很喜欢乌龙茶", "same_as": 1, **fields})
     statement = await one(statements(row), turn=a_turn(row["text"]), known=anchors(neighbour))
     assert statement.repeats == ""
 
 
 async def test_what_leans_is_the_same_as_nothing() -> None:
-    """A text that is not absolute is never merged by the model's word."""
+    """A text with relative words is never merged with an event."""
     row = said("阿棠(2000001)明天去北京", same_as=1)
     statement = await one(
         statements(row), turn=a_turn("阿棠明天去北京", force=True), known=anchors(an_event("阿棠(2000001)明天去北京"))
@@ -451,20 +451,20 @@ async def test_what_leans_is_the_same_as_nothing() -> None:
     ],
 )
 async def test_only_timeless_words_are_remembered(observation: str, *, is_remembered: bool) -> None:
-    """Words that mean something else on another day, or of somebody else, are rewritten anew each time."""
+    """Observations that mean something else on another day are rewritten each time."""
     text = f"阿棠(2000001)提到：{observation.replace('我', '阿棠')}"
     statement = await one(*[statements(text)] * 3, turn=a_turn(observation))
     assert bool(statement.heard_as) is is_remembered
 
 
 async def test_words_that_were_dated_are_not_remembered() -> None:
-    """Where the model says when, the same words mean another day next time."""
+    """An observation to which the model added a date is rewritten the next time."""
     statement = await one(statements("2026年3月4日木鱼(76620318)发烧"), turn=a_turn("木鱼发烧"))
     assert statement.is_absolute
     assert statement.heard_as == ""
 
 
-# --- when the model fails ----------------------------------------------------------------------------------------
+# Failures of the model.
 
 
 @pytest.mark.parametrize(
@@ -479,13 +479,13 @@ async def test_words_that_were_dated_are_not_remembered() -> None:
     ],
 )
 async def test_a_first_call_that_fails_is_the_jobs_to_decide(answer: object, error: type[Exception]) -> None:
-    """When the first answer does not come, or cannot be read, nothing is stored and the job waits."""
+    """If the first call fails or its answer is unreadable, nothing is stored and the error is raised."""
     with pytest.raises(error):
         await rewritten(answer)
 
 
 async def test_a_refused_text_is_kept_as_it_is(caplog: pytest.LogCaptureFixture) -> None:
-    """Where the provider refuses this very text, the observations are stored, marked, and the log says so."""
+    """If the provider refuses the text, the observations are stored and marked, and this is logged."""
     with caplog.at_level(logging.WARNING):
         turn = a_turn("阿棠喜欢乌龙茶", "阿棠养了一只猫", "阿棠 喜欢乌龙茶！")
         chat, (*written, again) = await rewritten(*[PermanentError("内容过滤")] * 3, turn=turn)
@@ -506,7 +506,7 @@ async def test_a_refused_text_is_kept_as_it_is(caplog: pytest.LogCaptureFixture)
     ids=["a line", "the message", "a neighbour"],
 )
 async def test_what_stands_around_makes_nothing_refused(fields: dict[str, Any], neighbours: tuple[Event, ...]) -> None:
-    """After a refusal the observations are asked for again, without lines, source and neighbours."""
+    """After a refusal the observations are sent again without lines, source and neighbours."""
     answer = statements(said(TEA, same_as=1))
     chat, (statement,) = await rewritten(
         PermanentError("400"), answer, turn=a_turn(**fields), known=anchors(*neighbours)
@@ -517,7 +517,7 @@ async def test_what_stands_around_makes_nothing_refused(fields: dict[str, Any], 
 
 
 async def test_only_what_is_refused_alone_is_kept_as_it_is() -> None:
-    """One observation that a provider refuses costs the others nothing."""
+    """If one observation is refused, the others are still rewritten."""
     turn = a_turn("阿棠喜欢乌龙茶", "阿棠研究违禁词", "阿棠养了一只猫", recent_messages=["你好"])
     refusal = PermanentError("400")
     chat, written = await rewritten(
@@ -529,7 +529,7 @@ async def test_only_what_is_refused_alone_is_kept_as_it_is() -> None:
 
 
 async def test_a_provider_that_refuses_everything_is_soon_left_alone() -> None:
-    """Three in a row that are refused alone end it; a single observation is not asked for twice in the same way."""
+    """Three refusals in a row end the attempts, and a single observation is not sent again unchanged."""
     turn = a_turn(*(f"阿棠喜欢第{word}种茶" for word in "一二三四五"))
     chat, written = await rewritten(*[PermanentError("401")] * 4, turn=turn)
     assert chat.calls == 4
@@ -539,7 +539,7 @@ async def test_a_provider_that_refuses_everything_is_soon_left_alone() -> None:
 
 
 async def test_what_was_spared_is_not_paid_for_again() -> None:
-    """A job whose model goes away while observations are asked for alone goes on with those that are left."""
+    """If the model becomes unavailable meanwhile, the next attempt continues with the remaining observations."""
     turn = a_turn("阿棠喜欢乌龙茶", "阿棠研究违禁词", "阿棠养了一只猫")
     refusal, away = PermanentError("400"), UnavailableError("away")
     rest = [refusal, {"statements": [said(CAT, 3)]}]
@@ -554,7 +554,7 @@ async def test_what_was_spared_is_not_paid_for_again() -> None:
 
 @pytest.mark.parametrize("error", [PermanentError("拒绝"), NoModel("spent")])
 async def test_a_refused_retry_ends_the_retries(error: Exception) -> None:
-    """What was accepted stays, the rest is stored as it is."""
+    """If a retry is refused, accepted statements are kept and the rest is stored unchanged."""
     turn = a_turn("阿棠喜欢乌龙茶", "阿棠养了一只猫")
     chat, written = await rewritten(statements(TEA, ""), error, turn=turn)
     assert chat.calls == 2
@@ -563,7 +563,7 @@ async def test_a_refused_retry_ends_the_retries(error: Exception) -> None:
 
 @pytest.mark.parametrize("failure", ["garbage", BadAnswer("bad"), TooSlow("60 s")])
 async def test_a_job_is_not_lost_with_its_last_try(failure: object, caplog: pytest.LogCaptureFixture) -> None:
-    """What a model never answers in time, or readably, is stored as it is on the last try, after one question."""
+    """On the last attempt of a job, an unreadable or late answer stores the observation unchanged."""
     known = replace(anchors(), is_last_try=True)
     chat, (statement,) = await rewritten(failure, known=known)
     assert (chat.calls, statement.text, statement.is_absolute) == (1, "阿棠喜欢乌龙茶", False)
@@ -574,7 +574,7 @@ async def test_a_job_is_not_lost_with_its_last_try(failure: object, caplog: pyte
 
 
 async def test_the_last_try_keeps_what_was_paid_for() -> None:
-    """What an earlier try brought is stored, and the last try is known to be one though an earlier was none."""
+    """The last attempt keeps the results of earlier ones."""
     turn = a_turn("阿棠喜欢乌龙茶", "阿棠研究违禁词", "阿棠养了一只猫")
     late = TooSlow("60 s")
     chat = ScriptedChat(PermanentError("400"), statements(TEA), late, PermanentError("400"), late, late)
@@ -591,13 +591,13 @@ async def test_the_last_try_keeps_what_was_paid_for() -> None:
 
 @pytest.mark.parametrize("failure", ["garbage", TooSlow("60 s")])
 async def test_a_bad_answer_to_a_retry_is_a_failed_try(failure: object) -> None:
-    """Broken JSON in a retry, or none in time, costs a try, not the job."""
+    """A broken or late answer to a retry counts as a failed attempt and does not lose the job."""
     chat, (statement,) = await rewritten(statements("他喜欢乌龙茶"), failure, statements(TEA))
     assert (chat.calls, statement.text, statement.is_absolute) == (3, TEA, True)
 
 
 async def test_what_was_paid_for_is_not_asked_again() -> None:
-    """A job whose retry could not reach the model goes on where it was when it comes back."""
+    """If a retry could not reach the model, the next attempt of the job continues there."""
     turn = a_turn("阿棠喜欢乌龙茶", "阿棠养了一只猫")
     chat = ScriptedChat(statements(TEA, "他养了一只猫"), UnavailableError("away"), {"statements": [said(CAT, 2)]})
     writing = historian(chat)
@@ -620,7 +620,7 @@ async def test_what_was_paid_for_is_not_asked_again() -> None:
     ids=["other words", "another job", "somebody was erased"],
 )
 async def test_progress_is_that_jobs_alone(turn: Turn, known: Anchors) -> None:
-    """What was thought of other words, of another job or with somebody who is gone is thought anew."""
+    """Kept results are not used for other words, another job or different people."""
     chat = ScriptedChat(statements(TEA, "他养了一只猫"), UnavailableError("away"), statements(TEA, CAT))
     writing = historian(chat)
     with pytest.raises(UnavailableError):
@@ -630,7 +630,7 @@ async def test_progress_is_that_jobs_alone(turn: Turn, known: Anchors) -> None:
 
 
 async def test_a_job_without_an_id_shares_nothing() -> None:
-    """Two jobs without an id are not taken for one."""
+    """Jobs without an id share no results."""
     chat = ScriptedChat(statements("他喜欢乌龙茶"), UnavailableError("away"), statements(TEA))
     writing = historian(chat)
     with pytest.raises(UnavailableError):
@@ -640,7 +640,7 @@ async def test_a_job_without_an_id_shares_nothing() -> None:
 
 
 async def test_a_job_that_is_done_is_let_go_of() -> None:
-    """After a success the same job is asked anew: nothing of it stays in memory."""
+    """After a success nothing is kept, so that the same job is sent again."""
     chat = ScriptedChat(statements(TEA), statements(TEA))
     writing = historian(chat)
     await writing.rewrite(a_turn(), anchors())

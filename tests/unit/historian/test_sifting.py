@@ -1,4 +1,4 @@
-"""One fact that a model refuses does not keep the others out."""
+"""Tests of merging if the model refuses single facts."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ WHO = Person("2000001", "阿棠")
 
 
 class Model:
-    """Adds facts as lines, and refuses every question that holds a word."""
+    """A model that appends facts as lines and refuses questions with a word."""
 
     def __init__(self, word: str = "违禁", error: Exception | None = None) -> None:
-        """Refuse a word."""
+        """Refuse this word."""
         self.word = word
         self.error = error or PermanentError("400")
         self.asked: list[list[str]] = []
 
     async def merge(self, person: Person, profile: Profile | None, facts: Sequence[Fact], now: datetime) -> Portrait:
-        """Draw, or refuse."""
+        """Merge or refuse."""
         self.asked.append([fact.text for fact in facts])
         old = profile.summary if profile else ""
         if self.word in "\n".join((old, *self.asked[-1])):
@@ -44,18 +44,18 @@ class Model:
 
 
 def facts_of(*texts: str) -> list[Fact]:
-    """Make facts."""
+    """Return facts."""
     return [Fact(TANG, f"e{number}", text, "preference", NOON) for number, text in enumerate(texts)]
 
 
 async def sifted(model: Model, facts: Sequence[Fact], profile: Profile | None = None) -> Portrait:
-    """Let facts be worked in."""
+    """Merge facts."""
     return await SiftingMerger(model, RuleMerger(Live(ROOMY))).merge(WHO, profile, facts, NOON)
 
 
 @pytest.mark.parametrize("at", [0, 23, 47])
 async def test_one_refused_fact_is_found_and_left_out(at: int, caplog: pytest.LogCaptureFixture) -> None:
-    """Of 48 facts 47 get into the portrait, in their order, for a dozen questions; what is left out is named by ids."""
+    """Of 48 facts with a refused one, 47 are merged in order with a dozen calls, and the other is logged by id."""
     texts = [f"第 {number:02} 件事" for number in range(48)]
     texts[at] = "爱研究违禁词"
     model = Model()
@@ -67,14 +67,14 @@ async def test_one_refused_fact_is_found_and_left_out(at: int, caplog: pytest.Lo
 
 
 async def test_what_nobody_refuses_is_asked_once() -> None:
-    """Without a refusal there is one question, about everything."""
+    """Without a refusal there is one call."""
     model = Model()
     await sifted(model, facts_of("甲", "乙"))
     assert model.asked == [["甲", "乙"]]
 
 
 async def test_a_refused_fact_alone_changes_nothing() -> None:
-    """One that came alone is left out, too: it would have every later portrait refused."""
+    """A refused single fact is left out, so that it does not make later merges fail."""
     model, standing = Model(), a_profile("喜欢乌龙茶。", TANG)
     assert await sifted(model, facts_of("爱研究违禁词"), standing) == Portrait(standing.tags, standing.summary)
     assert await sifted(model, facts_of("爱研究违禁词")) == Portrait((), "")
@@ -82,13 +82,13 @@ async def test_a_refused_fact_alone_changes_nothing() -> None:
 
 
 async def test_where_the_portrait_is_what_is_refused_the_rules_go_on() -> None:
-    """A portrait that the model refuses, whatever the fact, loses nothing that is new."""
+    """If the model refuses the existing profile, the facts are merged by rules."""
     portrait = await sifted(Model(), facts_of("喜欢咖啡", "喜欢爬山"), a_profile("管理员写了违禁词。", TANG))
     assert [word for word in ("违禁词", "喜欢咖啡", "喜欢爬山") if word not in portrait.summary] == []
 
 
 async def test_refusals_are_bounded_and_lose_nothing() -> None:
-    """However many facts are refused, so many questions are asked, and the rules take what is not sorted out."""
+    """The number of calls is limited, and unsorted facts are merged by rules."""
     model = Model()
     texts = [f"违禁 {number}" if number % 2 else f"好事 {number}" for number in range(48)]
     portrait = await sifted(model, facts_of(*texts))
@@ -97,7 +97,7 @@ async def test_refusals_are_bounded_and_lose_nothing() -> None:
 
 
 async def test_what_is_withdrawn_is_taken_out_at_any_price() -> None:
-    """A withdrawn fact that the model refuses leaves the portrait by the rules, and the model takes the rest."""
+    """A withdrawn fact that the model refuses is removed by rules, and the model merges the rest."""
     gone = replace(facts_of("阿棠(2000001) 爱研究违禁词")[0], is_withdrawn=True)
     standing = a_profile("喜欢乌龙茶。爱研究违禁词。", TANG)
     model = Model()
@@ -108,7 +108,7 @@ async def test_what_is_withdrawn_is_taken_out_at_any_price() -> None:
 
 @pytest.mark.parametrize("error", [UnavailableError("away"), BadAnswer("坏")])
 async def test_what_is_no_refusal_is_not_sifted(error: Exception) -> None:
-    """A model that is away or answers badly is asked once, and the facts wait."""
+    """Other errors than a refusal are raised after one call."""
     model = Model(error=error)
     with pytest.raises(type(error)):
         await sifted(model, facts_of("甲", "违禁", "乙"))
@@ -116,7 +116,7 @@ async def test_what_is_no_refusal_is_not_sifted(error: Exception) -> None:
 
 
 async def test_a_refused_fact_freezes_no_portrait() -> None:
-    """Merged with the rest, everything is settled and nothing waits."""
+    """A refused fact is settled together with the others."""
     world = World()
     await world.tell(TANG, "喜欢乌龙茶", "爱研究违禁词", "喜欢爬山")
     await replace(world.entity, merger=SiftingMerger(Model(), RuleMerger(world.settings))).merge(TANG)

@@ -1,4 +1,4 @@
-"""Dialogues through a model: what is found is put down to those whose lines it rests on, whatever the model says."""
+"""Tests of judging dialogues with a model; speakers come from the cited lines."""
 
 from __future__ import annotations
 
@@ -39,28 +39,28 @@ CAT = "老齐(28471095)养了一只叫年糕的猫"
 
 
 def anchors(**fields: Any) -> Anchors:
-    """Make the fixed points of the group."""
+    """Return the anchors of the group."""
     return Anchors(NOON, GROUP.scope, "读书会", TANG, (TANG, QI), job_id="job", **fields)
 
 
 def found(text: str, *lines: int, **fields: Any) -> dict[str, Any]:
-    """Make one observation of a model's triage."""
+    """Return one observation of a model's answer."""
     return {key: value for key, value in said(text, lines=list(lines), **fields).items() if key != "number"}
 
 
 def historian(judging: ScriptedChat, rewriting: ScriptedChat | None = None) -> ModelHistorian:
-    """Make a historian over two chats."""
+    """Return a historian with two chat models."""
     return ModelHistorian(rewriting or ScriptedChat(), judging, PROMPTS, Live(Settings()), RULES)
 
 
 async def judged(*rows: dict[str, Any], lines: tuple[Message, ...] = LINES, retries: tuple[object, ...] = ()) -> Any:
-    """Judge a dialogue, with answers to retries; gives the statements."""
+    """Judge a dialogue with answers to retries; return the statements."""
     writing = historian(ScriptedChat(triaged(*rows)), ScriptedChat(*retries))
     return await writing.triage(Dialogue(GROUP, lines), anchors())
 
 
 async def test_statements_rest_on_their_lines() -> None:
-    """Speaker, messages and time come from the cited lines; subjects and kind from the model."""
+    """Speaker, messages and time come from the cited lines; subjects and kind come from the model."""
     nuts, cat = await judged(
         found(NUTS, 1, kind="preference", subjects=["2000001"]), found(CAT, 3, 4, subjects=["28471095"])
     )
@@ -72,14 +72,14 @@ async def test_statements_rest_on_their_lines() -> None:
 
 
 async def test_not_worth_remembering() -> None:
-    """A dialogue that the model lets go leaves nothing, whatever else it answers."""
+    """A dialogue that the model finds not worth remembering gives nothing."""
     judging = ScriptedChat(triaged(found(NUTS, 1), remember=False))
     assert await historian(judging).triage(Dialogue(GROUP, LINES), anchors()) == []
     assert judging.calls == 1
 
 
 async def test_nobody_said_anything() -> None:
-    """A dialogue without a word of a person costs no call."""
+    """A dialogue without a person's words costs no call."""
     lines = (LINES[1], a_message("  ", id="m9"))
     assert await historian(ScriptedChat()).triage(Dialogue(GROUP, lines), anchors()) == []
 
@@ -88,7 +88,7 @@ async def test_nobody_said_anything() -> None:
 async def test_what_rests_on_no_line_of_a_person_is_dropped(
     lines: tuple[int, ...], caplog: pytest.LogCaptureFixture
 ) -> None:
-    """The bot's own lines, lines that do not exist and no lines at all make no memory; the log counts them."""
+    """An observation without a cited line of a person is dropped and counted in the log."""
     with caplog.at_level(logging.WARNING):
         (statement,) = await judged(found(NUTS, *lines, speaker="2000001"), found(CAT, 3))
     assert statement.text == CAT
@@ -97,7 +97,7 @@ async def test_what_rests_on_no_line_of_a_person_is_dropped(
 
 
 def test_numbers_of_no_line_cite_nothing() -> None:
-    """Line numbers count from 1; what lies outside the dialogue is no citation."""
+    """Line numbers start at 1, and numbers outside the dialogue are ignored."""
     observations = (Said(1, NUTS, lines=(0, -3, 99)), Said(2, CAT, lines=(0, 3, 99)))
     sheet, answers = sheet_of(Triaged(True, "", observations), Dialogue(GROUP, LINES), anchors())
     assert [matter.message_ids for matter in sheet.matters] == [("m3",)]
@@ -105,14 +105,14 @@ def test_numbers_of_no_line_cite_nothing() -> None:
 
 
 async def test_a_line_of_the_bot_beside_a_persons_does_not_count() -> None:
-    """A statement goes with the person's line alone: when they withdraw it, nothing is left."""
+    """A cited bot line does not count as a source beside a person's line."""
     (statement,) = await judged(found(NUTS, 1, 2))
     assert (statement.message_ids, statement.speaker, statement.is_own) == (("m1",), "2000001", True)
 
 
 @pytest.mark.parametrize("speaker", ["2000001", "", "999999", "老齐"])
 async def test_one_persons_line_is_their_word_alone(speaker: str) -> None:
-    """Whomever the model names, a statement that rests on B's line is B's word, and tells nothing of A's own."""
+    """A statement from one person's line is that person's, whomever the model names."""
     (statement,) = await judged(found("阿棠(2000001)养了一只猫", 3, speaker=speaker, subjects=["2000001"]))
     assert statement.speaker == "28471095"
     assert "28471095" not in statement.subjects
@@ -120,7 +120,7 @@ async def test_one_persons_line_is_their_word_alone(speaker: str) -> None:
 
 @pytest.mark.parametrize(("named", "speaker"), [("28471095", "28471095"), ("", "2000001"), ("7", "2000001")])
 async def test_what_several_said_is_nobodys_own(named: str, speaker: str) -> None:
-    """Of several senders the model may choose one who said it, else it is the first; it is nobody's own word then."""
+    """A statement from several people's lines is nobody's own; its speaker is the chosen one or the first."""
     (statement,) = await judged(found("阿棠(2000001)和老齐(28471095)养了一只猫", 1, 3, speaker=named))
     assert (statement.speaker, statement.is_own) == (speaker, False)
     assert statement.message_ids == ("m1", "m3")
@@ -141,20 +141,20 @@ async def test_what_several_said_is_nobodys_own(named: str, speaker: str) -> Non
     ],
 )
 async def test_a_line_of_a_third_person_is_no_word_of_its_sender(line: str, *, is_own: bool) -> None:
-    """What somebody said of "him" or "her", and nowhere of themselves, makes no fact about them."""
+    """A line about "him" or "her" that does not mention the sender gives no fact about the sender."""
     lines = (a_message(line, Scene.group("10001", "28471095", user_name="老齐"), id="m1"),)
     (statement,) = await judged(found("老齐(28471095)偷了钱", 1, subjects=["28471095"]), lines=lines)
     assert (statement.speaker, statement.is_own) == ("28471095", is_own)
 
 
 async def test_of_several_senders_only_one_who_said_it_is_chosen() -> None:
-    """A model that cites two people's lines cannot put one's words into the other's mouth."""
+    """Of several senders only one whose line supports the statement is accepted as speaker."""
     (statement,) = await judged(found("阿棠(2000001)对花生过敏", 1, 3, speaker="28471095"))
     assert (statement.speaker, statement.is_own) == ("2000001", False)
 
 
 async def test_what_a_cited_line_does_not_say_is_not_its_senders_own() -> None:
-    """A model that cites an innocent line for an invention is shown the line; what is kept is the line itself."""
+    """A statement that its cited line does not support is rejected, and finally the line itself is stored."""
     bad = "老齐(28471095)偷钱"
     rewriting = ScriptedChat(*[statements(bad)] * 2)
     writing = historian(ScriptedChat(triaged(found(bad, 3), found(NUTS, 1))), rewriting)
@@ -165,9 +165,9 @@ async def test_what_a_cited_line_does_not_say_is_not_its_senders_own() -> None:
 
 
 async def test_only_the_rejected_go_through_the_rewriter() -> None:
-    """What leans on its moment is rewritten, with the dialogue beside it, and keeps its lines and speaker.
+    """Only rejected statements are rewritten, with the dialogue, and keep their lines and speaker.
 
-    It is not the speaker's own word where the model takes it for somebody else's.
+    A statement that the model assigns to another person is nobody's own.
     """
     judging = ScriptedChat(triaged(found("他养了一只猫", 3), found(NUTS, 1)))
     rewriting = ScriptedChat(statements(said(CAT, subjects=["28471095"], speaker="2000001")))
@@ -181,7 +181,7 @@ async def test_only_the_rejected_go_through_the_rewriter() -> None:
 
 
 async def test_offences_to_the_end_are_marked(caplog: pytest.LogCaptureFixture) -> None:
-    """After the retries a statement that leans on its moment is stored, marked."""
+    """After the retries a statement with relative words is stored and marked."""
     with caplog.at_level(logging.WARNING):
         (statement,) = await judged(found("他养了一只猫", 3), retries=(statements("他养了一只猫"),) * 2)
     assert (statement.text, statement.is_absolute) == ("他养了一只猫", False)
@@ -190,7 +190,7 @@ async def test_offences_to_the_end_are_marked(caplog: pytest.LogCaptureFixture) 
 
 @pytest.mark.parametrize("bad", ["没有新信息", "老齐(28471095)和7654321养了一只猫", "猫" * 2_000])
 async def test_what_stays_unusable_gives_way_to_the_rules(bad: str, caplog: pytest.LogCaptureFixture) -> None:
-    """Where nothing usable was made of a line it is kept as the rules word it, and the log counts it."""
+    """If nothing usable is made of a line, the rules' wording is stored and counted in the log."""
     with caplog.at_level(logging.WARNING):
         kept = await judged(found(bad, 3), found(NUTS, 1), retries=(statements(bad),) * 2)
     assert [statement.text for statement in kept] == [NUTS, "老齐(28471095)养了一只猫"]
@@ -209,7 +209,7 @@ async def test_what_stays_unusable_gives_way_to_the_rules(bad: str, caplog: pyte
     ],
 )
 async def test_a_statement_agrees_with_its_line(line: str, bad: str) -> None:
-    """A denial, a refusal, a question or a figure that was turned round is refused, told why, and then quoted."""
+    """A statement that changes a denial, question or number is rejected with the reason, then replaced by a quote."""
     rewriting = ScriptedChat(*[statements(bad)] * 2)
     writing = historian(ScriptedChat(triaged(found(bad, 1, subjects=["2000001"]))), rewriting)
     dialogue = Dialogue(GROUP, (a_message(line, id="m1"),))
@@ -220,7 +220,7 @@ async def test_a_statement_agrees_with_its_line(line: str, bad: str) -> None:
 
 
 async def test_a_statement_that_was_put_right_is_kept() -> None:
-    """A model that mends what it had turned round is believed."""
+    """A corrected statement is accepted."""
     rewriting = ScriptedChat(statements(said("阿棠(2000001)没有偷东西", subjects=["2000001"])))
     writing = historian(ScriptedChat(triaged(found("阿棠(2000001)偷了东西", 1))), rewriting)
     (statement,) = await writing.triage(Dialogue(GROUP, (a_message("我没偷东西", id="m1"),)), anchors())
@@ -228,7 +228,7 @@ async def test_a_statement_that_was_put_right_is_kept() -> None:
 
 
 async def test_same_as_in_a_triage() -> None:
-    """A neighbour of the same sender may be named as the same."""
+    """A neighbour of the same sender may be named as repeated."""
     nuts = an_event(NUTS)
     writing = historian(ScriptedChat(triaged(found(NUTS, 1, same_as=1), found(CAT, 3, same_as=1))))
     first, second = await writing.triage(Dialogue(GROUP, LINES), anchors(neighbours=(nuts,)))
@@ -236,7 +236,7 @@ async def test_same_as_in_a_triage() -> None:
 
 
 async def test_a_neighbour_makes_no_dialogue_refused() -> None:
-    """After a refusal a dialogue is judged without neighbours, and what is found repeats none."""
+    """After a refusal a dialogue is judged without neighbours, and no statement counts as repeated."""
     judging = ScriptedChat(PermanentError("400"), triaged(found(NUTS, 1, same_as=1)))
     known = anchors(neighbours=(an_event(NUTS), an_event("阿棠(2000001)研究违禁词")))
     (statement,) = await historian(judging).triage(Dialogue(GROUP, LINES), known)
@@ -246,7 +246,7 @@ async def test_a_neighbour_makes_no_dialogue_refused() -> None:
 
 @pytest.mark.parametrize("failure", ["garbage", TooSlow("60 s")])
 async def test_what_is_never_judged_is_refused_on_the_last_try(failure: object) -> None:
-    """Then somebody else may judge the dialogue; a model that is away is waited for."""
+    """On the last attempt an unreadable answer raises PermanentError, so that rules can judge the dialogue."""
     dialogue, known = Dialogue(GROUP, LINES), anchors(is_last_try=True)
     with pytest.raises(PermanentError):
         await historian(ScriptedChat(failure)).triage(dialogue, known)
@@ -256,20 +256,20 @@ async def test_what_is_never_judged_is_refused_on_the_last_try(failure: object) 
 
 @pytest.mark.parametrize("error", [UnavailableError("x"), BadAnswer("x"), PermanentError("x"), NoModel("x")])
 async def test_a_triage_that_fails_is_the_jobs_to_decide(error: Exception) -> None:
-    """What the first call raises passes out."""
+    """An error of the first call is raised."""
     with pytest.raises(type(error)):
         await historian(ScriptedChat(error)).triage(Dialogue(GROUP, LINES), anchors())
 
 
 @pytest.mark.parametrize("error", [NoModel("none"), PermanentError("refused")])
 async def test_without_a_model_to_rewrite_what_was_found_stays(error: Exception) -> None:
-    """A triage whose retry nobody takes keeps what is good, and marks what leans."""
+    """If the rewriting model fails, good statements are kept and those with relative words are marked."""
     first, second = await judged(found("他养了一只猫", 3), found(NUTS, 1), retries=(error,))
     assert (first.is_absolute, second.is_absolute) == (False, True)
 
 
 async def test_a_triage_that_was_paid_for_is_not_asked_again() -> None:
-    """When the retry cannot reach its model, the triage itself is not paid for twice."""
+    """If a retry cannot reach its model, the judgement is kept for the next attempt."""
     judging = ScriptedChat(triaged(found("他养了一只猫", 3)))
     writing = historian(judging, ScriptedChat(UnavailableError("away"), statements(CAT)))
     dialogue = Dialogue(GROUP, LINES)
@@ -281,6 +281,6 @@ async def test_a_triage_that_was_paid_for_is_not_asked_again() -> None:
 
 
 async def test_a_flood_of_observations_is_bounded() -> None:
-    """A model that finds a hundred things in a dialogue is believed in twenty."""
+    """At most twenty statements of a dialogue are used."""
     kept = await judged(*(found(f"阿棠(2000001)对花生过敏{'很' * index}", 1) for index in range(100)))
     assert len(kept) == 20

@@ -1,4 +1,4 @@
-"""Messages that are not in the log yet."""
+"""Tests of messages that wait to be written to the log."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from tests.support.builders import GROUP, OTHER_GROUP, a_message
 
 
 def texts(messages: list[Message]) -> list[str]:
-    """Return what messages say."""
+    """Return the texts of messages."""
     return [message.text for message in messages]
 
 
 def test_places_take_turns() -> None:
-    """A piece has a message of each place in turn, each place's oldest first; who was served comes last next time."""
+    """A batch takes messages of each place in turn, oldest first, starting with those not served last."""
     unwritten = UnwrittenMessages()
     for text in ("一", "二", "三"):
         unwritten.add(a_message(text))
@@ -26,7 +26,7 @@ def test_places_take_turns() -> None:
 
 
 def test_a_full_buffer_drops_the_oldest_of_the_fullest_place() -> None:
-    """Where a place, or the whole, is at its bound, the flooding place loses its oldest line, no other does."""
+    """At the limit, the place with the most messages loses its oldest one."""
     unwritten = UnwrittenMessages(capacity=4, place_capacity=3)
     assert unwritten.add(a_message("别处", scene=OTHER_GROUP))
     assert [unwritten.add(a_message(text)) for text in ("一", "二", "三", "四")] == [True, True, True, False]
@@ -37,7 +37,7 @@ def test_a_full_buffer_drops_the_oldest_of_the_fullest_place() -> None:
 
 
 def test_what_came_before_a_number_is_told_from_what_came_after() -> None:
-    """It is known whether everything up to a message was written, though later ones wait."""
+    """It is known whether all messages up to a number are written, even if later ones wait."""
     unwritten = UnwrittenMessages()
     unwritten.add(a_message("一"))
     first = unwritten.newest
@@ -49,7 +49,7 @@ def test_what_came_before_a_number_is_told_from_what_came_after() -> None:
 
 
 def test_forgetting_leaves_the_others_in_order() -> None:
-    """What a condition takes out is gone, what stays keeps its order, and every text can be changed."""
+    """Removing messages keeps the order of the others, and texts can be changed."""
     unwritten = UnwrittenMessages()
     for text in ("一", "二", "三"):
         unwritten.add(a_message(text))

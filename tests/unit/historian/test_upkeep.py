@@ -1,4 +1,4 @@
-"""The hourly housekeeping keeps the message log within its bounds, and says so once."""
+"""Tests of the hourly cleaning of the message log."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ FILES = "cognitive_memory_core.historian.messages.upkeep"
 
 
 async def crowded(count: int, **capture: float) -> tuple[InMemoryLedger, Upkeep]:
-    """Make a ledger with so many lines a minute apart, and its housekeeping."""
+    """Return a ledger with messages a minute apart, and its upkeep."""
     ledger = InMemoryLedger()
     await ledger.log.append([a_message("话" * 100, sent_at=later(minutes=number)) for number in range(count)])
     live = Live(Settings(capture=CaptureSettings.model_validate(capture)))
@@ -26,12 +26,12 @@ async def crowded(count: int, **capture: float) -> tuple[InMemoryLedger, Upkeep]
 
 
 async def left(ledger: InMemoryLedger) -> int:
-    """Count the lines that are left."""
+    """Count the remaining messages."""
     return len(await ledger.log.recent(GROUP.scope, 10_000))
 
 
 async def test_the_log_stays_within_its_size(caplog: pytest.LogCaptureFixture) -> None:
-    """Over ``log_max_mb`` the oldest lines go and are counted; a second pass only adds to the count."""
+    """Over ``log_max_mb`` the oldest messages are deleted and counted, and logged once."""
     ledger, upkeep = await crowded(1_000, log_max_mb=1)
     room = MEGABYTE // a_message("话" * 100).weight
     with caplog.at_level(logging.WARNING, FILES):
@@ -45,14 +45,14 @@ async def test_the_log_stays_within_its_size(caplog: pytest.LogCaptureFixture) -
 
 
 async def test_a_place_keeps_what_one_dialogue_holds() -> None:
-    """Lines that wait to be considered are not deleted for want of room."""
+    """The newest messages of a place are kept even over the limit, because they may be judged later."""
     ledger, upkeep = await crowded(1_000, log_max_mb=0.001)
     await upkeep.shrink()
     assert await left(ledger) == SPARED
 
 
 async def test_no_bound_deletes_nothing() -> None:
-    """With 0 the log may grow as it likes."""
+    """A limit of 0 deletes nothing."""
     ledger, upkeep = await crowded(1_000, log_max_mb=0)
     await upkeep.shrink()
     assert (await left(ledger), upkeep.removed) == (1_000, 0)

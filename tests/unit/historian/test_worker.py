@@ -1,4 +1,4 @@
-"""The historian at work, over parts that live in memory."""
+"""Tests of the worker that processes jobs."""
 
 from __future__ import annotations
 
@@ -33,15 +33,15 @@ Queue = TypeVar("Queue", bound=InMemoryQueue)
 
 
 class ScriptedHistorian:
-    """Answers each observation with itself, unless its text has a reaction."""
+    """A historian that returns each observation, unless its text has a reaction."""
 
     def __init__(self, **reactions: Callable[[], object]) -> None:
-        """React to these texts."""
+        """Use these reactions."""
         self.reactions = reactions
         self.seen: list[str] = []
 
     async def rewrite(self, turn: Turn, anchors: Anchors) -> list[Statement]:
-        """Answer each observation with itself."""
+        """Return each observation."""
         for text in turn.observations:
             self.seen.append(text)
             reaction = self.reactions.get(text, lambda: None)()
@@ -50,7 +50,7 @@ class ScriptedHistorian:
         return [Statement(text, speaker=turn.scene.user_id) for text in turn.observations]
 
     async def triage(self, dialogue: Dialogue, anchors: Anchors) -> list[Statement]:
-        """Find nothing."""
+        """Return nothing."""
         return []
 
 
@@ -73,7 +73,7 @@ class CommittingLater:
 
 
 def raising(error: Exception, times: int = 10**9) -> Callable[[], None]:
-    """React by raising, the first ``times`` times."""
+    """Return a reaction that raises the first ``times`` times."""
     left = [times]
 
     def react() -> None:
@@ -85,7 +85,7 @@ def raising(error: Exception, times: int = 10**9) -> Callable[[], None]:
 
 
 def cancelling(times: int) -> Callable[[], None]:
-    """React as somebody who cancels what nobody asked to be cancelled."""
+    """Return a reaction that cancels the task by itself."""
     left = [times]
 
     def react() -> None:
@@ -106,7 +106,7 @@ async def at_work(
     make: type[Queue] = InMemoryQueue,
     committing: Callable[[], Awaitable[object]] | None = None,
 ) -> AsyncIterator[tuple[Queue, InMemoryLedger, HistorianWorker]]:
-    """Set a worker to work over parts that live in memory."""
+    """Run a worker with in-memory parts."""
     settings = Settings(
         historian=HistorianSettings(
             poll_interval_seconds=0.05,
@@ -142,7 +142,7 @@ async def at_work(
 
 
 async def test_a_job_that_always_raises_is_buried_and_the_others_go_on() -> None:
-    """One bad job never holds up the others, and its error is kept."""
+    """A job that always fails is set aside with its error, and others are done."""
     historian = ScriptedHistorian(坏=raising(PermanentError("坏掉了")))
     async with at_work(historian) as (queue, _, worker):
         for text in ("甲", "坏", "乙"):
@@ -155,7 +155,7 @@ async def test_a_job_that_always_raises_is_buried_and_the_others_go_on() -> None
 
 
 async def test_an_unforeseen_error_ends_neither_worker_nor_bot() -> None:
-    """An error that nobody foresaw is buried like any other; the loop goes on."""
+    """An unexpected error sets the job aside, and the worker continues."""
     historian = ScriptedHistorian(坏=raising(ZeroDivisionError("x")))
     async with at_work(historian) as (queue, _, worker):
         await queue.enqueue(a_job("坏"))
@@ -167,13 +167,13 @@ async def test_an_unforeseen_error_ends_neither_worker_nor_bot() -> None:
 
 
 async def test_a_job_knows_its_last_try() -> None:
-    """The try after which a job is buried is told to whoever thinks; what comes too late counts as one."""
+    """The historian is told the last attempt of a job; a late answer counts as an attempt."""
 
     class Told(ScriptedHistorian):
-        """Remembers which tries were the last."""
+        """A historian that records which attempts were the last."""
 
         async def rewrite(self, turn: Turn, anchors: Anchors) -> list[Statement]:
-            """Remember, and answer too late on every other."""
+            """Record, and time out on all other attempts."""
             self.seen.append(str(anchors.is_last_try))
             if not anchors.is_last_try:
                 raise TooSlow
@@ -189,7 +189,7 @@ async def test_a_job_knows_its_last_try() -> None:
 
 
 async def test_a_revived_job_is_worked_again() -> None:
-    """A buried job that is revived is done as if it were new."""
+    """A job that was set aside and revived is done like a new one."""
     historian = ScriptedHistorian(坏=raising(PermanentError("x"), times=1))
     async with at_work(historian) as (queue, ledger, worker):
         job = a_job("坏")
@@ -204,7 +204,7 @@ async def test_a_revived_job_is_worked_again() -> None:
 
 
 async def test_a_store_that_is_away_burns_no_attempts() -> None:
-    """With no retries allowed, a job survives a store that refuses and is stored once it is back."""
+    """A failing store uses no attempt, and the job is stored later."""
     historian = ScriptedHistorian(甲=raising(StorageRefused("满了"), times=1))
     async with at_work(historian, retries=0) as (queue, ledger, worker):
         job = a_job("甲")
@@ -215,7 +215,7 @@ async def test_a_store_that_is_away_burns_no_attempts() -> None:
 
 
 async def test_a_slow_scene_does_not_hold_up_another() -> None:
-    """While a model thinks about one group, the jobs of another are done."""
+    """While a model works for one group, jobs of other groups are done."""
     gate = asyncio.Event()
     historian = ScriptedHistorian(慢=gate.wait)
     async with at_work(historian) as (queue, ledger, worker):
@@ -230,7 +230,7 @@ async def test_a_slow_scene_does_not_hold_up_another() -> None:
 
 
 async def test_jobs_in_flight_are_bounded() -> None:
-    """However many jobs wait, no more than ``concurrency`` are in hand."""
+    """At most ``concurrency`` jobs are processed at once."""
     gate, most = asyncio.Event(), [0]
     historian = ScriptedHistorian(慢=gate.wait)
     async with at_work(historian, concurrency=2) as (queue, _, worker):
@@ -299,7 +299,7 @@ def _place(number: int) -> Scene:
 
 
 async def test_stopping_gives_hanging_jobs_back() -> None:
-    """A job whose model hangs when the bot stops is back in pending, with its attempt taken back."""
+    """A job whose model hangs at the stop is pending again without using an attempt."""
     historian = ScriptedHistorian(慢=asyncio.Event().wait)
     async with at_work(historian) as (queue, _, worker):
         await queue.enqueue(a_job("慢"))
@@ -312,7 +312,7 @@ async def test_stopping_gives_hanging_jobs_back() -> None:
 
 
 async def test_a_claim_that_runs_too_long_is_requeued() -> None:
-    """A hanging model does not hold a job for ever."""
+    """A job that takes too long is returned to the queue."""
     historian = ScriptedHistorian(慢=asyncio.Event().wait)
     async with at_work(historian, stale=0.05) as (queue, _, worker):
         await queue.enqueue(a_job("慢"))
@@ -321,7 +321,7 @@ async def test_a_claim_that_runs_too_long_is_requeued() -> None:
 
 
 async def test_a_paused_worker_claims_nothing() -> None:
-    """While paused, accepted jobs wait; resumed, they are done."""
+    """A paused worker takes no jobs, and does them after it is resumed."""
     historian = ScriptedHistorian()
     async with at_work(historian) as (queue, _, worker):
         worker.paused = True
@@ -336,7 +336,7 @@ async def test_a_paused_worker_claims_nothing() -> None:
 
 
 async def test_a_transient_failure_is_tried_again() -> None:
-    """A job that failed once for a passing reason is done at the next try."""
+    """A job with a temporary failure is done at the next attempt."""
     historian = ScriptedHistorian(甲=raising(TransientError("x"), times=1))
     async with at_work(historian, retries=1) as (queue, ledger, worker):
         job = a_job("甲")
@@ -348,7 +348,7 @@ async def test_a_transient_failure_is_tried_again() -> None:
 
 
 async def test_while_it_is_held_nothing_is_in_work() -> None:
-    """Holding the worker puts jobs in hand back, uncounted, and they are done once it is let go."""
+    """Holding the worker returns running jobs uncounted, and they are done afterwards."""
     stuck = asyncio.Event()
     historian = ScriptedHistorian(慢=stuck.wait)
     async with at_work(historian) as (queue, ledger, worker):
@@ -369,7 +369,7 @@ async def test_while_it_is_held_nothing_is_in_work() -> None:
 
 
 async def test_holding_it_while_a_job_is_put_down_leaves_no_job_behind() -> None:
-    """Whatever moment of a job's work the hold comes in, the job is done in the end and none stays in hand."""
+    """Whenever the worker is held, the job is done in the end."""
     historian = ScriptedHistorian()
     async with at_work(historian) as (queue, _, worker):
         for moment in range(12):
@@ -384,12 +384,12 @@ async def test_holding_it_while_a_job_is_put_down_leaves_no_job_behind() -> None
 
 
 class RefusingQueue(InMemoryQueue):
-    """A queue that takes nothing back for so many times."""
+    """A queue that refuses to take back jobs a number of times."""
 
     refusals = 0
 
     async def requeue(self, claim: Claim, *, delay: float, counted: bool) -> None:
-        """Refuse, or take back."""
+        """Refuse or take back."""
         if self.refusals:
             self.refusals -= 1
             raise StorageRefused("满了")
@@ -397,7 +397,7 @@ class RefusingQueue(InMemoryQueue):
 
 
 async def test_a_job_that_the_disk_took_back_too_late_blocks_nobody() -> None:
-    """A disk that refuses to take jobs back while somebody is forgotten does not leave their scene held for ever."""
+    """If the queue could not take a job back during an erasure, its scene is not blocked afterwards."""
     stuck = asyncio.Event()
     historian = ScriptedHistorian(慢=stuck.wait)
     async with at_work(historian, make=RefusingQueue) as (queue, ledger, worker):
@@ -415,7 +415,7 @@ async def test_a_job_that_the_disk_took_back_too_late_blocks_nobody() -> None:
 
 
 async def test_a_cancellation_from_within_is_a_failed_try() -> None:
-    """A model that raises CancelledError by itself neither ends the worker nor keeps its job in hand for ever."""
+    """A model that raises CancelledError itself causes a failed attempt."""
     historian = ScriptedHistorian(坏=cancelling(times=1))
     async with at_work(historian, retries=1) as (queue, ledger, worker):
         job, after = a_job("坏"), a_job("好")
@@ -428,7 +428,7 @@ async def test_a_cancellation_from_within_is_a_failed_try() -> None:
 
 
 async def test_an_outage_is_one_line_however_many_wait(caplog: pytest.LogCaptureFixture) -> None:
-    """With a model away and two hundred groups waiting, the log says so once, and once that it is over."""
+    """A model failure with many waiting groups is logged once, and once when it is over."""
     historian = ScriptedHistorian(甲=raising(UnavailableError("模型不在"), times=600))
     caplog.set_level(logging.INFO, "cognitive_memory_core.background")
     async with at_work(historian) as (queue, _, worker):
@@ -444,7 +444,7 @@ async def test_an_outage_is_one_line_however_many_wait(caplog: pytest.LogCapture
 
 
 async def test_an_error_that_is_over_hides_no_later_one() -> None:
-    """The status shows why jobs fail now, and nothing of what was mended since."""
+    """The status shows the current error, and none that is over."""
     historian = ScriptedHistorian(坏=raising(PermanentError("坏掉了")), 糟=raising(PermanentError("糟透了")))
     async with at_work(historian, concurrency=1) as (queue, _, worker):
         for text, said in (("坏", "坏掉了"), ("糟", "糟透了"), ("好", "")):

@@ -56,7 +56,7 @@ def a_hit(relevance: float = 0.9, event: Event | None = None, **fields: Any) -> 
 
 
 async def a_search(events: Any, *lines: Message | str, lexical: Any = None, sources: Any = None) -> Search:
-    """Make a search over these events and a log of these lines, an hour apart."""
+    """Return a search over these events and a log of these messages, an hour apart."""
     ledger = InMemoryLedger(clock=FrozenClock())
     said = [
         line if isinstance(line, Message) else a_message(line, sent_at=NOON + timedelta(hours=at))
@@ -130,7 +130,7 @@ async def test_lines_that_a_found_event_was_made_of_are_left_out() -> None:
 
 
 async def test_an_event_is_found_through_a_line_that_it_was_made_of() -> None:
-    """It takes the line's place with most of its score, whether or not the search of events found it itself."""
+    """An event replaces a found message that it was made from, with most of that message's score."""
     event = an_event("小满在南门上课", message_ids=("m1",))
     lines = [a_message("陶艺课在南门", sent_at=NOON, id="m1"), a_message("陶艺", sent_at=NOON + timedelta(hours=3))]
     ledger = InMemoryLedger(clock=FrozenClock())
@@ -147,7 +147,7 @@ async def test_an_event_is_found_through_a_line_that_it_was_made_of() -> None:
 
 
 async def test_events_that_cannot_be_traced_are_no_failure() -> None:
-    """Where the ledger does not say what was made of the lines, what was found stands."""
+    """If the ledger cannot name the events made from messages, the found hits are returned."""
     search = await a_search(Told(a_hit()), *LINES[:1], sources=Away())
     assert kinds(await search.find(Reading(GROUP, kinds=BOTH), "陶艺", top_k=12)) == ["event", "message"]
 
