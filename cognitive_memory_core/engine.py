@@ -238,7 +238,9 @@ class Engine:
             return status.with_error(str(away))
 
     async def _until_idle(self) -> bool:
-        await self.journal.settle()
+        is_written = await self.journal.settle()
+        if not self.is_running:
+            return is_written  # no job will run: what waits stays stored, and is counted by the status
         pause = DRAIN_POLL
         while not (self.worker.is_idle and await self._is_merged() and await self._is_indexed()):
             self._hurry()

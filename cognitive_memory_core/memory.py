@@ -332,7 +332,10 @@ class CognitiveMemory:
         self._opened.resume()
 
     async def drain(self, timeout: float) -> bool:
-        """Wait until queue and indexes are idle; return False after ``timeout`` seconds."""
+        """Wait until queue and indexes are idle; return False after ``timeout`` seconds.
+
+        With ``enabled=false`` no job runs, so that only messages are waited for; pending jobs stay for later.
+        """
         return await self._engine.drain(timeout)
 
     async def reindex(self) -> int:

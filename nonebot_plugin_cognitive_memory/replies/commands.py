@@ -78,6 +78,8 @@ def status(now: core.Status) -> str:
         f"记忆正在工作；记住 {now.totals.events} 件事，置顶 {now.totals.pins} 条",
         f"待整理 {now.jobs.pending + now.jobs.processing} 条，失败 {now.jobs.failed} 条",
     ]
+    if now.refused:
+        lines.append(f"来得太多、没有收下的有 {now.refused} 次")
     if "historian" in now.without_model:
         lines.append("没有配置模型：由规则史官整理")
     if now.is_over_daily_calls:
@@ -103,6 +105,9 @@ _PARTS = {
 }
 
 
+_ACTIVITIES = {"off": "未启用", "asleep": "休眠中", "waking": "正在启动", "awake": "正在运行"}
+
+
 def _merge_lines(now: core.Status) -> list[str]:
     merges = now.merges
     lines = [f"{merges.facts} 件事等着写进 {merges.profiles} 份侧写"] if merges.facts else []
@@ -115,6 +120,8 @@ def _index_lines(now: core.Status) -> list[str]:
     lines = [f"还有 {now.index_lag} 条没有算好向量"] if now.index_lag else []
     if now.index.to_build:
         lines.append(f"正在建向量索引：{now.index.built}/{now.index.to_build}，期间用精确检索")
+    elif now.index.behind:
+        lines.append(f"向量库{_ACTIVITIES[now.index.activity]}，还差 {now.index.behind} 条，期间用精确检索")
     return lines
 
 

@@ -103,6 +103,20 @@ async def test_status(stage: Stage, group: int) -> None:
     assert "/" not in answer.replace("/记忆", "")
 
 
+async def test_status_of_refusals_and_index(stage: Stage) -> None:
+    """The status tells of refused turns and of rows that the vector store lacks; zeros are left out."""
+    from cognitive_memory_core.historian.indexing.reconciler import IndexState
+    from nonebot_plugin_cognitive_memory.replies import commands
+
+    quiet = commands.status(core.Status(is_running=True))
+    assert "没有收下" not in quiet
+    assert "向量库" not in quiet
+    index = IndexState(generation=1, behind=7, activity="asleep")
+    told = commands.status(core.Status(is_running=True, refused=3, index=index))
+    assert "没有收下的有 3 次" in told
+    assert "向量库休眠中，还差 7 条" in told
+
+
 async def test_list_pages(stage: Stage, group: int) -> None:
     """The list shows events newest first, ten per page, with continuous numbers."""
     user = new_id()

@@ -519,6 +519,18 @@ async def test_a_window_is_full_although_somebody_left(tmp_path: Path) -> None:
         assert [memo.user_id for memo in await memory.memos(GROUP, 12)] == [GROUP.user_id] * 12
 
 
+async def test_a_disabled_memory_has_nothing_to_drain(tmp_path: Path) -> None:
+    """With enabled=false no job will run: drain does not wait for those that are pending, and they are kept."""
+    async with opened(tmp_path, background=False) as memory:
+        await memory.remember(Turn(GROUP, observations=["阿棠怕狗"]))
+    async with opened(tmp_path, Settings(enabled=False)) as memory:
+        assert await memory.drain(PATIENCE)
+        assert (await memory.status()).jobs.pending == 1
+    async with opened(tmp_path) as memory:
+        assert await memory.drain(PATIENCE)
+        assert len(await memory.events(GROUP)) == 1
+
+
 async def test_a_blank_request_is_no_name(tmp_path: Path) -> None:
     """Turns without a request id, or with a blank one, are separate jobs."""
     async with opened(tmp_path) as memory:
