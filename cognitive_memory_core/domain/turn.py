@@ -55,6 +55,7 @@ class Turn:
         observations = [checked_text(item, "observations").strip() for item in _listed(self.observations)]
         fields: dict[str, object] = {
             "memo": _text(self.memo, "memo").strip(),
+            "force": bool(self.force),
             "source_message": _text(self.source_message, "source_message"),
             "observations": tuple(item for item in observations if item),
             "recent_messages": tuple(line for line in map(_line, _listed(self.recent_messages)) if self._is_here(line)),

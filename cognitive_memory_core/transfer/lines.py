@@ -1,391 +1,210 @@
-"""The format of an export, version 1: one JSON object per line, a model for each type of line."""
+"""The format of an export, version 1: one JSON object per line.
+
+A line has the fields of its dataclass, in which the place of the row (scope, scene or key) stands flat, and a ``type``.
+Fields that a reader does not know are ignored; those that a writer left out have the dataclass's default.
+"""
 
 from __future__ import annotations
 
 from array import array
-from typing import Annotated, Any, ClassVar, Literal
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from datetime import datetime
+from typing import Any, TypeVar, cast
 
-from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field, TypeAdapter
+from pydantic import TypeAdapter
+from pydantic_core import from_json, to_json
 
 from .. import sentences
-from ..domain.event import Event
-from ..domain.ids import checked_id
+from ..domain.event import MEMORY_KINDS, Event
+from ..domain.ids import checked_id, checked_text
 from ..domain.interval import checked_instant
 from ..domain.message import Message
 from ..domain.note import Memo, Pin
-from ..domain.profile import EntityType, Profile, ProfileKey, Revision, is_revision_id
-from ..domain.scope import Scene, Scope
+from ..domain.profile import Profile, ProfileKey, Revision, is_revision_id
+from ..domain.scope import DEFAULT_AGENT, Scene, Scope, checked_scene
 from ..errors import BadArgument
 from ..ports.ledger import Alias, ArchiveRow, EmbeddedEvent, OptOut, Shared
 from ..text.identity.names import clean_name
 
-LOCAL = "hashing-"  # first characters of the local embedder's fingerprint
-
-ShortId = Annotated[str, AfterValidator(lambda value: checked_id(value, "id"))]
-PersonId = Annotated[str, AfterValidator(lambda value: checked_id(value, "id") if value else "")]
-Instant = Annotated[AwareDatetime, AfterValidator(lambda value: checked_instant(value, "time"))]
-Content = Annotated[str, Field(min_length=1, max_length=8000)]
-PlaceKind = Literal["group", "private"]
-LongContent = Annotated[str, Field(max_length=64_000)]
 ExportedRow = ArchiveRow | Profile | Revision
+HEAD = b'{"format":"cognitive-memory","version":1}'
+LOCAL = "hashing-"  # first characters of the local embedder's fingerprint
+Row = TypeVar("Row", Event, Memo | Pin | Alias, OptOut, Shared, Profile)
+_Fields = dict[str, Any]
+_Line = Mapping[str, Any]
+_EXPERIENCE = ("pain", "solution", "outcome")
+_NEVER_EMPTY = ("id", "agent", "subjects", "message_ids")
+_LONGEST = {"name": 1_000, "tags": 1_000, "summary": 64_000}  # characters
+_LONGEST_OTHER = 8_000
+
+_EVENT, _MESSAGE, _PROFILE = TypeAdapter(Event), TypeAdapter(Message), TypeAdapter(Profile)
+_PLACED: dict[str, TypeAdapter[Memo] | TypeAdapter[Pin] | TypeAdapter[Alias]] = {
+    "memo": TypeAdapter(Memo),
+    "pin": TypeAdapter(Pin),
+    "alias": TypeAdapter(Alias),
+}
+_OPT_OUT, _SHARED = TypeAdapter(OptOut), TypeAdapter(Shared)
+_VECTOR = TypeAdapter(tuple[float, ...])
 
 
-def _checked_revision(value: str) -> str:
-    if not is_revision_id(value):
-        raise BadArgument(sentences.caller.unknown_revision(value))
-    return value
+def is_head(line: bytes) -> bool:
+    """Return whether a file that begins with this line is an export of this version."""
+    try:
+        head: object = from_json(line)
+    except ValueError:
+        return False
+    wanted = cast("dict[str, object]", from_json(HEAD))
+    return isinstance(head, dict) and wanted.items() <= cast("dict[str, object]", head).items()
 
 
-class _ExportLine(BaseModel):
-    model_config: ClassVar[ConfigDict] = ConfigDict(extra="ignore", frozen=True)
-
-    def written(self) -> str:
-        """Return the line as JSON."""
-        return self.model_dump_json()
+def written(row: ExportedRow) -> bytes:
+    """Write a row as a line, without its end."""
+    return to_json(_flat(row))
 
 
-class Head(_ExportLine):
-    """The first line of every export."""
-
-    format: Literal["cognitive-memory"]
-    version: Literal[1]
-
-
-class _Detail(_ExportLine):
-    pain: str = ""
-    solution: str = ""
-    outcome: str = ""
+def row_of(line: bytes) -> ExportedRow:
+    """Read a line; raise ValueError, or an error of this library, with one sentence about what is wrong."""
+    fields: object = from_json(line)
+    of_type = cast("_Line", fields).get("type") if isinstance(fields, dict) else None
+    if not isinstance(of_type, str) or of_type not in _READ:
+        raise BadArgument(sentences.caller.bad_value("type", of_type, sentences.caller.one_of([*_READ])))
+    return _READ[of_type](cast("_Line", fields))
 
 
-class EventLine(_ExportLine):
-    """An event; ``vector`` is used only together with ``embedding``, its fingerprint."""
-
-    type: Literal["event"] = "event"
-    id: ShortId
-    agent: ShortId = "default"
-    text: Content
-    kind: Literal["event", "preference", "knowledge", "experience"] = "event"
-    request_type: PlaceKind
-    group_id: PersonId = ""
-    user_id: PersonId = ""
-    sender_id: PersonId = ""
-    subjects: tuple[ShortId, ...] = ()
-    perspective: str | None = None
-    happened_at: Instant
-    is_absolute: bool = True
-    detail: _Detail | None = None
-    vector: tuple[float, ...] | None = None
-    embedding: str = ""
-    message_ids: tuple[ShortId, ...] = ()
-    count: Annotated[int, Field(ge=1)] = 1
-    last_seen_at: Instant | None = None
-    confidence: Annotated[float, Field(ge=0, le=1)] = 1.0
-    sender_name: str = ""
-
-    def row(self) -> EmbeddedEvent:
-        """Convert the line to an event, with its vector if it has one."""
-        fields = self.model_dump(exclude={"type", "detail", "vector", "embedding"})
-        detail = {} if self.detail is None else self.detail.model_dump()
-        event = Event(**fields, **detail)
-        _checked_place(event.scope)
-        if self.vector is None or not self.embedding:
-            return EmbeddedEvent(event)
-        return EmbeddedEvent(event, self.embedding, array("f", self.vector))
-
-    @classmethod
-    def of(cls, row: EmbeddedEvent) -> EventLine:
-        """Convert an event to a line, with its vector only if a paid model made it; local vectors cost nothing."""
-        event, is_paid = row.event, row.vector is not None and not row.fingerprint.startswith(LOCAL)
-        detail = _Detail(pain=event.pain, solution=event.solution, outcome=event.outcome)
-        said = {name: getattr(event, name) for name in cls.model_fields if hasattr(event, name)}
-        return cls.model_construct(
-            **said,
-            detail=detail if event.kind == "experience" else None,
-            vector=tuple(row.vector) if is_paid and row.vector else None,
-            embedding=row.fingerprint if is_paid else "",
-        )
-
-    def written(self) -> str:
-        """Return the line as JSON without empty optional fields."""
-        optional = {"vector": self.vector, "embedding": self.embedding, "detail": self.detail}
-        return self.model_dump_json(exclude={name for name, value in optional.items() if not value})
-
-
-class MessageLine(_ExportLine):
-    """A logged message."""
-
-    type: Literal["message"] = "message"
-    id: ShortId
-    agent: ShortId = "default"
-    text: str
-    request_type: PlaceKind
-    group_id: PersonId = ""
-    user_id: ShortId
-    user_name: str = ""
-    group_name: str = ""
-    sent_at: Instant
-    reply_to: str | None = None
-    is_bot: bool = False
-    addressed_to_bot: bool = False
-
-    def row(self) -> Message:
-        """Convert the line to a message."""
-        place = "" if self.request_type == "private" else self.group_id
-        scene = Scene(self.request_type, self.agent, place, self.user_id, self.user_name, self.group_name)
-        flags = self.model_dump(include={"reply_to", "is_bot", "addressed_to_bot"})
-        return Message(self.id, scene, self.text, self.sent_at, **flags)
-
-    @classmethod
-    def of(cls, message: Message) -> MessageLine:
-        """Convert a message to a line."""
-        scene = message.scene
-        return cls(
-            id=message.id,
-            agent=scene.agent,
-            text=message.text,
-            request_type="group" if scene.kind == "group" else "private",
-            group_id=scene.group_id,
-            user_id=scene.user_id,
-            user_name=scene.user_name,
-            group_name=scene.group_name,
-            sent_at=message.sent_at,
-            reply_to=message.reply_to,
-            is_bot=message.is_bot,
-            addressed_to_bot=message.addressed_to_bot,
-        )
-
-
-class _PlacedLine(_ExportLine):
-    agent: ShortId = "default"
-    place: PlaceKind
-    place_id: ShortId
-
-    @property
-    def scope(self) -> Scope:
-        """Return the scope that the line belongs to."""
-        return _checked_place(Scope(self.agent, self.place, self.place_id))
-
-
-class MemoLine(_PlacedLine):
-    """A memo."""
-
-    type: Literal["memo"] = "memo"
-    id: ShortId
-    text: Content
-    written_at: Instant
-    user_id: PersonId = ""
-
-    def row(self) -> Memo:
-        """Convert the line to a memo."""
-        return Memo(self.id, self.scope, self.text, self.written_at, self.user_id)
-
-    @classmethod
-    def of(cls, memo: Memo) -> MemoLine:
-        """Convert a memo to a line."""
-        scope = memo.scope
-        return cls(
-            agent=scope.agent,
-            place=scope.kind,
-            place_id=scope.place_id,
-            id=memo.id,
-            text=memo.text,
-            written_at=memo.written_at,
-            user_id=memo.user_id,
-        )
-
-
-class PinLine(_PlacedLine):
-    """A pin; ``owner_id`` is "" for a pin of the whole group, ``author_id`` is "" if the author is unknown."""
-
-    type: Literal["pin"] = "pin"
-    id: ShortId
-    text: Content
-    owner_id: PersonId = ""
-    author_id: PersonId = ""
-    pinned_at: Instant
-
-    def row(self) -> Pin:
-        """Convert the line to a pin."""
-        return Pin(self.id, self.scope, self.text, self.owner_id, self.pinned_at, self.author_id)
-
-    @classmethod
-    def of(cls, pin: Pin) -> PinLine:
-        """Convert a pin to a line."""
-        scope = pin.scope
-        return cls(
-            agent=scope.agent,
-            place=scope.kind,
-            place_id=scope.place_id,
-            id=pin.id,
-            text=pin.text,
-            owner_id=pin.owner_id,
-            author_id=pin.author_id,
-            pinned_at=pin.pinned_at,
-        )
-
-
-class AliasLine(_PlacedLine):
-    """A name that a person had in a place."""
-
-    type: Literal["alias"] = "alias"
-    user_id: ShortId
-    name: Content
-    first_seen_at: Instant
-    last_seen_at: Instant
-
-    def row(self) -> Alias:
-        """Convert the line to an alias."""
-        return Alias(self.scope, self.user_id, clean_name(self.name), self.first_seen_at, self.last_seen_at)
-
-    @classmethod
-    def of(cls, alias: Alias) -> AliasLine:
-        """Convert an alias to a line."""
-        scope = alias.scope
-        return cls(
-            agent=scope.agent,
-            place=scope.kind,
-            place_id=scope.place_id,
-            user_id=alias.user_id,
-            name=alias.name,
-            first_seen_at=alias.first_seen_at,
-            last_seen_at=alias.last_seen_at,
-        )
-
-
-class ConsentLine(_ExportLine):
-    """A person's choice: to be left out since ``at``, or to share their profile everywhere since ``shared_at``."""
-
-    type: Literal["consent"] = "consent"
-    user_id: ShortId
-    at: Instant | None = None
-    shared_at: Instant | None = None
-
-    def row(self) -> OptOut | Shared:
-        """Convert the line to an opt-out or a share."""
-        if self.at is not None:
-            return OptOut(self.user_id, self.at)
-        return Shared(self.user_id, checked_instant(self.shared_at, "shared_at"))
-
-    @classmethod
-    def of(cls, wish: OptOut | Shared) -> ConsentLine:
-        """Convert an opt-out or a share to a line."""
-        if isinstance(wish, OptOut):
-            return cls(user_id=wish.user_id, at=wish.at)
-        return cls(user_id=wish.user_id, shared_at=wish.at)
-
-    def written(self) -> str:
-        """Return the line as JSON without the choice that was not made."""
-        return self.model_dump_json(exclude_none=True)
-
-
-class _PortraitLine(_ExportLine):
-    agent: ShortId = "default"
-    entity_type: EntityType
-    group_id: PersonId = ""
-    user_id: PersonId = ""
-    name: Annotated[str, Field(max_length=1_000)] = ""
-    tags: tuple[Annotated[str, Field(max_length=1_000)], ...] = ()
-    summary: LongContent = ""
-    updated_at: Instant
-    source_event_id: Annotated[str, Field(max_length=128)] = ""
-
-    @property
-    def profile(self) -> Profile:
-        """Return the line's profile."""
-        said = self.model_dump(include={"name", "tags", "summary", "updated_at", "source_event_id"})
-        return Profile(key=self._key, **said)
-
-    @property
-    def _key(self) -> ProfileKey:
-        match self.entity_type:
-            case "user":
-                return ProfileKey.user(self.user_id, self.agent)
-            case "member":
-                return ProfileKey.member(self.group_id, self.user_id, self.agent)
-            case "group":
-                return ProfileKey.group(self.group_id, self.agent)
-
-
-class ProfileLine(_PortraitLine):
-    """A profile."""
-
-    type: Literal["profile"] = "profile"
-
-    def row(self) -> Profile:
-        """Convert the line to a profile."""
-        return self.profile
-
-    @classmethod
-    def of(cls, profile: Profile) -> ProfileLine:
-        """Convert a profile to a line."""
-        return cls(**_fields_of(profile))
-
-
-class RevisionLine(_PortraitLine):
-    """A past version of a profile."""
-
-    type: Literal["revision"] = "revision"
-    id: Annotated[str, AfterValidator(_checked_revision)]
-
-    def row(self) -> Revision:
-        """Convert the line to a revision."""
-        return Revision(self.id, self.profile)
-
-    @classmethod
-    def of(cls, revision: Revision) -> RevisionLine:
-        """Convert a revision to a line."""
-        return cls(id=revision.id, **_fields_of(revision.profile))
-
-
-Line = Annotated[
-    EventLine | MessageLine | MemoLine | PinLine | AliasLine | ConsentLine | ProfileLine | RevisionLine,
-    Field(discriminator="type"),
-]
-LINES: TypeAdapter[Line] = TypeAdapter(Line)
-
-
-def line_of(row: ExportedRow) -> Line:  # noqa: PLR0911  # a return for each type of line
-    """Convert a row to its type of line."""
+def _flat(row: ExportedRow) -> _Fields:  # noqa: PLR0911  # a return for each type of line
     match row:
         case EmbeddedEvent():
-            return EventLine.of(row)
-        case Message():
-            return MessageLine.of(row)
-        case Memo():
-            return MemoLine.of(row)
-        case Pin():
-            return PinLine.of(row)
-        case Alias():
-            return AliasLine.of(row)
-        case OptOut() | Shared():
-            return ConsentLine.of(row)
-        case Profile() | Revision():
-            return _portrait_line(row)
+            return _flat_event(row)
+        case Message(scene=scene):
+            place = {"request_type": "group" if scene.kind == "group" else "private", **_without(scene, "kind")}
+            return {"type": "message", **place, **_without(row, "scene")}
+        case Memo(scope=scope) | Pin(scope=scope) | Alias(scope=scope):
+            place = {"agent": scope.agent, "place": scope.kind, "place_id": scope.place_id}
+            return {"type": type(row).__name__.lower(), **place, **_without(row, "scope")}
+        case OptOut():
+            return {"type": "consent", **vars(row)}
+        case Shared():
+            return {"type": "consent", "user_id": row.user_id, "shared_at": row.at}
+        case Profile():
+            return {"type": "profile", **vars(row.key), **_without(row, "key", "version")}
+        case Revision():
+            return {**_flat(row.profile), "type": "revision", "id": row.id}
 
 
-def _portrait_line(row: Profile | Revision) -> ProfileLine | RevisionLine:
-    return ProfileLine.of(row) if isinstance(row, Profile) else RevisionLine.of(row)
+def _flat_event(row: EmbeddedEvent) -> _Fields:
+    """Write an event, with its vector unless the local embedder computed it: that costs nothing to compute again."""
+    fields = {"type": "event", **_without(row.event, "retired_at", *_EXPERIENCE)}
+    if row.event.kind == "experience":
+        fields["detail"] = {name: getattr(row.event, name) for name in _EXPERIENCE}
+    if row.vector is not None and row.fingerprint and not row.fingerprint.startswith(LOCAL):
+        fields |= {"vector": tuple(row.vector), "embedding": row.fingerprint}
+    return fields
 
 
-def _fields_of(profile: Profile) -> dict[str, Any]:
-    key = profile.key
-    return {
-        "agent": key.agent,
-        "entity_type": key.entity_type,
-        "group_id": key.group_id,
-        "user_id": key.user_id,
-        "name": profile.name,
-        "tags": profile.tags,
-        "summary": profile.summary,
-        "updated_at": profile.updated_at,
-        "source_event_id": profile.source_event_id,
-    }
+def _without(row: object, *names: str) -> _Fields:
+    return {name: value for name, value in vars(row).items() if name not in names}
 
 
-def _checked_place(scope: Scope) -> Scope:
-    """Return the scope; raises for ids that no scene could have."""
-    if scope.kind == "group":
-        Scene.group(scope.place_id, "0", agent=scope.agent)
-    else:
-        Scene.private(scope.place_id, agent=scope.agent)
-    return scope
+def _event(line: _Line) -> EmbeddedEvent:
+    known = {name: value for name, value in line.items() if name not in (*_EXPERIENCE, "retired_at")}
+    detail = cast("_Line", line["detail"] if isinstance(line.get("detail"), dict) else {})
+    said = {name: detail[name] for name in _EXPERIENCE if name in detail}
+    place = {"request_type": line.get("request_type")}  # required: it decides who may read the event
+    event = _checked(_EVENT.validate_python({**known, **place, **said}))
+    if event.kind not in MEMORY_KINDS or event.count < 1 or not 0 <= event.confidence <= 1:
+        raise BadArgument(sentences.caller.bad_value("event", event, "完整的记忆"))
+    _place(event.scope.kind, event.scope.place_id, event.agent)
+    vector, embedding = line.get("vector"), line.get("embedding")
+    if not vector or not embedding:
+        return EmbeddedEvent(event)
+    return EmbeddedEvent(event, checked_text(embedding, "embedding"), array("f", _VECTOR.validate_python(vector)))
+
+
+def _message(line: _Line) -> Message:
+    scene = {"group_id": "", **line, "kind": line.get("request_type"), "agent": line.get("agent", DEFAULT_AGENT)}
+    if scene["kind"] == "private":
+        scene["group_id"] = ""
+    message = _MESSAGE.validate_python({**line, "scene": scene})
+    checked_scene(message.scene, placed=True)
+    return message
+
+
+def _placed(line: _Line) -> Memo | Pin | Alias:
+    scope = _place(line.get("place"), line.get("place_id"), line.get("agent", DEFAULT_AGENT))
+    row = _checked(_PLACED[line["type"]].validate_python({"owner_id": "", **line, "scope": scope}))
+    if isinstance(row, Alias):
+        _check("text", row.name)
+        return replace(row, user_id=checked_id(row.user_id, "user_id"), name=clean_name(row.name))
+    return row
+
+
+def _consent(line: _Line) -> OptOut | Shared:
+    checked_id(line.get("user_id"), "user_id")
+    if line.get("at") is not None:
+        return _checked(_OPT_OUT.validate_python(line))
+    return _checked(_SHARED.validate_python({**line, "at": line.get("shared_at")}))
+
+
+def _profile(line: _Line) -> Profile:
+    known = {name: value for name, value in line.items() if name != "version"}
+    empty = {"name": "", "tags": (), "summary": ""}
+    return _checked(_PROFILE.validate_python({**empty, **known, "key": _key(line)}))
+
+
+def _revision(line: _Line) -> Revision:
+    name = line.get("id")
+    if not isinstance(name, str) or not is_revision_id(name):
+        raise BadArgument(sentences.caller.unknown_revision(name))
+    return Revision(name, _profile(line))
+
+
+_READ: Mapping[str, Callable[[_Line], ExportedRow]] = {
+    "event": _event,
+    "message": _message,
+    "consent": _consent,
+    "profile": _profile,
+    "revision": _revision,
+    **dict.fromkeys(_PLACED, _placed),
+}
+
+
+def _key(line: _Line) -> ProfileKey:
+    agent = checked_id(line.get("agent", DEFAULT_AGENT), "agent")
+    match line.get("entity_type"):
+        case "user":
+            return ProfileKey.user(line.get("user_id", ""), agent)
+        case "member":
+            return ProfileKey.member(line.get("group_id", ""), line.get("user_id", ""), agent)
+        case "group":
+            return ProfileKey.group(line.get("group_id", ""), agent)
+        case other:
+            raise BadArgument(sentences.caller.bad_value("entity_type", other, " user、member 或 group"))
+
+
+def _place(kind: object, place_id: Any, agent: Any) -> Scope:
+    """Return the place; reject one that no scene could have."""
+    if kind == "group":
+        return Scene.group(place_id, "0", agent=agent).scope
+    if kind == "private":
+        return Scene.private(place_id, agent=agent).scope
+    raise BadArgument(sentences.caller.bad_value("place", kind, " group 或 private"))
+
+
+def _checked(row: Row) -> Row:
+    """Return the row; reject ids, times and lengths that no row of this memory could have."""
+    for name, value in vars(row).items():
+        for item in cast("tuple[object, ...]", value) if isinstance(value, tuple) else (value,):
+            _check(name, item)
+    return row
+
+
+def _check(name: str, value: object) -> None:
+    if isinstance(value, datetime):
+        checked_instant(value, name)
+    elif name in _NEVER_EMPTY or (value and name.endswith("_id")):
+        checked_id(value, name)
+    elif name == "text" and not value:
+        raise BadArgument(sentences.caller.bad_value(name, value, "非空文本"))
+    elif isinstance(value, str) and len(value) > _LONGEST.get(name, _LONGEST_OTHER):
+        raise BadArgument(sentences.caller.bad_value(name, value, f"最多 {_LONGEST.get(name, _LONGEST_OTHER)} 个字符"))

@@ -20,7 +20,7 @@ from ..domain.profile import Profile, Revision
 from ..errors import BadArgument, MistakeError, StorageRefused
 from ..ports.ledger import Archive, ArchiveRow, OptOut
 from .drafts import draft_in, refuse_special, removed
-from .lines import LINES, ExportedRow, Head, line_of
+from .lines import HEAD, ExportedRow, is_head, row_of, written
 from .portraits import Gallery, StaysOut, Worded, hung, stood
 
 log = logging.getLogger(__name__)
@@ -55,7 +55,7 @@ async def exported(
 async def _filled(draft: Path, rows: AsyncIterator[ExportedRow]) -> int:
     """Write a draft; a started step always finishes, so that a cancelled export leaves no file behind."""
     count = 0
-    head = Head(format="cognitive-memory", version=1).model_dump_json().encode() + b"\n"
+    head = HEAD + b"\n"
     opened = ExitStack()
     try:
         file = await completed(asyncio.to_thread(_created, draft, head, opened))
@@ -128,7 +128,7 @@ async def _batches(rows: AsyncIterator[ExportedRow]) -> AsyncIterator[list[Expor
 
 
 def _write(file: BinaryIO, rows: Sequence[ExportedRow]) -> None:
-    file.write(b"".join(line_of(row).written().encode("utf-8", "replace") + b"\n" for row in rows))
+    file.write(b"".join(written(row) + b"\n" for row in rows))
 
 
 def _created(path: Path, head: bytes, opened: ExitStack) -> BinaryIO:
@@ -146,11 +146,7 @@ def _put_in_place(draft: Path, path: Path) -> None:
 
 
 def _head_fits(file: BinaryIO) -> bool:
-    try:
-        Head.model_validate_json(file.readline(1000).removeprefix(codecs.BOM_UTF8))
-    except ValidationError:
-        return False
-    return True
+    return is_head(file.readline(1000).removeprefix(codecs.BOM_UTF8))
 
 
 def _next_lines(file: BinaryIO) -> list[bytes]:
@@ -166,8 +162,8 @@ def _rows(lines: Sequence[bytes], before: int) -> list[ExportedRow]:
     rows: list[ExportedRow] = []
     for number, line in enumerate(lines, before + 1):
         try:
-            rows.append(LINES.validate_json(line).row())
-        except (ValidationError, MistakeError, OverflowError) as bad:
+            rows.append(row_of(line))
+        except (ValueError, MistakeError, OverflowError) as bad:
             log.warning("import: line %d left out: %s", number, _reason(bad))
     return rows
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import cognitive_memory_core as core
 from cognitive_memory_core.ports.ledger import Switch
-from cognitive_memory_core.transfer.lines import Head, line_of
+from cognitive_memory_core.transfer.lines import HEAD, written
 
 from .clock import FrozenClock
 from .planted import TOKEN, Planted, Standing, tokens_in
@@ -47,9 +47,8 @@ class History:
     async def begin(self, extent: Extent) -> None:
         """Import the history's initial rows."""
         path = self.folder / "before.jsonl"
-        lines = [Head(format="cognitive-memory", version=1).model_dump_json()]
-        lines += [line_of(row).written() for row in self.sower.rows(extent)]
-        path.write_text("\n".join(lines) + "\n", "utf-8")
+        lines = [HEAD, *(written(row) for row in self.sower.rows(extent))]
+        path.write_bytes(b"\n".join(lines) + b"\n")
         await self.memory.import_(path)
         assert await self.memory.drain(PATIENCE)
 

@@ -19,15 +19,14 @@ from ...domain.interval import checked_instant
 from ...domain.job import FailedJob, Job
 from ...domain.message import Message
 from ...domain.note import Memo
-from ...domain.scope import Scope
+from ...domain.scope import Scene, Scope
 from ...domain.turn import Dialogue, Turn
 from ...errors import BadArgument, LimitReached, PermanentError
 from ...text.identity.names import one_line
 from .marks import Marks, marks_of
-from .schema import VERSION, FailureFile, form_of, written_instant, written_job
+from .schema import VERSION, Body, FailureFile, read_job, written_instant, written_job
 
 ERROR_LENGTH = 500
-Body = dict[str, Any]  # a parsed JSON object, before it becomes a Job
 _DEEPEST = 64
 _HOLDERS = ("message_ids", "recent_messages", "messages")  # keys under which a job keeps messages or their ids
 _OWN = ("message_ids", "messages")  # keys of the messages that a job learns from; the others are context
@@ -58,12 +57,16 @@ def encoded(job: Job) -> bytes:
     """
     body = written_job(job)
     try:
-        data = orjson.dumps(body)
+        data = _dumped(body)
     except orjson.JSONEncodeError:
-        data = orjson.dumps(_writable(body))
+        data = _dumped(_writable(body))
     if len(data) > MAX_BYTES:
         raise LimitReached(sentences.stores.JOB_TOO_LARGE.format(size=len(data), limit=MAX_BYTES))
     return data
+
+
+def _dumped(body: object) -> bytes:
+    return orjson.dumps(body, default=written_instant, option=orjson.OPT_PASSTHROUGH_DATETIME)
 
 
 def body_of(data: bytes) -> Body:
@@ -91,7 +94,7 @@ def job_of(body: Mapping[str, Any], job_id: str, arrived_at: datetime) -> Job:
     if isinstance(version, int) and version > VERSION:
         raise _not_understood(sentences.stores.newer_version(version))
     try:
-        return form_of(body).model_validate(body).job(job_id, arrived_at)
+        return read_job(body, job_id, arrived_at)
     except ValidationError as refused:
         raise _not_understood(_first_reason(refused)) from None
     except BadArgument as refused:
@@ -235,7 +238,7 @@ def _writable(value: object) -> object:
         return {key: _writable(item) for key, item in cast("dict[str, object]", value).items()}
     if isinstance(value, list | tuple):
         return [_writable(item) for item in cast("Sequence[object]", value)]
-    return value
+    return _writable(vars(value)) if isinstance(value, Message | Scene) else value
 
 
 def writable_text(text: str) -> str:
@@ -265,7 +268,8 @@ def _inner(outer: object) -> list[object]:
 def _first_reason(refused: ValidationError) -> str:
     first = refused.errors(include_url=False)[0]
     where = ".".join(str(part) for part in first["loc"])
-    return f"{where}：{sentences.settings.refusal(first['type'], first.get('ctx', {}))}"
+    reason = sentences.settings.refusal(first["type"], first.get("ctx", {}))
+    return f"{where}：{reason}" if where else reason
 
 
 def _not_understood(reason: object) -> PermanentError:

@@ -1,103 +1,118 @@
-"""The formats of job files: version 1, and the flat format of the system that seeds 000 and 001 describe."""
+"""The formats of job files: version 1, and the flat format of the system that seeds 000 and 001 describe.
+
+Version 1 is the turn's or dialogue's own fields beside a head; the flat format is converted to it before it is read.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta, timezone
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, cast
 
-from pydantic import AliasChoices, AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import AwareDatetime, BaseModel, BeforeValidator, TypeAdapter
 
 from ...domain.job import Job
-from ...domain.message import Message
-from ...domain.scope import DEFAULT_AGENT, Scene, SceneKind
+from ...domain.scope import DEFAULT_AGENT
 from ...domain.turn import Dialogue, Turn, TurnLimits
 
 VERSION = 1
-SEED_ZONE = timezone(timedelta(hours=8))  # seed 001 writes local times in Asia/Shanghai
+SEED_ZONE = timezone(timedelta(hours=8))  # local times of seed 001 are of Asia/Shanghai
+Body = dict[str, Any]  # a JSON object, before it is a Job
+_TURN, _DIALOGUE = TypeAdapter(Turn), TypeAdapter(Dialogue)
+_EARLIER_NAMES = {"memo": ("action_summary", "end_summary"), "observations": ("new_info",)}
+_LISTS = ("observations", "message_ids")
+_SEED_TIMES = ("timestamp_local", "timestamp_utc", "timestamp_epoch", "timestamp")  # the first that can be read counts
 
 
-def form_of(body: Mapping[str, Any]) -> type[TurnFile | DialogueFile | SeedFile]:
-    """Return the format in which a job's object is written."""
-    if "scene" not in body:
-        return SeedFile
-    return DialogueFile if body.get("kind") == "dialogue" else TurnFile
-
-
-def written_job(job: Job) -> dict[str, object]:
-    """Return a job as a version 1 object."""
+def written_job(job: Job) -> Body:
+    """Return the object of a job in version 1; its values are those of the domain."""
     kind = "turn" if isinstance(job.work, Turn) else "dialogue"
-    head = {"schema_version": VERSION, "id": job.id, "kind": kind, "accepted_at": written_instant(job.accepted_at)}
-    work = _written_turn(job.work) if isinstance(job.work, Turn) else _written_dialogue(job.work)
-    return {**head, "trimmed": job.trimmed, "scene": _written_scene(job.work.scene), **work}
+    head = {"schema_version": VERSION, "id": job.id, "kind": kind, "accepted_at": job.accepted_at}
+    return {**head, "trimmed": job.trimmed, **vars(job.work)}
 
 
 def written_instant(instant: datetime) -> str:
-    """Return an instant in ISO 8601; one whose offset has odd seconds, as old calendars have, is converted to UTC."""
+    """Write an instant in ISO 8601; a zone with odd seconds, as old calendars have, becomes UTC."""
     offset = instant.utcoffset() or timedelta()
     return (instant.astimezone(timezone.utc) if offset % timedelta(minutes=1) else instant).isoformat()
 
 
-def _written_turn(turn: Turn) -> dict[str, object]:
-    return {
-        "memo": turn.memo,
-        "observations": tuple(turn.observations),
-        "perspective": None if turn.perspective is None else str(turn.perspective),
-        "force": bool(turn.force),
-        "source_message": turn.source_message,
-        "recent_messages": [line if isinstance(line, str) else _written_line(line) for line in turn.recent_messages],
-        "message_ids": tuple(turn.message_ids),
-        "request_id": None if turn.request_id is None else str(turn.request_id),
-        "happened_at": None if turn.happened_at is None else written_instant(turn.happened_at),
+def read_job(body: Mapping[str, Any], job_id: str, arrived_at: datetime) -> Job:
+    """Make the job of an object of any version; a missing time of acceptance is that of the arrival."""
+    if "scene" not in body:
+        return _read_seed(body, job_id, arrived_at)
+    head, fields = JobHead.model_validate(_present(body)), {**_named(body), "scene": _scene(body["scene"])}
+    lines = "messages" if body.get("kind") == "dialogue" else "recent_messages"
+    if isinstance(fields.get(lines), list):
+        fields[lines] = [_line(item) for item in cast("list[object]", fields[lines])]
+    work = (_DIALOGUE if lines == "messages" else _TURN).validate_python(fields)
+    return Job(job_id, work, head.accepted_at or arrived_at, head.trimmed)
+
+
+def _read_seed(body: Mapping[str, Any], job_id: str, arrived_at: datetime) -> Job:
+    """Make the job of the flat form, cut to the usual bounds: the older system had none.
+
+    Who spoke is ``sender_id``, and ``user_id`` where that is missing; an id of 0 means nobody.
+    """
+    fields, seed = _named(body), {name: _as_text(value or "") for name, value in body.items()}
+    fields["scene"] = {
+        "kind": "private",
+        "agent": DEFAULT_AGENT,
+        "user_id": seed.get("sender_id") or seed.get("user_id", ""),
+        "user_name": seed.get("sender_name") or seed.get("user_name", ""),
     }
+    if seed.get("group_id") and seed.get("request_type") != "private":
+        fields["scene"] |= {"kind": "group", "group_id": seed["group_id"], "group_name": seed.get("group_name", "")}
+    fields["message_ids"] = [one for one in _as_list(fields.get("message_ids")) if one]
+    fields["recent_messages"] = _as_list(fields.get("recent_messages"))
+    times = (_SEED_INSTANT.validate_python(body.get(name)) for name in _SEED_TIMES)
+    fields["happened_at"] = happened_at = next(filter(None, times), None)
+    bounded, trimmed = _TURN.validate_python(fields).within(TurnLimits())
+    return Job(job_id, bounded, happened_at or arrived_at, trimmed)
 
 
-def _written_dialogue(dialogue: Dialogue) -> dict[str, object]:
-    return {"messages": [_written_line(line) for line in dialogue.messages]}
+def _named(body: Mapping[str, Any]) -> Body:
+    """Return the fields of a turn or dialogue under their names of today, one text in place of a list as a list."""
+    fields = _present(body)
+    for name, earlier in _EARLIER_NAMES.items():
+        said = next((fields[one] for one in (name, *earlier) if one in fields), None)
+        if said is not None:
+            fields[name] = said
+    return fields | {name: _as_list(fields[name]) for name in _LISTS if name in fields}
 
 
-def _written_line(line: Message) -> dict[str, object]:
-    return {
-        "id": line.id,
-        "scene": _written_scene(line.scene),
-        "text": line.text,
-        "sent_at": written_instant(line.sent_at),
-        "reply_to": line.reply_to,
-        "is_bot": line.is_bot,
-        "addressed_to_bot": line.addressed_to_bot,
-    }
+def _line(value: object) -> object:
+    if not isinstance(value, dict):
+        return value
+    line = _present(cast("Body", value))
+    return {**line, "scene": _scene(line.get("scene")), "reply_to": line.get("reply_to") or None}
 
 
-def _written_scene(scene: Scene) -> dict[str, str]:
-    return {
-        "kind": scene.kind,
-        "agent": scene.agent,
-        "group_id": scene.group_id,
-        "user_id": scene.user_id,
-        "user_name": scene.user_name,
-        "group_name": scene.group_name,
-    }
+def _scene(value: object) -> object:
+    if not isinstance(value, dict):
+        return value
+    scene = {"agent": DEFAULT_AGENT, **_present(cast("Body", value))}
+    return {**scene, "group_id": ""} if scene.get("kind") == "private" else scene
+
+
+def _present(body: Mapping[str, Any]) -> Body:
+    """Return the fields that are not null, numbers as the texts that ids and names are."""
+    return {name: _as_text(value) for name, value in body.items() if value is not None}
 
 
 def _as_text(value: object) -> object:
-    """Convert a number to an id or name, and None or False to ""."""
-    if value is None or value is False:
-        return ""
-    return str(value) if isinstance(value, int) else value
+    """Write a number as a text: other programs write ids and names as numbers."""
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
 
 
-def _as_texts(value: object) -> object:
-    """Convert a single text to a list, and nothing to an empty one."""
-    return [value] if isinstance(value, str) else value or []
-
-
-def _as_seed_id(value: object) -> object:
-    """Convert an id of the seed, where 0 means nobody."""
-    return _as_text(value or "")
+def _as_list(value: object) -> Any:
+    """Take one text, or nothing, where a list is meant."""
+    items = [value] if isinstance(value, str) else value or []
+    return [_as_text(item) for item in cast("list[object]", items)] if isinstance(items, list) else items
 
 
 def _as_seed_instant(value: object) -> object:
-    """Add the seed system's zone to a local time; an unreadable time means unknown."""
+    """Put a local time into the zone in which the seed's system writes; blank means unknown."""
     if not isinstance(value, str) or value.isdigit():
         return value
     try:
@@ -107,148 +122,19 @@ def _as_seed_instant(value: object) -> object:
     return instant if instant.tzinfo else instant.replace(tzinfo=SEED_ZONE)
 
 
-IdText = Annotated[str, BeforeValidator(_as_text)]
-Ids = Annotated[list[IdText], BeforeValidator(_as_texts)]
-Texts = Annotated[list[str], BeforeValidator(_as_texts)]
-SeedId = Annotated[str, BeforeValidator(_as_seed_id)]
 SeedInstant = Annotated[AwareDatetime | None, BeforeValidator(_as_seed_instant)]
+_SEED_INSTANT: TypeAdapter[datetime | None] = TypeAdapter(SeedInstant)
 
 
-class _File(BaseModel):
-    """A file's object; unknown fields are left in the file."""
+class JobHead(BaseModel):
+    """What stands in a job's object beside its work."""
 
-    model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True, extra="ignore")
-
-
-class _SceneFile(_File):
-    kind: SceneKind
-    agent: IdText = DEFAULT_AGENT
-    group_id: IdText = ""
-    user_id: IdText = ""
-    user_name: IdText = ""
-    group_name: IdText = ""
-
-    def scene(self) -> Scene:
-        group_id = "" if self.kind == "private" else self.group_id
-        return Scene(self.kind, self.agent, group_id, self.user_id, self.user_name, self.group_name)
-
-
-class _LineFile(_File):
-    id: IdText
-    scene: _SceneFile
-    text: str
-    sent_at: AwareDatetime
-    reply_to: IdText | None = None
-    is_bot: bool = False
-    addressed_to_bot: bool = False
-
-    def message(self) -> Message:
-        return Message(
-            self.id,
-            self.scene.scene(),
-            self.text,
-            self.sent_at,
-            reply_to=self.reply_to or None,
-            is_bot=self.is_bot,
-            addressed_to_bot=self.addressed_to_bot,
-        )
-
-
-class _Words(_File):
-    """The fields of every turn, with their names in all versions."""
-
-    memo: IdText = Field("", validation_alias=AliasChoices("memo", "action_summary", "end_summary"))
-    observations: Texts = Field([], validation_alias=AliasChoices("observations", "new_info"))
-    perspective: str | None = None
-    force: bool = False
-    source_message: IdText = ""
-    message_ids: Ids = []
-    request_id: IdText | None = None
-
-
-class TurnFile(_Words):
-    """A turn in version 1."""
-
-    scene: _SceneFile
     accepted_at: AwareDatetime | None = None
     trimmed: bool = False
-    recent_messages: list[_LineFile | str] = []
-    happened_at: AwareDatetime | None = None
-
-    def job(self, job_id: str, arrived_at: datetime) -> Job:
-        """Build the job; a missing time of acceptance is the time of arrival."""
-        turn = Turn(
-            self.scene.scene(),
-            memo=self.memo,
-            observations=self.observations,
-            perspective=self.perspective,
-            force=self.force,
-            source_message=self.source_message,
-            recent_messages=[line if isinstance(line, str) else line.message() for line in self.recent_messages],
-            message_ids=self.message_ids,
-            request_id=self.request_id or None,
-            happened_at=self.happened_at,
-        )
-        return Job(job_id, turn, self.accepted_at or arrived_at, self.trimmed)
 
 
-class DialogueFile(_File):
-    """A dialogue in version 1."""
+class FailureFile(BaseModel):
+    """What burying adds to an object, whatever the object is."""
 
-    scene: _SceneFile
-    accepted_at: AwareDatetime | None = None
-    trimmed: bool = False
-    messages: list[_LineFile]
-
-    def job(self, job_id: str, arrived_at: datetime) -> Job:
-        """Build the job; a missing time of acceptance is the time of arrival."""
-        dialogue = Dialogue(self.scene.scene(), tuple(line.message() for line in self.messages))
-        return Job(job_id, dialogue, self.accepted_at or arrived_at, self.trimmed)
-
-
-class SeedFile(_Words):
-    """A flat job of seed 000 (§ 4.2) or seed 001; the speaker is ``sender_id``, or ``user_id`` if that is missing."""
-
-    user_id: SeedId = ""
-    group_id: SeedId = ""
-    sender_id: SeedId = ""
-    sender_name: IdText = ""
-    user_name: IdText = ""
-    group_name: IdText = ""
-    request_type: IdText = ""
-    recent_messages: Texts = []
-    timestamp_utc: SeedInstant = None
-    timestamp_epoch: SeedInstant = None
-    timestamp_local: SeedInstant = None
-    timestamp: SeedInstant = None
-
-    def job(self, job_id: str, arrived_at: datetime) -> Job:
-        """Build the job, cut to the current limits, which the older system did not have."""
-        happened_at = self.timestamp_local or self.timestamp_utc or self.timestamp_epoch or self.timestamp
-        turn = Turn(
-            self._scene(),
-            memo=self.memo,
-            observations=self.observations,
-            perspective=self.perspective or None,
-            force=self.force,
-            source_message=self.source_message,
-            recent_messages=self.recent_messages,
-            message_ids=[item for item in self.message_ids if item],
-            request_id=self.request_id or None,
-            happened_at=happened_at,
-        )
-        bounded, trimmed = turn.within(TurnLimits())
-        return Job(job_id, bounded, happened_at or arrived_at, trimmed)
-
-    def _scene(self) -> Scene:
-        speaker, name = self.sender_id or self.user_id, self.sender_name or self.user_name
-        if self.group_id and self.request_type != "private":
-            return Scene.group(self.group_id, speaker, user_name=name, group_name=self.group_name)
-        return Scene.private(speaker, user_name=name)
-
-
-class FailureFile(_File):
-    """The fields that burying adds to an object."""
-
-    error: IdText = ""
+    error: str = ""
     failed_at: SeedInstant = None
