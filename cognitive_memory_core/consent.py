@@ -23,7 +23,7 @@ from .text.safety.redaction import Redaction
 
 RECORDING: frozenset[Switch] = frozenset({"on", "record_only"})
 RECALLING: frozenset[Switch] = frozenset({"on", "recall_only"})
-KEPT_STRETCHES = timedelta(days=366)  # a caller may submit lines again long after they were said
+KEPT_STRETCHES = timedelta(days=366)  # a caller may submit lines a long time after they were said
 HANDFUL = 1_000  # ids and names; larger sets are prepared in a thread
 Worded = TypeVar("Worded", Event, Message, Memo, Pin)
 
@@ -45,7 +45,7 @@ class Consent:
         self._names = names
         self._eraser = eraser
         self._tombstones = Tombstones()
-        self._changing = asyncio.Lock()  # what is read of the book takes effect before the book changes
+        self._changing = asyncio.Lock()  # loading and changing must not overlap
         self._switches: dict[Scope, Switch] = {}
         self.opted_out: frozenset[str] = frozenset()
         self.shared: frozenset[str] = frozenset()

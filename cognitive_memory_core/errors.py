@@ -27,11 +27,11 @@ from __future__ import annotations
 
 
 class CognitiveMemoryError(Exception):
-    """Root of everything that this library raises on purpose."""
+    """Base class of all errors that this library raises on purpose."""
 
 
 class TransientError(CognitiveMemoryError):
-    """Another try later may succeed; ``retry_after`` is the pause the remote side asks for, in seconds."""
+    """The operation may succeed if repeated later; ``retry_after`` is the pause that the remote side asks for."""
 
     def __init__(self, message: str = "", *, retry_after: float | None = None) -> None:
         """Store message and ``retry_after``."""
@@ -40,15 +40,15 @@ class TransientError(CognitiveMemoryError):
 
 
 class BadAnswer(TransientError):
-    """A model answered, but not with what was asked for: another try counts."""
+    """A model's answer is unusable; asking again counts as another attempt."""
 
 
 class PermanentError(CognitiveMemoryError):
-    """Another try cannot help."""
+    """The operation will fail again if it is repeated."""
 
 
 class UnavailableError(CognitiveMemoryError):
-    """A component is unavailable; go on with less. ``retry_after`` is the pause it asks for, in seconds."""
+    """A component is unavailable, and the caller should go on without it; ``retry_after`` is its requested pause."""
 
     def __init__(self, message: str = "", *, retry_after: float | None = None) -> None:
         """Store message and ``retry_after``."""
@@ -57,7 +57,7 @@ class UnavailableError(CognitiveMemoryError):
 
 
 class Busy(UnavailableError):
-    """A long operation is running: nothing is broken, and the same call may succeed soon."""
+    """A long operation is running; the same call may succeed soon."""
 
 
 class TooSlow(UnavailableError):
@@ -65,11 +65,11 @@ class TooSlow(UnavailableError):
 
 
 class QueueFull(UnavailableError):
-    """The queue is at its bound; nothing was written."""
+    """The queue has reached its limit; nothing was written."""
 
 
 class StorageRefused(UnavailableError):
-    """The disk refused a write; nothing half-written remains."""
+    """The disk refused a write; nothing was written partly."""
 
 
 class DirectoryInUse(UnavailableError):
@@ -85,28 +85,28 @@ class NotPermitted(MistakeError):
 
 
 class LimitReached(MistakeError):
-    """The call would exceed a bound that the operator set."""
+    """The call would exceed a limit that the operator set."""
 
 
 class AlreadyEvolving(MistakeError):
-    """This group's beliefs are being evolved right now."""
+    """The beliefs of this group are being evolved at the moment."""
 
 
 class UnknownEvent(MistakeError):
-    """The scene can read no event of this id."""
+    """The scene can read no event with this id."""
 
 
 class UnknownPin(MistakeError):
-    """The scene can read no pin of this id."""
+    """The scene can read no pin with this id."""
 
 
 class UnknownBelief(MistakeError):
-    """The scene can read no belief of this id."""
+    """The scene can read no belief with this id."""
 
 
 class UnknownRevision(MistakeError):
-    """The profile has no revision of this id."""
+    """The profile has no revision with this id."""
 
 
 class BadArgument(MistakeError, ValueError):
-    """A value that no scene could accept."""
+    """An argument is invalid in every scene."""

@@ -1,4 +1,4 @@
-"""Corrects single events: a new event with the corrected text takes the place of the old one."""
+"""Corrects single events: a new event with the corrected text replaces the old one."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ class ReadAccess:
         return self.is_enabled and self.may_recall(scene)
 
     def may_find(self, scene: Scene) -> bool:
-        """Return whether messages may be looked up by id: where anything is retrieved or recorded."""
+        """Return whether messages may be looked up by id, which needs recording or retrieval to be permitted."""
         return self.may_recall(scene) or self._consent.is_recorded(scene.scope)
 
     def admits(self, scene: Scene, item: Event | Message | Memo | Pin) -> bool:
@@ -84,7 +84,7 @@ class ReadAccess:
         ]
 
     def is_shared(self, user_id: str) -> bool:
-        """Return whether a person's own profile is open to the groups where they are."""
+        """Return whether a person's own profile may be shown in the groups where they are known."""
         return self._settings.current.sharing == "shared" or user_id in self._consent.shared
 
     @property
@@ -93,7 +93,7 @@ class ReadAccess:
         return None if self._settings.current.sharing == "shared" else self._consent.shared
 
     def may_read_profile(self, scene: Scene, key: ProfileKey) -> bool:
-        """Return whether a scene may ask for a profile; a shared one is closed to strangers in private chats."""
+        """Return whether a scene may request a profile; sharing opens it in groups, not in other private chats."""
         return key.readable_by(scene, shared=scene.kind == "group" and self.is_shared(key.user_id))
 
     def admits_profile(self, scene: Scene, key: ProfileKey) -> bool:

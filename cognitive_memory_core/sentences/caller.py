@@ -1,4 +1,4 @@
-"""Refusals that a caller of the memory reads: bad arguments, what is not there, what is full."""
+"""Error messages for callers of the memory: invalid arguments, missing items, reached limits."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ NOTHING_ON_DISK = "这份记忆不在磁盘上，没有文件可以复制"
 
 
 def bad_id(what: str, value: object) -> str:
-    """Say why an id was refused."""
+    """Return the message that an id was refused, with the reason."""
     return f"{what} 必须是 1 到 128 个字符、不含控制字符的文本，收到的是 {shown(value)}"
 
 
 def bad_value(what: str, value: object, wanted: str) -> str:
-    """Say which value was refused and what would be accepted."""
+    """Return the message that a value was refused, with what would be accepted."""
     return f"{what} 应为{wanted}，收到的是 {shown(value)}"
 
 
@@ -48,15 +48,15 @@ _TYPES = {"str": "文本", "int": "整数", "float": "数", "bool": "真假值",
 
 
 def one_of(types: list[str]) -> str:
-    """Name the types, or the words, of which one is accepted."""
+    """Return the accepted types or words as a list in one text."""
     return " " + "、".join(dict.fromkeys(_TYPES.get(name, name) for name in types)) + " "
 
 
 def bad_time(what: str, value: object) -> str:
-    """Say that a time cannot be read and which forms can."""
+    """Return the message that a time cannot be parsed, with the accepted formats."""
     return f"{what} 看不懂 {shown(value)}，请写成 2026-03-04 或 2026-03-04T20:30:00+08:00"
 
 
 def unknown_revision(revision_id: object) -> str:
-    """Say that a portrait has no such revision."""
+    """Return the message that a profile has no such revision."""
     return f"这份侧写没有版本 {shown(revision_id)}"

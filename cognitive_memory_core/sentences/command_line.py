@@ -1,4 +1,4 @@
-"""What the command ``cognitive-memory`` prints."""
+"""Output of the command ``cognitive-memory``."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ KEEP_OPTION = "把数据留在这个目录，默认用完就删"
 
 
 def unknown_subcommand(word: str) -> str:
-    """Say that there is no such subcommand."""
+    """Return the message that a subcommand does not exist."""
     return f"没有 {shown(word)} 这个子命令"
 
 
 def demo_needs(missing: Iterable[str]) -> str:
-    """Say what the demo lacks and how to get it."""
+    """Return the message that packages of the demo are missing, with the command to install them."""
     return f"演示还缺 {'、'.join(missing)}，请先运行 pip install 'nonebot-plugin-cognitive-memory[demo]'"

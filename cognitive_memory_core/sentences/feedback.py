@@ -1,4 +1,4 @@
-"""Complaints to the historian's model about the text that it gave."""
+"""Feedback to the historian's model about its answers."""
 
 from __future__ import annotations
 
@@ -37,21 +37,21 @@ _LEANING = {
 
 
 def feedback_leaning(kind: str, words: Iterable[str]) -> str:
-    """Say to the model which words mean something else in another mouth, day or place."""
+    """Return the feedback that these words change their meaning with the speaker, day or place."""
     what, instead = _LEANING[kind]
     return f"有{what}{''.join(f'「{word}」' for word in words)}，{instead}。"
 
 
 def feedback_lost(ids: Iterable[str]) -> str:
-    """Say to the model whom it left out."""
+    """Return the feedback that these people are missing in the text."""
     return f"丢了观察里的 id：{'、'.join(ids)}；要写成 名字(id)。"
 
 
 def feedback_foreign(ids: Iterable[str]) -> str:
-    """Say to the model which numbers it was not given, or gave to somebody else."""
+    """Return the feedback that these numbers are unknown or belong to somebody else."""
     return f"写了没有给出的、或不属于那个名字的 id：{'、'.join(ids)}；只能用给出的 id。"
 
 
 def portrait_forgot(lines: Iterable[str]) -> str:
-    """Tell a model which lines it left out for no reason."""
+    """Return the feedback that these lines are missing for no reason."""
     return f"它漏掉了原有的{''.join(f'「{line}」' for line in lines)}。没有被新事实推翻、也没有撤回的，都要写回。"

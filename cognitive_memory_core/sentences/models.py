@@ -1,4 +1,4 @@
-"""What is wrong with a model, its address or its answer, for who runs the bot."""
+"""Messages for the operator about a model, its address or its answer."""
 
 from __future__ import annotations
 
@@ -47,42 +47,42 @@ CANCELLED_BY_NOBODY = "调用从内部被取消了"
 
 
 def address_unusable(role: str) -> str:
-    """Say that a model's address is none."""
+    """Return the message that a model's address is invalid."""
     return f"{model_setting(role, 'API_URL')} 应为 http:// 或 https:// 开头的地址，不带账号和问号，例如 https://api.example.com/v1"
 
 
 def address_forbidden(role: str) -> str:
-    """Say that a model's address leads where no model is."""
+    """Return the message that a model's address is forbidden."""
     return f"{model_setting(role, 'API_URL')} 指向链路本地地址或云主机的元数据服务，不会连接；请换成模型服务的地址"
 
 
 def key_unusable(role: str) -> str:
-    """Say that a key cannot be sent."""
+    """Return the message that a key cannot be sent."""
     return f"{model_setting(role, 'API_KEY')} 里有空格、换行或非英文字符，请重新复制"
 
 
 def model_unreachable(role: str) -> str:
-    """Say that nobody answers at a model's address."""
+    """Return the message that a model's address does not answer."""
     return f"连不上模型，稍后再试；一直这样请检查 {model_setting(role, 'API_URL')} 和网络"
 
 
 def certificate_refused(role: str) -> str:
-    """Say that a secure connection could not be made."""
+    """Return the message that no secure connection could be made."""
     return f"和模型服务建立加密连接失败，请检查 {model_setting(role, 'API_URL')} 的 http/https 和对方的证书"
 
 
 def key_refused(role: str, status: int) -> str:
-    """Say that a key is not accepted."""
+    """Return the message that a key is not accepted."""
     return f"模型服务不接受密钥或余额不足（HTTP {status}），请检查 {model_setting(role, 'API_KEY')}"
 
 
 def address_moved(role: str, status: int) -> str:
-    """Say that a server redirects, which is not followed."""
+    """Return the message that a server redirects, which is not followed."""
     return f"模型地址被重定向（HTTP {status}），不会跟随；请把 {model_setting(role, 'API_URL')} 改成最终的地址"
 
 
 def no_model_there(role: str, status: int) -> str:
-    """Say that a server knows no such path or model."""
+    """Return the message that a server does not know the path or the model."""
     return (
         f"模型服务没有这个接口或模型（HTTP {status}），请检查 {model_setting(role, 'API_URL')}"
         f"（通常写到 /v1 为止）和 {model_setting(role, 'MODEL_NAME')}"
@@ -90,7 +90,7 @@ def no_model_there(role: str, status: int) -> str:
 
 
 def parameter_refused(role: str, status: int) -> str:
-    """Say that a model does not take a parameter that the settings send."""
+    """Return the message that a model refuses a parameter from the settings."""
     return (
         f"模型不接受请求里的参数（HTTP {status}），请检查 {model_setting(role, 'MAX_TOKENS')}、"
         "TEMPERATURE 和 EXTRA_BODY；只认 max_completion_tokens 的模型可以写 "
@@ -99,5 +99,5 @@ def parameter_refused(role: str, status: int) -> str:
 
 
 def summary_refused(ids: Iterable[str]) -> str:
-    """Say that a summary names ids that nobody gave, or gives somebody's id to another."""
+    """Return the message that a summary has unknown ids, or gives an id to the wrong person."""
     return f"摘要里的 id 对不上（{'、'.join(shown(one) for one in ids)}）"

@@ -1,4 +1,4 @@
-"""Complaints about .env and about prompt templates, for who runs the bot."""
+"""Messages for the operator about settings and prompt templates."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ TEMPLATE_STRAY_DOLLAR = "prompts/{name}.md 没有使用，先用自带的：里�
 
 
 def bad_setting(key: str, value: object, reason: str) -> str:
-    """Name the setting that was refused, in one line."""
+    """Return one line with the refused setting, its value and the reason."""
     name = "COGNITIVE_MEMORY__" + key.upper().replace(".", "__")
     return f"设置 {name} 的值 {hidden(key, value)} 不能用（{reason}），请改正 .env 后重启"
 
@@ -46,49 +46,49 @@ _REFUSALS = {
 
 
 def refusal(kind: str, bounds: Mapping[str, object]) -> str:
-    """Say why a value was refused, by pydantic's name of the reason and the bounds that it gives along."""
+    """Return the reason for a refused value from pydantic's name of the error and its limits."""
     said = _REFUSALS.get(kind, "不是这里能用的值").format_map(bounds)
     return said.replace("' or '", "' 或 '")
 
 
 def unknown_zone(value: str) -> str:
-    """Say that a time zone is not known."""
+    """Return the message that a time zone is unknown."""
     return f"不认识的时区 {shown(value)}，例如可以写 Asia/Shanghai"
 
 
 _SECRET_WITHIN = frozenset(
-    {"api_key", "token", "extra_body", "models", "vector_store", "http"}  # keys, and groups given as one value
+    {"api_key", "token", "extra_body", "models", "vector_store", "http"}  # keys, and groups given as a single value
     | {"historian", "triage", "merge", "evolution", "embedding", "rerank"}
 )
 
 
 def hidden(key: str, value: object) -> str:
-    """Show a refused setting, but never a secret, nor a group that may hold one."""
+    """Return a refused value as text; a secret, or a group that may contain one, is hidden."""
     return "（已隐去）" if key.rpartition(".")[2] in _SECRET_WITHIN else shown(value)
 
 
 def model_setting(role: str, key: str) -> str:
-    """Name the setting of a model's role."""
+    """Return the name of a setting of a model's role, as in .env."""
     return f"COGNITIVE_MEMORY__MODELS__{role.upper()}__{key}"
 
 
 def template_unknown(name: str, known: Iterable[str]) -> str:
-    """Say that no prompt has a template of that name."""
+    """Return the message that no prompt has a template with this name."""
     return f"prompts/{shown(name)}.md 不是提示词模板的名字，没有使用；可以放的有 {_files(known)}"
 
 
 def template_placeholder_above(name: str, placeholders: Iterable[str], separator: str) -> str:
-    """Say that what people said may not stand among the instructions."""
+    """Return the message that placeholders for what people said must not be among the instructions."""
     return f"prompts/{name}.md 没有使用，先用自带的：占位符 {_dollars(placeholders)} 要放在 {separator} 这一行下面"
 
 
 def template_unknown_placeholder(name: str, placeholders: Iterable[str], known: Iterable[str]) -> str:
-    """Name the placeholders that a template's prompt does not fill."""
+    """Return the message that a prompt does not know these placeholders."""
     return f"prompts/{name}.md 没有使用，先用自带的：不认识 {_dollars(placeholders)}，可以用的是 {_dollars(known)}"
 
 
 def template_lacks(name: str, placeholders: Iterable[str]) -> str:
-    """Name the placeholders that a template must hold."""
+    """Return the message that a template lacks these placeholders."""
     return f"prompts/{name}.md 没有使用，先用自带的：缺少 {_dollars(placeholders)}，请补上"
 
 

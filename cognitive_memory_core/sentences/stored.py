@@ -1,10 +1,10 @@
-"""Text that the core itself writes into stored profiles and statements, and how it is read back."""
+"""Text that the core writes into stored profiles and statements, and functions that parse it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-PORTRAIT_HEADINGS: Mapping[str, str] = {  # what a portrait may tell of somebody, in the order in which it is written
+PORTRAIT_HEADINGS: Mapping[str, str] = {  # the headings of a profile, in the order in which they are written
     "role": "身份",
     "interests": "兴趣",
     "style": "风格",
@@ -20,12 +20,12 @@ _LEFT_OUT_DIGITS = 8
 
 
 def left_out_lines(count: int) -> str:
-    """Say in a portrait how many older lines do not stand in it any more."""
+    """Return the line of a profile that counts the older lines left out."""
     return f"{_LEFT_OUT[0]}{count}{_LEFT_OUT[1]}"
 
 
 def left_out_count(line: str) -> int | None:
-    """Read :func:`left_out_lines` back; None for any other line."""
+    """Parse a line made by :func:`left_out_lines`; None for any other line."""
     count = line.strip().removeprefix(_LEFT_OUT[0]).removesuffix(_LEFT_OUT[1])
     is_figure = count.isdecimal() and count.isascii() and len(count) <= _LEFT_OUT_DIGITS
     return int(count) if is_figure and line.strip() == left_out_lines(int(count)) else None
@@ -35,12 +35,12 @@ _NOTED_ON = ("（记于 ", "）")
 
 
 def noted_on(text: str, day: str) -> str:
-    """Date a line that the rules write into a portrait."""
+    """Return a line of a profile with its date, as the rules write it."""
     return f"- {text}{_NOTED_ON[0]}{day}{_NOTED_ON[1]}"
 
 
 def noted(line: str) -> tuple[str, str] | None:
-    """Read :func:`noted_on` back: the text and its day; None for any other line."""
+    """Parse a line made by :func:`noted_on` into text and day; None for any other line."""
     text, mark, day = line.removeprefix("- ").removesuffix(_NOTED_ON[1]).rpartition(_NOTED_ON[0])
     is_day = len(day) == len("2026-03-04") and day.isascii() and day.replace("-", "").isdecimal()
     return (text, day) if mark and is_day and line == noted_on(text, day) else None
@@ -59,10 +59,10 @@ _NOTHING = frozenset(
         *("none", "null", "na", "nothing", "same", "unchanged", "nochange", "nochanges"),
     )
 )
-_AROUND_IT = 10  # characters that may stand around "nothing new" without saying anything either
+_AROUND_IT = 10  # characters that may surround "nothing new" without adding content
 
 
 def says_nothing_new(key: str) -> bool:
-    """Tell whether a short text, reduced to its :func:`duplicate_key`, says only that there is nothing to say."""
+    """Return whether a short text, given as its :func:`duplicate_key`, only says that there is nothing to say."""
     said = next((phrase for phrase in _NOTHING_NEW if phrase in key), "")
     return not key or key in _NOTHING or bool(said and len(key) <= len(said) + _AROUND_IT)

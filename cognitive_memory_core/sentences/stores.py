@@ -1,4 +1,4 @@
-"""What is wrong with the data directory, the ledger, the files or the vector store, for who runs the bot."""
+"""Messages for the operator about the data directory, the ledger, the files or the vector store."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ VECTOR_STORE_CLOSED = "向量索引已经关闭"
 
 
 def ledger_lost(path: object, traces: str, copies: str, mark: str) -> str:
-    """Refuse to begin a new ledger beside what an older one left; name the copies and what to do."""
+    """Return the refusal to create a ledger beside the data of an older one, with the copies and what to do."""
     found = f"找到的副本：{copies}（复制一份改名为 {path} 即可恢复）" if copies else "附近没有找到账本的副本"
     return (
         f"账本 {path} 不见了或是空的，旁边却还有 {traces}：没有当作新账本打开，什么都没有改动。{found}；"
@@ -61,21 +61,21 @@ def ledger_lost(path: object, traces: str, copies: str, mark: str) -> str:
 
 
 def newer_version(version: object) -> str:
-    """Say that a later release wrote this."""
+    """Return the message that a newer version wrote this."""
     return f"由更新的版本写下（{shown(version)}），升级后可以重新排队"
 
 
 def profile_of_another(expected: str, stated: str) -> str:
-    """Say that a portrait's file names somebody else than its path does."""
+    """Return the message that the ids in a profile file contradict its path."""
     return f"文件里写的是 {shown(stated)}，和它所在的位置 {expected} 不是同一份侧写"
 
 
 def profile_put_aside(path: object, reason: object, *, is_restored: bool) -> str:
-    """Say that a portrait's file could not be read, where it is kept, and what stands in its place."""
+    """Return the message that a profile file was unreadable, where it is kept, and what replaced it."""
     instead = "已换上最近一个读得出的版本" if is_restored else "没有读得出的旧版本"
     return f"侧写文件读不出来（{reason}），原样留在 {path}，{instead}"
 
 
 def vector_store_missing(reason: str) -> str:
-    """Say that Chroma cannot be imported."""
+    """Return the message that Chroma cannot be imported."""
     return f"没有能用的 chromadb（{reason.strip(' :')}），向量检索改用精确搜索；装好后重启即可"

@@ -1,11 +1,11 @@
-"""How values stand inside sentences: shortened, or hidden."""
+"""Formats values inside messages: shortened or hidden."""
 
 from __future__ import annotations
 
-SHOWN = 60  # characters of a refused value
+SHOWN = 60  # number of characters shown of a refused value
 
 
 def shown(value: object) -> str:
-    """Show a refused value without letting it flood a log."""
+    """Return a refused value as text of limited length."""
     text = repr(value)
     return text if len(text) <= SHOWN else text[: SHOWN - 3] + "..."

@@ -1,4 +1,4 @@
-"""Answers to commands, for people."""
+"""Replies to commands, for people."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ _USAGE = {
 
 
 def announcement(capture: core.CaptureSettings) -> str:
-    """Return what a group is told once: that the bot remembers, and what is recorded."""
+    """Return the notice that a group gets once: that the bot remembers, and what is recorded."""
     considered = {
         "off": "",
         "mentions": "，对我说的话里有用的整理成长期记忆",
@@ -63,17 +63,17 @@ def announcement(capture: core.CaptureSettings) -> str:
 
 
 def usage(subcommand: str) -> str:
-    """Show how a subcommand is written."""
+    """Return the usage of a subcommand."""
     return f"写法：{_USAGE[subcommand]}"
 
 
 def off(reason: str) -> str:
-    """Say that the memory is off, and why."""
+    """Return the reply that the memory is off, with the reason."""
     return "记忆未启用" if reason in ("", NOT_ENABLED) else f"记忆未启用：{reason}"
 
 
 def status(now: core.Status) -> str:
-    """Say how the memory is, to anybody: no paths, no errors' texts."""
+    """Return the state of the memory for anybody, without paths and error texts."""
     lines = [
         f"记忆正在工作；记住 {now.totals.events} 件事，置顶 {now.totals.pins} 条",
         f"待整理 {now.jobs.pending + now.jobs.processing} 条，失败 {now.jobs.failed} 条",
@@ -126,7 +126,7 @@ def _index_lines(now: core.Status) -> list[str]:
 
 
 def event_list(events: Sequence[core.Event], first: int, zone: tzinfo, *, page: int, is_more: bool) -> str:
-    """List events, numbered from ``first``."""
+    """Return a list of events, numbered from ``first``."""
     lines = [_numbered(number, event, zone) for number, event in enumerate(events, first)]
     if is_more:
         lines.append(f"下一页：/记忆 列表 {page + 1}")
@@ -134,7 +134,7 @@ def event_list(events: Sequence[core.Event], first: int, zone: tzinfo, *, page: 
 
 
 def found(events: Sequence[core.Event], messages: Sequence[core.Event], zone: tzinfo) -> str:
-    """List the events that a search found, numbered from 1, and lines of the log beside them."""
+    """Return the found events, numbered from 1, followed by found messages."""
     numbered = [_numbered(number, event, zone) for number, event in enumerate(events, 1)]
     said = [f"{_dated(message, zone)} {speaker(message)}：{_shown(message)}" for message in messages]
     parts = [("找到这些（忘掉：/记忆 忘掉 序号）", numbered), ("有人说过", said)]
@@ -155,22 +155,22 @@ def _shown(event: core.Event) -> str:
 
 
 def nothing_listed(page: int) -> str:
-    """Say that a page is empty."""
+    """Return the reply that a page is empty."""
     return "这里还没有记住什么" if page == 1 else f"没有第 {page} 页"
 
 
 def profile(profile: core.Profile, zone: tzinfo) -> str:
-    """Show a portrait."""
+    """Return a profile as text."""
     updated = profile.updated_at.astimezone(zone).replace(tzinfo=None).isoformat(" ", "minutes")
     tags = [f"标签：{'、'.join(profile.tags)}"] if profile.tags else []
     return "\n".join((f"{profile.name or '侧写'}（更新于 {updated}）", *tags, profile.summary))
 
 
 def sharing(*, is_on: bool) -> str:
-    """Confirm a person's wish about their portrait."""
+    """Return the confirmation that a person shares their profile, or stopped sharing it."""
     return "好，别的群里也能用上你的侧写了" if is_on else "好，你私聊里的侧写只在和你的私聊里用"
 
 
 def rolled_back(profile: core.Profile, revision_id: str) -> str:
-    """Confirm that a past portrait is in use again."""
+    """Return the confirmation that an earlier profile was restored."""
     return f"{profile.name or '这份侧写'}换回了版本 {revision_id}；换下来的也留着，可以再换回来"

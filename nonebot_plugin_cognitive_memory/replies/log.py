@@ -1,4 +1,4 @@
-"""The log: one line and one keyword each."""
+"""Log lines, each with the plugin's keyword."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ FORGEABLE = "端口对外开放又没有签名口令，别人可以伪造消息�
 
 
 def logged(sentence: object) -> str:
-    """Put the log keyword in front, and everything on one line."""
+    """Return a text on one line after the log keyword."""
     return f"[认知记忆] {' '.join(str(sentence).split())}"
 
 
 def started(directory: Path, settings: core.Settings) -> str:
-    """Say where the files lie, what works, and what is recorded."""
+    """Return the line that says where the files are, what works, and what is recorded."""
     if not settings.enabled:
         return f"已按 COGNITIVE_MEMORY__ENABLED=false 停用，只保留备忘；数据目录 {directory}"
     embedding = settings.models.embedding.model_name
@@ -46,12 +46,12 @@ def _recorded(capture: core.CaptureSettings) -> str:
 
 
 def unknown_settings(names: Iterable[str]) -> str:
-    """Name settings that nothing reads."""
+    """Return the line that names unknown settings."""
     return f"不认识的设置，已忽略：{'、'.join(_env_name(name) for name in names)}"
 
 
 def dormant_settings(names: Iterable[str]) -> str:
-    """Name settings that steer nothing in this version."""
+    """Return the line that names settings without effect in this version."""
     return f"这些设置在这个版本里还不起作用：{'、'.join(_env_name(name) for name in names)}"
 
 
@@ -60,21 +60,21 @@ def _env_name(dotted: str) -> str:
 
 
 def not_considered(error: Exception) -> str:
-    """Say that a dialogue waits for another try."""
+    """Return the line that a dialogue will be tried again."""
     return f"有一段对话没有交给史官，稍后再试：{_reason(error)}"
 
 
 def not_recorded(error: Exception) -> str:
-    """Say that a turn was not taken."""
+    """Return the line that a turn was not accepted."""
     return f"有一轮对话没有记下：{_reason(error)}"
 
 
 def _reason(error: Exception) -> str:
-    """Give an error's own words where they are about the store; a mistake's would repeat what people said."""
+    """Return the text of an UnavailableError, else only the error's type, because other texts may repeat messages."""
     return str(error) if isinstance(error, core.UnavailableError) else type(error).__name__
 
 
 def refused_tool(tool: str, scene: core.Scene) -> str:
-    """Audit a tool call that reached beyond its scene: who asked where, and nothing of what was asked."""
+    """Return the audit line of a tool call outside its scene: who called it where, without the request."""
     place = f"群 {scene.group_id}" if scene.group_id else "私聊"
     return f"拒绝了一次越界的工具调用：{tool}，{place}，用户 {scene.user_id}"

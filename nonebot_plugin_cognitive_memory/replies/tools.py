@@ -1,4 +1,4 @@
-"""Tools, for the model that calls them."""
+"""Tool texts, for the model that calls them."""
 
 from __future__ import annotations
 
@@ -58,8 +58,8 @@ ARGUMENT_MISSING = "缺少参数 {name}"
 ARGUMENT_IS_NO_TEXT = "参数 {name} 应为一个字符串"
 ARGUMENT_IS_NO_LIST = "参数 {name} 应为字符串的数组"
 BAD_PREFIX = "工具名的前缀只能用字母、数字、_ 和 -，连同名字不超过 64 个字符"
-NOTHING_WORDS = ("无", "没有", "暂无", "空")  # with which models fill in what they leave out
-# what models write for user, member and group when they think in Chinese
+NOTHING_WORDS = ("无", "没有", "暂无", "空")  # words that models write for an omitted value
+# words that models write in Chinese for user, member and group
 USER_WORDS, MEMBER_WORDS, GROUP_WORDS = ("用户", "个人", "人"), ("群成员", "成员", "群友"), ("群", "群聊", "群组")
 BAD_ENTITY_TYPE = "entity_type 应为 user、member 或 group"
 UNKNOWN_PIN = "这里没有这条置顶，请先用 memory_list 查看编号"
@@ -67,7 +67,7 @@ PIN_OF_THE_GROUP = "这是全群的置顶，不属于这个人，不能在这里
 
 
 def speaker(event: core.Event) -> str:
-    """Write a person as ``name(id)``."""
+    """Return a person as ``name(id)``."""
     if not event.sender_id:
         return "机器人"
     return f"{event.sender_name or 'QQ'}({event.sender_id})"

@@ -1,4 +1,4 @@
-"""Memory that ends with the process: shipped, for tests and for a memory that is switched off."""
+"""In-memory adapters, for tests and for a memory that is switched off."""
 
 from .ledger import InMemoryLedger
 

@@ -8,14 +8,14 @@ from ...ports.ledger import Spending
 
 
 class InMemoryAccounts:
-    """Spending, until the process ends."""
+    """Model spending in memory."""
 
     def __init__(self) -> None:
-        """Begin with nothing spent."""
+        """Start without spending."""
         self._spent: dict[tuple[date, str], Spending] = {}
 
     async def spend(self, day: date, spending: Spending) -> None:
-        """Add to a day."""
+        """Add spending to a day."""
         before = self._spent.get((day, spending.purpose), Spending(spending.purpose))
         self._spent[day, spending.purpose] = before.plus(spending)
 

@@ -1,4 +1,4 @@
-"""Everything, row by row, for export, import and status."""
+"""Export, import and counts of the whole in-memory ledger."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ V = TypeVar("V")
 
 
 class InMemoryArchive:
-    """All of a state."""
+    """Access to all rows of a state."""
 
     def __init__(self, state: InMemoryState) -> None:
-        """Share a state with the other ports."""
+        """Use a state that other ports share."""
         self._state = state
 
     async def rows(self, *, user_id: str | None = None) -> AsyncIterator[ArchiveRow]:
-        """Stream rows."""
+        """Yield all rows, or those of one person."""
         for row in list(self._all() if user_id is None else self._said_by(user_id)):
             yield row
 
@@ -42,7 +42,7 @@ class InMemoryArchive:
         return new + sum(self._absorbed(row) for row in wanted)
 
     async def totals(self) -> Totals:
-        """Count what there is."""
+        """Return the number of rows of each kind."""
         state = self._state
         standing = len(state.standing())
         retired = len(state.events) - standing
@@ -64,7 +64,7 @@ class InMemoryArchive:
         yield from (pin for pin in self._state.pins.values() if user_id in (pin.owner_id, pin.author_id))
 
     def _lines(self) -> Iterator[Message]:
-        """Return the lines that tell no forgotten event."""
+        """Yield the messages that do not repeat a forgotten event."""
         yield from (line for place, line in self._state.messages.items() if place not in self._state.hidden_lines)
 
     def _events(self) -> Iterator[EmbeddedEvent]:
@@ -89,7 +89,7 @@ class InMemoryArchive:
                 return _is_added(state.sharing, row.user_id, row.at)
 
     def _absorb_event(self, row: EmbeddedEvent) -> bool:
-        """Take in an event, unless it or one that says the same is known: counting again would not be idempotent."""
+        """Import an event unless it, or an equal one, exists; counting it again would not be idempotent."""
         state = self._state
         if row.event.id in state.events or row.event.id in state.gone or state.standing_twin(row.event) is not None:
             return False
@@ -100,7 +100,7 @@ class InMemoryArchive:
 
 
 def _lengths(state: InMemoryState, rows: Sequence[ArchiveRow]) -> Mapping[str, int]:
-    """Return each model's length of vectors: that of what stands, or while nothing does, of most of what comes."""
+    """Return the vector length of each model: of the stored vectors, or of most imported ones if none is stored."""
     whole = (row for row in rows if isinstance(row, EmbeddedEvent) and row.vector and has_direction(row.vector))
     times = Counter((row.fingerprint, len(row.vector or ())) for row in whole)
     usual = {model: length for (model, length), _ in reversed(times.most_common())}
@@ -108,7 +108,7 @@ def _lengths(state: InMemoryState, rows: Sequence[ArchiveRow]) -> Mapping[str, i
 
 
 def _fitted(row: Owned, lengths: Mapping[str, int]) -> Owned:
-    """Leave a vector behind that no search could use: its event is embedded anew."""
+    """Drop a vector that no search could use, so that its event is embedded again."""
     if not isinstance(row, EmbeddedEvent) or row.vector is None:
         return row
     is_usable = has_direction(row.vector) and len(row.vector) == lengths.get(row.fingerprint)

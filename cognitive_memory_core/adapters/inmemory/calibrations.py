@@ -1,4 +1,4 @@
-"""What was measured of each embedder."""
+"""Calibrations of embedders, in memory."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from ...ports.models import Calibration
 
 
 class InMemoryCalibrations:
-    """Calibrations, until the process ends."""
+    """Calibrations by embedder fingerprint, in memory."""
 
     def __init__(self) -> None:
-        """Begin with nothing measured."""
+        """Start without calibrations."""
         self._measured: dict[str, Calibration] = {}
 
     async def find(self, fingerprint: str) -> Calibration | None:
-        """Return what was measured; None for what was never."""
+        """Return the calibration of an embedder; None if it was never measured."""
         return self._measured.get(fingerprint)
 
     async def keep(self, fingerprint: str, calibration: Calibration) -> None:
-        """Remember what was measured, in the place of what was known before."""
+        """Store a calibration, replacing an earlier one."""
         self._measured[fingerprint] = calibration

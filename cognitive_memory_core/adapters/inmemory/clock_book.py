@@ -1,4 +1,4 @@
-"""How far the machine's clock was believed, and what it dated wrongly."""
+"""The trusted time of the machine's clock, in memory."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from .state import InMemoryState
 
 
 class InMemoryClockBook:
-    """The clock's book, until the process ends."""
+    """The clock state, in memory."""
 
     def __init__(self, state: InMemoryState) -> None:
-        """Share a state with the other ports."""
+        """Use a state that other ports share."""
         self._state = state
         self._noted: ClockState | None = None
 
     async def find(self) -> ClockState | None:
-        """Return what was noted last; None before the first note."""
+        """Return the stored state; None before the first one."""
         return self._noted
 
     async def keep(self, state: ClockState) -> None:
-        """Note how far the clock is believed."""
+        """Store how far the clock is trusted."""
         self._noted = state
 
     async def bring_back(self, after: datetime, to: datetime) -> int:
-        """Date tombstones anew that lie after an instant; answers how many."""
+        """Change the time of tombstones that are dated after an instant; return how many."""
         erased = self._state.erased
         wrong = [digest for digest, at in erased.marks.items() if at > after]
         self._state.erased = replace(erased, marks={**erased.marks, **dict.fromkeys(wrong, to)})

@@ -1,4 +1,4 @@
-"""Who wants to be left out, and where the memory is switched."""
+"""Opt-outs, switches and sharing, in memory."""
 
 from __future__ import annotations
 
@@ -11,41 +11,41 @@ from .state import InMemoryState
 
 
 class InMemoryConsent:
-    """The requests of a state."""
+    """The consents of a state."""
 
     def __init__(self, state: InMemoryState) -> None:
-        """Share a state with the other ports."""
+        """Use a state that other ports share."""
         self._state = state
 
     async def opt_out(self, user_id: str, at: datetime) -> None:
-        """Remember that a person wants to be left out."""
+        """Record that a person opted out."""
         self._state.opted_out.setdefault(user_id, at)
 
     async def opt_in(self, user_id: str) -> None:
-        """Forget that wish."""
+        """Remove a person's opt-out."""
         self._state.opted_out.pop(user_id, None)
 
     async def opted_out(self) -> frozenset[str]:
-        """Return everybody who wants to be left out."""
+        """Return everybody who opted out."""
         return frozenset(self._state.opted_out)
 
     async def set_switch(self, scope: Scope, switch: Switch) -> None:
-        """Switch a place."""
+        """Set the switch of a place."""
         self._state.switches.pop(scope, None)
         if switch != "on":
             self._state.switches[scope] = switch
 
     async def switches(self) -> Mapping[Scope, Switch]:
-        """Return every place that is not simply on."""
+        """Return the switch of every place whose switch is not "on"."""
         return dict(self._state.switches)
 
     async def set_sharing(self, user_id: str, *, shared: bool, at: datetime) -> None:
-        """Remember that a person opened their own profile, or closed it again."""
+        """Record that a person shares their own profile, or stopped sharing it."""
         if shared:
             self._state.sharing.setdefault(user_id, at)
         else:
             self._state.sharing.pop(user_id, None)
 
     async def shared(self) -> frozenset[str]:
-        """Return everybody who opened theirs."""
+        """Return everybody who shares their own profile."""
         return frozenset(self._state.sharing)

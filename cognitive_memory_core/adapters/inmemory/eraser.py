@@ -1,4 +1,4 @@
-"""Forgetting for good, as far as a process can."""
+"""Permanent forgetting of people and places, in memory."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class _WhereSeen:
     hide: Callable[[str], str]
 
     def of(self, said: Event | Message | Memo | Pin) -> Callable[[str], str]:
-        """Return how to hide them in something: not at all where they were never seen and their id does not stand."""
+        """Return the function that hides the person in an item; nothing is hidden where they were never seen."""
         place = said.scene.scope if isinstance(said, Message) else said.scope
         subjects = said.subjects if isinstance(said, Event) else ()
         is_meant = place in self.places or any(self.user_id in text for text in (*texts_of(said), *subjects))
@@ -42,14 +42,14 @@ class _WhereSeen:
 
 
 class InMemoryEraser:
-    """Forgetting in a state. A wish to be left out, and the switch of a private chat, outlive their person."""
+    """Forgets people and places in a state; an opt-out and the switch of a private chat are kept."""
 
     def __init__(self, state: InMemoryState) -> None:
-        """Share a state with the other ports."""
+        """Use a state that other ports share."""
         self._state = state
 
     async def forget_person(self, user_id: str, at: datetime, hide: Callable[[str], str]) -> Wiped:
-        """Erase what is a person's and hide them in what others said."""
+        """Erase a person's data and hide the person in what others said."""
         state = self._state
         self._lay(state.erased.of_person(user_id), at)
         words = _WhereSeen(user_id, self._places(user_id), hide)
@@ -69,11 +69,11 @@ class InMemoryEraser:
         return replace(wiped, reworded=reworded, event_ids=(*wiped.event_ids, *joined))
 
     async def forget_place(self, scope: Scope, at: datetime) -> Wiped:
-        """Erase everything of a place but its switch."""
+        """Erase everything of a place except its switch."""
         state = self._state
         fed = state.fed_by(scope)
         state.drop_portraits([key for key in state.portraits if key in fed or goes_with(key, scope)])
-        if scope.kind == "group":  # a person has facts from other places, too
+        if scope.kind == "group":  # a person also has facts from other places
             state.facts.drop(lambda key: goes_with(key, scope))
         self._lay(state.erased.of_place(scope), at)
         wiped = self._wiped(
@@ -90,20 +90,20 @@ class InMemoryEraser:
         return self._state.erased
 
     async def purge(self, at: datetime, *, is_over: bool = True) -> None:
-        """Take note that nothing is left, unless there is something elsewhere: there is no file."""
+        """Record that the purge is done, unless data remains elsewhere; there is no file to clean."""
         if is_over:
             self._state.purge_state = PurgeState(purged_at=at)
 
     async def purge_due(self) -> PurgeState:
-        """Return whether something was erased since the last purge."""
+        """Return since when erased data waits for a purge, if any does, and when the last purge was."""
         return self._state.purge_state
 
     async def copy_to(self, path: Path, at: datetime, *, name: Path | None = None) -> None:  # noqa: ARG002  # the port's
-        """Refuse: there is no file to copy."""
+        """Raise, since there is no file to copy."""
         raise UnavailableError(sentences.caller.NOTHING_ON_DISK)
 
     async def copies(self, *, made: Copy | None = None) -> list[Copy]:
-        """List the copies that were made for people, oldest first, after noting one."""
+        """Return the known copies, oldest first, after adding one."""
         known = self._state.copies
         if made is not None:
             known[made.path] = made
@@ -144,7 +144,7 @@ class InMemoryEraser:
         )
 
     def _places(self, user_id: str) -> frozenset[Scope]:
-        """Return the places where a person was seen: elsewhere their name is somebody else's."""
+        """Return the places where a person was seen; elsewhere their name may be somebody else's."""
         state = self._state
         events = {event.scope for event in state.events.values() if user_id in (event.sender_id, event.user_id)}
         lines = {line.scene.scope for line in state.messages.values() if line.scene.user_id == user_id}
@@ -168,7 +168,7 @@ class InMemoryEraser:
         return changed, joined
 
     def _hidden_in_fact(self, fact: Fact, words: _WhereSeen) -> str:
-        """Hide them where it was said, or where their id stands."""
+        """Hide the person in a fact if it was learned where they were seen, or contains their id."""
         is_meant = self._state.events[fact.event_id].scope in words.places or words.user_id in fact.text
         return words.hide(fact.text) if is_meant else fact.text
 
@@ -181,7 +181,7 @@ class InMemoryEraser:
 
 
 def _without_person(profile: Profile, hide: Callable[[str], str]) -> Profile:
-    """Return a profile without somebody; another person's name stays theirs."""
+    """Return a profile with a person hidden; a profile name that belongs to another person is kept."""
     name = profile.name if profile.key.user_id else hide(profile.name)
     tags = tuple(dict.fromkeys(map(hide, profile.tags)))
     return replace(profile, name=name, tags=tags, summary=hide(profile.summary))

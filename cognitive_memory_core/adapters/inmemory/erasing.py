@@ -1,4 +1,4 @@
-"""Taking a person out of work that waits."""
+"""Removes a person from turns and dialogues that wait."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ Hide = Callable[[str], str]
 
 
 def without_person(work: Turn | Dialogue, user_id: str, hide: Hide) -> Turn | Dialogue | None:
-    """Return what is left of a turn or a dialogue without a person; None when nothing is."""
+    """Return a turn or a dialogue without a person; None if nothing remains."""
     if isinstance(work, Dialogue):
         return _dialogue(work, user_id, hide)
     return None if work.scene.user_id == user_id else _turn(work, user_id, hide)
 
 
 def names_of(work: Turn | Dialogue, user_id: str) -> set[str]:
-    """Return the names that a person bears in it."""
+    """Return the names that a person has in a turn or a dialogue."""
     return {scene.user_name for scene in _scenes(work) if scene.user_id == user_id and scene.user_name}
 
 
@@ -57,7 +57,7 @@ def _lines(lines: Iterable[Message | str], user_id: str, hide: Hide) -> Iterator
 
 
 def _placed(scene: Scene, hide: Hide) -> Scene:
-    """Leave them out of the place's name; other people's names stay theirs."""
+    """Hide the person in the name of the place; names of other people are kept."""
     return replace(scene, group_name=hide(scene.group_name))
 
 

@@ -1,4 +1,4 @@
-"""Forgetting single events, as far as a process can."""
+"""Forgetting single events, in memory."""
 
 from __future__ import annotations
 
@@ -12,33 +12,33 @@ from .state import InMemoryState
 
 
 class InMemoryEventEraser:
-    """Forgetting events of a state."""
+    """Forgets events of a state."""
 
     def __init__(self, state: InMemoryState) -> None:
-        """Share a state with the other ports."""
+        """Use a state that other ports share."""
         self._state = state
 
     async def forget(self, event_id: str, at: datetime) -> None:
-        """Retire an event and hide the lines that tell it."""
+        """Retire an event and hide the messages that tell it."""
         if event_id in self._state.events:
             self._state.retire(event_id, at)
             self._state.veil(self._state.events[event_id])
 
     async def untold(self) -> list[Event]:
-        """Return the retired events that nothing may tell."""
+        """Return the retired events that must not be shown anywhere."""
         return [event for event in self._gone() if self._state.standing_twin(event) is None]
 
     async def expired(self, before: datetime) -> list[Event]:
-        """Return the retired events that were retired before an instant."""
+        """Return the events that were retired before an instant."""
         return [event for event in self._gone() if event.retired_at is not None and event.retired_at < before]
 
     async def erase(self, event_ids: Sequence[str], at: datetime) -> Wiped:
-        """Erase retired events and the lines that were hidden with them."""
+        """Erase retired events and the messages that were hidden with them."""
         state = self._state
         erased = [event.id for event in self._gone() if event.id in event_ids]
         lines = [place for place, because in state.hidden_lines.items() if not because.isdisjoint(erased)]
         sources = [(state.events[one].scope, source) for one in erased for source in state.sources[one]]
-        for place in (*lines, *sources):  # also of lines that the log has left behind
+        for place in (*lines, *sources):  # also for messages that the log has deleted
             state.withdrawn.setdefault(place, at)
         messages = len([state.messages.pop(place) for place in lines if place in state.messages])
         for event_id in erased:

@@ -1,4 +1,4 @@
-"""Events, until the process ends."""
+"""Events, in memory."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ class InMemoryEvents:
     """The events of a state."""
 
     def __init__(self, state: InMemoryState) -> None:
-        """Share a state with the other ports."""
+        """Use a state that other ports share."""
         self._state = state
 
     async def commit(self, draft: Draft) -> None:
-        """Take in a draft and mark its job done."""
+        """Store a draft and mark its job as done."""
         state = self._state
         if draft.job_id in state.done:
             return
@@ -52,13 +52,13 @@ class InMemoryEvents:
         return self._state.events.get(event_id)
 
     async def fetch(self, event_ids: Sequence[str]) -> list[Event]:
-        """Return those of the events that stand, in the order asked for."""
+        """Return the events that are not retired, in the order of the ids."""
         events = self._state.events
         found = [events[event_id] for event_id in event_ids if event_id in events]
         return [event for event in found if event.retired_at is None]
 
     async def recent(self, reading: Reading, limit: int, offset: int = 0) -> list[Event]:
-        """List what the reading admits, newest first."""
+        """Return the events that the reading admits, newest first."""
         start = max(offset, 0)
         newest_first = sorted(
             (event for event in reversed(self._state.events.values()) if reading.admits(event)),
@@ -68,7 +68,7 @@ class InMemoryEvents:
         return newest_first[start : start + max(limit, 0)]
 
     async def made_of(self, lines: Collection[tuple[Scope, str]], reading: Reading) -> list[Event]:
-        """Return the standing events that the reading admits and that rest on one of these messages."""
+        """Return the events that the reading admits and that were made from one of these messages."""
         state, wanted = self._state, frozenset(lines)
         resting = (event for event in state.events.values() if reading.admits(event))
         return [
@@ -76,11 +76,11 @@ class InMemoryEvents:
         ]
 
     async def retire(self, event_id: str, at: datetime) -> None:
-        """Take an event out of every reading."""
+        """Retire an event, which hides it from every reading."""
         self._state.retire(event_id, at)
 
     async def restore(self, event_id: str) -> Event | None:
-        """Let a retired event stand again, or answer the equal one that stands; None where all is withdrawn."""
+        """Restore a retired event, or return the equal one that exists; None if all its messages were withdrawn."""
         event = self._state.events.get(event_id)
         if event is None or event.retired_at is None:
             return event
@@ -97,7 +97,7 @@ class InMemoryEvents:
         return person not in self._state.opted_out and not self._state.erased.covers_person(person, fact.happened_at)
 
     def _enter(self, event: Event, named: str | None, *, corrects: bool) -> str | None:
-        """Take in an event, or count it with its twin; answers which stands for it, None where none does."""
+        """Add an event, or count it with an equal one; return the id of the current event, None if there is none."""
         state = self._state
         named_twin = state.named_twin(event, named)
         if event.id in state.events or event.id in state.gone:

@@ -1,4 +1,4 @@
-"""Facts that wait for profiles, and which observation became which event."""
+"""Facts that wait for profiles, and the event that each observation became, in memory."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class InMemoryFacts:
     """The facts of a state."""
 
     def __init__(self, state: InMemoryState) -> None:
-        """Share a state with the other ports."""
+        """Use a state that other ports share."""
         self._state = state
 
     async def waiting(self) -> list[PendingFacts]:
@@ -27,12 +27,12 @@ class InMemoryFacts:
         return counted(filter(self._is_given, facts.facts.values()), facts.failures)
 
     async def facts(self, key: ProfileKey, limit: int) -> list[Fact]:
-        """Return the facts that wait for one profile: the withdrawn ones first, then the new ones, oldest first."""
+        """Return the waiting facts of one profile: withdrawn ones first, then new ones, oldest first."""
         given = [noted.shown for noted in self._state.facts.of(key) if self._is_given(noted)]
         return sorted(given, key=lambda fact: not fact.is_withdrawn)[: max(limit, 0)]
 
     async def settle(self, key: ProfileKey, facts: Collection[Fact]) -> None:
-        """Note which facts are in their profile now and which have left it, and forget the profile's failures."""
+        """Record which facts were merged into their profile or removed from it, and clear its failures."""
         book = self._state.facts
         known = {noted.fact.id for noted in book.of(key)}
         for fact in facts:
@@ -41,21 +41,21 @@ class InMemoryFacts:
         book.failures.pop(key, None)
 
     async def withdrawing(self) -> frozenset[ProfileKey]:
-        """List the profiles that hold something whose event is retired."""
+        """Return the profiles with a merged fact whose event is retired."""
         facts = self._state.facts.facts.values()
         return frozenset(noted.fact.key for noted in facts if noted.is_merged and self._is_fallen(noted))
 
     async def fail(self, key: ProfileKey, error: str, at: datetime) -> None:
-        """Remember that a merge failed, where something waits for it: whoever was erased meanwhile left nothing."""
+        """Record a failed merge if facts wait for the profile; an erased profile has none."""
         if any(self._is_fallen(noted) or not noted.is_merged for noted in self._state.facts.of(key)):
             self._state.facts.fail(key, error, at)
 
     async def fed_by(self, scope: Scope) -> frozenset[ProfileKey]:
-        """List the profiles for which there are facts that were learned in a place."""
+        """Return the profiles with facts that were learned in a place."""
         return self._state.fed_by(scope)
 
     async def heard(self, scope: Scope, sender_id: str, observations: Sequence[str]) -> Mapping[str, Event]:
-        """Give, by observation, the standing event that the same words became here before."""
+        """Return, for each observation, the event that the same words of this person became here before."""
         state = self._state
         ids = {said: state.facts.heard.get((scope, sender_id, duplicate_key(said))) for said in observations}
         events = {said: state.events[event_id] for said, event_id in ids.items() if event_id is not None}

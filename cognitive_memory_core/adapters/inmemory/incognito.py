@@ -1,4 +1,4 @@
-"""Stretches in which people are not recorded."""
+"""Periods in which people are not recorded, in memory."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ from .state import InMemoryState
 
 
 class InMemoryIncognito:
-    """The incognito stretches of a state."""
+    """The incognito periods of a state."""
 
     def __init__(self, state: InMemoryState) -> None:
-        """Share a state with the other ports."""
+        """Use a state that other ports share."""
         self._state = state
 
     async def keep(self, stretch: Incognito) -> None:
-        """Store a stretch, or the new end of a known one."""
+        """Store a period, or the new end of a known one."""
         self._state.incognito[stretch.scope, stretch.user_id, stretch.starts_at] = stretch
 
     async def stretches(self) -> list[Incognito]:
-        """Return all stretches, oldest first."""
+        """Return all periods, oldest first."""
         return list(self._state.incognito.values())
 
     async def drop(self, before: datetime) -> None:
-        """Delete the stretches that ended before an instant."""
+        """Delete the periods that ended before an instant."""
         for key, stretch in list(self._state.incognito.items()):
             if stretch.ends_at < before:
                 del self._state.incognito[key]

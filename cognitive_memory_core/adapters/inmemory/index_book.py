@@ -1,4 +1,4 @@
-"""How far each generation of a vector store has come."""
+"""Checkpoints of vector store generations, in memory."""
 
 from __future__ import annotations
 
@@ -7,25 +7,25 @@ from .state import InMemoryState
 
 
 class InMemoryBook:
-    """The marks of a state."""
+    """The checkpoints of a state."""
 
     def __init__(self, state: InMemoryState) -> None:
-        """Share a state with the other ports."""
+        """Use a state that other ports share."""
         self._state = state
 
     async def mark(self, birth: str) -> Checkpoint | None:
-        """Return the mark of a generation; None for one that was never noted."""
+        """Return the checkpoint of a generation; None if none was stored."""
         return self._state.index_marks.get(birth)
 
     async def furthest(self) -> Checkpoint | None:
-        """Return the furthest mark of all generations."""
+        """Return the latest checkpoint of all generations."""
         return max(self._state.index_marks.values(), default=None)
 
     async def note(self, birth: str, mark: Checkpoint) -> None:
-        """Remember a generation's mark."""
+        """Store the checkpoint of a generation."""
         self._state.index_marks[birth] = mark
 
     async def keep_only(self, birth: str) -> None:
-        """Forget the marks of all generations but one."""
+        """Delete the checkpoints of all other generations."""
         marks = self._state.index_marks
         self._state.index_marks = {known: mark for known, mark in marks.items() if known == birth}

@@ -1,4 +1,4 @@
-"""The whole ledger without a file."""
+"""The whole ledger in memory."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ from .vectors import InMemoryIndex, InMemoryShelf
 
 
 class InMemoryLedger:
-    """Every noun of the ledger, for as long as the object lives."""
+    """All ports of the ledger in memory."""
 
     def __init__(self, *, clock: Clock | None = None) -> None:
-        """Begin with nothing; the clock dates done-marks."""
+        """Start empty; the clock dates the marks of done jobs."""
         state = InMemoryState(clock or _LocalClock())
         self.events = InMemoryEvents(state)
         self.lexical = InMemoryLexical(state)
@@ -51,7 +51,7 @@ class InMemoryLedger:
         self.event_eraser = InMemoryEventEraser(state)
 
     async def close(self) -> None:
-        """Do nothing: there is nothing to let go of."""
+        """Do nothing, since nothing is open."""
 
 
 class _LocalClock:

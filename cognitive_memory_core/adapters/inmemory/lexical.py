@@ -1,4 +1,4 @@
-"""Search by words: BM25 with the statistics of the place that is read."""
+"""Search by words with the BM25 statistics of the place that is read."""
 
 from __future__ import annotations
 
@@ -27,20 +27,20 @@ class _Document(Generic[T]):
 
 
 class InMemoryLexical:
-    """The words of a state, counted anew for each search."""
+    """Word search over a state, computed anew for each search."""
 
     def __init__(self, state: InMemoryState) -> None:
-        """Share a state with the other ports."""
+        """Use a state that other ports share."""
         self._state = state
 
     async def events(self, terms: Sequence[str], reading: Reading, limit: int) -> list[tuple[Event, float]]:
-        """Find events that share terms, best first."""
+        """Return events that share terms, best first."""
         place = Reading(reading.scene, group_id=reading.group_id)
         there = (event for event in self._state.events.values() if place.admits(event))
         return _ranked([_document(event, _event_text(event)) for event in there], terms, reading.admits, limit)
 
     async def messages(self, terms: Sequence[str], reading: Reading, limit: int) -> list[tuple[Message, float]]:
-        """Find messages that share terms, best first."""
+        """Return messages that share terms, best first."""
         place = Reading(reading.scene, group_id=reading.group_id)
         lines = (message for at, message in self._state.messages.items() if at not in self._state.hidden_lines)
         there = (message for message in lines if place.admits(message.as_event()))

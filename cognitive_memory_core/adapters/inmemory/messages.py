@@ -1,4 +1,4 @@
-"""The recent-message log."""
+"""The message log, in memory."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ class InMemoryLog:
     """The messages of a state."""
 
     def __init__(self, state: InMemoryState) -> None:
-        """Share a state with the other ports."""
+        """Use a state that other ports share."""
         self._state = state
 
     async def append(self, messages: Sequence[Message]) -> None:
-        """Keep messages; known, withdrawn and erased ones change nothing."""
+        """Store messages; known, withdrawn and erased ones are ignored."""
         for message in messages:
             if not stays_out(self._state.erased, message):
                 add_message(self._state, message)
@@ -41,20 +41,20 @@ class InMemoryLog:
         return sorted(older, key=lambda message: message.sent_at)[max(len(older) - max(limit, 0), 0) :]
 
     async def find(self, scope: Scope, message_ids: Collection[str]) -> list[Message]:
-        """Return those of the messages of a place that are known, oldest first."""
+        """Return the known ones of these messages of a place, oldest first."""
         wanted = frozenset(message_ids)
         rows = ((place, line) for place, line in self._state.messages.items() if place not in self._state.hidden_lines)
         here = [message for (place, message_id), message in rows if place == scope and message_id in wanted]
         return sorted(here, key=lambda message: message.sent_at)
 
     async def learned(self, scope: Scope, message_ids: Collection[str]) -> frozenset[str]:
-        """Return those of the messages of a place that an event rests on."""
+        """Return which of these messages of a place an event was made from."""
         state = self._state
         sources = (ids for event_id, ids in state.sources.items() if state.events[event_id].scope == scope)
         return frozenset(message_ids) & set[str]().union(*sources)
 
     async def around(self, messages: Sequence[Message], reading: Reading, reach: int) -> list[Passage]:
-        """Return the talk round messages, as far as the reading admits it."""
+        """Return the messages around given ones that the reading admits."""
         admitted = {(line.scene.scope, line.id) for line in messages if reading.admits(line.as_event())}
         passages: list[Passage] = []
         for scope in dict.fromkeys(scope for scope, _ in sorted(admitted)):
@@ -65,21 +65,21 @@ class InMemoryLog:
         return passages
 
     async def shown(self, messages: Sequence[Message]) -> list[Message]:
-        """Leave out lines that were withdrawn or tell a forgotten event."""
+        """Return the messages without withdrawn ones and those that tell a forgotten event."""
         state = self._state
         out = state.hidden_lines.keys() | state.withdrawn.keys()
         left = (message for message in messages if (message.scene.scope, message.id) not in out)
         return [message for message in left if not state.told_by(message)]
 
     async def withdraw(self, scope: Scope, message_id: str, at: datetime) -> int:
-        """Take a message out for good; answers how many events rested on it alone and were retired."""
+        """Delete a message permanently and retire the events made from it alone; return how many."""
         state = self._state
         state.withdrawn.setdefault((scope, message_id), at)
         state.messages.pop((scope, message_id), None)
         return sum(self._take_from_under(event_id, message_id, at) for event_id in self._resting(scope, message_id))
 
     async def prune(self, before: datetime) -> int:
-        """Drop what is older: messages, withdrawal marks, done-marks; answers how many messages."""
+        """Delete messages and marks before an instant; return the number of messages."""
         state = self._state
         old = [place for place, message in state.messages.items() if message.sent_at < before]
         for place in old:
@@ -89,7 +89,7 @@ class InMemoryLog:
         return len(old)
 
     async def shrink(self, most: int, *, spared: int) -> int:
-        """Delete the oldest until the rest weighs at most ``most`` bytes, sparing the newest of each place."""
+        """Delete the oldest messages until the rest has at most ``most`` bytes, sparing the newest of each place."""
         messages = self._state.messages
         oldest_first = sorted(messages.items(), key=lambda item: item[1].sent_at)
         excess = sum(message.weight for message in messages.values()) - most
@@ -115,7 +115,7 @@ class InMemoryLog:
 
 
 def add_message(state: InMemoryState, message: Message) -> bool:
-    """Take in a message that is neither known nor withdrawn; tells whether it was."""
+    """Store a message that is neither known nor withdrawn; return whether it was stored."""
     place = (message.scene.scope, message.id)
     if place in state.messages or place in state.withdrawn:
         return False
@@ -131,7 +131,7 @@ def _round(at: int, reach: int) -> range:
 
 
 def _joined(wanted: Iterable[range]) -> list[range]:
-    """Join ranges, given in order, that overlap."""
+    """Join overlapping ranges, given in order."""
     runs: list[range] = []
     for rows in wanted:
         if runs and rows.start < runs[-1].stop:

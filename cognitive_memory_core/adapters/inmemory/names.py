@@ -1,4 +1,4 @@
-"""What people are and were called, by place."""
+"""Current and earlier names of people by place, in memory."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ class InMemoryNames:
     """The names of a state."""
 
     def __init__(self, state: InMemoryState) -> None:
-        """Share a state with the other ports."""
+        """Use a state that other ports share."""
         self._state = state
 
     async def note(self, scope: Scope, user_id: str, name: str, at: datetime) -> None:
-        """Remember that a person goes by this name here; blank names are ignored."""
+        """Record a name of a person in a place; blank names are ignored."""
         if not name.strip() or is_covered(self._state.erased, scope, (user_id,), at):
             return
         known = self._state.names.setdefault((scope, user_id, name), Alias(scope, user_id, name, at, at))
@@ -29,7 +29,7 @@ class InMemoryNames:
         self._state.names[scope, user_id, name] = replace(known, first_seen_at=first, last_seen_at=last)
 
     async def note_all(self, sightings: Sequence[Alias]) -> bool:
-        """Remember several, unless all of them are known and were seen of late."""
+        """Record several names unless all are known and were seen recently; return whether any was recorded."""
         named = [alias for alias in sightings if alias.name.strip()]
         is_news = any(map(self._is_news, named))
         for alias in named if is_news else ():
@@ -46,7 +46,7 @@ class InMemoryNames:
         return [Person(user_id, names[0], tuple(names[1 : 1 + MOST_ALIASES])) for user_id, names in borne.items()]
 
     async def names_of(self, user_ids: Iterable[str]) -> list[str]:
-        """Return the names that these people have or had, anywhere; of each the :data:`MOST_NAMES` last seen."""
+        """Return the names of these people in any place, the :data:`MOST_NAMES` latest of each."""
         latest: dict[str, dict[str, None]] = {user_id: {} for user_id in user_ids}
         for alias in sorted(self._state.names.values(), key=lambda one: one.last_seen_at, reverse=True):
             if alias.user_id in latest:
@@ -54,7 +54,7 @@ class InMemoryNames:
         return list(dict.fromkeys(name for names in latest.values() for name in list(names)[:MOST_NAMES]))
 
     async def shared(self, user_ids: Iterable[str]) -> list[str]:
-        """Return those of their names that somebody else bears, too, in a place where one of them bears it."""
+        """Return those of their names that another person also has in the same place."""
         asked = frozenset(user_ids)
         borne = {(alias.scope, alias.name) for alias in self._state.names.values() if alias.user_id in asked}
         others = {(alias.scope, alias.name) for alias in self._state.names.values() if alias.user_id not in asked}

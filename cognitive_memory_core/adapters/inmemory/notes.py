@@ -1,4 +1,4 @@
-"""Memos and pins."""
+"""Memos and pins, in memory."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ class InMemoryNotes:
     """The memos and pins of a state."""
 
     def __init__(self, state: InMemoryState) -> None:
-        """Share a state with the other ports."""
+        """Use a state that other ports share."""
         self._state = state
 
     async def write_memo(self, memo: Memo) -> None:
-        """Keep a memo; the same id twice is one."""
+        """Store a memo; a known id changes nothing."""
         if not stays_out(self._state.erased, memo):
             self._state.memos.setdefault(memo.id, memo)
 
@@ -38,7 +38,7 @@ class InMemoryNotes:
         return [memo.id for memo in self._state.memos.values() if memo.user_id == user_id]
 
     async def write_pin(self, pin: Pin) -> None:
-        """Keep a pin, or replace text and author of the pin of this id."""
+        """Store a pin, or replace text and author of the pin with this id."""
         if stays_out(self._state.erased, pin):
             return
         standing = self._state.pins.get(pin.id)
@@ -52,5 +52,5 @@ class InMemoryNotes:
         return sorted(here, key=lambda pin: pin.pinned_at)
 
     async def erase_pin(self, pin_id: str) -> None:
-        """Drop a pin, if there is one."""
+        """Delete a pin if it exists."""
         self._state.pins.pop(pin_id, None)

@@ -1,4 +1,4 @@
-"""A copy of the profiles, to be searched."""
+"""The searchable copy of profiles, in memory."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ class InMemoryProfileIndex:
     """The profiles of a state."""
 
     def __init__(self, state: InMemoryState) -> None:
-        """Share a state with the other ports."""
+        """Use a state that other ports share."""
         self._state = state
 
     async def put(self, profile: Profile) -> None:
-        """Take in a profile; its vector stays where its words are the same."""
+        """Store a profile; its vector is kept if its text is unchanged."""
         self._state.put_portrait(profile)
 
     async def remove(self, keys: Sequence[ProfileKey]) -> None:
-        """Leave profiles out."""
+        """Remove profiles."""
         self._state.drop_portraits(keys)
 
     async def waiting(self, fingerprint: str, limit: int) -> list[Profile]:
-        """Return profiles that have no vector of this fingerprint, those first that were taken in first."""
+        """Return profiles without a vector of this model, those stored first first."""
         state = self._state
         models = ((one, state.portrait_vectors.get(key, ("",))[0]) for key, one in state.portraits.items())
         return [profile for profile, model in models if model != fingerprint][: max(limit, 0)]
 
     async def store(self, fingerprint: str, profile: Profile, vector: Vector) -> None:
-        """Keep a vector where the words are still the same; one without a direction is refused."""
+        """Store a vector if the profile's text is unchanged; a vector without a direction is refused."""
         if not has_direction(vector):
             raise BadArgument(sentences.caller.bad_value("vector", profile.key, sentences.stores.VECTOR_WITH_DIRECTION))
         standing = self._state.portraits.get(profile.key)
@@ -44,7 +44,7 @@ class InMemoryProfileIndex:
             self._state.portrait_vectors[profile.key] = (fingerprint, vector)
 
     async def readable(self, scene: Scene, shared: Collection[str] | None, fingerprint: str) -> list[IndexedProfile]:
-        """Return the profiles that a scene may read; ``shared`` opened theirs, None is everybody."""
+        """Return the profiles that a scene may read; ``shared`` are the people who share theirs, None means all."""
         known = self._known(scene)
         is_open = known if shared is None else known.intersection(shared)
         found = self._state.portraits.items()
@@ -55,15 +55,15 @@ class InMemoryProfileIndex:
         ]
 
     async def versions(self) -> Mapping[ProfileKey, str]:
-        """Return the version of every profile that was taken in."""
+        """Return the version of every stored profile."""
         return {key: profile.version for key, profile in self._state.portraits.items()}
 
     async def portrayed(self, keys: Collection[ProfileKey]) -> frozenset[ProfileKey]:
-        """Tell of which of these a profile was taken in."""
+        """Return which of these profiles are stored."""
         return frozenset(key for key in keys if key in self._state.portraits)
 
     def _known(self, scene: Scene) -> frozenset[str]:
-        """Name who asks in a group and who is known there by name; in private nobody sees what others opened."""
+        """Return the asker and the people known in the group by name; nobody in private."""
         if scene.kind != "group":
             return frozenset()
         named = (user_id for place, user_id, _ in self._state.names if place == scene.scope)

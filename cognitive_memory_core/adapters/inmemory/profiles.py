@@ -1,4 +1,4 @@
-"""Profiles that end with the process."""
+"""The profile store, in memory."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class InMemoryProfiles:
     """ProfileStore and ProfileEraser over two dictionaries."""
 
     def __init__(self, keep: int, clock: Clock) -> None:
-        """Start empty; keep this many revisions."""
+        """Start empty; keep this many revisions of each profile."""
         self._keep = keep
         self._clock = clock
         self._standing: dict[ProfileKey, Profile] = {}
@@ -29,42 +29,42 @@ class InMemoryProfiles:
         self._versions = map(str, count(1))
 
     async def find(self, key: ProfileKey) -> Profile | None:
-        """Return the profile of now."""
+        """Return the current profile."""
         return self._standing.get(key)
 
     async def write(self, profile: Profile) -> Profile:
-        """Put a profile in the place of the one whose version it bears."""
+        """Replace the profile whose version this one has."""
         standing = self._standing.get(profile.key)
         if profile.version != (standing.version if standing else ""):
             raise Overtaken(sentences.stores.PROFILE_OVERTAKEN)
         return self._succeed(profile)
 
     async def rename(self, key: ProfileKey, name: str) -> Profile | None:
-        """Change the name alone; a placeholder is none and changes nothing."""
+        """Change only the name; a placeholder changes nothing."""
         standing, name = self._standing.get(key), clean_name(name)
         if standing is None or name in ("", standing.name):
             return standing
         return self._put(replace(standing, name=name))
 
     async def revisions(self, key: ProfileKey) -> list[Revision]:
-        """Return the past profiles, newest first."""
+        """Return the revisions, newest first."""
         return [Revision(past, profile) for past, profile in sorted(self._past_of(key).items(), reverse=True)]
 
     async def restore(
         self, key: ProfileKey, revision_id: str, at: datetime, without: Callable[[str], str] = str
     ) -> Profile:
-        """Restore a past profile under the current name."""
+        """Restore a revision under the current name."""
         past, standing = self._past_of(key).get(revision_id), self._standing.get(key)
         if past is None:
             raise UnknownRevision(sentences.caller.unknown_revision(revision_id))
         return self._succeed(replace(_without(past, without), name=(standing or past).name, updated_at=at))
 
     async def keys(self) -> list[ProfileKey]:
-        """List the keys of all profiles."""
+        """Return the keys of all profiles."""
         return sorted(self._standing)
 
     async def add_revision(self, revision: Revision) -> bool:
-        """Keep a past profile from elsewhere; False where it is known, or older than those that are kept."""
+        """Add an imported revision; return False if it is known or older than those kept."""
         profile = revision.profile
         past = self._past_of(profile.key)
         kept = sorted({revision.id, *past}, reverse=True)[: self._keep]
@@ -74,21 +74,21 @@ class InMemoryProfiles:
         return True
 
     async def erase_person(self, user_id: str, hide: Callable[[str], str]) -> list[ProfileKey]:
-        """Remove a person's profiles with their past; hide them in all others'."""
+        """Delete a person's profiles with their revisions and hide the person in all others."""
         there = self._standing.keys() | self._past.keys()
         return sorted(self._removed([key for key in there if key.user_id == user_id]) + self._reworded(hide))
 
     async def reword(self, key: ProfileKey, without: Callable[[str], str]) -> bool:
-        """Put a profile and its past in other words."""
+        """Change the text of a profile and its revisions; return whether anything changed."""
         return bool(self._reworded(without, {key}))
 
     async def erase(self, keys: Collection[ProfileKey]) -> list[ProfileKey]:
-        """Remove these profiles with their past."""
+        """Delete profiles with their revisions."""
         there = self._standing.keys() | self._past.keys()
         return sorted(self._removed([key for key in there if key in keys]))
 
     async def erase_place(self, scope: Scope) -> list[ProfileKey]:
-        """Remove the profiles of a place."""
+        """Delete the profiles of a place."""
         there = self._standing.keys() | self._past.keys()
         return sorted(self._removed([key for key in there if _is_of(key, scope)]))
 
@@ -141,7 +141,7 @@ def _is_of(key: ProfileKey, scope: Scope) -> bool:
 
 
 def _without(profile: Profile, hide: Callable[[str], str]) -> Profile:
-    """Return a profile without somebody; another person's name stays theirs."""
+    """Return a profile with a person hidden; a profile name that belongs to another person is kept."""
     tags = tuple(dict.fromkeys(map(hide, profile.tags)))
     name = profile.name if profile.key.user_id else hide(profile.name)
     return tidy(replace(profile, name=name, tags=tags, summary=hide(profile.summary)))

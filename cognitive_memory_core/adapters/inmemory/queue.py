@@ -1,4 +1,4 @@
-"""A queue that lives as long as its process: the same behaviour as the durable one, written as plainly as possible."""
+"""A job queue in memory with the behaviour of the durable one."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from . import erasing
 
 MEGABYTE = 1024 * 1024
 ERROR_LENGTH = 500
-CENTURY = 36_500  # days; what is set beyond it means the same
+CENTURY = 36_500  # days; larger values mean the same
 
 
 @dataclass
@@ -34,16 +34,16 @@ class _JobRow:
     place: int
     state: Literal["pending", "processing", "failed"] = "pending"
     attempts: int = 0
-    rests_until: float = 0.0  # seconds of a clock that only goes forward
+    rests_until: float = 0.0  # seconds of a monotonic clock
     error: str = ""
     failed_at: datetime | None = None
     ticket: str = ""
-    is_emptied: bool = False  # all was withdrawn while it was in hand
+    is_emptied: bool = False  # everything was withdrawn while the job was claimed
 
 
 @dataclass
 class InMemoryQueue:
-    """JobQueue, QueueView and QueueEraser without files; what a process holds when it ends is gone with it."""
+    """JobQueue, QueueView and QueueEraser without files."""
 
     settings: QueueSettings
     clock: Clock
@@ -54,13 +54,13 @@ class InMemoryQueue:
     _claims: int = field(default=0, init=False)
 
     async def enqueue(self, job: Job) -> None:
-        """Add a job, unless its id is known."""
+        """Add a job unless its id is known."""
         if job.id not in self._rows:
             self._check_bounds(job)
             self._rows[job.id] = _JobRow(job, next(self._numbers))
 
     async def claim(self) -> Claim | None:
-        """Take the next job of the scope that has waited longest for its turn."""
+        """Claim the next job of the scope that waits longest."""
         now = self.elapsed()
         ready = [row for row in self._heads() if row.rests_until <= now]
         if not ready:
@@ -73,24 +73,24 @@ class InMemoryQueue:
         return Claim(row.job, row.attempts, row.ticket)
 
     async def complete(self, claim: Claim) -> None:
-        """Forget a job; a claim that is no longer held changes nothing."""
+        """Remove a job; a claim that is no longer held changes nothing."""
         if self._held(claim):
             del self._rows[claim.job.id]
 
     async def requeue(self, claim: Claim, *, delay: float, counted: bool) -> None:
-        """Put the job back at its place; its scope rests with it."""
+        """Return the job to its place; its scope waits for the delay too."""
         if (row := self._held(claim)) is not None:
             row.attempts -= not counted
             row.rests_until = self.elapsed() + delay if delay > 0 else 0.0
             self._put_back(row)
 
     async def bury(self, claim: Claim, error: str) -> None:
-        """Give the job up, with its error."""
+        """Set the job aside with its error."""
         if (row := self._held(claim)) is not None:
             self._bury(row, error)
 
     async def recover(self) -> int:
-        """Put back what is in hand; a job that was tried too often is buried instead."""
+        """Return claimed jobs to pending; a job with too many attempts is set aside."""
         rows = self._in("processing")
         for row in rows:
             if row.attempts > self.settings.job_max_retries + 1:
@@ -100,7 +100,7 @@ class InMemoryQueue:
         return sum(row.state == "pending" for row in rows)
 
     async def revive(self, job_id: str | None = None) -> int:
-        """Put one buried job, or all, back to pending as the newest, with no attempts."""
+        """Return one failed job, or all, to pending as the newest, without attempts."""
         rows = [row for row in self._in("failed") if job_id in (None, row.job.id)]
         for row in rows:
             self._rows[row.job.id] = _JobRow(row.job, next(self._numbers))
@@ -111,12 +111,12 @@ class InMemoryQueue:
         return job_id in self._rows
 
     async def holding(self, scope: Scope, message_ids: Collection[str]) -> frozenset[str]:
-        """Return those of the messages of a scope that its jobs will learn from."""
+        """Return which of these messages of a scope are in its jobs."""
         works = [row.job.work for row in self._rows.values() if row.job.scope == scope and not row.is_emptied]
         return frozenset(message_ids).intersection(id_ for work in works for id_ in _learned_from(work))
 
     def counts(self) -> QueueCounts:
-        """Count the jobs by state; bytes are those of the texts."""
+        """Return the number of jobs by state, and the bytes of their texts."""
         pending = self._in("pending")
         weight = sum(_weight(row.job) for row in pending)
         return QueueCounts(len(pending), len(self._in("processing")), len(self._in("failed")), weight)
@@ -127,7 +127,7 @@ class InMemoryQueue:
         return [memo for row in rows if (memo := _memo_of(row.job)) is not None]
 
     async def failed(self) -> list[FailedJob]:
-        """List the buried jobs, oldest first."""
+        """Return the failed jobs, oldest first."""
         rows = sorted(self._in("failed"), key=lambda row: row.failed_at or row.job.accepted_at)
         return [
             FailedJob(row.job.id, row.error, row.attempts, row.failed_at or row.job.accepted_at, row.job)
@@ -144,7 +144,7 @@ class InMemoryQueue:
         return set[str]().union(*(erasing.names_of(row.job.work, user_id) for row in self._rows.values()))
 
     async def erase_person(self, user_id: str, hide: Callable[[str], str]) -> int:
-        """Take a person out of every job; answer how many changed."""
+        """Remove a person from every job; return the number of changed jobs."""
         rows = [row for row in self._rows.values() if not row.is_emptied]
         changed = sum([self._has_come_to(row, erasing.without_person(row.job.work, user_id, hide)) for row in rows])
         for row in self._in("failed"):
@@ -152,18 +152,18 @@ class InMemoryQueue:
         return changed
 
     async def erase_place(self, scope: Scope) -> int:
-        """Take all jobs of a place away; answer how many."""
+        """Remove all jobs of a place; return how many."""
         rows = [row for row in self._rows.values() if row.job.scope == scope and not row.is_emptied]
         return sum([self._has_come_to(row, None) for row in rows])
 
     async def copy_to(self, folder: Path) -> None:
-        """Do nothing: what lives as long as its process has no file to copy."""
+        """Do nothing, since there is no file to copy."""
 
     def _has_lost(self, row: _JobRow, message_id: str) -> bool:
         return self._has_come_to(row, _without(row.job.work, message_id))
 
     def _has_come_to(self, row: _JobRow, work: Turn | Dialogue | None) -> bool:
-        """Keep what is left of a job; one of which nothing is left is forgotten."""
+        """Replace the work of a job; a job without any left is removed."""
         if work is not None:
             is_changed = work != row.job.work
             row.job = replace(row.job, work=work)
@@ -175,13 +175,13 @@ class InMemoryQueue:
         return True
 
     async def refresh(self) -> None:
-        """Do nothing: nobody else can put a job here."""
+        """Do nothing, since nobody else can add a job."""
 
     def _in(self, *states: str) -> list[_JobRow]:
         return sorted((row for row in self._rows.values() if row.state in states), key=lambda row: row.place)
 
     def _heads(self) -> list[_JobRow]:
-        """Return the oldest pending job of each scope that has none in hand."""
+        """Return the oldest pending job of each scope without a claimed job."""
         busy = {row.job.scope for row in self._in("processing")}
         heads: dict[Scope, _JobRow] = {}
         for row in self._in("pending"):

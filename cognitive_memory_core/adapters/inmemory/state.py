@@ -1,4 +1,4 @@
-"""What the in-memory ledger holds, and the rules by which events come in and go."""
+"""The contents of the in-memory ledger and the rules for adding and retiring events."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ from ...text.safety.recitals import retells
 from .waiting_facts import WaitingFacts
 
 Place = tuple[Scope, str]  # a message's id is unique in its scope only
-Said = tuple[Scope, str, str]  # scope, sender and duplicate key of a standing event: no two stand alike
+Said = tuple[Scope, str, str]  # scope, sender and duplicate key; only one current event has each
 
 
 @dataclass
 class InMemoryState:
-    """Everything, in the order in which it came."""
+    """All data, in the order in which it was added."""
 
     clock: Clock
     events: dict[str, Event] = field(default_factory=dict[str, Event])
     said: dict[Said, str] = field(default_factory=dict[Said, str])
-    alike: dict[Said, list[str]] = field(default_factory=dict[Said, list[str]])  # retired ones, too
+    alike: dict[Said, list[str]] = field(default_factory=dict[Said, list[str]])  # including retired ones
     sources: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
     vectors: dict[str, tuple[str, Vector]] = field(default_factory=dict[str, tuple[str, Vector]])
     fingerprint: str = ""
@@ -54,36 +54,36 @@ class InMemoryState:
     revision: int = 0
     changed: dict[str, int] = field(default_factory=dict[str, int])  # the revision of each event's latest change
     last_number: int = 0
-    numbers: dict[str, int] = field(default_factory=dict[str, int])  # each event's place in the order of coming
+    numbers: dict[str, int] = field(default_factory=dict[str, int])  # the position of each event in the order of adding
     erased: Tombstones = field(default_factory=lambda: Tombstones(secrets.token_bytes(32)))
     purge_state: PurgeState = field(default_factory=PurgeState)
-    forgotten: set[str] = field(default_factory=set[str])  # events retired because somebody asked for it
+    forgotten: set[str] = field(default_factory=set[str])  # events that somebody asked to forget
     hidden_lines: dict[Place, set[str]] = field(
         default_factory=dict[Place, set[str]]
-    )  # lines hidden because of which events
+    )  # hidden messages, with the events that they are hidden for
     gone: set[str] = field(default_factory=set[str])  # events that were forgotten and then erased
     copies: dict[str, Copy] = field(default_factory=dict[str, Copy])
     index_marks: dict[str, Checkpoint] = field(default_factory=dict[str, Checkpoint])
 
     def standing_twin(self, event: Event) -> Event | None:
-        """Find the standing event that says the same, in the same scope, from the same sender."""
+        """Return the current event with the same statement, scope and sender."""
         twin = self.said.get(_said(event))
         return None if twin is None else self.events[twin]
 
     def named_twin(self, event: Event, event_id: str | None) -> Event | None:
-        """Find the standing event of an id, if it is of the same scope, from the same sender."""
+        """Return the current event with an id if it has the same scope and sender."""
         twin = None if event_id is None else self.events.get(event_id)
         if twin is None or twin.retired_at is not None:
             return None
         return twin if (twin.scope, twin.sender_id) == (event.scope, event.sender_id) else None
 
     def put_vector(self, event_id: str, fingerprint: str, vector: Vector, revision: int) -> None:
-        """Lay a vector beside a known event."""
+        """Store the vector of a known event."""
         self.vectors[event_id] = (fingerprint, vector)
         self.changed[event_id] = revision
 
     def dimensions(self, fingerprint: str) -> int:
-        """Return the length of the oldest standing event's vector of a model; 0 while there is none."""
+        """Return the vector length of a model from its oldest current event; 0 if there is none."""
         known = (self.vectors[event.id] for event in self.standing() if event.id in self.vectors)
         return next((len(vector) for model, vector in known if model == fingerprint), 0)
 
@@ -97,7 +97,7 @@ class InMemoryState:
         return [event for event in self.events.values() if event.retired_at is None]
 
     def add(self, event: Event) -> None:
-        """Take in an event that is not known; one all of whose messages are withdrawn comes in retired."""
+        """Add an unknown event; it is retired if all its messages were withdrawn."""
         self.last_number += 1
         self.numbers[event.id] = self.last_number
         left = self._left(event)
@@ -137,7 +137,7 @@ class InMemoryState:
         return True
 
     def drop(self, event_id: str) -> None:
-        """Erase an event with everything that it is found by."""
+        """Delete an event and everything that finds it."""
         event = self.events.pop(event_id)
         self._unsay(event)
         self.alike[_said(event)].remove(event_id)
@@ -148,7 +148,7 @@ class InMemoryState:
         self.forgotten.discard(event_id)
 
     def reword(self, event: Event, revision: int, *, keeps_vector: bool) -> None:
-        """Put a known event anew."""
+        """Replace the text of a known event."""
         old = self.events[event.id]
         self._unsay(old)
         self.alike[_said(old)].remove(event.id)
@@ -159,19 +159,19 @@ class InMemoryState:
             self.vectors.pop(event.id, None)
 
     def put_portrait(self, profile: Profile) -> None:
-        """Take in a profile; where its words changed, its vector goes."""
+        """Store a profile; its vector is removed if its text changed."""
         old = self.portraits.get(profile.key)
         self.portraits[profile.key] = profile
         if old is not None and words_of(old) != words_of(profile):
             self.portrait_vectors.pop(profile.key, None)
 
     def fed_by(self, scope: Scope) -> frozenset[ProfileKey]:
-        """List the profiles for which there are facts that were learned in a place."""
+        """Return the profiles with facts that were learned in a place."""
         known = (noted.fact for noted in self.facts.facts.values())
         return frozenset(fact.key for fact in known if self.events[fact.event_id].scope == scope)
 
     def drop_portraits(self, keys: Iterable[ProfileKey]) -> None:
-        """Leave profiles out."""
+        """Remove profiles."""
         for key in keys:
             self.portraits.pop(key, None)
             self.portrait_vectors.pop(key, None)
@@ -186,7 +186,7 @@ class InMemoryState:
         return bool(event.message_ids) and any(messages.issuperset(event.message_ids) for messages in known)
 
     def rests_on_nothing(self, event: Event) -> bool:
-        """Return whether all messages of a known event, of which there were some, are withdrawn."""
+        """Return whether a known event had messages and all of them were withdrawn."""
         return bool(event.message_ids) and not self.sources[event.id]
 
     def is_withdrawn(self, event: Event) -> bool:
@@ -195,7 +195,7 @@ class InMemoryState:
         return bool(places) and all(place in self.withdrawn for place in places)
 
     def retire(self, event_id: str, at: datetime) -> bool:
-        """Take an event out of every reading; tells whether it stood."""
+        """Retire an event; return whether it was current."""
         event = self.events.get(event_id)
         if event is None or event.retired_at is not None:
             return False
@@ -213,19 +213,19 @@ class InMemoryState:
         return restored
 
     def veil(self, event: Event) -> None:
-        """Forget a retired event, and hide the lines that it was made of and those that tell it again."""
+        """Forget a retired event, and hide the messages that it was made from and those that repeat it."""
         self.forgotten.add(event.id)
         for place, message in self.messages.items():
             if self._is_source(place, event) or retells(message, event):
                 self.hidden_lines.setdefault(place, set()).add(event.id)
 
     def unveil(self, event_id: str) -> None:
-        """Show the lines again that were hidden because of an event."""
+        """Show the messages again that were hidden for an event."""
         left = {place: because - {event_id} for place, because in self.hidden_lines.items()}
         self.hidden_lines = {place: because for place, because in left.items() if because}
 
     def told_by(self, message: Message) -> set[str]:
-        """Return the forgotten events that a line was a source of, or tells again while they do not stand again."""
+        """Return the forgotten events that a message was a source of, or repeats while no equal event is current."""
         place = (message.scene.scope, message.id)
         known = [self.events[one] for one in self.forgotten]
         again = (event for event in known if self.standing_twin(event) is None and retells(message, event))
@@ -250,7 +250,7 @@ class InMemoryState:
 
 
 def words_of(profile: Profile) -> tuple[str, tuple[str, ...], str]:
-    """Return what a profile's vector is made of."""
+    """Return the texts that a profile's vector is made from."""
     return profile.name, profile.tags, profile.summary
 
 

@@ -1,4 +1,4 @@
-"""Generations of vectors that end with the process; search is exact."""
+"""A vector store in memory with exact search."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ from .vectors import has_direction
 
 @dataclass
 class _HeldGeneration:
-    """A generation with its rows: each event beside its unit vector."""
+    """A generation with its rows, each an event with its unit vector."""
 
     generation: Generation
     rows: dict[str, tuple[Event, Vector]] = field(default_factory=dict[str, tuple[Event, Vector]])
 
 
 class InMemoryVectorStore:
-    """One generation in use and at most one growing beside it."""
+    """A vector store with one generation in use and at most one being built."""
 
     def __init__(self) -> None:
-        """Hold nothing."""
+        """Start without a generation."""
         self._in_use: _HeldGeneration | None = None
         self._growing: _HeldGeneration | None = None
 
@@ -40,17 +40,17 @@ class InMemoryVectorStore:
         return None if self._in_use is None else self._in_use.generation
 
     async def begin(self, fingerprint: str, dimensions: int) -> Generation:
-        """Make an empty generation behind the one in use, in the place of an earlier attempt."""
+        """Create an empty generation beside the one in use, replacing an earlier attempt."""
         number = 1 if self._in_use is None else self._in_use.generation.number + 1
         self._growing = _HeldGeneration(Generation(number, uuid4().hex, fingerprint, dimensions))
         return self._growing.generation
 
     async def put_in_use(self, generation: Generation) -> None:
-        """Put a generation in use and drop the others."""
+        """Put a generation in use and delete the others."""
         self._in_use, self._growing = self._copy(generation), None
 
     async def upsert(self, generation: Generation, rows: Sequence[EmbeddedEvent]) -> None:
-        """Write rows that have vectors; remove retired ones."""
+        """Store rows with vectors and remove retired ones."""
         held = self._copy(generation).rows
         taken = {row.event.id: (row.event, _unit(row.vector, generation, row.event.id)) for row in rows}
         for event_id, (event, vector) in taken.items():
@@ -82,7 +82,7 @@ class InMemoryVectorStore:
         return self._in_use is not None
 
     async def sleep(self) -> None:
-        """Go on: there is no process to end."""
+        """Do nothing, since there is no process to end."""
 
     def _copy(self, generation: Generation) -> _HeldGeneration:
         for copy in (self._in_use, self._growing):
@@ -92,8 +92,8 @@ class InMemoryVectorStore:
 
 
 def _unit(vector: Vector | None, generation: Generation, whose: str) -> Vector:
-    """Return the direction of a vector that has one, and the generation's length."""
-    single = array("f", vector or ())  # what is infinite in single precision is refused
+    """Return a vector scaled to length one; raise if it has no direction or another length than the generation."""
+    single = array("f", vector or ())  # a value that is infinite in single precision is refused
     length = math.hypot(*single)
     if len(single) != generation.dimensions or not has_direction(single):
         raise BadArgument(

@@ -1,4 +1,4 @@
-"""Vectors beside events, and exact search over them."""
+"""Event vectors and exact search, in memory."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from .state import InMemoryState
 
 
 class InMemoryShelf:
-    """One vector an event; storing another model's replaces it."""
+    """One vector per event; storing one of another model replaces it."""
 
     def __init__(self, state: InMemoryState) -> None:
-        """Share a state with the other ports."""
+        """Use a state that other ports share."""
         self._state = state
 
     async def waiting(self, fingerprint: str, limit: int) -> list[tuple[str, str]]:
-        """Return ids and texts of standing events without a vector of this fingerprint, oldest first."""
+        """Return ids and texts of current events without a vector of this model, oldest first."""
         self._state.fingerprint = fingerprint
         return [(event.id, event.text) for event in self._waiting(fingerprint)][: max(limit, 0)]
 
     async def store(self, fingerprint: str, rows: Sequence[VectorRow]) -> None:
-        """Keep vectors; a row of an event that is gone is dropped, a vector without a direction is refused."""
+        """Store vectors; those of missing events are dropped, and those without a direction are refused."""
         for row in rows:
             if not has_direction(row.vector):
                 raise BadArgument(
@@ -42,25 +42,25 @@ class InMemoryShelf:
                 self._state.put_vector(row.event_id, fingerprint, row.vector, revision)
 
     async def lag(self, fingerprint: str) -> int:
-        """Count the standing events without a vector of this fingerprint."""
+        """Return the number of current events without a vector of this model."""
         self._state.fingerprint = fingerprint
         return len(self._waiting(fingerprint))
 
     async def dimensions(self, fingerprint: str) -> int:
-        """Return the length of the vectors of a model, the oldest standing event's; 0 while there is none."""
+        """Return the vector length of a model from its oldest current event; 0 if there is none."""
         return self._state.dimensions(fingerprint)
 
     async def changes(self, fingerprint: str, after: Checkpoint, limit: int) -> list[Change]:
-        """Return what changed after a mark, in the order of change, each event as it is now."""
+        """Return the changes after a checkpoint in order, each with the event as it is now."""
         rows = {row.event.id: row for row in self._embedded(fingerprint)}
         return [Change(mark, one, rows.get(one)) for mark, one in self._later(after)[: max(limit, 0)]]
 
     async def behind(self, fingerprint: str, after: Checkpoint) -> int:  # noqa: ARG002  # the port's: a change is one for any model
-        """Count what :meth:`changes` has left to give."""
+        """Return the number of changes that :meth:`changes` would still return."""
         return len(self._later(after))
 
     async def embedded_ids(self, fingerprint: str) -> frozenset[str]:
-        """Return the ids of all standing events with a vector of the fingerprint."""
+        """Return the ids of all current events with a vector of this model."""
         return frozenset(row.event.id for row in self._embedded(fingerprint))
 
     def _embedded(self, fingerprint: str) -> list[EmbeddedEvent]:
@@ -78,18 +78,18 @@ class InMemoryShelf:
 
 
 class InMemoryIndex:
-    """Cosine over all that a reading admits, of vectors of one model: the one that is followed."""
+    """Exact search over the events that a reading admits, with vectors of the followed model."""
 
     def __init__(self, state: InMemoryState) -> None:
-        """Share a state with the other ports."""
+        """Use a state that other ports share."""
         self._state = state
 
     def follow(self, fingerprint: str) -> None:
-        """Compare only vectors of this model from now on."""
+        """Use only vectors of this model from now on."""
         self._state.fingerprint = fingerprint
 
     async def nearest(self, vector: Vector, reading: Reading, limit: int) -> list[tuple[Event, float]]:
-        """Return events with their cosine, best first; [] for a vector of another length, or no direction."""
+        """Return events with their cosine, best first; [] for a vector of another length or without a direction."""
         if not self._state.fingerprint or not has_direction(vector):
             return []
         admitted = (event for event in reversed(self._state.events.values()) if reading.admits(event))
@@ -97,7 +97,7 @@ class InMemoryIndex:
         return sorted(scored, key=lambda pair: -pair[1])[: max(limit, 0)]
 
     async def is_wide(self, reading: Reading) -> bool:  # noqa: ARG002  # as the other ledger's
-        """Return whether a search would read from a disk: never."""
+        """Return False, since no search reads from disk."""
         return False
 
     def _like(self, vector: Vector, event_id: str) -> Vector | None:
@@ -107,7 +107,7 @@ class InMemoryIndex:
 
 
 def has_direction(vector: Vector) -> bool:
-    """Return whether a vector points anywhere: one of zeros, or with what is no number, does not."""
+    """Return whether a vector has a direction: it is neither zero nor contains NaN or infinity."""
     length = math.hypot(*vector)
     return math.isfinite(length) and length > 0
 
