@@ -13,7 +13,7 @@ from ..domain.note import Memo, Pin
 from ..domain.people import Person
 from ..domain.profile import Profile
 from ..recall.quotations import Quotation
-from ..text.identity.names import clean_name, clean_text, one_line
+from ..text.identity.names import NAME_LENGTH, clean_name, clean_text, one_line
 from ..text.safety.fences import full_width
 
 OPENED, CLOSED = sentences.context.MEMORY_OPENED, sentences.context.MEMORY_CLOSED
@@ -207,5 +207,11 @@ def _attribution(event: Event) -> str:
     speaker = Person(event.sender_id, clean_name(event.sender_name)).label
     if not event.is_absolute:
         return quoted(sentences.context.OWN_WORDS.format(speaker=speaker))
-    is_told = event.sender_id in event.subjects or f"({event.sender_id})" in event.text
-    return "" if is_told else quoted(sentences.context.SAID_BY.format(speaker=speaker))
+    return "" if _begins_with_speaker(event, speaker) else quoted(sentences.context.SAID_BY.format(speaker=speaker))
+
+
+def _begins_with_speaker(event: Event, speaker: str) -> bool:
+    """Return whether a statement begins with its speaker, under any name if none is known."""
+    if event.sender_name:
+        return event.text.startswith(speaker)
+    return bool(re.match(rf"[^\s，。：:、()（）]{{1,{NAME_LENGTH}}}\({re.escape(event.sender_id)}\)", event.text))

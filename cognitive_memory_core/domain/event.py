@@ -19,8 +19,9 @@ class Event:
     """A stored statement: something that happened or that holds.
 
     ``user_id`` is the person of the scene, ``sender_id`` the speaker, ``subjects`` the ids of the people it is about;
-    ``group_id`` is "" in private. ``pain``, ``solution`` and ``outcome`` are set for kind "experience" only. A hit on
-    the raw log carries an Event of kind "message" with the message's id.
+    ``group_id`` is "" in private. An event that rests on several people's lines has no ``sender_id``: it is nobody's
+    own, and no private chat recalls it; its ``user_id`` is the first of them. ``pain``, ``solution`` and ``outcome``
+    are set for kind "experience" only. A hit on the raw log carries an Event of kind "message" with the message's id.
     """
 
     id: str
@@ -59,7 +60,9 @@ class Statement:
 
     ``is_own``: code, not a model, established that the speaker said it; only such statements reach a person's profile.
     ``is_of_place``: it is about the group as a whole. ``repeats`` is the id of a neighbour in the anchors with the same
-    content; ``heard_as`` is the observation that it was made from, or "".
+    content; ``heard_as`` is the observation that it was made from, or "". ``voices`` are the ids of the people whose
+    lines it rests on if they are several: it has no speaker then. ``updates`` is the one of them whose profile must
+    follow, because it tells a change of theirs alone.
     """
 
     text: str
@@ -72,6 +75,8 @@ class Statement:
     is_of_place: bool = False
     repeats: str = ""
     heard_as: str = ""
+    voices: tuple[str, ...] = ()
+    updates: str = ""
     message_ids: tuple[str, ...] = ()
     happened_at: datetime | None = None
     pain: str = ""

@@ -20,8 +20,10 @@ Said = Event | Message | Memo | Pin
 
 
 def is_of_person(event: Event, user_id: str) -> bool:
-    """Return whether an event is erased with a person: they said it, or it was said in their private chat."""
-    return event.sender_id == user_id or (event.request_type == "private" and event.user_id == user_id)
+    """Return whether an event is erased with a person: they said it, alone or first of several, or in private."""
+    return event.sender_id == user_id or (
+        event.user_id == user_id and (event.request_type == "private" or not event.sender_id)
+    )
 
 
 def without_person(event: Event, user_id: str, hide: Callable[[str], str]) -> Event:

@@ -69,5 +69,5 @@ PIN_OF_THE_GROUP = "这是全群的置顶，不属于这个人，不能在这里
 def speaker(event: core.Event) -> str:
     """Return a person as ``name(id)``."""
     if not event.sender_id:
-        return "机器人"
+        return "机器人" if event.kind == "message" else "几个人"
     return f"{event.sender_name or 'QQ'}({event.sender_id})"

@@ -178,6 +178,15 @@ async def test_events_of_their_turns_that_others_said_lose_the_person_only(ledge
     assert await ledger.shelf.lag(MODEL) == 0
 
 
+async def test_an_event_of_several_people_goes_with_the_first_of_them(ledger: Ledger) -> None:
+    """What rests on several people's lines is erased with its first speaker; of another one only the name goes."""
+    theirs = an_event("周六聚餐", GROUP, sender_id="", subjects=("2000001", "2000002"))
+    others = an_event("周日爬山", GROUP, sender_id="", user_id="2000002", subjects=("2000002", "2000001"))
+    await embedded(ledger, [(theirs, a_vector(1, 0)), (others, a_vector(0, 1))])
+    assert (await forgotten(ledger)).event_ids == (theirs.id,)
+    assert await ledger.events.find(others.id) == replace(others, subjects=("2000002",))
+
+
 async def test_two_events_that_say_the_same_without_the_person_become_one(ledger: Ledger) -> None:
     """Two events that become equal without the person's name are merged, and the removed id is returned."""
     first = an_event("阿棠请客了", OTHER, message_ids=("m-1",))

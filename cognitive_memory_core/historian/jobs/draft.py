@@ -34,6 +34,8 @@ def _facts(scene: Scene, said: Statement, event: Event, settings: Settings) -> I
         return
     if _is_of_speaker(said, event):
         yield _fact(own_key(scene, event.sender_id, settings), event)
+    if said.updates:
+        yield _fact(own_key(scene, said.updates, settings), event)
     if said.is_of_place and scene.kind == "group":
         yield _fact(ProfileKey.group(scene.group_id, scene.agent), event)
 
@@ -60,12 +62,13 @@ def _fact(key: ProfileKey, event: Event) -> Fact:
 
 def _event(job: Job, index: int, said: Statement, anchors: Anchors) -> Event:
     scene = job.work.scene
-    sender = said.speaker or scene.user_id
+    sender = "" if said.voices else said.speaker or scene.user_id
+    first = said.voices[0] if said.voices else sender
     return Event(
         derived_id("event", job.id, index),
         said.text,
         said.kind,
-        user_id=scene.user_id if isinstance(job.work, Turn) or scene.kind == "private" else sender,
+        user_id=scene.user_id if isinstance(job.work, Turn) or scene.kind == "private" else first,
         group_id=scene.group_id,
         sender_id=sender,
         subjects=said.subjects,

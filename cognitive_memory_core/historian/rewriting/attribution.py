@@ -19,6 +19,7 @@ from ...text.identity.written_ids import plain, spoken
 from ...text.lexical.frequency import FUNCTION_WORDS
 from ...text.lexical.terms import index_terms
 from ...text.statements.agreement import Line
+from ...text.statements.corrections import puts_right
 from ...text.statements.sameness import may_be_same
 
 READ = 2_000  # characters read of an answer
@@ -35,9 +36,9 @@ class RewriteTask:
     """One observation or triage finding to be rewritten so that it stands on its own.
 
     ``text`` is what is rewritten and ``heard`` what was actually said. ``speakers`` are the ids of those who may have
-    said it, the likeliest first; ``lines`` maps them to their visible lines, and ``cited``
-    are the lines it must agree with. ``own`` is the id of the person known by
-    code, not by a model, to have said it themselves; "" if unknown.
+    said it, the likeliest first; ``lines`` maps them to their visible lines, and ``cited`` are the lines it must agree
+    with. ``own`` is the id of the person known by code, not by a model, to have said it themselves; "" if unknown.
+    ``voices`` are the senders of the cited lines if they are several: what rests on all of them is nobody's own.
     """
 
     number: int
@@ -50,26 +51,29 @@ class RewriteTask:
     message_ids: tuple[str, ...] = ()
     happened_at: datetime | None = None
     cited: tuple[Line, ...] = ()
+    voices: tuple[str, ...] = ()
 
 
 def stated(matter: RewriteTask, said: Said, anchors: Anchors) -> Statement:
     """Build the statement of a model's answer to a task; the gate decides separately whether it may be stored."""
     text = one_line(said.text[:READ])
-    speaker = _speaker(said, text, matter, anchors)
+    speaker = "" if matter.voices else _speaker(said, text, matter, anchors)
     is_founded = echoes(text, matter.heard, anchors)
-    is_own = is_founded and speaker == matter.own and _means(said.speaker, anchors.named(speaker))
+    is_own = is_founded and bool(speaker) and speaker == matter.own and _means(said.speaker, anchors.named(speaker))
     kind = _kind(said)
     is_experience = kind == "experience"
     return Statement(
         text,
         kind,
-        subjects=_subjects(said.subjects, text, speaker, anchors),
+        subjects=tuple(dict.fromkeys((*_subjects(said.subjects, text, speaker, anchors), *matter.voices))),
         speaker=speaker,
         confidence=_clamped(said.confidence),
         is_own=is_own,
         is_of_place=is_founded and anchors.place.group_id in said.subjects,
         repeats=_repeated(said.same_as, text, speaker, anchors),
         heard_as=matter.heard_as if is_own else "",
+        voices=matter.voices,
+        updates=_updated(text, matter, anchors),
         message_ids=matter.message_ids,
         happened_at=matter.happened_at,
         pain=said.pain if is_experience else "",
@@ -80,13 +84,14 @@ def stated(matter: RewriteTask, said: Said, anchors: Anchors) -> Statement:
 
 def unworded(matter: RewriteTask, text: str, anchors: Anchors) -> Statement:
     """Build the statement of a text that could not be rewritten: it is kept as it is, and is not absolute."""
-    speaker = matter.speakers[0]
+    speaker = "" if matter.voices else matter.speakers[0]
     return Statement(
         text,
         subjects=_subjects((), text, speaker, anchors),
         speaker=speaker,
         is_absolute=False,
-        is_own=speaker == matter.own,
+        is_own=bool(speaker) and speaker == matter.own,
+        voices=matter.voices,
         message_ids=matter.message_ids,
         happened_at=matter.happened_at,
     )
@@ -131,6 +136,17 @@ def _speaker(said: Said, text: str, matter: RewriteTask, anchors: Anchors) -> st
     if said.speaker == likeliest or said.speaker not in matter.speakers:
         return likeliest
     return said.speaker if echoes(text, matter.lines.get(said.speaker, ""), anchors) else likeliest
+
+
+def _updated(text: str, matter: RewriteTask, anchors: Anchors) -> str:
+    """Return the one of several voices of whom alone a text tells a change, in words of their own line; else ""."""
+    if not matter.voices or not puts_right(text):
+        return ""
+    known = [person.id for person in (anchors.speaker, *anchors.people) if person.id]
+    named = [one for one in dict.fromkeys(known) if f"({one})" in plain(text)]
+    if len(named) != 1 or named[0] not in matter.voices or reports(text, named[0]):
+        return ""
+    return named[0] if echoes(text, matter.lines.get(named[0], ""), anchors) else ""
 
 
 def _means(named: str, speaker: Person) -> bool:

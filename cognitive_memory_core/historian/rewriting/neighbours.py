@@ -67,7 +67,7 @@ class Neighbourhood:
         found: dict[str, tuple[float, Event]] = {}
         for text in _texts(work):
             for nearness, event in await self._beside(text, names, reading):
-                is_here = event.scope == work.scene.scope and event.sender_id in speakers
+                is_here = event.scope == work.scene.scope and event.sender_id in {*speakers, ""}
                 if is_here and nearness > found.get(event.id, (0.0, event))[0]:
                     found[event.id] = (nearness, event)
         best = sorted(found.values(), key=lambda pair: -pair[0])

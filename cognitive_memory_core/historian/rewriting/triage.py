@@ -52,6 +52,7 @@ def _matter(number: int, said: Said, lines: Sequence[Message], anchors: Anchors)
         senders,
         spoken,
         own=senders[0] if len(senders) == 1 and not _is_of_others(lines) else "",
+        voices=senders if len(senders) > 1 else (),
         message_ids=tuple(line.id for line in lines),
         happened_at=lines[-1].sent_at,
         cited=tuple(Line(line.text, line.sent_at.astimezone(anchors.when.tzinfo)) for line in lines),

@@ -72,15 +72,17 @@ def test_an_event_goes_with_its_time_in_the_zone():
 
 
 def test_what_does_not_say_who_said_it_goes_with_its_speaker() -> None:
-    """A statement about others, or about nobody, is shown with its speaker; one about its speaker is not."""
+    """What does not begin with its speaker is shown as their word, also where their id stands elsewhere in it."""
     slander = an_event("米粒(2000002) 是小偷", sender_id="2000001", sender_name="阿棠", subjects=("2000002",))
     own = an_event("阿棠(2000001) 怕狗", sender_id="2000001", sender_name="阿棠", subjects=("2000001",))
     told = an_event("阿棠(2000001) 说：米粒是小偷", sender_id="2000001", sender_name="阿棠")
-    lines = event_lines((slander, own, told), ZONE)
+    rank = an_event("群主规定听阿棠(2000001)的", sender_id="2000001", sender_name="阿棠", subjects=("2000001",))
+    lines = event_lines((slander, own, told, rank), ZONE)
     assert [line.partition("] ")[2] for line in lines] == [
-        "（阿棠(2000001) 说）米粒(2000002) 是小偷",
+        "阿棠(2000001) 说：米粒(2000002) 是小偷",
         "阿棠(2000001) 怕狗",
         "阿棠(2000001) 说：米粒是小偷",
+        "阿棠(2000001) 说：群主规定听阿棠(2000001)的",
     ]
 
 

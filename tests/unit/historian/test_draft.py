@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from cognitive_memory_core.domain.event import Draft, Statement
+from cognitive_memory_core.domain.hit import Reading
 from cognitive_memory_core.domain.job import Job
 from cognitive_memory_core.domain.people import Anchors, Person
 from cognitive_memory_core.domain.profile import ProfileKey
@@ -146,3 +147,17 @@ def test_repeats_and_heard_by_the_new_events_id() -> None:
     _, second, third = draft.events
     assert draft.repeats == {second.id: "e1"}
     assert draft.heard == {third.id: "阿棠喜欢乌龙茶"}
+
+
+def test_an_event_of_several_people_has_no_sender() -> None:
+    """What rests on several people's lines is nobody's own; only the profile of whom it updates hears of it."""
+    said = Statement("阿棠(2000001)改养狗", subjects=("2000001", "2000002"), voices=("2000002", "2000001"))
+    job = Job("d" * 32, Dialogue(GROUP, (a_message(),)), NOON)
+    (event,) = drafted(job, [said], ANCHORS, ISOLATED).events
+    assert (event.sender_id, event.user_id, event.sender_name) == ("", "2000002", "")
+    for person in ("2000001", "2000002"):
+        assert not Reading(Scene.private(person)).admits(event)
+    assert Reading(GROUP).admits(event)
+    assert drafted(job, [said], ANCHORS, ISOLATED).facts == ()
+    (fact,) = drafted(job, [replace(said, updates="2000001")], ANCHORS, ISOLATED).facts
+    assert fact.key == ProfileKey.member("10001", "2000001")

@@ -118,11 +118,12 @@ async def test_one_persons_line_is_their_word_alone(speaker: str) -> None:
     assert "28471095" not in statement.subjects
 
 
-@pytest.mark.parametrize(("named", "speaker"), [("28471095", "28471095"), ("", "2000001"), ("7", "2000001")])
-async def test_what_several_said_is_nobodys_own(named: str, speaker: str) -> None:
-    """A statement from several people's lines is nobody's own; its speaker is the chosen one or the first."""
+@pytest.mark.parametrize("named", ["28471095", "2000001", "", "7"])
+async def test_what_several_said_is_nobodys_own(named: str) -> None:
+    """A statement that rests on several people's lines has no speaker, whomever the model names; all are involved."""
     (statement,) = await judged(found("阿棠(2000001)和老齐(28471095)养了一只猫", 1, 3, speaker=named))
-    assert (statement.speaker, statement.is_own) == (speaker, False)
+    assert (statement.speaker, statement.is_own, statement.voices) == ("", False, ("2000001", "28471095"))
+    assert set(statement.subjects) == {"2000001", "28471095"}
     assert statement.message_ids == ("m1", "m3")
 
 
@@ -147,10 +148,29 @@ async def test_a_line_of_a_third_person_is_no_word_of_its_sender(line: str, *, i
     assert (statement.speaker, statement.is_own) == ("28471095", is_own)
 
 
-async def test_of_several_senders_only_one_who_said_it_is_chosen() -> None:
-    """Of several senders only one whose line supports the statement is accepted as speaker."""
+async def test_of_several_senders_none_is_made_to_say_it() -> None:
+    """A model that cites two people's lines cannot put one's words into the other's mouth."""
     (statement,) = await judged(found("阿棠(2000001)对花生过敏", 1, 3, speaker="28471095"))
-    assert (statement.speaker, statement.is_own) == ("2000001", False)
+    assert (statement.speaker, statement.is_own, statement.updates) == ("", False, "")
+
+
+@pytest.mark.parametrize(
+    ("text", "updates"),
+    [
+        ("阿棠(2000001)不再养猫，改养狗", "2000001"),
+        ("阿棠(2000001)养狗", ""),
+        ("阿棠(2000001)听老齐(28471095)的，改养狗", ""),
+        ("老齐(28471095)改养狗", ""),
+    ],
+)
+async def test_a_change_that_was_settled_by_two_reaches_its_own_profile(text: str, updates: str) -> None:
+    """Who changes their mind when asked is the one whose profile follows, if their own line tells it of them alone."""
+    lines = (
+        a_message("你还养猫吗", Scene.group("10001", "28471095", user_name="老齐"), id="m1"),
+        a_message("不养猫了 改养狗", id="m2"),
+    )
+    (statement,) = await judged(found(text, 1, 2), lines=lines)
+    assert (statement.speaker, statement.updates) == ("", updates)
 
 
 async def test_what_a_cited_line_does_not_say_is_not_its_senders_own() -> None:

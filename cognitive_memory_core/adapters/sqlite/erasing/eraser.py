@@ -145,7 +145,10 @@ def _of_person(user_id: str) -> dict[str, Filter]:
         table: (f"{private} OR {owner} = ?2", (*ending, *person))
         for table, owner in (("memos", "user_id"), ("pins", "author_id = ?2 OR owner_id"), ("names", "user_id"))
     }
-    events: Filter = ("e.sender_id = ? OR (e.request_type = 'private' AND e.user_id = ?)", person * 2)
+    events: Filter = (
+        "e.sender_id = ? OR (e.user_id = ? AND (e.request_type = 'private' OR e.sender_id = ''))",
+        person * 2,
+    )
     return {**of_theirs, "events": events, "messages": ("e.user_id = ?", person), "withdrawals": (private, ending)}
 
 
