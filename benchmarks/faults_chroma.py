@@ -28,7 +28,6 @@ import numpy as np
 import psutil
 
 from cognitive_memory_core.adapters.chroma.store import ChromaStore
-from cognitive_memory_core.adapters.inmemory import InMemoryLedger
 from cognitive_memory_core.domain.event import Draft
 from cognitive_memory_core.domain.hit import Reading
 from cognitive_memory_core.domain.scope import Scene
@@ -36,6 +35,7 @@ from cognitive_memory_core.errors import UnavailableError
 from cognitive_memory_core.historian.indexing.reconciler import IndexReconciler
 from cognitive_memory_core.ports.ledger import Checkpoint, EmbeddedEvent, VectorRow
 from cognitive_memory_core.ports.vectors import Generation
+from tests.inmemory import InMemoryLedger
 
 from .chroma_world import (
     BATCH,

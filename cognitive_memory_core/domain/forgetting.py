@@ -19,13 +19,6 @@ _NUMBER = re.compile("[0-9]{5,}")  # a possible user id; shorter numbers are day
 Said = Event | Message | Memo | Pin
 
 
-def is_of_person(event: Event, user_id: str) -> bool:
-    """Return whether an event is erased with a person: they said it, alone or first of several, or in private."""
-    return event.sender_id == user_id or (
-        event.user_id == user_id and (event.request_type == "private" or not event.sender_id)
-    )
-
-
 def without_person(event: Event, user_id: str, hide: Callable[[str], str]) -> Event:
     """Return another person's event with a forgotten person removed; the same object if nothing changes."""
     left = replace(

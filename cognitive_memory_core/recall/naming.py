@@ -75,11 +75,6 @@ class Names:
 NOBODY = Names()
 
 
-def people_named(said: str, people: Iterable[Person]) -> frozenset[str]:
-    """Return the ids of those of the people whom a text names, by a current or earlier name or by id."""
-    return Names.of(people).named(said)
-
-
 @cleared_on_erasure
 @lru_cache(maxsize=1024)  # the same people ask repeatedly
 def names_of(person: Person) -> Names:

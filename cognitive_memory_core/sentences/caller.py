@@ -31,7 +31,6 @@ EXPORT_INSIDE = "导出不能放在数据目录里面（{path}），请换一个
 EXPORT_NO_FILE = "{path} 已经存在，而且不是普通文件（是目录、链接、设备或管道），请换一个新的文件名"
 BACKUP_INSIDE = "备份不能放在数据目录里面（{path}），请换一个数据目录之外的新目录"
 BACKUP_NOT_EMPTY = "{path} 已经有内容，请换一个新的或空的目录来放备份"
-NOTHING_ON_DISK = "这份记忆不在磁盘上，没有文件可以复制"
 
 
 def bad_id(what: str, value: object) -> str:

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from cognitive_memory_core.adapters.inmemory import InMemoryLedger
 from cognitive_memory_core.adapters.sqlite import SqliteLedger
+from tests.inmemory import InMemoryLedger
 from tests.support.clock import FrozenClock
 from tests.support.ledgers import Ledger
 

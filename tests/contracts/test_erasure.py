@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from cognitive_memory_core.adapters.inmemory import InMemoryLedger
 from cognitive_memory_core.adapters.sqlite import SqliteLedger
 from cognitive_memory_core.domain.event import Event
 from cognitive_memory_core.domain.hit import Reading
@@ -31,6 +30,7 @@ from cognitive_memory_core.ports.ledger import (
 )
 from cognitive_memory_core.text.lexical.terms import query_terms
 from cognitive_memory_core.text.safety.redaction import Redaction
+from tests.inmemory import InMemoryLedger
 from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE, a_draft, a_message, an_event
 from tests.support.clock import NOON, FrozenClock
 from tests.support.ledgers import (

@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 
-from cognitive_memory_core.adapters.inmemory import InMemoryLedger
 from cognitive_memory_core.adapters.sqlite import SqliteLedger
 from cognitive_memory_core.domain.event import Event
 from cognitive_memory_core.domain.hit import Reading
@@ -32,6 +31,7 @@ from cognitive_memory_core.ports.ledger import (
 from cognitive_memory_core.ports.models import Vector
 from cognitive_memory_core.text.lexical.terms import query_terms
 from cognitive_memory_core.text.safety.redaction import Redaction
+from tests.inmemory import InMemoryLedger
 from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE, a_draft, a_message, an_event
 from tests.support.clock import NOON, FrozenClock
 from tests.support.ledgers import MODEL, Ledger, a_fact, a_memo, a_pin, a_profile, a_vector, archived, later

@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 
 from cognitive_memory_core.adapters.files.profiles import FileProfiles
-from cognitive_memory_core.adapters.inmemory.profiles import InMemoryProfiles
 from cognitive_memory_core.domain.profile import Profile, ProfileKey, Revision, is_revision_id
 from cognitive_memory_core.domain.scope import Scene, Scope
 from cognitive_memory_core.errors import UnknownRevision
 from cognitive_memory_core.ports.profiles import Overtaken
 from cognitive_memory_core.text.safety.redaction import Redaction
+from tests.inmemory.profiles import InMemoryProfiles
 from tests.support.builders import GROUP, PRIVATE
 from tests.support.clock import NOON, SHANGHAI, FrozenClock
 from tests.support.profiles import GROUP_KEY, KEEP, MILI_THERE, TANG, TANG_THERE, Profiles, a_profile

@@ -13,7 +13,6 @@ import pytest
 
 from cognitive_memory_core import sentences
 from cognitive_memory_core.adapters.files.queue import FileQueue
-from cognitive_memory_core.adapters.inmemory.queue import InMemoryQueue
 from cognitive_memory_core.domain.job import Job, QueueCounts
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.domain.turn import Dialogue
@@ -21,6 +20,7 @@ from cognitive_memory_core.errors import QueueFull
 from cognitive_memory_core.ports.queue import Claim
 from cognitive_memory_core.settings import QueueSettings
 from cognitive_memory_core.text.safety.redaction import Redaction
+from tests.inmemory.queue import InMemoryQueue
 from tests.support.builders import GROUP, OTHER_GROUP, PRIVATE, a_job, a_message
 from tests.support.clock import NOON, FrozenClock
 

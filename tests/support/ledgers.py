@@ -8,7 +8,6 @@ from datetime import datetime, timedelta
 from itertools import count
 from typing import Any
 
-from cognitive_memory_core.adapters.inmemory import InMemoryLedger
 from cognitive_memory_core.adapters.sqlite import SqliteLedger
 from cognitive_memory_core.domain.event import Event
 from cognitive_memory_core.domain.fact import Fact
@@ -18,6 +17,7 @@ from cognitive_memory_core.domain.profile import Profile, ProfileKey
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.ports.ledger import ArchiveRow, VectorRow
 from cognitive_memory_core.ports.models import Vector
+from tests.inmemory import InMemoryLedger
 
 from .builders import GROUP, a_draft
 from .clock import NOON

@@ -8,8 +8,6 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
-from cognitive_memory_core.adapters.inmemory import InMemoryLedger
-from cognitive_memory_core.adapters.inmemory.profiles import InMemoryProfiles
 from cognitive_memory_core.domain.fact import Fact
 from cognitive_memory_core.domain.people import Person
 from cognitive_memory_core.domain.profile import Profile, ProfileKey
@@ -17,6 +15,8 @@ from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.historian.profiles.entity_merge import EntityMerge
 from cognitive_memory_core.ports.models import Portrait
 from cognitive_memory_core.settings import Live, Settings
+from tests.inmemory import InMemoryLedger
+from tests.inmemory.profiles import InMemoryProfiles
 
 from .builders import a_draft, an_event
 from .clock import FrozenClock

@@ -9,8 +9,6 @@ from pathlib import Path
 from typing import Any, Literal
 
 import cognitive_memory_core as core
-from cognitive_memory_core.adapters.inmemory import InMemoryLedger
-from cognitive_memory_core.adapters.inmemory.profiles import InMemoryProfiles
 from cognitive_memory_core.domain.event import Event
 from cognitive_memory_core.domain.hit import Reading
 from cognitive_memory_core.domain.message import Message
@@ -20,6 +18,8 @@ from cognitive_memory_core.ports.models import Vector
 from cognitive_memory_core.ports.overrides import Overrides
 from cognitive_memory_core.settings import Live, VectorStoreSettings
 from cognitive_memory_core.wiring import Parts, parts_of
+from tests.inmemory import InMemoryLedger
+from tests.inmemory.profiles import InMemoryProfiles
 
 from .clock import FrozenClock
 from .planted import Standing, tokens_in

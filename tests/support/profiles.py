@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from cognitive_memory_core.adapters.files.profiles import FileProfiles
-from cognitive_memory_core.adapters.inmemory.profiles import InMemoryProfiles
 from cognitive_memory_core.disk import Disk
 from cognitive_memory_core.domain.profile import Profile, ProfileKey
 from cognitive_memory_core.errors import UnavailableError
 from cognitive_memory_core.ports.profiles import Overtaken
+from tests.inmemory.profiles import InMemoryProfiles
 
 from .clock import NOON, SHANGHAI, FrozenClock
 from .disk import FaultyDisk, Killed

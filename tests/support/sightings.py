@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from cognitive_memory_core.adapters.inmemory.ledger import InMemoryLedger
-from cognitive_memory_core.adapters.inmemory.profiles import InMemoryProfiles
 from cognitive_memory_core.historian.profiles.name_observer import NameObserver
 from cognitive_memory_core.historian.profiles.renaming import Renaming
+from tests.inmemory.ledger import InMemoryLedger
+from tests.inmemory.profiles import InMemoryProfiles
 
 from .clock import FrozenClock
 

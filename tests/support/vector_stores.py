@@ -16,12 +16,12 @@ from urllib.request import urlopen
 import psutil
 
 from cognitive_memory_core.adapters.chroma import ChromaStore
-from cognitive_memory_core.adapters.inmemory.vector_store import InMemoryVectorStore
 from cognitive_memory_core.domain.event import Event
 from cognitive_memory_core.ports.ledger import EmbeddedEvent
 from cognitive_memory_core.ports.models import Vector
 from cognitive_memory_core.ports.vectors import SleepingStore
 from cognitive_memory_core.settings import VectorStoreSettings
+from tests.inmemory.vector_store import InMemoryVectorStore
 
 from .ledgers import MODEL
 from .waiting import PATIENCE

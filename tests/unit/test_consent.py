@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from cognitive_memory_core.adapters.inmemory.ledger import InMemoryLedger
 from cognitive_memory_core.consent import HANDFUL, Consent
 from cognitive_memory_core.domain.turn import Dialogue, Turn
 from cognitive_memory_core.errors import StorageRefused, UnavailableError
+from tests.inmemory.ledger import InMemoryLedger
 from tests.support.builders import GROUP, OTHER_GROUP, a_message
 from tests.support.clock import NOON
 

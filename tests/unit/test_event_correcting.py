@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from cognitive_memory_core.adapters.inmemory.ledger import InMemoryLedger
 from cognitive_memory_core.consent import Consent
 from cognitive_memory_core.domain.event import Event
 from cognitive_memory_core.domain.profile import ProfileKey
@@ -12,6 +11,7 @@ from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.errors import NotPermitted, UnknownEvent
 from cognitive_memory_core.event_correcting import EventCorrecting
 from cognitive_memory_core.settings import Live, Settings
+from tests.inmemory.ledger import InMemoryLedger
 from tests.support.builders import GROUP, OPERATOR, PRIVATE, an_event
 from tests.support.clock import NOON
 from tests.support.ledgers import committed, shown

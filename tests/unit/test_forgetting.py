@@ -11,9 +11,6 @@ from typing import Any
 
 import pytest
 
-from cognitive_memory_core.adapters.inmemory.ledger import InMemoryLedger
-from cognitive_memory_core.adapters.inmemory.profiles import InMemoryProfiles
-from cognitive_memory_core.adapters.inmemory.queue import InMemoryQueue
 from cognitive_memory_core.adapters.offline.rules import RuleHistorian
 from cognitive_memory_core.consent import Consent
 from cognitive_memory_core.domain.erasure import Erasure
@@ -32,6 +29,9 @@ from cognitive_memory_core.historian.profiles.name_observer import NameObserver
 from cognitive_memory_core.historian.profiles.renaming import Renaming
 from cognitive_memory_core.ports.ledger import Copy
 from cognitive_memory_core.settings import Live, QueueSettings, Settings
+from tests.inmemory.ledger import InMemoryLedger
+from tests.inmemory.profiles import InMemoryProfiles
+from tests.inmemory.queue import InMemoryQueue
 from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE, a_draft, a_job, a_message, an_event
 from tests.support.clock import NOON, SHANGHAI, FrozenClock
 from tests.support.ledgers import a_memo, a_pin, archived

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from cognitive_memory_core import CognitiveMemory, Scene, Turn
-from cognitive_memory_core.adapters.inmemory import InMemoryLedger
 from cognitive_memory_core.consent import Consent
 from cognitive_memory_core.domain.event import MEMORY_KINDS
 from cognitive_memory_core.domain.hit import Hit
+from tests.inmemory import InMemoryLedger
 from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE, a_message
 from tests.support.clock import NOON, SHANGHAI, FrozenClock
 from tests.support.telling import EXACT

@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from cognitive_memory_core.absent import AbsentEngine, AbsentIntake, AbsentReads
-from cognitive_memory_core.adapters.inmemory import InMemoryLedger
 from cognitive_memory_core.consent import Consent
 from cognitive_memory_core.context.builder import ContextBuilder
 from cognitive_memory_core.domain.event import Event
@@ -27,6 +26,7 @@ from cognitive_memory_core.recall.profile_reader import TurnProfiles
 from cognitive_memory_core.recall.query import Query
 from cognitive_memory_core.recall.retriever import SearchResult
 from cognitive_memory_core.settings import Live, Settings
+from tests.inmemory import InMemoryLedger
 from tests.support.builders import GROUP, OTHER_GROUP, PRIVATE, a_message, an_event
 from tests.support.clock import NOON
 from tests.support.portraits import a_portrait

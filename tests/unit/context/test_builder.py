@@ -8,7 +8,6 @@ from datetime import timedelta
 
 import pytest
 
-from cognitive_memory_core.adapters.inmemory.ledger import InMemoryLedger
 from cognitive_memory_core.consent import Consent
 from cognitive_memory_core.context.builder import ContextBuilder
 from cognitive_memory_core.context.render import CLOSED, Context
@@ -24,6 +23,7 @@ from cognitive_memory_core.recall.quotations import Quotations
 from cognitive_memory_core.recall.retriever import Retriever
 from cognitive_memory_core.settings import HistorianSettings, Live, QuerySettings, Settings
 from cognitive_memory_core.text.lexical.tokens import token_count
+from tests.inmemory.ledger import InMemoryLedger
 from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE, a_message, an_event
 from tests.support.clock import NOON, FrozenClock
 from tests.support.portraits import ListedIndex, ListedPortraits, a_portrait

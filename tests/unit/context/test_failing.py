@@ -8,7 +8,6 @@ from itertools import combinations
 import pytest
 
 from cognitive_memory_core.adapters.embedding import EmbeddingQueue
-from cognitive_memory_core.adapters.inmemory.ledger import InMemoryLedger
 from cognitive_memory_core.consent import Consent
 from cognitive_memory_core.context.builder import DEGRADED, ContextBuilder
 from cognitive_memory_core.domain.note import Memo, Pin
@@ -21,6 +20,7 @@ from cognitive_memory_core.recall.profile_reader import ProfileReader, ProfileRe
 from cognitive_memory_core.recall.quotations import Quotations
 from cognitive_memory_core.recall.retriever import Retriever
 from cognitive_memory_core.settings import Live, Settings
+from tests.inmemory.ledger import InMemoryLedger
 from tests.support.builders import GROUP, a_message, an_event
 from tests.support.clock import NOON, FrozenClock
 from tests.support.portraits import ListedIndex, ListedPortraits, ListedWithdrawals, a_portrait

@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from loguru import logger
 
 from cognitive_memory_core import sentences
-from cognitive_memory_core.adapters.inmemory.ledger import InMemoryLedger
 from cognitive_memory_core.consent import Consent
 from cognitive_memory_core.context.builder import ContextBuilder
 from cognitive_memory_core.context.render import CLOSED, OPENED
@@ -26,6 +25,7 @@ from cognitive_memory_core.recall.profile_reader import ProfileReader
 from cognitive_memory_core.recall.quotations import Quotations
 from cognitive_memory_core.recall.retriever import Retriever, SearchResult
 from cognitive_memory_core.settings import Live, QuerySettings, Settings
+from tests.inmemory.ledger import InMemoryLedger
 from tests.support.builders import GROUP, a_message, an_event
 from tests.support.clock import NOON, FrozenClock
 from tests.support.portraits import ListedIndex, ListedPortraits, ListedWithdrawals, a_portrait

@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from cognitive_memory_core.adapters.inmemory.accounts import InMemoryAccounts
 from cognitive_memory_core.domain.event import Statement
 from cognitive_memory_core.domain.people import Anchors, Person
 from cognitive_memory_core.domain.turn import Dialogue, Turn
@@ -19,6 +18,7 @@ from cognitive_memory_core.historian.spending.meter import MeteredChat, Spending
 from cognitive_memory_core.ports.ledger import Spending
 from cognitive_memory_core.ports.models import Ask
 from cognitive_memory_core.settings import Live, Settings
+from tests.inmemory.accounts import InMemoryAccounts
 from tests.support.builders import GROUP, OTHER_GROUP
 from tests.support.clock import NOON, SHANGHAI, FrozenClock
 from tests.support.waiting import PATIENCE

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 from datetime import timedelta
 
-from cognitive_memory_core.adapters.inmemory import InMemoryLedger
 from cognitive_memory_core.historian.clock_watch import NEVER, STEADY, ClockWatch
+from tests.inmemory import InMemoryLedger
 from tests.support.builders import GROUP
 from tests.support.clock import NOON, FrozenClock
 from tests.support.waiting import until

@@ -10,8 +10,6 @@ from typing import Any
 
 import pytest
 
-from cognitive_memory_core.adapters.inmemory.ledger import InMemoryLedger
-from cognitive_memory_core.adapters.inmemory.vector_store import InMemoryVectorStore
 from cognitive_memory_core.domain.event import Event
 from cognitive_memory_core.errors import UnavailableError
 from cognitive_memory_core.historian.indexing.index_check import SLICE
@@ -19,6 +17,8 @@ from cognitive_memory_core.historian.indexing.reconciler import IndexReconciler
 from cognitive_memory_core.ports.ledger import EmbeddedEvent
 from cognitive_memory_core.ports.models import Vector
 from cognitive_memory_core.ports.vectors import Generation
+from tests.inmemory.ledger import InMemoryLedger
+from tests.inmemory.vector_store import InMemoryVectorStore
 from tests.support.builders import an_event
 from tests.support.ledgers import MODEL, embedded
 from tests.support.waiting import until

@@ -8,8 +8,6 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from cognitive_memory_core.adapters.inmemory.ledger import InMemoryLedger
-from cognitive_memory_core.adapters.inmemory.vector_store import InMemoryVectorStore
 from cognitive_memory_core.domain.event import Event
 from cognitive_memory_core.domain.hit import Reading
 from cognitive_memory_core.domain.scope import Scene
@@ -20,6 +18,8 @@ from cognitive_memory_core.ports.ledger import EmbeddedEvent
 from cognitive_memory_core.ports.models import Vector
 from cognitive_memory_core.ports.vectors import Generation
 from cognitive_memory_core.recall.nearest import NearestVectors
+from tests.inmemory.ledger import InMemoryLedger
+from tests.inmemory.vector_store import InMemoryVectorStore
 from tests.support.builders import an_event
 from tests.support.clock import NOON, FrozenClock
 from tests.support.ledgers import MODEL, a_vector, embedded

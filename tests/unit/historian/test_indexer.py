@@ -7,11 +7,11 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from cognitive_memory_core.adapters.inmemory.ledger import InMemoryLedger
 from cognitive_memory_core.errors import BadAnswer, PermanentError, StorageRefused, TooSlow, UnavailableError
 from cognitive_memory_core.historian.indexing.indexer import BATCH, PATIENT, Indexer
 from cognitive_memory_core.ports.ledger import VectorLedger, VectorRow
 from cognitive_memory_core.ports.models import Calibration, Vector
+from tests.inmemory.ledger import InMemoryLedger
 from tests.support.builders import an_event
 from tests.support.ledgers import a_vector, committed
 from tests.support.waiting import until, until_not

@@ -9,11 +9,11 @@ from sqlite3 import IntegrityError
 
 import pytest
 
-from cognitive_memory_core.adapters.inmemory.ledger import InMemoryLedger
 from cognitive_memory_core.domain.message import Message
 from cognitive_memory_core.errors import StorageRefused
 from cognitive_memory_core.historian.messages.message_buffer import PIECE, MessageBuffer
 from cognitive_memory_core.historian.messages.unwritten import UnwrittenMessages
+from tests.inmemory.ledger import InMemoryLedger
 from tests.support.builders import GROUP, OTHER_GROUP, a_message
 from tests.support.clock import NOON
 from tests.support.sightings import sightings_of

@@ -8,10 +8,10 @@ from sqlite3 import IntegrityError
 
 import pytest
 
-from cognitive_memory_core.adapters.inmemory.accounts import InMemoryAccounts
 from cognitive_memory_core.errors import StorageRefused
 from cognitive_memory_core.historian.spending.meter import SpendingMeter
 from cognitive_memory_core.ports.ledger import Spending
+from tests.inmemory.accounts import InMemoryAccounts
 from tests.support.clock import NOON, SHANGHAI, FrozenClock
 from tests.support.waiting import until
 

@@ -6,13 +6,13 @@ import asyncio
 from dataclasses import replace
 from datetime import timedelta
 
-from cognitive_memory_core.adapters.inmemory.ledger import InMemoryLedger
-from cognitive_memory_core.adapters.inmemory.profiles import InMemoryProfiles
 from cognitive_memory_core.domain.profile import Profile, ProfileKey
 from cognitive_memory_core.errors import LimitReached
 from cognitive_memory_core.historian.profiles.name_observer import NameObserver
 from cognitive_memory_core.historian.profiles.renaming import Renaming
 from cognitive_memory_core.ports.profiles import Overtaken
+from tests.inmemory.ledger import InMemoryLedger
+from tests.inmemory.profiles import InMemoryProfiles
 from tests.support.builders import GROUP
 from tests.support.clock import NOON, FrozenClock
 from tests.support.waiting import until

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from cognitive_memory_core.adapters.inmemory.ledger import InMemoryLedger
 from cognitive_memory_core.domain.event import Draft, Event
 from cognitive_memory_core.domain.scope import Scene, Scope
 from cognitive_memory_core.domain.turn import Dialogue, Turn
 from cognitive_memory_core.historian.rewriting.neighbours import MOST, Neighbourhood, is_dated_anew, is_timeless
+from tests.inmemory.ledger import InMemoryLedger
 from tests.support.builders import GROUP, OTHER_GROUP, PRIVATE, a_draft, a_message, an_event
 from tests.support.clock import NOON
 from tests.support.ports import Away, ListedWords

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from cognitive_memory_core.adapters.inmemory.ledger import InMemoryLedger
 from cognitive_memory_core.adapters.offline.rules import RuleHistorian
 from cognitive_memory_core.consent import Consent
 from cognitive_memory_core.domain.event import Statement
@@ -22,6 +21,7 @@ from cognitive_memory_core.historian.rewriting.rewriter import ModelHistorian
 from cognitive_memory_core.ports.models import Historian
 from cognitive_memory_core.prompts.library import PromptLibrary
 from cognitive_memory_core.settings import Live, Settings
+from tests.inmemory.ledger import InMemoryLedger
 from tests.support.builders import GROUP, OPERATOR, PRIVATE, a_job, a_message
 from tests.support.chats import ScriptedChat, said, statements, triaged
 from tests.support.clock import NOON, SHANGHAI

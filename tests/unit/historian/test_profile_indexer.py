@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from cognitive_memory_core.adapters.inmemory import InMemoryLedger
-from cognitive_memory_core.adapters.inmemory.profiles import InMemoryProfiles
 from cognitive_memory_core.domain.profile import ProfileKey
 from cognitive_memory_core.errors import BadAnswer, PermanentError, StorageRefused, UnavailableError
 from cognitive_memory_core.historian.profiles.profile_indexer import BATCH, READ_AGAIN, ProfileIndexer, words_of
 from cognitive_memory_core.ports.models import Calibration, Vector
+from tests.inmemory import InMemoryLedger
+from tests.inmemory.profiles import InMemoryProfiles
 from tests.support.clock import FrozenClock
 from tests.support.ledgers import a_vector
 from tests.support.profiles import KEEP, TANG, TANG_THERE, a_profile

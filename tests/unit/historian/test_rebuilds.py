@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 
-from cognitive_memory_core.adapters.inmemory.ledger import InMemoryLedger
-from cognitive_memory_core.adapters.inmemory.vector_store import InMemoryVectorStore
 from cognitive_memory_core.historian.indexing.reconciler import IndexReconciler
 from cognitive_memory_core.ports.ledger import EmbeddedEvent
 from cognitive_memory_core.ports.vectors import Generation
+from tests.inmemory.ledger import InMemoryLedger
+from tests.inmemory.vector_store import InMemoryVectorStore
 from tests.support.builders import an_event
 from tests.support.ledgers import MODEL, a_vector, embedded
 

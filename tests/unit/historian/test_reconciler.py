@@ -9,8 +9,6 @@ from typing import Any
 
 import pytest
 
-from cognitive_memory_core.adapters.inmemory.ledger import InMemoryLedger
-from cognitive_memory_core.adapters.inmemory.vector_store import InMemoryVectorStore
 from cognitive_memory_core.domain.event import Event
 from cognitive_memory_core.domain.hit import Reading
 from cognitive_memory_core.domain.scope import Scene
@@ -18,6 +16,8 @@ from cognitive_memory_core.errors import UnavailableError
 from cognitive_memory_core.historian.indexing.reconciler import IndexReconciler, IndexState
 from cognitive_memory_core.ports.ledger import EmbeddedEvent, VectorRow
 from cognitive_memory_core.ports.vectors import Generation
+from tests.inmemory.ledger import InMemoryLedger
+from tests.inmemory.vector_store import InMemoryVectorStore
 from tests.support.builders import an_event
 from tests.support.clock import NOON, FrozenClock
 from tests.support.ledgers import MODEL, a_vector, committed, embedded

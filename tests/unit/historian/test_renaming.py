@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from cognitive_memory_core.adapters.inmemory import InMemoryLedger
-from cognitive_memory_core.adapters.inmemory.profiles import InMemoryProfiles
 from cognitive_memory_core.domain.profile import ProfileKey
 from cognitive_memory_core.domain.scope import Scope
 from cognitive_memory_core.errors import UnavailableError
 from cognitive_memory_core.historian.profiles import renaming as module
 from cognitive_memory_core.historian.profiles.renaming import Renaming
 from cognitive_memory_core.ports.ledger import Alias
+from tests.inmemory import InMemoryLedger
+from tests.inmemory.profiles import InMemoryProfiles
 from tests.support.clock import NOON, FrozenClock
 from tests.support.profiles import GROUP_KEY, KEEP, TANG, TANG_THERE, a_profile
 

@@ -7,9 +7,9 @@ from datetime import timedelta
 
 import pytest
 
-from cognitive_memory_core.adapters.inmemory import InMemoryLedger
 from cognitive_memory_core.historian.messages.upkeep import MEGABYTE, SPARED, Upkeep
 from cognitive_memory_core.settings import CaptureSettings, Live, Settings
+from tests.inmemory import InMemoryLedger
 from tests.support.builders import GROUP, a_message
 from tests.support.clock import NOON
 from tests.support.ledgers import later

@@ -10,8 +10,6 @@ from typing import Any, TypeVar
 
 import pytest
 
-from cognitive_memory_core.adapters.inmemory.ledger import InMemoryLedger
-from cognitive_memory_core.adapters.inmemory.queue import InMemoryQueue
 from cognitive_memory_core.consent import Consent
 from cognitive_memory_core.domain.event import Draft, Statement
 from cognitive_memory_core.domain.people import Anchors
@@ -23,6 +21,8 @@ from cognitive_memory_core.historian.jobs.worker import STORING, HistorianWorker
 from cognitive_memory_core.ports.ledger import EventLedger
 from cognitive_memory_core.ports.queue import Claim
 from cognitive_memory_core.settings import HistorianSettings, Live, QueueSettings, Settings
+from tests.inmemory.ledger import InMemoryLedger
+from tests.inmemory.queue import InMemoryQueue
 from tests.support.builders import GROUP, OTHER_GROUP, a_job
 from tests.support.clock import SHANGHAI, FrozenClock
 from tests.support.mirrors import NoMirror

@@ -9,7 +9,6 @@ from collections.abc import Sequence
 
 import pytest
 
-from cognitive_memory_core.adapters.inmemory.calibrations import InMemoryCalibrations
 from cognitive_memory_core.adapters.offline.hashing import HashingEmbedder
 from cognitive_memory_core.errors import (
     BadAnswer,
@@ -28,6 +27,7 @@ from cognitive_memory_core.recall.calibration import (
     shipped,
 )
 from cognitive_memory_core.settings import Live
+from tests.inmemory.calibrations import InMemoryCalibrations
 
 
 def at(degrees: float) -> Vector:

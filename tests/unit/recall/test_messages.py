@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from cognitive_memory_core.adapters.inmemory import InMemoryLedger
 from cognitive_memory_core.domain.hit import Hit, Reading
 from cognitive_memory_core.domain.interval import Interval
 from cognitive_memory_core.domain.message import Message
@@ -22,6 +21,7 @@ from cognitive_memory_core.recall.query import Query, query_of
 from cognitive_memory_core.recall.retriever import MAX_RESULTS, SearchResult
 from cognitive_memory_core.recall.talk import REACH, Weights
 from cognitive_memory_core.settings import Decay
+from tests.inmemory import InMemoryLedger
 from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE, a_message
 from tests.support.clock import NOON, FrozenClock
 from tests.support.ports import Away, ListedWords

@@ -16,7 +16,6 @@ from cognitive_memory_core.recall.naming import (
     KnownNames,
     NameReadLimits,
     Names,
-    people_named,
 )
 from cognitive_memory_core.text.caches import clear_caches
 from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE
@@ -67,27 +66,27 @@ PEOPLE = (
 )
 def test_people_are_named_by_name_alias_or_id(said, named):
     """The longest name counts, an id in an id position comes before a name of digits, and common words name nobody."""
-    assert people_named(said, PEOPLE) == named
+    assert Names.of(PEOPLE).named(said) == named
 
 
 def test_a_name_is_read_once():
     """Characters of one recognised name are not used for another name."""
     people = (*PEOPLE, Person("2000008", "满乐园"))
-    assert people_named("小满满乐园", people) == {"2000002"}
-    assert people_named("小满满去满乐园", people) == {"2000002", "2000008"}
+    assert Names.of(people).named("小满满乐园") == {"2000002"}
+    assert Names.of(people).named("小满满去满乐园") == {"2000002", "2000008"}
 
 
 def test_equal_names_name_all_their_bearers():
     """If two people have the same name, both are named."""
-    assert people_named("小满在吗", (*PEOPLE, Person("2000009", "小满"))) == {"2000003", "2000009"}
+    assert Names.of((*PEOPLE, Person("2000009", "小满"))).named("小满在吗") == {"2000003", "2000009"}
 
 
 def test_only_the_beginning_and_the_latest_are_looked_at():
     """Only the beginning of a long text and the most recent people are considered."""
     crowd = [Person(f"p{number}", f"路人第{number}号") for number in range(MOST_PEOPLE + 1)]
-    assert people_named(f"路人第{MOST_PEOPLE - 1}号在吗", crowd) == {f"p{MOST_PEOPLE - 1}"}
-    assert people_named(f"路人第{MOST_PEOPLE}号在吗", crowd) == frozenset()
-    assert people_named("字" * READ + "阿棠", PEOPLE) == frozenset()
+    assert Names.of(crowd).named(f"路人第{MOST_PEOPLE - 1}号在吗", crowd) == {f"p{MOST_PEOPLE - 1}"}
+    assert Names.of(crowd).named(f"路人第{MOST_PEOPLE}号在吗", crowd) == frozenset()
+    assert Names.of(PEOPLE).named("字" * READ + "阿棠") == frozenset()
 
 
 class Book:

@@ -15,7 +15,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cognitive_memory_core.adapters.inmemory.ledger import InMemoryLedger
 from cognitive_memory_core.adapters.offline.hashing import HashingEmbedder
 from cognitive_memory_core.consent import Consent
 from cognitive_memory_core.context.builder import ContextBuilder
@@ -26,6 +25,7 @@ from cognitive_memory_core.read_access import ReadAccess
 from cognitive_memory_core.recall.profile_reader import INLINE, ProfileReader, ProfileReadLimits, TurnProfiles
 from cognitive_memory_core.recall.retriever import Retriever
 from cognitive_memory_core.settings import Live, QuerySettings, Settings
+from tests.inmemory.ledger import InMemoryLedger
 from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE
 from tests.support.clock import NOON, FrozenClock
 from tests.support.portraits import ListedIndex, ListedPortraits, ListedWithdrawals, a_portrait, listed_texts

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from cognitive_memory_core.adapters.inmemory import InMemoryLedger
 from cognitive_memory_core.domain.hit import Reading
 from cognitive_memory_core.domain.message import Message
 from cognitive_memory_core.domain.scope import Scene
@@ -16,6 +15,7 @@ from cognitive_memory_core.historian.messages.message_buffer import MessageBuffe
 from cognitive_memory_core.recall.messages import MessageSearch
 from cognitive_memory_core.recall.query import query_of
 from cognitive_memory_core.recall.quotations import Quotations, QuotationSearch, QuotedLines
+from tests.inmemory import InMemoryLedger
 from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE, a_message
 from tests.support.clock import NOON, FrozenClock
 from tests.support.ports import Away

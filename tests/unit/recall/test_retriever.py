@@ -11,7 +11,6 @@ from typing import ClassVar
 import pytest
 
 from cognitive_memory_core.adapters.embedding import EmbeddingQueue
-from cognitive_memory_core.adapters.inmemory.ledger import InMemoryLedger
 from cognitive_memory_core.domain.hit import Reading
 from cognitive_memory_core.domain.interval import Interval
 from cognitive_memory_core.domain.people import Person
@@ -21,6 +20,7 @@ from cognitive_memory_core.recall.query import Query
 from cognitive_memory_core.recall.retriever import LONG, MAX_CANDIDATES, MAX_RESULTS, Retriever, SearchResult
 from cognitive_memory_core.settings import Decay, Live, QuerySettings, Settings
 from cognitive_memory_core.text.lexical.terms import query_terms
+from tests.inmemory.ledger import InMemoryLedger
 from tests.support.builders import GROUP, OTHER_GROUP, PRIVATE, an_event
 from tests.support.clock import NOON, FrozenClock
 from tests.support.ledgers import MODEL, a_vector, embedded

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from cognitive_memory_core.adapters.inmemory import InMemoryLedger
 from cognitive_memory_core.domain.event import Event
 from cognitive_memory_core.domain.hit import Hit, Reading
 from cognitive_memory_core.domain.interval import Interval
@@ -19,6 +18,7 @@ from cognitive_memory_core.recall.query import Query
 from cognitive_memory_core.recall.retriever import Retriever, SearchResult
 from cognitive_memory_core.recall.search import LINE, TRACED, Search
 from cognitive_memory_core.settings import Live, QuerySettings, Settings
+from tests.inmemory import InMemoryLedger
 from tests.support.builders import GROUP, OTHER_GROUP, a_draft, a_message, an_event
 from tests.support.clock import NOON, FrozenClock
 from tests.support.ports import Away, CountingEmbedder, ListedVectors, ListedWords

@@ -10,9 +10,9 @@ import pytest
 
 from cognitive_memory_core import BadArgument, CognitiveMemory, Message, StorageRefused, Turn
 from cognitive_memory_core.adapters.files.queue import FileQueue
-from cognitive_memory_core.adapters.inmemory import InMemoryLedger
 from cognitive_memory_core.settings import QueueSettings
 from cognitive_memory_core.transfer import backed_up
+from tests.inmemory import InMemoryLedger
 from tests.support.builders import a_job
 from tests.support.clock import NOON, FrozenClock
 from tests.support.disks import fill, small_disk

@@ -12,13 +12,13 @@ from typing import cast
 import pytest
 
 from cognitive_memory_core.adapters.files.profiles import FileProfiles
-from cognitive_memory_core.adapters.inmemory import InMemoryLedger
-from cognitive_memory_core.adapters.inmemory.profiles import InMemoryProfiles
 from cognitive_memory_core.domain.erasure import Tombstones
 from cognitive_memory_core.domain.profile import Profile, ProfileKey
 from cognitive_memory_core.domain.scope import Scope
 from cognitive_memory_core.ports.ledger import OptOut, Shared
 from cognitive_memory_core.transfer import exported, imported
+from tests.inmemory import InMemoryLedger
+from tests.inmemory.profiles import InMemoryProfiles
 from tests.support.clock import NOON, SHANGHAI, FrozenClock
 from tests.support.ledgers import archived
 from tests.support.profiles import GROUP_KEY, KEEP, MILI_THERE, TANG, TANG_THERE, Profiles, a_profile

@@ -8,10 +8,11 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
 
-from ...domain.forgetting import stays_out
-from ...domain.hit import Reading
-from ...domain.message import Message, Passage
-from ...domain.scope import Scope
+from cognitive_memory_core.domain.forgetting import stays_out
+from cognitive_memory_core.domain.hit import Reading
+from cognitive_memory_core.domain.message import Message, Passage
+from cognitive_memory_core.domain.scope import Scope
+
 from .state import InMemoryState
 
 log = logging.getLogger(__name__)

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 
-from ...domain.event import Event, duplicate_key
-from ...domain.fact import Fact
-from ...domain.profile import ProfileKey
-from ...domain.scope import Scope
-from ...ports.ledger import PendingFacts
+from cognitive_memory_core.domain.event import Event, duplicate_key
+from cognitive_memory_core.domain.fact import Fact
+from cognitive_memory_core.domain.profile import ProfileKey
+from cognitive_memory_core.domain.scope import Scope
+from cognitive_memory_core.ports.ledger import PendingFacts
+
 from .state import InMemoryState
 from .waiting_facts import Noted, counted
 

@@ -6,11 +6,12 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from ...domain.event import Draft, Event
-from ...domain.fact import Fact
-from ...domain.forgetting import stays_out
-from ...domain.hit import Reading
-from ...domain.scope import Scope
+from cognitive_memory_core.domain.event import Draft, Event
+from cognitive_memory_core.domain.fact import Fact
+from cognitive_memory_core.domain.forgetting import stays_out
+from cognitive_memory_core.domain.hit import Reading
+from cognitive_memory_core.domain.scope import Scope
+
 from .state import InMemoryState
 
 

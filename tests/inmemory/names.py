@@ -6,10 +6,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from ...domain.forgetting import is_covered
-from ...domain.people import Person
-from ...domain.scope import Scope
-from ...ports.ledger import MOST_ALIASES, MOST_NAMES, Alias
+from cognitive_memory_core.domain.forgetting import is_covered
+from cognitive_memory_core.domain.people import Person
+from cognitive_memory_core.domain.scope import Scope
+from cognitive_memory_core.ports.ledger import MOST_ALIASES, MOST_NAMES, Alias
+
 from .state import InMemoryState
 
 

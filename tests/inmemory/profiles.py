@@ -7,14 +7,14 @@ from dataclasses import replace
 from datetime import datetime
 from itertools import count
 
-from ... import sentences
-from ...domain.profile import Profile, ProfileKey, Revision, is_revision_id, revision_id
-from ...domain.scope import Scope
-from ...errors import UnknownRevision
-from ...ports.ambient import Clock
-from ...ports.profiles import Overtaken
-from ...text.identity.names import clean_name
-from ...text.statements.profile_text import tidy
+from cognitive_memory_core import sentences
+from cognitive_memory_core.domain.profile import Profile, ProfileKey, Revision, is_revision_id, revision_id
+from cognitive_memory_core.domain.scope import Scope
+from cognitive_memory_core.errors import UnknownRevision
+from cognitive_memory_core.ports.ambient import Clock
+from cognitive_memory_core.ports.profiles import Overtaken
+from cognitive_memory_core.text.identity.names import clean_name
+from cognitive_memory_core.text.statements.profile_text import tidy
 
 
 class InMemoryProfiles:

@@ -7,18 +7,19 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from ...domain.erasure import Tombstones
-from ...domain.event import Event, duplicate_key, lifted
-from ...domain.forgetting import texts_of
-from ...domain.incognito import Incognito
-from ...domain.message import Message
-from ...domain.note import Memo, Pin
-from ...domain.profile import Profile, ProfileKey
-from ...domain.scope import Scope
-from ...ports.ambient import Clock
-from ...ports.ledger import Alias, Checkpoint, Copy, PurgeState, Switch
-from ...ports.models import Vector
-from ...text.safety.recitals import retells
+from cognitive_memory_core.domain.erasure import Tombstones
+from cognitive_memory_core.domain.event import Event, duplicate_key, lifted
+from cognitive_memory_core.domain.forgetting import texts_of
+from cognitive_memory_core.domain.incognito import Incognito
+from cognitive_memory_core.domain.message import Message
+from cognitive_memory_core.domain.note import Memo, Pin
+from cognitive_memory_core.domain.profile import Profile, ProfileKey
+from cognitive_memory_core.domain.scope import Scope
+from cognitive_memory_core.ports.ambient import Clock
+from cognitive_memory_core.ports.ledger import Alias, Checkpoint, Copy, PurgeState, Switch
+from cognitive_memory_core.ports.models import Vector
+from cognitive_memory_core.text.safety.recitals import retells
+
 from .waiting_facts import WaitingFacts
 
 Place = tuple[Scope, str]  # a message's id is unique in its scope only

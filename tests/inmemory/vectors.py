@@ -6,12 +6,13 @@ import math
 from collections.abc import Sequence
 from operator import mul
 
-from ... import sentences
-from ...domain.event import Event
-from ...domain.hit import Reading
-from ...errors import BadArgument
-from ...ports.ledger import Change, Checkpoint, EmbeddedEvent, VectorRow
-from ...ports.models import Vector
+from cognitive_memory_core import sentences
+from cognitive_memory_core.domain.event import Event
+from cognitive_memory_core.domain.hit import Reading
+from cognitive_memory_core.errors import BadArgument
+from cognitive_memory_core.ports.ledger import Change, Checkpoint, EmbeddedEvent, VectorRow
+from cognitive_memory_core.ports.models import Vector
+
 from .state import InMemoryState
 
 
@@ -55,7 +56,7 @@ class InMemoryShelf:
         rows = {row.event.id: row for row in self._embedded(fingerprint)}
         return [Change(mark, one, rows.get(one)) for mark, one in self._later(after)[: max(limit, 0)]]
 
-    async def behind(self, fingerprint: str, after: Checkpoint) -> int:  # noqa: ARG002  # the port's: a change is one for any model
+    async def behind(self, fingerprint: str, after: Checkpoint) -> int:  # the port's: a change is one for any model
         """Return the number of changes that :meth:`changes` would still return."""
         return len(self._later(after))
 
@@ -96,7 +97,7 @@ class InMemoryIndex:
         scored = [(event, _cosine(vector, other)) for event in admitted if (other := self._like(vector, event.id))]
         return sorted(scored, key=lambda pair: -pair[1])[: max(limit, 0)]
 
-    async def is_wide(self, reading: Reading) -> bool:  # noqa: ARG002  # as the other ledger's
+    async def is_wide(self, reading: Reading) -> bool:  # as the other ledger's
         """Return False, since no search reads from disk."""
         return False
 

@@ -6,11 +6,12 @@ from collections import Counter
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from typing import TypeVar
 
-from ...domain.erasure import Tombstones
-from ...domain.forgetting import is_covered, names_erased, stays_out
-from ...domain.message import Message
-from ...domain.note import Memo, Pin
-from ...ports.ledger import Alias, ArchiveRow, EmbeddedEvent, OptOut, Shared, Totals
+from cognitive_memory_core.domain.erasure import Tombstones
+from cognitive_memory_core.domain.forgetting import is_covered, names_erased, stays_out
+from cognitive_memory_core.domain.message import Message
+from cognitive_memory_core.domain.note import Memo, Pin
+from cognitive_memory_core.ports.ledger import Alias, ArchiveRow, EmbeddedEvent, OptOut, Shared, Totals
+
 from .messages import add_message
 from .state import InMemoryState
 from .vectors import has_direction

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import replace
 
-from ...domain.forgetting import stays_out
-from ...domain.note import Memo, Pin
-from ...domain.scope import Scope
+from cognitive_memory_core.domain.forgetting import stays_out
+from cognitive_memory_core.domain.note import Memo, Pin
+from cognitive_memory_core.domain.scope import Scope
+
 from .state import InMemoryState
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...ports.models import Calibration
+from cognitive_memory_core.ports.models import Calibration
 
 
 class InMemoryCalibrations:

@@ -8,11 +8,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from ...domain.event import Event
-from ...domain.hit import Reading
-from ...domain.message import Message
-from ...text.lexical.indexed import indexed_text
-from ...text.lexical.terms import index_terms
+from cognitive_memory_core.domain.event import Event
+from cognitive_memory_core.domain.hit import Reading
+from cognitive_memory_core.domain.message import Message
+from cognitive_memory_core.text.lexical.indexed import indexed_text
+from cognitive_memory_core.text.lexical.terms import index_terms
+
 from .state import InMemoryState
 
 _SATURATION, _LENGTH_SHARE = 1.2, 0.75

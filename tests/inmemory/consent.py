@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import datetime
 
-from ...domain.scope import Scope
-from ...ports.ledger import Switch
+from cognitive_memory_core.domain.scope import Scope
+from cognitive_memory_core.ports.ledger import Switch
+
 from .state import InMemoryState
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ...ports.ledger import Checkpoint
+from cognitive_memory_core.ports.ledger import Checkpoint
+
 from .state import InMemoryState
 
 

@@ -8,17 +8,17 @@ from datetime import datetime
 from pathlib import Path
 from typing import TypeVar
 
-from ... import sentences
-from ...domain.erasure import Tombstones, covered_until
-from ...domain.event import Event
-from ...domain.fact import Fact
-from ...domain.forgetting import is_of_person, texts_of, without_person
-from ...domain.message import Message
-from ...domain.note import Memo, Pin
-from ...domain.profile import Profile, ProfileKey
-from ...domain.scope import Scope
-from ...errors import UnavailableError
-from ...ports.ledger import Copy, PurgeState, Wiped
+from cognitive_memory_core.domain.erasure import Tombstones, covered_until
+from cognitive_memory_core.domain.event import Event
+from cognitive_memory_core.domain.fact import Fact
+from cognitive_memory_core.domain.forgetting import texts_of, without_person
+from cognitive_memory_core.domain.message import Message
+from cognitive_memory_core.domain.note import Memo, Pin
+from cognitive_memory_core.domain.profile import Profile, ProfileKey
+from cognitive_memory_core.domain.scope import Scope
+from cognitive_memory_core.errors import UnavailableError
+from cognitive_memory_core.ports.ledger import Copy, PurgeState, Wiped
+
 from .state import InMemoryState
 from .waiting_facts import goes_with
 
@@ -98,9 +98,9 @@ class InMemoryEraser:
         """Return since when erased data waits for a purge, if any does, and when the last purge was."""
         return self._state.purge_state
 
-    async def copy_to(self, path: Path, at: datetime, *, name: Path | None = None) -> None:  # noqa: ARG002  # the port's
+    async def copy_to(self, path: Path, at: datetime, *, name: Path | None = None) -> None:  # the port's
         """Raise, since there is no file to copy."""
-        raise UnavailableError(sentences.caller.NOTHING_ON_DISK)
+        raise UnavailableError("nothing on disk")
 
     async def copies(self, *, made: Copy | None = None) -> list[Copy]:
         """Return the known copies, oldest first, after adding one."""
@@ -196,3 +196,10 @@ def _hidden_in(notes: dict[str, Note], words: _WhereSeen) -> int:
 
 def _without(rows: dict[K, V], keys: Iterable[K]) -> int:
     return len([rows.pop(key) for key in list(keys)])
+
+
+def is_of_person(event: Event, user_id: str) -> bool:
+    """Return whether an event is erased with a person: they said it, alone or first of several, or in private."""
+    return event.sender_id == user_id or (
+        event.user_id == user_id and (event.request_type == "private" or not event.sender_id)
+    )

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
-from ... import sentences
-from ...domain.profile import Profile, ProfileKey
-from ...domain.scope import Scene
-from ...errors import BadArgument
-from ...ports.ledger import IndexedProfile
-from ...ports.models import Vector
+from cognitive_memory_core import sentences
+from cognitive_memory_core.domain.profile import Profile, ProfileKey
+from cognitive_memory_core.domain.scope import Scene
+from cognitive_memory_core.errors import BadArgument
+from cognitive_memory_core.ports.ledger import IndexedProfile
+from cognitive_memory_core.ports.models import Vector
+
 from .state import InMemoryState, words_of
 from .vectors import has_direction
 

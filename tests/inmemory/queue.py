@@ -10,17 +10,18 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Literal
 
-from ... import sentences
-from ...domain.job import FailedJob, Job, QueueCounts
-from ...domain.message import Message
-from ...domain.note import Memo
-from ...domain.scope import Scope
-from ...domain.turn import Dialogue, Turn
-from ...errors import QueueFull
-from ...ports.ambient import Clock
-from ...ports.queue import Claim
-from ...settings import QueueSettings
-from ...text.identity.names import one_line
+from cognitive_memory_core import sentences
+from cognitive_memory_core.domain.job import FailedJob, Job, QueueCounts
+from cognitive_memory_core.domain.message import Message
+from cognitive_memory_core.domain.note import Memo
+from cognitive_memory_core.domain.scope import Scope
+from cognitive_memory_core.domain.turn import Dialogue, Turn
+from cognitive_memory_core.errors import QueueFull
+from cognitive_memory_core.ports.ambient import Clock
+from cognitive_memory_core.ports.queue import Claim
+from cognitive_memory_core.settings import QueueSettings
+from cognitive_memory_core.text.identity.names import one_line
+
 from . import erasing
 
 MEGABYTE = 1024 * 1024

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import datetime
 
-from ...ports.ledger import ClockState
+from cognitive_memory_core.ports.ledger import ClockState
+
 from .state import InMemoryState
 
 

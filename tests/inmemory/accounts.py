@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import date
 
-from ...ports.ledger import Spending
+from cognitive_memory_core.ports.ledger import Spending
 
 
 class InMemoryAccounts:

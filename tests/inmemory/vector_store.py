@@ -9,13 +9,14 @@ from dataclasses import dataclass, field
 from operator import mul
 from uuid import uuid4
 
-from ... import sentences
-from ...domain.event import Event
-from ...domain.hit import Reading
-from ...errors import BadArgument, UnavailableError
-from ...ports.ledger import EmbeddedEvent
-from ...ports.models import Vector
-from ...ports.vectors import Generation
+from cognitive_memory_core import sentences
+from cognitive_memory_core.domain.event import Event
+from cognitive_memory_core.domain.hit import Reading
+from cognitive_memory_core.errors import BadArgument, UnavailableError
+from cognitive_memory_core.ports.ledger import EmbeddedEvent
+from cognitive_memory_core.ports.models import Vector
+from cognitive_memory_core.ports.vectors import Generation
+
 from .vectors import has_direction
 
 

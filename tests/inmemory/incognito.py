@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from ...domain.incognito import Incognito
+from cognitive_memory_core.domain.incognito import Incognito
+
 from .state import InMemoryState
 
 

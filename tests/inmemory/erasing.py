@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
-from ...domain.message import Message
-from ...domain.scope import Scene
-from ...domain.turn import Dialogue, Turn
-from ...text.identity.speakers import is_said_by_hidden
+from cognitive_memory_core.domain.message import Message
+from cognitive_memory_core.domain.scope import Scene
+from cognitive_memory_core.domain.turn import Dialogue, Turn
+from cognitive_memory_core.text.identity.speakers import is_said_by_hidden
 
 Hide = Callable[[str], str]
 

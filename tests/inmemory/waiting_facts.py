@@ -6,11 +6,11 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from ...domain.event import Event, duplicate_key
-from ...domain.fact import Fact
-from ...domain.profile import ProfileKey
-from ...domain.scope import Scope
-from ...ports.ledger import PendingFacts
+from cognitive_memory_core.domain.event import Event, duplicate_key
+from cognitive_memory_core.domain.fact import Fact
+from cognitive_memory_core.domain.profile import ProfileKey
+from cognitive_memory_core.domain.scope import Scope
+from cognitive_memory_core.ports.ledger import PendingFacts
 
 Heard = tuple[Scope, str, str]  # scope, sender and duplicate key of an observation
 

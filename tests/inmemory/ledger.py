@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from datetime import datetime, timezone
 
-from ...ports.ambient import Clock
+from cognitive_memory_core.ports.ambient import Clock
+
 from .accounts import InMemoryAccounts
 from .archive import InMemoryArchive
 from .calibrations import InMemoryCalibrations

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from ...domain.event import Event
-from ...ports.ledger import Wiped
+from cognitive_memory_core.domain.event import Event
+from cognitive_memory_core.ports.ledger import Wiped
+
 from .state import InMemoryState
 
 
