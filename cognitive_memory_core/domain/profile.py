@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta, timezone
+from functools import lru_cache
 from typing import Literal, get_args
 
 from .. import sentences
@@ -117,5 +118,6 @@ def is_revision_id(text: str) -> bool:
         return False
 
 
+@lru_cache(maxsize=4_096)
 def _instant_of(revision: str) -> datetime:
     return datetime.strptime(revision, "%Y%m%dT%H%M%S.%f%z")

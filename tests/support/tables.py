@@ -79,7 +79,10 @@ TEXTS: Mapping[str, tuple[str, str]] = {
     "historian.source_message_max_len": ("原话最多几个字", "characters of the message in question"),
     "historian.poll_interval_seconds": ("多久看一次有没有外来任务（秒）", "seconds between looks for foreign files"),
     "historian.stale_job_timeout_seconds": ("一个任务最多跑多久（秒）", "seconds that one job may run"),
-    "historian.concurrency": ("同时整理几个地方", "places worked on at once"),
+    "historian.concurrency": (
+        "同时为几个地方请教模型；写入不占名额",
+        "places for which models are asked at once; storing takes no slot",
+    ),
     "historian.shutdown_seconds": ("关机时最多等多久（秒）", "seconds that a shutdown waits"),
     "profile.revision_keep": ("每份侧写留几个旧版本", "past versions kept of a profile"),
     "profile.merge_delay_seconds": (

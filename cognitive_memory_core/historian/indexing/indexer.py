@@ -78,7 +78,8 @@ class Indexer:
         return len(batch)
 
     async def _round(self) -> float:
-        return 0.0 if await self.step() else LEFT_ALONE
+        is_full = await self.step() >= self._batch
+        return 0.0 if is_full else LEFT_ALONE  # events that came meanwhile have nudged the loop, and come together
 
     async def _choose_whom_to_blame(self) -> None:
         """Blame the texts for an outage if the model fails on every batch and succeeds on a plain text."""

@@ -10,6 +10,7 @@ from itertools import islice
 from typing import Literal
 
 from ... import sentences
+from ...text.caches import cleared_on_erasure
 from ...text.identity.names import one_line
 from ...text.identity.written_ids import plain, strange_numbers
 from ...text.lexical.frequency import FUNCTION_WORDS, telling
@@ -28,6 +29,7 @@ PLAY = 40.0  # unexplained weight allowed beside PER_FACT times that of the fact
 PER_FACT, PER_OLD = 1.5, 0.4
 ROOM = 200  # characters by which a profile may grow beside three times those of the facts
 SEAMS = 3.0  # weight of words next to a withdrawn claim that may be removed with it
+_SHORT = 100  # characters of a text whose terms are cached
 _PIECE = 1_000  # characters that are split into terms at once
 _SHOWN = 3  # unknown ids listed in the feedback
 SAME_THING = 0.5  # least share of words (pairs of characters) that two contradicting clauses have in common
@@ -189,7 +191,17 @@ def _strangers(new: str, grounds: Grounds) -> list[str]:
 def _terms(texts: Iterable[str]) -> frozenset[str]:
     """Return characters, pairs of characters and words, without function words."""
     pieces = (text[start : start + _PIECE] for text in texts for start in range(0, len(text), _PIECE))
-    return frozenset(term for piece in pieces for term in index_terms(piece)) - FUNCTION_WORDS
+    return frozenset[str]().union(*(_terms_of(piece) if len(piece) <= _SHORT else _split(piece) for piece in pieces))
+
+
+@cleared_on_erasure
+@lru_cache(maxsize=512)  # clauses, sentences, facts and names are looked at several times, by this merge and the next
+def _terms_of(piece: str) -> frozenset[str]:
+    return _split(piece)
+
+
+def _split(piece: str) -> frozenset[str]:
+    return frozenset(index_terms(piece)) - FUNCTION_WORDS
 
 
 def _weight(terms: Iterable[str]) -> float:

@@ -112,7 +112,7 @@ class ProfileIndexer:
             self._read_again_at = self._elapsed() + self._read_again
             for key in list(self._unread):
                 await self._take_in(key)
-        if await self.step():
+        if await self.step() >= BATCH:
             return 0.0
         return self._read_again if self._unread else LEFT_ALONE
 
