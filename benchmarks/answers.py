@@ -47,7 +47,7 @@ class Shown:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Say where the chat is, and which settings differ."""
+    """Add the options for the chat file and for changed settings."""
     parser.add_argument("--data", type=Path, required=True, help="a labelled group chat (JSON)")
     parser.add_argument("--query", nargs="*", default=[], metavar="KEY=VALUE", help="settings of query that differ")
     parser.add_argument("--budget", type=int, help="tokens of a context (default: as set)")

@@ -28,13 +28,13 @@ MOST_LOST = 3.0  # per cent of the gold facts
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Say where the chats are."""
+    """Add the option for the chat files."""
     parser.add_argument("--data", type=Path, nargs="+", required=True, help="group chats (JSON)")
     parser.add_argument("--lost", action="store_true", help="print the windows that are passed over")
 
 
 def run(options: argparse.Namespace) -> Report:
-    """Look at every window of every chat."""
+    """Check every window of every chat."""
     columns = (
         "chat",
         "lines",

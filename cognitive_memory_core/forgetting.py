@@ -223,7 +223,7 @@ class Forgetting:
         return _ErasedParts(jobs, wiped, len(keys), len(keys))
 
     async def _erase_portraits_of(self, scope: Scope, fed: Collection[ProfileKey]) -> set[ProfileKey]:
-        """Remove the profiles of a place, and those of people that hold facts from it, which are merged anew."""
+        """Remove the profiles of a place, and those of people with facts from it, which are merged again."""
         keys = await self._erase_portraits(self.portraits.erase_place(scope))
         return keys | await self._erase_portraits(self.portraits.erase(fed))
 

@@ -341,7 +341,7 @@ class CognitiveMemory:
     async def reindex(self) -> int:
         """Rebuild the vector index from the ledger while the old one serves; return the number of vectors.
 
-        Embeds nothing anew. Raises UnavailableError if the vector store cannot be reached.
+        Embeds nothing again. Raises UnavailableError if the vector store cannot be reached.
         """
         return await self._opened.reindex()
 

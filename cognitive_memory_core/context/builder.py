@@ -188,7 +188,7 @@ class ContextBuilder:
         return _PartReader(read, lambda: shown(SearchResult((), ("vectors", "lexical"))))
 
     def _quoted(self, reading: Reading, query: Query, settings: Settings) -> _PartReader:
-        """Read more lines of the log than are shown: an event that is shown may have been made of some of them."""
+        """Read more messages than are shown, because sources of shown events are dropped later."""
         asked = settings.query
 
         def shown(found: QuotedLines) -> list[_PartRead]:
@@ -237,7 +237,7 @@ def _profile_lines(profile: Profile | None, name: str) -> tuple[str, ...]:
 
 
 def _named(query: Query, scene: Scene, without: Collection[str]) -> list[Person]:
-    """Return the people known in the group whom a question names, but for the asker."""
+    """Return the people known in the group whom a question names, except the asker."""
     if scene.kind != "group":
         return []
     people = query.names.people
@@ -246,7 +246,7 @@ def _named(query: Query, scene: Scene, without: Collection[str]) -> list[Person]
 
 
 def _told_once(found: Sequence[_PartRead], limit: int) -> list[_PartRead]:
-    """Keep the best ``limit`` lines of the log, without those that a found event was made of."""
+    """Keep the best ``limit`` quoted messages, without sources of the events that are shown."""
     told = frozenset[LineKey]().union(*(one.made_of for one in found))
     return [_untold(one, told, limit) if one.quotes else one for one in found]
 

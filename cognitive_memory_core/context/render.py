@@ -154,7 +154,7 @@ def _body_lines(summary: str) -> list[str]:
 
 
 def _shortened(lines: Iterable[str]) -> list[str]:
-    """Keep whole lines up to a length in all, at least the first one's beginning."""
+    """Keep whole lines up to a total length, or the beginning of the first line if it is longer."""
     kept: list[str] = []
     left = SHORT_PROFILE
     for line in lines:
@@ -182,7 +182,7 @@ def _quotation(quotation: Quotation, people: Mapping[str, Person]) -> str:
 
 
 def _label(said: Event, people: Mapping[str, Person], *, then: bool = True) -> str:
-    """Return the speaker as they are called today, and as they were called then if that differs."""
+    """Return the speaker's current label, with the name at that time if it differs."""
     if not said.sender_id:
         return sentences.context.THE_BOT
     worn = clean_name(said.sender_name)

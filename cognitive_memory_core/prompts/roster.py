@@ -51,7 +51,7 @@ class Roster:
         return (known.name if known else _shown(name)) or defused(user_id)
 
     def called_then(self, user_id: str, name: str) -> str:
-        """Return :meth:`called`, plus the name borne at that time if it differs: other lines may use the old name."""
+        """Return :meth:`called`, plus the name at that time if it differs: other lines may use the old name."""
         label, worn = self.called(user_id, name), _shown(name)
         return label if not worn or label.startswith(f"{worn}(") else f"{label}[当时叫{worn}]"
 

@@ -44,7 +44,7 @@ def sheet_of(text: str) -> TemplateParts:
 
 
 def refusal(name: str, text: str, needed: frozenset[str], known: frozenset[str]) -> str:
-    """Return why a template cannot be used and how to mend it; "" if it can be used.
+    """Return why a template cannot be used and how to correct it; "" if it can be used.
 
     ``needed`` are the placeholders that it must hold, ``known`` all that it may hold.
     """

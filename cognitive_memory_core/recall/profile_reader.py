@@ -165,7 +165,7 @@ class ProfileReader:
         return TurnProfiles(person, place, has_person and has_place and all(ok for _, ok in read.values()), found)
 
     def _of_person(self, scene: Scene, user_id: str) -> list[ProfileKey]:
-        """Return the keys under which a person's profile may stand, best first."""
+        """Return the keys under which a person's profile may be stored, preferred first."""
         key = ProfileKey.asked(scene, "user", user_id)
         opened = self._opened(scene, key)
         return [opened, key] if opened else [key]

@@ -1,4 +1,4 @@
-"""Lines of the log for the context of a turn, each with the line that it replies to."""
+"""Selects messages of the log for a context, each with the message that it replies to."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Quotation:
 
 @dataclass(frozen=True)
 class QuotedLines:
-    """The lines found, best first, and the parts that were unavailable."""
+    """The selected messages, best first, and the parts that were unavailable."""
 
     quotations: tuple[Quotation, ...] = ()
     degraded: tuple[str, ...] = ()
@@ -47,7 +47,7 @@ class QuotedLines:
 
 @dataclass(frozen=True)
 class QuotationSearch:
-    """What a turn wants: at most ``limit`` lines of relevance ``floor``, none of the newest ``window`` of the place."""
+    """What to select: at most ``limit`` messages above ``floor``, without the newest ``window`` of the place."""
 
     limit: int
     window: int
@@ -56,7 +56,7 @@ class QuotationSearch:
 
 
 class Quotations:
-    """Finds the lines that answer a turn's question among those that are not in the chat's own window any more."""
+    """Finds messages that answer a question among those that are no longer in the chat's recent window."""
 
     def __init__(self, messages: MessageSearch, log: MessageLog, window: Window) -> None:
         """Search a log; ``window`` returns the ids of the newest messages of a place."""

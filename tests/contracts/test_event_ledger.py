@@ -215,7 +215,7 @@ async def test_restoring_beside_an_equal_event_answers_that_one(ledger: Ledger) 
 
 
 async def test_events_are_found_by_the_lines_that_they_were_made_of(ledger: Ledger) -> None:
-    """Each once, in the line's own place alone, only what stands and may be read."""
+    """Events are found by their source messages, once each, in the same scope, if they are current and readable."""
     tea, trip = an_event("喜欢茶", message_ids=("m-1", "m-2")), an_event("去黄山", message_ids=("m-3",))
     elsewhere = an_event("别处的茶", OTHER_GROUP, message_ids=("m-1",))
     await committed(ledger, tea, trip, elsewhere)
@@ -357,7 +357,7 @@ async def test_hostile_text_is_only_text(ledger: Ledger, hostile: str) -> None:
 
 
 async def test_a_correction_takes_the_place_of_an_event(ledger: Ledger) -> None:
-    """Both changes are one: the new event stands and the old one is retired, also where the words stood before."""
+    """A correction adds the new event and retires the old one together, even if the new text existed before."""
     old = an_event("阿棠(2000001) 喜欢乌龙茶", message_ids=("m1",))
     await committed(ledger, old)
     new = replace(old, id="new", text="阿棠(2000001) 喜欢普洱茶")
@@ -369,7 +369,7 @@ async def test_a_correction_takes_the_place_of_an_event(ledger: Ledger) -> None:
 
 
 async def test_a_correction_that_is_not_written_retires_nothing(ledger: Ledger) -> None:
-    """An event stays when the corrected one may not be stored, here because its person opted out meanwhile."""
+    """The old event is kept if the corrected one cannot be stored, here because its person opted out."""
     old = an_event("群里的规矩是周末不讨论工作", sender_id="2000009")
     await committed(ledger, old)
     await ledger.consent.opt_out("2000001", NOON)

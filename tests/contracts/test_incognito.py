@@ -11,7 +11,7 @@ PERSON, OTHER = "2000001", "2000009"
 
 
 async def test_stretches_are_kept_until_they_are_dropped(ledger: Ledger) -> None:
-    """A stretch is returned as it was stored, with its new end after it was ended early; old ones can be dropped."""
+    """A period is returned as stored, with its new end if it was ended early, and old ones can be deleted."""
     first = Incognito(GROUP.scope, PERSON, NOON, later(minutes=30))
     second = Incognito(OTHER_GROUP.scope, PERSON, NOON, later(hours=5))
     for stretch in (first, second):
@@ -25,7 +25,7 @@ async def test_stretches_are_kept_until_they_are_dropped(ledger: Ledger) -> None
 
 
 async def test_stretches_go_with_their_person_and_their_place(ledger: Ledger) -> None:
-    """Erasing a person or a place leaves nothing of when somebody did not want to be recorded."""
+    """Erasing a person or a place also erases their incognito periods."""
     theirs = Incognito(GROUP.scope, PERSON, NOON, later(hours=1))
     private = Incognito(PRIVATE.scope, PERSON, NOON, later(hours=1))
     others = Incognito(OTHER_GROUP.scope, OTHER, NOON, later(hours=1))

@@ -45,7 +45,7 @@ async def test_the_newest_messages_of_a_place_come_oldest_first(ledger: Ledger) 
 
 
 async def test_people_left_out_do_not_count_towards_the_limit(ledger: Ledger) -> None:
-    """Lines of people who are left out, and the bot's lines to them, neither appear nor use up the limit."""
+    """Messages of excluded people, and the bot's to them, are not returned and do not count towards the limit."""
     other = Scene.group(GROUP.group_id, "2000002")
     own = [a_message(text, sent_at=later(minutes=at)) for at, text in enumerate("甲乙丙")]
     others = [a_message(text, other, later(minutes=9)) for text in "丁戊"]
@@ -151,7 +151,7 @@ async def test_marks_beside_an_empty_log_go_by_their_time(ledger: Ledger) -> Non
 
 
 async def test_a_log_too_large_loses_its_oldest_lines(ledger: Ledger) -> None:
-    """Over the bound the oldest go, across places, until the rest weighs no more; their words find nothing then."""
+    """Over the size limit the oldest messages of all places are deleted, and searches do not find them."""
     old = [a_message(f"旧事{number}", (GROUP, OTHER_GROUP)[number % 2], later(days=-9)) for number in range(700)]
     new = [a_message("新的一句", sent_at=later(minutes=number)) for number in range(300)]
     await ledger.log.append([*new, *old])
@@ -166,7 +166,7 @@ async def test_a_log_too_large_loses_its_oldest_lines(ledger: Ledger) -> None:
 
 
 async def test_the_newest_lines_of_each_place_are_spared(ledger: Ledger) -> None:
-    """However small the bound, each place keeps its newest lines: what waits to be considered is among them."""
+    """However small the limit, each place keeps its newest messages, which may still be judged."""
     await ledger.log.append([a_message(f"闹{number}", sent_at=later(minutes=number)) for number in range(1_300)])
     await ledger.log.append([a_message(f"静{number}", OTHER_GROUP, later(days=-number)) for number in range(1, 4)])
     await ledger.log.append([a_message("私下", PRIVATE, later(days=-30))])
@@ -178,7 +178,7 @@ async def test_the_newest_lines_of_each_place_are_spared(ledger: Ledger) -> None
 
 
 async def test_a_log_within_its_bound_loses_nothing(ledger: Ledger) -> None:
-    """Marks and lines stay where there is room, and an empty log is within any bound."""
+    """Within the limit no message and no mark is deleted, and an empty log is within any limit."""
     assert await ledger.log.shrink(1, spared=0) == 0
     await ledger.log.append([a_message("甲")])
     assert await ledger.log.shrink(10_000_000, spared=0) == 0

@@ -1,4 +1,4 @@
-"""What a person reads is Chinese and stands in one package of sentences for each import package."""
+"""Tests that messages for people are Chinese, and are all in one package of each import package."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ ELSEWHERE = {  # folder or file: reason for Chinese there
 
 
 def test_chinese_sentences_have_one_home() -> None:
-    """A sentence for people stands in sentences/ or replies/; elsewhere is at most a word that completes one."""
+    """Messages for people are in sentences/ or replies/; elsewhere only words that complete one are allowed."""
     assert not [
         (file, text)
         for file, tree in CODE.items()
@@ -43,7 +43,7 @@ def test_sentences_are_chinese() -> None:
 
 
 def test_templates_are_filled_with_the_values_that_they_name() -> None:
-    """A template's call to ``format`` names each of its placeholders and nothing else."""
+    """Each call of ``format`` on a template passes exactly its placeholders."""
     templates = {
         f"{Path(file).parent.name}.{Path(file).stem}.{name}": fields
         for file in SENTENCES

@@ -67,7 +67,7 @@ def test_a_muted_check_gives_its_reason() -> None:
 
 
 def test_a_durable_write_has_one_place() -> None:
-    """Only the module of the durable file operations calls fsync; the demo's bare write is what it is compared with."""
+    """Only the module of durable file operations, and the demo's bare write for comparison, call fsync."""
     assert {file for file, tree in CODE.items() if _calls(tree, "fsync")} == {
         f"{CORE}/disk.py",
         f"{PLUGIN}/demo/bare.py",
@@ -75,7 +75,7 @@ def test_a_durable_write_has_one_place() -> None:
 
 
 def test_a_late_failure_is_retrieved_in_one_place() -> None:
-    """An exception that nobody awaits any more is retrieved by one function, so that asyncio logs none of them."""
+    """Exceptions of abandoned tasks are retrieved by one function only, so that asyncio does not log them."""
     assert [file for file, tree in CODE.items() if any(map(_drops_an_exception, nodes(tree)))] == [
         f"{CORE}/completion.py"
     ]

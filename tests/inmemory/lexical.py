@@ -28,7 +28,7 @@ class _Document(Generic[T]):
 
 
 class InMemoryLexical:
-    """Word search over a state, computed anew for each search."""
+    """Word search over a state, computed for each search."""
 
     def __init__(self, state: InMemoryState) -> None:
         """Use a state that other ports share."""

@@ -141,7 +141,7 @@ class InMemoryQueue:
         return sum([self._has_lost(row, message_id) for row in rows])
 
     async def names_of(self, user_id: str) -> set[str]:
-        """Return the names that a person bears in jobs."""
+        """Return the names that a person has in jobs."""
         return set[str]().union(*(erasing.names_of(row.job.work, user_id) for row in self._rows.values()))
 
     async def erase_person(self, user_id: str, hide: Callable[[str], str]) -> int:

@@ -173,7 +173,7 @@ async def test_a_disk_that_refuses(stage: Stage, group: int, tmp_path: Path, mon
     [("all", "大家说的话里有用的整理成"), ("mentions", "对我说的话里有用的整理成"), ("off", "天），方便")],
 )
 def test_the_notice_says_what_is_recorded(stage: Stage, mode: str, said: str) -> None:
-    """A group is told how long its lines are kept, and whose words become memories."""
+    """The notice to a group says how long messages are kept, and whose words become memories."""
     from nonebot_plugin_cognitive_memory import replies
 
     capture = core.Settings.from_mapping({"capture": {"auto_consider": mode}}).capture

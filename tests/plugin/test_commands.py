@@ -104,7 +104,7 @@ async def test_status(stage: Stage, group: int) -> None:
 
 
 async def test_status_of_refusals_and_index(stage: Stage) -> None:
-    """The status tells of refused turns and of rows that the vector store lacks; zeros are left out."""
+    """The status shows refused turns and rows missing in the vector store, and leaves out zeros."""
     from cognitive_memory_core.historian.indexing.reconciler import IndexState
     from nonebot_plugin_cognitive_memory.replies import commands
 

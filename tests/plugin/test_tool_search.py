@@ -21,7 +21,7 @@ class Shelf(core.CognitiveMemory):
     """A memory with fixed hits that records what was asked."""
 
     def __init__(self, found: Sequence[core.Hit]) -> None:
-        """Hold what a search finds."""
+        """Use these search results."""
         super().__init__(core.Settings())
         self.found = list(found)
         self.asked: list[dict[str, Any]] = []
@@ -32,7 +32,7 @@ class Shelf(core.CognitiveMemory):
         return True
 
     async def search_events(self, scene: core.Scene, query: str, **narrowed: Any) -> list[core.Hit]:
-        """Give what is held, as much as is wanted."""
+        """Return the results up to the limit."""
         self.asked.append({"scene": scene, "query": query, **narrowed})
         return self.found[: narrowed["top_k"]]
 
@@ -63,7 +63,7 @@ async def searched(shelf: Shelf, patch: pytest.MonkeyPatch, asked: Sequence[str]
 
 
 async def test_events_and_lines_are_asked_for_together(group: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """However many events fit, lines of the log stand among them where they fit better."""
+    """Events and messages of the log are returned in one list ordered by relevance."""
     shelf = Shelf([*events(0.9, 0.8, 0.7), *lines(2), *events(0.1)])
     assert await searched(shelf, monkeypatch) == ["事0", "事1", "事2", "话0", "话1", "事0"]
     assert len(shelf.asked) == 1
@@ -71,12 +71,12 @@ async def test_events_and_lines_are_asked_for_together(group: int, monkeypatch: 
 
 
 async def test_the_question_is_no_answer_to_itself(group: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The message that is being answered is not found, and takes no other line's place."""
+    """The message that is being answered is neither returned nor counted towards the limit."""
     assert await searched(Shelf(lines(4)), monkeypatch, asked=["m0"], top_k=3) == ["话1", "话2", "话3"]
 
 
 async def test_person_group_and_times_hold_for_events_and_lines(group: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What the model narrows is narrowed for both."""
+    """Person, group and times narrow both events and messages."""
     shelf = Shelf([])
     narrowed = {"time_from": "2026-03-01", "time_to": "2026-03-02"}
     await searched(shelf, monkeypatch, target_user_id="2000002", target_group_id=GROUP.group_id, **narrowed)

@@ -117,7 +117,7 @@ class ListedNotes:
         self._pins = list(pins)
 
     async def memos(self, scope: Scope, limit: int, *, without: Collection[str] = ()) -> list[Memo]:
-        """Give the newest of the place, newest last."""
+        """Return the newest memos of the place, newest last."""
         return [memo for memo in self._memos if memo.scope == scope and memo.user_id not in without][-limit:]
 
     async def pins(self, scope: Scope) -> list[Pin]:

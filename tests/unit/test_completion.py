@@ -1,4 +1,4 @@
-"""Work that is run to its end."""
+"""Tests of running tasks to their end."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from cognitive_memory_core.completion import both, together
 
 
 async def test_works_run_at_once_and_answer_in_order() -> None:
-    """Each work may wait for the other; their results come in the order of the works."""
+    """Tasks run concurrently, and their results are in the order of the tasks."""
     first, second = asyncio.Event(), asyncio.Event()
 
     async def leading() -> int:
@@ -30,7 +30,7 @@ async def test_works_run_at_once_and_answer_in_order() -> None:
 
 
 async def test_a_failure_is_raised_once_every_work_has_ended() -> None:
-    """What one work raises leaves no other one running behind its caller's back."""
+    """If one task raises, the others are ended before the caller gets the error."""
     ended = list[str]()
 
     async def failing() -> None:
@@ -49,7 +49,7 @@ async def test_a_failure_is_raised_once_every_work_has_ended() -> None:
 
 
 async def test_a_cancelled_caller_ends_every_work() -> None:
-    """Whoever cancels the caller finds all works ended when the caller is."""
+    """If the caller is cancelled, all tasks have ended when the caller ends."""
     ended = list[str]()
 
     async def hanging() -> None:

@@ -506,7 +506,7 @@ async def test_messages_of_people_who_left_are_not_logged(tmp_path: Path) -> Non
 
 
 async def test_a_window_is_full_although_somebody_left(tmp_path: Path) -> None:
-    """Lines and memos of a person who opted out do not count: a window of twelve lines holds twelve lines."""
+    """Messages and memos of a person who opted out do not count towards the limit of recent ones."""
     leaving = Scene.group(GROUP.group_id, "2000009")
     async with opened(tmp_path) as memory:
         for scene in (GROUP, leaving):
@@ -520,7 +520,7 @@ async def test_a_window_is_full_although_somebody_left(tmp_path: Path) -> None:
 
 
 async def test_a_disabled_memory_has_nothing_to_drain(tmp_path: Path) -> None:
-    """With enabled=false no job will run: drain does not wait for those that are pending, and they are kept."""
+    """With enabled=false drain does not wait for pending jobs, and they are kept."""
     async with opened(tmp_path, background=False) as memory:
         await memory.remember(Turn(GROUP, observations=["阿棠怕狗"]))
     async with opened(tmp_path, Settings(enabled=False)) as memory:

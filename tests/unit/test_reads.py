@@ -46,7 +46,7 @@ def key_of(scene: Scene) -> ProfileKey:
 
 @dataclass
 class Leaky:
-    """Every source of reads at once; each returns the rows of all ``scenes``, whoever asks."""
+    """All read ports in one object, which returns the rows of all ``scenes`` to everybody."""
 
     scenes: tuple[Scene, ...]
     told: str

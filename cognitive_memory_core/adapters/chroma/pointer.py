@@ -29,5 +29,5 @@ class Pointer:
         return int(text) if _NUMBER.fullmatch(text) else None
 
     def write(self, number: int) -> None:
-        """Write another generation's number, durably; StorageRefused when the disk refuses."""
+        """Write the number of a generation durably; raises StorageRefused if the disk refuses."""
         self._disk.rewrite(self._file, b"%04d\n" % number)

@@ -25,20 +25,20 @@ _SEED_TIMES = ("timestamp_local", "timestamp_utc", "timestamp_epoch", "timestamp
 
 
 def written_job(job: Job) -> Body:
-    """Return the object of a job in version 1; its values are those of the domain."""
+    """Return a job as an object of version 1; its values are not yet converted to JSON types."""
     kind = "turn" if isinstance(job.work, Turn) else "dialogue"
     head = {"schema_version": VERSION, "id": job.id, "kind": kind, "accepted_at": job.accepted_at}
     return {**head, "trimmed": job.trimmed, **vars(job.work)}
 
 
 def written_instant(instant: datetime) -> str:
-    """Write an instant in ISO 8601; a zone with odd seconds, as old calendars have, becomes UTC."""
+    """Return an instant in ISO 8601; one whose offset has seconds is converted to UTC."""
     offset = instant.utcoffset() or timedelta()
     return (instant.astimezone(timezone.utc) if offset % timedelta(minutes=1) else instant).isoformat()
 
 
 def read_job(body: Mapping[str, Any], job_id: str, arrived_at: datetime) -> Job:
-    """Make the job of an object of any version; a missing time of acceptance is that of the arrival."""
+    """Return the job of an object of any version; the arrival replaces a missing time of acceptance."""
     if "scene" not in body:
         return _read_seed(body, job_id, arrived_at)
     head, fields = JobHead.model_validate(_present(body)), {**_named(body), "scene": _scene(body["scene"])}
@@ -72,7 +72,7 @@ def _read_seed(body: Mapping[str, Any], job_id: str, arrived_at: datetime) -> Jo
 
 
 def _named(body: Mapping[str, Any]) -> Body:
-    """Return the fields of a turn or dialogue under their names of today, one text in place of a list as a list."""
+    """Return the fields of a turn or dialogue under their current names, with single texts made lists."""
     fields = _present(body)
     for name, earlier in _EARLIER_NAMES.items():
         said = next((fields[one] for one in (name, *earlier) if one in fields), None)
@@ -96,23 +96,23 @@ def _scene(value: object) -> object:
 
 
 def _present(body: Mapping[str, Any]) -> Body:
-    """Return the fields that are not null, numbers as the texts that ids and names are."""
+    """Return the fields that are not null, with numbers converted to texts."""
     return {name: _as_text(value) for name, value in body.items() if value is not None}
 
 
 def _as_text(value: object) -> object:
-    """Write a number as a text: other programs write ids and names as numbers."""
+    """Return a number as a text, since other programs write ids and names as numbers."""
     return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
 
 
 def _as_list(value: object) -> Any:
-    """Take one text, or nothing, where a list is meant."""
+    """Return a single text or nothing as a list."""
     items = [value] if isinstance(value, str) else value or []
     return [_as_text(item) for item in cast("list[object]", items)] if isinstance(items, list) else items
 
 
 def _as_seed_instant(value: object) -> object:
-    """Put a local time into the zone in which the seed's system writes; blank means unknown."""
+    """Return a local time in the zone of the seed's system; a blank one means unknown."""
     if not isinstance(value, str) or value.isdigit():
         return value
     try:
@@ -127,14 +127,14 @@ _SEED_INSTANT: TypeAdapter[datetime | None] = TypeAdapter(SeedInstant)
 
 
 class JobHead(BaseModel):
-    """What stands in a job's object beside its work."""
+    """The fields of a job's object other than its turn or dialogue."""
 
     accepted_at: AwareDatetime | None = None
     trimmed: bool = False
 
 
 class FailureFile(BaseModel):
-    """What burying adds to an object, whatever the object is."""
+    """The fields that are added to the file of a job that is given up."""
 
     error: str = ""
     failed_at: SeedInstant = None

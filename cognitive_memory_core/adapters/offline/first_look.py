@@ -1,4 +1,4 @@
-"""The look at a dialogue that comes before a model is asked: rules that let through whatever may matter."""
+"""Rules that decide whether a dialogue may contain anything worth a model call."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _COUNT = re.compile(
 
 @dataclass(frozen=True)
 class RuleLook:
-    """Looks at each line of a person; the look ends as soon as the dialogue is worth a call."""
+    """Checks each line of a person until the dialogue is worth a call."""
 
     async def may_hold_something(self, dialogue: Dialogue, anchors: Anchors) -> bool:
-        """Return False where nobody says anything of substance: no line is worth keeping, none is long, all are few."""
+        """Return False if no line is worth keeping or long, and all lines together are short."""
         names, together = Cast(anchors).by_name, 0
         for message in dialogue.messages:
             others = [name for name, person in names.items() if person.id != message.sender_id]

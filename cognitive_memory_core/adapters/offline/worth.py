@@ -108,7 +108,7 @@ def worthy(message: str, names: Collection[str] = ()) -> list[str]:
 
 
 def told_length(message: str) -> int:
-    """Count the letters and digits with which a message tells something: no question, pleasantry or command."""
+    """Return the number of letters and digits in a message's statements, without questions, greetings and commands."""
     text = message[:_READ]
     said = _plain(text)
     if _COMMAND.match(said) or _ORDER.search(said):

@@ -361,7 +361,7 @@ async def test_whom_the_question_names_is_shown_in_short():
 
 
 async def test_whoever_asks_is_not_shown_twice():
-    """Who names themselves has their own portrait and no second, short one."""
+    """An asker who mentions their own name has one full profile and no additional short one."""
     portraits, _ = await portraits_of(PERSON)
     builder = await quoting(names=((GROUP, "阿棠"),), portraits=portraits)
     context = await builder.build(GROUP, "阿棠喜欢什么茶")

@@ -53,22 +53,22 @@ SHOWN = ("茶在南门买", "群规：不剧透", "在学泡茶", "每周读一�
 
 
 class ListedLog:
-    """A log that holds these lines, each a passage of its own, none of them new."""
+    """A log with these messages, each a passage of its own, and no recent ones."""
 
     def __init__(self, *lines):
-        """Hold lines."""
+        """Use these messages."""
         self._lines = lines
 
     async def around(self, *_):
-        """Give them all."""
+        """Return all messages."""
         return [(line,) for line in self._lines]
 
     async def window(self, *_):
-        """Hold nothing new."""
+        """Return no recent messages."""
         return frozenset()
 
     async def settle(self):
-        """Have nothing to write."""
+        """Write nothing."""
 
 
 class Hanging:

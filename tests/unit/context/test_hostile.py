@@ -60,24 +60,24 @@ HOSTILE = st.lists(PIECES | st.text(max_size=20), max_size=8).map("".join)
 
 
 class SaidLines:
-    """A log and a search of it that hold and find these lines."""
+    """A log with a search that finds all its messages."""
 
     def __init__(self, *lines):
-        """Hold lines."""
+        """Use these messages."""
         self._lines = lines
 
     async def search(self, *_args, **_kwargs):
-        """Find them all."""
+        """Return all messages."""
         hits = (Hit(line.as_event(), 0.9, relevance=0.9, reply_to=line.reply_to or "") for line in self._lines)
         return SearchResult(tuple(hits))
 
     async def find(self, *_):
-        """Know them all."""
+        """Return all messages."""
         return list(self._lines)
 
     @staticmethod
     async def window(*_):
-        """Hold nothing new."""
+        """Return no recent messages."""
         return frozenset()
 
 

@@ -164,7 +164,7 @@ def test_a_line_of_the_log_has_its_form():
 
 
 def test_a_speaker_has_the_name_of_today():
-    """Who is called otherwise now bears the present name, and beside it the one worn then; without a name, the id."""
+    """A quoted speaker has their current name with the one at that time, and without a name the id."""
     people = {"2000001": Person("2000001", "棠姐"), "2000002": Person("2000002", "小满")}
     asked = a_message("去吗", MAN)
     lines = quotation_lines([a_quote("我去", asked), a_quote("去", a_message("谁去"), MAN)], people, ZONE)
@@ -177,7 +177,7 @@ def test_a_speaker_has_the_name_of_today():
 
 
 def test_long_lines_are_begun_only():
-    """A long line is cut with a sign of it, what it replies to much sooner."""
+    """A long quoted message is cut with a mark, and the message it replies to is cut shorter."""
     (line,) = quotation_lines([a_quote("长" * 1_000, a_message("问" * 100))], {}, ZONE)
     assert (line.count("长"), line.count("问"), line.count("…")) == (QUOTED_LENGTH - 1, REPLIED_LENGTH - 1, 2)
 

@@ -132,7 +132,7 @@ async def test_many_facts_do_not_wait() -> None:
 
 
 async def test_facts_wait_a_little_for_those_of_waiting_jobs() -> None:
-    """Without a delay in the settings, a burst of jobs costs one merge a profile; it waits ten seconds at most."""
+    """Even without a configured delay, facts wait up to ten seconds for pending jobs, and are merged together."""
     world, is_learning = World(settings=Live(Settings(profile=ProfileSettings(merge_delay_seconds=0)))), [True]
     async with running(ProfileMerging(world.entity, is_learning=lambda: is_learning[0])) as merging:
         await told(world, merging, TANG, "甲")

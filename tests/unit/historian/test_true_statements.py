@@ -1,4 +1,4 @@
-"""True statements pass all checks: every refused one costs a question, and is worded by the rules in the end."""
+"""Tests that the checks accept true statements; a refused one costs a call and is finally worded by rules."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def refusal(heard: str, statement: str) -> str:
 
 
 def test_true_statements_pass() -> None:
-    """Of true statements of all kinds, recurring, dated, counted and short ones among them, 2 % are refused at most."""
+    """At most 2 % of true statements of all kinds, including recurring, dated and short ones, are refused."""
     assert len(ROWS) >= 200
     refused = [f"{heard} | {statement}: {why}" for heard, statement in ROWS if (why := refusal(heard, statement))]
     assert len(refused) <= 0.02 * len(ROWS), refused

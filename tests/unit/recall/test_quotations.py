@@ -1,4 +1,4 @@
-"""Lines of the log that a turn's context quotes."""
+"""Tests of selecting logged messages that a context quotes."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ WANTED = QuotationSearch(limit=6, window=2)
 
 
 def a_line(text: str, hours: float = 0.0, scene: Scene = GROUP, **fields: Any) -> Message:
-    """Make a line said so many hours after noon."""
+    """Return a message sent so many hours after noon."""
     return a_message(text, scene, NOON + timedelta(hours=hours), **fields)
 
 
@@ -39,7 +39,7 @@ TALK = (
 
 
 async def found(scene: Scene, question: str, *lines: Message, wanted: QuotationSearch = WANTED, **parts: Any) -> Any:
-    """Look for quotations in a log of these lines."""
+    """Select quotations from a log with these messages."""
     ledger = InMemoryLedger(clock=FrozenClock())
     await ledger.log.append(lines)
     buffer = MessageBuffer(ledger.log, sightings_of(ledger))
@@ -55,19 +55,19 @@ async def found(scene: Scene, question: str, *lines: Message, wanted: QuotationS
 
 
 def ids(lines: QuotedLines) -> list[str]:
-    """Give the ids of the lines found."""
+    """Return the ids of the found messages."""
     return [quotation.said.id for quotation in lines.quotations]
 
 
 async def test_older_lines_are_quoted_and_the_newest_are_not() -> None:
-    """What the chat still shows by itself is left out, what has gone by is found."""
+    """Messages that are still in the chat's recent window are left out, and older ones are found."""
     assert sorted(ids(await found(GROUP, "陶艺", *TALK))) == ["answered", "asked"]
     whole = await found(GROUP, "陶艺", *TALK, wanted=QuotationSearch(limit=6, window=0))
     assert {"answered", "asked", "cup"} <= set(ids(whole))
 
 
 async def test_a_line_brings_along_what_it_replies_to() -> None:
-    """The line replied to comes with it where the scene may read it, and nowhere else."""
+    """A quoted reply includes the message it replies to only if the scene may read it."""
     lines = await found(GROUP, "陶艺课在哪", *TALK)
     replied = {one.said.id: one.replied.id if one.replied else "" for one in lines.quotations}
     assert replied["answered"] == "asked"
@@ -77,39 +77,39 @@ async def test_a_line_brings_along_what_it_replies_to() -> None:
 
 
 async def test_who_opted_out_is_not_quoted() -> None:
-    """Neither as a speaker nor as the one to whom somebody replies."""
+    """A person who opted out is quoted neither as speaker nor as the one replied to."""
     lines = await found(GROUP, "陶艺", *TALK, without=frozenset({"2000001"}))
     assert [(one.said.id, one.replied) for one in lines.quotations] == [("answered", None)]
 
 
 @pytest.mark.parametrize("scene", [OTHER_GROUP, PRIVATE, Scene.private("2000009")])
 async def test_elsewhere_nobody_is_quoted(scene: Scene) -> None:
-    """Another group and another person's private chat hold none of it; one's own words are one's own."""
+    """Messages of another group or another person's private chat are not quoted, and a person's own are."""
     lines = await found(scene, "陶艺", *TALK)
     assert set(ids(lines)) == ({"asked", "cup"} if scene is PRIVATE else set())
 
 
 async def test_an_operator_has_no_window() -> None:
-    """Without a place there is no chat whose newest lines are at hand, so that none is left out."""
+    """For an operator without a group no recent messages are left out."""
     assert {"answered", "asked", "cup"} <= set(ids(await found(OPERATOR, "陶艺", *TALK)))
 
 
 @pytest.mark.parametrize(("question", "limit"), [("陶艺", 0), ("？？", 6)])
 async def test_nothing_wanted_asks_nobody(question: str, limit: int) -> None:
-    """With a limit of 0, or without a word in the question, no store is asked."""
+    """With a limit of 0, or without a word in the question, no store is called."""
     away = {"lexical": Away(), "log": Away(), "window": None}
     lines = await found(GROUP, question, *TALK, wanted=QuotationSearch(limit=limit, window=2), **away)
     assert lines == QuotedLines()
 
 
 async def test_the_floor_and_the_limit_hold() -> None:
-    """No more than wanted, and nothing less relevant than the floor."""
+    """At most the limit of messages is quoted, and none below the minimum relevance."""
     assert len(ids(await found(GROUP, "陶艺", *TALK, wanted=QuotationSearch(limit=1, window=0)))) == 1
     assert ids(await found(GROUP, "陶艺", *TALK, wanted=QuotationSearch(limit=6, window=0, floor=1.1))) == []
 
 
 async def test_what_is_away_is_named_or_raised() -> None:
-    """Without the words there are no lines and a word for it; without the window nobody guesses what is at hand."""
+    """If word search or the recent window is unavailable, nothing is quoted and the part is named."""
     lines = await found(GROUP, "陶艺", *TALK, lexical=Away())
     assert (lines.quotations, lines.degraded) == ((), ("lexical",))
 
@@ -121,7 +121,7 @@ async def test_what_is_away_is_named_or_raised() -> None:
 
 
 async def test_the_window_counts_lines_that_are_not_written_yet() -> None:
-    """The newest lines are those in memory first, then those of the log, each once."""
+    """The recent window has the messages in memory and those of the log, each once."""
     ledger = InMemoryLedger(clock=FrozenClock())
     await ledger.log.append(TALK)
     buffer = MessageBuffer(ledger.log, sightings_of(ledger))

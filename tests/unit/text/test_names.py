@@ -123,7 +123,7 @@ def test_text_keeps_what_people_write() -> None:
 
 
 def test_usual_text_is_returned_without_a_look_at_each_character() -> None:
-    """Each character of the class that is passed through at once is one that cleaning leaves as it is."""
+    """Every character that the fast path accepts is one that cleaning would keep unchanged."""
     usual = [char for char in map(chr, range(0x10000)) if names._USUAL.fullmatch(char)]
     assert len(usual) > 20_000
     for char in usual:

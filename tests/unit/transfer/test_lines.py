@@ -1,4 +1,4 @@
-"""The format of an export's lines."""
+"""Tests of the format of export lines."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ LINES: list[tuple[ExportedRow, str]] = [  # as the first release wrote them
 
 @pytest.mark.parametrize(("row", "line"), LINES)
 def test_lines_have_the_format_of_the_first_release(row: ExportedRow, line: str) -> None:
-    """A row is written with the same members and values as ever, and read back, also beside unknown members."""
+    """Rows are written in the format of the first release and read back, also with unknown fields."""
     assert json.loads(written(row)) == json.loads(line)
     assert row_of(line.encode()) == row
     assert row_of(json.dumps({**json.loads(line), "later": {"x": 1}}).encode()) == row
@@ -116,7 +116,7 @@ def test_lines_have_the_format_of_the_first_release(row: ExportedRow, line: str)
     ],
 )
 def test_rows_that_no_memory_could_hold_are_refused(row: Event, members: dict[str, object]) -> None:
-    """A place, kind, number, text or time outside the bounds raises an error, and only ValueError."""
+    """A scope, kind, number, text or time outside the limits raises ValueError and no other error."""
     line = {**json.loads(written(EmbeddedEvent(row))), **members}
     with pytest.raises(ValueError, match=r"\w"):
         row_of(json.dumps(line).encode())
