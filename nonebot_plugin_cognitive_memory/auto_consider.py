@@ -131,6 +131,13 @@ class Considerer:
         new = [line for line in _without_echoes(lines) if line.id not in known]
         return new if _last_speaker(new) else []
 
+    def gathered(self, scene: core.Scene) -> tuple[int, float]:
+        """Return how many lines people said in a place that wait to be considered, and the seconds until they are."""
+        stretch = self._stretches.get(scene.scope)
+        if stretch is None or not stretch.said_at:
+            return 0, 0.0
+        return len(stretch.said_at), max(stretch.due_at(self._capture) - self._clock(), 0.0)
+
     async def start(self) -> None:
         """Start the background loops."""
         if not self._loops:

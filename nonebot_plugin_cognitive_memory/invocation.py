@@ -13,20 +13,56 @@ SUBCOMMANDS: Mapping[str, str] = {
     "help": "帮助",
     "status": "状态",
     "list": "列表",
+    "show": "详情",
     "search": "搜索",
     "add": "记住",
+    "pins": "置顶列表",
     "forget": "忘掉",
+    "forget_me": "忘记我",
+    "correct": "更正",
     "profile": "侧写",
     "group": "群侧写",
     "share": "共享",
+    "consider": "整理",
+    "export": "导出",
+    "optout": "别记我",
+    "optin": "可以记我",
+    "incognito": "无痕",
+    "on": "开",
+    "off": "关",
+    "record": "只记",
+    "recall": "只忆",
+    "summarize": "总结",
+    "pin": "置顶",
+    "clear": "清空",
+    "stats": "统计",
+    "queue": "队列",
+    "failed": "失败",
+    "retry": "重试",
+    "reindex": "重建索引",
+    "view": "查看",
     "rollback": "回滚",
+    "pause": "停",
+    "resume": "启",
 }
+WITH_ARGUMENTS = frozenset(
+    {
+        *("list", "show", "search", "add", "forget", "correct", "share", "incognito"),
+        *("summarize", "pin", "retry", "view", "rollback"),
+    }
+)
 _BY_WORD = {word: name for name, chinese in SUBCOMMANDS.items() for word in (name, chinese)}
 _STARTS = tuple(get_driver().config.command_start)
-_SIGNS = "|".join(re.escape(sign) for sign in sorted({"/", *_STARTS}, key=len, reverse=True))
-HEAD = rf"(?i:(?:{_SIGNS})(?:{'|'.join(NAMES)}))"
-"""The command's name after one of the bot's COMMAND_START signs; "/" is always accepted."""
-_CALL = re.compile(rf"\s*(?P<sign>{_SIGNS})(?i:{'|'.join(NAMES)})(?:\s+(?P<word>\S+)|\s*$)")
+_SIGNS = "|".join(re.escape(sign) for sign in sorted({"/", "／", *_STARTS}, key=len, reverse=True))
+_NAMES = "|".join(NAMES)
+_GLUED = "|".join(sorted(map(re.escape, SUBCOMMANDS.values()), key=len, reverse=True))
+HEAD = rf"(?i:(?:{_SIGNS})(?:{_NAMES}))"
+"""The command's name after one of the bot's COMMAND_START signs; "/" and "／" are always accepted."""
+_CALL = re.compile(
+    rf"\s*(?P<head>(?P<sign>{_SIGNS})(?i:{_NAMES}))"
+    rf"(?:(?:\s+(?P<word>[^\s\d]+)|(?<=记忆)(?P<glued>{_GLUED}))(?=\s|\d|\Z)|(?=\s|\Z))(?P<rest>.*)\Z",
+    re.DOTALL,
+)
 
 
 def is_any_command(event: Event) -> bool:
@@ -36,12 +72,33 @@ def is_any_command(event: Event) -> bool:
 
 
 def is_ours(text: str) -> bool:
-    """Return whether a text calls ``/memory``; without a sign in front, only if a known subcommand follows."""
+    """Return whether a text calls ``/memory``.
+
+    Without a sign in front, it must be the name alone, or name a subcommand and its arguments and nothing else.
+    """
     call = _CALL.match(text)
-    return call is not None and bool(call["sign"] or not call["word"] or called_subcommand(text))
+    if call is None or call["sign"]:
+        return call is not None
+    subcommand, has_rest = called_subcommand(text), bool(call["rest"].strip())
+    if subcommand is None:
+        return not call["word"] and not has_rest
+    return not has_rest or subcommand in WITH_ARGUMENTS
 
 
 def called_subcommand(text: str) -> str | None:
     """Return the subcommand that a call names; None if it is unknown."""
     call = _CALL.match(text)
-    return _BY_WORD.get((call["word"] or "").lower()) if call else None
+    return _BY_WORD.get((call["word"] or call["glued"] or "").casefold()) if call else None
+
+
+def in_standard_form(text: str) -> str:
+    """Return a call as it is documented: one sign, the subcommand in lower case with spaces around it."""
+    call = _CALL.match(text)
+    if call is None:
+        return text
+    word = (call["word"] or call["glued"] or "").casefold()
+    return " ".join(part for part in (call["head"].replace("／", "/"), word) if part) + _spaced(call["rest"])
+
+
+def _spaced(rest: str) -> str:
+    return f" {rest}" if rest[:1].isdigit() else rest

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from . import basics, events, pins, profiles
+from . import basics, consent, events, operations, pins, places, profiles
 
-__all__ = ["basics", "events", "pins", "profiles"]
+__all__ = ["basics", "consent", "events", "operations", "pins", "places", "profiles"]

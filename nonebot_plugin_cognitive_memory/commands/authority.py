@@ -17,21 +17,26 @@ from ..throttled_log import complain
 ADMINS = frozenset({"owner", "admin"})
 
 
-async def objection(bot: Bot, event: Event) -> str:
-    """Return why the sender may not remove what others said here; "" if they may.
+async def objection(bot: Bot, event: Event, refusal: str = replies.commands.NOT_YOURS) -> str:
+    """Return why the sender may not act on what others said here; "" if they may.
 
     Superusers may, and admins of the group, as the platform states now. The message itself is also read back: over
     HTTP, anybody who can reach the port could have forged the event.
     """
-    if not await SUPERUSER(bot, event) and not await _is_admin(bot, event):
-        return replies.commands.NOT_YOURS
-    if await _is_genuine(bot, event):
-        return ""
-    complain(replies.log.FORGEABLE)
-    return replies.commands.UNPROVEN
+    if not await SUPERUSER(bot, event):
+        is_admin = await find_admin(bot, event)
+        if not is_admin:
+            return refusal if is_admin is False else replies.commands.ADMIN_UNKNOWN
+    return await _forgery(bot, event)
 
 
-async def _is_admin(bot: Bot, event: Event) -> bool:
+async def superuser_objection(bot: Bot, event: Event) -> str:
+    """Return why the sender may not use a superuser's command; "" if they may."""
+    return await _forgery(bot, event) if await SUPERUSER(bot, event) else replies.commands.SUPERUSERS_ONLY
+
+
+async def find_admin(bot: Bot, event: Event) -> bool | None:
+    """Return whether the sender is owner or admin of the group; None if the platform does not tell."""
     if not isinstance(event, v11.GroupMessageEvent) or event.anonymous is not None:
         return False
     try:
@@ -39,8 +44,15 @@ async def _is_admin(bot: Bot, event: Event) -> bool:
             "get_group_member_info", group_id=event.group_id, user_id=event.user_id, no_cache=True
         )
     except AdapterException:
-        return False
+        return None
     return isinstance(member, dict) and member.get("role") in ADMINS
+
+
+async def _forgery(bot: Bot, event: Event) -> str:
+    if await _is_genuine(bot, event):
+        return ""
+    complain(replies.log.FORGEABLE)
+    return replies.commands.UNPROVEN
 
 
 async def _is_genuine(bot: Bot, event: Event) -> bool:

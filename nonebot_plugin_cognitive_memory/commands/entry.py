@@ -19,9 +19,11 @@ from ..outgoing import unrecorded
 from ..scene import find_scene
 from ..throttled_log import complain
 from ..wording import spoken
+from .call_form import CallForm
+from .long_text import send_long
 from .pace import Pace
 
-REPLY_LENGTH = 1_800
+REPLY_LENGTH = 1_200  # characters of one message; longer answers are forwarded
 _NAMESPACE = Namespace(
     "cognitive_memory",
     disable_builtin_options={"help", "shortcut", "completion"},  # a shortcut would let anybody rename commands
@@ -30,10 +32,17 @@ _NAMESPACE = Namespace(
 config.namespaces[_NAMESPACE.name] = _NAMESPACE
 _ARGUMENTS = {
     "list": Args["page?", int],
+    "show": Args["number", int],
     "search": Args["words", AllParam],
     "add": Args["words", AllParam],
-    "forget": Args["number", int],
+    "forget": Args["target", str],
+    "correct": Args["number", int]["words", AllParam],
     "share": Args["wish", str],
+    "incognito": Args["minutes?", int],
+    "summarize": Args["count?", int],
+    "pin": Args["words", AllParam],
+    "retry": Args["target?", str],
+    "view": Args["words?", AllParam],
     "rollback": Args["words?", AllParam],
 }
 
@@ -56,6 +65,7 @@ memory_command = on_alconna(
     use_cmd_start=False,
     use_cmd_sep=False,
     use_origin=False,
+    extensions=[CallForm],
     priority=0,  # before chat plugins, whose default priority is 1
     block=True,
 )
@@ -90,9 +100,12 @@ async def answer(bot: Bot, event: Event, work: Awaitable[str]) -> None:
 
 
 async def say(bot: Bot, event: Event, text: str) -> None:
-    """Reply with plain text that is not recorded; a group that was not told yet also gets the notice."""
+    """Reply with plain text, outside the conversation; in a group that was not told yet the notice goes with it."""
     with unrecorded():
-        await bot.send(event, spoken(bot, text[:REPLY_LENGTH]))
+        if len(text) > REPLY_LENGTH:
+            await send_long(bot, event, text)
+        else:
+            await bot.send(event, spoken(bot, text))
         if scene := find_scene(bot, event):
             await announce(bot, event, scene)
 
@@ -101,7 +114,7 @@ async def _refusal(bot: Bot, event: Event, scene: core.Scene | None, result: Arp
     if scene is None:
         return replies.commands.NOBODY
     subcommand = called_subcommand(event.get_plaintext())
-    if not result.matched:
+    if not result.matched or len(result.subcommands) > 1:
         return replies.commands.usage(subcommand) if subcommand else replies.commands.UNKNOWN_SUBCOMMAND
     memory = get_memory()
     if memory.is_running or subcommand in (None, "help"):

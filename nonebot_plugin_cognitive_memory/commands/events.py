@@ -1,8 +1,9 @@
-"""Commands on remembered events: list, search, forget."""
+"""Commands on what is remembered: list, show, search, forget and correct events and pins."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from nonebot.adapters import Bot, Event
 from nonebot_plugin_alconna import Match
@@ -10,24 +11,33 @@ from nonebot_plugin_alconna import Match
 import cognitive_memory_core as core
 
 from .. import replies
+from ..auto_consider import considerer
 from ..config import setup
 from ..lifecycle import get_memory
 from ..params import Here
 from .authority import objection
+from .consent import forget_asker
 from .entry import answer, memory_command
-from .numbers import shown_lists
+from .numbers import Item, shown_lists
 from .words import words_of
 
 PAGE = 10
 LAST_PAGE = 1_000
 FOUND, MOST_FOUND = 5, 20
-_COUNT = re.compile(r"(?:^|\s)-n\s+(\d{1,3})(?=\s|$)", re.ASCII)
+ME = frozenset({"me", "我"})
+_COUNT = re.compile(r"(?:^|\s)-n(?:\s+(\S+))?(?=\s|$)")
 
 
 @memory_command.assign("list")
 async def list_events(bot: Bot, event: Event, here: Here, page: Match[int]) -> None:
-    """List what is remembered here, newest first."""
+    """List what is remembered here: pins first, then events, newest first."""
     await answer(bot, event, _listed(here, page.result if page.available else 1))
+
+
+@memory_command.assign("show")
+async def show_item(bot: Bot, event: Event, here: Here, number: Match[int]) -> None:
+    """Show one item of the list shown last, with the lines that it was made of."""
+    await answer(bot, event, _shown(here, number.result))
 
 
 @memory_command.assign("search")
@@ -37,55 +47,123 @@ async def search_events(bot: Bot, event: Event, here: Here, words: Match[list[ob
 
 
 @memory_command.assign("forget")
-async def forget_event(bot: Bot, event: Event, here: Here, number: Match[int]) -> None:
-    """Forget one event of the list shown last."""
-    await answer(bot, event, _forgotten(bot, event, here, number.result))
+async def forget_item(bot: Bot, event: Event, here: Here, target: Match[str]) -> None:
+    """Forget one item of the list shown last, or everything about the asker."""
+    if target.result.casefold() in ME:
+        await answer(bot, event, forget_asker(here))
+    else:
+        await answer(bot, event, _forgotten(bot, event, here, target.result))
+
+
+@memory_command.assign("correct")
+async def correct_item(bot: Bot, event: Event, here: Here, number: Match[int], words: Match[list[object]]) -> None:
+    """Replace the text of one item of the list shown last."""
+    await answer(bot, event, _corrected(bot, event, here, number.result, words_of(words.result)))
 
 
 async def _listed(scene: core.Scene, page: int) -> str:
-    page = min(max(page, 1), LAST_PAGE)
-    first = (page - 1) * PAGE
-    events = await get_memory().events(scene, limit=PAGE + 1, offset=first)
-    if not events:
-        return replies.commands.nothing_listed(page)
-    shown = events[:PAGE]
-    shown_lists.show(scene, shown, first + 1)
-    return replies.commands.event_list(shown, first + 1, setup.settings.zone, page=page, is_more=len(events) > PAGE)
+    if page > LAST_PAGE:
+        return replies.commands.NO_PAGE.format(page=page)
+    memory, page = get_memory(), max(page, 1)
+    pins = await memory.pins(scene)
+    offset = (page - 1) * PAGE
+    events = await memory.events(scene, limit=PAGE + 1, offset=offset)
+    shown_pins = pins if page == 1 else []
+    if not events and not shown_pins:
+        return _nothing(scene) if page == 1 else replies.commands.NO_PAGE.format(page=page)
+    first = 1 if page == 1 else len(pins) + offset + 1
+    shown_lists.show(scene, [*shown_pins, *events[:PAGE]], first)
+    listed = replies.commands.item_list(
+        shown_pins, events[:PAGE], scene, setup.settings.zone, first=first, page=page, is_more=len(events) > PAGE
+    )
+    return listed if events else f"{listed}\n{_nothing(scene)}"
+
+
+def _nothing(scene: core.Scene) -> str:
+    lines, seconds = considerer.gathered(scene)
+    return replies.commands.nothing_yet(lines, seconds)
+
+
+async def _shown(scene: core.Scene, number: int) -> str:
+    item = shown_lists.find(scene, number)
+    if item is None:
+        return replies.commands.NUMBER_UNKNOWN
+    if isinstance(item, core.Pin):
+        return replies.commands.pin_details(item, setup.settings.zone)
+    lines: list[core.Message] = []
+    if item.request_type == "private" or scene.group_id == item.group_id:
+        lines = await get_memory().find_messages(scene, item.message_ids)
+    return replies.commands.event_details(item, lines, scene, setup.settings.zone)
 
 
 async def _found(scene: core.Scene, text: str) -> str:
-    query, wanted = split_count(text)
-    if not query:
+    asked = split_count(text)
+    if asked is None or not asked[0]:
         return replies.commands.usage("search")
+    query, wanted = asked
     memory, floor = get_memory(), setup.settings.query.min_relevance
-    hits = await memory.search_events(scene, query, top_k=wanted)
-    events = [hit.event for hit in hits if hit.relevance >= floor]
-    lines: list[core.Hit] = []
+    pins = [pin for pin in await memory.pins(scene) if _is_about(pin.text, query)]
+    hits = await memory.search_events(scene, query, kinds=("event", "preference", "knowledge", "experience"))
+    events = [hit.event for hit in hits if hit.relevance >= floor][:wanted]
+    told = {message_id for event in events for message_id in event.message_ids}
+    said: Sequence[core.Hit] = ()
     if len(events) < wanted:
-        lines = await memory.search_events(scene, query, kinds=("message",), top_k=wanted - len(events))
-    shown_lists.show(scene, events)
-    return replies.commands.found(events, [line.event for line in lines], setup.settings.zone)
+        said = await memory.search_events(scene, query, kinds=("message",), top_k=wanted)
+    lines = [hit.event for hit in said if hit.relevance >= floor and hit.event.id not in told]
+    shown_lists.show(scene, [*pins, *events])
+    return replies.commands.found(pins, events, lines[: wanted - len(events)], scene, setup.settings.zone)
 
 
-async def _forgotten(bot: Bot, event: Event, scene: core.Scene, number: int) -> str:
-    chosen = shown_lists.find(scene, number)
-    if chosen is None:
+def _is_about(text: str, query: str) -> bool:
+    """Return whether a text holds a word of the query, or two neighbouring characters of it."""
+    folded, pieces = text.casefold(), query.casefold().split()
+    return any(piece[at : at + 2] in folded for piece in pieces for at in range(max(len(piece) - 1, 1)))
+
+
+async def _forgotten(bot: Bot, event: Event, scene: core.Scene, target: str) -> str:
+    if not (target.isascii() and target.isdigit()):
+        return replies.commands.usage("forget")
+    item = shown_lists.find(scene, int(target[:9]))
+    if item is None:
         return replies.commands.NUMBER_UNKNOWN
-    refusal = "" if _is_own(scene, chosen) else await objection(bot, event)
+    refusal = await _objection(bot, event, scene, item)
     if refusal:
         return refusal
-    await get_memory().forget_event(scene, chosen.id)
+    if isinstance(item, core.Pin):
+        await get_memory().unpin(scene, item.id)
+        return replies.commands.UNPINNED
+    await get_memory().forget_event(scene, item.id)
     return replies.commands.FORGOTTEN
 
 
-def _is_own(scene: core.Scene, event: core.Event) -> bool:
-    return event.sender_id == scene.user_id or scene.kind == event.request_type == "private"
+async def _corrected(bot: Bot, event: Event, scene: core.Scene, number: int, text: str) -> str:
+    item = shown_lists.find(scene, number)
+    if item is None:
+        return replies.commands.NUMBER_UNKNOWN
+    if not text:
+        return replies.commands.usage("correct")
+    if isinstance(item, core.Pin):
+        refusal = await _objection(bot, event, scene, item)
+        return refusal or replies.commands.corrected((await get_memory().update_pin(scene, item.id, text)).text)
+    corrected = await get_memory().correct_event(scene, item.id, text)
+    return replies.commands.corrected(corrected.text)
 
 
-def split_count(text: str) -> tuple[str, int]:
-    """Split ``-n N`` off a query; return the rest and the number of hits wanted."""
+async def _objection(bot: Bot, event: Event, scene: core.Scene, item: Item) -> str:
+    """Return why the asker may not change an item; "" for their own, and for admins."""
+    if isinstance(item, core.Pin):
+        is_own = item.owner_id == scene.user_id or scene.kind == "private"
+        return "" if is_own else await objection(bot, event, replies.commands.ADMINS_ONLY)
+    is_own = item.sender_id == scene.user_id or scene.kind == item.request_type == "private"
+    return "" if is_own else await objection(bot, event)
+
+
+def split_count(text: str) -> tuple[str, int] | None:
+    """Take ``-n N`` out of a query: the rest, and how many hits are wanted; None if N is no number."""
     asked = _COUNT.search(text)
     if asked is None:
         return text.strip(), FOUND
+    if not (asked[1] and asked[1].isascii() and asked[1].isdigit()):
+        return None
     rest = text[: asked.start()] + text[asked.end() :]
-    return rest.strip(), min(max(int(asked[1]), 1), MOST_FOUND)
+    return rest.strip(), min(max(int(asked[1][:3]), 1), MOST_FOUND)

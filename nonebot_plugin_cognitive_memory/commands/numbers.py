@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import cognitive_memory_core as core
 
+Item = core.Event | core.Pin
 VALID = 600.0  # seconds
 SCENES = 1_000
 
@@ -17,7 +18,7 @@ SCENES = 1_000
 class ShownList:
     """Events by the number that they were shown under."""
 
-    events: Mapping[int, core.Event]
+    events: Mapping[int, Item]
     shown_at: float
 
 
@@ -29,14 +30,14 @@ class ShownLists:
         self._clock = clock
         self._lists: OrderedDict[core.Scene, ShownList] = OrderedDict()
 
-    def show(self, scene: core.Scene, events: Sequence[core.Event], first: int = 1) -> None:
+    def show(self, scene: core.Scene, events: Sequence[Item], first: int = 1) -> None:
         """Store a list as shown, numbered from ``first``; it replaces the earlier one."""
         self._lists[scene] = ShownList(dict(enumerate(events, first)), self._clock())
         self._lists.move_to_end(scene)
         if len(self._lists) > SCENES:
             self._lists.popitem(last=False)
 
-    def find(self, scene: core.Scene, number: int) -> core.Event | None:
+    def find(self, scene: core.Scene, number: int) -> Item | None:
         """Return the event with a number; None if there is none or the list has expired."""
         shown = self._lists.get(scene)
         if shown is None or self._clock() - shown.shown_at > VALID:

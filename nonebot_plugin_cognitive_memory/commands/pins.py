@@ -1,4 +1,4 @@
-"""Facts that people pin themselves."""
+"""Commands on pins: pin a fact for oneself or for the group, and list the pins."""
 
 from __future__ import annotations
 
@@ -8,20 +8,48 @@ from nonebot_plugin_alconna import Match
 import cognitive_memory_core as core
 
 from .. import replies
+from ..config import setup
 from ..lifecycle import get_memory
 from ..params import Here
+from .authority import objection
 from .entry import answer, memory_command
+from .numbers import shown_lists
 from .words import words_of
 
 
 @memory_command.assign("add")
 async def add_pin(bot: Bot, event: Event, here: Here, words: Match[list[object]]) -> None:
-    """Pin a fact for the asker."""
-    await answer(bot, event, _pinned(here, words_of(words.result)))
+    """Pin a fact for the asker; a call without words pins the message that it replies to."""
+    await answer(bot, event, _pinned(here, words_of(words.result), "add"))
 
 
-async def _pinned(scene: core.Scene, text: str) -> str:
+@memory_command.assign("pin")
+async def add_group_pin(bot: Bot, event: Event, here: Here, words: Match[list[object]]) -> None:
+    """Pin a fact for the whole group."""
+    await answer(bot, event, _pinned_for_group(bot, event, here, words_of(words.result)))
+
+
+@memory_command.assign("pins")
+async def list_pins(bot: Bot, event: Event, here: Here) -> None:
+    """List the pins of this place that the asker's turns contain."""
+    await answer(bot, event, _listed(here))
+
+
+async def _pinned(scene: core.Scene, text: str, subcommand: str) -> str:
     if not text:
-        return replies.commands.usage("add")
-    await get_memory().pin(scene, text)
-    return replies.commands.PINNED
+        return replies.commands.usage(subcommand)
+    pin = await get_memory().pin(scene, text, for_group=subcommand == "pin")
+    return replies.commands.pinned(pin.text, is_cut=len(pin.text) < len(text), for_group=subcommand == "pin")
+
+
+async def _pinned_for_group(bot: Bot, event: Event, scene: core.Scene, text: str) -> str:
+    if scene.kind != "group":
+        return replies.commands.ONLY_IN_GROUPS
+    refusal = await objection(bot, event, replies.commands.ADMINS_ONLY)
+    return refusal or await _pinned(scene, text, "pin")
+
+
+async def _listed(scene: core.Scene) -> str:
+    pins = await get_memory().pins(scene)
+    shown_lists.show(scene, pins)
+    return replies.commands.pin_list(pins, setup.settings.zone)

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Literal
 
 from nonebot.adapters import Bot, Event
-from nonebot.permission import SUPERUSER
 from nonebot_plugin_alconna import At, Match
 
 import cognitive_memory_core as core
@@ -16,10 +15,12 @@ from .. import replies
 from ..config import setup
 from ..lifecycle import get_memory
 from ..params import Here
+from .authority import superuser_objection
 from .entry import answer, memory_command
 from .words import words_of
 
 _REVISION = re.compile(r"[0-9]{8}T[0-9]{6}\.[0-9]{6}Z")
+_PLACE = re.compile(r"(?:^|\s)([0-9]{1,3})(?=\s|$)")
 _NUMBER = re.compile(r"[0-9]{5,20}")
 
 
@@ -44,8 +45,13 @@ async def share_profile(bot: Bot, event: Event, here: Here, wish: Match[str]) ->
 @memory_command.assign("rollback")
 async def roll_back(bot: Bot, event: Event, here: Here, words: Match[list[object]]) -> None:
     """Restore an earlier profile; for the bot's superusers."""
-    is_permitted = await SUPERUSER(bot, event)
-    await answer(bot, event, _rolled_back(here, words.result if words.available else (), is_permitted=is_permitted))
+    await answer(bot, event, _rolled_back(bot, event, here, words.result if words.available else ()))
+
+
+@memory_command.assign("view")
+async def view_profile(bot: Bot, event: Event, here: Here, words: Match[list[object]]) -> None:
+    """Show somebody's profile and its versions: as a member in a group, as a person in private; for superusers."""
+    await answer(bot, event, _viewed(bot, event, here, words.result if words.available else ()))
 
 
 async def _shown(scene: core.Scene, entity_type: Literal["user", "group"], entity_id: str) -> str:
@@ -63,20 +69,43 @@ async def _shared(scene: core.Scene, wish: str) -> str:
     return replies.commands.sharing(is_on=is_shared)
 
 
-async def _rolled_back(scene: core.Scene, words: Iterable[object], *, is_permitted: bool) -> str:
-    if not is_permitted:
-        return replies.commands.SUPERUSERS_ONLY
+async def _viewed(bot: Bot, event: Event, scene: core.Scene, words: Iterable[object]) -> str:
+    refusal = await superuser_objection(bot, event)
+    if refusal:
+        return refusal
+    key, operator = _target(scene, list(words)), core.Scene.operator(scene.agent)
+    if key is None:
+        return replies.commands.usage("view")
+    memory, whose = get_memory(), key.group_id if key.entity_type == "group" else key.user_id
+    if key.entity_type == "member":
+        whose = f"{key.group_id}/{key.user_id}"
+    found = await memory.get_profile(operator, key.entity_type, whose)
+    return replies.commands.viewed(found, await memory.profile_revisions(operator, key), setup.settings.zone)
+
+
+async def _rolled_back(bot: Bot, event: Event, scene: core.Scene, words: Iterable[object]) -> str:
+    refusal = await superuser_objection(bot, event)
+    if refusal:
+        return refusal
     parts = list(words)
     key, operator = _target(scene, parts), core.Scene.operator(scene.agent)
     if key is None:
         return replies.commands.usage("rollback")
     revisions = await get_memory().profile_revisions(operator, key)
-    asked = _REVISION.search(words_of(parts))
-    wanted = asked[0] if asked else next((revision.id for revision in revisions), "")
+    wanted = _revision(words_of(parts), [revision.id for revision in revisions])
     if not wanted:
         return replies.commands.NO_REVISIONS
     restored = await get_memory().restore_profile(operator, key, wanted)
     return replies.commands.rolled_back(restored, wanted)
+
+
+def _revision(text: str, known: Sequence[str]) -> str:
+    """Return the id of the requested version: an id, or its place in the list of versions; the latest by default."""
+    named, counted = _REVISION.search(text), _PLACE.search(text)
+    if named:
+        return named[0]
+    place = int(counted[1]) if counted else 1
+    return known[place - 1] if 0 < place <= len(known) else ""
 
 
 def _target(scene: core.Scene, parts: Iterable[object]) -> core.ProfileKey | None:

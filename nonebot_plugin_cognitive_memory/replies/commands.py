@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from datetime import tzinfo
 
@@ -10,43 +11,186 @@ import cognitive_memory_core as core
 from .tools import NOT_ENABLED, speaker
 
 LINE_LENGTH = 80
-HELP = """\
-认知记忆 · /memory 或 /记忆
-帮助 help：看这份说明
-状态 status：记忆是否在工作
+SOURCES = 8  # lines that an item's details quote
+_HELP = """\
+认知记忆 · /memory 或 /记忆（中文、英文都行）
 列表 list [页]：这里记住了什么，新的在前
+详情 show 序号：一条的全文、谁说的、出自哪几句
 搜索 search 内容 [-n 条数]：找一件事
-记住 add 内容：置顶一件事，和你说话时总会想起
-忘掉 forget 序号：忘掉列表或搜索里的一条
+记住 add 内容：置顶一件事，和你说话时总会想起；回复一条消息只发「/记忆 记住」就记那条
+置顶列表 pins：你的置顶和全群的置顶
+忘掉 forget 序号：忘掉一条；更正 correct 序号 内容：改一条你自己说的
 侧写 profile：这里记下的你是什么样的人；群侧写 group：这个群
-共享 share on|off：你在私聊里的侧写，别处能不能用
-回滚 rollback @某人 [版本]：侧写写坏了，换回上一版（机器人管理员）"""
+共享 share on|off：你在私聊里的侧写，群里能不能用
+整理 consider：现在就把刚才的话整理成记忆
+无痕 incognito [分钟]：接下来说的不记（默认 30 分钟，0 结束）
+别记我 optout：从此不记我、不提我；可以记我 optin：恢复
+忘记我 forget me：删掉关于我的全部；导出 export：把我的记忆发给我（私聊）
+状态 status：记忆是否在工作；帮助 help：看这份说明"""
+_HELP_GROUP = """\
+—— 群主和管理员 ——
+开 on、关 off、只记 record、只忆 recall：这个群记不记、用不用
+置顶 pin 内容：全群的置顶
+总结 summarize [句数]：总结最近的聊天
+清空 clear：删掉这个群的全部记忆"""
+_HELP_PRIVATE = """\
+—— 这个私聊 ——
+开 on、关 off、只记 record、只忆 recall：这里记不记、用不用
+总结 summarize [句数]：总结最近的聊天
+清空 clear：删掉这个私聊的全部记忆"""
+_HELP_SUPERUSER = """\
+—— 机器人管理员 ——
+统计 stats、队列 queue、失败 failed、重试 retry [任务号]
+重建索引 reindex、停 pause、启 resume
+查看 view @某人：侧写和它的版本；回滚 rollback @某人 [第几版]：换回旧版"""
 UNKNOWN_SUBCOMMAND = "没有这个子命令，发送 /记忆 帮助 看看能做什么"
 NOBODY = "匿名发言或频道里分不清是谁，用不了这个命令"
 TOO_OFTEN = "命令用得太快了，请过一会儿再试"
 TROUBLE = "记忆暂时读写不了，请稍后再试；机器人管理员可以看日志"
-PINNED = "记住了，以后和你说话时会想起"
+CUT = "……后面还有，太长了没有发完"
 FORGOTTEN = "忘掉了；30 天内机器人管理员还能恢复"
-NUMBER_UNKNOWN = "没有这个序号：请先发送 /记忆 列表 或 /记忆 搜索，序号只对最近那一次有效"
+UNPINNED = "这条置顶去掉了"
+NUMBER_UNKNOWN = "没有这个序号：请先发送 /记忆 列表 或 /记忆 搜索，序号只对你在这里最近看到的那一次有效（10 分钟）"
+NO_PAGE = "没有第 {page} 页"
 NOT_YOURS = "这条不是你说的，只有群主、管理员或机器人管理员能让机器人忘掉"
-UNPROVEN = "没能向平台核实这条消息，所以没有动别人说过的话；请稍后再试，或请机器人管理员操作"
+ADMINS_ONLY = "只有群主、管理员或机器人管理员能用这个命令"
+ADMIN_UNKNOWN = (
+    "平台没有告诉我你是不是管理员（get_group_member_info 没有回答），所以没有执行；请检查协议端，或请机器人管理员操作"
+)
+UNPROVEN = "没能向平台核实这条消息，所以没有执行；请稍后再试，或请机器人管理员操作"
 ON_OFF = {"on": True, "开": True, "off": False, "关": False}
 ONLY_IN_GROUPS = "这个命令要在群里用"
+ONLY_IN_PRIVATE = "这个命令只能在私聊里用，免得别人看到"
 NO_PROFILE = "还没有侧写：聊得多一些，就会慢慢写出来"
 SUPERUSERS_ONLY = "只有机器人管理员能用这个命令"
 NO_REVISIONS = "没有更早的版本可以换回"
+OPTED_OUT = (
+    "好，从现在起不记你说的话，也不再想起你；别人提到你时写作「某位成员」。"
+    "以前的要一起删掉，发送 /记忆 忘记我；想恢复，发送 /记忆 可以记我"
+)
+OPTED_IN = "好，从现在起又可以记你了；停掉的那段时间说的话没有记"
+CONFIRM_FORGET_ME = (
+    "会删掉你在所有群和私聊里说过的话、关于你的侧写、置顶和备忘，别人话里的你改成「某位成员」，不能恢复。"
+    "确定的话，60 秒内再发一次同样的命令"
+)
+CONFIRM_CLEAR_GROUP = (
+    "会删掉这个群的全部记忆：原话、整理出的事、侧写和置顶，不能恢复。确定的话，60 秒内再发一次同样的命令"
+)
+CONFIRM_CLEAR_PRIVATE = (
+    "会删掉这个私聊的全部记忆：原话、整理出的事、侧写和置顶，不能恢复。确定的话，60 秒内再发一次同样的命令"
+)
+EXPORTED = "发给你了，共 {rows} 条（JSON Lines，一行一条）"
+EXPORTED_AS_TEXT = "平台不让发文件，内容在下面：\n{text}"
+SWITCHED = {
+    "on": "好，这里说的会记，记住的也会用",
+    "off": "好，这里不再记，也不再用；以前的留着，发送 /记忆 开 恢复",
+    "record_only": "好，这里只记不用：继续记，但机器人回答时不会想起来",
+    "recall_only": "好，这里只用不记：机器人还会想起以前的，新说的不记",
+}
+CONSIDERED = "好，刚才的话交给史官整理了，过一会儿看 /记忆 列表"
+NOTHING_TO_CONSIDER = "没有新的话要整理"
+NOTHING_SAID = "这里最近没有记下什么话"
+SUMMARY = "最近 {count} 句的总结：\n{text}"
+UNKNOWN_JOB = "没有找到这一个任务：任务号看 /记忆 失败，写前几位就行，要能认出是哪一个"
+REVIVED = "重新排队 {count} 个任务"
+REINDEXED = "向量索引重建好了，共 {count} 条"
+PAUSED = "史官停下了；说过的话照样收着，发送 /记忆 启 继续整理"
+RESUMED = "史官继续整理"
 _USAGE = {
     "help": "/记忆 帮助",
     "status": "/记忆 状态",
     "list": "/记忆 列表 [页]，例如 /记忆 列表 2",
+    "show": "/记忆 详情 序号，例如 /记忆 详情 3；序号看最近一次列表或搜索",
     "search": "/记忆 搜索 内容 [-n 条数]，例如 /记忆 搜索 花生 -n 5",
-    "add": "/记忆 记住 内容，例如 /记忆 记住 我对花生过敏",
+    "add": "/记忆 记住 内容，例如 /记忆 记住 我对花生过敏；也可以回复一条消息发 /记忆 记住",
+    "pins": "/记忆 置顶列表",
     "forget": "/记忆 忘掉 序号，例如 /记忆 忘掉 3；序号看最近一次列表或搜索",
+    "forget_me": "/记忆 忘记我",
+    "correct": "/记忆 更正 序号 内容，例如 /记忆 更正 3 我对芒果过敏；序号看最近一次列表或搜索",
     "profile": "/记忆 侧写",
     "group": "/记忆 群侧写",
     "share": "/记忆 共享 on 或 /记忆 共享 off",
-    "rollback": "/记忆 回滚 @某人（或 QQ 号，或 群）[版本]，不写版本就是上一版",
+    "consider": "/记忆 整理",
+    "export": "/记忆 导出",
+    "optout": "/记忆 别记我",
+    "optin": "/记忆 可以记我",
+    "incognito": "/记忆 无痕 [分钟]，例如 /记忆 无痕 60；/记忆 无痕 0 结束",
+    "on": "/记忆 开",
+    "off": "/记忆 关",
+    "record": "/记忆 只记",
+    "recall": "/记忆 只忆",
+    "summarize": "/记忆 总结 [句数]，例如 /记忆 总结 100",
+    "pin": "/记忆 置顶 内容，例如 /记忆 置顶 周五晚上不讨论工作",
+    "clear": "/记忆 清空",
+    "stats": "/记忆 统计",
+    "queue": "/记忆 队列",
+    "failed": "/记忆 失败",
+    "retry": "/记忆 重试 [任务号]，不写任务号就是全部",
+    "reindex": "/记忆 重建索引",
+    "view": "/记忆 查看 @某人（或 QQ 号）",
+    "rollback": "/记忆 回滚 @某人（或 QQ 号，或 群）[第几版]，不写就是上一版；版本看 /记忆 查看",
+    "pause": "/记忆 停",
+    "resume": "/记忆 启",
 }
+
+
+def help_text(scene: core.Scene, *, decides: bool, is_superuser: bool) -> str:
+    """Return the commands that somebody may use here; ``decides``: they are an admin, or it is their private chat."""
+    parts = [_HELP]
+    if decides:
+        parts.append(_HELP_GROUP if scene.kind == "group" else _HELP_PRIVATE)
+    if is_superuser:
+        parts.append(_HELP_SUPERUSER)
+    return "\n".join(parts)
+
+
+def nothing_yet(lines: int, seconds: float) -> str:
+    """Say that no event is stored here, and when that changes."""
+    return f"这里还没有整理出记忆。{gathered(lines, seconds)}" if lines else "这里还没有记住什么"
+
+
+def gathered(lines: int, seconds: float) -> str:
+    """Say how many lines wait to be considered, and when they will be."""
+    minutes = max(round(seconds / 60), 1)
+    return f"攒了 {lines} 句，大约 {minutes} 分钟后整理；想现在就整理，发送 /记忆 整理"
+
+
+def pinned(text: str, *, is_cut: bool, for_group: bool) -> str:
+    """Confirm a pin."""
+    whose = "和这个群里的人说话时都会想起" if for_group else "以后和你说话时会想起"
+    cut = f"（太长了，只留下前 {len(text)} 个字）" if is_cut else ""
+    return f"记住了{cut}，{whose}：{_short(text)}"
+
+
+def corrected(text: str) -> str:
+    """Confirm a correction with the text that stands now."""
+    return f"改好了：{_short(text)}"
+
+
+def incognito(minutes: int) -> str:
+    """Confirm that a stretch begins or ends."""
+    if not minutes:
+        return "无痕结束了，接下来说的会记"
+    return f"好，接下来 {minutes} 分钟你在这里说的不记，以后也不会补记；提前结束发送 /记忆 无痕 0"
+
+
+def erased(erasure: core.Erasure) -> str:
+    """Report what an erasure removed, and what only people can delete."""
+    counts = (
+        ("整理出的事", erasure.events),
+        ("原话", erasure.messages),
+        ("备忘", erasure.memos),
+        ("置顶", erasure.pins),
+        ("侧写", erasure.profiles),
+        ("还没整理的任务", erasure.jobs),
+        ("别人话里的改写", erasure.reworded),
+    )
+    gone = "、".join(f"{what} {count}" for what, count in counts if count)
+    lines = [f"删掉了：{gone}" if gone else "没有什么可删的"]
+    lines.append("磁盘上的痕迹也清掉了" if erasure.purged else "从现在起查不到了，磁盘上的痕迹一小时内清掉")
+    if erasure.copies:
+        lines.append(f"以前导出或备份过 {len(erasure.copies)} 份，里面的要机器人管理员自己删")
+    return "\n".join(lines)
 
 
 def announcement(capture: core.CaptureSettings) -> str:
@@ -75,7 +219,7 @@ def off(reason: str) -> str:
 def status(now: core.Status) -> str:
     """Return the state of the memory for anybody, without paths and error texts."""
     lines = [
-        f"记忆正在工作；记住 {now.totals.events} 件事，置顶 {now.totals.pins} 条",
+        f"记忆正在工作；整个机器人一共记住 {now.totals.events} 件事，置顶 {now.totals.pins} 条",
         f"待整理 {now.jobs.pending + now.jobs.processing} 条，失败 {now.jobs.failed} 条",
     ]
     if now.refused:
@@ -125,24 +269,151 @@ def _index_lines(now: core.Status) -> list[str]:
     return lines
 
 
-def event_list(events: Sequence[core.Event], first: int, zone: tzinfo, *, page: int, is_more: bool) -> str:
-    """Return a list of events, numbered from ``first``."""
-    lines = [_numbered(number, event, zone) for number, event in enumerate(events, first)]
+def stats(now: core.Status) -> str:
+    """Show the figures of the whole memory, to a superuser."""
+    totals = now.totals
+    lines = [
+        f"事 {totals.events}（忘掉 {totals.retired}），原话 {totals.messages}，备忘 {totals.memos}，置顶 {totals.pins}",
+        f"今天调用模型 {now.calls_today} 次，{now.tokens_today} 个 token",
+    ]
+    lines += [f"· {_PURPOSES.get(spent.purpose, spent.purpose)} {spent.calls} 次" for spent in now.spent_today]
+    lost = (
+        (now.refused, "没收下的轮次"),
+        (now.dropped_messages, "没记下的消息"),
+        (now.removed_messages, "按大小删掉的消息"),
+    )
+    lines += [f"启动以来{what} {count}" for count, what in lost if count]
+    if now.last_error:
+        lines.append(f"最近的错误：{now.last_error[:200]}")
+    return "\n".join(lines)
+
+
+_PURPOSES = {
+    "triage": "判断",
+    "rewrite": "整理",
+    "merge": "写侧写",
+    "embedding": "向量",
+    "rerank": "重排",
+    "compress": "总结",
+}
+
+
+def queue(now: core.Status) -> str:
+    """Show the jobs by state, to a superuser."""
+    jobs = now.jobs
+    lines = [f"等着 {jobs.pending}，正在做 {jobs.processing}，失败 {jobs.failed}（看 /记忆 失败）"]
+    lines += [*_merge_lines(now), *(["史官停着，发送 /记忆 启 继续"] if now.paused else []), *_index_lines(now)]
+    return "\n".join(lines)
+
+
+def failed_list(jobs: Sequence[core.FailedJob], total: int, zone: tzinfo, id_length: int) -> str:
+    """List failed jobs: id, time, place, error, and what to do."""
+    if not jobs:
+        return "没有失败的任务"
+    lines = [f"失败的任务 {total} 个（重试：/记忆 重试 任务号，或 /记忆 重试 全部重来）"]
+    for failed in jobs:
+        scene = failed.job.work.scene if failed.job else None
+        place = "读不出来" if scene is None else f"群 {scene.group_id}" if scene.group_id else f"私聊 {scene.user_id}"
+        at = failed.failed_at.astimezone(zone)
+        lines.append(
+            f"{failed.id[:id_length]} [{at:%m-%d %H:%M}] {place}，试了 {failed.attempts} 次：{failed.error[:80]}"
+        )
+    return "\n".join(lines)
+
+
+def item_list(  # everything that a page shows
+    pins: Sequence[core.Pin],
+    events: Sequence[core.Event],
+    scene: core.Scene,
+    zone: tzinfo,
+    *,
+    first: int,
+    page: int,
+    is_more: bool,
+) -> str:
+    """List pins and events under their own headings, numbered from ``first``."""
+    lines: list[str] = []
+    if pins:
+        lines += ["置顶", *(_numbered_pin(number, pin) for number, pin in enumerate(pins, first))]
+    if events:
+        lines.append(f"这里记住的事（第 {page} 页；看全文 /记忆 详情 序号，忘掉 /记忆 忘掉 序号）")
+        lines += [_numbered(number, event, scene, zone) for number, event in enumerate(events, first + len(pins))]
     if is_more:
         lines.append(f"下一页：/记忆 列表 {page + 1}")
-    return "\n".join((f"这里记住的事（第 {page} 页，忘掉：/记忆 忘掉 序号）", *lines))
+    return "\n".join(lines)
 
 
-def found(events: Sequence[core.Event], messages: Sequence[core.Event], zone: tzinfo) -> str:
-    """Return the found events, numbered from 1, followed by found messages."""
-    numbered = [_numbered(number, event, zone) for number, event in enumerate(events, 1)]
-    said = [f"{_dated(message, zone)} {speaker(message)}：{_shown(message)}" for message in messages]
-    parts = [("找到这些（忘掉：/记忆 忘掉 序号）", numbered), ("有人说过", said)]
+def pin_list(pins: Sequence[core.Pin], zone: tzinfo) -> str:
+    """List pins with their dates, numbered from 1."""
+    if not pins:
+        return "还没有置顶：发送 /记忆 记住 内容"
+    lines = [
+        f"{_numbered_pin(number, pin)}（{pin.pinned_at.astimezone(zone):%Y-%m-%d}）"
+        for number, pin in enumerate(pins, 1)
+    ]
+    return "\n".join(("置顶（去掉 /记忆 忘掉 序号，改 /记忆 更正 序号 内容）", *lines))
+
+
+def found(
+    pins: Sequence[core.Pin],
+    events: Sequence[core.Event],
+    messages: Sequence[core.Event],
+    scene: core.Scene,
+    zone: tzinfo,
+) -> str:
+    """List the pins and events that a search found, numbered from 1, and lines of the log beside them."""
+    numbered_pins = [_numbered_pin(number, pin) for number, pin in enumerate(pins, 1)]
+    numbered = [_numbered(number, event, scene, zone) for number, event in enumerate(events, 1 + len(pins))]
+    said = [
+        f"{_dated(message, zone)} {_placed(message, scene)}{speaker(message)}：{_shown(message)}"
+        for message in messages
+    ]
+    parts = [("置顶", numbered_pins), ("找到这些（忘掉：/记忆 忘掉 序号）", numbered), ("相关的原话", said)]
     return "\n".join(line for title, lines in parts if lines for line in (title, *lines)) or "没有找到相关的记忆"
 
 
-def _numbered(number: int, event: core.Event, zone: tzinfo) -> str:
-    return f"{number}. {_dated(event, zone)} {_shown(event)}"
+def event_details(event: core.Event, lines: Sequence[core.Message], scene: core.Scene, zone: tzinfo) -> str:
+    """Show one event in full: who said it, when and where, how often, and the lines that it was made of."""
+    told = [event.text, f"{_dated(event, zone)} {_placed(event, scene)}{speaker(event)} 说的"]
+    if event.count > 1:
+        told.append(f"说过 {event.count} 次")
+    told += [
+        f"{name}：{text}"
+        for name, text in (("问题", event.pain), ("办法", event.solution), ("结果", event.outcome))
+        if text
+    ]
+    if not event.is_absolute:
+        told.append("这条没能说清是谁或什么时候，只作参考")
+    if lines:
+        told.append("出自：")
+        told += [
+            f"{line.sent_at.astimezone(zone):%m-%d %H:%M} {_sayer(line)}：{_short(line.text)}"
+            for line in lines[:SOURCES]
+        ]
+    return "\n".join(told)
+
+
+def pin_details(pin: core.Pin, zone: tzinfo) -> str:
+    """Show one pin in full."""
+    whose = "你的置顶" if pin.owner_id else "全群的置顶"
+    return f"{pin.text}\n{whose}，{pin.pinned_at.astimezone(zone):%Y-%m-%d %H:%M}"
+
+
+def _sayer(line: core.Message) -> str:
+    return "机器人" if line.is_bot else f"{line.scene.user_name or 'QQ'}({line.scene.user_id})"
+
+
+def _numbered(number: int, event: core.Event, scene: core.Scene, zone: tzinfo) -> str:
+    return f"{number}. {_dated(event, zone)} {_placed(event, scene)}{_shown(event)}"
+
+
+def _numbered_pin(number: int, pin: core.Pin) -> str:
+    return f"{number}. {'' if pin.owner_id else '（全群）'}{_short(pin.text)}"
+
+
+def _placed(event: core.Event, scene: core.Scene) -> str:
+    """Name the group of an event that is shown outside it."""
+    return f"（群 {event.group_id}）" if event.group_id and event.group_id != scene.group_id else ""
 
 
 def _dated(event: core.Event, zone: tzinfo) -> str:
@@ -150,25 +421,48 @@ def _dated(event: core.Event, zone: tzinfo) -> str:
 
 
 def _shown(event: core.Event) -> str:
-    text = " ".join(event.text.split())
-    return text if len(text) <= LINE_LENGTH else text[: LINE_LENGTH - 1] + "…"
+    return _short(event.text)
 
 
-def nothing_listed(page: int) -> str:
-    """Return the reply that a page is empty."""
-    return "这里还没有记住什么" if page == 1 else f"没有第 {page} 页"
+def _short(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= LINE_LENGTH else line[: LINE_LENGTH - 1] + "…"
 
 
-def profile(profile: core.Profile, zone: tzinfo) -> str:
-    """Return a profile as text."""
-    updated = profile.updated_at.astimezone(zone).replace(tzinfo=None).isoformat(" ", "minutes")
-    tags = [f"标签：{'、'.join(profile.tags)}"] if profile.tags else []
-    return "\n".join((f"{profile.name or '侧写'}（更新于 {updated}）", *tags, profile.summary))
+def profile(shown: core.Profile, zone: tzinfo) -> str:
+    """Show a profile without Markdown, which QQ does not render."""
+    updated = shown.updated_at.astimezone(zone).replace(tzinfo=None).isoformat(" ", "minutes")
+    tags = [f"标签：{'、'.join(shown.tags)}"] if shown.tags else []
+    return "\n".join((f"{shown.name or '侧写'}（更新于 {updated}）", *tags, plain(shown.summary)))
+
+
+def plain(markdown: str) -> str:
+    """Return Markdown as plain text: headings in brackets, dots for list items, no emphasis."""
+    lines = (_MARKS.sub("", line).strip() for line in markdown.splitlines())
+    shown = (_HEADING.sub(r"【\1】", _ITEM.sub("· ", line)) for line in lines)
+    return "\n".join(line for line in shown if line)
+
+
+_MARKS = re.compile(r"\*\*|__|`")
+_HEADING = re.compile(r"^#{1,6}\s+(.+)$")
+_ITEM = re.compile(r"^[-*+]\s+")
+
+
+def viewed(found: core.Profile | None, revisions: Sequence[core.Revision], zone: tzinfo) -> str:
+    """Show somebody's profile and its past versions, numbered from the latest, to a superuser."""
+    shown = "还没有侧写" if found is None else profile(found, zone)
+    if not revisions:
+        return f"{shown}\n没有更早的版本"
+    lines = [
+        f"{number}. {revision.profile.updated_at.astimezone(zone):%Y-%m-%d %H:%M}"
+        for number, revision in enumerate(revisions, 1)
+    ]
+    return "\n".join((shown, "更早的版本（换回：/记忆 回滚 @某人 第几版）", *lines))
 
 
 def sharing(*, is_on: bool) -> str:
-    """Return the confirmation that a person shares their profile, or stopped sharing it."""
-    return "好，别的群里也能用上你的侧写了" if is_on else "好，你私聊里的侧写只在和你的私聊里用"
+    """Confirm a person's choice about their profile."""
+    return "好，你私聊里的侧写，在你说话的群里也能用了" if is_on else "好，你私聊里的侧写只在和你的私聊里用"
 
 
 def rolled_back(profile: core.Profile, revision_id: str) -> str:

@@ -157,7 +157,7 @@ async def test_search(stage: Stage, group: int) -> None:
     one = await stage.ask("/记忆 搜索 喜欢什么茶 -n 1", user, group)
     assert len([line for line in one.splitlines() if line[0].isdigit()]) == 1
     await stage.hear(message("周六去看星轨展", user, group))
-    assert "有人说过" in await stage.ask("/memory search 星轨展", user, group)
+    assert "相关的原话" in await stage.ask("/memory search 星轨展", user, group)
 
 
 async def test_lines_that_a_search_finds_have_no_number(stage: Stage, group: int) -> None:
@@ -166,13 +166,13 @@ async def test_lines_that_a_search_finds_have_no_number(stage: Stage, group: int
     here = core.Scene.group(str(group), str(user))
     await stage.hear(message("周六去看星轨展", user, group))
     only_said = (await stage.ask("/记忆 搜索 星轨展", user, group)).splitlines()
-    assert only_said[0] == "有人说过"
+    assert only_said[0] == "相关的原话"
     assert len(only_said) == 2
     assert "没有这个序号" in await stage.ask("/记忆 忘掉 1", user, group)
     await told(here, f"阿棠({user}) 喜欢星轨展")
     found = (await stage.ask("/记忆 搜索 星轨展", user, group)).splitlines()
     assert [line[:2] for line in found if line[0].isdigit()] == ["1."]
-    assert found.index("有人说过") == 2
+    assert found.index("相关的原话") == 2
     assert "忘掉了" in await stage.ask("/记忆 忘掉 1", user, group)
     assert await standing(here) == []
     assert await stage.ask("/记忆 搜索 星轨展", user, group) == "没有找到相关的记忆"
@@ -294,11 +294,12 @@ async def test_a_failing_disk_is_answered(stage: Stage, group: int, monkeypatch:
         ("花生 -n 0", ("花生", 1)),
         ("花生 -n 999", ("花生", 20)),
         ("花生-n 3", ("花生-n 3", 5)),
-        ("花生 -n", ("花生 -n", 5)),
-        ("花生 -n ３", ("花生 -n ３", 5)),
+        ("花生 -n", None),
+        ("花生 -n abc", None),
+        ("花生 -n ３", None),
     ],
 )
-def test_how_many(text: str, split: tuple[str, int]) -> None:
+def test_how_many(text: str, split: tuple[str, int] | None) -> None:
     """``-n N`` is removed from a query wherever it stands, and bounded."""
     from nonebot_plugin_cognitive_memory.commands.events import split_count
 

@@ -45,7 +45,7 @@ async def test_sharing_opens_a_private_portrait(stage: Stage, group: int) -> Non
     await told(core.Scene.private(str(user), user_name="阿禾"), f"阿禾({user}) 喜欢喝乌龙茶")
     assert "乌龙茶" in await stage.ask("/记忆 侧写", user)
     assert "乌龙茶" not in await stage.ask("/记忆 侧写", user, group)
-    assert "别的群里" in await stage.ask("/记忆 共享 on", user, group)
+    assert "在你说话的群里" in await stage.ask("/记忆 共享 on", user, group)
     assert await get_memory().drain(PATIENCE)
     assert "乌龙茶" in await stage.ask("/记忆 侧写", user, group)
     assert "只在" in await stage.ask("/记忆 共享 关", user)

@@ -1,0 +1,46 @@
+"""Destructive commands are sent twice: the second call confirms the first, for a minute and for the same content."""
+
+from __future__ import annotations
+
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
+
+import cognitive_memory_core as core
+
+VALID = 60.0  # seconds
+PEOPLE = 1_000
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a person was asked to confirm, and until when."""
+
+    content: Hashable
+    ends_at: float
+
+
+class Confirmations:
+    """The open questions, one for each person, place and command. ``clock`` returns seconds of a monotonic clock."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        """Start with no open question."""
+        self._clock = clock
+        self._asked: OrderedDict[tuple[core.Scene, str], Asked] = OrderedDict()
+
+    def is_confirmed(self, scene: core.Scene, command: str, content: Hashable) -> bool:
+        """Return whether this call confirms the last one, which must have shown the same content; else open a question.
+
+        ``content`` identifies everything that the command would change.
+        """
+        asked = self._asked.pop((scene, command), None)
+        if asked is not None and asked.content == content and self._clock() <= asked.ends_at:
+            return True
+        self._asked[scene, command] = Asked(content, self._clock() + VALID)
+        if len(self._asked) > PEOPLE:
+            self._asked.popitem(last=False)
+        return False
+
+
+confirmations = Confirmations()

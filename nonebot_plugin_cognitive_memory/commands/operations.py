@@ -1,0 +1,101 @@
+"""Commands of the bot's superusers: figures, the queue, failed jobs, the index, and pausing the historian."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+from nonebot.adapters import Bot, Event
+from nonebot_plugin_alconna import Match
+
+from .. import replies
+from ..config import setup
+from ..lifecycle import get_memory
+from .authority import superuser_objection
+from .entry import answer, memory_command
+
+FAILED = 10  # failed jobs in one answer
+ID_LENGTH = 8  # characters of a job's id that are shown
+
+
+@memory_command.assign("stats")
+async def show_stats(bot: Bot, event: Event) -> None:
+    """Show the figures of the whole memory."""
+    await answer(bot, event, _permitted(bot, event, _stats))
+
+
+@memory_command.assign("queue")
+async def show_queue(bot: Bot, event: Event) -> None:
+    """Show how many jobs wait, run and failed."""
+    await answer(bot, event, _permitted(bot, event, _queue))
+
+
+@memory_command.assign("failed")
+async def show_failed(bot: Bot, event: Event) -> None:
+    """List the failed jobs with their errors."""
+    await answer(bot, event, _permitted(bot, event, _failed))
+
+
+@memory_command.assign("retry")
+async def retry(bot: Bot, event: Event, target: Match[str]) -> None:
+    """Queue one failed job again, by the start of its id, or all."""
+    wanted = target.result if target.available else ""
+    await answer(bot, event, _permitted(bot, event, lambda: _retried(wanted)))
+
+
+@memory_command.assign("reindex")
+async def reindex(bot: Bot, event: Event) -> None:
+    """Rebuild the vector index."""
+    await answer(bot, event, _permitted(bot, event, _reindexed))
+
+
+@memory_command.assign("pause")
+async def pause(bot: Bot, event: Event) -> None:
+    """Stop the historian; what is said meanwhile waits."""
+    await answer(bot, event, _permitted(bot, event, _paused))
+
+
+@memory_command.assign("resume")
+async def resume(bot: Bot, event: Event) -> None:
+    """Let the historian work again."""
+    await answer(bot, event, _permitted(bot, event, _resumed))
+
+
+async def _permitted(bot: Bot, event: Event, work: Callable[[], Awaitable[str]]) -> str:
+    return await superuser_objection(bot, event) or await work()
+
+
+async def _stats() -> str:
+    return replies.commands.stats(await get_memory().status())
+
+
+async def _queue() -> str:
+    return replies.commands.queue(await get_memory().status())
+
+
+async def _failed() -> str:
+    failed = await get_memory().failed_jobs()
+    return replies.commands.failed_list(failed[:FAILED], len(failed), setup.settings.zone, ID_LENGTH)
+
+
+async def _retried(wanted: str) -> str:
+    memory = get_memory()
+    if not wanted:
+        return replies.commands.REVIVED.format(count=await memory.revive())
+    matching = [job for job in await memory.failed_jobs() if job.id.startswith(wanted)]
+    if len(matching) != 1:
+        return replies.commands.UNKNOWN_JOB
+    return replies.commands.REVIVED.format(count=await memory.revive(matching[0].id))
+
+
+async def _reindexed() -> str:
+    return replies.commands.REINDEXED.format(count=await get_memory().reindex())
+
+
+async def _paused() -> str:
+    await get_memory().pause()
+    return replies.commands.PAUSED
+
+
+async def _resumed() -> str:
+    await get_memory().resume()
+    return replies.commands.RESUMED

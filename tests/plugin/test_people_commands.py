@@ -1,0 +1,369 @@
+"""The commands of members, admins and superusers: what they do, and who may use them."""
+
+from __future__ import annotations
+
+from datetime import datetime, timezone
+from typing import Any
+
+import pytest
+
+import cognitive_memory_core as core
+from tests.support.waiting import PATIENCE
+
+from .stage import SUPERUSER, Stage, message, new_id
+from .test_commands import standing, told
+
+EVERYBODY = (
+    "帮助",
+    "状态",
+    "列表",
+    "搜索 茶",
+    "记住 我怕猫",
+    "置顶列表",
+    "侧写",
+    "共享 on",
+    "整理",
+    "无痕 0",
+    "可以记我",
+)
+ADMINS = ("开", "只记", "只忆", "总结", "清空", "置顶 周五不讨论工作")
+SUPERUSERS = ("统计", "队列", "失败", "重试", "停", "启", "查看 2000001", "回滚 2000001")
+
+
+def admin(stage: Stage, role: str = "admin") -> None:
+    """Let the platform answer that everybody who asks is an admin."""
+    stage.answers["get_group_member_info"] = {"role": role}
+
+
+def replying(text: str, said: str, speaker: int, user: int, group: int) -> Any:
+    """Make a call that replies to a message of somebody."""
+    sender = {"user_id": speaker, "nickname": "小林", "card": "", "role": "member"}
+    reply = {"time": 1, "message_type": "group", "message_id": 5, "real_id": 5, "sender": sender, "message": said}
+    return message(text, user, group, reply=reply)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "/记忆状态",
+        "／记忆 状态",
+        "/memory STATUS",
+        [{"type": "face", "data": {"id": "1"}}, {"type": "text", "data": {"text": " /记忆 状态"}}],
+        [{"type": "at", "data": {"qq": "2000077"}}, {"type": "text", "data": {"text": " /记忆 状态"}}],
+        [{"type": "reply", "data": {"id": "77"}}, {"type": "text", "data": {"text": "/记忆 状态"}}],
+    ],
+)
+async def test_every_way_of_writing_a_call_is_answered(stage: Stage, group: int, call: object) -> None:
+    """Glued words, a full-width sign, capitals, and a face, a mention or an unresolved reply in front do no harm."""
+    stage.answers["get_msg"] = core_refusal()
+    answers = await stage.hear(message(call, new_id(), group))
+    assert len(answers) == 1
+    assert "正在工作" in answers[0]
+
+
+def core_refusal() -> Exception:
+    """Return what an adapter raises when the platform refuses an API call."""
+    from nonebot.adapters.onebot import v11
+
+    return v11.ActionFailed()
+
+
+async def test_a_second_subcommand_is_refused(stage: Stage, group: int) -> None:
+    """A call with two subcommands is answered once, with how it is written."""
+    assert "写法：/记忆 状态" in await stage.ask("/记忆 状态 列表", new_id(), group)
+
+
+async def test_pins_stand_in_the_list(stage: Stage, group: int) -> None:
+    """Pins have numbers in the list, are found, shown, changed and removed like events."""
+    user = new_id()
+    here = core.Scene.group(str(group), str(user))
+    await told(here, f"阿棠({user}) 喜欢茉莉花茶")
+    await stage.ask("/记忆 记住 我对花生过敏", user, group)
+    listed = (await stage.ask("/记忆 列表", user, group)).splitlines()
+    assert listed[0] == "置顶"
+    assert listed[1] == "1. 我对花生过敏"
+    assert listed[3].startswith("2. [")
+    assert "我对花生过敏" in await stage.ask("/记忆 搜索 花生", user, group)
+    await stage.ask("/记忆 列表", user, group)
+    assert "你的置顶" in await stage.ask("/记忆 详情 1", user, group)
+    assert "我对芒果过敏" in await stage.ask("/记忆 更正 1 我对芒果过敏", user, group)
+    assert "我对芒果过敏" in await stage.ask("/记忆 置顶列表", user, group)
+    assert "去掉了" in await stage.ask("/记忆 忘掉 1", user, group)
+    assert "还没有置顶" in await stage.ask("/记忆 置顶列表", user, group)
+
+
+async def test_a_cut_pin_says_so(stage: Stage, group: int) -> None:
+    """A text over the limit of a pin is cut, and the answer says how much is left."""
+    assert "只留下前 500 个字" in await stage.ask(f"/记忆 记住 {'长' * 600}", new_id(), group)
+
+
+async def test_a_reply_pins_the_message_with_its_speaker(stage: Stage, group: int) -> None:
+    """A reply to a message with only the subcommand keeps that message and who said it."""
+    speaker = new_id()
+    event = replying("/记忆 记住", "周六去爬山", speaker, new_id(), group)
+    [answer] = await stage.hear(event)
+    assert f"小林({speaker})：“周六去爬山”" in answer
+
+
+async def test_an_event_in_detail(stage: Stage, group: int) -> None:
+    """Details show the whole text, who said it, and the lines that it was made of."""
+    user = new_id()
+    await told(core.Scene.group(str(group), str(user), user_name="阿棠"), f"阿棠({user}) 喜欢{'很香的' * 40}茶")
+    listed = await stage.ask("/记忆 列表", user, group)
+    assert "…" in listed
+    assert f"{'很香的' * 40}茶" in await stage.ask("/记忆 详情 1", user, group)
+    assert "没有这个序号" in await stage.ask("/记忆 详情 7", user, group)
+
+
+async def test_a_person_corrects_their_own_words_only(stage: Stage, group: int) -> None:
+    """A correction replaces the event; others, admins too, cannot change what somebody said."""
+    user, other = new_id(), new_id()
+    here = core.Scene.group(str(group), str(user), user_name="阿棠")
+    await told(here, f"阿棠({user}) 对花生过敏")
+    admin(stage)
+    await stage.ask("/记忆 列表", other, group)
+    assert "不是你说的" in await stage.ask("/记忆 更正 1 什么都吃", other, group)
+    await stage.ask("/记忆 列表", user, group)
+    assert "改好了" in await stage.ask("/记忆 更正 1 我对芒果过敏", user, group)
+    assert await standing(here) == [f"阿棠({user})：“我对芒果过敏”"]
+
+
+async def test_forgetting_oneself_takes_two_calls(stage: Stage, group: int) -> None:
+    """The first call asks, the same person's second one erases; somebody else's call confirms nothing."""
+    user, other = new_id(), new_id()
+    here = core.Scene.group(str(group), str(user))
+    await told(here, f"阿棠({user}) 喜欢乌龙茶")
+    assert "60 秒内再发一次" in await stage.ask("/memory forget me", user, group)
+    assert "60 秒内再发一次" in await stage.ask("/记忆 忘记我", other, group)
+    assert len(await standing(here)) == 1
+    assert "删掉了" in await stage.ask("/记忆 忘记我", user, group)
+    assert await standing(here) == []
+
+
+async def test_clearing_asks_again_when_the_content_changed(stage: Stage, group: int) -> None:
+    """A confirmation holds for what was there when it was asked; what came since needs another."""
+    user = new_id()
+    here = core.Scene.group(str(group), str(user))
+    admin(stage)
+    await told(here, f"阿棠({user}) 喜欢乌龙茶")
+    assert "不能恢复" in await stage.ask("/记忆 清空", user, group)
+    await told(here, f"阿棠({user}) 养了一只猫")
+    assert "不能恢复" in await stage.ask("/记忆 清空", user, group)
+    assert "删掉了" in await stage.ask("/记忆 清空", user, group)
+    assert await standing(here) == []
+
+
+@pytest.mark.parametrize(("seconds", "is_confirmed"), [(59.0, True), (61.0, False)])
+def test_a_confirmation_is_valid_for_a_minute(seconds: float, is_confirmed: bool) -> None:
+    """After sixty seconds the question has to be asked again; a confirmation counts once."""
+    from nonebot_plugin_cognitive_memory.commands.confirmations import Confirmations
+
+    now = [0.0]
+    confirmations, scene = Confirmations(lambda: now[0]), core.Scene.private("2000001")
+    assert not confirmations.is_confirmed(scene, "clear", 1)
+    now[0] = seconds
+    assert confirmations.is_confirmed(scene, "clear", 1) is is_confirmed
+    if is_confirmed:
+        assert not confirmations.is_confirmed(scene, "clear", 1)
+
+
+async def test_two_people_forget_from_their_own_lists(stage: Stage, group: int) -> None:
+    """Numbers belong to the list that a person was shown in that place: two groups' number 2 are two events."""
+    first, second, other = new_id(), new_id(), group + 400_000
+    here, there = core.Scene.group(str(group), str(first)), core.Scene.group(str(other), str(second))
+    await told(here, f"甲({first}) 喜欢一", f"甲({first}) 喜欢二")
+    await told(there, f"乙({second}) 喜欢三", f"乙({second}) 喜欢四")
+    await stage.ask("/记忆 列表", first, group)
+    await stage.ask("/记忆 列表", second, other)
+    await stage.ask("/记忆 忘掉 2", first, group)
+    await stage.ask("/记忆 忘掉 2", second, other)
+    assert await standing(here) == [f"甲({first}) 喜欢二"]
+    assert await standing(there) == [f"乙({second}) 喜欢四"]
+
+
+async def test_opting_out_and_in(stage: Stage, group: int) -> None:
+    """Somebody who opted out is recorded nowhere, and again after opting in."""
+    from nonebot_plugin_cognitive_memory import get_memory
+
+    user = new_id()
+    here = core.Scene.group(str(group), str(user))
+    assert "不记你" in await stage.ask("/记忆 别记我", user, group)
+    await stage.hear(message("我的秘密", user, group))
+    assert "又可以记你" in await stage.ask("/记忆 可以记我", user, group)
+    await stage.hear(message("大声话", user, group))
+    assert [line.text for line in await get_memory().recent_messages(here)] == ["大声话"]
+
+
+async def test_incognito_skips_what_is_said(stage: Stage, group: int) -> None:
+    """Nothing of the stretch is recorded; 0 ends it."""
+    from nonebot_plugin_cognitive_memory import get_memory
+
+    user = new_id()
+    here = core.Scene.group(str(group), str(user))
+    assert "30 分钟" in await stage.ask("/记忆 无痕", user, group)
+    await stage.hear(message("悄悄话", user, group, time=int(datetime.now(timezone.utc).timestamp()) + 1))
+    assert "结束" in await stage.ask("/记忆 无痕 0", user, group)
+    assert await get_memory().recent_messages(here) == []
+    assert "分钟" in await stage.ask("/记忆 无痕 99999999", user, group)
+
+
+@pytest.mark.parametrize("is_refused", [False, True])
+async def test_people_export_what_is_theirs_in_private(stage: Stage, group: int, *, is_refused: bool) -> None:
+    """The file is uploaded to the private chat; where the platform refuses files, its lines are the answer."""
+    user = new_id()
+    await told(core.Scene.group(str(group), str(user)), f"阿棠({user}) 喜欢乌龙茶")
+    assert "只能在私聊" in await stage.ask("/记忆 导出", user, group)
+    if is_refused:
+        stage.answers |= {"upload_private_file": core_refusal(), "send_private_forward_msg": core_refusal()}
+    said = "\n".join(await stage.hear(message("/记忆 导出", user)))
+    assert ("喜欢乌龙茶" in said) is is_refused
+    if not is_refused:
+        assert "发给你了" in said
+        assert any(api == "upload_private_file" for api, _ in stage.calls)
+
+
+@pytest.mark.parametrize(("call", "records", "recalls"), [("关", 0, 0), ("只记", 1, 0), ("只忆", 0, 1), ("开", 1, 1)])
+async def test_switches_of_a_group(stage: Stage, group: int, call: str, records: int, recalls: int) -> None:
+    """An admin decides whether the group is recorded and recalled."""
+    from nonebot_plugin_cognitive_memory import get_memory
+
+    user = new_id()
+    here = core.Scene.group(str(group), str(user))
+    await told(here, f"阿棠({user}) 喜欢乌龙茶")
+    admin(stage)
+    assert "好，这里" in await stage.ask(f"/记忆 {call}", user, group)
+    await stage.hear(message("新说的话", user, group))
+    assert bool(await get_memory().events(here)) is bool(recalls)
+    lines = await get_memory().find_messages(here, [line.id for line in await _log(here)])
+    assert len(lines) == records
+
+
+async def _log(scene: core.Scene) -> list[core.Message]:
+    from nonebot_plugin_cognitive_memory import get_memory
+
+    memory = get_memory()
+    await memory.set_switch(scene, "on")
+    return [line for line in await memory.recent_messages(scene) if line.text == "新说的话"]
+
+
+@pytest.mark.parametrize("role", ["member", "admin", "superuser"])
+@pytest.mark.parametrize("subcommand", [*EVERYBODY, *ADMINS, *SUPERUSERS])
+async def test_who_may_use_what_in_a_group(stage: Stage, group: int, role: str, subcommand: str) -> None:
+    """Each command of a group is open to its roles, and every other role is told why not."""
+    user = SUPERUSER if role == "superuser" else new_id()
+    admin(stage, "admin" if role == "admin" else "member")
+    answer = await stage.ask(f"/记忆 {subcommand}", user, group)
+    allowed = {"member": EVERYBODY, "admin": EVERYBODY + ADMINS, "superuser": EVERYBODY + ADMINS + SUPERUSERS}[role]
+    refused = "只有群主、管理员" in answer or "只有机器人管理员" in answer
+    assert answer
+    assert refused is (subcommand not in allowed)
+    await core_resumed()
+
+
+async def core_resumed() -> None:
+    """Undo what a test of pausing left."""
+    from nonebot_plugin_cognitive_memory import get_memory
+
+    await get_memory().resume()
+
+
+@pytest.mark.parametrize("subcommand", [*ADMINS[:5], "关"])
+async def test_people_decide_for_their_private_chat(stage: Stage, subcommand: str) -> None:
+    """In a private chat its person may do what admins may in a group, but for pins of a whole group."""
+    assert "只有" not in await stage.ask(f"/记忆 {subcommand}", new_id())
+    assert "要在群里用" in await stage.ask("/记忆 置顶 大家好", new_id())
+
+
+async def test_failed_jobs_are_listed_and_retried(stage: Stage, group: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A superuser reads place, attempts and error of a failed job, and queues it again by the start of its id."""
+    from nonebot_plugin_cognitive_memory import get_memory
+
+    turn = core.Turn(core.Scene.group(str(group), str(new_id())), observations=["某事"])
+    job = type("Job", (), {"work": turn})()
+    failed = core.FailedJob("abcdef0123456789", "模型答不上来", 4, datetime.now(timezone.utc), job)
+    revived: list[str | None] = []
+
+    async def jobs() -> list[core.FailedJob]:
+        return [failed]
+
+    async def revive(job_id: str | None = None) -> int:
+        revived.append(job_id)
+        return 1
+
+    monkeypatch.setattr(get_memory(), "failed_jobs", jobs)
+    monkeypatch.setattr(get_memory(), "revive", revive)
+    listed = await stage.ask("/记忆 失败", SUPERUSER, group)
+    assert f"群 {group}，试了 4 次：模型答不上来" in listed
+    assert "重新排队 1" in await stage.ask("/记忆 重试 abcdef", SUPERUSER, group)
+    assert "没有找到" in await stage.ask("/记忆 重试 zzz", SUPERUSER, group)
+    assert revived == [failed.id]
+
+
+async def test_a_newcomer_reads_when_their_words_are_considered(stage: Stage, group: int) -> None:
+    """While nothing is remembered yet, list and status say how much is gathered, and that it can be done now."""
+    user = new_id()
+    await stage.hear(message("我周六要去爬黄山", user, group, to_me=True))
+    for call in ("/记忆 列表", "/记忆 状态"):
+        assert "攒了 1 句" in await stage.ask(call, user, group)
+    assert "整理" in await stage.ask("/记忆 整理", user, group)
+
+
+async def test_the_private_list_names_the_group(stage: Stage, group: int) -> None:
+    """What was said in a group is marked with it where it is shown in private."""
+    user = new_id()
+    await told(core.Scene.group(str(group), str(user)), f"阿棠({user}) 喜欢乌龙茶")
+    assert f"（群 {group}）" in await stage.ask("/记忆 列表", user)
+
+
+async def test_long_answers_are_forwarded_or_sent_in_parts(stage: Stage) -> None:
+    """A long answer is one merged forward; where that is refused, all of it comes in parts."""
+    from nonebot_plugin_cognitive_memory.commands.entry import say
+
+    text = "\n".join(f"第 {number} 行" + "字" * 60 for number in range(40))
+    event = message("x", new_id())
+    await say(stage.bot, event, text)
+    assert [api for api, _ in stage.calls] == ["send_private_forward_msg"]
+    stage.calls.clear()
+    stage.answers["send_private_forward_msg"] = core_refusal()
+    await say(stage.bot, event, text)
+    sent = [data["message"].extract_plain_text() for api, data in stage.calls if api == "send_msg"]
+    assert "\n".join(sent) == text
+
+
+def test_a_profile_is_shown_without_markdown() -> None:
+    """Headings, list signs and emphasis become plain text."""
+    from nonebot_plugin_cognitive_memory import replies
+
+    assert (
+        replies.commands.plain("# 侧写\n\n## 偏好\n- **乌龙茶**\n- `咖啡`\n") == "【侧写】\n【偏好】\n· 乌龙茶\n· 咖啡"
+    )
+
+
+async def test_figures_for_superusers(stage: Stage, group: int) -> None:
+    """Statistics count the whole memory and today's calls; the queue counts jobs by state."""
+    assert "今天调用模型" in await stage.ask("/记忆 统计", SUPERUSER, group)
+    assert "正在做" in await stage.ask("/记忆 队列", SUPERUSER, group)
+
+
+async def test_versions_are_listed_and_chosen_by_number(stage: Stage, group: int) -> None:
+    """A superuser sees past versions with their dates and brings one back by its number in that list."""
+    from nonebot_plugin_cognitive_memory import get_memory
+
+    user = new_id()
+    scene = core.Scene.group(str(group), str(user), user_name="阿禾")
+    for drink in ("乌龙茶", "美式咖啡"):
+        await told(scene, f"阿禾({user}) 喜欢喝{drink}")
+    assert await get_memory().drain(PATIENCE)
+    assert "\n1. 20" in await stage.ask(f"/记忆 查看 {user}", SUPERUSER, group)
+    assert "没有更早" in await stage.ask(f"/记忆 回滚 {user} 9", SUPERUSER, group)
+    assert "换回了版本" in await stage.ask(f"/记忆 回滚 {user} 1", SUPERUSER, group)
+    assert "美式咖啡" not in await stage.ask("/记忆 侧写", user, group)
+
+
+async def test_a_summary_of_the_latest_lines(stage: Stage, group: int) -> None:
+    """An admin gets the latest lines in short; without a model these are the newest that fit."""
+    admin(stage)
+    user = new_id()
+    assert "没有记下什么话" in await stage.ask("/记忆 总结", user, group)
+    await stage.hear(message("周六去爬山", user, group))
+    assert "周六去爬山" in await stage.ask("/记忆 总结 20", user, group)
