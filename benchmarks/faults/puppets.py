@@ -201,8 +201,9 @@ class _Harm:
 async def _worn(name: str, *, in_lines: bool) -> _Worn:
     async with besieged() as siege:
         victim, attacker = there(VICTIM, "阿棠"), there(ATTACKER, name, name)
+        # with names as lines, one line must be worth a call for every name
         lines = [
-            core.Message("m1", victim, "大家好", turns.now()),
+            core.Message("m1", victim, "我对花生过敏" if in_lines else "大家好", turns.now()),
             core.Message("m2", attacker, name if in_lines else "好", turns.now()),
         ]
         for line in lines:
