@@ -24,7 +24,6 @@ from .words import words_of
 PAGE = 10
 LAST_PAGE = 1_000
 FOUND, MOST_FOUND = 5, 20
-ME = frozenset({"me", "我"})
 _COUNT = re.compile(r"(?:^|\s)-n(?:\s+(\S+))?(?=\s|$)")
 
 
@@ -49,7 +48,7 @@ async def search_events(bot: Bot, event: Event, here: Here, words: Match[list[ob
 @memory_command.assign("forget")
 async def forget_item(bot: Bot, event: Event, here: Here, target: Match[str]) -> None:
     """Forget one item of the list shown last, or everything about the asker."""
-    if target.result.casefold() in ME:
+    if target.result.casefold() in replies.commands.ME:
         await answer(bot, event, forget_asker(here))
     else:
         await answer(bot, event, _forgotten(bot, event, here, target.result))

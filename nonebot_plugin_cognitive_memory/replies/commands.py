@@ -58,6 +58,7 @@ ADMIN_UNKNOWN = (
     "平台没有告诉我你是不是管理员（get_group_member_info 没有回答），所以没有执行；请检查协议端，或请机器人管理员操作"
 )
 UNPROVEN = "没能向平台核实这条消息，所以没有执行；请稍后再试，或请机器人管理员操作"
+ME = frozenset({"me", "我"})
 ON_OFF = {"on": True, "开": True, "off": False, "关": False}
 ONLY_IN_GROUPS = "这个命令要在群里用"
 ONLY_IN_PRIVATE = "这个命令只能在私聊里用，免得别人看到"
