@@ -29,9 +29,9 @@ class CallForm(Extension):
 
     async def receive_wrapper(
         self,
-        bot: Bot,  # noqa: ARG002  # Alconna's signature, like the command
+        bot: Bot,  # noqa: ARG002  # the signature of Alconna's hook
         event: Event,
-        command: Alconna,  # noqa: ARG002
+        command: Alconna,  # noqa: ARG002  # the signature of Alconna's hook
         receive: UniMessage,
     ) -> UniMessage:
         """Return the message from its first text on, with the call in its documented form."""
