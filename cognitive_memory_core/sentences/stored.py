@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 PORTRAIT_HEADINGS: Mapping[str, str] = {  # the headings of a profile, in the order in which they are written
     "role": "身份",
@@ -14,9 +14,26 @@ PORTRAIT_HEADINGS: Mapping[str, str] = {  # the headings of a profile, in the or
 }
 SOMEBODY = "某位成员"
 QUOTATION = "{speaker} 说：“{line}”"
+MEANT = "“{word}”：{meaning}"
+FROM_TO = "{first} 至 {last}"
+QUOTED_CLAUSE = "“{clause}”"
 NOTHING_SHOWN = "（内容无法显示）"
 _LEFT_OUT = ("（更早的 ", " 条没有列在这里，仍可搜到）")
 _LEFT_OUT_DIGITS = 8
+
+
+def quoted_line(speaker: str, said: str, notes: Iterable[str] = ()) -> str:
+    """Quote what somebody said, with what its words meant beside it."""
+    beside = "；".join(notes)
+    return f"{speaker}：“{said}”（{beside}）" if beside else f"{speaker}：“{said}”"
+
+
+def quoted_words(text: str, speaker: str) -> tuple[str, str] | None:
+    """Read :func:`quoted_line` back for a speaker's id: the words and the notes; None for any other text."""
+    label, colon, rest = text.partition("：“")
+    said, end, notes = rest.partition("”")
+    is_theirs = bool(colon and end) and label.endswith(f"({speaker})")
+    return (said, notes.removeprefix("（").removesuffix("）")) if is_theirs else None
 
 
 def left_out_lines(count: int) -> str:

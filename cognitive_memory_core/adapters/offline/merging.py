@@ -17,6 +17,7 @@ from ...settings import Live, Settings
 from ...text.identity.names import NAME_LENGTH, one_line
 from ...text.statements.outline import OutlineSection, headed, sections_of, written
 from ...text.statements.traces import WithdrawnClaim, without
+from .lasting import lasting_clause, speaks_of_rank_or_debt
 
 LINE_LENGTH = 120
 _HEADINGS = sentences.stored.PORTRAIT_HEADINGS
@@ -28,6 +29,7 @@ _FIELDS: dict[EventKind, str] = {
     "event": "topics",
 }
 _SAID = re.compile("说[:：]|说道[:：]")
+_NAMED = re.compile(r"([^：；（）()]+)\([0-9A-Za-z_-]{1,128}\)")
 _PAUSES = frozenset("，。：；、,.:;!?！？「“\"'")
 
 
@@ -51,11 +53,19 @@ class RuleMerger:
             page.take_out(said, gone)
             tags = tuple(tag for tag in tags if not gone.is_told_by(tag))
         for fact in facts:
-            if not fact.is_withdrawn and (said := _said_of(person, fact)):
+            if not fact.is_withdrawn and (line := _line_of(person, fact)):
                 day = min(fact.happened_at, now).astimezone(settings.zone).date().isoformat()
-                page.add(_HEADINGS[_FIELDS.get(fact.kind, "topics")], said, day)
+                page.add(_HEADINGS[line.field], line.said, day)
         page.shrink(settings.profile.max_chars)
         return Portrait(tags, page.text)
+
+
+@dataclass(frozen=True)
+class _ProfileLine:
+    """What a fact tells, and the field of a profile under whose heading it stands."""
+
+    said: str
+    field: str
 
 
 class _Page:
@@ -168,7 +178,27 @@ def _withdrawn(person: Person, facts: Sequence[Fact]) -> Iterator[tuple[str, Wit
     for fact in facts:
         if fact.is_withdrawn:
             but = (*new, person.name, person.id, fact.key.group_id, fact.key.user_id)
-            yield _said_of(person, fact), WithdrawnClaim(fact.text, but)
+            line = _line_of(person, fact)
+            yield (line.said if line else ""), WithdrawnClaim(fact.text, but)
+
+
+def _line_of(person: Person, fact: Fact) -> _ProfileLine | None:
+    """Return what a fact tells of the person, without their label, and where it belongs; None if nothing lasting.
+
+    Of a quotation only a clause counts in which its speaker says something lasting of themselves.
+    """
+    text = fact.text.strip()
+    if quotation := sentences.stored.quoted_words(text, person.id):
+        return _quoted(*quotation)
+    if speaks_of_rank_or_debt(text):
+        return None
+    said = _said_of(person, fact)
+    return _ProfileLine(said, _FIELDS.get(fact.kind, "topics")) if said else None
+
+
+def _quoted(said: str, notes: str) -> _ProfileLine | None:
+    clause = lasting_clause(said, _NAMED.findall(notes))
+    return _ProfileLine(sentences.stored.QUOTED_CLAUSE.format(clause=clause.text), clause.field) if clause else None
 
 
 def _said_of(person: Person, fact: Fact) -> str:

@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import tzinfo
 
 from ... import sentences
 from ...domain.event import Statement
+from ...domain.fact import EventKind
 from ...domain.message import Message
 from ...domain.people import Anchors, Person
-from ...domain.turn import Dialogue, Turn, shortened
+from ...domain.turn import Dialogue, Turn
 from ...text.identity.names import clean_name
+from .choosing import chosen, is_dated, is_in_earnest, takes_back
 from .known_people import Cast
-from .phrasing import STATEMENT_LENGTH, Phrasing
-from .worth import kind_of, worthy
+from .lasting import begins_with_speaker, lasting_clause
+from .phrasing import Phrasing
+from .quoting import Quotation, Quoting
+from .worth import kind_of
 
 CONFIDENCE = 0.6
-_NEAR = 20  # characters within which a sentence about its speaker names them
+_SOON = 8  # lines within which somebody takes back what they said
+_TAKEN_BACK = 2  # of their lines
+_FOOLS_DAY = (4, 1)
 
 
 @dataclass(frozen=True)
@@ -37,13 +43,18 @@ class RuleHistorian:
         return written
 
     async def triage(self, dialogue: Dialogue, anchors: Anchors) -> list[Statement]:
-        """Return what people disclosed, planned, decided or asked to remember, each line attributed to its sender."""
+        """Return what people disclosed, planned, decided or asked to remember, as quotations of their senders.
+
+        Lines whose sender takes them back, and announcements made on 1 April, are left out.
+        """
         by_id = {message.id: message for message in dialogue.messages}
         senders = [_sender(message) for message in reversed(dialogue.messages) if not message.is_bot]
         cast = Cast(anchors, senders)
         kept: list[Statement] = []
+        doubtful = _taken_back(dialogue.messages)
         for message in dialogue.messages:
-            kept.extend(self._kept(message, by_id, cast))
+            if not message.is_bot and message.id not in doubtful:
+                kept.extend(self._kept(message, by_id, cast))
             await asyncio.sleep(0)
         return kept
 
@@ -62,23 +73,24 @@ class RuleHistorian:
         )
 
     def _kept(self, message: Message, by_id: Mapping[str, Message], cast: Cast) -> Iterator[Statement]:
-        if message.is_bot:
+        when = message.sent_at.astimezone(self.zone)
+        if (when.month, when.day) == _FOOLS_DAY and not is_in_earnest(message.text):
             return
         sender = _sender(message) if message.scene.user_name else cast.person(message.sender_id)
-        phrasing = Phrasing(cast, sender, _addressee(message, by_id, cast))
+        quoting = Quoting(cast, sender, _addressee(message, by_id, cast))
         others = [name for name, person in cast.by_name.items() if person.id != sender.id]
-        for sentence in worthy(message.text, others):
-            said = phrasing.phrase(sentence, message.sent_at.astimezone(self.zone))
-            text = _attributed(said, sender, cast)
+        for passage in chosen(message.text, others):
+            quotation = quoting.quote(passage, when)
+            lasting = lasting_clause(passage, others)
             yield Statement(
-                text,
-                kind_of(text),
-                subjects=_spoken_of(said, text, sender, cast),
+                quotation.text,
+                lasting.kind if lasting else _kind(passage),
+                subjects=_subjects(quotation, passage, sender, cast, holds=lasting is not None),
                 speaker=sender.id,
                 confidence=CONFIDENCE,
-                is_absolute=phrasing.is_absolute(text),
+                is_absolute=quotation.is_absolute,
                 is_own=True,
-                is_of_place=cast.is_of_place(said),
+                is_of_place=quoting.is_of_place(passage),
                 message_ids=(message.id,),
                 happened_at=message.sent_at,
             )
@@ -97,14 +109,26 @@ def _addressee(message: Message, by_id: Mapping[str, Message], cast: Cast) -> Pe
     return cast.person(answered.sender_id)
 
 
-def _spoken_of(said: str, text: str, sender: Person, cast: Cast) -> tuple[str, ...]:
-    """Return the ids that a statement is about, without the sender if it only reports their words."""
-    standing = cast.standing_in(said)
-    return standing if said == text else tuple(user_id for user_id in standing if user_id != sender.id)
+def _taken_back(messages: Sequence[Message]) -> frozenset[str]:
+    """Return the ids of the lines that their sender soon after calls a joke or a mistake."""
+    found: list[str] = []
+    for index, message in enumerate(messages):
+        if not message.is_bot and takes_back(message.text):
+            near = messages[max(index - _SOON, 0) : index]
+            found += [one.id for one in near if one.sender_id == message.sender_id][-_TAKEN_BACK:]
+    return frozenset(found)
 
 
-def _attributed(text: str, sender: Person, cast: Cast) -> str:
-    """Prefix "A 说：" unless A speaks of A alone, so that nobody's words become a fact about somebody else."""
-    at = text.find(sender.label)
-    is_own = 0 <= at <= _NEAR and not set(text[:at]) & set("，,。：:") and cast.standing_in(text) == (sender.id,)
-    return text if is_own else shortened(f"{sender.label} 说：{text}", STATEMENT_LENGTH)
+def _kind(passage: str) -> EventKind:
+    kind = kind_of(passage)
+    return "event" if kind == "knowledge" and is_dated(passage) else kind
+
+
+def _subjects(quotation: Quotation, passage: str, sender: Person, cast: Cast, *, holds: bool) -> tuple[str, ...]:
+    """Return whom a quotation is about: the others whom it names, and its speaker if it tells of themselves.
+
+    It does if it holds something lasting of them, or begins with them and names nobody else.
+    """
+    others = tuple(user_id for user_id in cast.standing_in(quotation.text) if user_id != sender.id)
+    is_of_sender = holds or (not others and begins_with_speaker(passage))
+    return (sender.id, *others) if is_of_sender else others

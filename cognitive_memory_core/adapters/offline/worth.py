@@ -100,11 +100,21 @@ def worthy(message: str, names: Collection[str] = ()) -> list[str]:
     ``names`` are those of other people: claims about them are kept too.
     """
     text = message[:_READ]
-    said = _plain(text)
-    if _COMMAND.match(said) or _ORDER.search(said) or not _is_substantial(said, _SHORTEST):
+    if not is_told(text):
         return []
     sentences = (_told(sentence) for sentence in _sentences(text))
     return [sentence for sentence in sentences if sentence and _matters(sentence, names)][:MOST]
+
+
+def is_told(message: str) -> bool:
+    """Return whether a message tells anything: no command, no order about the bot's rules, no mere pleasantry."""
+    said = _plain(message[:_READ])
+    return not _COMMAND.match(said) and not _ORDER.search(said) and _is_substantial(said, _SHORTEST)
+
+
+def asks(sentence: str) -> bool:
+    """Return whether any clause of a sentence is a question."""
+    return any(_asks(clause) for clause in _CLAUSE_END.split(sentence)[::2])
 
 
 def told_length(message: str) -> int:

@@ -123,10 +123,16 @@ def with_dates(text: str, when: datetime, names: Collection[str] = ()) -> str:
 
 def datings(text: str, when: datetime, spared: Spared) -> list[Edit]:
     """Return the replacements made by :func:`with_dates`."""
+    found = resolved(text, when, spared)
+    return [Edit(mention.start, mention.stop, stretch.text) for mention, stretch in found if stretch.text]
+
+
+def resolved(text: str, when: datetime, spared: Spared) -> list[tuple[Mention, Stretch]]:
+    """Return the relative times of a statement made at ``when`` with their spans; ambiguous ones are left out."""
     now = when.replace(tzinfo=None)
     found = [mention for mention in leaning(text) if not spared.touches(mention.start, mention.stop)]
-    told = [(mention, _told(mention, text, now)) for mention in found]
-    return [Edit(mention.start, mention.stop, stretch.text) for mention, stretch in told if stretch and stretch.text]
+    told = ((mention, _told(mention, text, now)) for mention in found)
+    return [(mention, stretch) for mention, stretch in told if stretch]
 
 
 def is_time(word: str) -> bool:
@@ -193,8 +199,9 @@ def _told(mention: Mention, text: str, now: datetime) -> Stretch | None:
 
 def _tense(text: str, start: int, stop: int) -> Lean | None:
     """Return whether the clause around an expression is past or ahead; None if both or neither."""
-    before = _CLAUSE_END.split(text[max(start - _TENSE_READ, 0) : start])[-1]
-    after = _CLAUSE_END.split(text[stop : stop + _TENSE_READ])[0]
+    first = max(start - _TENSE_READ, 0)
+    ends = [match.end() for match in _CLAUSE_END.finditer(text, first, stop) if match.end() <= start]
+    before, after = text[ends[-1] if ends else first : start], _CLAUSE_END.split(text[stop : stop + _TENSE_READ])[0]
     is_past, is_ahead = (bool(marks.search(before) or marks.search(after)) for marks in (_PAST, _AHEAD))
     if is_past == is_ahead:
         return None

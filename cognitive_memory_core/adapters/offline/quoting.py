@@ -1,0 +1,156 @@
+"""Quotes a line of chat as it was said, with what its words meant that day beside it: dates, people, the group."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from ... import sentences
+from ...domain.people import Person
+from ...domain.turn import shortened
+from ...text.identity.names import one_line
+from ...text.lexical.folding import folded
+from ...text.spared_spans import Spared, occurrences, quoted
+from ...text.statements.lexicon import Sighting, sightings, spared_in
+from ...text.time.time_spans import DAY, Stretch
+from ...text.time.timewords import Mention, mentions, resolved
+from .known_people import Cast
+from .phrasing import STATEMENT_LENGTH, is_group_word
+
+MOST_NOTES = 6
+_LINE_READ = 1_000
+_LONGEST_DAY = timedelta(hours=36)  # an evening extends into the night
+_MYSELF = frozenset(("我", "俺", "i", "me", "my", "mine"))
+_YOU = frozenset(("你", "您", "you"))
+_NESTED = str.maketrans("“”", "「」")
+_AMOUNT = re.compile("[0-9零一二三四五六七八九十百两几半数好]+个?(?:多|半)?(?:秒|分钟|小时|钟头|天|周|星期|礼拜|月|年)")
+_DAYS_AWAY = re.compile("[0-9一二三四五六七八九十两]+天[之以]?[前后]")
+_STEPPED = re.compile("[上下这本]{1,2}[一1]?个?(?:周|星期|礼拜|月|年|季度)(?!半)")
+_BEFORE_A_NAME = frozenset(
+    "和跟给对让找与同叫被请替帮问等说得为以信选投看听约谢靠借教夸骂骗陪是把连比归由从向有里外前后时天里人但而@"
+)
+
+
+@dataclass(frozen=True)
+class Quotation:
+    """A statement that quotes its speaker, and whether all of it is understood on another day."""
+
+    text: str
+    is_absolute: bool
+
+
+@dataclass(frozen=True)
+class Quoting:
+    """Quotes what ``me`` said in one place, to ``you`` if it answers somebody."""
+
+    cast: Cast
+    me: Person
+    you: Person | None = None
+
+    def quote(self, line: str, when: datetime) -> Quotation:
+        """Return ``name(id)：“line”`` with its dates and ids; absolute if nothing else in it depends on its moment."""
+        text = one_line(line[:_LINE_READ])
+        spared = spared_in(text, self.cast.names)
+        found, dates = sightings(text, spared), _dates(text, when, spared)
+        beside = (*_dated(text, dates), *self._addressed(found), *self._placed(found), *self._people(text))
+        notes = tuple(dict.fromkeys(beside))
+        room = STATEMENT_LENGTH - len(sentences.stored.quoted_line(self.me.label, "", notes[:MOST_NOTES]))
+        return Quotation(
+            sentences.stored.quoted_line(self.me.label, shortened(text.translate(_NESTED), room), notes[:MOST_NOTES]),
+            all(self._is_clear(one, dates) for one in found) and len(notes) <= MOST_NOTES,
+        )
+
+    def is_of_place(self, line: str) -> bool:
+        """Return whether a line speaks of the group itself: it begins with a word for it."""
+        found = sightings(line, spared_in(line, self.cast.names))
+        return bool(self.cast.place.id) and any(one.start == 0 and _is_of_group(one) for one in found)
+
+    def _is_clear(self, sighting: Sighting, dates: Iterable[tuple[Mention, Stretch]]) -> bool:
+        """Return whether the speaker's label or a note says what a word meant."""
+        word = folded(sighting.offence.word)
+        if sighting.offence.kind == "time":
+            return any(mention.start == sighting.start for mention, _ in dates)
+        if sighting.offence.kind == "place":
+            return bool(self.cast.place.id) and _is_of_group(sighting)
+        return word in _MYSELF or (self.you is not None and word in _YOU)
+
+    def _addressed(self, found: Iterable[Sighting]) -> Iterator[str]:
+        said = (one.offence.word for one in found if one.offence.kind == "pronoun" and self.you)
+        yield from (
+            sentences.stored.MEANT.format(word=word, meaning=self.you.label)
+            for word in said
+            if self.you and folded(word) in _YOU
+        )
+
+    def _placed(self, found: Iterable[Sighting]) -> Iterator[str]:
+        if self.cast.place.id and any(map(_is_of_group, found)):
+            yield self.cast.place.label
+
+    def _people(self, text: str) -> list[str]:
+        """Return the labels of the other people named; a name inside another word is a thing."""
+        quotes = Spared(len(text), quoted(text))
+        spans = sorted(
+            ((at, stop, name) for name in self.cast.by_name if name in text for at, stop in occurrences(text, name)),
+            key=lambda span: (span[0], -span[1]),
+        )
+        found: list[str] = []
+        end = 0
+        for at, stop, name in spans:
+            person = self.cast.by_name[name]
+            if at < end or quotes.touches(at, stop) or not _stands_alone(text, at):
+                continue
+            end = stop
+            if person.id != self.me.id and text[stop : stop + 1] not in ("(", "（"):
+                found.append(person.label)
+        return found
+
+
+def _is_of_group(sighting: Sighting) -> bool:
+    return sighting.offence.kind == "place" and is_group_word(sighting.offence.word)
+
+
+def _stands_alone(text: str, at: int) -> bool:
+    before = text[at - 1 : at]
+    return not before or not before.isalnum() or before in _BEFORE_A_NAME or before.isascii()
+
+
+def _dates(text: str, when: datetime, spared: Spared) -> list[tuple[Mention, Stretch]]:
+    """Return the time words that name days, with their spans; durations and hours are left as they are said."""
+    found = resolved(text, when, spared)
+    return [(mention, stretch) for mention, stretch in found if _names_days(text[mention.start : mention.stop])]
+
+
+def _names_days(word: str) -> bool:
+    return not _AMOUNT.search(word) or bool(_DAYS_AWAY.fullmatch(word) or _STEPPED.match(word))
+
+
+def _dated(text: str, dates: list[tuple[Mention, Stretch]]) -> Iterator[str]:
+    """Yield the dates beside a quotation, each after its word unless it is the only time in the text.
+
+    现在 has none: it is the day on which it was said.
+    """
+    is_alone = len(mentions(text)) == 1
+    for mention, stretch in dates:
+        if mention.kind != "now":
+            word, day = text[mention.start : mention.stop], _written(stretch)
+            yield day if is_alone else sentences.stored.MEANT.format(word=word, meaning=day)
+
+
+def _written(stretch: Stretch) -> str:
+    """Write a span in digits: a day, a whole month or year, or its first and last day."""
+    first, last = stretch.start.date(), (stretch.stop - timedelta(microseconds=1)).date()
+    if stretch.stop - stretch.start <= _LONGEST_DAY:
+        return first.isoformat()
+    if (first.day, (last + DAY).day) != (1, 1):
+        return _span(first.isoformat(), last.isoformat())
+    if (first.year, first.month) == (last.year, last.month):
+        return f"{first.year}-{first.month:02d}"
+    if (first.month, last.month) == (1, 12) and first.year == last.year:
+        return str(first.year)
+    return _span(f"{first.year}-{first.month:02d}", f"{last.year}-{last.month:02d}")
+
+
+def _span(first: str, last: str) -> str:
+    return sentences.stored.FROM_TO.format(first=first, last=last)
