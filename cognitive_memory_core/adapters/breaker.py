@@ -27,10 +27,10 @@ T = TypeVar("T")
 
 
 class Breaker:
-    """Counts a part's failures to be available; then refuses at once for a growing pause and lets one call probe.
+    """Counts consecutive failures of a part; at the limit refuses calls for a growing pause, then lets one call probe.
 
-    Only UnavailableError counts, and Busy does not: a part that answers, however badly, is there. One that says when to
-    come back is not called until then, from the first such failure on.
+    Only UnavailableError counts, without Busy: a part that answers, however badly, is available. If an error has a
+    ``retry_after``, the part is not called before that time, even after the first failure.
     """
 
     def __init__(self, name: str, *, elapsed: Callable[[], float] = time.monotonic) -> None:

@@ -113,7 +113,7 @@ def judge_amid(text: str, heard: str, around: Around, anchors: Anchors) -> Verdi
 
 
 def judged(statement: Statement, names: Collection[str]) -> Statement:
-    """Return the statement, not absolute if it has offences (words that depend on the moment); names are none."""
+    """Return the statement, marked as not absolute if it has offences; known ``names`` do not count as offences."""
     if statement.is_absolute and offences(statement.text, names=names):
         return replace(statement, is_absolute=False)
     return statement

@@ -109,7 +109,7 @@ async def test_the_floor_and_the_limit_hold() -> None:
 
 
 async def test_what_is_away_is_named_or_raised() -> None:
-    """If word search or the recent window is unavailable, nothing is quoted and the part is named."""
+    """If word search is unavailable, nothing is quoted and it is named; without the window the error is raised."""
     lines = await found(GROUP, "陶艺", *TALK, lexical=Away())
     assert (lines.quotations, lines.degraded) == ((), ("lexical",))
 
