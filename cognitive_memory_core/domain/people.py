@@ -2,25 +2,61 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
 from .event import Event
+from .message import Message
 from .scope import Scope
+
+LATELY = 30 * 86_400.0  # seconds; who changes their name for good is called by the new one after two weeks
 
 
 @dataclass(frozen=True)
 class Person:
-    """A known person: ``name`` is the current name in this place, ``aliases`` are earlier ones; equality is by id."""
+    """A known person: ``name`` is the current name in this place, ``aliases`` are earlier ones; equality is by id.
+
+    ``usual`` is the name worn longest of late, "" if unknown: a card that somebody wears for a day is not theirs.
+    """
 
     id: str
     name: str = ""
     aliases: tuple[str, ...] = field(default=(), compare=False)
+    usual: str = field(default="", compare=False)
 
     @property
     def label(self) -> str:
         """``name(id)``, the only form in which a person enters a statement."""
         return f"{self.name}({self.id})" if self.name else f"QQ({self.id})"
+
+    def as_usual(self) -> Person:
+        """Return the person under the name worn longest of late; the current one is among the aliases then."""
+        if not self.usual or self.usual == self.name:
+            return self
+        others = dict.fromkeys((self.name, *self.aliases))
+        return Person(self.id, self.usual, tuple(name for name in others if name != self.usual), self.usual)
+
+
+@dataclass(frozen=True)
+class Worn:
+    """A name with the instants between which it was seen, in seconds."""
+
+    name: str
+    first: float
+    last: float
+
+
+def person_of(user_id: str, names: Sequence[Worn], *, most_aliases: int) -> Person:
+    """Return a person by all their names in a place, the latest first."""
+    aliases = tuple(worn.name for worn in names[1 : 1 + most_aliases])
+    return Person(user_id, names[0].name, aliases, worn_longest(names))
+
+
+def worn_longest(names: Sequence[Worn]) -> str:
+    """Return the name that covers most of :data:`LATELY` before the last sighting; of equals the one given first."""
+    end = max((worn.last for worn in names), default=0.0)
+    return max(names, key=lambda worn: worn.last - max(worn.first, end - LATELY), default=Worn("", 0.0, 0.0)).name
 
 
 @dataclass(frozen=True)
@@ -28,8 +64,9 @@ class Anchors:
     """The verified context of a job: time (with zone), place, speaker and participants.
 
     ``people`` took part or are known in the place. ``neighbours`` are standing events of the same place that may have
-    the same content; anchors hold nothing from other places. If ``is_last_try`` and the model answers badly or too
-    late, the job is completed without the model.
+    the same content; anchors hold nothing from other places. ``earlier`` are the lines before a dialogue, which were
+    considered already, and ``answered`` still earlier ones that a line of it answers: they explain, and nothing new may
+    rest on them. If ``is_last_try`` and the model answers badly or too late, the job is completed without the model.
     """
 
     when: datetime
@@ -40,6 +77,8 @@ class Anchors:
     neighbours: tuple[Event, ...] = ()
     job_id: str = ""
     is_last_try: bool = False
+    earlier: tuple[Message, ...] = ()
+    answered: tuple[Message, ...] = ()
 
     @property
     def names(self) -> tuple[str, ...]:

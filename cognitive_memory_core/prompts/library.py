@@ -28,11 +28,11 @@ _AROUND = ("time", "calendar", "place", "people", "lines")
 _ANCHORS = (*_AROUND, "neighbours")
 _PLACEHOLDERS: Mapping[str, tuple[str, ...]] = {
     "rewrite": (*_ANCHORS, "speaker", "source", "tasks"),
-    "triage": _ANCHORS,
+    "triage": (*_ANCHORS, "earlier"),
     "merge": ("time", "target", "portrait", "facts", "max_chars", "feedback"),
     "compress": (*_AROUND, "earlier", "max_chars"),
 }
-_OPTIONAL = frozenset(("calendar", "neighbours", "source"))
+_OPTIONAL = frozenset(("calendar", "neighbours", "source", "earlier"))
 TEMPLATES = tuple(_PLACEHOLDERS)
 
 
@@ -79,9 +79,11 @@ class PromptLibrary:
 
     def triage(self, lines: Sequence[Message], anchors: Anchors) -> Ask[Triaged]:
         """Ask what in a dialogue is worth remembering; each observation names the lines (from 1) that support it."""
-        roster = roster_of(anchors, lines, (), fill=FILLED_ROSTER)
+        roster = roster_of(anchors, (*anchors.earlier, *lines), (), fill=FILLED_ROSTER)
         given = AskContents((), len(lines), len(_near(anchors)), _ids(roster, lines))
-        instructions, prompt = self._sheets["triage"].filled(_around(anchors, roster, lines))
+        earlier = rendering.earlier_lines(anchors.earlier, roster, anchors.when)
+        parts = {**_around(anchors, roster, lines), "earlier": block("前情", earlier)}
+        instructions, prompt = self._sheets["triage"].filled(parts)
         parse = partial(triaged_in, given=given)
         return Ask("triage", instructions, prompt, "historian_triage", forms.TRIAGE, parse)
 
@@ -139,7 +141,7 @@ def _around(anchors: Anchors, roster: Roster, lines: Sequence[Message | str]) ->
         "place": rendering.place(roster),
         "people": block("名单", rendering.people(roster)),
         "neighbours": block("已记住", rendering.neighbours(_near(anchors), roster, when.tzinfo)),
-        "lines": block("聊天", rendering.numbered_lines(lines, roster, when)),
+        "lines": block("聊天", rendering.numbered_lines(lines, roster, when, (*anchors.answered, *anchors.earlier))),
     }
 
 

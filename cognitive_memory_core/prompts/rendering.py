@@ -17,6 +17,7 @@ from ..domain.profile import Profile
 from ..domain.turn import shortened
 from ..text.identity.names import clean_text
 from ..text.safety.fences import defused
+from ..text.time.timewords import dated_words
 from .roster import Roster
 
 MOST_NEIGHBOURS = 8
@@ -27,6 +28,9 @@ SOURCE = 4_000
 TEXT = 1_000
 EARLIER = 5_000
 NEIGHBOUR = 200
+ANSWERED = 40  # characters of an earlier line that is answered
+EARLIER_LINE = 80
+DATED, MOST_DATES = 500, 3  # characters of a line that are read for dates, and dates shown of it
 _WITHDRAWN = (
     "[以下已经作废：旧侧写（含标签）里由它们来的内容都删净，换了说法的也删，也不写“已撤回”之类；其余照旧写回。"
     "删了也算有变化，nothing_new 填 false；删完什么都不剩，summary 就留空，数组全空]"
@@ -64,19 +68,32 @@ def people(roster: Roster) -> str:
     return "\n".join(f"{one.label}{_before(one)}" for one in roster.people)
 
 
-def numbered_lines(lines: Sequence[Message | str], roster: Roster, when: datetime) -> str:
-    """Number the lines from 1, each with its time, its speaker and the line it replies to."""
+def numbered_lines(
+    lines: Sequence[Message | str], roster: Roster, when: datetime, before: Iterable[Message] = ()
+) -> str:
+    """Number the lines from 1, each with its time, its speaker, the line it replies to, and the dates that it means.
+
+    ``before`` are earlier lines: of one that is replied to the beginning is shown.
+    """
     room = max(ROOM // max(len(lines), 1), SHORTEST_LINE)
     numbers = {line.id: number for number, line in enumerate(lines, 1) if isinstance(line, Message)}
-    by_id = {line.id: line for line in lines if isinstance(line, Message)}
+    by_id = {line.id: line for line in (*before, *lines) if isinstance(line, Message)}
 
     def shown(line: Message | str) -> str:
         if isinstance(line, str):
             return f"[原文] {_said(line, room)}"
         answered = _answered(line, by_id, numbers, roster)
-        return f"{_clock(line.sent_at, when)} {_who(line, roster)}{answered}：{_said(line.text, room)}"
+        dates = _dates(line, roster, when)
+        return f"{_clock(line.sent_at, when)} {_who(line, roster)}{answered}：{_said(line.text, room)}{dates}"
 
     return "\n".join(f"{number}. {shown(line)}" for number, line in enumerate(lines, 1))
+
+
+def earlier_lines(lines: Sequence[Message], roster: Roster, when: datetime) -> str:
+    """Show lines from before a dialogue, without numbers, so that nothing can rest on them."""
+    return "\n".join(
+        f"{_clock(line.sent_at, when)} {_who(line, roster)}：{_said(line.text, EARLIER_LINE)}" for line in lines
+    )
 
 
 def source_line(source: str, lines: Sequence[Message | str], speaker: Person) -> str:
@@ -149,8 +166,21 @@ def _answered(line: Message, by_id: Mapping[str, Message], numbers: Mapping[str,
     answered = by_id.get(line.reply_to)
     if answered is None:
         return "[回复更早的消息]"
-    whom = "机器人" if answered.is_bot else roster.short(answered.sender_id)
+    whom = "机器人" if answered.is_bot else roster.short(answered.sender_id, answered.scene.user_name)
+    if answered.id not in numbers:
+        return f"[回复更早 {whom}：{cut(answered.text, ANSWERED)}]"
     return f"[回复{numbers[answered.id]} {whom}]"
+
+
+def _dates(line: Message, roster: Roster, when: datetime) -> str:
+    """Return the dates that the relative words of a line mean, counted from when it was said."""
+    if line.is_bot:
+        return ""
+    sent_at, text = line.sent_at.astimezone(when.tzinfo), clean_text(line.text[:DATED])
+    told = dated_words(text, sent_at, roster.names)
+    today = f"{when.year}年{when.month}月{when.day}日" if sent_at.date() == when.date() else ""
+    notes = [f"{defused(word)}={date}" for word, date in told if not (today and date.startswith(today))]
+    return f" [{'，'.join(notes[:MOST_DATES])}]" if notes else ""
 
 
 def _teller(event: Event, roster: Roster) -> str:

@@ -35,6 +35,11 @@ class Roster:
         """Return every id that an answer may name, including the group's."""
         return frozenset(person.id for person in (*self.people, self.place) if person.id)
 
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """Every name that is shown."""
+        return tuple(name for person in (*self.people, self.place) for name in (person.name, *person.aliases) if name)
+
     @property
     def called_place(self) -> str:
         """Return ``name(id)`` of the group; "" in a private chat."""

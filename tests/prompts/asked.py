@@ -59,6 +59,14 @@ def evening() -> list[Message | str]:
     ]
 
 
+def before() -> tuple[Message, ...]:
+    """Give lines from before the evening's window: a person's and the bot's."""
+    return (
+        said(98, LIN, "宣传图后天要，谁画？", minutes=60 * 25),
+        said(99, TANG, "要不要我提醒大家？", is_bot=True, minutes=60 * 25 - 1),
+    )
+
+
 def anchors(**fields: Any) -> Anchors:
     """Return the anchors of the evening."""
     near = Event(
@@ -100,7 +108,10 @@ def questions() -> dict[str, Ask[Any]]:
     return {
         "rewrite": LIBRARY.rewrite(tasks, anchors(), source="那疫苗我得改到下周三", lines=evening()),
         "rewrite_bare": LIBRARY.rewrite([Task(1, "用户对花生过敏")], private),
-        "triage": LIBRARY.triage([line for line in evening() if isinstance(line, Message)], anchors()),
+        "triage": LIBRARY.triage(
+            [line for line in evening() if isinstance(line, Message)],
+            anchors(earlier=before(), answered=(said(0, QI, "展期那边 有没有说具体延到哪天 " * 4, minutes=60 * 30),)),
+        ),
         "compress": LIBRARY.compress(
             [line for line in evening() if isinstance(line, Message)],
             replace(anchors(), people=()),

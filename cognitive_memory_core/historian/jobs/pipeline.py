@@ -25,6 +25,7 @@ from ..rewriting.attribution import called, repeated
 from ..rewriting.gate import judged
 from ..rewriting.neighbours import Neighbourhood
 from ..rewriting.progress import Progress
+from ..rewriting.surroundings import Surroundings
 from .draft import drafted
 
 _UNKNOWN = datetime(1970, 1, 1, tzinfo=timezone.utc)  # time of a line of which only the id is known
@@ -114,7 +115,7 @@ class Pipeline:
         if not isinstance(job.work, Turn):
             if not any(line.sender_id for line in job.work.messages):
                 return []
-            return await self.historian.triage(job.work, await self._with_neighbours(job.work, anchors))
+            return await self.historian.triage(job.work, await self._in_its_place(job.work, anchors))
         heard, beside = await both(
             self._neighbourhood.heard(job.work, called(anchors), self.consent.opted_out),
             self._with_neighbours(job.work, anchors),  # most often nothing was heard before, and one trip reads both
@@ -135,6 +136,13 @@ class Pipeline:
         near = await self._neighbourhood.near(work, self.consent.opted_out, called(anchors))
         return replace(anchors, neighbours=near)
 
+    async def _in_its_place(self, dialogue: Dialogue, anchors: Anchors) -> Anchors:
+        """Return the anchors with all that a model needs to understand a dialogue that begins in mid-topic."""
+        if not self.asks_model:
+            return anchors
+        surroundings = Surroundings(self.log, self.events, self.consent)
+        return await surroundings.around(dialogue, await self._with_neighbours(dialogue, anchors))
+
     @property
     def _neighbourhood(self) -> Neighbourhood:
         return Neighbourhood(self.facts, self.lexical)
@@ -152,14 +160,15 @@ class Pipeline:
         )
 
     async def _people(self, job: Job) -> list[Person]:
-        """Record the names; return the participants, and the people of the place who were seen last."""
+        """Record the names; return the participants, and those of the place seen last, by their usual names."""
         scenes = list(_scenes(job))
         here, seen = {scene.user_id for scene in scenes}, [(scene, job.happened_at) for scene in scenes]
         has_changed, known = await both(self.sightings.note(seen), self.sightings.names.people(job.scope))
         if has_changed:
             known = await self.sightings.names.people(job.scope)
         present = [person for person in known if person.id in here]
-        return list({person.id: person for person in (*present, *known[:KNOWN_PEOPLE])}.values())
+        named = {person.id: person.as_usual() for person in (*present, *known[:KNOWN_PEOPLE])}
+        return list(named.values())
 
 
 def memo_of(job: Job) -> Memo:

@@ -121,6 +121,13 @@ def with_dates(text: str, when: datetime, names: Collection[str] = ()) -> str:
     return edited(text, datings(text, when, spared))
 
 
+def dated_words(text: str, when: datetime, names: Collection[str] = ()) -> list[tuple[str, str]]:
+    """Return the relative times of a text said at ``when`` with the dates that :func:`with_dates` puts for them."""
+    spared = Spared(len(text), [*quoted(text), *named(text, names, is_time)])
+    found = ((text[edit.start : edit.stop], edit.text) for edit in datings(text, when, spared))
+    return list(dict.fromkeys(found))
+
+
 def datings(text: str, when: datetime, spared: Spared) -> list[Edit]:
     """Return the replacements made by :func:`with_dates`."""
     found = resolved(text, when, spared)
