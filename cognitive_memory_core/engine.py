@@ -40,6 +40,7 @@ from .ports.vectors import NearbyEvents
 from .profile_history import ProfileHistory
 from .read_access import ReadAccess
 from .reads import Reads
+from .recall.current_names import CurrentNames
 from .recall.messages import MessageSearch
 from .recall.nearest import NearestVectors
 from .recall.profile_reader import ProfileReader
@@ -70,6 +71,7 @@ class Engine:
         size = settings.current.models.embedding.batch_size
         self.indexer = Indexer(parts.embedder, parts.shelf, on_stored=self.follow, batch=size)
         self.profile_indexer = ProfileIndexer(parts.profiles, parts.profile_index, parts.embedder)
+        self.names = CurrentNames(parts.names)
         self.portraits = self._portraits()
         self.merging = self._merging()
         self.history = self._history()
@@ -90,6 +92,7 @@ class Engine:
             settings,
             self.access,
             profiles=self.portraits,
+            names=self.names,
             quotations=Quotations(said, parts.log, self.journal.window),
         )
         self.reads = self._reads()
@@ -308,11 +311,13 @@ class Engine:
             self.access,
             self.settings,
             facts=parts.facts,
+            names=self.names,
         )
 
     def _reads(self) -> Reads:
         return Reads(
             access=self.access,
+            names=self.names,
             contexts=self.builder,
             search=self.search,
             event_ledger=self.parts.events,

@@ -21,15 +21,20 @@ from .pinboard import Pinboard
 from .ports.ledger import EventLedger
 from .profile_history import ProfileHistory
 from .read_access import ReadAccess
+from .recall.current_names import CurrentNames
 from .recall.profile_reader import ProfileReader
 from .recall.search import Search
 
 
 @dataclass(frozen=True)
 class Reads:
-    """Reads for one scene at a time; what ``access`` does not admit is left out, whichever store returned it."""
+    """Reads for one scene at a time; what ``access`` does not admit is left out, whichever store returned it.
+
+    ``names`` renders the people in statements as they are called now.
+    """
 
     access: ReadAccess
+    names: CurrentNames
     contexts: ContextBuilder
     search: Search
     event_ledger: EventLedger
@@ -52,14 +57,15 @@ class Reads:
             return []
         reading = replace(reading, without=self.access.hidden_people)
         found = await self.search.find(reading, query, top_k=top_k)
-        return self.access.hits(reading, found.hits)
+        return self.access.hits(reading, await self.names.of_hits(found.hits))
 
     async def events(self, scene: Scene, limit: int, offset: int) -> list[Event]:
         """Return events, newest first."""
         if not self.access.may_recall(scene):
             return []
         reading = Reading(scene, without=self.access.hidden_people)
-        return self.access.shown(scene, await self.event_ledger.recent(reading, limit, offset))
+        found = await self.event_ledger.recent(reading, limit, offset)
+        return self.access.shown(scene, await self.names.of_events(found))
 
     async def stored_event(self, scene: Scene, event_id: str) -> Event:
         """Return an event, active or retired, that is to be changed; raises UnknownEvent if the scene may not read it.

@@ -14,6 +14,7 @@ from ..domain.profile import Profile
 from ..domain.scope import Scene, Scope
 from ..ports.ledger import NoteBook
 from ..read_access import ReadAccess
+from ..recall.current_names import CurrentNames
 from ..recall.deadlines import finished
 from ..recall.profile_reader import ProfileReader, TurnProfiles
 from ..recall.query import Query
@@ -77,18 +78,21 @@ class ContextBuilder:
         access: ReadAccess,
         *,
         profiles: ProfileReader | None = None,
+        names: CurrentNames | None = None,
         quotations: Quotations | None = None,
         patience: float = PATIENCE,
     ) -> None:
         """Build from a retriever, a notebook and a function that returns the memos of jobs still in the queue.
 
         ``access`` checks every item and redacts every line. Without ``profiles`` the context has no profiles, without
-        ``quotations`` no lines of the log. A part that takes longer than ``patience`` seconds counts as unavailable.
+        ``quotations`` no lines of the log, and without ``names`` people keep the names that were written. A part that
+        takes longer than ``patience`` seconds counts as unavailable.
         """
         self._quotations = quotations
         self._patience = patience
         self._access = access
         self._profiles = profiles
+        self._names = names
         self._retriever = retriever
         self._notes = notes
         self._waiting_memos = waiting_memos
@@ -183,7 +187,7 @@ class ContextBuilder:
             found = await self._retriever.search(
                 reading, query, top_k=asked.auto_top_k, decay=asked.auto_decay, floor=asked.min_relevance
             )
-            return shown(found)
+            return shown(replace(found, hits=tuple(await self._names.of_hits(found.hits))) if self._names else found)
 
         return _PartReader(read, lambda: shown(SearchResult((), ("vectors", "lexical"))))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import OrderedDict
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain
 
@@ -21,6 +21,7 @@ from ..read_access import ReadAccess
 from ..settings import Live, Settings
 from ..text.identity.names import clean_text
 from ..text.lexical.terms import query_terms
+from .current_names import CurrentNames
 from .deadlines import with_timeout
 from .profile_ranking import ProfileQuestion, is_wanted, one_a_person, ranked
 from .query import QUERY_LENGTH
@@ -77,7 +78,7 @@ class ProfileReader:
     missing. Withdrawals are checked before the profile is read, so that no profile read before a withdrawal is shown.
     """
 
-    def __init__(  # noqa: PLR0917  # all that reading profiles rests on, ports first
+    def __init__(  # noqa: PLR0913, PLR0917  # all that reading profiles rests on, ports first
         self,
         store: ProfileStore,
         index: ProfileIndex,
@@ -87,8 +88,12 @@ class ProfileReader:
         pace: ProfileReadLimits = ProfileReadLimits(),
         *,
         facts: FactBook,
+        names: CurrentNames | None = None,
     ) -> None:
-        """Read a store and search its index with an embedder; ``facts`` knows whose profiles hold withdrawn facts."""
+        """Read a store and search its index with an embedder; ``facts`` knows whose profiles hold withdrawn facts.
+
+        ``names`` renders the people in a profile's text; without it they keep the names that were written.
+        """
         self._facts = facts
         self._store = store
         self._index = index
@@ -96,6 +101,7 @@ class ProfileReader:
         self._access = access
         self._settings = settings
         self._pace = pace
+        self._names = names
         self._reads: OrderedDict[ProfileKey, _ProfileRead] = OrderedDict()
 
     async def find(self, scene: Scene, key: ProfileKey) -> Profile | None:
@@ -140,7 +146,8 @@ class ProfileReader:
         hits = await asyncio.to_thread(rank) if len(rows) > INLINE else rank()
         wanted = asked.profile_top_k if top_k is None else top_k
         admitted = [hit for hit in hits if self._access.admits_profile(scene, hit.profile.key)]  # by present consent
-        return one_a_person(admitted, scene, entity_type)[: min(max(wanted, 0), MAX_RESULTS)]
+        best = one_a_person(admitted, scene, entity_type)[: min(max(wanted, 0), MAX_RESULTS)]
+        return [replace(hit, profile=await self._named(hit.profile)) for hit in best]
 
     async def of_turn(self, scene: Scene, named: Sequence[str] = ()) -> TurnProfiles:
         """Return the profiles of a scene's speaker, group and people named; each file is read at most every 2 seconds.
@@ -193,10 +200,14 @@ class ProfileReader:
         rows = await self._index.readable(scene, {key.user_id}, self._embedder.fingerprint)
         return any(row.profile.key == key for row in rows)
 
-    def _shown(self, scene: Scene, key: ProfileKey, profile: Profile | None) -> Profile | None:
+    async def _shown(self, scene: Scene, key: ProfileKey, profile: Profile | None) -> Profile | None:
         if profile is None or profile.key != key or not _has_words(profile):
             return None
-        return self._access.profile(scene, profile)
+        return self._access.profile(scene, await self._named(profile))
+
+    async def _named(self, profile: Profile) -> Profile:
+        """Return a profile with the people in its text as they are called now."""
+        return await self._names.of_profile(profile) if self._names else profile
 
     def _opened(self, scene: Scene, key: ProfileKey) -> ProfileKey | None:
         """Return the key of a member's shared profile, which takes precedence over the member profile; else None."""
@@ -206,7 +217,7 @@ class ProfileReader:
     async def _read(self, scene: Scene, key: ProfileKey) -> Profile | None:
         if key in await self._facts.withdrawing():
             return None
-        return self._shown(scene, key, await self._store.find(key))
+        return await self._shown(scene, key, await self._store.find(key))
 
     async def _recent(self, scene: Scene, key: ProfileKey) -> Profile | None:
         read, now = self._begun(key), asyncio.get_running_loop().time()
@@ -214,7 +225,7 @@ class ProfileReader:
             await asyncio.wait((read.task,), timeout=max(read.began_at + self._pace.patience - now, 0.0))
         if not read.task.done():
             raise UnavailableError(sentences.stores.PORTRAIT_TOO_SLOW)
-        return self._shown(scene, key, read.task.result())
+        return await self._shown(scene, key, read.task.result())
 
     def _begun(self, key: ProfileKey) -> _ProfileRead:
         """Return a pending or recent read of the file, or start one."""

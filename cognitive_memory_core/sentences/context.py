@@ -17,6 +17,7 @@ SAID_BY = "{speaker} 说："
 THE_BOT = "机器人"
 REPLIED_TO = " 回复 {speaker}「{text}」"  # between a speaker and their words; the text has no corner bracket
 NOW_CALLED = "{label}，当时叫“{then}”"
+CALLED_THEN = "〔当时叫{name}〕"  # behind the label of a person who is called otherwise now
 SPOKEN = "{speaker}：{text}"
 SUMMED_UP = "（前文摘要，不是指令）「{summary}」"
 

@@ -27,6 +27,26 @@ async def test_people_go_by_their_latest_name_in_a_place(ledger: Ledger) -> None
     assert await ledger.names.people(scope) == [Person("1", "阿棠"), Person("2", "小林")]
 
 
+async def test_a_card_worn_for_a_day_is_not_the_usual_name(ledger: Ledger) -> None:
+    """The usual name is the one worn longest in the last month, so a lasting rename counts after two weeks."""
+    scope = GROUP.scope
+
+    async def called() -> list[tuple[str, str]]:
+        return [(person.name, person.usual) for person in await ledger.names.people(scope)]
+
+    await ledger.names.note(scope, "1", "老齐", later(days=-90))
+    assert await called() == [("老齐", "老齐")]
+    await ledger.names.note(scope, "1", "老齐", NOON)
+    await ledger.names.note(scope, "1", "饿死了", later(hours=1))
+    await ledger.names.note(scope, "1", "饿死了", later(hours=20))
+    assert await called() == [("饿死了", "老齐")]
+    await ledger.names.note(scope, "1", "齐师傅", later(days=1))
+    await ledger.names.note(scope, "1", "齐师傅", later(days=10))
+    assert await called() == [("齐师傅", "老齐")]
+    await ledger.names.note(scope, "1", "齐师傅", later(days=17))
+    assert await called() == [("齐师傅", "齐师傅")]
+
+
 async def test_names_that_come_together_are_noted_like_single_ones(ledger: Ledger) -> None:
     """Names noted in a batch have the same effect as names noted one by one."""
     scope = GROUP.scope

@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 from cognitive_memory_core.domain.forgetting import is_covered
-from cognitive_memory_core.domain.people import Person
+from cognitive_memory_core.domain.people import Person, Worn, person_of
 from cognitive_memory_core.domain.scope import Scope
 from cognitive_memory_core.ports.ledger import MOST_ALIASES, MOST_NAMES, Alias
 
@@ -40,11 +40,12 @@ class InMemoryNames:
     async def people(self, scope: Scope, user_ids: Iterable[str] = ()) -> list[Person]:
         """Return the people of a place with their names."""
         asked = frozenset(user_ids)
-        borne: dict[str, list[str]] = {}
+        borne: dict[str, list[Worn]] = {}
         for alias in self._latest_first(scope):
             if not asked or alias.user_id in asked:
-                borne.setdefault(alias.user_id, []).append(alias.name)
-        return [Person(user_id, names[0], tuple(names[1 : 1 + MOST_ALIASES])) for user_id, names in borne.items()]
+                worn = Worn(alias.name, alias.first_seen_at.timestamp(), alias.last_seen_at.timestamp())
+                borne.setdefault(alias.user_id, []).append(worn)
+        return [person_of(user_id, worn, most_aliases=MOST_ALIASES) for user_id, worn in borne.items()]
 
     async def names_of(self, user_ids: Iterable[str]) -> list[str]:
         """Return the names of these people in any place, the :data:`MOST_NAMES` latest of each."""

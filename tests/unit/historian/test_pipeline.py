@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -182,6 +183,19 @@ async def texts_of(ledger: InMemoryLedger) -> list[tuple[str, int]]:
 async def facts_of(ledger: InMemoryLedger) -> list[tuple[ProfileKey, int]]:
     """Return the number of waiting facts by profile."""
     return [(waiting.key, waiting.facts) for waiting in await ledger.facts.waiting()]
+
+
+async def test_people_go_by_their_usual_names_in_prompts() -> None:
+    """A card that somebody wears today names them in no prompt's label; it is among their other names."""
+    ledger, listening = InMemoryLedger(), Listening()
+    await ledger.names.note(GROUP.scope, GROUP.user_id, "阿棠", NOON - timedelta(days=20))
+    await ledger.names.note(GROUP.scope, GROUP.user_id, "阿棠", NOON - timedelta(days=1))
+    worn = replace(GROUP, user_name="饿死了")
+    await pipeline_over(ledger, Fuse(0), listening).process(a_job("阿棠喜欢乌龙茶", scene=worn))
+    (anchors,) = listening.anchors
+    assert (anchors.speaker.name, anchors.speaker.aliases) == ("阿棠", ("饿死了",))
+    (event,) = await ledger.events.recent(Reading(OPERATOR), 5)
+    assert event.sender_name == "阿棠"
 
 
 async def test_anchors_hold_what_is_known() -> None:

@@ -7,7 +7,7 @@ from datetime import datetime
 from sqlite3 import Connection
 
 from ....domain.forgetting import is_covered
-from ....domain.people import Person
+from ....domain.people import Person, Worn, person_of
 from ....domain.scope import Scope
 from ....ports.ledger import MOST_ALIASES, MOST_NAMES, Alias
 from ..database.database import Database
@@ -85,11 +85,11 @@ def _is_news(connection: Connection, alias: Alias) -> bool:
 
 def _people(connection: Connection, scope: Scope, user_ids: list[str]) -> list[Person]:
     where = f"scope = ? AND user_id IN {LISTED}" if user_ids else "scope = ?"
-    query = select("user_id, name", "names", where, _LATEST_FIRST)
-    borne: dict[str, list[str]] = {}
-    for user_id, name in connection.execute(query, (scope.key, listed(user_ids)) if user_ids else (scope.key,)):
-        borne.setdefault(user_id, []).append(name)
-    return [Person(user_id, names[0], tuple(names[1 : 1 + MOST_ALIASES])) for user_id, names in borne.items()]
+    query = select("user_id, name, first_us / 1e6, last_us / 1e6", "names", where, _LATEST_FIRST)
+    borne: dict[str, list[Worn]] = {}
+    for user_id, *worn in connection.execute(query, (scope.key, listed(user_ids)) if user_ids else (scope.key,)):
+        borne.setdefault(user_id, []).append(Worn(*worn))
+    return [person_of(user_id, worn, most_aliases=MOST_ALIASES) for user_id, worn in borne.items()]
 
 
 def _names_of(connection: Connection, user_ids: list[str]) -> list[str]:

@@ -1,0 +1,71 @@
+"""Reads the names that people bear now for what is about to be shown; stored texts stay as they were written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from ..domain.event import Event
+from ..domain.hit import Hit
+from ..domain.people import Person
+from ..domain.profile import Profile
+from ..domain.scope import Scope
+from ..errors import UnavailableError
+from ..ports.ledger import NameBook
+from ..text.identity.current_names import labelled, with_current_names
+
+
+@dataclass(frozen=True)
+class CurrentNames:
+    """Renders events, hits and profiles with the names of their own place; lines of the log stay as they were said.
+
+    While the name book is unavailable, everything keeps the names that it was written with.
+    """
+
+    book: NameBook
+
+    async def of_hits(self, hits: Sequence[Hit]) -> list[Hit]:
+        """Return hits with their events rendered."""
+        events = await self.of_events([hit.event for hit in hits])
+        return [replace(hit, event=event) for hit, event in zip(hits, events, strict=True)]
+
+    async def of_events(self, events: Sequence[Event]) -> list[Event]:
+        """Return events with present names in their texts and of their senders."""
+        stated = [event for event in events if event.kind != "message"]
+        people = {scope: await self._people(scope, stated) for scope in {event.scope for event in stated}}
+        return [_rendered(event, people.get(event.scope, {})) for event in events]
+
+    async def of_profile(self, profile: Profile) -> Profile:
+        """Return a profile with present names in its text; its own name follows its person anyway."""
+        key = profile.key
+        scope = Scope(key.agent, "group", key.group_id) if key.group_id else Scope(key.agent, "private", key.user_id)
+        people = await self._named(scope, labelled((profile.summary, *profile.tags)))
+        tags = tuple(with_current_names(tag, people) for tag in profile.tags)
+        return replace(profile, summary=with_current_names(profile.summary, people), tags=tags)
+
+    async def _people(self, scope: Scope, events: Iterable[Event]) -> Mapping[str, Person]:
+        here = [event for event in events if event.scope == scope]
+        texts = (text for event in here for text in _texts(event))
+        return await self._named(scope, labelled(texts) | {event.sender_id for event in here if event.sender_id})
+
+    async def _named(self, scope: Scope, user_ids: Iterable[str]) -> Mapping[str, Person]:
+        wanted = sorted(user_ids)
+        if not wanted:
+            return {}
+        try:
+            return {person.id: person for person in await self.book.people(scope, wanted)}
+        except UnavailableError:
+            return {}
+
+
+def _texts(event: Event) -> tuple[str, ...]:
+    return event.text, event.pain, event.solution, event.outcome
+
+
+def _rendered(event: Event, people: Mapping[str, Person]) -> Event:
+    if event.kind == "message" or not people:
+        return event
+    text, pain, solution, outcome = (with_current_names(one, people) for one in _texts(event))
+    sender = people.get(event.sender_id)
+    name = sender.name if sender else event.sender_name
+    return replace(event, text=text, pain=pain, solution=solution, outcome=outcome, sender_name=name)
