@@ -50,7 +50,7 @@ async def test_present_names_stand_everywhere(tmp_path: Path) -> None:
 
 
 async def test_a_profile_names_people_as_they_are_called_now() -> None:
-    """The text and the tags of a profile follow the names of its place; a group's and a member's have the same place."""
+    """The text and the tags of a profile follow the names of its place; a group's and a member's share it."""
     ledger = InMemoryLedger()
     await ledger.names.note(GROUP.scope, "2000001", "阿棠", NOON)
     await ledger.names.note(GROUP.scope, "2000001", "海棠未眠", later(hours=1))
