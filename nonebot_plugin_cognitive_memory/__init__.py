@@ -18,6 +18,7 @@ from .annotated import (
     Memory,
     MemoryContext,
     MemoryTools,
+    PersonalContext,
     RecordEnd,
     SearchEvents,
     SearchProfiles,
@@ -26,8 +27,8 @@ from .config import Config
 from .lifecycle import get_memory
 from .recording import consider, record_end
 from .replies.tools import TOOL_GUIDE
-from .scene import scene_of
-from .tools import MemoryToolbox, call_tool, tool_schemas
+from .scene import find_scene, scene_of
+from .tools import MemoryToolbox, call_tool, tool_guide, tool_schemas
 
 __plugin_meta__ = PluginMetadata(
     name=replies.label.PLUGIN_NAME,
@@ -42,6 +43,7 @@ __plugin_meta__ = PluginMetadata(
 from . import capture as capture  # for its side effects, last
 from . import commands as commands
 from . import withdrawal as withdrawal
+from .capture import observe
 
 __all__ = [
     "TOOL_GUIDE",
@@ -53,13 +55,17 @@ __all__ = [
     "MemoryContext",
     "MemoryToolbox",
     "MemoryTools",
+    "PersonalContext",
     "RecordEnd",
     "SearchEvents",
     "SearchProfiles",
     "call_tool",
     "consider",
+    "find_scene",
     "get_memory",
+    "observe",
     "record_end",
     "scene_of",
+    "tool_guide",
     "tool_schemas",
 ]

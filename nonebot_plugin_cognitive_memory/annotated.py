@@ -17,7 +17,9 @@ Memory = Annotated[core.CognitiveMemory, Depends(params.running_memory)]
 CurrentScene = Annotated[core.Scene, Depends(params.current_scene)]
 """The place of the event and its speaker."""
 MemoryContext = Annotated[core.Context, Depends(params.memory_context)]
-"""The block for the model, built for the event's message."""
+"""The block for the model, built for the event's message; empty for an event without a person."""
+PersonalContext = Annotated[core.Context, Depends(params.personal_context)]
+"""The same block; a handler with it is skipped for an event without a person."""
 RecordEnd = Annotated[Callable[..., Awaitable[str | None]], Depends(params.turn_end)]
 """``await record_end(memo="", observations=(), *, perspective=None, force=False)``"""
 Consider = Annotated[Callable[..., Awaitable[str | None]], Depends(params.consideration)]

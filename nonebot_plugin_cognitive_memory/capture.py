@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
+
 from nonebot import on_message
 from nonebot.adapters import Bot, Event
 
 from . import replies
 from .auto_consider import considerer
 from .incoming import find_message, is_captured
-from .invocation import is_any_command
+from .invocation import is_any_command, is_ours, unsigned
 from .lifecycle import get_memory
 from .throttled_log import complain
 
@@ -18,10 +21,23 @@ heard = on_message(priority=1, block=False)
 @heard.handle()
 async def record(bot: Bot, event: Event) -> None:
     """Record a person's message, unless it is a command or excluded by the settings."""
+    await _take(bot, event, is_left_out=is_any_command)
+
+
+async def observe(bot: Bot, event: Event) -> None:
+    """Record a message that begins with a command but is chat, without the command's sign; for chat plugins.
+
+    The settings and consent decide as for any message. Our own commands, and events without a message, are ignored.
+    """
+    await _take(bot, event, is_left_out=lambda event: is_ours(event.get_plaintext().lstrip()))
+
+
+async def _take(bot: Bot, event: Event, *, is_left_out: Callable[[Event], bool]) -> None:
     try:
         message = find_message(bot, event)
-        if message is None or not message.text or not is_captured(message.scene) or is_any_command(event):
+        if message is None or not message.text or not is_captured(message.scene) or is_left_out(event):
             return
+        message = replace(message, text=unsigned(message.text))
         await get_memory().observe(message)
         considerer.note(message)
     except Exception as unforeseen:  # noqa: BLE001  # capture must never cost the bot an event

@@ -71,6 +71,11 @@ def is_any_command(event: Event) -> bool:
     return any(start and text.startswith(start) for start in _STARTS) or is_ours(text)
 
 
+def unsigned(text: str) -> str:
+    """Return a text without the sign of a command before it; what begins like one is no chat to the historian."""
+    return next((text[len(start) :] for start in _STARTS if start and text.startswith(start)), text)
+
+
 def is_ours(text: str) -> bool:
     """Return whether a text calls ``/memory``.
 

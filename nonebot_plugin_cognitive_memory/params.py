@@ -15,7 +15,7 @@ from . import recording
 from .incoming import find_message, plain_text
 from .lifecycle import get_memory
 from .recording import Source, TurnEnd
-from .scene import scene_of
+from .scene import find_scene, scene_of
 from .tools import MemoryToolbox
 
 
@@ -32,8 +32,14 @@ async def running_memory(_here: Here) -> core.CognitiveMemory:
     return get_memory()
 
 
-async def memory_context(here: Here, event: Event) -> core.Context:
-    """Build the context of the event's message."""
+async def memory_context(bot: Bot, event: Event) -> core.Context:
+    """Build the context of the event's message; empty, without skipping the handler, if there is no person."""
+    scene = find_scene(bot, event)
+    return await personal_context(scene, event) if scene else core.Context("", (), 0, ())
+
+
+async def personal_context(here: Here, event: Event) -> core.Context:
+    """Build the context of the event's message; skip the handler if there is no person."""
     return await get_memory().context(here, plain_text(event))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -61,6 +62,15 @@ def tool_schemas(prefix: str = "") -> list[Schema]:
     schemas = function_schemas(prefix)
     _prefixes.add(prefix)
     return schemas
+
+
+def tool_guide(prefix: str = "") -> str:
+    """Return :data:`TOOL_GUIDE` with ``prefix`` before each tool's name, as :func:`tool_schemas` names them.
+
+    Raises BadArgument as :func:`tool_schemas` does.
+    """
+    names = [str(schema["function"]["name"]).removeprefix(prefix) for schema in tool_schemas(prefix)]
+    return re.sub(rf"(?<![a-z_])(?:{'|'.join(names)})(?![a-z_])", rf"{prefix}\g<0>", replies.tools.TOOL_GUIDE)
 
 
 async def call_tool(name: str, arguments: Mapping[str, object] | str | None, scene: core.Scene) -> str:

@@ -154,3 +154,27 @@ async def test_groups_setting(app: object, monkeypatch: pytest.MonkeyPatch) -> N
     heard = [incoming.is_captured(core.Scene.group(group, "2000001")) for group in ("10001", "10002", "10003")]
     assert heard == [True, True, False]
     assert incoming.is_captured(core.Scene.private("2000001"))
+
+
+async def test_a_command_that_is_chat_is_taken_in(stage: Stage, group: int) -> None:
+    """A chat plugin hands in a line that begins with a command; it is logged without the sign, and only once."""
+    from nonebot_plugin_cognitive_memory import observe
+
+    event = message("/聊天 我对花生过敏", 2000001, group)
+    await stage.hear(event)
+    assert await logged(group) == []
+    for _ in range(2):
+        await observe(stage.bot, event)
+    assert texts(await logged(group)) == ["聊天 我对花生过敏"]
+
+
+async def test_what_is_no_chat_is_not_taken_in(stage: Stage, group: int) -> None:
+    """Our own commands, ignored people and events without a message are left out, whoever hands them in."""
+    from nonebot_plugin_cognitive_memory import observe
+
+    poke = notice("notify", sub_type="poke", user_id=2000001, target_id=2000002, group_id=group)
+    anonymous = message("/聊天 早", ANON, group, anonymous={"id": 1, "name": "匿名", "flag": "x"})
+    own, ignored = message("/记忆 记住 我怕猫", 2000001, group), message("/聊天 我说话了", IGNORED_USER, group)
+    for event in (own, ignored, poke, anonymous):
+        await observe(stage.bot, event)
+    assert await logged(group) == []

@@ -101,6 +101,30 @@ async def test_events_without_a_person_skip(stage: Stage, group: int, log: list[
     assert not [line for line in log if line.startswith(("ERROR", "WARNING"))]
 
 
+async def test_the_context_mutes_no_handler(stage: Stage, group: int) -> None:
+    """For an event without a person MemoryContext is empty and the handler runs; PersonalContext skips its handler."""
+    from nonebot_plugin_cognitive_memory import MemoryContext, PersonalContext
+
+    seen: list[tuple[str, core.Context]] = []
+    matchers = [on_message(priority=at, block=False) for at in (50, 51)]
+
+    async def always(context: MemoryContext) -> None:
+        seen.append(("always", context))
+
+    async def personal(context: PersonalContext) -> None:
+        seen.append(("personal", context))
+
+    for matcher, handler in zip(matchers, (always, personal), strict=True):
+        handler.__annotations__ = {"context": MemoryContext if handler is always else PersonalContext, "return": None}
+        matcher.handle()(handler)
+    await stage.hear(message("早", ANON, group, anonymous={"id": 1, "name": "匿名", "flag": "x"}))
+    assert seen == [("always", core.Context("", (), 0, ()))]
+    await stage.hear(message("早", 2000001, group))
+    assert [name for name, _ in seen] == ["always", "always", "personal"]
+    for matcher in matchers:
+        matcher.destroy()
+
+
 async def test_everything_resolves_without_a_memory(stage: Stage, group: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without a memory handlers still run, nothing is stored, and no answer raises."""
     from nonebot_plugin_cognitive_memory.lifecycle import lifetime

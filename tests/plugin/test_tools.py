@@ -485,3 +485,17 @@ def test_the_guide_says_what_belongs_where() -> None:
 
     for word in ("end", "memo", "observations", "search_events", "memory_add", "密码", "心情"):
         assert word in TOOL_GUIDE
+
+
+def test_the_guide_names_prefixed_tools() -> None:
+    """With a prefix the guide names exactly the tools that the schemas with it have; nothing else is changed."""
+    from nonebot_plugin_cognitive_memory import TOOL_GUIDE, tool_guide
+
+    assert tool_guide() == TOOL_GUIDE
+    guide = tool_guide("mem_")
+    assert guide.replace("mem_", "") == TOOL_GUIDE
+    named = [name for name in NAMES if name in TOOL_GUIDE]
+    assert all(f"mem_{name}" in guide for name in named)
+    assert "mem_mem_" not in guide
+    with pytest.raises(core.BadArgument):
+        tool_guide("记忆.")

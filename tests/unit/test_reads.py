@@ -22,6 +22,7 @@ from cognitive_memory_core.errors import UnknownEvent
 from cognitive_memory_core.historian.jobs.intake import Intake
 from cognitive_memory_core.read_access import ReadAccess
 from cognitive_memory_core.reads import Reads
+from cognitive_memory_core.recall.current_names import CurrentNames
 from cognitive_memory_core.recall.profile_reader import TurnProfiles
 from cognitive_memory_core.recall.query import Query
 from cognitive_memory_core.recall.retriever import SearchResult
@@ -124,7 +125,9 @@ async def reads_of(*scenes: Scene, told: str, **settings: Any) -> tuple[Reads, C
     profiles: Any = LeakyProfiles(scenes, told)
     retriever: Any = LeakyRetriever(scenes, told)
     contexts = ContextBuilder(retriever, leaky, lambda _: [], live, access, profiles=profiles)
-    return Reads(access, contexts, leaky, leaky, leaky, profiles, leaky, leaky), consent
+    return Reads(
+        access, CurrentNames(InMemoryLedger().names), contexts, leaky, leaky, leaky, profiles, leaky, leaky
+    ), consent
 
 
 READS: dict[str, Callable[[Reads], Awaitable[Any]]] = {

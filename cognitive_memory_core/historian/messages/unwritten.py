@@ -58,8 +58,11 @@ class UnwrittenMessages:
         self.dropped += 1
 
     def of(self, scope: Scope) -> list[Message]:
-        """Return the messages of a place, oldest first."""
-        return [message for _, message in self._places.get(scope, ())]
+        """Return the messages of a place, oldest first; one that was added twice as it came first."""
+        once: dict[str, Message] = {}
+        for _, message in self._places.get(scope, ()):
+            once.setdefault(message.id, message)
+        return list(once.values())
 
     def has_waited(self, number: int) -> bool:
         """Return whether a message with this number or a lower one is still buffered."""
