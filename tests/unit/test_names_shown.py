@@ -6,13 +6,13 @@ from dataclasses import replace
 from pathlib import Path
 
 from cognitive_memory_core import CognitiveMemory, Scene, Turn
-from cognitive_memory_core.adapters.inmemory import InMemoryLedger
 from cognitive_memory_core.domain.hit import Hit
 from cognitive_memory_core.domain.people import Person
 from cognitive_memory_core.domain.profile import Profile, ProfileKey
 from cognitive_memory_core.domain.scope import Scope
 from cognitive_memory_core.errors import UnavailableError
 from cognitive_memory_core.recall.current_names import CurrentNames
+from tests.inmemory import InMemoryLedger
 from tests.support.builders import GROUP, OTHER_GROUP, PRIVATE, a_message, an_event
 from tests.support.clock import NOON, FrozenClock
 from tests.support.ledgers import later

@@ -5,7 +5,6 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from cognitive_memory_core.adapters.inmemory import InMemoryLedger
 from cognitive_memory_core.adapters.offline.rules import RuleHistorian
 from cognitive_memory_core.consent import Consent
 from cognitive_memory_core.domain.message import Message
@@ -17,6 +16,7 @@ from cognitive_memory_core.historian.rewriting.rewriter import ModelHistorian
 from cognitive_memory_core.historian.rewriting.surroundings import EARLIER, MOST, NEWEST, Surroundings
 from cognitive_memory_core.prompts.library import PromptLibrary
 from cognitive_memory_core.settings import Live, Settings
+from tests.inmemory import InMemoryLedger
 from tests.support.builders import GROUP, OTHER_GROUP, a_draft, a_message, an_event
 from tests.support.chats import ScriptedChat, said, triaged
 from tests.support.clock import NOON, SHANGHAI
