@@ -12,7 +12,7 @@ from ..domain.profile import Profile
 from ..domain.scope import Scope
 from ..errors import UnavailableError
 from ..ports.ledger import NameBook
-from ..text.identity.current_names import labelled, with_current_names
+from ..text.current_names import labelled, with_current_names
 
 
 @dataclass(frozen=True)

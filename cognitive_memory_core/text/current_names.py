@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Mapping
 
-from ... import sentences
-from ...domain.people import Person
-from ..safety.fences import defused
-from .names import clean_name
+from .. import sentences
+from ..domain.people import Person
+from .identity.names import clean_name
+from .safety.fences import defused
 
 NAMELESS = "QQ"  # what stands before the id of a person whose name was not known
 _LABEL = re.compile(r"[(（]([^()（）\s]{1,128})[)）]")
