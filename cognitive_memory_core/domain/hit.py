@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from .event import Event
 from .interval import Interval
-from .message import Passage
+from .message import Message, Passage
 from .scope import Scene
 
 
@@ -32,6 +32,20 @@ class Reading:
             and event.retired_at is None
             and self._narrows_to(event)
             and not self.without.intersection((event.sender_id, *event.subjects))
+        )
+
+    def admits_line(self, line: Message) -> bool:
+        """Return what :meth:`admits` does for the line's event (:meth:`Message.as_event`), without building it."""
+        scene, sender_id = line.scene, line.sender_id
+        return (
+            scene.scope.readable_by(self.scene, sender_id=sender_id)
+            and (not self.user_id or self.user_id == scene.user_id)
+            and (not self.group_id or self.group_id == scene.group_id)
+            and (not self.kinds or "message" in self.kinds)
+            and (self.window is None or line.sent_at in self.window)
+            and not (
+                self.without and self.without.intersection((sender_id, scene.user_id if line.is_bot else sender_id))
+            )
         )
 
     def _narrows_to(self, event: Event) -> bool:

@@ -23,6 +23,7 @@ from .retriever import MAX_RESULTS, PATIENCE, SearchResult
 from .talk import REACH, WEIGHTS, Weights, hits_of
 
 CANDIDATES = 120  # lines that share words with the query; their adjacent lines are scored too
+SPARE = 24  # more hits than wanted are weighed by time, people and age
 ASKING = timedelta(minutes=2)  # lines this recent may be the query itself
 SETTLING = 0.2  # share of the time limit spent on waiting for buffered lines to be written
 _AWAY = (UnavailableError, TransientError, PermanentError, asyncio.TimeoutError)
@@ -50,12 +51,21 @@ class MessageSearch:
         self._weights = weights
 
     async def search(
-        self, reading: Reading, query: Query, *, top_k: int, decay: Decay | None, settles: bool = True
+        self,
+        reading: Reading,
+        query: Query,
+        *,
+        top_k: int,
+        decay: Decay | None,
+        candidates: int | None = None,
+        settles: bool = True,
     ) -> SearchResult:
         """Return at most ``top_k`` (and 200) lines, best first; a hit's event has kind "message" and the line's id.
 
         Each hit has the surrounding lines that the scene may read, including those that a narrower reading excludes.
-        Without ``settles`` lines of the last half second may be missing, and nothing waits for the disk.
+        ``candidates`` lines that share words with the query (None: 120 or more) are read with the lines around them;
+        the cost grows with their number. Without ``settles`` lines of the last half second may be missing, and nothing
+        waits for the disk.
         """
         limit = min(max(top_k, 0), MAX_RESULTS)
         if not (limit and query.terms):
@@ -65,8 +75,8 @@ class MessageSearch:
             with suppress(*_AWAY):  # a log whose writes fail may still be readable
                 await with_timeout(self._patience * SETTLING, self._settle())
         try:
-            passages = await with_deadline(end, self._talk(reading, query, max(limit, CANDIDATES)))
-            rank = partial(_ranked, query, _readable(passages, reading), self._weights, decay, self._clock.now())
+            passages = await with_deadline(end, self._talk(reading, query, candidates or max(limit, CANDIDATES)))
+            rank = partial(_ranked, query, reading, passages, self._weights, decay, self._clock.now(), limit)
             hits = await with_deadline(end, asyncio.to_thread(rank))
         except _AWAY:
             return SearchResult((), ("lexical",))
@@ -90,11 +100,18 @@ def _wide(reading: Reading) -> Reading:
 def _readable(passages: Sequence[Passage], reading: Reading) -> list[Passage]:
     """Remove lines that the scene must not read, whichever store returned them."""
     wide = _wide(reading)
-    return [tuple(line for line in passage if wide.admits(line.as_event())) for passage in passages]
+    return [tuple(line for line in passage if wide.admits_line(line)) for passage in passages]
 
 
-def _ranked(
-    query: Query, passages: Sequence[Passage], weights: Weights, decay: Decay | None, now: datetime
+def _ranked(  # noqa: PLR0917  # bound at once, to be called in a thread
+    query: Query,
+    reading: Reading,
+    passages: Sequence[Passage],
+    weights: Weights,
+    decay: Decay | None,
+    now: datetime,
+    limit: int,
 ) -> list[Hit]:
-    hits = hits_of(query.terms, passages, weights, asked_since=now - ASKING)
+    most = None if reading != _wide(reading) else limit + SPARE
+    hits = hits_of(query.terms, _readable(passages, reading), weights, asked_since=now - ASKING, most=most)
     return decayed(preferring(naming(hits, query.people), query.window), decay, now)

@@ -16,6 +16,7 @@ from .messages import MessageSearch
 from .query import Query
 
 LineKey = tuple[Scope, str]  # a message id is unique in its scope only
+CANDIDATES = 16  # measured: these give 47.6 % of the evidence in six lines, 120 give 48.3 % at seven times the cost
 Window = Callable[[Scope, int], Awaitable[frozenset[str]]]
 
 
@@ -69,7 +70,9 @@ class Quotations:
         if wanted.limit <= 0 or not query.terms:
             return QuotedLines()
         top_k = wanted.limit + wanted.window
-        searching = self._messages.search(reading, query, top_k=top_k, decay=wanted.decay, settles=False)
+        searching = self._messages.search(
+            reading, query, top_k=top_k, decay=wanted.decay, candidates=CANDIDATES, settles=False
+        )
         found, newest = await asyncio.gather(searching, self._newest(reading, wanted.window))
         older = [hit for hit in found.hits if hit.relevance >= wanted.floor and _key(hit) not in newest]
         best = older[: wanted.limit]

@@ -7,11 +7,12 @@ also gets, at a lower weight, the terms of its neighbours, of the line it replie
 from __future__ import annotations
 
 import math
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from functools import lru_cache
+from itertools import chain
 
 from ..domain.hit import Hit
 from ..domain.message import Message, Passage
@@ -49,14 +50,16 @@ WEIGHTS = Weights()
 
 @dataclass(frozen=True)
 class _TalkLine:
-    """A line with its own terms, the terms of its label, and the numbers of its passage, session and topic."""
+    """A line with its own terms, the terms of its label, and its talk and topic.
+
+    ``talk`` is the numbers of its passage and session, ``topic`` those of its session and of the topic in it.
+    """
 
     message: Message
     said: frozenset[str]
     label: frozenset[str]
-    passage: int
-    session: int
-    topic: int
+    talk: tuple[int, int]
+    topic: tuple[int, int]
 
 
 def hits_of(
@@ -65,26 +68,32 @@ def hits_of(
     weights: Weights = WEIGHTS,
     *,
     asked_since: datetime | None = None,
+    most: int | None = None,
 ) -> list[Hit]:
     """Score all lines of the passages against the query's terms, best first; lines of score 0 are left out.
+
+    With ``most`` only that many are returned.
 
     A hit's relevance is in [0, 1]; ``neighbours`` holds the adjacent lines. Lines from ``asked_since`` on may be the
     query itself: if they repeat it, their terms do not count for other lines.
     """
     lines = list(_lines(passages))
     worths = _worths(terms, lines, weights, asked_since)
-    hits = [_hit(lines, at, worth) for at, worth in enumerate(worths) if worth > 0.0]
-    return sorted(hits, key=lambda hit: -hit.score)
+    found = (at for at, worth in enumerate(worths) if worth > 0.0)
+    best = sorted(found, key=lambda at: -worths[at])
+    return [_hit(lines, at, worths[at]) for at in best[:most]]
 
 
 def _lines(passages: Iterable[Passage]) -> Iterator[_TalkLine]:
     """Yield lines in order with session numbers; lines may be missing between two passages of one session."""
-    session, size, last = 0, 0, None
+    session, size, last, place = 0, 0, None, None
     for number, passage in enumerate(sorted((one for one in passages if one), key=_place_and_time)):
+        before, place = place, passage[0].scene.scope
         for message in passage:
-            if last is None or not _goes_on(last, message):
+            if last is None or before != place or message.sent_at - last.sent_at > PAUSE:
                 session, size = session + 1, 0
-            yield _TalkLine(message, *_terms(message), number, session, size // LONGEST_TOPIC)
+            before = place
+            yield _TalkLine(message, *_terms(message), (number, session), (session, size // LONGEST_TOPIC))
             size, last = size + 1, message
 
 
@@ -92,36 +101,103 @@ def _place_and_time(passage: Passage) -> tuple[str, float]:
     return passage[0].scene.scope.key, passage[0].sent_at.timestamp()
 
 
-def _goes_on(last: Message, message: Message) -> bool:
-    return last.scene.scope == message.scene.scope and message.sent_at - last.sent_at <= PAUSE
-
-
 def _worths(
     terms: Sequence[str], lines: Sequence[_TalkLine], weights: Weights, asked_since: datetime | None
 ) -> list[float]:
     """Return each line's score in [0, 1]: its coverage of the query times its substance."""
-    saying = {term: [at for at, line in enumerate(lines) if term in line.said] for term in terms}
-    labelled = {term: [at for at, line in enumerate(lines) if term in line.label] for term in terms}
-    rarity = {
-        term: _rarity(term, len(said) + len(labelled[term]), len(lines), weights) for term, said in saying.items()
-    }
+    asked = frozenset(terms)
+    said = [line.said & asked for line in lines]
+    labels = [(line.label & asked) - words for line, words in zip(lines, said, strict=True)]
+    having = Counter(chain.from_iterable((*said, *labels)))
+    rarity = {term: _rarity(term, having[term], len(lines), weights) for term in asked}
     whole = sum(rarity.values()) or 1.0
     echoes = {at for at, line in enumerate(lines) if _is_echo(line, rarity, whole, asked_since)}
-    links, topics = _links(lines, weights), _topics(lines)
-    covered = [0.0] * len(lines)
-    for term, said in saying.items():
-        lending = [at for at in said if at not in echoes]
-        counts = _lent(lending, lines, links, topics, weights)
-        for at in said:
-            counts[at] += 1.0
-        for at in labelled[term]:
-            counts[at] += weights.label
-        for at, count in counts.items():
-            covered[at] += rarity[term] * count * (weights.saturation + 1.0) / (count + weights.saturation)
+    lending = [frozenset[str]() if at in echoes else words for at, words in enumerate(said)]
+    covered = _coverage(lines, (said, labels, lending), rarity, weights)
     return [
         min(bent(share / whole, HALF_WAY), 1.0) * _substance(line, weights)
         for share, line in zip(covered, lines, strict=True)
     ]
+
+
+def _coverage(
+    lines: Sequence[_TalkLine],
+    words: tuple[Sequence[frozenset[str]], Sequence[frozenset[str]], Sequence[frozenset[str]]],
+    rarity: Mapping[str, float],
+    weights: Weights,
+) -> list[float]:
+    """Return the weight of the query's terms that each line covers: ``words`` are said, in labels, and lent.
+
+    The terms of a topic are added up once a topic; a line then replaces those that it or a line near it has.
+    """
+    said, labels, lending = words
+    near = _near(lines, lending, weights)
+    session, half = weights.session, weights.saturation
+    least = session / (session + half) if session else 0.0
+    shared = _shared(lines, lending) if session else {}
+    by_topic = {topic: least * sum([rarity[term] for term in terms]) for topic, terms in shared.items()}
+    covered: list[float] = []
+    for at, line in enumerate(lines):
+        of_topic, total = shared.get(line.topic, frozenset()), by_topic.get(line.topic, 0.0)
+        for term, count in _counts(said[at], labels[at], near[at], weights).items():
+            if term in of_topic:
+                total += rarity[term] * ((count + session) / (count + session + half) - least)
+            else:
+                total += rarity[term] * (count / (count + half))
+        covered.append(total * (half + 1.0))
+    return covered
+
+
+def _shared(lines: Sequence[_TalkLine], lending: Sequence[frozenset[str]]) -> Mapping[tuple[int, int], frozenset[str]]:
+    """Return the terms that the lines of each topic lend."""
+    shared: dict[tuple[int, int], set[str]] = defaultdict(set)
+    for line, terms in zip(lines, lending, strict=True):
+        shared[line.topic] |= terms
+    return {topic: frozenset(terms) for topic, terms in shared.items()}
+
+
+def _near(
+    lines: Sequence[_TalkLine], lending: Sequence[frozenset[str]], weights: Weights
+) -> Sequence[Sequence[tuple[frozenset[str], float]]]:
+    """Return, for each line, the terms that it receives from the lines beside it and from replies, with their weight.
+
+    A line receives those of the one that it replies to, and those of the ones that reply to it.
+    """
+    near: list[list[tuple[frozenset[str], float]]] = [[] for _ in lines]
+    shares = [(distance, weights.window * 0.5 ** (distance - 1)) for distance in range(1, REACH + 1)]
+    for at, (line, terms) in enumerate(zip(lines, lending, strict=True)):
+        for distance, share in shares if terms and weights.window else ():
+            for other in (at - distance, at + distance):
+                if 0 <= other < len(lines) and lines[other].talk == line.talk:
+                    near[other].append((terms, share))
+    for at, answered in _replies(lines) if weights.reply else ():
+        near[answered].append((lending[at], weights.reply))
+        near[at].append((lending[answered], weights.reply))
+    return near
+
+
+def _replies(lines: Sequence[_TalkLine]) -> Iterator[tuple[int, int]]:
+    """Yield the numbers of the lines that reply to another one of the lines, each with the number of that line."""
+    replying = [at for at, line in enumerate(lines) if line.message.reply_to]
+    if replying:
+        places = {(line.message.scene.scope, line.message.id): at for at, line in enumerate(lines)}
+        for at in replying:
+            answered = places.get((lines[at].message.scene.scope, lines[at].message.reply_to or ""))
+            if answered is not None:
+                yield at, answered
+
+
+def _counts(
+    said: Iterable[str], label: Iterable[str], near: Iterable[tuple[frozenset[str], float]], weights: Weights
+) -> dict[str, float]:
+    """Return how much a line says each term itself, by its label, and through the lines near it."""
+    counts = dict.fromkeys(said, 1.0)
+    for term in label:
+        counts[term] = counts.get(term, 0.0) + weights.label
+    for terms, share in near:
+        for term in terms:
+            counts[term] = counts.get(term, 0.0) + share
+    return counts
 
 
 def _rarity(term: str, having: int, lines: int, weights: Weights) -> float:
@@ -137,59 +213,6 @@ def _is_echo(line: _TalkLine, rarity: Mapping[str, float], whole: float, asked_s
     return sum(rarity[term] for term in line.said.intersection(rarity)) >= ECHO * whole
 
 
-def _lent(
-    lending: Sequence[int],
-    lines: Sequence[_TalkLine],
-    links: Mapping[int, Sequence[tuple[int, float]]],
-    topics: Mapping[tuple[int, int], Sequence[int]],
-    weights: Weights,
-) -> dict[int, float]:
-    """Return the term counts that lines receive from the lending lines near them or in their topic."""
-    counts: dict[int, float] = defaultdict(float)
-    for at in lending:
-        for other, share in links[at]:
-            counts[other] += share
-    for topic in {_topic(lines[at]) for at in lending} if weights.session else ():
-        for at in topics[topic]:
-            counts[at] += weights.session
-    return counts
-
-
-def _topics(lines: Sequence[_TalkLine]) -> Mapping[tuple[int, int], Sequence[int]]:
-    topics: dict[tuple[int, int], list[int]] = defaultdict(list)
-    for at, line in enumerate(lines):
-        topics[_topic(line)].append(at)
-    return topics
-
-
-def _topic(line: _TalkLine) -> tuple[int, int]:
-    return line.session, line.topic
-
-
-def _links(lines: Sequence[_TalkLine], weights: Weights) -> Mapping[int, Sequence[tuple[int, float]]]:
-    """Return, for each line, the lines that receive its terms and with what weight."""
-    links: dict[int, list[tuple[int, float]]] = defaultdict(list)
-    places = {(line.message.scene.scope, line.message.id): at for at, line in enumerate(lines)}
-    for at, line in enumerate(lines):
-        for distance in range(1, min(REACH, at) + 1):
-            if _is_one_talk(lines[at - distance], line):
-                _link(links, at - distance, at, weights.window * 0.5 ** (distance - 1))
-        answered = places.get((line.message.scene.scope, line.message.reply_to or ""))
-        if answered is not None:
-            _link(links, answered, at, weights.reply)
-    return links
-
-
-def _link(links: Mapping[int, list[tuple[int, float]]], one: int, other: int, share: float) -> None:
-    if share:
-        links[one].append((other, share))
-        links[other].append((one, share))
-
-
-def _is_one_talk(one: _TalkLine, other: _TalkLine) -> bool:
-    return (one.passage, one.session) == (other.passage, other.session)
-
-
 def _substance(line: _TalkLine, weights: Weights) -> float:
     """Return a factor that lowers short lines; it is 1 for the longest."""
     says = min(math.log1p(len(line.said)) / math.log(_FULL_LENGTH), 1.0)
@@ -200,19 +223,23 @@ def _hit(lines: Sequence[_TalkLine], at: int, worth: float) -> Hit:
     line = lines[at]
     near = range(max(at - SHOWN, 0), min(at + SHOWN + 1, len(lines)))
     shown = (lines[other] for other in near if other != at)
-    neighbours = tuple(other.message for other in shown if _is_one_talk(other, line))
+    neighbours = tuple(other.message for other in shown if other.talk == line.talk)
     said, reply_to = line.message.as_event(), line.message.reply_to or ""
     return Hit(said, worth, lexical=worth, relevance=worth, neighbours=neighbours, reply_to=reply_to)
 
 
 def _terms(message: Message) -> tuple[frozenset[str], frozenset[str]]:
-    """Return a line's own terms, and the additional terms of its label."""
+    """Return a line's own terms, and those of its label."""
     speaker = "" if message.is_bot else message.scene.user_name
-    said = _indexed(message.text[:READ])
-    return said, _indexed(indexed_text(speaker, message.sent_at, "")) - said
+    return _indexed(message.text[:READ]), _indexed(speaker) | _dated(message.sent_at.date())
 
 
 @cleared_on_erasure
 @lru_cache(maxsize=8192)  # recent lines of a group are searched repeatedly
 def _indexed(text: str) -> frozenset[str]:
     return frozenset(index_terms(text))
+
+
+@lru_cache(maxsize=1024)
+def _dated(day: date) -> frozenset[str]:
+    return frozenset(index_terms(indexed_text("", day, "")))

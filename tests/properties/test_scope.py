@@ -225,6 +225,7 @@ def test_the_log_is_read_by_the_same_rule(
         for scene, narrowing in product(scenes, (BARE, *narrowings)):
             reading = replace(narrowing, scene=scene)
             admitted = {line.id for line in lines if reading.admits(line.as_event())}
+            assert {line.id for line in lines if reading.admits_line(line)} == admitted
             assert selected(connection, "messages", *message_filter(reading)) == admitted
 
 

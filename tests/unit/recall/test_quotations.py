@@ -14,11 +14,11 @@ from cognitive_memory_core.errors import UnavailableError
 from cognitive_memory_core.historian.messages.message_buffer import MessageBuffer
 from cognitive_memory_core.recall.messages import MessageSearch
 from cognitive_memory_core.recall.query import query_of
-from cognitive_memory_core.recall.quotations import Quotations, QuotationSearch, QuotedLines
+from cognitive_memory_core.recall.quotations import CANDIDATES, Quotations, QuotationSearch, QuotedLines
 from tests.inmemory import InMemoryLedger
 from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE, a_message
 from tests.support.clock import NOON, FrozenClock
-from tests.support.ports import Away
+from tests.support.ports import Away, ListedWords
 from tests.support.sightings import sightings_of
 
 MAN = Scene.group("10001", "2000002", user_name="小满", group_name="读书会")
@@ -131,3 +131,10 @@ async def test_the_window_counts_lines_that_are_not_written_yet() -> None:
     assert await buffer.window(GROUP.scope, 2) == {"noodles", "soup"}
     assert await buffer.window(GROUP.scope, 1) == {"soup"}
     assert await buffer.window(OTHER_GROUP.scope, 2) == set()
+
+
+async def test_a_context_looks_at_few_candidates() -> None:
+    """However large the window, a turn reads a fixed number of lines that share words, since each costs its context."""
+    words = ListedWords()
+    await found(GROUP, "陶艺", wanted=QuotationSearch(limit=6, window=200), lexical=words)
+    assert [limit for _, _, limit in words.asked] == [CANDIDATES]

@@ -369,3 +369,11 @@ def test_every_part_may_be_left_out_at_once() -> None:
     """With all weights 0 a message is found by its own words alone."""
     found = worths("陶艺", a_talk("陶艺", "好"), weights=NOTHING)
     assert found == {"陶艺": pytest.approx(1.0)}
+
+
+@pytest.mark.parametrize("most", [0, 1, 2, 50])
+def test_only_the_best_are_returned(most: int) -> None:
+    """``most`` cuts the list of hits and changes none of them."""
+    talk = a_talk("陶艺课", "陶艺", "学陶艺", "面条", "好")
+    terms = query_terms("学陶艺课", characters=True)
+    assert hits_of(terms, [talk], most=most) == hits_of(terms, [talk])[:most]

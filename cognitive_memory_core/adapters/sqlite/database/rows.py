@@ -6,6 +6,7 @@ import json
 from array import array
 from collections.abc import Sequence
 from datetime import datetime, timedelta, timezone
+from functools import lru_cache
 from typing import Any
 
 from ....domain.event import Event, duplicate_key
@@ -15,6 +16,7 @@ from ....domain.message import Message
 from ....domain.note import Memo, Pin
 from ....domain.scope import Scene, Scope
 from ....ports.models import Vector
+from ....text.caches import cleared_on_erasure
 from ....text.time.instants import EARLIEST, LATEST
 
 EVENT_FIELDS = (
@@ -162,7 +164,7 @@ def message_of(row: Row) -> Message:
     identifier, text, sent_at, reply_to, is_bot, addressed, *place = row
     return Message(
         identifier,
-        _scene(place),
+        _scene(tuple(place)),
         text,
         moment_of(sent_at),
         reply_to=reply_to or None,
@@ -202,7 +204,9 @@ def pin_of(row: Row) -> Pin:
     return Pin(identifier, Scope.of_key(scope), text, owner_id, moment_of(pinned_at), author_id)
 
 
-def _scene(row: Row) -> Scene:
+@cleared_on_erasure
+@lru_cache(maxsize=2048)  # the same people speak again and again
+def _scene(row: tuple[str, ...]) -> Scene:
     agent, place, group_id, user_id, user_name, group_name = row
     if place == "private":
         return Scene.private(user_id, user_name=user_name, agent=agent)

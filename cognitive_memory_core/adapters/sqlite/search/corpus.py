@@ -68,7 +68,7 @@ def _admits_event(reading: Reading, event: Event) -> bool:
 
 
 def _admits_message(reading: Reading, message: Message) -> bool:
-    return reading.admits(message.as_event())
+    return reading.admits_line(message)
 
 
 def _place_of_events(reading: Reading) -> Filter | None:

@@ -20,7 +20,7 @@ _AFTER = select("at_us, seq", "messages", "scope = ? AND (at_us, seq) > (?, ?)",
 
 def passages_around(connection: Connection, messages: Sequence[Message], reading: Reading, reach: int) -> list[Passage]:
     """Return the lines around each message; only messages and lines that the reading admits are read."""
-    admitted = sorted({(line.scene.scope, line.id) for line in messages if reading.admits(line.as_event())})
+    admitted = sorted({(line.scene.scope, line.id) for line in messages if reading.admits_line(line)})
     windows: dict[str, list[list[_Place]]] = {}
     for scope, message_id in admitted:
         key, identifier = bound(scope.key, message_id)
