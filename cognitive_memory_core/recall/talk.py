@@ -134,7 +134,7 @@ def _coverage(
     near = _near(lines, lending, weights)
     session, half = weights.session, weights.saturation
     least = session / (session + half) if session else 0.0
-    shared = _shared(lines, lending) if session else {}
+    shared: Mapping[tuple[int, int], frozenset[str]] = _shared(lines, lending) if session else {}
     by_topic = {topic: least * sum([rarity[term] for term in terms]) for topic, terms in shared.items()}
     covered: list[float] = []
     for at, line in enumerate(lines):
